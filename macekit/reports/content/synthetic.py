@@ -54,7 +54,12 @@ def _facts(answer: AnswerPath) -> Iterator[Fact]:
     yield Fact(
         "Training rows in the release",
         copies["members"].number("count"),
-        ("as they are; of the hold-out ", copies["nonmembers"].number("count")),
+        (
+            "in as few digits as either has; of the hold-out "
+            if _coarser(copies)
+            else "as they are; of the hold-out ",
+            copies["nonmembers"].number("count"),
+        ),
     )
     yield Fact(
         "Training rows",
@@ -89,7 +94,7 @@ def _copies(answer: AnswerPath) -> Section:
     blocks: list[Block] = [Paragraph(words), Paragraph(near)]
     if copies["judged"].value in JUDGED:
         blocks.append(Paragraph((JUDGED[copies["judged"].value],)))
-    coarser = [each for each in copies["columns"] if each["precision"].value is not None]
+    coarser = _coarser(copies)
     if not coarser:
         blocks.append(Paragraph(("Rows are compared as they are in every column.",)))
         return Section("copies", "Copied rows", tuple(blocks))
@@ -105,6 +110,11 @@ def _copies(answer: AnswerPath) -> Section:
         "One table is written with fewer digits than another; all other columns are compared as they are.",
     )
     return Section("copies", "Copied rows", (*blocks, Paragraph(why), table), (table,))
+
+
+def _coarser(copies: AnswerPath) -> list[AnswerPath]:
+    """Columns in which rows are compared with fewer digits than one table has."""
+    return [each for each in copies["columns"] if each["precision"].value is not None]
 
 
 def figures(answer: AnswerPath) -> tuple[Figure | None, ...]:
