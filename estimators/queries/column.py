@@ -104,12 +104,9 @@ class MixedColumn:
             return "", {}
         fine, coarse, further = self._apart(values, sides, released)
         different = [np.unique(values[each]) for each in (fine, coarse, further)]
+        words, every = alike(*different)
         codes: dict[Cut, Integers] = {}
-        words: list[str] = []
-        for cut in Cut:
-            *rounded, words = alike(*different, cut)
-            if not words:
-                return "", {}
+        for cut, rounded in every.items():
             written = values.copy()
             for rows, before, after in zip((fine, coarse, further), different, rounded, strict=True):
                 written[rows] = after[np.searchsorted(before, values[rows])]

@@ -143,43 +143,49 @@ def precision_of(values: Floats, others: Floats) -> Precision:
 
 
 def alike(
-    fine: Floats, coarse: Floats, further: Floats, cut: Cut
-) -> tuple[Floats, Floats, Floats, list[str]]:
+    fine: Floats, coarse: Floats, further: Floats
+) -> tuple[list[str], dict[Cut, tuple[Floats, Floats, Floats]]]:
     """Numbers of two tables at the coarser precision of both.
 
     Args:
         fine: Different numbers of the one table: of both sides together, which can be exchanged.
         coarse: Different numbers of the other, mostly the one with fewer digits: the released table.
         further: Numbers that are treated as those of ``fine``.
-        cut: How digits are cut off.
 
     Returns:
-        the three in the same order, such that equal numbers are equal at that precision, and in words at which
-        precision that is; as they are, and no words, where rounding makes none equal that was not.
+        in words at which precision that is; and for each way to cut digits off the three in the same order, such that
+        equal numbers are equal at that precision. No words and none of these, where rounding makes no number equal to
+        one that it was not equal to.
 
     Example:
         >>> import numpy as np
         >>> from estimators.queries.precision import Cut, alike
         >>> sides, released, none = np.array([0.123, 4.567]), np.array([4.57, 9.31]), np.array([])
-        >>> rounded, _, _, words = alike(sides, released, none, Cut.NEAREST)
-        >>> rounded.tolist(), words
-        ([0.12, 4.57], ['2 decimals'])
+        >>> words, rounded = alike(sides, released, none)
+        >>> words, rounded[Cut.NEAREST][0].tolist(), rounded[Cut.OFF][0].tolist()
+        (['2 decimals'], [0.12, 4.57], [0.12, 4.56])
     """
     if not len(fine) or not len(coarse):
-        return fine, coarse, further, []
-    own, of_fine = precision_of(coarse, fine), precision_of(fine, coarse)
+        return [], {}
     words: list[str] = []
+    every = {Cut.NEAREST: (fine, coarse, further)}
+    own, of_fine = precision_of(coarse, fine), precision_of(fine, coarse)
     if _is_no_chance(own, coarse, fine):
-        rounded, target = own.rounded(fine), own.rounded(coarse)
-        if _become_equal(fine, rounded, coarse, target):
-            fine, further, coarse = own.rounded(fine, cut), own.rounded(further, cut), target
+        target = own.rounded(coarse)
+        if _become_equal(fine, own.rounded(fine), coarse, target):
             words.append(own.words)
+            cuts = Cut if own.rounds_digits else [Cut.NEAREST]
+            every = {cut: (own.rounded(fine, cut), target, own.rounded(further, cut)) for cut in cuts}
+            coarse = target
     if _is_no_chance(of_fine, fine, coarse):
-        rounded, target = _next_to(coarse, of_fine), of_fine.rounded(fine)
-        if _become_equal(coarse, rounded, fine, target):
-            fine, further, coarse = target, of_fine.rounded(further), rounded
+        rounded = _next_to(coarse, of_fine)
+        if _become_equal(coarse, rounded, every[Cut.NEAREST][0], of_fine.rounded(every[Cut.NEAREST][0])):
             words.append(of_fine.words)
-    return fine, coarse, further, words
+            every = {
+                cut: (of_fine.rounded(ones), rounded, of_fine.rounded(others))
+                for cut, (ones, _, others) in every.items()
+            }
+    return (words, every) if words else ([], {})
 
 
 def is_coarser(ones: Floats, others: Floats) -> bool:
@@ -200,6 +206,8 @@ def is_coarser(ones: Floats, others: Floats) -> bool:
 
 def _is_no_chance(precision: Precision, values: Floats, others: Floats) -> bool:
     """Whether as many numbers like the others would hardly all be of this precision, as the values are."""
+    if precision == Precision():
+        return False
     return float((precision.rounded(others) == others).mean()) ** len(values) < BY_CHANCE
 
 

@@ -304,9 +304,11 @@ def _encoded(
         )
     cautions += _of_precision(columns)
     codes = np.column_stack(values)
-    cuts = list(Cut) if any(rounded) else [Cut.NEAREST]
+    cuts = dict.fromkeys([Cut.NEAREST, *(cut for own in rounded for cut in own)])
     compared = {
-        cut: np.column_stack([own.get(cut, each) for own, each in zip(rounded, values, strict=True)])
+        cut: np.column_stack(
+            [own.get(cut, own.get(Cut.NEAREST, each)) for own, each in zip(rounded, values, strict=True)]
+        )
         for cut in cuts
     }
     return Rows(np.ascontiguousarray(np.column_stack(points)), codes, _records(codes)), columns, compared
