@@ -2,7 +2,7 @@
 
     python -m benchmarks.synthetic               # the tables of docs/synthetic.md, some 25 CPU minutes
     python -m benchmarks.synthetic --runs 0.1    # a tenth of the runs
-    python -m benchmarks.synthetic --only cost   # one table: cost, copies, shifted, untrained or learners
+    python -m benchmarks.synthetic --only cost   # one table: cost, copies, unasked, shifted, untrained or learners
 
 Tables have 12 mixed columns that hang together: numbers, money, dates, booleans, few and many levels, missing values.
 """
@@ -114,6 +114,72 @@ def copies(share: float) -> Iterator[str]:
         )
 
 
+def numbers(rng: np.random.Generator, n: int) -> Table:
+    """Three columns of numbers that were measured with many digits."""
+    level = rng.normal(0, 1, n)
+    return {
+        "rate": 50 + 8 * level + rng.normal(0, 5, n),
+        "share": rng.beta(2, 5, n),
+        "sum": rng.lognormal(3 + level / 3, 1, n),
+    }
+
+
+def few_levels(rng: np.random.Generator, n: int) -> Table:
+    """Four columns of few categories."""
+    return {name: rng.choice(list("abcd"), n, p=[0.5, 0.3, 0.15, 0.05]) for name in "wxyz"}
+
+
+WRITERS: dict[str, Callable[[Any], Any]] = {
+    "whole numbers": lambda column: column.round(),
+    "1 decimal": lambda column: column.round(1),
+    "2 significant digits": lambda column: np.array([float(f"{value:.2g}") for value in column]),
+    "float16": lambda column: column.astype(np.float16),
+    "float32": lambda column: column.astype(np.float32),
+}
+"""How the numbers of a release are written, those of the sides having all their digits."""
+
+
+def unasked(share: float) -> Iterator[str]:
+    """Copies that nobody limited, of releases that were made of neither side, and of some rows word for word."""
+    runs, n = max(20, round(400 * share)), 100
+    options: dict[str, Any] = {
+        "max_advantage": 0.4,
+        "queries": ["closeness", "exact_copy"],
+        "check_sides": False,
+    }
+    yield (
+        f"| the release ({n} rows a table) is written in | copied rows | runs | hold-out rows in it, on average | "
+        "pass, copies accepted | of these failed unasked | other decisions changed |"
+    )
+    yield "| --- | ---: | ---: | ---: | ---: | ---: | ---: |"
+    for name in (*WRITERS, "few categories", "few categories, twice as many training rows"):
+        write = WRITERS.get(name)
+        for number, times in ((0, runs), (10, max(5, runs // 10))):
+            seen, decisions = [], []
+            for run in range(times):
+                rng = np.random.default_rng([9, run, number])
+                draw = few_levels if write is None else numbers
+                train = draw(rng, 2 * n if "twice" in name else n)
+                holdout, released = (draw(rng, n) for _ in range(2))
+                if number:
+                    released = stacked(part(train, slice(number)), part(released, slice(number, None)))
+                if write is not None:
+                    released = {column: write(values) for column, values in released.items()}
+                accepted, audit = (
+                    audit_synthetic(train, holdout, released, accept_copies=accept, seed=run, **options)
+                    for accept in (True, False)
+                )
+                seen.append(audit.copies.nonmembers)
+                decisions.append((accepted.verdict.word, audit.verdict.word))
+            passes = [other for one, other in decisions if one == "pass"]
+            changed = sum(one != other for one, other in decisions if one != "pass")
+            changed += sum(other not in ("pass", "fail") for other in passes)
+            yield (
+                f"| {name} | {number} | {times} | {np.mean(seen):.1f} | {len(passes)} | {passes.count('fail')} | "
+                f"{changed} |"
+            )
+
+
 def shifted(share: float) -> Iterator[str]:
     """Rows sorted by age and split in the middle; a release like the older half, made without looking at it."""
     runs, n = max(5, round(50 * share)), 2000
@@ -219,6 +285,7 @@ def _share(cases: Any) -> str:
 TABLES = {
     "cost": cost,
     "copies": copies,
+    "unasked": unasked,
     "shifted": shifted,
     "untrained": untrained,
     "learners": learners,

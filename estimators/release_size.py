@@ -4,7 +4,8 @@ The released rows are put in a random order, and for each size of a grid that wa
 first so many of them. The largest size up to which all sizes keep every limit needs no correction for the number of
 sizes (``series``), nor for that of limits: the first size that breaks one breaks a fixed one, and gets past only if the
 upper end of that one is wrong. The limits may be kept and broken in any order: more rows are not taken to give away
-more. What fails shares the error over sizes, limits and queries.
+more. What fails shares the error over sizes, limits and queries. Copies that nobody limited are judged at a tenth of
+the level, shared over sizes, and turn a pass into a fail.
 """
 
 from __future__ import annotations
@@ -32,13 +33,20 @@ from estimators.series import Series, Step, judge_series
 from estimators.sides import one_row_each, part
 from estimators.statement import IID, VERSION, Caution, Provenance, at_least, at_most, exactly, percent
 from estimators.synthetic import (
+    NEAR_COPY,
     Copies,
+    CopiesJudged,
+    copies_cautions,
     count_copies,
+    count_near_copies,
     few_rows,
+    how_judged,
     judge_copies,
     no_reference,
+    require_copies,
     require_rows,
     scores_of,
+    unasked_fail,
 )
 
 LEAST = 10
@@ -53,6 +61,7 @@ LIMIT_WORDS = {
     "advantage": "the advantage",
     "exposed": "the share of exposed training rows",
     "copies": "the number of rows that are copied beyond chance",
+    "near_copies": "the number of rows that have a near copy beyond chance",
 }
 """What a size keeps at or below its limit."""
 
@@ -70,6 +79,8 @@ class ReleaseSize:
         order: The released rows in their random order, by their places in the table.
         copies: For each size, the training rows that stand among the first so many released ones as they are; the
             limits of all sizes hold together.
+        near_copies: The same of training rows that have a near copy.
+        copies_judged: Whether copies were limited, judged unasked, or accepted; None if nothing was limited.
         exposures: For each size, the query that exposes members most surely, and what it shows; likewise.
         cautions: What looks wrong with the tables, what no limit on an average shows, and what was left out.
         provenance: Method, version, numbers of rows, prior and seed.
@@ -93,6 +104,8 @@ class ReleaseSize:
     limits: tuple[tuple[RiskiestLimit, ...], ...]
     order: NDArray[np.int64]
     copies: tuple[Copies, ...]
+    near_copies: tuple[Copies, ...]
+    copies_judged: CopiesJudged | None
     exposures: tuple[tuple[str, Exposure], ...]
     cautions: tuple[Caution, ...]
     provenance: Provenance
@@ -140,6 +153,8 @@ class ReleaseSize:
         alone = None if self.limits[0] else series.max_advantage
         one = "" if alone is None else exactly(alone)
         if next_step.decision is Decision.FAIL:
+            if series.max_advantage is not None and next_step.estimate.lower <= series.max_advantage:
+                one = ""  # copies that nobody limited
             return f"No size: with {series.sure} even the smallest exceeds {one or 'a limit'}. {why}."
         start = opening(Decision.INCONCLUSIVE, next_step.records_needed is not None)
         return f"{start}: not even the smallest size is shown with {series.sure} to keep {one or 'every limit'}. {why}."
@@ -164,6 +179,8 @@ def release_size(
     max_exposed: float | None = None,
     at_precision: float = AT_PRECISION,
     max_copies_over_holdout: int | None = None,
+    max_near_copies_over_holdout: int | None = None,
+    accept_copies: bool = False,
     queries: Sequence[str] | None = None,
     prior: float = 0.5,
     confidence: float = 0.95,
@@ -187,7 +204,10 @@ def release_size(
         max_exposed: Largest share of training rows that is acceptable beyond a cut of any query's score that makes
             membership at least ``at_precision`` probable.
         at_precision: How probable that is, above the prior and below 1.
-        max_copies_over_holdout: Most training rows that may be copied beyond what chance explains, at least 0.
+        max_copies_over_holdout: Most training rows that may be copied beyond what chance explains, at least 0. If it is
+            left out, a size that would pass fails if any are shown to be, at a tenth of the level.
+        max_near_copies_over_holdout: The same of rows that have a near copy; it is judged only if it is given.
+        accept_copies: Whether copies that nobody limited are no reason to fail.
         queries: Names of the queries to ask (``estimators.queries.SYNTHETIC``); None for all that can be.
         prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
         confidence: Probability that both ends of an interval hold, strictly between 0 and 1. Those of all sizes
@@ -218,6 +238,7 @@ def release_size(
     """
     require_count("seed", seed, 0)
     confidence = require_open_unit("confidence", confidence)
+    of_copies = require_copies(max_copies_over_holdout, max_near_copies_over_holdout, accept_copies)
     names = choose(CATALOGUE, queries, ("synthetic",) if reference is None else WITH_REFERENCE)
     if not names:
         raise OptionError("queries: got none, need at least 1", field="queries")
@@ -231,45 +252,54 @@ def release_size(
     require_rows(tables)
     total = len(tables.synthetic)
     further = limits_of(direction=Direction.EITHER, max_exposed=max_exposed, at_precision=at_precision)
-    if max_copies_over_holdout is not None:
-        require_count("max_copies_over_holdout", max_copies_over_holdout, 0)
     grid = default_sizes(total) if sizes is None else _sizes(sizes, total)
     order = np.random.default_rng(seed).permutation(total).astype(np.int64)
     tables = replace(tables, synthetic=tables.synthetic.part(order))
     together = 1.0 - (1.0 - confidence) / len(grid)
-    number = len(further) + (max_copies_over_holdout is not None) + (max_advantage is not None)
+    number = len(further) + of_copies + (max_advantage is not None)
     shares = len(grid) * max(number, 1)  # a fail may be wrong at any size, by any limit
-    copies = [count_copies(first_rows(tables, size), 1.0 - (1.0 - confidence) / shares) for size in grid]
+    shared = 1.0 - (1.0 - confidence) / shares
+    parts = [first_rows(tables, size) for size in grid]
+    copies = [count_copies(each, shared) for each in parts]
+    judged = how_judged(number > 0, max_copies_over_holdout, accept_copies)
+    unasked = [unasked_fail(each, confidence, len(grid)) if judged == "unasked" else [] for each in parts]
+    near_copies: list[Copies] = []
     exposures: list[tuple[str, Exposure]] = []
     limits: list[tuple[RiskiestLimit, ...]] = []
+    asked = [*dict.fromkeys([*names, NEAR_COPY])]
 
     def each_size() -> Iterator[tuple[int, dict[str, Scores]]]:
-        for size, of_queries in zip(grid, nested_scores(tables, grid, names), strict=True):
-            scores = scores_of(of_queries)
+        for size, of_queries in zip(grid, nested_scores(tables, grid, asked), strict=True):
+            scores = {name: each for name, each in scores_of(of_queries).items() if name in names}
             exposures.append(_most_exposed(scores, prior, together))
+            near_copies.append(count_near_copies(of_queries, shared))
             judged_steps = judge_queries(further, scores, prior, confidence, seed, shares - len(further))
             if max_copies_over_holdout is not None:
                 judged_steps = (*judged_steps, judge_copies(copies[len(limits)], max_copies_over_holdout))
+            if max_near_copies_over_holdout is not None:
+                judged_steps = (*judged_steps, judge_copies(near_copies[-1], max_near_copies_over_holdout))
             limits.append(judged_steps)
             yield size, scores
 
     several = len(grid) if max_advantage is None else shares
     series = judge_series(each_size(), several, max_advantage, prior, confidence, seed, OF_ROWS)
     answer = ReleaseSize(
-        _by_all_limits(series, limits),
+        _by_all_limits(series, limits, unasked),
         tuple(limits),
         order,
         tuple(copies),
+        tuple(near_copies),
+        judged,
         tuple(exposures),
         (),
         Provenance("release_size", VERSION, len(tables.members), len(tables.nonmembers), prior, seed),
         tables,
     )
-    unasked = (no_reference(),) if queries is None and reference is None else ()
+    not_asked = (no_reference(),) if queries is None and reference is None else ()
     return replace(
         answer,
         cautions=tuple(
-            dict.fromkeys((*notes, *_cautions(answer), *tables.cautions, *unasked, *few_rows(tables)))
+            dict.fromkeys((*notes, *_cautions(answer), *tables.cautions, *not_asked, *few_rows(tables)))
         ),
     )
 
@@ -312,16 +342,23 @@ def _sizes(sizes: Sequence[int] | NDArray[np.integer[Any]], total: int) -> list[
     return grid
 
 
-def _by_all_limits(series: Series, limits: Sequence[tuple[RiskiestLimit, ...]]) -> Series:
-    """Each size with the decision over the advantage and the further limits: a pass needs all, at all sizes before."""
+def _by_all_limits(
+    series: Series, limits: Sequence[tuple[RiskiestLimit, ...]], unasked: Sequence[Sequence[RiskiestLimit]]
+) -> Series:
+    """Each size with the decision over the advantage and the further limits: a pass needs all, at all sizes before.
+
+    Copies that nobody limited turn a pass into a fail, and nothing else.
+    """
     steps: list[Step] = []
-    for step, further in zip(series.steps, limits, strict=True):
+    for step, further, copied in zip(series.steps, limits, unasked, strict=True):
         judged_steps = [(limit.decision, limit.reason) for limit in further]
         if step.decision is not None:
             judged_steps = [(step.decision, step.reason), *judged_steps]
-        if further:
+        if judged_steps:
             decision = overall(each for each, _ in judged_steps)
             reason = "; ".join(why for each, why in judged_steps if each is decision)
+            if decision is Decision.PASS and copied:
+                decision, reason = Decision.FAIL, copied[0].reason
             if decision is Decision.PASS and steps and steps[-1].decision is not Decision.PASS:
                 decision = Decision.INCONCLUSIVE
                 reason = "it keeps every limit, but a size before it is not shown to"
@@ -350,8 +387,9 @@ def _cautions(answer: ReleaseSize) -> Iterator[Caution]:
     name, worst = answer.exposures[at]
     for each in worst.cautions:
         yield Caution(each.code, f"{size:,} released rows, {name.replace('_', ' ')}: {each.message}")
-    if answer.copies[at].beyond_chance.lower > 0.0:
-        yield Caution("copies_released", f"of the first {size:,} released rows: {answer.copies[at].sentence}")
+    copies, near_copies = answer.copies[at], answer.near_copies[at]
+    rows = f"of the first {size:,} released rows: "
+    yield from copies_cautions(copies, near_copies, answer.copies_judged, answer.limits[at], rows)
 
 
 def _rows(size: int, total: int) -> str:

@@ -4,8 +4,9 @@ Every query of the released table is asked of both sides. What is limited is lim
 passes if it passes for all queries, which needs no correction, for one fixed query is truly the riskiest and its limit
 has to be wrong (Berger 1982); it fails if it fails for one of them, and the lower ends share the error over all queries
 and limits. Copies are counted: the training table is known whole, so that their number is a fact, and what the hold-out
-says is how many of them chance explains. What tells the sides apart without the release at all is said beside it, and
-turns a fail into "fail, or drift".
+says is how many of them chance explains. They are judged unasked, too: what would be a pass is a fail if training rows
+are shown to be copied, at a tenth of the level, which comes on top of it. What tells the sides apart without the
+release at all is said beside it, and turns a fail into "fail, or drift".
 
 That no member is exposed is no limit that could be passed: no number of records shows that nobody is. What share of
 them is exposed at a precision is one (``max_exposed``, ``at_precision``), and so is how many are found at a false
@@ -16,9 +17,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from estimators.adversary.learned import Learner
 from estimators.audit.epsilon import Direction
@@ -34,7 +36,7 @@ from estimators.errors import (
 from estimators.exposed import AT_PRECISION
 from estimators.limits.excess import excess_lower
 from estimators.maxima import MaxTpr
-from estimators.plan import Decision
+from estimators.plan import Decision, overall
 from estimators.queries.query import choose
 from estimators.queries.synthetic import CATALOGUE, NEAREST, WITH_REFERENCE, SyntheticScores, synthetic_scores
 from estimators.queries.table import Encoding, Table, encode, encode_sides, require_two_sides
@@ -63,6 +65,22 @@ OF_COPIES = Guarantee(
     finite_sample=True,
 )
 
+OF_NEAR_COPIES = Guarantee(
+    "how many of these training rows have a near copy in the release and would not by chance; upper end: all that have",
+    "training rows that were not copied are as often near a released row by chance as hold-out rows are",
+    finite_sample=True,
+)
+
+COPY, NEAR_COPY = "exact_copy", "near_copy"
+"""The queries that see copies, and near copies."""
+
+WHAT_IS_NEAR = "alike in every category, and in all numbers together up to 1% of a range"
+
+UNASKED = 0.1
+"""The share of the level at which copies are judged that nobody limited."""
+
+CopiesJudged = Literal["asked", "unasked", "accepted"]
+
 
 @dataclass(frozen=True, slots=True)
 class Copies:
@@ -75,11 +93,12 @@ class Copies:
             upper end is the number of copies itself.
         n_members: Training rows in all.
         n_nonmembers: Hold-out rows in all.
+        query: ``exact_copy``, or ``near_copy`` where rows count that have a near copy there.
 
     Example:
         >>> from estimators.queries import encode
         >>> from estimators.synthetic import count_copies
-        >>> train, holdout = {"age": list(range(20, 60))}, {"age": [year + 0.5 for year in range(20, 60)]}
+        >>> train, holdout = {"age": list(range(20, 60))}, {"age": list(range(120, 160))}
         >>> copies = count_copies(encode(train, holdout, {"age": [*range(20, 40), *range(80, 100)]}))
         >>> copies.members, copies.nonmembers, copies.beyond_chance.lower
         (20, 0, 17.0)
@@ -90,6 +109,7 @@ class Copies:
     beyond_chance: Estimate
     n_members: int
     n_nonmembers: int
+    query: str = COPY
 
     @property
     def sentence(self) -> str:
@@ -97,14 +117,24 @@ class Copies:
         ends = self.beyond_chance.interval
         stand = (
             f"{self.members:,} of {self.n_members:,} training rows and {self.nonmembers:,} of {self.n_nonmembers:,} "
-            "hold-out rows stand in the release, column for column"
+            f"hold-out rows {self.verb}, {'column for column' if self.query == COPY else WHAT_IS_NEAR}"
         )
         if not ends.lower:
             return f"{stand}; chance may explain them all." if self.members else f"{stand}."
         return (
-            f"{stand}: with {one_end(ends.confidence)} at least {ends.lower:,.0f} training rows were copied beyond "
-            "what chance explains."
+            f"{stand}: with {one_end(ends.confidence)} at least {ends.lower:,.0f} training rows {self.what_happened} "
+            "beyond what chance explains."
         )
+
+    @property
+    def verb(self) -> str:
+        """What a row does that counts."""
+        return "stand in the release" if self.query == COPY else "have a near copy in the release"
+
+    @property
+    def what_happened(self) -> str:
+        """What is shown of rows beyond chance."""
+        return "were copied" if self.query == COPY else "have a near copy"
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +145,8 @@ class SyntheticAudit:
         comparison: Every query with its advantage, and the riskiest of them, whose interval holds for all together.
         exposures: For each query, whether some members' scores are out of nonmembers' reach; they hold together.
         copies: Rows that were released as they are.
+        near_copies: Rows that have a near copy in the release, those that have an exact one included.
+        copies_judged: Whether copies were limited, judged unasked, or accepted; None if nothing was limited.
         split: Whether the two sides differ without the release; None if that was not asked, or no column can tell.
         control: The advantage of a score whose release was made of neither side; None if there is none.
         limits: Each limit with its decision.
@@ -143,6 +175,8 @@ class SyntheticAudit:
     comparison: Comparison
     exposures: Mapping[str, Exposure]
     copies: Copies
+    near_copies: Copies
+    copies_judged: CopiesJudged | None
     split: SplitCheck | None
     control: Control | None
     limits: tuple[RiskiestLimit, ...]
@@ -191,6 +225,8 @@ def audit_synthetic(
     max_exposed: float | None = None,
     at_precision: float = AT_PRECISION,
     max_copies_over_holdout: int | None = None,
+    max_near_copies_over_holdout: int | None = None,
+    accept_copies: bool = False,
     queries: Sequence[str] | None = None,
     prior: float = 0.5,
     confidence: float = 0.95,
@@ -219,11 +255,15 @@ def audit_synthetic(
         max_exposed: Largest share of training rows that is acceptable beyond a cut of any query's score that makes
             membership at least ``at_precision`` probable.
         at_precision: How probable that is, above the prior and below 1.
-        max_copies_over_holdout: Most training rows that may be copied beyond what chance explains, at least 0.
+        max_copies_over_holdout: Most training rows that may be copied beyond what chance explains, at least 0. If it is
+            left out, what would be a pass is a fail if any are shown to be, at a tenth of the level.
+        max_near_copies_over_holdout: The same of rows that have a near copy; it is judged only if it is given.
+        accept_copies: Whether copies that nobody limited are no reason to fail.
         queries: Names of the queries to ask, at least 2 (``estimators.queries.SYNTHETIC``); None for all that can be.
         prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
         confidence: Probability that both ends of an interval hold, strictly between 0 and 1. The decision over all
-            limits errs either way with half of the rest at most.
+            limits that are given errs either way with half of the rest at most; copies that nobody limited make it
+            fail by mistake with a tenth of that at most, in addition.
         seed: Whole number from which everything random is drawn; the same seed gives the same answer.
         check_sides: Whether to look for what tells the sides apart without the release.
         learners: Classifiers that compete for that.
@@ -257,8 +297,7 @@ def audit_synthetic(
     confidence, prior = require_open_unit("confidence", confidence), require_open_unit("prior", prior)
     require_count("seed", seed, 0)
     audit_limits = limits_of(max_advantage, max_tpr, at_fpr, Direction.EITHER, max_exposed, at_precision)
-    if max_copies_over_holdout is not None:
-        require_count("max_copies_over_holdout", max_copies_over_holdout, 0)
+    further = require_copies(max_copies_over_holdout, max_near_copies_over_holdout, accept_copies)
     names = choose(CATALOGUE, queries, ("synthetic",) if reference is None else WITH_REFERENCE)
     if len(names) < 2:
         raise OptionError(f"queries: got {len(names)}, need at least 2", field="queries")
@@ -273,12 +312,18 @@ def audit_synthetic(
     tables = encode(train, holdout, synthetic, reference, categories=categories, leave_out=leave_out, use=use)
     require_two_sides(tables.members, tables.nonmembers)
     require_rows(tables)
-    scores = scores_of(synthetic_scores(tables, names))
-    further = int(max_copies_over_holdout is not None)
-    copies = count_copies(tables, 1.0 - (1.0 - confidence) / max(len(audit_limits) + further, 1))
+    of_queries = synthetic_scores(tables, [*dict.fromkeys([*names, NEAR_COPY])])
+    scores = {name: each for name, each in scores_of(of_queries).items() if name in names}
+    shared = 1.0 - (1.0 - confidence) / max(len(audit_limits) + further, 1)
+    copies, near_copies = count_copies(tables, shared), count_near_copies(of_queries, shared)
     limits = list(_judge(audit_limits, scores, prior, confidence, seed, further))
     if max_copies_over_holdout is not None:
         limits.append(judge_copies(copies, max_copies_over_holdout))
+    if max_near_copies_over_holdout is not None:
+        limits.append(judge_copies(near_copies, max_near_copies_over_holdout))
+    judged = how_judged(bool(limits), max_copies_over_holdout, accept_copies)
+    if judged == "unasked" and overall(limit.decision for limit in limits) is Decision.PASS:
+        limits += unasked_fail(tables, confidence)
     comparison = compare(scores, prior, confidence=confidence, seed=seed)
     split = None
     if check_sides:
@@ -291,6 +336,8 @@ def audit_synthetic(
         comparison,
         exposures_of(scores, prior, confidence, Direction.EITHER),
         copies,
+        near_copies,
+        judged,
         split,
         control,
         tuple(limits),
@@ -409,19 +456,39 @@ def count_copies(tables: Encoding, confidence: float = 0.95) -> Copies:
     Returns:
         ``Copies``: how many there are, and an exact lower limit of those that chance does not explain.
     """
-    alpha = (1.0 - require_open_unit("confidence", confidence)) / 2.0
     released = tables.synthetic.records
-    members, nonmembers = (
-        int(np.isin(side.records, released).sum()) for side in (tables.members, tables.nonmembers)
-    )
-    n_members, n_nonmembers = len(tables.members), len(tables.nonmembers)
-    lower = float(excess_lower(members, n_members, nonmembers, n_nonmembers, alpha))
-    chance = nonmembers / n_nonmembers
-    value = (members - n_members * chance) / (1.0 - chance) if chance < 1.0 else 0.0
+    hits = [np.isin(side.records, released) for side in (tables.members, tables.nonmembers)]
+    return _copies(hits[0], hits[1], confidence, COPY)
+
+
+def count_near_copies(of_queries: SyntheticScores, confidence: float = 0.95) -> Copies:
+    """Rows of both sides that have a near copy in the release.
+
+    Args:
+        of_queries: What ``synthetic_scores`` makes, ``near_copy`` among its queries.
+        confidence: Twice the error of the lower end is 1 less this.
+
+    Returns:
+        ``Copies``: how many there are, and an exact lower limit of those that chance does not explain.
+    """
+    hits = [side[NEAR_COPY] > 0.0 for side in (of_queries.members, of_queries.nonmembers)]
+    return _copies(hits[0], hits[1], confidence, NEAR_COPY)
+
+
+def _copies(
+    members: NDArray[np.bool_], nonmembers: NDArray[np.bool_], confidence: float, query: str
+) -> Copies:
+    """Rows of both sides that count, and how many of the training side chance does not explain."""
+    alpha = (1.0 - require_open_unit("confidence", confidence)) / 2.0
+    hits, by_chance = int(members.sum()), int(nonmembers.sum())
+    lower = float(excess_lower(hits, len(members), by_chance, len(nonmembers), alpha))
+    chance = by_chance / len(nonmembers)
+    value = (hits - len(members) * chance) / (1.0 - chance) if chance < 1.0 else 0.0
+    guarantee = OF_COPIES if query == COPY else OF_NEAR_COPIES
     estimate = Estimate(
-        min(max(value, lower), float(members)), Interval(lower, float(members), confidence, OF_COPIES)
+        min(max(value, lower), float(hits)), Interval(lower, float(hits), confidence, guarantee)
     )
-    return Copies(members, nonmembers, estimate, n_members, n_nonmembers)
+    return Copies(hits, by_chance, estimate, len(members), len(nonmembers), query)
 
 
 # --- tables -----------------------------------------------------------------------------------------------------
@@ -456,29 +523,89 @@ def _check_split(
 # --- limits -----------------------------------------------------------------------------------------------------
 
 
+def require_copies(most: int | None, most_near: int | None, accept: bool) -> int:
+    """How many limits of copies there are, their numbers in range.
+
+    Args:
+        most: Most training rows that may be copied; None for no such limit.
+        most_near: Most that may have a near copy; None likewise.
+        accept: Whether copies that nobody limited are no reason to fail.
+
+    Raises:
+        OptionError: copies that are limited and accepted.
+        OutOfRange: a limit that is no number of rows.
+    """
+    limits = (("max_copies_over_holdout", most), ("max_near_copies_over_holdout", most_near))
+    for name, limit in limits:
+        if limit is not None:
+            require_count(name, limit, 0)
+    if accept and most is not None:
+        raise OptionError(
+            "accept_copies: max_copies_over_holdout limits the copies already; give one of the two",
+            field="accept_copies",
+        )
+    return sum(limit is not None for _, limit in limits)
+
+
+def how_judged(limited: bool, most: int | None, accept: bool) -> CopiesJudged | None:
+    """Whether copies are limited, judged unasked, or accepted; None if nothing is limited.
+
+    Args:
+        limited: Whether there is any limit, and so a decision.
+        most: The limit of copies; None for none.
+        accept: Whether copies that nobody limited are no reason to fail.
+    """
+    if accept:
+        return "accepted"
+    if most is not None:
+        return "asked"
+    return "unasked" if limited else None
+
+
 def judge_copies(copies: Copies, most: int) -> RiskiestLimit:
     """By the count where it is a fact, by its lower limit where chance has to be left out.
 
     Args:
-        copies: Rows that stand in the release, counted at the confidence at which a fail is to be decided.
+        copies: Rows that stand in the release, or have a near copy there, counted at the confidence at which a fail is
+            to be decided.
         most: Most training rows that may be copied beyond what chance explains.
     """
-    estimate, stand = copies.beyond_chance, f"{copies.members:,} training rows stand in the release"
+    estimate, stand = copies.beyond_chance, f"{copies.members:,} training rows {copies.verb}"
     if copies.members <= most:
         decision, reason = Decision.PASS, f"{stand}, not more than {most:,}"
     elif estimate.lower > most:
         decision = Decision.FAIL
         reason = (
             f"with {one_end(estimate.interval.confidence)} at least {estimate.lower:,.0f} "
-            f"training rows were copied beyond what chance explains, above {most:,}"
+            f"training rows {copies.what_happened} beyond what chance explains, above {most:,}"
         )
     else:
         decision = Decision.INCONCLUSIVE
+        also = "do" if copies.query == COPY else "have"
         reason = (
-            f"{stand}, more than {most:,}, and so do {copies.nonmembers:,} of {copies.n_nonmembers:,} hold-out rows: "
-            f"chance may explain all but {estimate.lower:,.0f}"
+            f"{stand}, more than {most:,}, and so {also} {copies.nonmembers:,} of {copies.n_nonmembers:,} hold-out "
+            f"rows: chance may explain all but {estimate.lower:,.0f}"
         )
-    return RiskiestLimit("copies", float(most), decision, "exact_copy", estimate, reason)
+    name = "copies" if copies.query == COPY else "near_copies"
+    return RiskiestLimit(name, float(most), decision, copies.query, estimate, reason)
+
+
+def unasked_fail(tables: Encoding, confidence: float, shares: int = 1) -> list[RiskiestLimit]:
+    """That training rows are shown to be copied although nobody limited that; nothing if they are not.
+
+    Args:
+        tables: The tables, encoded.
+        confidence: That of the audit; of what may go wrong a tenth comes on top.
+        shares: How many releases share that tenth.
+    """
+    copies = count_copies(tables, 1.0 - UNASKED * (1.0 - confidence) / shares)
+    limit = judge_copies(copies, 0)
+    if limit.decision is not Decision.FAIL:
+        return []
+    reason = (
+        f"{limit.reason}, which is judged unless copies are limited otherwise or accepted (accept_copies)"
+    )
+    return [replace(limit, reason=reason)]
 
 
 def _judge(
@@ -538,6 +665,7 @@ def _with_cautions(
     cautions = [*(note for note in notes if note.code == "shared_units"), *tables.cautions]
     name, worst = audit.most_exposed
     cautions += [Caution(each.code, f"{name.replace('_', ' ')}: {each.message}") for each in worst.cautions]
+    cautions += copies_cautions(audit.copies, audit.near_copies, audit.copies_judged, audit.limits)
     if audit.split is not None and audit.split.caution is not None:
         cautions.append(audit.split.caution)
     if audit.control is not None and audit.control.caution is not None:
@@ -553,3 +681,33 @@ def _with_cautions(
     ]
     cautions += [each for each in of_queries if each.code not in DOUBTS]  # of rows the tables say more
     return replace(audit, cautions=tuple(dict.fromkeys(cautions)))
+
+
+def copies_cautions(
+    copies: Copies,
+    near_copies: Copies,
+    judged: CopiesJudged | None,
+    limits: Sequence[RiskiestLimit],
+    rows: str = "",
+) -> Iterator[Caution]:
+    """Copies and near copies that no limit fails, and that those which nobody limited were accepted.
+
+    Args:
+        copies: Rows that stand in the release.
+        near_copies: Rows that have a near copy there.
+        judged: Whether copies were limited, judged unasked, or accepted.
+        limits: What was limited.
+        rows: Which released rows these are, where they are not all: words that end in a colon.
+    """
+    fails = {limit.name for limit in limits if limit.decision is Decision.FAIL}
+    if judged == "accepted":
+        yield Caution(
+            "copies_accepted",
+            "copies of training rows are no reason to fail here, for they were accepted (accept_copies): "
+            f"{rows}{copies.sentence}",
+        )
+    elif "copies" not in fails and copies.beyond_chance.lower > 0.0:
+        yield Caution("copies_released", f"{rows}{copies.sentence}")
+    more = near_copies.members > copies.members and near_copies.beyond_chance.lower > 0.0
+    if more and "near_copies" not in fails:
+        yield Caution("near_copies_released", f"{rows}{near_copies.sentence}")

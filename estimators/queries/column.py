@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from estimators.queries.precision import Cut, alike, is_coarser
 from estimators.queries.values import (
     Values,
     as_dates,
@@ -34,11 +35,20 @@ SHARED_LEVELS = 64
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column that is used: its name, what it is taken for (``number``, ``date``, ``category``), and its levels."""
+    """A column that is used.
+
+    Attributes:
+        name: Its name.
+        kind: What it is taken for: ``number``, ``date`` or ``category``.
+        levels: How many different values it has.
+        precision: With how many digits rows are compared in it, in words such as ``float32`` or ``4 decimals``; empty
+            if they are compared as they are.
+    """
 
     name: str
     kind: str
     levels: int
+    precision: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +85,52 @@ class MixedColumn:
         if self.kind == "category":
             return self._levels(sides, levels, shared)
         return self._numbers(sides)
+
+    def compared(self, sides: Sequence[slice], released: slice | None) -> tuple[str, dict[Cut, Integers]]:
+        """The column at the coarser precision of two tables.
+
+        Args:
+            sides: Members and nonmembers, which can be exchanged.
+            released: The released table, with which they are compared; None to compare them with each other.
+
+        Returns:
+            the precision in words, and numbers that are the same where values are, for each way to cut digits off;
+            no words and none of these, if rows are to be compared as they are.
+        """
+        if self.kind != "number" or self.values.dtype.kind not in "if":
+            return "", {}
+        values = self.values.astype(np.float64)
+        if self.values.dtype.kind == "i" and float(np.abs(values).max()) >= 2.0**53:
+            return "", {}
+        fine, coarse, further = self._apart(values, sides, released)
+        different = [np.unique(values[each]) for each in (fine, coarse, further)]
+        words, every = alike(*different)
+        codes: dict[Cut, Integers] = {}
+        for cut, rounded in every.items():
+            written = values.copy()
+            for rows, before, after in zip((fine, coarse, further), different, rounded, strict=True):
+                written[rows] = after[np.searchsorted(before, values[rows])]
+            codes[cut] = _codes(written, self.missing)
+        return " and ".join(words), codes
+
+    def _apart(
+        self, values: Floats, sides: Sequence[slice], released: slice | None
+    ) -> list[NDArray[np.bool_]]:
+        """Which rows have a number that may have to be rounded, one that it is rounded to, and one beside these."""
+        ones, others = (self._rows_of(side) for side in sides)
+        if released is not None:
+            fine, coarse = ones | others, self._rows_of(released)
+        elif is_coarser(np.unique(values[ones]), np.unique(values[others])):
+            fine, coarse = others, ones
+        else:
+            fine, coarse = ones, others
+        return [fine, coarse, ~(fine | coarse | self.missing)]
+
+    def _rows_of(self, table: slice) -> NDArray[np.bool_]:
+        """Rows of a table that have a value."""
+        rows = np.zeros(len(self.missing), dtype=np.bool_)
+        rows[table] = True
+        return rows & ~self.missing
 
     def _numbers(self, sides: Sequence[slice]) -> list[Floats]:
         low, high = self._range(sides)

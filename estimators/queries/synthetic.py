@@ -62,7 +62,8 @@ CATALOGUE: dict[str, Query] = by_name(
         Query(
             "exact_copy",
             "Yale et al. 2019 (identical match share)",
-            "the record itself was released: 1 if a released row equals it in every column, else 0",
+            "the record itself was released: 1 if a released row equals it in every column, in as few digits as either "
+            "table has, else 0",
             "a sort",
             "all copies tie at 1, all other records at 0",
             ("synthetic",),

@@ -9,13 +9,14 @@ The distance of two encoded records in L1 is Gower's, times the number of column
 share of the range, at most 3, and a category 1 if it differs, for its levels stand at halves up and down axes of their
 own. Points lie on a lattice of 2^-40, so that these sums are exact in floats, in whatever order they are added. Which
 records are equal is known apart from their points, by their values as they came: integers beyond 2^53 and numbers that
-are too close for the lattice are told apart.
+are too close for the lattice are told apart. Where one table is written with fewer digits than another, records are
+compared with as few (``precision``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -25,6 +26,7 @@ from numpy.typing import NDArray
 from estimators.errors import DimensionMismatch, InputError, RaggedRows, TooFewRecords
 from estimators.queries.column import LEVELS, SHARED_LEVELS, Column, MixedColumn, join_values
 from estimators.queries.neighbours import matrix
+from estimators.queries.precision import Cut
 from estimators.queries.values import Values, as_digits, read_values, spells_any
 from estimators.statement import Caution
 
@@ -54,7 +56,8 @@ class Rows:
     Attributes:
         points: Where each lies; near points are similar records.
         values: For each record and column a number that is the same where the values are the same, -1 where missing.
-        records: For each record a number that is the same where whole records are the same, in any table.
+        records: For each record a number that is the same where whole records are the same, in any table: numbers at
+            the precision at which their column is compared (``Column.precision``).
     """
 
     points: Floats
@@ -134,7 +137,7 @@ def encode(
     order = (SYNTHETIC, *tables)
     names = _names(tables, order, [*categories, *leave_out, *use], leave_out, cautions)
     every = _slices(sizes)
-    rows, columns = _encoded(
+    rows, columns, compared = _encoded(
         tables,
         sizes,
         names,
@@ -143,9 +146,10 @@ def encode(
         lambda name, column: _useless(column, every, name in use),
         lambda column: column.points(every[2:]),
         lambda column: column.kind == "category" and column.distinct(every[2:]) > LEVELS,
+        lambda column: column.compared(every[:2], every[2]),
         LEFT,
     )
-    return _encoding(rows, sizes, columns, cautions)
+    return _encoding(rows, sizes, columns, cautions, compared)
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,21 +203,23 @@ def encode_sides(
     sizes = _sizes(tables)
     cautions: list[Caution] = []
     names = _names(tables, tuple(tables), [*categories, *leave_out, *use], leave_out, cautions)
-    rows, columns = _encoded(
+    halves = _slices(sizes)
+    rows, columns, compared = _encoded(
         tables,
         sizes,
         names,
         categories,
         cautions,
-        lambda name, column: _useless_for_sides(column, _slices(sizes), name in use),
+        lambda name, column: _useless_for_sides(column, halves, name in use),
         lambda column: column.points([slice(None)], FEW_LEVELS, FEW_SHARED),
         lambda column: False,  # every column is also looked at by itself, with all its levels
+        lambda column: column.compared(halves, None),
         LEFT_OF_SIDES,
     )
-    halves = _slices(sizes)
     on_both = np.all([(rows.values[half] >= 0).any(axis=0) for half in halves], axis=0)
     if on_both.any():  # by a column that one side lacks no row of it is equal to one of the other
-        rows = Rows(rows.points, rows.values, _records(rows.values[:, on_both]))
+        compared = {cut: codes[:, on_both] for cut, codes in compared.items()}
+    rows = replace(rows, records=_most_equal(compared.values(), [halves[0]], halves[1]))
     ones, others = (rows.part(half) for half in halves)
     return Sides(ones, others, tuple(columns), len(names), (*about_sides(ones, others), *cautions))
 
@@ -250,7 +256,7 @@ def encode_points(members: Any, nonmembers: Any, synthetic: Any, reference: Any 
         np.int64
     )
     rows = Rows(every, codes, _records(codes))
-    return _encoding(rows, [len(each) for each in points], [], [])
+    return _encoding(rows, [len(each) for each in points], [], [], {Cut.NEAREST: codes})
 
 
 def _encoded(
@@ -262,12 +268,14 @@ def _encoded(
     useless: Callable[[str, MixedColumn], str | None],
     points_of: Callable[[MixedColumn], list[Floats]],
     has_many_levels: Callable[[MixedColumn], bool],
+    compare: Callable[[MixedColumn], tuple[str, dict[Cut, Integers]]],
     words: Mapping[str, str],
-) -> tuple[Rows, list[Column]]:
-    """The rows of all tables, one after the other, and the columns that are used."""
+) -> tuple[Rows, list[Column], dict[Cut, Integers]]:
+    """The rows of all tables, one after the other, the columns that are used, and the values that are compared."""
     columns: list[Column] = []
     points: list[Floats] = []
     values: list[Integers] = []
+    rounded: list[dict[Cut, Integers]] = []
     left: dict[str, list[str]] = {}
     for name in names:
         parts = [
@@ -284,16 +292,43 @@ def _encoded(
         if has_many_levels(column):
             left.setdefault("many_levels", []).append(name)
         points += points_of(column)
-        columns.append(Column(name, column.kind, column.distinct([slice(None)])))
+        precision, codes_by_cut = compare(column)
+        columns.append(Column(name, column.kind, column.distinct([slice(None)]), precision))
         values.append(column.codes)
+        rounded.append(codes_by_cut)
     cautions += [Caution(code, words[code].format(_list(which))) for code, which in left.items()]
     if not columns:
         raise InputError(
             "no column can be used: " + "; ".join(caution.message for caution in cautions),
             field=list(tables)[-1] if len(tables) < 3 else SYNTHETIC,
         )
+    cautions += _of_precision(columns)
     codes = np.column_stack(values)
-    return Rows(np.ascontiguousarray(np.column_stack(points)), codes, _records(codes)), columns
+    cuts = dict.fromkeys([Cut.NEAREST, *(cut for own in rounded for cut in own)])
+    compared = {
+        cut: np.column_stack(
+            [own.get(cut, own.get(Cut.NEAREST, each)) for own, each in zip(rounded, values, strict=True)]
+        )
+        for cut in cuts
+    }
+    return Rows(np.ascontiguousarray(np.column_stack(points)), codes, _records(codes)), columns, compared
+
+
+def _of_precision(columns: Sequence[Column]) -> list[Caution]:
+    """That some columns are compared with fewer digits than they have, and with how many."""
+    by_precision: dict[str, list[str]] = {}
+    for column in columns:
+        if column.precision:
+            by_precision.setdefault(column.precision, []).append(column.name)
+    if not by_precision:
+        return []
+    which = "; ".join(f"at {precision} {_list(names)}" for precision, names in by_precision.items())
+    return [
+        Caution(
+            "fewer_digits",
+            f"one table is written with fewer digits than another, and rows are compared with as few: {which}",
+        )
+    ]
 
 
 def _require_one_kind(name: str, tables: Sequence[str], parts: Sequence[Values]) -> None:
@@ -319,12 +354,19 @@ def _require_one_kind(name: str, tables: Sequence[str], parts: Sequence[Values])
 
 
 def _encoding(
-    rows: Rows, sizes: Sequence[int], columns: Sequence[Column], cautions: Sequence[Caution]
+    rows: Rows,
+    sizes: Sequence[int],
+    columns: Sequence[Column],
+    cautions: Sequence[Caution],
+    compared: Mapping[Cut, Integers],
 ) -> Encoding:
     """The rows of all tables, one after the other, each in its own; with what they say of each other."""
-    members, nonmembers, synthetic, *further = (rows.part(which) for which in _slices(sizes))
+    every = _slices(sizes)
+    of_sides = about_sides(rows.part(every[0]), rows.part(every[1]))
+    rows = replace(rows, records=_most_equal(compared.values(), every[:2], every[2]))
+    members, nonmembers, synthetic, *further = (rows.part(which) for which in every)
     reference = further[0] if further else None
-    odd = (*about_sides(members, nonmembers), *_about_release(members, nonmembers, synthetic, reference))
+    odd = (*of_sides, *_about_release(members, nonmembers, synthetic, reference))
     return Encoding(members, nonmembers, synthetic, reference, tuple(columns), (*odd, *cautions))
 
 
@@ -463,6 +505,19 @@ def _records(codes: Integers) -> Integers:
         _, records = np.unique(records * (int(column.max()) + 2) + column + 1, return_inverse=True)
         records = records.astype(np.int64)
     return records
+
+
+def _most_equal(ways: Iterable[Integers], sides: Sequence[slice], released: slice) -> Integers:
+    """Records by the way to cut digits off that finds most rows of all sides in the released table.
+
+    That asks of no row on which side it stands, so that rows of both sides can be exchanged as before.
+    """
+    every = [_records(codes) for codes in ways]
+    if len(every) == 1:
+        return every[0]
+    return max(
+        every, key=lambda records: sum(np.isin(records[side], records[released]).sum() for side in sides)
+    )
 
 
 def about_sides(members: Rows, nonmembers: Rows) -> list[Caution]:

@@ -461,7 +461,10 @@ class Client(ABC):
             max_exposed: Largest acceptable share of training rows beyond a cut of any query's score that makes
                 membership at least ``at_precision`` probable.
             at_precision: How probable that is, above the prior and below 1. 0.9 by default.
-            max_copies_over_holdout: Most training rows that may be copied beyond what chance explains.
+            max_copies_over_holdout: Most training rows that may be copied beyond what chance explains. If it is left
+                out, what would be a pass is a fail if any are shown to be, at a tenth of the level.
+            max_near_copies_over_holdout: The same of rows that have a near copy; it is judged only if it is given.
+            accept_copies: Whether copies that nobody limited are no reason to fail. False by default.
             queries: Names of the queries to ask, at least 2 (docs/queries.md). All that can be by default.
             categories: Columns of numbers that are names of something, such as codes.
             leave_out: Columns that are not to be used.
@@ -476,7 +479,7 @@ class Client(ABC):
             prior, confidence, seed: As for ``estimate``.
 
         Returns:
-            a ``Result``: ``decision``, ``limits``, ``ranking``, ``copies``, ``split``.
+            a ``Result``: ``decision``, ``limits``, ``ranking``, ``copies``, ``near_copies``, ``split``.
 
         Example:
             >>> import macekit
@@ -513,6 +516,7 @@ class Client(ABC):
                 on, up to all rows, by default.
             max_advantage, max_exposed, at_precision, max_copies_over_holdout: As for ``audit_synthetic``; a size has to
                 keep all of them.
+            max_near_copies_over_holdout, accept_copies: As for ``audit_synthetic``.
             queries: As for ``audit_synthetic``.
             categories, leave_out, use, unit: As for ``audit_synthetic``.
             prior, confidence, seed: As for ``estimate``.

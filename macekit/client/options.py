@@ -304,6 +304,8 @@ class SyntheticOptions(LimitsOptions, total=False):
     """``audit_synthetic``."""
 
     max_copies_over_holdout: int | None
+    max_near_copies_over_holdout: int | None
+    accept_copies: bool
     queries: list[QueryName] | None
 
 
@@ -315,6 +317,8 @@ class ReleaseSizeOptions(TablesOptions, total=False):
     max_exposed: float | None
     at_precision: float | None
     max_copies_over_holdout: int | None
+    max_near_copies_over_holdout: int | None
+    accept_copies: bool
     queries: list[QueryName] | None
     unit: str | None
     prior: float

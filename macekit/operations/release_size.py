@@ -39,10 +39,13 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         "max_advantage": question.max_advantage,
         "baseline": baseline(question.prior),
         "steps": [
-            _step(step, limits, copies.members)
-            for step, limits, copies in zip(result.series.steps, result.limits, result.copies, strict=True)
+            _step(step, limits, copies.members, near_copies.members)
+            for step, limits, copies, near_copies in zip(
+                result.series.steps, result.limits, result.copies, result.near_copies, strict=True
+            )
         ],
         "rows": result.rows.tolist(),
+        "copies_judged": result.copies_judged,
         "n_synthetic": len(tables.synthetic),
         "n_reference": 0 if tables.reference is None else len(tables.reference),
         "warnings": encode.warnings(result.cautions),
@@ -68,10 +71,11 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     return reply_of(call, content)
 
 
-def _step(step: Step, limits: Sequence[RiskiestLimit], copies: int) -> ReleaseStepAnswer:
+def _step(step: Step, limits: Sequence[RiskiestLimit], copies: int, near_copies: int) -> ReleaseStepAnswer:
     return {
         **riskiest.step(step),
         "size": int(step.label),
         "limits": riskiest.limits(limits),
         "copies": copies,
+        "near_copies": near_copies,
     }

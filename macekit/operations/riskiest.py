@@ -237,7 +237,7 @@ def columns(used: Sequence[Column]) -> Iterator[ColumnReadAnswer]:
             "name": column.name,
             "kind": KINDS[column.kind],
             "distinct": column.levels,
-            "notes": [],
+            "notes": [f"rows are compared at {column.precision}"] if column.precision else [],
         }
 
 

@@ -15,7 +15,7 @@ from macekit.operations import encode, riskiest
 from macekit.operations.options import parse_question, provenance_options, reply_of
 from macekit.operations.risk import group_rows
 from macekit.operations.riskiest import Columns, ControlColumn
-from macekit.schemas.answers import CopiesAnswer, SyntheticAnswer
+from macekit.schemas.answers import CountedCopiesAnswer, SyntheticAnswer
 from macekit.schemas.questions import SyntheticQuestion
 from macekit.schemas.statements import ProvenanceAnswer
 
@@ -73,7 +73,14 @@ def of_audit(audit: SyntheticAudit, source: ProvenanceAnswer) -> SyntheticAnswer
         "ranking": riskiest.ranking(audit.comparison),
         "queries": riskiest.queries(audit.comparison, SYNTHETIC),
         "exposures": riskiest.exposures(audit.exposures),
-        "copies": _copies(audit.copies),
+        "copies": {
+            **_copies(audit.copies),
+            "judged": audit.copies_judged,
+            "columns": [
+                {"name": each.name, "precision": each.precision or None} for each in audit.tables.columns
+            ],
+        },
+        "near_copies": _copies(audit.near_copies),
         "split": None if audit.split is None else riskiest.split(audit.split),
         "control": riskiest.control(audit.control),
         "groups": group_rows(audit.groups, {each.label: each for each in audit.by_group}),
@@ -92,7 +99,7 @@ def _control_column(question: SyntheticQuestion, train: Columns, holdout: Column
     return riskiest.control_column(question.control, train, holdout)
 
 
-def _copies(copies: Copies) -> CopiesAnswer:
+def _copies(copies: Copies) -> CountedCopiesAnswer:
     return {
         "sentence": copies.sentence,
         "members": copies.members,

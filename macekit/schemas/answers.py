@@ -551,7 +551,7 @@ class SideBySideAnswer(TypedDict):
 class RiskiestLimitAnswer(IntervalAnswer):
     """One limit, judged for every query."""
 
-    name: Annotated[str, Field(description="advantage, tpr, exposed or copies")]
+    name: Annotated[str, Field(description="advantage, tpr, exposed, copies or near_copies")]
     maximum: float
     decision: Literal["pass", "fail", "inconclusive"]
     query: Annotated[str, Field(description="the query that decides")]
@@ -640,8 +640,8 @@ class QueryExposureAnswer(ExposureAnswer):
     query: str
 
 
-class CopiesAnswer(TypedDict):
-    """Rows of both sides that stand in the release, column for column."""
+class CountedCopiesAnswer(TypedDict):
+    """Rows of both sides that count as copies, or as near copies."""
 
     sentence: str
     members: int
@@ -649,6 +649,35 @@ class CopiesAnswer(TypedDict):
     n_members: int
     n_nonmembers: int
     beyond_chance: IntervalAnswer
+
+
+class ComparedColumnAnswer(TypedDict):
+    """With how many digits rows are compared in one column."""
+
+    name: str
+    precision: Annotated[
+        str | None,
+        Field(
+            description="that of the table with fewer digits, such as float32 or 4 decimals; null if values are "
+            "compared as they are"
+        ),
+    ]
+
+
+CopiesJudged = Annotated[
+    Literal["asked", "unasked", "accepted"] | None,
+    Field(
+        description="asked: max_copies_over_holdout limits them; unasked: what would be a pass is a fail if training "
+        "rows are shown to be copied; accepted: accept_copies lifts that; null: nothing is limited"
+    ),
+]
+
+
+class CopiesAnswer(CountedCopiesAnswer):
+    """Rows of both sides that stand in the release, column for column."""
+
+    judged: CopiesJudged
+    columns: list[ComparedColumnAnswer]
 
 
 class ColumnDifferenceAnswer(TypedDict):
@@ -714,6 +743,7 @@ class SyntheticAnswer(QueriesAnswer):
     """What a released table gives away: every query, copies, and the verdict."""
 
     copies: CopiesAnswer
+    near_copies: CountedCopiesAnswer
     n_synthetic: int
     n_reference: int
 
@@ -727,6 +757,9 @@ class ReleaseStepAnswer(StepAnswer):
         Field(description="what is limited beside the advantage; null if nothing else is"),
     ]
     copies: Annotated[int, Field(description="training rows among these released rows, column for column")]
+    near_copies: Annotated[
+        int, Field(description="training rows that have a near copy among these released rows")
+    ]
 
 
 class ReleaseSizeAnswer(TypedDict):
@@ -746,6 +779,7 @@ class ReleaseSizeAnswer(TypedDict):
     rows: Annotated[
         list[int], Field(description="places of the released rows that keep the limit; they, and no others")
     ]
+    copies_judged: CopiesJudged
     n_synthetic: int
     n_reference: int
     warnings: list[WarningAnswer]

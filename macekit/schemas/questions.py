@@ -828,7 +828,17 @@ class SyntheticQuestion(LimitsQuestion):
         None, description="further rows, of neither side; without them, queries that need them are not asked"
     )
     max_copies_over_holdout: Annotated[int, Field(ge=0, le=2**53)] | None = Field(
-        None, description="most training rows that may be copied beyond what chance explains"
+        None,
+        description="most training rows that may be copied beyond what chance explains; if left out, what would be a "
+        "pass is a fail if any are shown to be, at a tenth of the level",
+    )
+    max_near_copies_over_holdout: Annotated[int, Field(ge=0, le=2**53)] | None = Field(
+        None,
+        description="most training rows that may have a near copy beyond what chance explains: alike in every "
+        "category, and in all numbers together up to 1% of a range",
+    )
+    accept_copies: bool = Field(
+        False, description="whether copies that max_copies_over_holdout does not limit are no reason to fail"
     )
     queries: list[QueryName] | None = Field(
         None, min_length=2, max_length=12, description="the queries to ask; all that can be, if left out"
@@ -871,7 +881,17 @@ class ReleaseSizeQuestion(TablesQuestion):
         None, description="the precision that goes with max_exposed, above the prior; 0.9, if left out"
     )
     max_copies_over_holdout: Annotated[int, Field(ge=0, le=2**53)] | None = Field(
-        None, description="most training rows that may be copied beyond what chance explains"
+        None,
+        description="most training rows that may be copied beyond what chance explains; if left out, what would be a "
+        "pass is a fail if any are shown to be, at a tenth of the level",
+    )
+    max_near_copies_over_holdout: Annotated[int, Field(ge=0, le=2**53)] | None = Field(
+        None,
+        description="most training rows that may have a near copy beyond what chance explains: alike in every "
+        "category, and in all numbers together up to 1% of a range",
+    )
+    accept_copies: bool = Field(
+        False, description="whether copies that max_copies_over_holdout does not limit are no reason to fail"
     )
     queries: list[QueryName] | None = Field(
         None, min_length=1, max_length=12, description="the queries to ask; all that can be, if left out"

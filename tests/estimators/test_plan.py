@@ -177,6 +177,4 @@ def test_a_plan_for_what_no_number_of_records_decides_says_so() -> None:
     plan = plan_verdict(0.1, 0.1 + 1e-7)
 
     assert plan.records is None
-    assert plan.sentence.startswith(
-        "in practice no number of records is enough to decide at a limit of 0.1"
-    )
+    assert plan.sentence.startswith("in practice no number of records is enough to decide at a limit of 0.1")

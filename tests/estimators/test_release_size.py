@@ -20,13 +20,14 @@ from estimators.errors import (
     TooFewRecords,
     UnknownName,
 )
+from estimators.limits.excess import excess_lower
 from estimators.plan import Decision
 from estimators.queries import encode, synthetic_scores
 from estimators.queries.nested import nested_scores
 from estimators.release_size import ReleaseSize, default_sizes
 from estimators.sample.scores import one_per_unit
 from tests.cases import each_case
-from tests.estimators.queries.test_synthetic import part, people
+from tests.estimators.queries.test_synthetic import part, people, stacked
 from tests.estimators.test_synthetic import drawn, with_copies
 
 Table = dict[str, Any]
@@ -153,11 +154,14 @@ def test_an_advantage_that_falls_again_does_not_let_a_larger_size_through() -> N
 def test_copies_and_exposed_members_are_said_beside_a_size_that_keeps_the_limit() -> None:
     train, holdout, released, _ = drawn(5, 800)
     leaky = with_copies(released, train, 24)
-    answer = release_size(train, holdout, leaky, max_advantage=0.2, queries=NEAR)
+    answer = release_size(train, holdout, leaky, max_advantage=0.2, queries=NEAR, accept_copies=True)
+    unlimited = release_size(train, holdout, leaky, queries=NEAR)
 
     assert answer.largest == 800
-    assert codes(answer)[:2] == ["rare_exposure", "copies_released"]
+    assert codes(answer)[:2] == ["rare_exposure", "copies_accepted"]
     assert "of the first 800 released rows: 24 of 800 training rows" in answer.cautions[1].message
+    assert codes(unlimited)[:2] == ["rare_exposure", "copies_released"]
+    assert (answer.copies_judged, unlimited.copies_judged) == ("accepted", None)
     assert [each.members for each in answer.copies][-1] == 24
     assert "no_reference" not in codes(answer)
     clean = release_size(train, holdout, released, max_advantage=0.2)
@@ -327,7 +331,7 @@ def test_a_size_keeps_every_limit_and_the_first_that_breaks_one_ends_the_walk() 
     train, holdout, drawn = people(1000), people(1000), people(2000)
     copied = {name: np.r_[column[:1800], train[name][:200]] for name, column in drawn.items()}
     options: dict[str, Any] = {"sizes": [20, 200, 2000], "queries": ["closeness", "exact_copy"]}
-    alone = release_size(train, holdout, copied, max_advantage=0.3, **options)
+    alone = release_size(train, holdout, copied, max_advantage=0.3, accept_copies=True, **options)
     both = release_size(train, holdout, copied, max_advantage=0.3, max_copies_over_holdout=5, **options)
     exposed = release_size(train, holdout, copied, max_exposed=0.03, **options)
 
@@ -364,3 +368,45 @@ def test_after_a_size_that_is_not_shown_to_keep_a_limit_none_passes() -> None:
     assert answer.largest is None
     assert len(answer.rows) == 0
     assert "keep every limit" in answer.sentence
+
+
+def test_copies_that_nobody_limited_turn_a_pass_into_a_fail_and_nothing_else() -> None:
+    train, holdout, released, _ = drawn(5, 800)
+    leaky = with_copies(released, train, 24)
+    options: dict[str, Any] = {"sizes": [20, 200, 800], "queries": NEAR}
+    accepted = release_size(train, holdout, leaky, max_advantage=0.2, accept_copies=True, **options)
+    unasked = release_size(train, holdout, leaky, max_advantage=0.2, **options)
+    clean = release_size(train, holdout, released, max_advantage=0.2, **options)
+    lifted = release_size(train, holdout, released, max_advantage=0.2, accept_copies=True, **options)
+
+    assert (decisions(accepted), decisions(unasked)) == ("ppp", "ppf")
+    shown = excess_lower(24, 800, 0, 800, 0.0025 / 3)
+    assert f"at least {shown} training rows were copied" in unasked.series.steps[-1].reason
+    assert unasked.limits == ((), (), ())
+    assert unasked.copies_judged == "unasked"
+    assert unasked.largest == 200
+    assert "copied beyond what chance explains, above 0" in unasked.sentence
+    assert clean.series == lifted.series
+    everything = release_size(train, holdout, train, max_advantage=0.9, sizes=[100, 800], queries=NEAR)
+    assert decisions(everything) == "ff"
+    assert "even the smallest exceeds a limit" in everything.sentence
+
+
+def test_near_copies_are_limited_size_by_size() -> None:
+    train, holdout, released, _ = drawn(6, 400)
+    blurred = {name: np.asarray(train[name][:60]) for name in train}
+    blurred["height"] = blurred["height"] + 0.01
+    near = stacked(blurred, part(released, slice(340)))
+    answer = release_size(
+        train,
+        holdout,
+        near,
+        sizes=[5, 400],
+        max_near_copies_over_holdout=5,
+        queries=["closeness", "kth_closeness"],
+    )
+
+    assert answer.near_copies[-1].members >= 60 > answer.copies[-1].members
+    assert decisions(answer) == "pf"
+    assert answer.limits[-1][0].name == "near_copies"
+    assert "the number of rows that have a near copy beyond chance at or below 5" in answer.sentence

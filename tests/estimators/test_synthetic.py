@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from estimators.advantage import advantage
 from estimators.errors import (
@@ -16,6 +17,7 @@ from estimators.errors import (
     TooFewRecords,
     UnknownName,
 )
+from estimators.limits.excess import excess_lower
 from estimators.plan import Decision
 from estimators.queries import CATALOGUE, SYNTHETIC, encode, synthetic_scores
 from estimators.sample.scores import Scores, one_per_unit
@@ -25,6 +27,7 @@ from tests.estimators.queries.test_synthetic import categories, part, people, st
 
 Table = dict[str, Any]
 LIMITS: dict[str, Any] = {"max_advantage": 0.2, "max_tpr": 0.15, "at_fpr": 0.02, "max_copies_over_holdout": 0}
+WRITERS: list[Any] = [None, lambda column: column.round(1), lambda column: column.astype(np.float32)]
 NEAR = ["closeness", "kth_closeness", "exact_copy", "near_copy"]
 
 
@@ -83,7 +86,14 @@ def test_upper_ends_are_not_corrected_and_lower_ends_share_the_error_over_querie
     assert limit.estimate.upper == advantage(scores[limit.query], seed=2).upper
 
     loose = audit_synthetic(
-        train, holdout, released, max_advantage=0.9, queries=NEAR, seed=2, check_sides=False
+        train,
+        holdout,
+        released,
+        max_advantage=0.9,
+        queries=NEAR,
+        seed=2,
+        check_sides=False,
+        accept_copies=True,
     )
     upper = {name: advantage(each, seed=2).upper for name, each in scores.items()}
     assert loose.decision is Decision.PASS
@@ -191,11 +201,114 @@ def test_few_copies_fail_by_their_number_and_are_said_to_be_exposed_beside_a_pas
     assert decisions(fails) == {"advantage": "pass", "copies": "fail"}
     assert codes(fails)[0] == "rare_exposure"
 
-    passes = audit_synthetic(train, holdout, leaky, max_advantage=0.3, check_sides=False)
+    passes = audit_synthetic(train, holdout, leaky, max_advantage=0.3, check_sides=False, accept_copies=True)
     assert passes.decision is Decision.PASS
     assert codes(passes)[0] == "rare_exposure"
+    assert "copies_accepted" in codes(passes)
     assert passes.most_exposed[1].alarm
     assert passes.cautions[0].message.startswith(passes.most_exposed[0].replace("_", " "))
+
+
+def test_copies_that_nobody_limited_turn_a_pass_into_a_fail_and_nothing_else() -> None:
+    train, holdout, released, _ = drawn(7, 800)
+    leaky = with_copies(released, train, 16)
+    options: dict[str, Any] = {"queries": NEAR, "check_sides": False}
+    for limits in ({"max_advantage": 0.3}, {"max_exposed": 0.1}, {"max_near_copies_over_holdout": 40}):
+        fails, accepted = (
+            audit_synthetic(train, holdout, leaky, **limits, **options, accept_copies=accept)
+            for accept in (False, True)
+        )
+        assert (fails.verdict.word, fails.copies_judged) == ("fail", "unasked")
+        assert fails.limits[:-1] == accepted.limits
+        unasked = fails.limits[-1]
+        assert (unasked.name, unasked.maximum, unasked.query) == ("copies", 0.0, "exact_copy")
+        assert unasked.estimate.lower == excess_lower(16, 800, 0, 800, 0.0025)
+        assert "with 99.75% confidence" in fails.sentence
+        assert "accept_copies" in fails.sentence
+        assert (accepted.verdict.word, accepted.copies_judged) == ("pass", "accepted")
+        assert "copies_accepted" in codes(accepted)
+        assert "copies_accepted" not in codes(fails)
+
+    for limits in ({"max_advantage": 0.001}, {"max_advantage": -1.0}, {"max_tpr": 0.0, "at_fpr": 0.3}, {}):
+        unasked_audit, accepted = (
+            audit_synthetic(train, holdout, leaky, **limits, **options, accept_copies=accept)
+            for accept in (False, True)
+        )
+        assert unasked_audit.decision is not Decision.PASS
+        assert unasked_audit.limits == accepted.limits
+        assert "copies_released" in codes(unasked_audit)
+    assert unasked_audit.copies_judged is None
+
+
+def test_few_copies_beyond_chance_are_not_enough_at_a_tenth_of_the_level() -> None:
+    train, holdout, released, _ = drawn(9, 400)
+    options: dict[str, Any] = {"max_advantage": 0.5, "queries": NEAR, "check_sides": False}
+    for number in (5, 7, 8, 9):
+        audit = audit_synthetic(train, holdout, with_copies(released, train, number), **options)
+
+        chance = np.prod([(400 - k) / (800 - k) for k in range(number)])  # all of them on this side
+        assert (audit.decision is Decision.FAIL) == (chance <= 0.0025)
+
+
+def test_near_copies_are_counted_and_limited_like_copies() -> None:
+    train, holdout, released, _ = drawn(10)
+    blurred = part(train, slice(40)) | {"height": train["height"][:40] + 0.05}
+    near = stacked(blurred, part(released, slice(260)))
+    options: dict[str, Any] = {"queries": ["closeness", "kth_closeness"], "check_sides": False}
+    noted = audit_synthetic(train, holdout, near, max_copies_over_holdout=0, **options)
+    judged = audit_synthetic(train, holdout, near, max_near_copies_over_holdout=0, **options)
+    fine = audit_synthetic(train, holdout, near, max_near_copies_over_holdout=60, **options)
+
+    scores = synthetic_scores(encode(train, holdout, near), ["near_copy"])
+    hits = int(scores.members["near_copy"].sum()), int(scores.nonmembers["near_copy"].sum())
+    assert (noted.near_copies.members, noted.near_copies.nonmembers) == hits
+    assert hits[0] >= 40 > 5 > hits[1]
+    assert noted.decision is Decision.PASS
+    assert "near_copies_released" in codes(noted)
+    assert (decisions(judged), judged.verdict.word) == ({"near_copies": "fail"}, "fail")
+    assert judged.limits[0].estimate.lower == excess_lower(hits[0], 300, hits[1], 300, 0.025)
+    assert "have a near copy beyond what chance explains" in judged.sentence
+    assert fine.decision is Decision.PASS
+    clean = audit_synthetic(train, holdout, released, max_near_copies_over_holdout=0, **options)
+    assert clean.decision is not Decision.FAIL
+    assert "near_copies_released" not in codes(clean)
+
+
+def test_copies_that_are_limited_cannot_be_accepted() -> None:
+    train, holdout, released, _ = drawn(11, 60)
+
+    with pytest.raises(OptionError, match="accept_copies: max_copies_over_holdout limits the copies already"):
+        audit_synthetic(train, holdout, released, max_copies_over_holdout=0, accept_copies=True)
+    with pytest.raises(OutOfRange, match="max_near_copies_over_holdout"):
+        audit_synthetic(train, holdout, released, max_near_copies_over_holdout=-1)
+
+
+def test_of_clean_releases_few_fail_and_no_other_decision_changes() -> None:
+    """Rounded, float32 and categorical; ``benchmarks.synthetic`` has 2,400 of them."""
+    runs, fails = 60, 0
+    for run in range(runs):
+        rng = np.random.default_rng([12, run])
+        write = WRITERS[run % 3]
+        if write is None:
+            train, holdout, released = (categories(rng, 60) for _ in range(3))
+        else:
+            train, holdout, released = ({name: rng.normal(0, 2, 60) for name in "xy"} for _ in range(3))
+            released = {name: write(column) for name, column in released.items()}
+        decided = [
+            audit_synthetic(
+                train,
+                holdout,
+                released,
+                max_advantage=0.5,
+                queries=["closeness", "exact_copy"],
+                check_sides=False,
+                accept_copies=accept,
+            ).decision
+            for accept in (False, True)
+        ]
+        fails += decided[0] is Decision.FAIL
+        assert decided[0] is decided[1] or decided == [Decision.FAIL, Decision.PASS]
+    assert fails <= binom.ppf(0.999, runs, 0.025)
 
 
 def test_a_filter_that_keeps_away_from_members_exposes_them() -> None:

@@ -96,6 +96,19 @@ def test_further_limits_stand_size_by_size_in_the_answer_and_its_report() -> Non
     assert [section.count(f"| {name} |") for name in ("Members exposed", "Copied rows")] == [2, 2]
 
 
+def test_copies_are_judged_unasked_unless_they_are_accepted() -> None:
+    tables = (TRAIN, HOLDOUT, TRAIN)
+    limits: dict[str, Any] = {"max_advantage": 1.0, "queries": ["closeness"], "sizes": [len(TRAIN["age"])]}
+    unasked = macekit.release_size(*tables, **limits)
+    accepted = macekit.release_size(*tables, **limits, accept_copies=True)
+
+    assert (unasked.decision, unasked.copies_judged) == ("fail", "unasked")
+    assert (accepted.decision, accepted.copies_judged) == ("pass", "accepted")
+    assert unasked.steps[0].near_copies == unasked.steps[0].copies == len(TRAIN["age"])
+    assert "Nobody limited copies" in unasked.to_markdown()
+    assert "Copies were accepted" in accepted.to_markdown()
+
+
 def test_a_precision_belongs_to_a_limit() -> None:
     with pytest.raises(MaceProblem, match="max_exposed: give the largest acceptable share"):
         macekit.release_size(TRAIN, HOLDOUT, RELEASED, at_precision=0.8)

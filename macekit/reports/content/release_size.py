@@ -32,6 +32,7 @@ HEAD = (
     "Decision",
     "Query",
     "Copied rows",
+    "With a near copy",
 )
 
 IN_ORDER: Inline = (
@@ -39,9 +40,14 @@ IN_ORDER: Inline = (
     "table, as many of them, may give away more.",
 )
 ADVANTAGE_ALONE: Inline = (
-    "The advantage alone is limited here: copies and exposed members of the rows that go out are warned of, and "
+    "The advantage alone is limited here: near copies and exposed members of the rows that go out are warned of, and "
     "audited by `mace synthetic`.",
 )
+COPIES_JUDGED: dict[str, str] = {
+    "unasked": "Nobody limited copies. A size that would pass fails all the same if training rows are shown to be "
+    "copied, at a tenth of the level, unless they are accepted.",
+    "accepted": "Copies were accepted: they are no reason to fail here, however many there are.",
+}
 
 
 def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
@@ -104,6 +110,7 @@ def _row(step: AnswerPath) -> tuple[Cell, ...]:
         "" if decision is None else WORDS[decision].word,
         step["query"].untrusted(),
         step["copies"].number("count"),
+        step["near_copies"].number("count"),
     )
 
 
@@ -111,6 +118,8 @@ def _open(answer: AnswerPath) -> Iterator[Inline]:
     yield IN_ORDER
     if not answer["steps"][0]["limits"]:
         yield ADVANTAGE_ALONE
+    if answer["copies_judged"].value in COPIES_JUDGED:
+        yield (COPIES_JUDGED[answer["copies_judged"].value],)
     yield riskiest.OTHERS
     yield from limitations.of_sample(answer["provenance"]["options"]["prior"])
 

@@ -41,6 +41,7 @@ LABELS = {
     "tpr": "Members found",
     "exposed": "Members exposed",
     "copies": "Copied rows",
+    "near_copies": "Rows with a near copy",
 }
 
 TOGETHER = (
@@ -90,7 +91,7 @@ def _label(limit: AnswerPath) -> Inline:
 
 def limit_row(limit: AnswerPath) -> tuple[Cell, ...]:
     """A limit as a row of the table of them."""
-    kind: Kind = "count" if limit["name"].value == "copies" else "share"
+    kind: Kind = "count" if limit["name"].value in ("copies", "near_copies") else "share"
     return (
         *_label(limit),
         limit["maximum"].number("exact" if kind == "share" else kind),

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from macekit.reports.content import limitations, provenance, riskiest
 from macekit.reports.model import (
     AnswerPath,
+    Block,
     Context,
     Fact,
     Facts,
@@ -16,6 +17,7 @@ from macekit.reports.model import (
     Paragraph,
     Report,
     Section,
+    Table,
 )
 
 ONE_RELEASE: Inline = (
@@ -34,7 +36,11 @@ def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
         *riskiest.sides(answer["split"], figures),
         *riskiest.control(answer["control"]),
         *riskiest.by_group(answer, figures),
-        riskiest.guarantees(answer, ("Copies beyond chance are ", answer["copies"]["beyond_chance"])),
+        riskiest.guarantees(
+            answer,
+            ("Copies beyond chance are ", answer["copies"]["beyond_chance"]),
+            ("Near copies beyond chance are ", answer["near_copies"]["beyond_chance"]),
+        ),
         limitations.section(riskiest.open_questions(answer, ONE_RELEASE), answer["warnings"]),
         provenance.section("synthetic", answer["provenance"], context, grouped=referenced),
     )
@@ -48,7 +54,12 @@ def _facts(answer: AnswerPath) -> Iterator[Fact]:
     yield Fact(
         "Training rows in the release",
         copies["members"].number("count"),
-        ("as they are; of the hold-out ", copies["nonmembers"].number("count")),
+        (
+            "in as few digits as either has; of the hold-out "
+            if _coarser(copies)
+            else "as they are; of the hold-out ",
+            copies["nonmembers"].number("count"),
+        ),
     )
     yield Fact(
         "Training rows",
@@ -65,13 +76,45 @@ def _facts(answer: AnswerPath) -> Iterator[Fact]:
     )
 
 
+JUDGED = {
+    "unasked": "Nobody limited copies. They are judged all the same: what would be a pass is a fail if training rows "
+    "are shown to be copied, at a tenth of the level, unless they are accepted.",
+    "accepted": "Copies were accepted: they are no reason to fail here, however many there are.",
+}
+
+
 def _copies(answer: AnswerPath) -> Section:
+    copies = answer["copies"]
     words: Inline = (
-        answer["copies"]["sentence"].quote(),
+        copies["sentence"].quote(),
         " The hold-out was not released: what stands of it in the release stands there by chance, as rows of few "
         "categories do.",
     )
-    return Section("copies", "Copied rows", (Paragraph(words),))
+    near: Inline = (answer["near_copies"]["sentence"].quote(),)
+    blocks: list[Block] = [Paragraph(words), Paragraph(near)]
+    if copies["judged"].value in JUDGED:
+        blocks.append(Paragraph((JUDGED[copies["judged"].value],)))
+    coarser = _coarser(copies)
+    if not coarser:
+        blocks.append(Paragraph(("Rows are compared as they are in every column.",)))
+        return Section("copies", "Copied rows", tuple(blocks))
+    first = coarser[: riskiest.MOST]
+    table = Table(
+        "Columns compared with fewer digits",
+        ("Column", "Rows are compared at"),
+        tuple((each["name"].untrusted(), each["precision"].untrusted()) for each in first),
+        more=len(coarser) - len(first),
+        where=copies["columns"].path,
+    )
+    why: Inline = (
+        "One table is written with fewer digits than another; all other columns are compared as they are.",
+    )
+    return Section("copies", "Copied rows", (*blocks, Paragraph(why), table), (table,))
+
+
+def _coarser(copies: AnswerPath) -> list[AnswerPath]:
+    """Columns in which rows are compared with fewer digits than one table has."""
+    return [each for each in copies["columns"] if each["precision"].value is not None]
 
 
 def figures(answer: AnswerPath) -> tuple[Figure | None, ...]:

@@ -386,7 +386,8 @@ def test_a_claim_is_contradicted_only_by_more_than_it_claims(sides):
     assert 1.0 < bold.bound.value < 4.0
     assert modest.bound.value <= bold.bound.value
     assert (
-        "with 97.5% confidence (one end of a 95% interval) the mechanism's epsilon is at least" in bold.sentence
+        "with 97.5% confidence (one end of a 95% interval) the mechanism's epsilon is at least"
+        in bold.sentence
     )
     assert "does not prove the claim" in modest.sentence
     assert "canaries" in bold.bound.guarantee.assumes

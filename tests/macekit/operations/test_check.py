@@ -134,3 +134,20 @@ def test_matched_rows_of_a_model_are_audited_as_the_page_says() -> None:
     ]
 
     assert [audit.split is not None and audit.split.differs for audit in audits] == [True, False]
+
+
+def test_rows_on_both_sides_are_recognised_in_fewer_digits() -> None:
+    rng = np.random.default_rng(5)
+    train, others = ({name: rng.normal(40, 9, 80) for name in ("age", "wage")} for _ in range(2))
+    holdout = {
+        name: np.r_[train[name][:30], others[name][:50]].astype(np.float32).astype(float) for name in train
+    }
+
+    answer = macekit.check_split(train, holdout)
+
+    said = {each["code"]: each["message"] for each in answer["warnings"]}
+    assert said["shared_rows"].startswith("30 rows of the members")
+    assert "at float32 'age', 'wage'" in said["fewer_digits"]
+    assert [each["notes"] for each in answer["provenance"]["columns"]] == 2 * [
+        ["rows are compared at float32"]
+    ]

@@ -118,6 +118,53 @@ def test_without_a_limit_nothing_is_decided() -> None:
     answer = ask(release(CLEAN), check_sides=False)
 
     assert (answer["decision"], answer["limits"], answer["split"]) == (None, None, None)
+    assert answer["copies"]["judged"] is None
+    copied = ask(release(COPIED), check_sides=False)
+    assert copied["decision"] is None
+    assert "copies_released" in [each["code"] for each in copied["warnings"]]
+
+
+def test_copies_in_fewer_digits_are_copies_in_every_form_of_the_answer() -> None:
+    shorter = {**COPIED, "income": [round(value, 2) for value in COPIED["income"]]}
+    answer = ask(release(shorter), max_copies_over_holdout=0, check_sides=False)
+    said = (
+        "one table is written with fewer digits than another, and rows are compared with as few: at 2 decimals "
+        "'income'"
+    )
+
+    assert (answer["decision"], answer["copies"]["members"]) == ("fail", 30)
+    assert answer["copies"]["columns"] == [
+        {"name": "age", "precision": None},
+        {"name": "income", "precision": "2 decimals"},
+        {"name": "job", "precision": None},
+    ]
+    assert [each["message"] for each in answer["warnings"] if each["code"] == "fewer_digits"] == [said]
+    read = {each["name"]: each["notes"] for each in answer["provenance"]["columns"]}
+    assert read == {"age": [], "income": ["rows are compared at 2 decimals"], "job": []}
+    for form in (HTML, MARKDOWN, CSV):
+        report = ask(release(shorter), form, max_copies_over_holdout=0, check_sides=False)
+        assert "2 decimals" in report
+    assert "income  2 decimals" in text("synthetic", answer)
+
+
+def test_copies_are_judged_unasked_and_the_page_says_whether() -> None:
+    unasked, accepted = (
+        [
+            ask(release(COPIED), form, max_advantage=0.8, check_sides=False, accept_copies=accept)
+            for form in (JSON, MARKDOWN)
+        ]
+        for accept in (False, True)
+    )
+
+    assert (unasked[0]["decision"], unasked[0]["copies"]["judged"]) == ("fail", "unasked")
+    assert [(each["name"], each["decision"]) for each in unasked[0]["limits"]] == [
+        ("advantage", "pass"),
+        ("copies", "fail"),
+    ]
+    assert "Nobody limited copies" in unasked[1]
+    assert (accepted[0]["decision"], accepted[0]["copies"]["judged"]) == ("pass", "accepted")
+    assert "Copies were accepted: they are no reason to fail here" in accepted[1]
+    assert unasked[0]["near_copies"]["members"] >= 30
 
 
 def test_a_kept_answer_is_recognised_and_shown_again() -> None:
@@ -150,6 +197,12 @@ def test_names_of_columns_and_labels_are_inert_in_every_report() -> None:
         (release(CLEAN), {"queries": ["closeness", "nearness"]}, "queries"),
         (release(CLEAN), {"queries": ["closeness", "density_ratio"]}, "reference"),
         (release(CLEAN), {"max_copies_over_holdout": -1}, "max_copies_over_holdout"),
+        (release(CLEAN), {"max_near_copies_over_holdout": 0.5}, "max_near_copies_over_holdout"),
+        (
+            release(CLEAN),
+            {"max_copies_over_holdout": 0, "accept_copies": True},
+            "accept_copies: max_copies_over",
+        ),
         (release(CLEAN), {"leave_out": ["height"]}, "leave_out: no column of the 3 has this name"),
         (release({**CLEAN, "age": [None] * 150}), {"leave_out": ["income", "job"]}, "no column can be used"),
     ],
