@@ -6,10 +6,10 @@ result = macekit.estimate(members, nonmembers, prior=0.1, max_advantage=0.1)
 result = macekit.Mace("https://mace.example").estimate(frame, score="loss", member="is_train")
 """
 
-import os
 from importlib import import_module
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
+
+from macekit.own_packages import prefer_own
 
 if TYPE_CHECKING:
     from macekit.client.client import Local
@@ -47,6 +47,8 @@ if TYPE_CHECKING:
     counts = _here.counts
     gate = _here.gate
     theory = _here.theory
+
+prefer_own("estimators")
 
 __all__ = [
     "Chart",
@@ -105,7 +107,6 @@ def __getattr__(name: str) -> object:
     """Import a public name when it is first used: the service and the command use parts of this package only."""
     if name.startswith("_") or (name not in __all__ and not _is_command(name)):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}{_nearest(name)}")
-    _require_own_estimators()
     owner = import_module(_OWNERS.get(name, "macekit.client.client"))
     value = getattr(owner if name in _OWNERS else owner.Local(), name)
     globals()[name] = value
@@ -122,20 +123,6 @@ def _is_command(name: str) -> bool:
     """Whether the table of operations has a command of this name: what has no typed function here can be asked, too."""
     operations = import_module("macekit.catalogue").OPERATIONS
     return any(each.python == name for each in operations)
-
-
-def _require_own_estimators() -> None:
-    """Refuse a package of another project that is called ``estimators`` too and that Python finds before ours."""
-    spec = find_spec("estimators")
-    path = os.path.realpath(spec.origin) if spec is not None and spec.origin else None
-    home = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
-    if path != os.path.join(home, "estimators", "__init__.py"):
-        raise ImportError(
-            f"macekit needs its own package 'estimators', and Python finds another one first: {path}; "
-            "rename that one, or start Python in another folder",
-            name="estimators",
-            path=path,
-        )
 
 
 def __dir__() -> list[str]:

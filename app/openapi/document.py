@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -10,7 +11,7 @@ from pydantic.json_schema import JsonSchemaMode
 from app.openapi.examples import JSON_EXAMPLES
 from app.openapi.files import file_bytes, files_of, options_with
 from app.openapi.parameters import parameters
-from macekit.call import CSV, HTML, JSON, MARKDOWN, NPY, PROBLEM, SVG
+from macekit.call import ARROW, CSV, HTML, JSON, MARKDOWN, NDJSON, NPY, NPZ, PARQUET, PROBLEM, SVG
 from macekit.catalogue import BY_NAME, OPERATIONS, TABLES, Operation
 from macekit.problems import KINDS
 from macekit.schemas.answers import ANSWERS
@@ -21,6 +22,26 @@ Schema = dict[str, Any]
 REF = "#/components/schemas/{model}"
 FILE = "x-example-file"
 """Where a body that is no text can be had, ready to post; Swagger UI would fetch an ``externalValue`` by itself."""
+
+OPTIONS = "x-example-options"
+"""The options that the example of a body that is no JSON needs in the query string.
+
+Beside the body and not beside the parameters: Swagger UI would send those with a JSON body, too, which has its options
+in it. Our page fills them in while a form of body is chosen that names them (``swagger.js``).
+"""
+
+TO_SEND = {
+    CSV: "a table with a header",
+    NDJSON: "JSON lines: an object for each row, each on a line of its own",
+    NPY: "one array as `numpy.save` writes it: a table with named fields, or its numbers alone",
+    NPZ: "arrays by name as `numpy.savez` writes them: a table's columns, or each array under its own name",
+    ARROW: "a table as an Arrow IPC stream or file",
+    PARQUET: "a table as a Parquet file",
+}
+"""What a body that is no JSON is."""
+
+EXAMPLES = {CSV: "A table with a header", NDJSON: "An object for each row"}
+"""Forms that are text, and what their examples are called."""
 
 TEXTS = (HTML, MARKDOWN, CSV, SVG)
 """Forms of answers that are text."""
@@ -91,7 +112,7 @@ def operation(row: Operation) -> Schema:
     """Body, parameters and answers of one operation, for ``openapi_extra``."""
     takes_table = row.bodies != (JSON,)
     return {
-        "parameters": [*_parameters(row.name), *[DATASET] * takes_table, PREFER],
+        "parameters": [*parameters(row.name), *[DATASET] * takes_table, PREFER],
         "requestBody": {
             "required": not takes_table,
             "content": _content(row),
@@ -158,29 +179,49 @@ def complete(document: Schema) -> Schema:
 
 def described(row: Operation) -> str:
     """An operation's description, with the files that can be posted to it as they are."""
-    files = [file for file, kind in files_of(row.name).items() if kind in _content(row)]
-    links = ", ".join(f"[{file}](examples/{file})" for file in files)
-    return f"{row.about}\n\nFiles to post as they are: {links}." if files else row.about
-
-
-def _parameters(name: str) -> list[Schema]:
-    """The options of a table, filled in where a question has examples of them."""
-    examples = options_with(name)
-    return [
-        {**each, "example": examples[each["name"]]} if each["name"] in examples else each
-        for each in parameters(name)
-    ]
+    links = ", ".join(f"[{file}](examples/{file})" for file in _files(row))
+    return f"{row.about}\n\nFiles to post as they are: {links}." if links else row.about
 
 
 def _options_of(row: Operation) -> str:
+    """What may be sent: of every form that is no JSON, which options it needs and a file that is one."""
     if row.bodies == (JSON,):
         return "The question."
     if row.bodies == TABLES:
-        return f"The table, or its head; none with `{DATA}`."
-    return (
-        "JSON carries records and options; any other format the records, with options in the query string. "
-        f"None with `{DATA}`, which names a dataset of the service."
-    )
+        about = f"The table, or its head; none with `{DATA}`."
+    else:
+        about = (
+            "JSON carries records and options; any other format the records, with options in the query string. "
+            f"None with `{DATA}`, which names a dataset of the service."
+        )
+    lines = [f"- `{form}`: {text}" for form, text in _to_send(row).items()]
+    return "\n".join((about, "", *lines))
+
+
+def _to_send(row: Operation) -> dict[str, str]:
+    """What to send in each form that is no JSON, in a line."""
+    options = "&".join(f"{name}={in_query(value)}" for name, value in options_with(row.name).items())
+    beside = f", with `?{options}`" if options else ""
+    return {
+        form: f"{TO_SEND[form]}; [{file}](examples/{file}) is one{beside}"
+        for file, form in _files(row).items()
+    }
+
+
+def _files(row: Operation) -> dict[str, str]:
+    """A file in each form that the operation takes, and the form."""
+    return {
+        file: form
+        for file, form in files_of(row.name).items()
+        if form in row.bodies and not (row.several and form == NPY)
+    }
+
+
+def in_query(value: object) -> str:
+    """An option as a query string has it."""
+    if isinstance(value, list):
+        return ",".join(map(in_query, value))
+    return value if isinstance(value, str) else json.dumps(value)
 
 
 def _content(row: Operation) -> Schema:
@@ -194,17 +235,18 @@ def _content(row: Operation) -> Schema:
             "schema": {"$ref": REF.format(model=QUESTIONS[row.name].__name__)},
             "examples": bodies,
         }
-    for file, media_type in files_of(row.name).items():
-        if media_type not in row.bodies or (row.several and media_type == NPY):
-            continue
-        if media_type == CSV:
-            example = {"summary": "A table with a header", "value": file_bytes(file).decode()}
-            content[media_type] = {"schema": {"type": "string"}, "examples": {file: example}}
+    options = options_with(row.name)
+    lines = _to_send(row)
+    for file, form in _files(row).items():
+        content[form] = {"schema": {"type": "string", "description": lines[form]}}
+        if form in EXAMPLES:
+            example = {"summary": EXAMPLES[form], "value": file_bytes(file).decode()}
+            content[form]["examples"] = {file: example}
         else:
-            content[media_type] = {
-                "schema": {"type": "string", "format": "binary"},
-                FILE: f"/examples/{file}",
-            }
+            content[form]["schema"]["format"] = "binary"
+            content[form][FILE] = f"/examples/{file}"
+        if options:
+            content[form][OPTIONS] = dict(options)
     return content
 
 

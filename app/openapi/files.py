@@ -1,6 +1,6 @@
 """Bodies that are no JSON, served under ``/examples/``: those of theory hold the arrays of one of its JSON examples.
 
-The options of that example stand beside the parameters, so that they are filled in where the file is tried out.
+The options of that example stand beside each form of the file, so that they are filled in where it is tried out.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from app.openapi.examples import GROUPS, JSON_EXAMPLES, MEMBERS, NONMEMBERS
+from app.openapi.parameters import examples_of_options
 from macekit.call import ARROW, CSV, NDJSON, NPY, NPZ, PARQUET
 from macekit.catalogue import ARRAYS, BY_NAME, OPERATIONS, SIDED
 from macekit.formats import TABLES
@@ -68,7 +69,7 @@ def options_with(operation: str) -> Mapping[str, object]:
     if operation == BY_MODEL:
         return {"model": "model"}
     if not BY_NAME[operation].paper:
-        return {}
+        return examples_of_options(operation)
     value = _example(operation)
     return {name: option for name, option in value.items() if name not in columns_of(operation)}
 

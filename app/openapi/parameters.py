@@ -11,6 +11,8 @@ from macekit.schemas.questions import QUESTIONS, columns_of
 
 Schema = dict[str, Any]
 
+EXAMPLE = "example"
+
 ABOUT_TABLE = "table: "
 """What begins the description of an option that names columns."""
 
@@ -56,15 +58,31 @@ _NEEDS = {"group": "groups", "unit": "units", "cluster": "cluster", "model": "mo
 
 
 def parameters(operation: str) -> list[Schema]:
-    """Every option a query string can carry, nested ones with a dot."""
-    question = QUESTIONS[operation]
-    if not columns_of(operation) & set(question.model_fields):
+    """Every option a query string can carry, nested ones with a dot.
+
+    None has an example: Swagger UI would fill it in, and send it beside a JSON body, too.
+    """
+    if not columns_of(operation) & set(QUESTIONS[operation].model_fields):
         return []
-    schema = question.model_json_schema()
-    flat = _flatten(schema, schema.get("$defs", {}), "", columns_of(operation) | JSON_ONLY)
     about_table = _about_table(operation)
-    options = {**flat, **{name: {"schema": kind, "description": text} for name, kind, text in about_table}}
-    return [{"name": name, "in": "query", "required": False, **rest} for name, rest in options.items()]
+    options = {
+        **_options(operation),
+        **{name: {"schema": kind, "description": text} for name, kind, text in about_table},
+    }
+    return [
+        {"name": name, "in": "query", "required": False, **{k: v for k, v in rest.items() if k != EXAMPLE}}
+        for name, rest in options.items()
+    ]
+
+
+def examples_of_options(operation: str) -> dict[str, object]:
+    """The options of which the question itself has an example."""
+    return {name: rest[EXAMPLE] for name, rest in _options(operation).items() if EXAMPLE in rest}
+
+
+def _options(operation: str) -> dict[str, Schema]:
+    schema = QUESTIONS[operation].model_json_schema()
+    return _flatten(schema, schema.get("$defs", {}), "", columns_of(operation) | JSON_ONLY)
 
 
 def _about_table(operation: str) -> Iterator[tuple[str, Schema, str]]:
@@ -99,7 +117,7 @@ def _of_arrays(operation: str) -> Iterator[tuple[str, Schema, str]]:
 
 
 def _flatten(schema: Schema, defs: Schema, prefix: str, left_out: Set[str]) -> dict[str, Schema]:
-    """Options by their names with dots; what the question gives an example of is filled in where it is tried out."""
+    """Options by their names with dots, with the example that the question gives of some."""
     options: dict[str, Schema] = {}
     for name, field in schema["properties"].items():
         if name in left_out:
@@ -125,7 +143,7 @@ def _flatten(schema: Schema, defs: Schema, prefix: str, left_out: Set[str]) -> d
                 stale = {"deprecated": True} if field.get("deprecated") else {}
                 before = options.get(prefix + name)
                 either = kind if before is None else {"anyOf": [before["schema"], kind]}
-                example = {"example": field["examples"][0]} if "examples" in field else {}
+                example = {EXAMPLE: field["examples"][0]} if "examples" in field else {}
                 options[prefix + name] = {"schema": either, "description": text, **stale, **example}
     return options
 

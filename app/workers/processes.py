@@ -31,7 +31,14 @@ Source: TypeAlias = bytes | Spool | Pipe
 SPAWN_SECONDS = 30.0
 """Seconds that a worker may take to be forked, the fork server's own start included."""
 
-START = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from app.workers.forkserver import main; main({})"
+START = """
+import json, sys
+sys.path[:] = json.loads(sys.argv[1])
+from macekit.own_packages import prefer_own
+prefer_own("app")
+from app.workers.forkserver import main
+main({})
+"""
 
 
 @dataclass(eq=False, slots=True)

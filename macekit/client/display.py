@@ -11,6 +11,8 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from macekit.client.problems import as_mace_problems
+
 if TYPE_CHECKING:
     from macekit.reports.model import Figure, Table
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from typing import Any
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
+from app.openapi.document import OPTIONS
 from tests.browser.conftest import EVERYWHERE, Visit
 
 
@@ -116,3 +119,107 @@ def test_redoc_renders_the_titles_of_every_operation_and_finds_what_is_searched_
     page.get_by_role("search").locator("input").fill("advantage")
 
     expect(page.locator("[data-role='search:results'] li").first).to_be_visible()
+
+
+EXECUTE = """
+async (asked) => {
+  const until = async (what, find) => {
+    for (const end = Date.now() + 90000; Date.now() < end; ) {
+      const value = find();
+      if (value) return value;
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    throw new Error(`never came: ${what}`);
+  };
+  const choose = async (find, value) => {
+    if (value === null) return;
+    const list = await until(`a list that offers ${value}`,
+      () => (find() && [...find().options].some((option) => option.value === value) ? find() : null));
+    Object.getOwnPropertyDescriptor(HTMLSelectElement.prototype, "value").set.call(list, value);
+    list.dispatchEvent(new Event("change", { bubbles: true }));
+    await new Promise((resolve) => setTimeout(resolve, 0));
+  };
+
+  const answers = [];
+  let open = null;
+  for (const [method, path, form, example] of asked) {
+    const block = [...document.querySelectorAll(`.opblock-${method}`)].find(
+      (each) => each.querySelector(".opblock-summary-path").dataset.path === path);
+    if (open !== block) {
+      open?.querySelector(".opblock-summary-control").click();
+      block.querySelector(".opblock-summary-control").click();
+      await until(`a resolved ${path}`, () => ui.specSelectors.specResolvedSubtree(["paths", path, method]));
+      open = block;
+    }
+    const execute = await until(`Execute of ${path}`, () => block.querySelector(".btn.execute"));
+    const body = block.querySelector(".opblock-section-request-body");
+    if (body?.querySelector("select.content-type").value !== form)
+      await choose(() => body?.querySelector("select.content-type"), form);
+    await choose(() => body?.querySelector(".examples-select select"), example);
+    block.querySelector(".btn-clear")?.click();
+    await until(`an end of the last answer of ${path}`, () => !block.querySelector(".live-responses-table"));
+    execute.click();
+    const status = await until(`an answer of ${path}`,
+      () => block.querySelector(".live-responses-table tbody .response-col_status"));
+    const address = block.querySelector(".request-url pre").textContent.trim();
+    answers.push([status.textContent.trim(), address.split("?")[1] ?? ""]);
+  }
+  return answers;
+}
+"""
+"""Chooses each form of body and each example in the page, presses Execute, and reads the status and the query."""
+
+
+def described_in_brief(document: dict[str, Any]) -> dict[str, Any]:
+    """The description without what is slow to draw and fills in nothing: answers, schemas, most parameters."""
+    for operation in operations(document):
+        content = operation.get("requestBody", {}).get("content", {})
+        named = {name for form in content.values() for name in form.get(OPTIONS, ())}
+        operation["parameters"] = [
+            each
+            for each in operation.get("parameters", ())
+            if each["name"] in named or {"example", "examples", "default", "enum"} & {*each, *each["schema"]}
+        ]
+        operation["responses"] = {"200": {"description": "an answer"}}
+        for form in content.values():
+            form["schema"] = {"type": form["schema"].get("type", "object")}
+    return {name: part for name, part in document.items() if name != "components"}
+
+
+def operations(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Every operation, with its method and its path in it; those of a job need one that was made before."""
+    for path, item in document["paths"].items():
+        if "{name}" not in path:
+            for method, operation in item.items():
+                operation |= {"x-method": method, "x-path": path}
+                yield operation
+
+
+def test_every_example_of_every_operation_is_executed_and_answered(visit: Visit) -> None:
+    """Whatever the page fills in, untouched: 200, and no option in the query string beside a JSON body."""
+    described = visit.page.request.get(f"{visit.address}/openapi.json").json()
+    asked = [
+        (operation["x-method"], operation["x-path"], form, example)
+        for operation in operations(described)
+        for form, about in operation.get("requestBody", {}).get("content", {None: {}}).items()
+        for example in about.get("examples", [] if form else [None])
+    ]
+    beside = {
+        (operation["x-path"], form): bool(about.get(OPTIONS))
+        for operation in operations(described)
+        for form, about in operation.get("requestBody", {}).get("content", {}).items()
+    }
+
+    def answer_in_brief(route: Route) -> None:
+        route.fulfill(json=described_in_brief(route.fetch().json()))
+
+    visit.page.route("**/openapi.json", answer_in_brief)
+    page = visit.open("/docs")
+    expect(page.locator(".opblock").first).to_be_visible()
+
+    answers = page.evaluate(EXECUTE, asked)
+
+    assert len(asked) > 130
+    assert [(each, status) for each, (status, _) in zip(asked, answers, strict=True) if status != "200"] == []
+    for (_, path, form, _), (_, query) in zip(asked, answers, strict=True):
+        assert (query != "") == beside.get((path, form), False), (path, form, query)

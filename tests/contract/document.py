@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 
 from jsonschema import Draft202012Validator
 
-from app.openapi.document import FILE
+from app.openapi.document import FILE, OPTIONS
 from macekit.call import JSON
 
 ROOT = Path(__file__).parents[2]
@@ -61,13 +61,10 @@ class Example:
 
     @property
     def address(self) -> str:
-        """Where it is posted; a body that is no JSON with the options that the document gives examples of."""
-        shown = {
-            each["name"]: _spelled(each["example"])
-            for each in self.operation.about.get("parameters", ())
-            if "example" in each
-        }
-        return self.operation.path + (f"?{urlencode(shown)}" if shown and self.media_type != JSON else "")
+        """Where it is posted, with the options that the document says its example needs."""
+        options = self.operation.about["requestBody"]["content"][self.media_type].get(OPTIONS, {})
+        query = urlencode({name: _spelled(value) for name, value in options.items()})
+        return self.operation.path + (f"?{query}" if query else "")
 
     def __str__(self) -> str:
         return f"{self.operation.name}-{self.name}"

@@ -18,7 +18,7 @@ from schemathesis.specs.openapi.definitions import OPENAPI_31
 from app.main import create_app
 from app.openapi.files import files
 from app.settings import Settings
-from macekit.call import ARROW, CSV, JSON, PROBLEM
+from macekit.call import ARROW, CSV, JSON, NDJSON, PROBLEM
 from macekit.problems import KINDS
 from tests.app.running import Running
 from tests.cases import each_case
@@ -271,3 +271,26 @@ def test_what_was_not_provoked_here_is_provoked_elsewhere_or_cannot_be() -> None
     assert documented == {slug for slug, *_ in PROVOKED} | set(elsewhere)
     for slug, file in elsewhere.items():
         assert slug in (ROOT / file).read_text(encoding="utf-8"), (slug, file)
+
+
+def test_no_parameter_has_a_value_that_a_page_would_send_beside_a_json_body() -> None:
+    parameters = [each for operation in operations() for each in operation.about.get("parameters", ())]
+
+    assert len(parameters) > 500
+    assert [each["name"] for each in parameters if {"example", "examples"} & {*each, *each["schema"]}] == []
+
+
+def test_every_form_of_body_that_is_no_json_says_what_to_send_and_json_lines_show_it() -> None:
+    forms = [
+        (operation, form, about)
+        for operation in operations()
+        for form, about in operation.about.get("requestBody", {}).get("content", {}).items()
+        if form != JSON
+    ]
+
+    assert len(forms) > 100
+    for operation, form, about in forms:
+        line = about["schema"]["description"]
+        assert f"- `{form}`: {line}" in operation.about["requestBody"]["description"].splitlines()
+        assert "](examples/" in line, (operation.path, form)
+        assert ("examples" in about) == (form in (CSV, NDJSON)), (operation.path, form)

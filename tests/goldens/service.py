@@ -13,6 +13,7 @@ import httpx
 import pyarrow as pa
 
 from app.main import create_app
+from app.openapi.document import OPTIONS
 from tests.app.client import TestClient
 from tests.goldens.steady import steady
 
@@ -80,7 +81,7 @@ def _answers(
             if (form != PNG or path == DRAWN_PNG) and (path, example) not in LEFT_OUT:
                 yield example, form, _post(client, path, JSON, json.dumps(shown["value"]).encode(), form)
         first = False
-    query = {p["name"]: _spelled(p["example"]) for p in operation.get("parameters", ()) if "example" in p}
+    query = {name: _spelled(value) for name, value in bodies.get(CSV, {}).get(OPTIONS, {}).items()}
     for table in bodies.get(CSV, {}).get("examples", {}):
         stem = table.removesuffix(".csv")
         for media_type in (form for form in bodies if form != JSON):

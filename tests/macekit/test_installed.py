@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import os
 import subprocess
 import sys
 from collections.abc import Set
 from pathlib import Path
+
+import pytest
+
+import macekit
+from macekit.call import JSON, __version__
+from tests.app.running import running
 
 BLOCKED = """
 import sys
@@ -69,13 +77,81 @@ def test_macekit_answers_and_reports_beside_a_folder_called_app(tmp_path: Path) 
     assert "</html>" in (tmp_path / "report.html").read_text()
 
 
-def test_another_package_called_estimators_is_named_by_its_path(tmp_path: Path) -> None:
+FOREIGN = ("app/__init__.py", "app/main.py", "estimators/__init__.py")
+
+
+def foreign_packages(folder: Path) -> Path:
+    """A folder with packages of another project that are called as two of ours are, and that tell when they are run."""
+    for name in FOREIGN:
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("raise SystemExit('a package of another project was run')\n")
+    return folder
+
+
+def around(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
+    """Run a program in a folder that is also the first on Python's path."""
+    environment = os.environ | {"PYTHONPATH": str(folder)}
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+
+
+def test_the_command_works_whatever_app_and_estimators_stand_around_it(tmp_path: Path) -> None:
+    folder = foreign_packages(tmp_path)
+    (folder / "scores.csv").write_text(
+        "score,member\n" + "".join(f"{i / 40},{int(i % 3 > 0)}\n" for i in range(40))
+    )
+    script = str(Path(sys.executable).with_name("mace"))
+
+    for command in ([script], [sys.executable, "-m", "macekit"]):
+        version = around(folder, *command, "--version")
+        report = around(folder, *command, "report", "scores.csv", "-o", "report.html", "--force")
+
+        assert (version.returncode, version.stdout) == (0, f"mace {__version__}\n"), version.stderr
+        assert report.returncode == 0, report.stderr
+    assert "</html>" in (folder / "report.html").read_text()
+
+
+def test_macekit_works_whatever_estimators_stand_around_it_and_leaves_the_path_alone(tmp_path: Path) -> None:
+    code = (
+        "import sys; before = list(sys.path)\n"
+        f"import macekit; print(macekit.estimate({SAMPLE}).sentence)\n"
+        "import estimators; print(estimators.__file__)\n"
+        "print(sys.path == before)\n"
+    )
+
+    done = around(foreign_packages(tmp_path), sys.executable, "-c", code)
+
+    assert done.returncode == 0, done.stderr
+    sentence, file, same = done.stdout.splitlines()
+    assert "confidence" in sentence
+    assert Path(file) == Path(macekit.__file__).parents[1] / "estimators" / "__init__.py"
+    assert same == "True"
+
+
+def test_the_service_works_whatever_app_and_estimators_stand_around_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A report is a worker's, and workers are forked by a process of its own, which has the same path."""
+    monkeypatch.chdir(foreign_packages(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    sides = {"members": [0.5 + i / 90 for i in range(40)], "nonmembers": [i / 90 for i in range(40)]}
+
+    with running(tmp_path, ("-m", "macekit", "serve")) as service:
+        answer = service.ask("/v1/report", "POST", json.dumps(sides).encode(), {"Content-Type": JSON})
+
+    assert answer.status == 200, answer.body
+    assert "confidence" in answer.json()["result"]["sentence"]
+
+
+def test_another_package_called_estimators_that_is_imported_already_is_named_by_its_path(
+    tmp_path: Path,
+) -> None:
     for file in ("estimators/__init__.py", "estimators.py"):
         folder = tmp_path / Path(file).stem / file.replace("/", "-")
         (path := folder / file).parent.mkdir(parents=True)
-        path.write_text("raise SystemExit('it was run')\n")
+        path.write_text("THEIRS = 1\n")
 
-        done = python(f"import macekit; macekit.estimate({SAMPLE})", folder)
+        done = python("import estimators, macekit", folder)
 
         last = done.stderr.splitlines()[-1]
         assert last.startswith("ImportError: macekit needs its own package 'estimators'"), (file, done.stderr)

@@ -1,0 +1,20 @@
+"""The command `mace`, also as `python -m macekit`: it has our `app` found, and leaves the rest to it.
+
+The command is named and not imported: nothing else here knows `app`, and a program that imports `macekit` may have one.
+"""
+
+import sys
+from importlib import import_module
+
+from macekit.own_packages import prefer_own
+
+
+def main() -> int:
+    """Run the command and return its exit status."""
+    prefer_own("app")
+    status: int = import_module("app.cli").main()
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,49 @@
+"""Ours of two packages of one name: Python finds what is installed beside `macekit`, whatever stands before it.
+
+The folder that Python is started in and `PYTHONPATH` come before what is installed, and `app` and `estimators` are
+names that others have, too. `sys.path` is left as it is: everything else is found where it was.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib.machinery import ModuleSpec, PathFinder
+from types import ModuleType
+
+HOME = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+"""The folder that `macekit` and the packages beside it are in."""
+
+
+def prefer_own(name: str) -> None:
+    """Have a package found beside this one; ``ImportError`` if another one of its name is imported already."""
+    other = sys.modules.get(name)
+    path = None if other is None else getattr(other, "__file__", None)
+    if other is not None and (path is None or os.path.realpath(path) != _own_file(name)):
+        raise ImportError(
+            f"macekit needs its own package {name!r}, and another one is imported already: {path}; "
+            "rename that one, or use macekit in a process of its own",
+            name=name,
+            path=path,
+        )
+    _OwnFinder.names.add(name)
+    if _OwnFinder not in sys.meta_path:
+        sys.meta_path.insert(0, _OwnFinder)
+
+
+def _own_file(name: str) -> str:
+    return os.path.join(HOME, name, "__init__.py")
+
+
+class _OwnFinder:
+    """Finds the packages that were preferred, in the folder that ours are in, and nothing else."""
+
+    names: set[str] = set()  # noqa: RUF012 - of the process, as `sys.meta_path` is
+
+    @classmethod
+    def find_spec(
+        cls, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """What Python asks for each name that is not imported yet."""
+        return PathFinder.find_spec(name, [HOME]) if name in cls.names else None
