@@ -4,15 +4,16 @@ The command is named and not imported: nothing else here knows `app`, and a prog
 """
 
 import sys
+from collections.abc import Sequence
 from importlib import import_module
 
 from macekit.own_packages import prefer_own
 
 
-def main() -> int:
-    """Run the command and return its exit status."""
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit status; without arguments, with those of this process."""
     prefer_own("app")
-    status: int = import_module("app.cli").main()
+    status: int = import_module("app.cli").main(arguments)
     return status
 
 
