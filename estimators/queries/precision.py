@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,7 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Booleans = NDArray[np.bool_]
 
-FLOATS = {16: np.float16, 32: np.float32, 64: np.float64}
+FLOATS: dict[int, type[np.floating[Any]]] = {16: np.float16, 32: np.float32, 64: np.float64}
 """Floats by their bits."""
 
 WHOLE_UP_TO = {16: 2**11, 32: 2**24}
@@ -226,7 +227,7 @@ def _next_to(values: Floats, precision: Precision) -> Floats:
     if not whole and len(np.unique(target)) >= APART * len(np.unique(values)):
         return target
     of_largest, of_step = NEXT_TO
-    near = of_largest * float(np.abs(values).max())
+    near = np.full(len(values), of_largest * float(np.abs(values).max()))
     if precision.rounds_digits:
         near = np.minimum(near, of_step * 10.0 ** -precision.places(values).astype(np.float64))
     return np.where(np.abs(target - values) <= near, target, values)
