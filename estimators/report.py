@@ -220,17 +220,9 @@ def assess(
     definition = preset(options.metric, options.prior) if isinstance(options.metric, str) else options.metric
     metric, published = None, None
     if definition is not None:
-        source = data if learned is None else learned.scores
-        smooth = isinstance(source, Scores) and source.query is Query.CONTINUOUS
-        published = (
-            paper_metric(  # cells are counted already; kernel densities cost as much again as all else
-                fine if smooth and options.reading is None else source,
-                definition,
-                options.prior,
-                options.seed,
-                options.reading,
-            )
-        )
+        # cells are counted already; kernel densities cost as much again as all else
+        read = fine if options.reading is None else data
+        published = paper_metric(read, definition, options.prior, options.seed, options.reading)
         metric = metric_optimum(
             fine, definition, options.prior, confidence=options.confidence, seed=options.seed, reuse=result
         )
@@ -251,7 +243,7 @@ def assess(
     tails = exposure(fine, options.confidence, options.prior)
     decision = None if options.threshold is None else verdict(result, options.threshold)
     first = () if decision and decision.decision is Decision.FAIL else tails.cautions
-    parts = [each for each in (paper, metric, area, *points, epsilon) if each is not None]
+    parts = [each for each in (paper, metric, published, area, *points, epsilon) if each is not None]
     elsewhere = () if paper is None else _elsewhere(paper, result)
     return Assessment(
         options,

@@ -90,7 +90,11 @@ def options_of(operation: str) -> tuple[Option, ...]:
     """Every option that one question has in the shell."""
     schemas = parameters(operation) or _fields(QUESTIONS[operation])
     apart = {PRESET, WHOLE}  # the name of a metric is its option; a file is one table
-    return tuple(_option(operation, each) for each in schemas if each["name"] not in apart)
+    return tuple(
+        _option(operation, each)
+        for each in schemas
+        if each["name"] not in apart and not each.get("deprecated")
+    )
 
 
 def add_to(parser: argparse.ArgumentParser, options: Sequence[Option]) -> None:

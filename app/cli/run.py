@@ -34,7 +34,7 @@ from macekit.problems import Problem
 from macekit.schemas.query import FIRST_MEMBERS, TABLE, of_table
 from macekit.schemas.questions import QUESTIONS
 from macekit.sources.reading import read
-from macekit.sources.risks import NEED_ALL, RISK
+from macekit.sources.risks import RISK, needs_every_record
 from macekit.sources.shards import Shards, shards_of
 
 LARGEST = 2**40
@@ -134,7 +134,7 @@ def risks_to_write(call: Call, values: Values, inputs: Inputs) -> Shards | None:
     one_score = "," not in dict(columns).get("score", "")
     if not (large and one_score and streams(replace(about, query=columns), _how(values))):
         return None
-    if any(name in values for name in NEED_ALL):
+    if needs_every_record(values) is not None:
         return None
     return source if isinstance(source, Shards) else shards_of([source.path])
 

@@ -99,7 +99,7 @@ JSON_EXAMPLES: dict[str, dict[str, Example]] = {
         "presets": Example("Every preset", SAMPLE),
         "histogram": Example(
             "Two metrics, as MACE estimates them by equal slices of the score",
-            {**SAMPLE, "metrics": ["accuracy", "precision"], "estimator": {"kind": "histogram"}, "bins": 10},
+            {**SAMPLE, "metrics": ["accuracy", "precision"], "estimator": {"kind": "histogram", "bins": 10}},
         ),
         "own": Example(
             "F2, and a metric of your own by its coefficients",

@@ -125,7 +125,8 @@ def _flatten(schema: Schema, defs: Schema, prefix: str, left_out: Set[str]) -> d
                 before = options.get(prefix + name)
                 either = kind if before is None else {"anyOf": [before["schema"], kind]}
                 example = {"example": field["examples"][0]} if "examples" in field else {}
-                options[prefix + name] = {"schema": either, "description": text, **example}
+                former = {"deprecated": True} if field.get("deprecated") else {}
+                options[prefix + name] = {"schema": either, "description": text, **example, **former}
     return options
 
 

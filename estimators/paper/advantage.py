@@ -17,7 +17,7 @@ from estimators.density.space import PointDensities, densities_of
 from estimators.errors import require_open_unit
 from estimators.limits.binomial import mcdiarmid_radius
 from estimators.null_level import null_of_cells, null_of_kernels
-from estimators.paper.risk import ATOMS
+from estimators.paper.risk import ATOMS, CELLS_FIXED, SPANNED
 from estimators.paper.simulated import CATEGORIES, of_kernel, of_slices, share_within
 from estimators.readings import EqualWidth, Kernel
 from estimators.sample.cells import Lattice
@@ -31,8 +31,8 @@ Floats = NDArray[np.float64]
 FEW_CELLS, MOST_MASS = 3, 0.9
 """When this many neighbouring equal-width cells hold more than this much mass, the range is an outlier's."""
 
-CELLS, BANDWIDTH = "cells", "the bandwidth"
-"""What the paper's proofs need fixed before any record is seen."""
+BANDWIDTH_FIXED = "the bandwidth fixed in advance, without looking at these records"
+"""What the paper's proof for kernels needs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +136,7 @@ def discrete_advantage(
         prior,
         *sides,
         confidence,
-        CELLS,
+        CELLS_FIXED,
         proven=slices is None,
         simulated=None if isinstance(counts.cells, Lattice) else reading,
     )
@@ -170,7 +170,7 @@ def continuous_advantage(
         scores.n_members,
         scores.n_nonmembers,
         confidence,
-        BANDWIDTH,
+        BANDWIDTH_FIXED,
         proven=isinstance(bandwidth, Fixed),
         simulated=of_kernel(bandwidth) if scores.dimension == 1 else None,
     )
@@ -192,16 +192,10 @@ def _mcdiarmid(
     """value -+ radius, cut to [|2p-1|, 1], where the expectation of either statistic always lies."""
     shares = "" if simulated is None else "; " + share_within("advantage", simulated, n1, n0)
     radius = mcdiarmid_radius(prior, n1, n0, 1.0 - require_open_unit("confidence", confidence))
-    here = (
-        ""
-        if proven
-        else "; here it was chosen from them"
-        if fixed != CELLS
-        else "; here they span these records"
-    )
+    here = "" if proven else SPANNED if fixed == CELLS_FIXED else "; here it was chosen from them"
     guarantee = Guarantee(
         f"the expectation of the statistic {name}, not the advantage{shares}",
-        f"{IID}; {fixed} fixed in advance, without looking at these records{here}",
+        f"{IID}; {fixed}{here}",
         proven,
     )
     return Interval(max(value - radius, baseline(prior)), min(value + radius, 1.0), confidence, guarantee)

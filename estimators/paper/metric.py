@@ -22,12 +22,16 @@ from estimators.readings import EqualWidth, Kernel
 from estimators.sample.counting import resolution
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Scores
+from estimators.statement import Caution
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 HALVES = np.array([0.5, 0.5])
 THIRDS = np.array([1.0, 1.0, 1.0]) / 3.0
+
+FEW_GUESSES = 30
+"""Guesses of which a share is stated, below which that share is mostly chance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +42,19 @@ class PaperMetric:
         algorithm: 2 or 3.
         value: The rule's value on records it was not learned from.
         cut: The rule: the ``threshold`` on the posterior, and whether member is guessed ``above`` it.
-        member_guesses: How many of these records it guesses member.
+        records: How many records these are.
+        member_guesses: How many of them it guesses member.
         estimator: How the posterior was learned: ``histogram`` or ``kde``.
+        cautions: What to know before using the number.
     """
 
     algorithm: int
     value: float | None
     cut: Cut
+    records: int
     member_guesses: int
     estimator: Literal["histogram", "kde"]
+    cautions: tuple[Caution, ...] = ()
 
 
 def paper_metric(
@@ -229,4 +237,25 @@ def _evaluate(algorithm: int, metric: Metric, prior: float, cut: Cut, part: Part
     guesses = cut.guesses(part.eta)
     tp, fp = int(part.members[guesses].sum()), int(part.nonmembers[guesses].sum())
     value = float(metric.value(tp / part.members.sum(), fp / part.nonmembers.sum(), prior))
-    return PaperMetric(algorithm, None if np.isnan(value) else value, cut, tp + fp, part.estimator)
+    records = int(part.members.sum() + part.nonmembers.sum())
+    return PaperMetric(
+        algorithm,
+        None if np.isnan(value) else value,
+        cut,
+        records,
+        tp + fp,
+        part.estimator,
+        tuple(_few_guesses(metric, prior, tp + fp, records)),
+    )
+
+
+def _few_guesses(metric: Metric, prior: float, accused: int, records: int) -> Iterator[Caution]:
+    """A share of the guesses of one kind, as precision and NPV are, where there are few of these guesses."""
+    for corner, guesses, word in ((0.0, accused, "accuses"), (1.0, records - accused, "does not accuse")):
+        if np.isnan(metric.value(corner, corner, prior)) and guesses < FEW_GUESSES:
+            yield Caution(
+                "few_paper_guesses",
+                f"the paper's {metric.name.replace('_', ' ')} is a share of the {guesses} records that its rule "
+                f"{word}, of {records} that it was judged on: of fewer than {FEW_GUESSES} it is mostly chance; decide "
+                "by the certified interval",
+            )

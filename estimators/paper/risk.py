@@ -26,10 +26,14 @@ Floats = NDArray[np.float64]
 
 ATOMS = "values repeat too often to have a density; they were counted"
 
+CELLS_FIXED = "cells fixed in advance, without looking at these records"
+SPANNED = "; here they span these records"
+"""What the paper's proofs need of cells, and that slices of the records' own range do not give it."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PaperRisk:
-    """f_p at each cell or point, with an interval for each by itself (not for all at once)."""
+    """f_p at each cell or point, each with an interval by itself (not for all at once); NaN where nothing was seen."""
 
     values: Floats
     lower: Floats
@@ -38,11 +42,14 @@ class PaperRisk:
     guarantee: Guarantee
 
 
-def discrete_risk(counts: Counts, prior: float, confidence: float = 0.95) -> PaperRisk:
+def discrete_risk(
+    counts: Counts, prior: float, confidence: float = 0.95, *, slices: bool = False
+) -> PaperRisk:
     """f_p of each cell with the box of two Clopper-Pearson intervals (MACE, Theorem 2).
 
     Each of the four limits misses with delta/4 (erratum E11). An upper limit is never 0, so no 0/0
-    occurs: a lower limit of 0 gives an end of -1 or +1, a cell without records [-1, 1] (E12).
+    occurs: a lower limit of 0 gives an end of -1 or +1, a cell without records [-1, 1], and NaN in between (E12).
+    The interval is proven for cells that were fixed in advance, not for ``slices`` of these records' range.
     """
     prior = require_open_unit("prior", prior)
     tail = (1.0 - require_open_unit("confidence", confidence)) / 4.0
@@ -50,11 +57,15 @@ def discrete_risk(counts: Counts, prior: float, confidence: float = 0.95) -> Pap
     r_low, r_high = clopper_pearson(counts.members, counts.n_members, tail)
     q_low, q_high = clopper_pearson(counts.nonmembers, counts.n_nonmembers, tail)
     return PaperRisk(
-        signed_risk(r, q, prior),
+        np.where(counts.pooled > 0, signed_risk(r, q, prior), np.nan),
         signed_risk(r_low, q_high, prior),
         signed_risk(r_high, q_low, prior),
         confidence,
-        Guarantee("f_p of one cell, for each cell by itself", IID, True),
+        Guarantee(
+            "f_p of one cell, for each cell by itself",
+            f"{IID}; {CELLS_FIXED}{SPANNED if slices else ''}",
+            finite_sample=not slices,
+        ),
     )
 
 
@@ -63,8 +74,8 @@ def continuous_risk(
 ) -> PaperRisk:
     """f_p at points with Lemma 4's normal interval around either density (MACE, Theorem 3).
 
-    N is n1 for r and n0 for q, limits are clipped at 0, and where both are 0 nothing was seen: [-1, 1]
-    (erratum E12, E14). At an atom, which has no density, Theorem 2's box stands instead.
+    N is n1 for r and n0 for q, limits are clipped at 0, and where both are 0 nothing was seen: [-1, 1], and NaN in
+    between (erratum E12, E14). At an atom, which has no density, Theorem 2's box stands instead.
     """
     prior = require_open_unit("prior", prior)
     delta = 1.0 - require_open_unit("confidence", confidence)
@@ -75,7 +86,7 @@ def continuous_risk(
     if at.atom.any():
         _atoms_box(at, densities, delta / 4.0, (r_low, r_high, q_low, q_high))
     return PaperRisk(
-        at.signed_risk(prior),
+        np.where((at.members > 0.0) | (at.nonmembers > 0.0), at.signed_risk(prior), np.nan),
         np.where((r_low > 0.0) | (q_high > 0.0), signed_risk(r_low, q_high, prior), -1.0),
         np.where((r_high > 0.0) | (q_low > 0.0), signed_risk(r_high, q_low, prior), 1.0),
         confidence,
@@ -115,7 +126,7 @@ class RecordRisk:
 
     Attributes:
         theorem: 2 for cells, 3 for kernel densities.
-        risk: f_p of each record with its interval; a record whose score lies in no cell has NaN, and [-1, 1].
+        risk: f_p of each record with its interval; where no record was seen it is NaN, and [-1, 1].
         cells: How many cells have records, for Theorem 2.
         bandwidth: Product of the bandwidths over the axes, members' and nonmembers', for Theorem 3.
         cautions: What to know before using the numbers.
@@ -193,10 +204,10 @@ def record_risk(
         raise TooFewRecords(
             "targets: counts hold no records; give the scores to state the risk of", field="targets"
         )
-    risk = discrete_risk(counts, prior, confidence)
+    sliced = isinstance(data, Scores) and data.query is Query.CONTINUOUS
+    risk = discrete_risk(counts, prior, confidence, slices=sliced)
     if not isinstance(counts.cells, Lattice):
         bins = reading.bins if isinstance(reading, EqualWidth) else EqualWidth().bins
-        sliced = isinstance(data, Scores) and data.query is Query.CONTINUOUS
         risk = _with_share(risk, of_slices(bins) if sliced else CATEGORIES, counts)
     rows = replace(
         risk,

@@ -204,12 +204,12 @@ class Client(ABC):
             top: How many records to answer with, at least 1, the most surely exposed first. All by default, in their
                 order.
             metric: A metric to state of each record, too, written as for ``estimate``. None by default.
-            estimator: How to state risk and metric of each record as the paper does, too, as a dict; what is certified
-                stays as it is. Its ``kind`` is ``"histogram"``, categories as they are and numbers in ``bins`` (100)
-                equal slices of their range, or ``"kde"``, kernel densities of numbers, whose ``bandwidth`` is a rule's
-                name or a number above 0. None, the default: not stated.
-            bins: Into how many cells of about equal size scores with an order are joined, at least 2. The cube root
-                of the number of records by default.
+            estimator: A dict. Its ``bins`` is into how many cells of about equal size scores with an order are joined,
+                at least 2; the cube root of the number of records by default. Its ``kind`` states risk and metric of
+                each record as the paper does, too; what is certified stays as it is: ``"histogram"``, categories as
+                they are and numbers in ``bins`` (100) equal slices of their range, or ``"kde"``, kernel densities of
+                numbers, whose ``bandwidth`` is a rule's name or a number above 0. None, the default: not stated.
+            bins: The former place of ``estimator={"bins": ...}``, taken until the next version.
             interval: How a cell is bounded: ``"conditional"``, exact at every confidence, or ``"mover_fieller"``, which
                 is narrower for categories and misses more often than it says above 95%. The first by default
                 (``"auto"``).
@@ -251,10 +251,9 @@ class Client(ABC):
             min_positive_share: Least share of all records that the adversary must guess member (for NPV: nonmember),
                 from 0 up to but not including 1. By default 5% for metrics such as precision, which would otherwise
                 be best for an adversary who hardly ever guesses; else 0.
-            estimator: How the paper's Algorithms 2 and 3 learn the posterior, written as for ``risk``. By default by
-                kernel densities where scores are numbers, else by their cells.
-            bins: Into how many cells of about equal size scores with an order are joined, at least 2. The cube root
-                of the number of records by default.
+            estimator: Into how many cells scores are joined (``bins``), and how the paper's Algorithms 2 and 3 learn
+                the posterior (``kind``), written as for ``risk``. By default by the cells of what is certified.
+            bins: The former place of ``estimator={"bins": ...}``, taken until the next version.
             prior, confidence, seed, query, counts, units, score, member, group, unit, cluster: As for ``estimate``.
             members_column, nonmembers_column: As for ``estimate``.
 

@@ -90,7 +90,8 @@ class Estimator(TypedDict, total=False):
 class PaperEstimator(TypedDict, total=False):
     """How the paper's estimate reads the scores."""
 
-    kind: Required[Literal["histogram", "kde"]]
+    kind: Literal["histogram", "kde"] | None
+    bins: int | None
     bandwidth: BandwidthName | float | None
 
 

@@ -80,12 +80,12 @@ def vectors_suffice(call: Call, options: Mapping[str, object]) -> bool:
     """Whether a question about vectors may be asked of one score learned from a few of them, or of boxes."""
     columns, row = dict(call.query), BY_NAME[call.operation]
     estimator = options.get("estimator")
-    kind = estimator.get("kind", "auto") if isinstance(estimator, Mapping) else "auto"
+    kind = (estimator.get("kind") if isinstance(estimator, Mapping) else None) or "auto"
     return (
         "," in columns.get("score", "")
         and (row.counts_suffice or row.name == "counts")
         and row.name not in SEVERAL
-        and (kind in OF_VECTORS if row.name in FOR_ATTACKERS else estimator is None)
+        and kind in (OF_VECTORS if row.name in FOR_ATTACKERS else {"auto"})
         and options.get("query", "auto") != "discrete"
         and options.get("cells", "auto") == "auto"
         and not NEED_ROWS & columns.keys()

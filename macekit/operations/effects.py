@@ -124,7 +124,9 @@ def require_bins_act(bins: int | None, data: Data, *, values: bool) -> None:
         values: Whether numbers that are read as values are joined, too.
     """
     if bins is not None and not (_is_ranked(data) if values else _is_line(data)):
-        raise _useless("bins", "each category or value is a cell of its own, so there is nothing to join")
+        raise _useless(
+            "estimator.bins", "each category or value is a cell of its own, so there is nothing to join"
+        )
 
 
 def require_left_out(question: Question, names: Sequence[str], why: str) -> None:

@@ -254,8 +254,10 @@ def metric(result: MetricEstimate, published: PaperMetric) -> MetricAnswer:
         "paper": published.value,
         "paper_algorithm": published.algorithm,
         "paper_estimator": published.estimator,
+        "paper_records": published.records,
+        "paper_member_guesses": published.member_guesses,
         "sentence": result.sentence,
-        "warnings": warnings(result.cautions),
+        "warnings": warnings((*result.cautions, *published.cautions)),
     }
 
 

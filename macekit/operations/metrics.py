@@ -23,7 +23,14 @@ from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
 from macekit.operations.effects import require_bins_act
-from macekit.operations.options import metric, paper_reading, parse_question, provenance_options, reply_of
+from macekit.operations.options import (
+    cells_asked,
+    metric,
+    paper_reading,
+    parse_question,
+    provenance_options,
+    reply_of,
+)
 from macekit.operations.samples import clusters_of, lone_of, one_score, sample_of, with_counts
 from macekit.schemas.answers import MetricsAnswer
 from macekit.schemas.questions import MetricsQuestion
@@ -33,20 +40,21 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     """Each metric at its optimum, with an interval of its own."""
     question = parse_question(MetricsQuestion, body)
     data = sample_of(body, question)
-    require_bins_act(question.bins, data, values=True)
+    bins, notes = cells_asked(question)
+    require_bins_act(bins, data, values=True)
     cluster = clusters_of(body)
     lone = lone_of(data, cluster, question.seed)
     scores, learned = one_score(lone, question)
     counts = with_counts(scores) if learned is None else learned.counts
     assert isinstance(counts, Counts)
-    published = paper_reading(question.estimator, question.bins)
+    published = paper_reading(question.estimator, bins)
     choice = question.metrics if question.metrics is not None else every_metric()
     of_all = None  # what accuracy and all that is a line in it rest on, where rows come in clusters
     if cluster is not None and learned is None:
         of_all = advantage(
             data,
             question.prior,
-            CellsTarget(question.bins),
+            CellsTarget(bins),
             question.confidence,
             question.seed,
             cluster=cluster,
@@ -58,21 +66,21 @@ def answer(call: Call, body: DecodedBody) -> Reply:
             question.prior,
             question.min_positive_share,
             question.confidence,
-            question.bins,
+            bins,
             question.seed,
             reuse=of_all,
         )
         for option in choice
     ]
-    # of vectors the paper has densities and cells, but they take long: only if they are asked for
-    read = scores if question.estimator is None else lone
+    # the cells are counted already; slices and kernel densities, of vectors too, only if they are asked for
+    read = counts if published is None else lone
     by_paper = paper_metrics(
         read, [each.metric for each in results], question.prior, question.seed, published
     )
     document: MetricsAnswer = {
         "metrics": [
             encode.metric(
-                _about(each, learned, (*body.cautions, *_rows(each, lone, data, question))), of_paper
+                _about(each, learned, (*notes, *body.cautions, *_rows(each, lone, data, question))), of_paper
             )
             for each, of_paper in zip(results, by_paper, strict=True)
         ],

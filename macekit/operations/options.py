@@ -36,6 +36,7 @@ from estimators.density.bandwidth import (
 from estimators.errors import nearest_name
 from estimators.paper import EqualWidth, Kernel
 from estimators.sample.digests import digest
+from estimators.statement import Caution
 from estimators.targets import Target
 from macekit.call import Call, Reply
 from macekit.catalogue import FORMS, rendered
@@ -48,6 +49,7 @@ from macekit.reports.rendering import render
 from macekit.schemas.query import NAMES
 from macekit.schemas.questions import (
     QUESTIONS,
+    CellsQuestion,
     Estimator,
     LinearMetric,
     MetricGiven,
@@ -200,17 +202,32 @@ def reading(estimator: Estimator, seed: int = 0) -> EqualWidth | Kernel | None:
     return Kernel(Fixed(estimator.bandwidth), seed)
 
 
+def cells_asked(question: CellsQuestion) -> tuple[int | None, tuple[Caution, ...]]:
+    """Into how many cells scores are to be sorted, and what to know if that was said in its former place."""
+    inside = None if question.estimator is None else question.estimator.bins
+    if question.bins is None:
+        return inside, ()
+    if inside is not None:
+        raise Problem("bad-option", "bins: is estimator.bins by its former name; give it once", field="bins")
+    message = (
+        "bins has moved to estimator.bins, as in every other question; the next version takes it there alone"
+    )
+    return question.bins, (Caution("deprecated_option", message),)
+
+
 def paper_reading(estimator: PaperEstimator | None, bins: int | None) -> EqualWidth | Kernel | None:
-    """How the paper's estimate of a record, or of a metric, reads a continuous score."""
+    """How the paper's estimate of a record, or of a metric, reads a continuous score; None if none was asked for."""
     if estimator is None:
         return None
+    if estimator.kind != "kde" and estimator.bandwidth is not None:
+        raise Problem(
+            "bad-option",
+            f"estimator.bandwidth applies only to kind kde, not {estimator.kind or 'to none'}; remove it",
+            field="estimator.bandwidth",
+        )
+    if estimator.kind is None:
+        return None
     if estimator.kind == "histogram":
-        if estimator.bandwidth is not None:
-            raise Problem(
-                "bad-option",
-                "estimator.bandwidth applies only to kind kde, not histogram; remove it",
-                field="estimator.bandwidth",
-            )
         return EqualWidth() if bins is None else EqualWidth(bins)
     if isinstance(estimator.bandwidth, float):
         return Kernel(Fixed(estimator.bandwidth))
@@ -244,15 +261,31 @@ def _problem(kind: type[BaseModel], error: ValidationError) -> Problem:
     fault = next((each for each in branches if each["type"] in BOUNDS), faults[0])
     slug = KINDS.get(fault["type"], "wrong-type")
     if slug == "unknown-field":
-        return unknown_field(str(fault["loc"][-1]), at.model_fields, ".".join(path) or "the request")
+        name, where = str(fault["loc"][-1]), ".".join(path) or "the request"
+        return _elsewhere(kind, name, where) or unknown_field(name, at.model_fields, where)
     field = ".".join(path)
     need = _need(fault["type"], fault["msg"])
     if slug == "missing-field":
         return Problem(slug, f"{field}: is required and missing", field=field)
     index = next((part for part in fault["loc"] if isinstance(part, int)), None)
-    near = nearest_name(str(fault["input"]), re.findall(r"'([^']+)'", need)) if slug == "unknown-name" else None
+    near = (
+        nearest_name(str(fault["input"]), re.findall(r"'([^']+)'", need)) if slug == "unknown-name" else None
+    )
     hint = f"; did you mean {near!r}?" if near else ""
     return Problem(slug, f"{field}: needs to be {need}{hint}", field=field, index=index)
+
+
+def _elsewhere(kind: type[BaseModel], name: str, where: str) -> Problem | None:
+    """That a field has its place elsewhere in the question; None if it has none."""
+    inside = (
+        f"{parent}.{name}"
+        for parent, field in kind.model_fields.items()
+        if (options := _class_of(field.annotation, None)) is not None and name in options.model_fields
+    )
+    place = next(inside, name if name in kind.model_fields else None)
+    if place is None or place == where:
+        return None
+    return Problem("unknown-field", f"{where}: {name} is not known here; its place is {place}", field=place)
 
 
 def _need(fault: str, message: str) -> str:
@@ -283,7 +316,7 @@ def _path(kind: type[BaseModel], loc: tuple[int | str, ...]) -> tuple[list[str],
 def field_path(operation: str, argument: str | None) -> str | None:
     """Where the question of an operation has an argument of the library: ``estimator.bins``, if not ``bins``."""
     fields = QUESTIONS[operation].model_fields
-    if argument is None or argument in fields or "estimator" not in fields:
+    if argument is None or "estimator" not in fields:
         return argument
     estimator = _class_of(fields["estimator"].annotation, None)
     inside = estimator is not None and argument in estimator.model_fields

@@ -21,7 +21,7 @@ from estimators import (
 )
 from estimators.compare import GroupAdvantage, by_group_of_counts
 from estimators.metric.individual import IndividualMetric
-from estimators.paper import RecordMetric, RecordRisk, record_metric, record_risk
+from estimators.paper import EqualWidth, Kernel, RecordMetric, RecordRisk, record_metric, record_risk
 from estimators.risk.cells import CellInterval, Conditional, MoverFieller
 from estimators.risk.flags import Multiplicity, OverCells, OverRecords
 from estimators.risk.groups import GroupRisks
@@ -36,6 +36,7 @@ from macekit.operations import encode
 from macekit.operations.effects import require_bins_act
 from macekit.operations.encode import arrow_bytes, csv_bytes, json_bytes
 from macekit.operations.options import (
+    cells_asked,
     metric,
     paper_reading,
     parse_question,
@@ -103,7 +104,8 @@ def answer(call: Call, body: DecodedBody) -> Reply:
             "counts: are of a score that was learned, which comes with no record; give the records, or some of them",
             field="counts",
         )
-    require_bins_act(question.bins, data, values=False)
+    bins, notes = cells_asked(question)
+    require_bins_act(bins, data, values=False)
     targets, groups, cluster = _targets(body, data), cast("ArrayLike | None", body.groups), clusters_of(body)
     result = individual_risk(
         data,
@@ -111,7 +113,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         question.confidence,
         targets,
         groups,
-        bins=question.bins,
+        bins=bins,
         interval=INTERVALS[question.interval],
         threshold=question.threshold,
         over=OVER[question.over],
@@ -122,9 +124,10 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     lone = lone_of(data, cluster, question.seed)
     if lone is not data and targets is None:
         targets = submitted_scores(body, cast("Scores", data))
-    result = replace(result, cautions=(*body.cautions, *result.cautions))
-    of_record = None if question.metric is None else metric_of_cells(lone, result, question, question.bins)
-    published = None if question.estimator is None else _published(lone, targets, question)
+    result = replace(result, cautions=(*notes, *body.cautions, *result.cautions))
+    of_record = None if question.metric is None else metric_of_cells(lone, result, question, bins)
+    reading = paper_reading(question.estimator, bins)
+    published = None if reading is None else _published(lone, targets, question, reading)
     listing = result if question.top is None else result.top(question.top)
     index = listing.index if body.rows is None or body.targets is not None else body.rows[listing.index]
     columns = record_columns(listing, index, of_record) | _paper_columns(published, listing.index)
@@ -143,7 +146,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         return Reply(200, ARROW, table, records, input_sha256=source["input_sha256"])
     tables = by_group_of(data, groups, question, cluster) if body.targets is None else {}
     whole = with_counts(data) if cluster is None else data
-    mean = mean_risk(whole, result.cells, question.confidence, question.seed, question.bins, cluster)
+    mean = mean_risk(whole, result.cells, question.confidence, question.seed, bins, cluster)
     document = {
         **summary(result, mean, of_record),
         "paper": None if published is None else encode.paper_risk(*published),
@@ -201,10 +204,12 @@ def metric_of_cells(
 
 
 def _published(
-    data: Scores | Counts, targets: ArgumentScores | None, question: RiskQuestion
+    data: Scores | Counts,
+    targets: ArgumentScores | None,
+    question: RiskQuestion,
+    reading: EqualWidth | Kernel,
 ) -> tuple[RecordRisk, RecordMetric | None]:
     """Theorem 2 or 3 for each record, and Theorem 4 if a metric was asked for."""
-    reading = paper_reading(question.estimator, question.bins)
     risk = record_risk(data, question.prior, question.confidence, reading, targets)
     if question.metric is None:
         return risk, None

@@ -150,9 +150,16 @@ class Estimator(Question):
 class PaperEstimator(Question):
     """How the paper's estimate reads the scores; the certified one beside it stays as it is."""
 
-    kind: Literal["histogram", "kde"] = Field(
+    kind: Literal["histogram", "kde"] | None = Field(
+        None,
         description="histogram: categories as they are, numbers in equal slices of their range (bins, or 100); kde: "
-        "kernel densities of numbers"
+        "kernel densities of numbers",
+    )
+    bins: int | None = Field(
+        None,
+        ge=2,
+        le=1_000_000,
+        description="the number of cells; of the paper's histogram, slices of each axis (100 if left out)",
     )
     bandwidth: BandwidthName | Annotated[float, Field(gt=0)] | None = Field(
         None,
@@ -221,7 +228,20 @@ class ProcedureQuestion(PriorQuestion):
     )
 
 
-class RiskQuestion(PriorQuestion):
+class CellsQuestion(PriorQuestion):
+    """A question whose scores are sorted into cells, with what the paper states of it beside the certified."""
+
+    estimator: PaperEstimator | None = None
+    bins: int | None = Field(
+        None,
+        ge=2,
+        le=1_000_000,
+        description="has moved to estimator.bins, and is taken here until the next version",
+        json_schema_extra={"deprecated": True},
+    )
+
+
+class RiskQuestion(CellsQuestion):
     """The risk of each record, and of each group."""
 
     model_config = ConfigDict(
@@ -248,7 +268,6 @@ class RiskQuestion(PriorQuestion):
     estimator: PaperEstimator | None = Field(
         None, description="also state the risk, and the metric, as the paper does: Theorems 2, 3 and 4"
     )
-    bins: int | None = Field(None, ge=2, le=1_000_000, description="number of cells")
     interval: Literal["auto", "mover_fieller", "conditional"] = Field(
         "auto",
         description="how the interval of a cell is computed: auto is conditional, exact at every confidence; "
@@ -270,7 +289,7 @@ class RiskQuestion(PriorQuestion):
     )
 
 
-class MetricsQuestion(PriorQuestion):
+class MetricsQuestion(CellsQuestion):
     """Several metrics of one sample, each at its optimum."""
 
     metrics: list[MetricGiven] | None = Field(
@@ -284,9 +303,9 @@ class MetricsQuestion(PriorQuestion):
     )
     estimator: PaperEstimator | None = Field(
         None,
-        description="how the paper's Algorithms 2 and 3 learn the posterior; kde if left out and scores are numbers",
+        description="how the paper's Algorithms 2 and 3 learn the posterior: by the cells of the certified optimum if "
+        "the kind is left out",
     )
-    bins: int | None = Field(None, ge=2, le=1_000_000, description="number of cells")
 
 
 class AttackRule(Question):

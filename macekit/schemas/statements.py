@@ -141,6 +141,14 @@ class MetricAnswer(TypedDict):
     paper_estimator: Annotated[
         Literal["histogram", "kde"], Field(description="how that algorithm learned the posterior")
     ]
+    paper_records: Annotated[int, Field(description="on how many records its rule was judged")]
+    paper_member_guesses: Annotated[
+        int,
+        Field(
+            description="how many of these its rule accuses of being members; few_paper_guesses warns where the metric "
+            "is a share of fewer than 30 guesses"
+        ),
+    ]
     sentence: str
     warnings: list[WarningAnswer]
 

@@ -18,7 +18,7 @@ from macekit.call import Call
 from macekit.decoding.body import DecodedBody
 from macekit.decoding.table import stacked
 from macekit.operations import encode
-from macekit.operations.options import parse_question, provenance_options, validate
+from macekit.operations.options import cells_asked, parse_question, provenance_options, validate
 from macekit.operations.risk import (
     INTERVALS,
     OVER,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 RISK = "individual-risk"
-NEED_ALL = ("estimator", "top", "targets")
+NEED_ALL = ("top", "targets")
 """Options for which every record is looked at, or that ask about others."""
 
 SUFFIXES = (".parquet", ".csv", ".arrow")
@@ -48,6 +48,14 @@ ROWS = 2**19
 """Rows that are written at once: a row group of Parquet."""
 
 Columns = tuple[tuple[str, str], ...]
+
+
+def needs_every_record(options: Mapping[str, object]) -> str | None:
+    """The first option of ``mace risk`` for which records are held; None if counts and each score by itself do."""
+    estimator = options.get("estimator")
+    if isinstance(estimator, Mapping) and estimator.get("kind") is not None:
+        return "estimator.kind"
+    return next((name for name in NEED_ALL if name in options), None)
 
 
 class _Writer(Protocol):
@@ -76,18 +84,19 @@ class Lookup:
         question = parse_question(RiskQuestion, body)
         data = sample_of(body, question)
         assert isinstance(data, Counts)
+        bins, _ = cells_asked(question)
         result = individual_risk(
             data,
             question.prior,
             question.confidence,
             _some_target(data),
-            bins=question.bins,
+            bins=bins,
             interval=INTERVALS[question.interval],
             threshold=question.threshold,
             over=OVER[question.over],
             seed=question.seed,
         )
-        of_cells = None if question.metric is None else metric_of_cells(data, result, question, question.bins)
+        of_cells = None if question.metric is None else metric_of_cells(data, result, question, bins)
         by_cell = RiskByCell(result.cells, result.flags)
         source = encode.provenance(
             data,
@@ -96,7 +105,7 @@ class Lookup:
             provenance_options(question, call),
             encode.columns_of(body),
         )
-        mean = mean_risk(data, result.cells, question.confidence, question.seed, question.bins)
+        mean = mean_risk(data, result.cells, question.confidence, question.seed, bins)
         content = {
             **summary(by_cell, mean, of_cells),
             "groups": rows_of_groups(body, data, by_cell, question),
@@ -125,13 +134,12 @@ def write_risks(
         sink: Where to write.
         suffix: ``.parquet``, ``.csv`` or ``.arrow``.
     """
-    for name in NEED_ALL:
-        if name in options:
-            raise Problem(
-                "bad-option",
-                f"{name}: does not go with the risk of each record of what is larger than memory; leave it out",
-                field=name,
-            )
+    if (name := needs_every_record(options)) is not None:
+        raise Problem(
+            "bad-option",
+            f"{name}: does not go with the risk of each record of what is larger than memory; leave it out",
+            field=name,
+        )
     validate(RiskQuestion, options)  # before anything is read
     how = {name: value for name, value in options.items() if name == "query"}
     left = {name: value for name, value in options.items() if name != "query"}

@@ -32,6 +32,7 @@ HEAD = (
     "Called members, from",
     "to",
     "The paper prints",
+    "Its rule accuses",
 )
 
 BRIEF = ("Metric", "Estimate", "Lower end", "Upper end", "Without the score")
@@ -89,6 +90,7 @@ def _row(metric: AnswerPath) -> tuple[Cell, ...]:
         metric["least_share"].number(),
         metric["most_share"].number(),
         metric["paper"].number(),
+        metric["paper_member_guesses"].number("count"),
     )
 
 

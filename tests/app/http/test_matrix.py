@@ -58,8 +58,8 @@ def test_the_optimal_advantage(client: TestClient, sides: dict[str, list[Any]], 
 @pytest.mark.parametrize("kind", READINGS)
 @pytest.mark.parametrize("name", ["accuracy", "f_beta"])
 def test_the_optimal_metric(client: TestClient, sides: dict[str, list[Any]], kind: str, name: str) -> None:
-    estimator = {"kind": kind} | ({"bandwidth": WIDTH} if kind == "kde" else {})
-    body = {**sides, "metrics": [name], "bins": SLICES, "estimator": estimator}
+    estimator = {"kind": kind, "bins": SLICES} | ({"bandwidth": WIDTH} if kind == "kde" else {})
+    body = {**sides, "metrics": [name], "estimator": estimator}
 
     (answer,) = ask(client, "metrics", body)["metrics"]
 
@@ -77,8 +77,8 @@ def test_the_optimal_metric(client: TestClient, sides: dict[str, list[Any]], kin
 def test_the_individual_risk_and_metric(
     client: TestClient, sides: dict[str, list[Any]], kind: str, name: str
 ) -> None:
-    estimator = {"kind": kind} | ({"bandwidth": WIDTH} if kind == "kde" else {})
-    body = {**sides, "metric": name, "bins": SLICES, "estimator": estimator}
+    estimator = {"kind": kind, "bins": SLICES} | ({"bandwidth": WIDTH} if kind == "kde" else {})
+    body = {**sides, "metric": name, "estimator": estimator}
 
     answer = ask(client, "individual-risk", body)
 
@@ -120,7 +120,7 @@ def test_the_paper_s_columns_follow_the_records_that_are_listed(
             "estimator.kind",
         ),
         ({"estimator": {"kind": "spline"}}, "estimator.kind"),
-        ({"estimator": {"bandwidth": 0.1}}, "estimator.kind"),
+        ({"estimator": {"bandwidth": 0.1}}, "estimator.bandwidth"),
     ],
 )
 @pytest.mark.parametrize("question", ["individual-risk", "metrics"])

@@ -25,6 +25,7 @@ from estimators.paper import (
     discrete_advantage,
     discrete_risk,
     kernel_roughness,
+    record_risk,
 )
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Scores
@@ -259,8 +260,8 @@ def test_e12_zero_corners_are_certain_ends_and_unseen_cells_say_nothing() -> Non
     assert risk.upper.tolist()[1:3] == [1.0, 1.0]
     assert -1 < risk.lower[1] < 1
     assert -1 < risk.upper[0] < 1
-    assert risk.values.tolist()[:3] == pytest.approx([-1.0, 1.0, -0.8])
-    assert np.isfinite(np.concatenate([risk.values, risk.lower, risk.upper])).all()
+    assert risk.values.tolist()[:3] == pytest.approx([-1.0, 1.0, np.nan], nan_ok=True)
+    assert np.isfinite(np.concatenate([risk.lower, risk.upper])).all()
 
 
 def test_e12_where_both_densities_are_zero_nothing_is_said() -> None:
@@ -271,6 +272,20 @@ def test_e12_where_both_densities_are_zero_nothing_is_said() -> None:
 
     assert risk.lower.tolist() == [-1.0, -1.0]
     assert risk.upper.tolist() == [1.0, 1.0]
+    assert np.isnan(risk.values).all()
+
+
+def test_theorem_2_is_proven_for_cells_that_were_there_before_the_records() -> None:
+    rng = np.random.default_rng(60)
+    numbers = Scores.of(rng.normal(size=300), rng.normal(size=300))
+    words = Scores.of(rng.choice(list("abc"), 300), rng.choice(list("abc"), 300))
+
+    slices, categories = (record_risk(each, 0.5, reading=EqualWidth(10)).risk for each in (numbers, words))
+    counts = record_risk(Counts.of([20, 30], [30, 20], edges=[0.5]), 0.5, targets=[0.2]).risk
+
+    assert [each.guarantee.finite_sample for each in (slices, categories, counts)] == [False, True, True]
+    assert slices.guarantee.assumes.endswith("; here they span these records")
+    assert counts.guarantee.assumes.endswith("cells fixed in advance, without looking at these records")
 
 
 @pytest.mark.parametrize("prior", [0.5, 0.1])

@@ -177,10 +177,10 @@ REFUSALS: dict[str, tuple[str, dict[str, Any], str, str]] = {
     "kde of 11 numbers, in risk": ("individual-risk", LONG | KDE, "estimator.kind", "at most 10"),
     "100^11 cells": ("advantage", LONG | by("histogram"), "estimator.bins", "fewer bins"),
     "100^11 cells in a report": ("report", LONG | by("histogram"), "estimator.bins", "fewer bins"),
-    "100^11 cells in risk, which has bins itself": (
+    "100^11 cells in risk": (
         "individual-risk",
         LONG | by("histogram"),
-        "bins",
+        "estimator.bins",
         "fewer bins",
     ),
     "a cell for each record": (
@@ -252,8 +252,36 @@ REFUSALS: dict[str, tuple[str, dict[str, Any], str, str]] = {
         "estimator.universe",
         "categories",
     ),
-    "cells of categories": ("metrics", {**LABELS, "bins": 5}, "bins", "nothing to join"),
-    "cells of values, in risk": ("individual-risk", {**LABELS, "bins": 5}, "bins", "nothing to join"),
+    "cells of categories": (
+        "metrics",
+        LABELS | {"estimator": {"bins": 5}},
+        "estimator.bins",
+        "nothing to join",
+    ),
+    "cells of values, in risk": (
+        "individual-risk",
+        LABELS | {"estimator": {"bins": 5}},
+        "estimator.bins",
+        "nothing to join",
+    ),
+    "cells in both places": (
+        "metrics",
+        LINE | {"bins": 5, "estimator": {"bins": 5}},
+        "bins",
+        "estimator.bins by its former name",
+    ),
+    "cells outside of the estimator": (
+        "advantage",
+        LINE | {"bins": 5},
+        "estimator.bins",
+        "bins is not known here; its place is estimator.bins",
+    ),
+    "a prior in the estimator": (
+        "metrics",
+        LINE | {"estimator": {"prior": 0.1}},
+        "prior",
+        "estimator: prior is not known here; its place is prior",
+    ),
     "acceptance without a verdict": (
         "advantage",
         BODY | by("learned", accept_learned_score=True),
