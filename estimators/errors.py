@@ -195,6 +195,22 @@ def require_nonnegative(name: str, value: float) -> float:
     return number
 
 
+def require_from_zero_to_one(name: str, value: float) -> float:
+    """Return ``value`` if it is at least 0 and at most 1."""
+    number = require_number(name, value)
+    if not 0.0 <= number <= 1.0:
+        raise OutOfRange(f"{name}: got {number!r}, need a number from 0 to 1", field=name)
+    return number
+
+
+def require_up_to_one(name: str, value: float) -> float:
+    """Return ``value`` if it is above 0 and at most 1."""
+    number = require_number(name, value)
+    if not 0.0 < number <= 1.0:
+        raise OutOfRange(f"{name}: got {number!r}, need a number above 0 and at most 1", field=name)
+    return number
+
+
 def require_share(name: str, value: float) -> float:
     """Return ``value`` if it is at least 0 and below 1."""
     number = require_number(name, value)

@@ -29,7 +29,7 @@ from estimators.errors import (
     TooFewRecords,
     UnknownName,
     require_count,
-    require_number,
+    require_from_zero_to_one,
     require_open_unit,
     require_positive,
 )
@@ -316,7 +316,7 @@ def rmia(
     own, table, member = _shadows(target, signals, membership)
     for each, name in ((own[None], "target"), (table, "signals")):
         _require_log_probabilities(each, name)
-    share = _from_zero_to_one("a", a)
+    share = require_from_zero_to_one("a", a)
     ratio = require_positive("gamma", gamma)
     outside = _average(table, ~member, "out")
     whole = (
@@ -631,10 +631,3 @@ def _require_log_probabilities(table: Floats, name: str) -> None:
             field=name,
             index=index,
         )
-
-
-def _from_zero_to_one(name: str, value: float) -> float:
-    number = require_number(name, value)
-    if not 0.0 <= number <= 1.0:
-        raise OutOfRange(f"{name}: got {number!r}, need a number from 0 to 1", field=name)
-    return number

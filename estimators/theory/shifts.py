@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import erf, erfcx, log_ndtr, ndtri
 
-from estimators.errors import OutOfRange, require_nonnegative, require_open_unit, require_share
+from estimators.errors import OutOfRange, require_from_zero_to_one, require_nonnegative, require_open_unit
 
 Floats = NDArray[np.float64]
 
@@ -108,7 +108,7 @@ def gaussian_epsilon(shift: float, delta: float) -> float:
 
     The second term is positive, so Phi(v/2 - eps/v) = delta gives an epsilon that is enough, and the bracket.
     """
-    shift, delta = require_nonnegative("shift", shift), require_share("delta", delta)
+    shift, delta = require_nonnegative("shift", shift), require_from_zero_to_one("delta", delta)
     if gaussian_total_variation(shift) <= delta:
         return 0.0
     if delta == 0.0:

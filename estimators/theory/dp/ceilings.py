@@ -7,10 +7,10 @@ from scipy.special import expit, logit, ndtr, ndtri
 
 from estimators.errors import (
     OutOfRange,
+    require_from_zero_to_one,
     require_nonnegative,
     require_number,
     require_open_unit,
-    require_share,
 )
 from estimators.limits.root import brentq
 from estimators.statement import baseline
@@ -25,7 +25,7 @@ def advantage_ceiling(epsilon: float, delta: float = 0.0, prior: float = 0.5) ->
     Membership and training must both be random: on a fixed S a 0-DP model may have advantage 1 (E1).
     """
     epsilon = require_nonnegative("epsilon", epsilon)
-    delta = require_share("delta", delta)
+    delta = require_from_zero_to_one("delta", delta)
     p = require_open_unit("prior", prior)
     inner = delta + (1.0 - delta) * float(np.tanh(epsilon / 2.0))  # 1 - 2a, to the last bit near 0
     return max(inner, 1.0 - 2.0 * min(p, 1.0 - p) * (1.0 - delta))
@@ -80,10 +80,7 @@ def gdp_from_advantage(advantage: float, prior: float = 0.5) -> float:
 
 
 def _require_advantage(advantage: float) -> float:
-    number = require_number("advantage", advantage)
-    if not 0.0 <= number <= 1.0:
-        raise OutOfRange(f"advantage: got {number!r}, need a number from 0 to 1", field="advantage")
-    return number
+    return require_from_zero_to_one("advantage", advantage)
 
 
 def mip_eta(epsilon: float, delta: float = 0.0) -> float:
@@ -158,7 +155,7 @@ def equation_9(epsilon: float, delta: float, nonmember_share: float, member_weig
     g = gamma_of(nonmember_share, member_weight)
     with np.errstate(over="ignore"):
         gain = np.maximum(np.exp(require_nonnegative("epsilon", epsilon)) - 1.0 / g, 0.0)
-        bracket = gain - max(0.0, 1.0 - 1.0 / g) + require_share("delta", delta)
+        bracket = gain - max(0.0, 1.0 - 1.0 / g) + require_from_zero_to_one("delta", delta)
         return float(max(1.0, g) * bracket)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Literal
 
 from estimators.errors import OptionError, OutOfRange, require_number, require_open_unit
@@ -55,6 +56,7 @@ GAUSSIAN = "Dong, Roth and Su 2022"
 FIGURES = 15
 """Decimals of an advantage that was an eta: beyond, they are rounding."""
 
+MOST_EPSILON = 1e6
 MOST_MU = 1000.0
 """Beyond it nothing is left to be promised."""
 
@@ -141,7 +143,7 @@ def convert(
         eta: An eta of membership inference privacy: accuracy beyond guessing, at least 0.
         epsilon: An epsilon that goes with ``delta``, at least 0.
         mu: A mu of Gaussian differential privacy, at least 0.
-        delta: Delta that goes with every epsilon here, from 0 up to but not including 1.
+        delta: Delta that goes with every epsilon here, from 0 to 1.
         prior: Probability that a record is a member, strictly between 0 and 1.
         false_positive_rates: Rates, each strictly between 0 and 1, at which to state the true positive rate.
         adjacency: Which training sets epsilon and mu compare: ``replace`` or ``add_remove``. None: the one that
@@ -196,7 +198,7 @@ def _both(name: Quantity, value: float, prior: float) -> tuple[float, float]:
 
 
 def _promise(name: Quantity, value: float, world: _World) -> ApproximateDp | GaussianDp:
-    most = LARGEST if name == "epsilon" else MOST_MU
+    most = MOST_EPSILON if name == "epsilon" else MOST_MU
     if not 0.0 <= value <= most:
         raise OutOfRange(f"{name}: got {value:g}, need a number from 0 to {most:g}", field=name)
     return ApproximateDp(value, world.delta) if name == "epsilon" else GaussianDp(value)
@@ -232,7 +234,8 @@ def _from_promise(promise: ApproximateDp | GaussianDp, world: _World) -> Iterato
     yield _eta(None, gain, ENVELOPE)
     if isinstance(promise, ApproximateDp):
         yield _epsilon(world, promise.epsilon, promise.epsilon, AS_STATED)
-        yield _mu(None, None if world.delta else gdp_from_epsilon(promise.epsilon), "this project")
+        mu = inf if world.delta else gdp_from_epsilon(promise.epsilon)
+        yield _mu(None, mu if mu < inf else None, "this project")
     else:
         pair = promise.pair(world.delta)
         yield _epsilon(world, None, None if pair is None else pair[0], "Balle and Wang 2018")

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, ndtri
 
-from estimators.errors import OptionError, OutOfRange, require_nonnegative, require_share
+from estimators.errors import OptionError, OutOfRange, require_from_zero_to_one, require_nonnegative
 from estimators.theory.shifts import gaussian_delta, gaussian_epsilon
 
 Floats = NDArray[np.float64]
@@ -167,7 +167,7 @@ class ApproximateDp:
 
     Args:
         epsilon: Epsilon of the promise, at least 0.
-        delta: Delta that goes with it, from 0 up to but not including 1.
+        delta: Delta that goes with it, from 0 to 1; at 1 nothing is promised.
 
     Raises:
         OutOfRange: a number out of its range.
@@ -184,7 +184,7 @@ class ApproximateDp:
 
     def __post_init__(self) -> None:
         require_nonnegative("epsilon", self.epsilon)
-        require_share("delta", self.delta)
+        require_from_zero_to_one("delta", self.delta)
 
     def envelope(self) -> Corners:
         """Three corners."""

@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from estimators.errors import OptionError, OutOfRange, require_number, require_open_unit, require_share
+from estimators.errors import (
+    OptionError,
+    OutOfRange,
+    require_from_zero_to_one,
+    require_number,
+    require_open_unit,
+)
 from estimators.statement import Caution, at_least, at_most, baseline, exactly, figures_down, figures_up
 from estimators.theory.bounds import Bound, advantage_of
 from estimators.theory.dp.promise import (
@@ -84,7 +90,7 @@ def keeping(
         raise OutOfRange(
             f"advantage: got {most!r}, need a number from 0 up to but not including 1", field="advantage"
         )
-    require_share("delta", delta)
+    require_from_zero_to_one("delta", delta)
 
     def largest(promise: Callable[[float], Promise]) -> float | None:
         def holds(value: float) -> bool:

@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from estimators.errors import require_open_unit
+from estimators.errors import require_open_unit, require_up_to_one
 from estimators.limits.binomial import clopper_pearson, lower_limit, upper_limit
 from estimators.statement import Estimate, Guarantee, Interval
 from estimators.theory.mis.binomials import Floats, excess
@@ -241,7 +241,7 @@ def records_from(tally: Tally, delta: float, gamma: float = 1.0, confidence: flo
     """
     alpha = _each_end(confidence)
     most = 4.0 * tally.records if tally.universe is None else tally.universe - 1.0
-    largest = min(most / (4.0 * require_open_unit("delta", delta) ** 2) * (1.0 + 1e-9), float(MOST_RECORDS))
+    largest = min(most / (4.0 * require_up_to_one("delta", delta) ** 2) * (1.0 + 1e-9), float(MOST_RECORDS))
 
     def size(step: int) -> int:
         return max(ceil(largest / exp2(step / STEPS)), 1)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc, gammainc, gammainccinv, gammaincinv, gammaln
 
-from estimators.errors import OutOfRange, require_count, require_open_unit, require_positive
+from estimators.errors import OutOfRange, require_count, require_positive, require_up_to_one
 from estimators.statement import Caution, at_least, at_most, exactly
 from estimators.theory.bounds import Bound, accuracy, gamma_of, guess_accuracy, side_by_side
 from estimators.theory.mis.security import MOST_RECORDS
@@ -100,7 +100,7 @@ def mean_records(delta: float, dimension: int = 1, gamma: float = 1.0) -> int | 
 
     Delta falls as n grows: a smaller correlation is a larger one with noise added.
     """
-    target = require_open_unit("delta", delta)
+    target = require_up_to_one("delta", delta)
     low, high = 0, 1
     while mean_delta(high, dimension, gamma) > target:
         if high >= MOST_RECORDS:

@@ -12,8 +12,8 @@ from estimators.errors import (
     OutOfRange,
     require_count,
     require_nonnegative,
-    require_open_unit,
     require_positive,
+    require_up_to_one,
 )
 from estimators.limits.root import brentq
 from estimators.theory.mis.binomials import Floats, excess
@@ -98,7 +98,7 @@ def sandwiched(least: float, n: int) -> bool:
 
 def simple_records(c_k: float, delta: float) -> float:
     """Training records from which Corollary 15 promises ``delta``: (C_K / (2 delta))^2; inf beyond counting."""
-    enough = (require_nonnegative("c_k", c_k) / (2.0 * require_open_unit("delta", delta))) ** 2
+    enough = (require_nonnegative("c_k", c_k) / (2.0 * require_up_to_one("delta", delta))) ** 2
     return max(1, ceil(enough)) if enough < MOST_RECORDS else inf
 
 
@@ -114,7 +114,7 @@ def records_needed(probabilities: ArrayLike, delta: float, gamma: float = 1.0) -
 
 def least_records(p: Floats, times: Floats | np.float64, delta: float, gamma: float) -> float:
     """The same for checked probabilities, each so many ``times``."""
-    target = require_open_unit("delta", delta)
+    target = require_up_to_one("delta", delta)
 
     def excess_at(n: float) -> float:
         return log(max(total_delta(p, times, int(n), gamma), TINY) / target)

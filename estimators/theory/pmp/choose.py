@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from estimators.errors import OutOfRange, require_open_unit, require_positive
+from estimators.errors import OutOfRange, require_nonnegative, require_open_unit, require_positive
 from estimators.theory import shifts
 from estimators.theory.pmp.distances import Distances
 from estimators.theory.pmp.exponential import Summed, Tabled
@@ -63,7 +63,7 @@ def sigma(distances: Distances, target: float, delta: float) -> float:
 
     The hockey stick falls as sigma grows, so everything above keeps it as well: it is rounded up a little.
     """
-    target, delta = require_positive("wanted", target), require_open_unit("delta", delta)
+    target, delta = require_nonnegative("wanted", target), require_open_unit("delta", delta)
     if distances.largest == 0.0:
         return 0.0
     enough = shifts.gaussian_sigma(distances.largest, target, delta) * (1.0 + 1e-12)

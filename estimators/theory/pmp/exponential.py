@@ -21,6 +21,7 @@ from estimators.errors import (
     DimensionMismatch,
     OutOfRange,
     TooFewRecords,
+    require_nonnegative,
     require_positive,
 )
 from estimators.theory import subsets
@@ -120,7 +121,7 @@ class Summed:
         """What each record adds to the logits of the outcomes, but for a constant of the record.
 
         Args:
-            epsilon: Epsilon of the mechanism's differential privacy, above 0.
+            epsilon: Epsilon of the mechanism's differential privacy, at least 0.
         """
         return _logits(self.losses, self.sensitivity, epsilon)
 
@@ -128,7 +129,7 @@ class Summed:
         """The laws of every record, over all C(2n, n) training sets.
 
         Args:
-            epsilon: Epsilon of the mechanism's differential privacy, above 0.
+            epsilon: Epsilon of the mechanism's differential privacy, at least 0.
         """
         scores = self.scores(epsilon)
         if span(scores) <= WIDEST:
@@ -145,7 +146,7 @@ class Summed:
         A swap of x for x' moves all logits by d, fixed, and their normaliser by c: the extremes of c are enough.
 
         Args:
-            epsilon: Epsilon of the mechanism's differential privacy, above 0.
+            epsilon: Epsilon of the mechanism's differential privacy, at least 0.
         """
         scores = self.scores(epsilon)
         subsets.require_few(len(scores), self.n, INSTEAD, MOST_PAIRED)
@@ -167,7 +168,7 @@ class Summed:
         and P_out/P_in the mean of e^(max d - d_w). It rises with epsilon, and never exceeds it.
 
         Args:
-            epsilon: Epsilon of the mechanism's differential privacy, above 0.
+            epsilon: Epsilon of the mechanism's differential privacy, at least 0.
         """
         require_pairs(len(self.losses), self.losses.size)
         scores = np.ascontiguousarray(self.scores(epsilon).T)
@@ -220,7 +221,7 @@ class Tabled:
         """Log probabilities of the outcomes, but for a constant, training set by training set.
 
         Args:
-            epsilon: Epsilon of the mechanism's differential privacy, above 0.
+            epsilon: Epsilon of the mechanism's differential privacy, at least 0.
         """
         return _logits(self.losses, self.sensitivity, epsilon)
 
@@ -228,7 +229,7 @@ class Tabled:
         """The laws of every record, over all C(2n, n) training sets.
 
         Args:
-            epsilon: Epsilon of the mechanism's differential privacy, above 0.
+            epsilon: Epsilon of the mechanism's differential privacy, at least 0.
         """
         subset = subsets.matrix(2 * self.n, self.n, INSTEAD)
         return laws_of_blocks([(subset, self.logits(epsilon))], len(subset), 2 * self.n)
@@ -237,7 +238,7 @@ class Tabled:
         """DP's epsilon with both training sets among these records: the paper's epsilon(X).
 
         Args:
-            epsilon: Epsilon of the mechanism's differential privacy, above 0.
+            epsilon: Epsilon of the mechanism's differential privacy, at least 0.
         """
         logs = log_softmax(self.logits(epsilon), axis=1)
         return max(float(np.abs(logs[a] - logs[b]).max()) for _, _, a, b in Neighbours(self.n))
@@ -263,7 +264,7 @@ def _worst_mean(moved: Floats, n: int) -> float:
 
 def _logits(losses: Floats, sensitivity: float, epsilon: float) -> Floats:
     """-epsilon l / (2 Delta), every row about its mean: a constant of a row is in no probability."""
-    steepness = require_positive("epsilon", epsilon) / sensitivity / 2.0
+    steepness = require_nonnegative("epsilon", epsilon) / sensitivity / 2.0
     with np.errstate(over="ignore", invalid="ignore"):  # refused below
         result = (losses.mean(axis=1, keepdims=True) - losses) * steepness
     if not bool((np.abs(result) <= STEEPEST).all()):

@@ -15,7 +15,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from estimators.errors import OutOfRange, require_nonnegative, require_open_unit, require_positive
+from estimators.errors import OutOfRange, require_nonnegative, require_positive, require_up_to_one
 from estimators.theory import shifts
 from estimators.theory.pmp.distances import Distances
 
@@ -62,7 +62,7 @@ class Gaussian:
 
     def epsilon(self, delta: float) -> float:
         """Least epsilon at which Proposition 12 gives at most ``delta``, for every record."""
-        delta = require_open_unit("delta", delta)
+        delta = require_up_to_one("delta", delta)
 
         def stick(distances: Floats, epsilon: float) -> Floats:
             return shifts.gaussian_delta(distances / self.sigma, epsilon)

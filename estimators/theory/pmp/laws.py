@@ -30,8 +30,8 @@ from estimators.errors import (
     DimensionMismatch,
     NotDistribution,
     require_count,
+    require_from_zero_to_one,
     require_nonnegative,
-    require_share,
 )
 from estimators.theory import subsets
 
@@ -104,7 +104,7 @@ class InOut:
 
     def epsilons_at(self, delta: float) -> Floats:
         """The same record by record."""
-        delta = require_share("delta", delta)
+        delta = require_from_zero_to_one("delta", delta)
         if delta == 0.0:
             return self.epsilons
         return np.maximum(
@@ -113,7 +113,7 @@ class InOut:
 
     def event_at(self, delta: float) -> Event | None:
         """Where the practical epsilon at delta is reached; None if it is 0, which no event is needed for."""
-        delta = require_share("delta", delta)
+        delta = require_from_zero_to_one("delta", delta)
         ways: tuple[tuple[Floats, Floats, Literal["member", "nonmember"]], ...] = (
             (self.inside, self.outside, "member"),
             (self.outside, self.inside, "nonmember"),

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from estimators.errors import OptionError, TooManySubsets
+from estimators.errors import OptionError, OutOfRange, TooManySubsets, require_up_to_one
 from estimators.statement import Caution, Estimate, at_most, exactly, percent
 from estimators.theory import shifts, subsets
 from estimators.theory.bounds import Bound
@@ -78,7 +78,7 @@ class ExponentialStatement:
         interval: The same with its interval if training sets were drawn; None if it is exact.
         epsilon_on_records: DP's epsilon with both training sets among these records; None where it takes too long.
         success: How often an attacker is right at most.
-        worst: The record and the outcome that give the practical epsilon.
+        worst: The record and the outcome that give the practical epsilon; None if it is 0.
         epsilons: The practical epsilon of each record, at most.
         successes: How often an attacker is right about each record, at most.
         bounds: Every bound side by side.
@@ -99,15 +99,15 @@ class ExponentialStatement:
     interval: Estimate | None
     epsilon_on_records: float | None
     success: float
-    worst: Worst
+    worst: Worst | None
     epsilons: Floats
     successes: Floats
     bounds: tuple[Bound, ...]
 
     @property
-    def ratio(self) -> float:
-        """The practical epsilon as a share of DP's."""
-        return self.practical_epsilon / self.epsilon
+    def ratio(self) -> float | None:
+        """The practical epsilon as a share of DP's; None if that is 0."""
+        return self.practical_epsilon / self.epsilon if self.epsilon else None
 
     @property
     def mip_eta(self) -> float:
@@ -131,7 +131,7 @@ def assess_exponential(
 
     Args:
         mechanism: ``Summed`` or ``Summed.mean``, with losses of records; or ``Tabled``, with losses of training sets.
-        epsilon: Epsilon of the mechanism's differential privacy, above 0.
+        epsilon: Epsilon of the mechanism's differential privacy: 0, where nothing is given away, or at least 1e-9.
         practical_epsilon: In place of ``epsilon``: find the epsilon that keeps this practical epsilon.
         draws: Number of training sets to draw at random, at least 2, if there are too many to enumerate.
         confidence: Probability that both ends of an interval hold, strictly between 0 and 1.
@@ -152,6 +152,11 @@ def assess_exponential(
         0.578; a coin is right with probability 0.5.
     """
     epsilon, cautions = _epsilon(mechanism, epsilon, practical_epsilon)
+    if 0.0 < epsilon < choose.LEAST:
+        raise OutOfRange(
+            f"epsilon: got {epsilon!r}, need 0 or at least {choose.LEAST:g}: between them rounding would decide",
+            field="epsilon",
+        )
     sample = None
     try:
         laws = mechanism.exact(epsilon)
@@ -163,8 +168,9 @@ def assess_exponential(
         laws = sample.laws
     total = subsets.how_many(2 * mechanism.n, mechanism.n)
     if sample is None:
-        epsilons, successes, practical = laws.epsilons, laws.successes, laws.epsilon
-        most, source, how = float(successes.max()), laws.epsilon, ""
+        epsilons = np.minimum(laws.epsilons, epsilon)  # which rounding alone exceeds (Proposition 5)
+        successes, practical = laws.successes, float(epsilons.max())
+        most, source, how = float(successes.max()) if epsilon else COIN, practical, ""
     else:
         epsilons, practical = sample.uppers, float(sample.estimate.value or 0.0)
         successes = np.array([success(float(each)) for each in epsilons])
@@ -183,7 +189,7 @@ def assess_exponential(
         None if sample is None else sample.estimate,
         mechanism.on_records(epsilon) if total <= MOST_PAIRED else None,
         most,
-        laws.worst,
+        laws.worst if epsilon else None,
         epsilons,
         successes,
         of_exponential(mechanism, epsilon, sample or laws),
@@ -245,7 +251,7 @@ def assess_finite(laws: ArrayLike, delta: float = 0.0) -> PmpFiniteStatement:
     Args:
         laws: Probabilities of the outcomes, a row for each half of the records, in lexicographic order: 2, 6, 20, 70,
             ... rows for 2, 4, 6, 8, ... records; up to some 20 records can be enumerated.
-        delta: The delta that goes with the practical epsilon, from 0 up to but not including 1.
+        delta: The delta that goes with the practical epsilon, from 0 to 1.
 
     Returns:
         a ``PmpFiniteStatement``: sentence, practical epsilon, success of the best attacker, bounds.
@@ -373,7 +379,7 @@ def assess_gaussian(
         sigma: Standard deviation of the noise in each coordinate.
         epsilon: In place of ``sigma``: the least noise that is (epsilon, delta)-DP.
         practical_epsilon: In place of ``sigma``: the least noise that keeps this practical epsilon.
-        delta: The delta that goes with every epsilon here, strictly between 0 and 1.
+        delta: The delta that goes with every epsilon here, above 0; at 1, where every epsilon is 0, give ``sigma``.
         query: What noise is added to: the ``mean`` or the ``sum``.
 
     Returns:
@@ -392,6 +398,8 @@ def assess_gaussian(
         any of them with probability at most 0.553; a coin is right with probability 0.5.
     """
     _require_one("sigma", sigma=sigma, epsilon=epsilon, practical_epsilon=practical_epsilon)
+    if require_up_to_one("delta", delta) == 1.0 and sigma is None:
+        raise OutOfRange("delta: at 1 no noise is needed; give sigma, or a smaller delta", field="delta")
     rows = distances.clip_rows(np.asarray(points, dtype=np.float64), clip)
     half = len(rows) // 2
     shares = half if query == "mean" else 1
@@ -399,15 +407,15 @@ def assess_gaussian(
     moved = distances.of_sum(rows / shares)
     mechanism = Gaussian(moved, _sigma(moved, sensitivity, sigma, epsilon, practical_epsilon, delta))
     # sigma was solved for an epsilon that was given: solving back would be off by a rounding
-    dp = epsilon or dp_epsilon(sensitivity, mechanism.sigma, delta)
+    dp = dp_epsilon(sensitivity, mechanism.sigma, delta) if epsilon is None else epsilon
     on_records = mechanism.on_records(delta)
-    practical = min(mechanism.epsilon(delta), practical_epsilon or inf)
+    practical = min(mechanism.epsilon(delta), inf if practical_epsilon is None else practical_epsilon)
     eta = min(mechanism.total_variation() / 2.0, mip_eta(practical, delta))
     grid = np.linspace(0.0, max(dp, practical, 1.0), POINTS)
     sentence = (
         f"Gaussian noise of standard deviation {exactly(mechanism.sigma)} is "
-        f"({exactly(epsilon) if epsilon else at_most(dp)}, {exactly(delta)})-DP; on these {len(rows)} records its "
-        f"practical epsilon is at most {_at_most(practical, practical_epsilon)} at the same delta, and "
+        f"({at_most(dp) if epsilon is None else exactly(epsilon)}, {exactly(delta)})-DP; on these {len(rows)} records "
+        f"its practical epsilon is at most {_at_most(practical, practical_epsilon)} at the same delta, and "
         f"{_attacker(half, COIN + eta)}"
     )
     return GaussianStatement(
@@ -451,7 +459,7 @@ def _epsilon(
 ) -> tuple[float, tuple[Caution, ...]]:
     """Epsilon as it was given, or the one that keeps the practical epsilon wanted."""
     _require_one("epsilon", epsilon=epsilon, practical_epsilon=practical_epsilon)
-    if epsilon is not None or practical_epsilon is None:
+    if epsilon is not None or not practical_epsilon:
         return epsilon or 0.0, ()
     if subsets.how_many(2 * mechanism.n, mechanism.n) <= subsets.MOST or not isinstance(mechanism, Summed):
         result, caution = choose.epsilon(mechanism, practical_epsilon), NOT_MONOTONE

@@ -52,7 +52,9 @@ def answer_pmp_exponential(call: Call, body: DecodedBody) -> Reply:
         "success": result.success,
         "baseline": COIN,
         "mip_eta": result.mip_eta,
-        "worst": {"record": worst.record, "outcome": worst.outcome, "says": worst.says},
+        "worst": None
+        if worst is None
+        else {"record": worst.record, "outcome": worst.outcome, "says": worst.says},
         "records": {
             "record": list(range(len(result.epsilons))),
             "practical_epsilon": result.epsilons.tolist(),

@@ -40,9 +40,9 @@ class ConvertQuestion(Question):
         description="eta of membership inference privacy: accuracy beyond guessing, below the smaller of prior and "
         "1 - prior",
     )
-    epsilon: float | None = Field(None, ge=0, le=700, description="epsilon, at delta")
+    epsilon: float | None = Field(None, ge=0, le=1e6, description="epsilon, at delta")
     mu: float | None = Field(None, ge=0, le=1000, description="mu of Gaussian differential privacy")
-    delta: float = Field(0.0, ge=0, lt=1, description="delta that goes with epsilon, converted or found")
+    delta: float = Field(0.0, ge=0, le=1, description="delta that goes with epsilon, converted or found")
     prior: Share = Field(0.5, description="probability that a record is a member before anything is seen")
     false_positive_rates: list[Share] = Field(
         [0.001, 0.01, 0.1],

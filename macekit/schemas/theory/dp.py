@@ -68,11 +68,11 @@ class DpQuestion(Question):
 
     model_config = ConfigDict(json_schema_extra=_one_promise())
 
-    epsilon: float | None = Field(None, ge=0, le=700, description="epsilon of (epsilon, delta)")
+    epsilon: float | None = Field(None, ge=0, le=1e6, description="epsilon of (epsilon, delta)")
     delta: float | None = Field(
         None,
         ge=0,
-        lt=1,
+        le=1,
         description="delta that goes with epsilon, 0 if none; with mu, rdp or noise, the delta to state an epsilon at",
     )
     mu: float | None = Field(None, ge=0, le=1000, description="mu of Gaussian differential privacy")

@@ -44,7 +44,7 @@ class MisQuestion(Question):
     delta: float | None = Field(
         None,
         ge=1e-9,
-        lt=1,
+        le=1,
         description="Delta = 1 - security to keep: the answer has the number of training records",
     )
     coarsen_to: list[Annotated[int, Field(ge=1, le=10**9)]] | None = Field(
@@ -122,7 +122,7 @@ class MisMeanQuestion(Question):
     delta: float | None = Field(
         None,
         ge=1e-6,
-        lt=1,
+        le=1,
         description="Delta = 1 - security to keep: the answer has the number of records",
     )
 

@@ -11,7 +11,7 @@ from macekit.schemas.records import Confidence, Question, Row
 from macekit.schemas.statements import BoundAnswer, IntervalAnswer, OriginAnswer, WarningAnswer
 
 Matrix = Annotated[list[Row], Field(min_length=2)]
-Epsilon = Annotated[float, Field(ge=1e-9, le=1e6)]
+Epsilon = Annotated[float, Field(ge=0, le=1e6)]
 Length = Annotated[float, Field(ge=1e-300, le=1e300)]
 
 
@@ -57,7 +57,7 @@ class PmpFiniteQuestion(Question):
         description="probabilities of the outputs, one row for each half of the records in lexicographic order: 2, 6, "
         "20, 70, ... rows for 2, 4, 6, 8, ... records",
     )
-    delta: float = Field(0.0, ge=0, lt=1, description="the delta that goes with the practical epsilon")
+    delta: float = Field(0.0, ge=0, le=1, description="the delta that goes with the practical epsilon")
 
 
 class PmpGaussianQuestion(Question):
@@ -68,7 +68,9 @@ class PmpGaussianQuestion(Question):
     points: Matrix | None = Field(None, description="the 2n records, one row each")
     clip: Length = Field(description="each row is shortened to at most this Euclidean norm")
     query: Literal["mean", "sum"] = Field("mean", description="what noise is added to")
-    delta: float = Field(gt=0, lt=1, description="the delta that goes with every epsilon here")
+    delta: float = Field(
+        gt=0, le=1, description="the delta that goes with every epsilon here; 1 goes with sigma alone"
+    )
     sigma: Length | None = Field(None, description="standard deviation of the noise in each coordinate")
     epsilon: Epsilon | None = Field(
         None, description="in place of sigma: the least noise that is (epsilon, delta)-DP"
@@ -161,13 +163,13 @@ class PmpExponentialAnswer(TypedDict):
         float | None,
         Field(description="what epsilon is on subsets of these records; null if they are too many"),
     ]
-    ratio: Annotated[float, Field(description="practical_epsilon / epsilon")]
+    ratio: Annotated[float | None, Field(description="practical_epsilon / epsilon; null at epsilon 0")]
     success: Annotated[
         float, Field(description="how often the best attacker is right about the worst record")
     ]
     baseline: Annotated[float, Field(description="how often a coin is right")]
     mip_eta: Annotated[float, Field(description="success less baseline")]
-    worst: Annotated[PmpWorstAnswer, Field(description="an estimate, if sampled")]
+    worst: Annotated[PmpWorstAnswer | None, Field(description="an estimate, if sampled; null at epsilon 0")]
     records: PmpRecordsAnswer
     bounds: list[BoundAnswer]
     warnings: list[WarningAnswer]
