@@ -119,6 +119,10 @@ class Bandwidth(Protocol):
         """Standard deviation of the Gaussian kernel along this axis of a query of this dimension."""
         ...
 
+    def rule(self, dimension: int = 1) -> str:
+        """The rule in symbols, or by its name, for a query of this dimension."""
+        ...
+
 
 MOST_DIGITS = 140
 """Digits before or after the point of a fixed bandwidth, of all axes together: its square still is a number."""
@@ -144,6 +148,10 @@ class Fixed:
             )
         return self.width
 
+    def rule(self, dimension: int = 1) -> str:
+        """That it was given."""
+        return f"{self.width:g}, as given"
+
 
 @dataclass(frozen=True, slots=True)
 class Scott:
@@ -153,6 +161,10 @@ class Scott:
         """Scale of a Gaussian of the same deviation."""
         return _require_width(sample.deviation * sample.size ** (-1.0 / (dimension + 4)))
 
+    def rule(self, dimension: int = 1) -> str:
+        """Scott's rule, which is SciPy's of this name."""
+        return f"s n^(-1/{dimension + 4}) (Scott 1992)"
+
 
 @dataclass(frozen=True, slots=True)
 class Silverman:
@@ -161,6 +173,13 @@ class Silverman:
     def choose(self, sample: Sample, dimension: int = 1) -> float:
         """Silverman's rule of thumb (1986, equation 3.31)."""
         return _require_width(0.9 * sample.scale * sample.size ** (-1.0 / (dimension + 4)))
+
+    def rule(self, dimension: int = 1) -> str:
+        """The rule of his equation 3.31; SciPy calls another one by his name, that of a Gaussian's deviation alone."""
+        return (
+            f"0.9 min(s, IQR/1.349) n^(-1/{dimension + 4}) (Silverman 1986, equation 3.31; not SciPy's rule of this "
+            "name)"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +199,10 @@ class ImprovedSheatherJones:
             return Silverman().choose(sample, dimension)
         return _require_width(width * _dimension_factor(sample.size, dimension))
 
+    def rule(self, dimension: int = 1) -> str:
+        """The paper that it is from."""
+        return "by the improved Sheather-Jones plug-in (Botev, Grotowski and Kroese 2010)"
+
 
 @dataclass(frozen=True, slots=True)
 class LeastSquaresCV:
@@ -197,6 +220,10 @@ class LeastSquaresCV:
         if width is None:
             return Silverman().choose(sample, dimension)
         return _require_width(width * _dimension_factor(sample.size, dimension))
+
+    def rule(self, dimension: int = 1) -> str:
+        """The papers that it is from."""
+        return "by least-squares cross-validation (Rudemo 1982; Bowman 1984)"
 
 
 def _best_dip(sample: Sample) -> float | None:

@@ -137,7 +137,7 @@ def discrete_advantage(
         *sides,
         confidence,
         CELLS_FIXED,
-        proven=slices is None,
+        "" if slices is None else SPANNED,
         simulated=None if isinstance(counts.cells, Lattice) else reading,
     )
     null_level = null_of_cells(counts.pooled, *sides, prior)
@@ -171,7 +171,9 @@ def continuous_advantage(
         scores.n_nonmembers,
         confidence,
         BANDWIDTH_FIXED,
-        proven=isinstance(bandwidth, Fixed),
+        ""
+        if isinstance(bandwidth, Fixed)
+        else f"; here it was chosen from them: {bandwidth.rule(scores.dimension)}",
         simulated=of_kernel(bandwidth) if scores.dimension == 1 else None,
     )
     null_level = null_of_kernels(scores, densities, bandwidth, prior)
@@ -186,17 +188,19 @@ def _mcdiarmid(
     n0: int,
     confidence: float,
     fixed: str,
-    proven: bool,
+    here: str,
     simulated: str | None,
 ) -> Interval:
-    """value -+ radius, cut to [|2p-1|, 1], where the expectation of either statistic always lies."""
+    """value -+ radius, cut to [|2p-1|, 1], where the expectation of either statistic always lies.
+
+    ``here`` is why what has to be fixed was not; empty if it was, and the interval is proven.
+    """
     shares = "" if simulated is None else "; " + share_within("advantage", simulated, n1, n0)
     radius = mcdiarmid_radius(prior, n1, n0, 1.0 - require_open_unit("confidence", confidence))
-    here = "" if proven else SPANNED if fixed == CELLS_FIXED else "; here it was chosen from them"
     guarantee = Guarantee(
         f"the expectation of the statistic {name}, not the advantage{shares}",
         f"{IID}; {fixed}{here}",
-        proven,
+        not here,
     )
     return Interval(max(value - radius, baseline(prior)), min(value + radius, 1.0), confidence, guarantee)
 

@@ -188,7 +188,8 @@ def record_risk(
             cautions.append(
                 Caution(
                     "bandwidth_from_data",
-                    "the bandwidth was chosen from these very records; Theorem 3 needs one fixed in advance",
+                    f"the bandwidth was chosen from these very records, {kernel.bandwidth.rule(data.dimension)}; "
+                    "Theorem 3 needs one fixed in advance",
                 )
             )
         risk = continuous_risk(densities, points, prior, confidence)

@@ -50,6 +50,7 @@ MetricName = Literal[
 ]
 LearnerName = Literal["quadratic", "logistic", "boxes", "boosting", "tree"]
 BandwidthName = Literal["scott", "silverman", "sheather_jones", "least_squares"]
+RULES = "silverman is 0.9 min(s, IQR/1.349) n^(-1/5), not SciPy's rule of that name"
 
 
 class PresetMetric(Question):
@@ -131,7 +132,8 @@ class Estimator(Question):
         "the score, at any places; 2 if left out",
     )
     bandwidth: BandwidthName | Annotated[float, Field(gt=0)] | None = Field(
-        None, description="kde: the rule that chooses the bandwidth, or the bandwidth itself"
+        None,
+        description=f"kde: the rule that chooses the bandwidth, or the bandwidth itself; scott if left out. {RULES}",
     )
     learners: list[LearnerName] | None = Field(
         None,
@@ -163,7 +165,7 @@ class PaperEstimator(Question):
     )
     bandwidth: BandwidthName | Annotated[float, Field(gt=0)] | None = Field(
         None,
-        description="kde: the rule that chooses the bandwidth, or the bandwidth itself; scott if left out",
+        description=f"kde: the rule that chooses the bandwidth, or the bandwidth itself; scott if left out. {RULES}",
     )
 
 

@@ -151,12 +151,13 @@ def assess_exponential(
         attacker who knows them, but not which 2 were used, is right about any of them with probability at most
         0.578; a coin is right with probability 0.5.
     """
+    for name, value in (("epsilon", epsilon), ("practical_epsilon", practical_epsilon)):
+        if value is not None and 0.0 < value < choose.LEAST:
+            raise OutOfRange(
+                f"{name}: got {value!r}, need 0 or at least {choose.LEAST:g}: between them rounding would decide",
+                field=name,
+            )
     epsilon, cautions = _epsilon(mechanism, epsilon, practical_epsilon)
-    if 0.0 < epsilon < choose.LEAST:
-        raise OutOfRange(
-            f"epsilon: got {epsilon!r}, need 0 or at least {choose.LEAST:g}: between them rounding would decide",
-            field="epsilon",
-        )
     sample = None
     try:
         laws = mechanism.exact(epsilon)

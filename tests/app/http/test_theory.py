@@ -68,7 +68,7 @@ TWO_LAWS = {"outputs": [[0.5, 0.6], [0.5, 0.4]]}
 MISTAKES: list[tuple[str, dict[str, Any], str, str | None]] = [
     ("theory/dp", {}, "missing-field", "epsilon"),
     ("theory/dp", {"epsilon": -1}, "out-of-range", "epsilon"),
-    ("theory/dp", {"epsilon": 1, "delta": 1}, "out-of-range", "delta"),
+    ("theory/dp", {"epsilon": 1, "delta": 1.1}, "out-of-range", "delta"),
     ("theory/dp", {"epsilon": 1, "points": POINTS}, "unknown-field", None),
     ("theory/convert", {}, "missing-field", "advantage"),
     ("theory/convert", {"advantage": 0.1, "mu": 1}, "bad-option", "mu"),
@@ -102,7 +102,7 @@ MISTAKES: list[tuple[str, dict[str, Any], str, str | None]] = [
     ("theory/mis-divergence", {"outputs": [[0.5, 1.0], [0.4, 0.0]]}, "bad-probabilities", "outputs"),
     ("theory/mis-divergence", {**TWO_LAWS, "nonmember_share": 1}, "out-of-range", "nonmember_share"),
     ("theory/mis-mean", {"dimension": 0}, "out-of-range", "dimension"),
-    ("theory/mis-mean", {"delta": 1}, "out-of-range", "delta"),
+    ("theory/mis-mean", {"delta": 1.1}, "out-of-range", "delta"),
     ("theory/mis-mean", {"sizes": [0]}, "out-of-range", "sizes"),
     ("theory/mis-mean", {"points": [1.0]}, "unknown-field", None),
     ("theory/pmp-exponential", {"losses": MANY, "epsilon": 1, "sensitivity": 100}, "too-many-subsets", None),
@@ -116,7 +116,7 @@ MISTAKES: list[tuple[str, dict[str, Any], str, str | None]] = [
     ("theory/pmp-finite", {"laws": [[0.5, 0.5]] * 5}, "dimension-mismatch", "laws"),
     ("theory/pmp-finite", {"laws": [[0.5, 0.5], [0.5, 0.6]]}, "bad-probabilities", "laws"),
     ("theory/pmp-finite", {"laws": [[0.5, 0.5], [1.0]]}, "ragged-rows", "laws"),
-    ("theory/pmp-finite", {"laws": [[0.5, 0.5], [0.5, 0.5]], "delta": 1}, "out-of-range", "delta"),
+    ("theory/pmp-finite", {"laws": [[0.5, 0.5], [0.5, 0.5]], "delta": 1.1}, "out-of-range", "delta"),
     ("theory/pmp-gaussian", {"clip": 1, "sigma": 1, "delta": 0.1}, "missing-field", "points"),
     ("theory/pmp-gaussian", {"points": POINTS, "clip": 1, "sigma": 1, "delta": 0}, "out-of-range", "delta"),
 ]

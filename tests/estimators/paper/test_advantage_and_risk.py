@@ -101,7 +101,7 @@ def test_u_n_is_the_integral_of_scipy_s_estimates(prior: float) -> None:
     difference = prior * gaussian_kde(a)(grid) - (1 - prior) * gaussian_kde(b)(grid)
     assert result.value == pytest.approx(np.trapezoid(np.abs(difference), grid), abs=1e-6)
     assert codes(result) == set()  # every run would say so: it stands beside the number
-    assert result.interval.guarantee.assumes.endswith("here it was chosen from them")
+    assert result.interval.guarantee.assumes.endswith("here it was chosen from them: s n^(-1/5) (Scott 1992)")
     assert not result.interval.guarantee.finite_sample
 
 

@@ -142,6 +142,23 @@ def _numbers(answer: Any) -> Any:
     return [_numbers(each) for each in answer] if isinstance(answer, list) else answer
 
 
+def test_the_answer_says_which_rule_chose_the_bandwidth() -> None:
+    """Silverman's own, which is not what SciPy calls by his name; here as numpy makes it."""
+    asks = {**SIDES, "estimator": {"kind": "kde", "bandwidth": "silverman"}}
+
+    paper = asked("advantage", **asks)["paper"]
+    risk = asked("individual-risk", **asks)["paper"]
+
+    spreads = [
+        min(side.std(ddof=1), np.subtract(*np.quantile(side, [0.75, 0.25])) / 1.349) for side in (A, B)
+    ]
+    expected = [0.9 * s * len(side) ** -0.2 for s, side in zip(spreads, (A, B), strict=True)]
+    assert risk["bandwidth"] == pytest.approx(expected, rel=1e-3)  # a grid stands for the records
+    rule = "0.9 min(s, IQR/1.349) n^(-1/5) (Silverman 1986, equation 3.31; not SciPy's rule of this name)"
+    assert paper["assumes"].endswith(f"here it was chosen from them: {rule}")
+    assert rule in risk["warnings"][0]["message"]
+
+
 def test_cells_are_asked_for_without_asking_for_the_paper() -> None:
     answer = asked("individual-risk", **SIDES, estimator={"bins": 12})
 

@@ -57,7 +57,8 @@ def test_ceilings_meet_the_golden_values(ceiling, expected):
 
 @pytest.mark.parametrize("prior", [0.03, 0.1, 0.4, 0.5, 0.8])
 @pytest.mark.parametrize(
-    ("epsilon", "delta"), [(0.0, 0.0), (0.3, 0.0), (1.0, 0.05), (3.0, 0.2), (0.0, 0.3), (6.0, 1e-5)]
+    ("epsilon", "delta"),
+    [(0.0, 0.0), (0.3, 0.0), (1.0, 0.05), (3.0, 0.2), (0.0, 0.3), (6.0, 1e-5), (1.0, 1.0)],
 )
 def test_advantage_ceiling_is_the_best_point_of_the_dp_curve(epsilon, delta, prior):
     expected = best_advantage(dp_curve(epsilon, delta), prior)
@@ -122,7 +123,7 @@ def test_a_model_without_any_dp_loss_has_advantage_1_on_a_fixed_set():
         (lambda: gdp_ceiling(np.inf), "mu"),
         (lambda: advantage_ceiling(1.0, prior=0.0), "prior"),
         (lambda: advantage_ceiling(-1.0), "epsilon"),
-        (lambda: advantage_ceiling(1.0, delta=1.0), "delta"),
+        (lambda: advantage_ceiling(1.0, delta=1.1), "delta"),
         (lambda: epsilon_from_advantage(1.5), "advantage"),
     ],
 )

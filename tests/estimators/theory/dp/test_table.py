@@ -127,7 +127,7 @@ def test_no_promise_keeps_an_advantage_below_the_baseline_or_delta():
     [
         (lambda: ApproximateDp(-1.0), "epsilon"),
         (lambda: ApproximateDp(float("nan")), "epsilon"),
-        (lambda: ApproximateDp(1.0, 1.0), "delta"),
+        (lambda: ApproximateDp(1.0, 1.1), "delta"),
         (lambda: GaussianDp(float("inf")), "mu"),
         (lambda: DpCurve((), ()), "curve"),
         (lambda: DpCurve((1.0,), (-0.1,)), "delta"),

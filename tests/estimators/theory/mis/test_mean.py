@@ -128,7 +128,7 @@ def test_the_statement_is_about_the_first_size_and_says_what_it_is_not() -> None
         ({"sizes": [10**15 + 1]}, "sizes"),
         ({"nonmember_share": 1.0}, "nonmember_share"),
         ({"member_weight": 0.0, "nonmember_share": 0.5}, "member_weight"),
-        ({"delta": 1.0}, "delta"),
+        ({"delta": 1.1}, "delta"),
     ],
 )
 def test_what_is_no_mean_is_refused_by_name(options: dict[str, object], field: str) -> None:

@@ -184,7 +184,7 @@ def test_bad_input_is_refused():
         with pytest.raises(OutOfRange):
             worst_delta([0.5, 0.5], 10, gamma)
     with pytest.raises(OutOfRange):
-        records_needed([0.5, 0.5], 1.0)
+        records_needed([0.5, 0.5], 1.1)
 
 
 def test_the_exact_value_approaches_c_k_over_sqrt_2_pi_n():

@@ -70,7 +70,7 @@ def test_equal_points_need_no_noise_and_nonsense_is_refused() -> None:
 
     assert choose.sigma(moved, 1.0, 0.1) == 0.0
     with pytest.raises(OutOfRange, match="wanted"):
-        choose.sigma(moved, 0.0, 0.1)
+        choose.sigma(moved, -0.1, 0.1)
     mechanism = Summed(FALLING, 4.0)
     for chosen in (choose.epsilon, choose.epsilon_by_exchanges, choose.epsilon_on_records):
         with pytest.raises(OutOfRange, match="wanted: got 1e-300, need at least 1e-09"):

@@ -143,7 +143,7 @@ def test_bad_input_is_refused_one_clear_error_each() -> None:
     with pytest.raises(OutOfRange, match="sensitivity: exchanging"):
         Tabled(np.array([[0.0, 1.0], [2.0, 0.0]]), 1.0)
     with pytest.raises(OutOfRange, match="epsilon"):
-        Summed(ONE_WAY, 1.0).exact(0.0)
+        Summed(ONE_WAY, 1.0).exact(-1.0)
     with pytest.raises(TooFewRecords, match="even"):
         Summed(np.ones((5, 2)), 1.0)
     with pytest.raises(TooFewRecords):

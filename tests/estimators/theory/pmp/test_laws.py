@@ -156,4 +156,4 @@ def test_what_is_no_law_is_refused() -> None:
     with pytest.raises(NotDistribution):
         finite(np.array([[0.5, 0.5], [np.nan, 0.5]]), 1)
     with pytest.raises(OutOfRange, match="delta"):
-        finite(modular_sum(3), 3).epsilon_at(1.0)
+        finite(modular_sum(3), 3).epsilon_at(1.1)

@@ -101,7 +101,7 @@ def test_the_epsilon_that_keeps_an_advantage_keeps_it(advantage: float) -> None:
         ({"noise_multiplier": 1.0, "steps": 10, "delta": 1e-5, "adjacency": "replace"}, "adjacency"),
         ({"epsilon": 1.0, "adjacency": "replace", "inclusion": "independent"}, "adjacency"),
         ({"epsilon": -1.0}, "epsilon"),
-        ({"epsilon": 1.0, "delta": 1.0}, "delta"),
+        ({"epsilon": 1.0, "delta": 1.1}, "delta"),
         ({"epsilon": 1.0, "prior": 0.0}, "prior"),
         ({"advantage": 1.0}, "advantage"),
     ],
