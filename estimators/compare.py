@@ -239,14 +239,14 @@ def compare(
     for data in queries.values():
         require_data(data, Scores, Counts)
     same = same_order(queries, backwards=True)
-    asked = {name: data for name, data in queries.items() if name not in same}
-    corrected = 1.0 - (1.0 - confidence) / len(asked)
-    ends = {name: ends_of(data, prior, target, seed, cluster=cluster) for name, data in asked.items()}
+    questions = {name: data for name, data in queries.items() if name not in same}
+    corrected = 1.0 - (1.0 - confidence) / len(questions)
+    ends = {name: ends_of(data, prior, target, seed, cluster=cluster) for name, data in questions.items()}
     answers = {name: each.at(corrected) for name, each in ends.items()}
     above = max(sound_upper(each, (1.0 - confidence) / 2.0) for each in ends.values())
     for name, (first, _) in same.items():
-        asked[name], ends[name], answers[name] = asked[first], ends[first], answers[first]
-    apart = _differences(asked, ends, pairs, paired, confidence, seed) if pairs else ()
+        questions[name], ends[name], answers[name] = questions[first], ends[first], answers[first]
+    apart = _differences(questions, ends, pairs, paired, confidence, seed) if pairs else ()
     answers = {name: answers[name] for name in queries}
     comparison = side_by_side(answers, above, confidence, apart, "query", "queries")
     return replace(comparison, cautions=(*_same_questions(same), *comparison.cautions))

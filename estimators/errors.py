@@ -145,10 +145,10 @@ def nearest_name(got: str, names: Iterable[str]) -> str | None:
         >>> [nearest_name(got, ["f1", "precision"]) for got in ("F1", "f1_score", "precison", "auc")]
         ['f1', 'f1', 'precision', None]
     """
-    known = {name.lower(): name for name in names}
-    near = get_close_matches(got.lower(), known, n=1)
-    near += [name for name in known if len(name) > 1 and got.lower().startswith(name)]
-    return known[near[0]] if near else None
+    by_letters = {name.lower(): name for name in names}
+    near = get_close_matches(got.lower(), by_letters, n=1)
+    near += [name for name in by_letters if len(name) > 1 and got.lower().startswith(name)]
+    return by_letters[near[0]] if near else None
 
 
 def require_number(name: str, value: object) -> float:

@@ -163,12 +163,12 @@ def judge_queries(
         >>> limit.decision.value, limit.query
         ('fail', 'other')
     """
-    asked = asked_once(queries)
-    shares = max(1, (len(limits) + further) * len(asked))
+    questions = asked_once(queries)
+    shares = max(1, (len(limits) + further) * len(questions))
     below = 1.0 - (1.0 - require_open_unit("confidence", confidence)) / shares
     samples = {
         name: GateSample(scores, finest(scores), prior, confidence, below, seed)
-        for name, scores in asked.items()
+        for name, scores in questions.items()
     }
     return tuple(
         _riskiest(limit, {name: limit.judge(sample) for name, sample in samples.items()}) for limit in limits

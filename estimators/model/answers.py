@@ -257,9 +257,9 @@ def ask_queries(
         scores[name] = Scores.of(pair[0], pair[1], ScoreKind.CONTINUOUS)
     if selection is not None:
         reasons |= {name: "was not asked for" for name in (*own, *beside) if name not in reasons}
-    asked, same = without_same_order(scores)
+    questions, same = without_same_order(scores)
     reasons |= same
-    return asked, {name: reason for name, reason in reasons.items() if name not in asked}
+    return questions, {name: reason for name, reason in reasons.items() if name not in questions}
 
 
 def without_same_order(scores: Mapping[str, Scores]) -> tuple[dict[str, Scores], dict[str, str]]:
@@ -269,8 +269,8 @@ def without_same_order(scores: Mapping[str, Scores]) -> tuple[dict[str, Scores],
         scores: Scores of each query under its name, of the same records.
     """
     same = same_order(scores)
-    asked = {name: each for name, each in scores.items() if name not in same}
-    return asked, {name: f"orders records as {first} does" for name, (first, _) in same.items()}
+    questions = {name: each for name, each in scores.items() if name not in same}
+    return questions, {name: f"orders records as {first} does" for name, (first, _) in same.items()}
 
 
 def left_out_of_shadows(keep: Booleans) -> Iterator[Caution]:

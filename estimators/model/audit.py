@@ -277,11 +277,11 @@ def audit_model(
             "nonmembers: the answers have another shape than those for members; ask the same model for both",
             field="nonmembers",
         )
-    asked, of_these = sides, shadows
+    parts, of_these = sides, shadows
     keep = np.ones(sum(len(side.labels) for side in sides), np.bool_)
     if shadows is not None:
-        asked, of_these, keep = with_shadows(sides, shadows)
-    scores, not_asked = ask_queries(asked, of_these, queries)
+        parts, of_these, keep = with_shadows(sides, shadows)
+    scores, not_asked = ask_queries(parts, of_these, queries)
     further: tuple[Caution, ...] = tuple(left_out_of_shadows(keep))
     if len(scores) > 1 and together:
         learned = learn_score(_vectors(scores), prior, seed, learners)
@@ -319,7 +319,7 @@ def audit_model(
         control,
         confidence,
         (
-            *_members_do_worse(asked, scores),
+            *_members_do_worse(parts, scores),
             *(each.caution for each in (split, control) if each is not None and each.caution is not None),
             *_cautions(verdicts, exposures, fit, shadows, outputs, confidence),
             *further,
@@ -354,8 +354,8 @@ def _fit(sides: Sequence[Side], confidence: float) -> Fit:
 def _members_do_worse(sides: Sequence[Side], scores: Mapping[str, Scores]) -> Iterator[Caution]:
     """Whether the model errs less on the rows that it was not trained on, more than chance makes."""
     name = MEASURES.get(sides[0].outputs, "loss")
-    asked = scores.get(name) or Scores.of(*(side.ask(name) for side in sides), ScoreKind.CONTINUOUS)
-    area = auc(finest(asked), NOT_BY_CHANCE).estimate
+    of_each = scores.get(name) or Scores.of(sides[0].ask(name), sides[1].ask(name), ScoreKind.CONTINUOUS)
+    area = auc(finest(of_each), NOT_BY_CHANCE).estimate
     if area.upper < 0.5:
         pairs = 100.0 * float(area.value or 0.0)
         yield Caution(

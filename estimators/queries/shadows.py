@@ -170,7 +170,8 @@ def records_with_shadows(membership: ArrayLike, member: ArrayLike) -> Booleans:
     """
     trained, members = _flags(membership), np.asarray(member, dtype=np.bool_)
     _require_shape(trained.shape, "membership", (None, len(members)))
-    without, within = (~trained).any(axis=0), trained.any(axis=0)
+    without: Booleans = np.asarray((~trained).any(axis=0))
+    within: Booleans = np.asarray(trained.any(axis=0))
     for side, name in ((members, "members"), (~members, "nonmembers")):
         left, records = int(without[side].sum()), int(side.sum())
         if left < LEAST_LEFT * records:
@@ -179,7 +180,7 @@ def records_with_shadows(membership: ArrayLike, member: ArrayLike) -> Booleans:
                 f"least {LEAST_LEFT:.0%}; train more shadows, each on random_halves of all records",
                 field="membership",
             )
-    both: Booleans = without & within
+    both = without & within
     enough = all(both[side].sum() >= LEAST_LEFT * side.sum() for side in (members, ~members))
     return both if enough else without
 

@@ -9,6 +9,7 @@ A doubt is a caution: there may be a good reason, and the numbers stay what they
 from __future__ import annotations
 
 from math import comb, exp, inf, lgamma, log, sqrt
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -200,22 +201,24 @@ def of_precision(a: Floats, b: Floats) -> tuple[Caution, ...]:
     pooled = np.concatenate(looks)
     if bool((pooled == np.floor(pooled)).all()):
         return ()
-    drawn = np.random.default_rng(0).permutation(len(pooled))
-    values, first = np.unique(pooled[drawn], return_index=True)
-    member, fits = drawn[first] < len(looks[0]), _representable(values)
+    order = np.random.default_rng(0).permutation(len(pooled))
+    values, first = np.unique(pooled[order], return_index=True)
+    member, fits = order[first] < len(looks[0]), _representable(values)
     starts = np.arange(0, len(values), ALIKE)
     sizes, members = np.diff(np.append(starts, len(values))), np.add.reduceat(member, starts, dtype=np.int64)
-    written = np.add.reduceat(fits, starts, axis=1, dtype=np.int64)
-    expected = members * written / sizes
-    spread = expected * (sizes - members) * (sizes - written) / (sizes * np.maximum(sizes - 1, 1))
-    seen = (fits & member).sum(axis=1)
+    n_fits = np.add.reduceat(fits, starts, axis=1, dtype=np.int64)
+    expected = members * n_fits / sizes
+    spread = expected * (sizes - members) * (sizes - n_fits) / (sizes * np.maximum(sizes - 1, 1))
+    fitting_members = (fits & member).sum(axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
-        deviations = np.nan_to_num(abs(seen - expected.sum(axis=1)) / np.sqrt(spread.sum(axis=1)))
+        deviations = np.nan_to_num(abs(fitting_members - expected.sum(axis=1)) / np.sqrt(spread.sum(axis=1)))
     most = int(np.argmax(deviations))
     if deviations[most] < FAR:
         return ()
-    chances = _members_drawn(sizes.tolist(), members.tolist(), written[most].tolist())
-    chance = min(float(chances[: seen[most] + 1].sum()), float(chances[seen[most] :].sum()))
+    chances = _members_drawn(sizes.tolist(), members.tolist(), n_fits[most].tolist())
+    chance = min(
+        float(chances[: fitting_members[most] + 1].sum()), float(chances[fitting_members[most] :].sum())
+    )
     if 2.0 * len(fits) * chance > exp(-SURE):
         return ()
     shares = [float(_representable(side)[most].mean()) for side in looks]
@@ -255,12 +258,12 @@ def _representable(values: Floats) -> NDArray[np.bool_]:
     return np.array(rows)
 
 
-def _members_drawn(sizes: list[int], members: list[int], written: list[int]) -> Floats:
-    """Chances of 0, 1, 2, ... members among those written, drawn without replacement from each of several groups."""
+def _members_drawn(sizes: list[int], members: list[int], draws: list[int]) -> Floats:
+    """Chances of 0, 1, 2, ... members among records drawn without replacement from each of several groups."""
     chances = np.ones(1)
-    for size, side, drawn in zip(sizes, members, written, strict=True):
-        ways = [comb(side, each) * comb(size - side, drawn - each) for each in range(drawn + 1)]
-        chances = np.convolve(chances, np.array(ways) / comb(size, drawn))
+    for size, side, number in zip(sizes, members, draws, strict=True):
+        ways = [comb(side, each) * comb(size - side, number - each) for each in range(number + 1)]
+        chances = np.convolve(chances, np.array(ways) / comb(size, number))
     return chances
 
 
@@ -300,7 +303,7 @@ def of_order(members: NDArray[np.generic], nonmembers: NDArray[np.generic]) -> t
     )
 
 
-def _is_sorted(side: NDArray[np.generic]) -> bool:
+def _is_sorted(side: NDArray[Any]) -> bool:
     """Whether scores rise or fall throughout; a look at the first ones settles most cases."""
     return any(
         bool((part[1:] >= part[:-1]).all()) and bool((whole[1:] >= whole[:-1]).all())
