@@ -238,7 +238,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "theory pmp-finite": (
         *ONE_TABLE,
         "theory-pmp-finite.csv --delta 0.01",
-        "theory-pmp-finite.npy --delta 1",
+        "theory-pmp-finite.npy --delta 2",
         "theory-pmp-finite.csv -o finite-practical.md",
     ),
     "theory pmp-gaussian": (
