@@ -59,7 +59,7 @@ MISUSES = {
     "not a number at all": ["scores.csv", "--max-advantage", "nan"],
     "metric without max": ["scores.csv", "--metric", "accuracy"],
     "max without metric": ["scores.csv", "--max", "0.7"],
-    "no such metric": ["scores.csv", "--metric", "f1", "--max", "0.7"],
+    "no such metric": ["scores.csv", "--metric", "f3", "--max", "0.7"],
     "delta alone": ["scores.csv", "--max-advantage", "0.5", "--delta", "0.1"],
     "groups missing": ["scores.csv", "--max-group-risk", "0.5"],
     "groups for nothing": ["scores.csv", "--max-advantage", "0.5", "--group", "group"],
