@@ -147,7 +147,7 @@ def test_a_table_says_the_same_as_json() -> None:
     members, nonmembers = world(60)
     groups = (GROUPS * 60)[: len(members) + len(nonmembers)]
     body = as_csv(table(members, nonmembers, kind=groups))
-    call = Call("report", CSV, query=(("group", "kind"), ("score", "score"), ("threshold", "0.1")))
+    call = Call("report", CSV, query=(("group", "kind"), ("score", "score"), ("max_advantage", "0.1")))
 
     found = json.loads(bytes(perform(call, Body.of(body)).body))
 

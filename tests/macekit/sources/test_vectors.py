@@ -176,7 +176,7 @@ def test_few_vectors_count_by_the_score_of_all_other_answers() -> None:
 
 @pytest.mark.usefixtures("few")
 def test_boxes_are_cut_by_the_pilot_and_say_so(data: Path) -> None:
-    result = macekit.estimate(data, **NAMES, estimator={"kind": "histogram", "bins": 64}, threshold=0.5)
+    result = macekit.estimate(data, **NAMES, estimator={"kind": "histogram", "bins": 64}, max_advantage=0.5)
 
     assert result.advantage.lower < TRUTH
     assert result.advantage.lower > 0.1
