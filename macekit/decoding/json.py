@@ -76,7 +76,7 @@ def parse(body: bytes) -> object:
         )
         if text[: error.pos].rstrip().endswith(",") and text.startswith(("}", "]"), error.pos):
             hint = "; a comma stands before a closing bracket: remove it"
-        if not text[: error.pos].strip() and not hint:
+        if not text[: error.pos].strip() and not hint and "\n" in text.strip():
             hint = "; if it is a table, name its format (text/csv), or let its file end so (.csv)"
         raise Problem("malformed-body", f"the body is not JSON at byte {at}{hint}") from None
     except RecursionError:

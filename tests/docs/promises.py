@@ -213,6 +213,12 @@ ERRORS = {
         CONNECTION,
         "test_what_is_not_http_is_a_problem",
     ),
+    "In the shell and in a program, where the data are at home": (
+        "tests/app/test_mistakes.py",
+        "test_in_the_shell_a_mistake_is_one_line_and_nothing_is_written",
+        "test_what_is_sent_names_no_column_that_came",
+        "test_a_long_table_is_not_listed_whole_and_the_nearest_come_first",
+    ),
     "`detail` is for people": OCCURS,
     "`field` names the option or column at fault": (
         REFUSALS,
