@@ -134,7 +134,7 @@ def precision_of(values: Floats, others: Floats) -> Precision:
     for bits in (16, 32, 64):
         if bits < 64 and not _fits(values, bits):
             continue
-        both = (_first(_decimals(values, bits), values), _first(_significant(bits), values))
+        both = (_first(_decimals(values, bits), values), _first(_significant(values, bits), values))
         explained = [each for each in both if each is not None]
         if explained:
             return max(explained, key=lambda each: float(np.abs(each.rounded(others) - others).mean()))
@@ -269,14 +269,19 @@ def _decimals(values: Floats, bits: int) -> Iterator[Precision]:
         yield from (Precision(width, decimals) for width in dict.fromkeys((64, bits)))
 
 
-def _significant(bits: int) -> Iterator[Precision]:
-    """Significant digits, the fewest first; text may have one more than floats of so many bits keep everywhere."""
+def _significant(values: Floats, bits: int) -> Iterator[Precision]:
+    """Significant digits whose steps are no finer than floats of so many bits are at any value, the fewest first.
+
+    Text may have one more than such floats keep everywhere: 1.234 has a float16 of its own, 2,701 shares one.
+    """
+    sizes = np.abs(values[values != 0.0])
+    steps = np.floor(np.log2(sizes)) - np.finfo(FLOATS[bits]).nmant
     for digits in range(1, DIGITS[bits] + 2):
-        yield from (
-            Precision(width, digits=digits)
-            for width in dict.fromkeys((64, bits))
-            if width == 64 or digits <= DIGITS[width]
+        coarse = digits <= DIGITS[bits] or bool(
+            (-Precision(digits=digits).places(sizes) >= steps * np.log10(2.0)).all()
         )
+        widths = dict.fromkeys((64, bits)) if digits <= DIGITS[bits] else [64]
+        yield from (Precision(width, digits=digits) for width in widths if coarse)
 
 
 def _first(candidates: Iterator[Precision], values: Floats) -> Precision | None:

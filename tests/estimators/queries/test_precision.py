@@ -127,6 +127,17 @@ def test_tables_that_are_as_coarse_as_each_other_are_compared_as_they_are() -> N
         assert not any(column.precision for column in encode(tables[0], tables[1], tables[2]).columns)
 
 
+def test_whole_numbers_that_float16_made_even_are_no_rounded_ones() -> None:
+    rng = np.random.default_rng(8)
+    train, holdout, drawn = ({name: rng.normal(3000, 100, 400) for name in "abc"} for _ in range(3))
+    released = written(stacked(part(train, slice(50)), part(drawn, slice(350))), WRITERS["float16"])
+
+    tables = encode(train, holdout, released)
+
+    assert {column.precision for column in tables.columns} == {"float16"}
+    assert copied(tables) == (50, 0)
+
+
 def test_a_few_short_numbers_are_short_by_chance() -> None:
     sides = {"x": np.array([0.1, 0.2, 0.5, 0.35, 0.7, 0.9, 1.2, 0.6])}
 
