@@ -255,6 +255,7 @@ def test_what_was_not_provoked_here_is_provoked_elsewhere_or_cannot_be() -> None
         "not-installed": "tests/app/http/test_theory.py",
         "worker-lost": "tests/app/http/test_v1_limits.py",
         "not-found": "tests/app/http/test_jobs.py",
+        "outdated-state": "tests/app/test_runs.py",
         "busy": "tests/app/http/test_v1_limits.py",
         "time-limit": "tests/app/http/test_v1_limits.py",
         "not-ready": "tests/app/http/test_health.py",
