@@ -122,9 +122,11 @@ def table(extras: Sequence[str] = ()) -> dict[tuple[str, str], list[str]]:
     """What has no wheel, for each Python and platform."""
     places = [(python, platform) for python in PYTHONS for platform in PLATFORMS]
     with ThreadPoolExecutor(4) as pool:  # pip mostly waits for the index
-        found = pool.map(lambda place: without_wheel(*place, required(*place, extras)), places)
+        missing = pool.map(
+            lambda place: without_wheel(place[0], place[1], required(place[0], place[1], extras)), places
+        )
         return {
-            (python, platform.name): names for (python, platform), names in zip(places, found, strict=True)
+            (python, platform.name): names for (python, platform), names in zip(places, missing, strict=True)
         }
 
 
