@@ -140,6 +140,7 @@ async (asked) => {
     await new Promise((resolve) => setTimeout(resolve, 0));
   };
 
+  ui.getConfigs().syntaxHighlight = { activated: false };  // colours of answers take most of the time
   const answers = [];
   let open = null;
   for (const [method, path, form, example] of asked) {
