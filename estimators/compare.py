@@ -194,7 +194,9 @@ def compare(
 
     The upper end of the maximum needs no correction: the truly riskiest query is one fixed query, and
     its own limit is at most the largest. The lower end does: any of them may be the one that errs. Queries that order
-    the records alike, or one as the other turned round, are one question: it is asked once, and pays once.
+    the records alike, or one as the other turned round, are one question: it is asked once, and pays once. That they
+    do so on these records is no proof that they do on all, so their difference has an interval like any other. Scores
+    of independent samples are never one question.
 
     Args:
         queries: Scores or counts of each query under its name, at least 2: several scores of one model, say.
@@ -238,7 +240,7 @@ def compare(
     require_target(target)
     for data in queries.values():
         require_data(data, Scores, Counts)
-    same = same_order(queries, backwards=True)
+    same = same_order(queries, backwards=True) if paired else {}
     questions = {name: data for name, data in queries.items() if name not in same}
     corrected = 1.0 - (1.0 - confidence) / len(questions)
     ends = {name: ends_of(data, prior, target, seed, cluster=cluster) for name, data in questions.items()}
@@ -442,9 +444,7 @@ def _differences(
     limits = DifferenceLimits(queries, ends, paired, seed)
     results = []
     for first, second in pairs:
-        least, most, assumes = (0.0, 0.0, ROWS)  # of one question under two names
-        if ends[first] is not ends[second]:
-            least, most, assumes = limits.of(first, second, alpha)
+        least, most, assumes = limits.of(first, second, alpha)
         results.append(difference_of(answers[first], answers[second], least, most, confidence, assumes))
     return tuple(results)
 
