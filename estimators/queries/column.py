@@ -104,7 +104,8 @@ class MixedColumn:
             return "", {}
         fine, coarse, further = self._apart(values, sides, released)
         different = [np.unique(values[each]) for each in (fine, coarse, further)]
-        words, every = alike(*different)
+        members = None if released is None else np.unique(values[self._rows_of(sides[0])])
+        words, every = alike(*different, members)
         codes: dict[Cut, Integers] = {}
         for cut, rounded in every.items():
             written = values.copy()

@@ -144,7 +144,7 @@ def precision_of(values: Floats, others: Floats) -> Precision:
 
 
 def alike(
-    fine: Floats, coarse: Floats, further: Floats
+    fine: Floats, coarse: Floats, further: Floats, members: Floats | None = None
 ) -> tuple[list[str], dict[Cut, tuple[Floats, Floats, Floats]]]:
     """Numbers of two tables at the coarser precision of both.
 
@@ -152,6 +152,8 @@ def alike(
         fine: Different numbers of the one table: of both sides together, which can be exchanged.
         coarse: Different numbers of the other, mostly the one with fewer digits: the released table.
         further: Numbers that are treated as those of ``fine``.
+        members: Those of ``fine`` that are of members. If they alone are written with fewer digits, far beyond chance,
+            the others are read as if they had been, too; those of the other table, where they lie next to one.
 
     Returns:
         in words at which precision that is; and for each way to cut digits off the three in the same order, such that
@@ -170,7 +172,10 @@ def alike(
         return [], {}
     words: list[str] = []
     every = {Cut.NEAREST: (fine, coarse, further)}
-    own, of_fine = precision_of(coarse, fine), precision_of(fine, coarse)
+    writing = fine
+    if members is not None and len(members) and _is_no_chance(precision_of(members, fine), members, fine):
+        writing = members
+    own, of_fine = precision_of(coarse, fine), precision_of(writing, coarse)
     if _is_no_chance(own, coarse, fine):
         target = own.rounded(coarse)
         if _become_equal(fine, own.rounded(fine), coarse, target):
@@ -178,9 +183,10 @@ def alike(
             cuts = Cut if own.rounds_digits else [Cut.NEAREST]
             every = {cut: (own.rounded(fine, cut), target, own.rounded(further, cut)) for cut in cuts}
             coarse = target
-    if _is_no_chance(of_fine, fine, coarse):
-        rounded = _next_to(coarse, of_fine)
-        if _become_equal(coarse, rounded, every[Cut.NEAREST][0], of_fine.rounded(every[Cut.NEAREST][0])):
+    if _is_no_chance(of_fine, writing, coarse):
+        rounded, before = _next_to(coarse, of_fine), every[Cut.NEAREST][0]
+        after = of_fine.rounded(before)
+        if _become_equal(coarse, rounded, before, after) or _become_equal(before, after, coarse, rounded):
             words.append(of_fine.words)
             every = {
                 cut: (of_fine.rounded(ones), rounded, of_fine.rounded(others))

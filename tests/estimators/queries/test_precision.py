@@ -98,6 +98,28 @@ def test_a_row_is_a_copy_if_the_sides_have_fewer_digits(name: str) -> None:
     assert copied(encode(train, holdout, released)) == (50, 0)
 
 
+@each_case("name", ["float32", "%.4f", "%.4g"])
+def test_a_row_is_a_copy_if_the_training_table_alone_or_the_holdout_alone_has_fewer_digits(name: str) -> None:
+    rng = np.random.default_rng(9)
+    train, holdout, drawn = (numbers(rng, 400) for _ in range(3))
+    released = stacked(part(train, slice(50)), part(drawn, slice(350)))
+
+    assert copied(encode(written(train, WRITERS[name]), holdout, released)) == (50, 0)
+    assert copied(encode(train, written(holdout, WRITERS[name]), released)) == (50, 0)
+
+
+def test_chance_explains_a_clean_release_of_mixed_digits_if_the_training_table_alone_has_few() -> None:
+    """Training rows are whole numbers, hold-out rows are not, and half of the released numbers are."""
+    rng = np.random.default_rng(10)
+    train, holdout, drawn = (rng.normal(50, 9, 500) for _ in range(3))
+    released = np.where(rng.random(500) < 0.5, drawn.round(), drawn)
+
+    of_train, of_holdout = copied(encode({"x": train.round()}, {"x": holdout}, {"x": released}))
+
+    assert abs(of_train - of_holdout) < 25  # of some 475 each; hold-out rows as they are would be none
+    assert min(of_train, of_holdout) > 400
+
+
 def test_whole_numbers_that_went_through_a_scaling_are_copies_and_fractions_beside_them_are_none() -> None:
     rng = np.random.default_rng(2)
     people = lambda n: {name: rng.integers(18, 90, n).astype(float) for name in "abc"}  # noqa: E731
