@@ -462,7 +462,7 @@ class Client(ABC):
                 membership at least ``at_precision`` probable.
             at_precision: How probable that is, above the prior and below 1. 0.9 by default.
             max_copies_over_holdout: Most training rows that may be copied beyond what chance explains. If it is left
-                out, what would be a pass is a fail if any are shown to be, at a tenth of the level.
+                out, what would be a pass is a fail if any are shown to be, at a tenth of the level, on top of it.
             max_near_copies_over_holdout: The same of rows that have a near copy; it is judged only if it is given.
             accept_copies: Whether copies that nobody limited are no reason to fail. False by default.
             queries: Names of the queries to ask, at least 2 (docs/queries.md). All that can be by default.

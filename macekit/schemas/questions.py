@@ -830,7 +830,7 @@ class SyntheticQuestion(LimitsQuestion):
     max_copies_over_holdout: Annotated[int, Field(ge=0, le=2**53)] | None = Field(
         None,
         description="most training rows that may be copied beyond what chance explains; if left out, what would be a "
-        "pass is a fail if any are shown to be, at a tenth of the level",
+        "pass is a fail if any are shown to be, at a tenth of the level, which comes on top of it",
     )
     max_near_copies_over_holdout: Annotated[int, Field(ge=0, le=2**53)] | None = Field(
         None,
@@ -883,7 +883,7 @@ class ReleaseSizeQuestion(TablesQuestion):
     max_copies_over_holdout: Annotated[int, Field(ge=0, le=2**53)] | None = Field(
         None,
         description="most training rows that may be copied beyond what chance explains; if left out, what would be a "
-        "pass is a fail if any are shown to be, at a tenth of the level",
+        "pass is a fail if any are shown to be, at a tenth of the level, which comes on top of it",
     )
     max_near_copies_over_holdout: Annotated[int, Field(ge=0, le=2**53)] | None = Field(
         None,

@@ -45,7 +45,7 @@ ADVANTAGE_ALONE: Inline = (
 )
 COPIES_JUDGED: dict[str, str] = {
     "unasked": "Nobody limited copies. A size that would pass fails all the same if training rows are shown to be "
-    "copied, at a tenth of the level, unless they are accepted.",
+    "copied, at a tenth of the level, which comes on top of it, unless they are accepted.",
     "accepted": "Copies were accepted: they are no reason to fail here, however many there are.",
 }
 

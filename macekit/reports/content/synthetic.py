@@ -78,7 +78,7 @@ def _facts(answer: AnswerPath) -> Iterator[Fact]:
 
 JUDGED = {
     "unasked": "Nobody limited copies. They are judged all the same: what would be a pass is a fail if training rows "
-    "are shown to be copied, at a tenth of the level, unless they are accepted.",
+    "are shown to be copied, at a tenth of the level, which comes on top of it, unless they are accepted.",
     "accepted": "Copies were accepted: they are no reason to fail here, however many there are.",
 }
 
