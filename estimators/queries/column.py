@@ -105,7 +105,7 @@ class MixedColumn:
         fine, coarse, further = self._apart(values, sides, released)
         different = [np.unique(values[each]) for each in (fine, coarse, further)]
         members = None if released is None else np.unique(values[self._rows_of(sides[0])])
-        words, every = alike(*different, members)
+        words, every = alike(different[0], different[1], different[2], members)
         codes: dict[Cut, Integers] = {}
         for cut, rounded in every.items():
             written = values.copy()
