@@ -43,7 +43,7 @@ def test_the_example_leads_to_a_verdict(visit: Visit) -> None:
 @pytest.mark.parametrize("file", files().values(), ids=list(files()))
 def test_a_file_leads_to_a_report_whatever_its_format(visit: Visit, file: FilePayload) -> None:
     page = opened(visit, file)
-    page.get_by_label("Threshold").fill("0.1")
+    page.get_by_label("Limit").fill("0.1")
 
     compute(page)
 
@@ -56,7 +56,7 @@ def test_an_array_with_columns_is_read_with_membership_in_the_last(visit: Visit)
 
     expect(page.get_by_label("Member", exact=True)).to_have_value("1")
     expect(page.get_by_role("checkbox", name="0")).to_be_checked()
-    page.get_by_label("Threshold").fill("0.1")
+    page.get_by_label("Limit").fill("0.1")
     compute(page)
 
     expect(sentence(page)).to_have_text(FAIL)
@@ -69,7 +69,7 @@ def test_an_array_without_columns_asks_how_many_are_members(visit: Visit) -> Non
     page.get_by_role("button", name="Make the report").click()
     expect(page.get_by_label("Member records")).to_have_attribute("aria-invalid", "true")
     page.get_by_label("Member records").fill("24")
-    page.get_by_label("Threshold").fill("0.1")
+    page.get_by_label("Limit").fill("0.1")
     compute(page)
 
     expect(sentence(page)).to_have_text(FAIL)
@@ -145,7 +145,7 @@ def test_a_pasted_table_has_its_columns_picked(visit: Visit) -> None:
 def test_the_options_are_the_question(visit: Visit) -> None:
     page = opened(visit)
     page.get_by_label("Prior").fill("0.2")
-    page.get_by_label("Threshold").fill("0.3")
+    page.get_by_label("Limit").fill("0.3")
     page.get_by_label("Further metric").select_option("F1")
     page.get_by_label("Confidence").fill("0.9")
     page.get_by_label("Estimator").select_option("Kernel densities, Silverman's bandwidth")

@@ -51,7 +51,7 @@ def test_axe_finds_nothing_on_a_report_that_was_kept(
     visit: Visit, browser: Browser, tmp_path: Path, scheme: str, width: int
 ) -> None:
     page = opened(visit)
-    page.get_by_label("Threshold").fill("0.1")
+    page.get_by_label("Limit").fill("0.1")
     compute(page)
     with page.expect_download() as begun:
         page.get_by_role("button", name="HTML", exact=True).click()
@@ -90,7 +90,7 @@ def test_everything_works_by_keyboard_alone(visit: Visit) -> None:
     page.keyboard.press("Space")
     expect(page.get_by_role("checkbox", name="loss")).to_be_checked()
     page.keyboard.press("Space")
-    reach(page, page.get_by_label("Threshold"))
+    reach(page, page.get_by_label("Limit"))
     page.keyboard.type("0.1")
     page.keyboard.press("Enter")
 

@@ -28,7 +28,7 @@ def test_the_commands_shown_make_the_same_report(visit: Visit, tmp_path: Path, n
     file, column = name.replace("/", ":"), name
     (tmp_path / file).write_bytes(named(column))
     page = opened(visit, payload(file, named(column)))
-    page.get_by_label("Threshold").fill("0.1")
+    page.get_by_label("Limit").fill("0.1")
     page.get_by_label("Further metric").select_option("Jaccard")
     page.get_by_label("Estimator").select_option("Kernel densities, Silverman's bandwidth")
 

@@ -23,7 +23,7 @@ def test_two_pasted_columns_are_enough(visit: Visit, between: str) -> None:
     heading = f"confidence{between}" if between[-1] == "\n" and "," not in between else ""
 
     paste(page, heading + between.join(map(str, MEMBERS)), between.join(map(str, NONMEMBERS)))
-    page.get_by_label("Threshold").fill("0.1")
+    page.get_by_label("Limit").fill("0.1")
     compute(page)
 
     expect(sentence(page)).to_have_text(FAIL)
