@@ -307,7 +307,7 @@ def test_help_begins_with_examples_and_ends_with_exit_statuses(question: object,
     assert "what is asked:\n" in done.stdout
     unwrapped = " ".join(done.stdout.split())  # from Python 3.13 on, lines break elsewhere
     assert "(default 0.95)" in unwrapped or name == "counts"
-    assert "exit status:\n  0    answered" in done.stdout
+    assert "exit status:\n  0    pass: every limit holds" in done.stdout
     assert "Undefined" not in done.stdout
     assert "/v1/" not in done.stdout
 
