@@ -42,6 +42,9 @@ SPARE_LINES = 1000
 
 DAY = 86_400.0
 
+BEGINNING = b'{"run_id":'
+"""How each line begins; one that was cut off is ours if it does, too."""
+
 NOT_OURS = (
     "state: was not given out by this service, or was changed since; give back the state of the last answer as it "
     "came, or begin a new run"
@@ -90,7 +93,7 @@ class RunsFile:
         with self._path.open("rb") as file:
             whole = 0
             for number, line in enumerate(file, 1):
-                if not line.endswith(b"\n"):
+                if not line.endswith(b"\n") and _is_cut_off(line):
                     os.ftruncate(self._descriptor, whole)  # its answer has not left
                     break
                 whole += len(line)
@@ -107,8 +110,11 @@ class RunsFile:
         """Write where a run stands, and see it on the disk; ``runs`` are all, this one included.
 
         Raises:
-            OSError: it could not be written whole; nothing of it stays.
+            OSError: it could not be written whole, and nothing of it stays; or another file has its place.
         """
+        if not self._is_in_place():
+            self.write_anew(runs)
+            return
         if self._lines >= max(self._most, 2 * len(runs) + SPARE_LINES):
             try:
                 self.write_anew(runs)
@@ -121,6 +127,16 @@ class RunsFile:
                 )
         _append(self._descriptor, _line(run_id, last))
         self._lines += 1
+
+    def _is_in_place(self) -> bool:
+        """Whether the next start would find this file; false if it was removed."""
+        try:
+            there = self._path.stat()
+        except FileNotFoundError:
+            return False
+        if not os.path.samestat(os.fstat(self._descriptor), there):
+            raise OSError("another file has its place")
+        return True
 
     def write_anew(self, runs: Mapping[str, Last]) -> None:
         """Have a file with these lines alone take the place of this one."""
@@ -156,6 +172,12 @@ class _Line(msgspec.Struct, frozen=True):
 
 def _line(run_id: str, last: Last) -> bytes:
     return json.dumps({"run_id": run_id, **asdict(last)}, separators=(",", ":")).encode() + b"\n"
+
+
+def _is_cut_off(line: bytes) -> bool:
+    """Whether it is the beginning of a line of ours, as a crash leaves it: some file systems fill up with zeros."""
+    line = line.rstrip(b"\0")
+    return line.startswith(BEGINNING) or BEGINNING.startswith(line)
 
 
 def _locked(path: Path, how: int) -> int:

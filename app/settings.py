@@ -284,6 +284,10 @@ class Settings(BaseSettings):
                 )
             return None
         path = self.runs_file or (self.audit_file and Path(f"{self.audit_file}.runs"))
+        if path is not None and self.audit_file is not None and path.resolve() == self.audit_file.resolve():
+            raise BadSettings(
+                "MACE_RUNS_FILE: is the audit file; name another, for each has lines of its own"
+            )
         try:
             return Runs(signer.derived_key(STATES), self.keep_runs, None if path is None else RunsFile(path))
         except RunsError as error:

@@ -173,9 +173,15 @@ def run_command(name: str, work: Callable[[], int]) -> int:
 
 
 def answer_question(
-    question: Operation, arguments: argparse.Namespace, beside: Mapping[str, object] = MappingProxyType({})
+    question: Operation,
+    arguments: argparse.Namespace,
+    beside: Mapping[str, object] = MappingProxyType({}),
+    write_files: Callable[[dict[str, Any]], None] | None = None,
 ) -> Answer:
-    """Ask the question of the files, and of what stands beside them; print or write the answer, and return it."""
+    """Ask the question of the files, and of what stands beside them; write the answer and print it, and return it.
+
+    Files are written first, those of ``write_files``, too: who reads what is printed may have stopped reading.
+    """
     options = options_of(question.name)
     values = {**values_of(options, arguments), **beside}
     output = _output(question, arguments)
@@ -210,6 +216,8 @@ def answer_question(
                 context = Context(signature=answer.signature) if answer.file else _context(inputs, paths)
                 with blame_file(answer):
                     output.target.write(output.form.file(answer, context))
+    if write_files is not None:
+        write_files(answer.content)
     with blame_file(answer):
         _print(arguments, answer, output)
     return answer

@@ -63,11 +63,14 @@ def _decide(question: Operation, arguments: argparse.Namespace) -> int:
     ):
         raise Misuse("--state, -o: are the same file; name another one for the answer")
     run = {} if state_file is None else read_state(state_file)
-    answer = answer_question(question, arguments, run).content
-    if state_file is not None:
-        write_state(state_file, answer)
-    for write in writers:
-        write(answer)
+
+    def write_files(answer: dict[str, Any]) -> None:
+        if state_file is not None:
+            write_state(state_file, answer)
+        for write in writers:
+            write(answer)
+
+    answer = answer_question(question, arguments, run, write_files).content
     _annotate(answer)
     return status_of(answer)
 

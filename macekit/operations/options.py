@@ -62,6 +62,9 @@ from macekit.schemas.statements import OriginAnswer
 
 Q = TypeVar("Q", bound=Question)
 
+NO_ZERO = re.compile(r"([+-]?)(\.\d+(?:[eE][+-]?\d+)?)", re.ASCII)
+"""A number as people write it, and JSON does not: ``.95``."""
+
 LEARNERS = {
     "quadratic": quadratic,
     "logistic": logistic,
@@ -137,6 +140,8 @@ def parse_value(options: object) -> object:
         return options
     if "," in options:
         return [parse_value(part.strip()) for part in options.split(",")]
+    if number := NO_ZERO.fullmatch(options):
+        options = f"{number[1].removeprefix('+')}0{number[2]}"
     try:
         return msgspec.json.decode(options, type=float | int | bool)
     except (msgspec.DecodeError, RecursionError):

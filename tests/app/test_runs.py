@@ -173,7 +173,22 @@ def test_a_line_that_a_crash_cut_off_is_dropped_for_its_answer_never_left(path: 
     assert again.take(step(2, "c", "a", first))
 
 
-@pytest.mark.parametrize("content", ["x\n", "{}\n", '{"run_id":1,"look":1,"state":"a","at":1}\n'])
+def test_zeros_that_a_crash_left_are_dropped_like_a_line_cut_off(path: Path) -> None:
+    runs = runs_in(path)
+    seal = runs.take(step(1, "a"))
+    runs.close()
+    whole = path.read_bytes()
+    path.write_bytes(whole + b"\0" * 100)
+
+    again = runs_in(path)
+
+    assert path.read_bytes() == whole
+    assert again.take(step(2, "b", "a", seal))
+
+
+@pytest.mark.parametrize(
+    "content", ["x\n", "{}\n", '{"my":"settings"}', "a-secret", '{"run_id":1,"look":1,"state":"a","at":1}\n']
+)
 def test_a_file_of_something_else_is_refused_and_left_alone(path: Path, content: str) -> None:
     path.write_text(content)
 
@@ -189,6 +204,33 @@ def test_one_service_writes_one_file(path: Path) -> None:
     first.close()
 
     runs_in(path).close()
+
+
+def test_a_file_that_was_removed_is_written_anew_with_all_runs(path: Path) -> None:
+    runs = runs_in(path)
+    first, other = runs.take(step(1, "a")), runs.take(step(1, "o", run_id="other"))
+    path.unlink()
+    second = runs.take(step(2, "b", "a", first))
+    with pytest.raises(RunsError, match="another service writes it"):
+        runs_in(path)
+    runs.close()
+
+    again = runs_in(path)
+
+    assert again.take(step(3, "c", "b", second))
+    assert again.take(step(2, "p", "o", other, "other"))
+
+
+def test_where_another_file_has_its_place_nothing_is_answered_and_that_file_is_left_alone(path: Path) -> None:
+    runs = runs_in(path)
+    seal = runs.take(step(1, "a"))
+    path.rename(path.with_name("moved"))
+    path.write_text("")
+
+    assert refused(runs, step(2, "b", "a", seal)) == (503, "not-ready")
+    assert path.read_text() == ""
+    path.with_name("moved").replace(path)
+    assert runs.take(step(2, "c", "a", seal))
 
 
 def test_the_file_stays_small_and_is_whole_however_long_a_run_is(
@@ -279,6 +321,16 @@ def test_without_a_signing_key_nothing_is_remembered(tmp_path: Path) -> None:
     assert not (tmp_path / "audit.jsonl.runs").exists()
     with pytest.raises(BadSettings, match="MACE_RUNS_FILE: goes with MACE_SIGNING_KEY_FILE"):
         _ = Settings(runs_file=tmp_path / "mine").runs
+
+
+def test_the_audit_file_is_no_file_of_runs(key_file: Path, tmp_path: Path) -> None:
+    audit = tmp_path / "audit.jsonl"
+    (tmp_path / "link").symlink_to(tmp_path)
+
+    with pytest.raises(BadSettings, match="MACE_RUNS_FILE: is the audit file"):
+        _ = Settings(
+            signing_key_file=key_file, audit_file=audit, runs_file=tmp_path / "link" / "audit.jsonl"
+        ).runs
 
 
 def test_a_file_that_cannot_be_used_is_named_at_the_start(key_file: Path, tmp_path: Path) -> None:

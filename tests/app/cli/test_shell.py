@@ -157,6 +157,25 @@ def test_an_answer_that_cannot_be_printed_is_no_success(folder: Path, arguments:
     assert re.fullmatch(r"mace: the answer cannot be printed: .*\n", done.stderr)
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+def test_what_a_pipeline_reads_is_written_though_the_answer_cannot_be_printed(folder: Path) -> None:
+    files = ["--junit", "gate.xml", "--metrics", "gate.txt", "--state", "run.json"]
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [*COMMAND, "gate", "scores.csv", "--max-advantage", "0.1", *files],
+            cwd=folder,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            timeout=DEADLINE,
+            check=False,
+        )
+
+    assert done.returncode == 2
+    assert b"the answer cannot be printed" in done.stderr
+    for name in files[1::2]:
+        assert (folder / name).stat().st_size > 0
+
+
 FULL = "exec 2>/dev/full"
 GONE = "exec 2>&-"
 UNREAD = "exec 2> >(exec true); wait $!"
@@ -288,7 +307,7 @@ def test_help_begins_with_examples_and_ends_with_exit_statuses(question: object,
     assert "what is asked:\n" in done.stdout
     unwrapped = " ".join(done.stdout.split())  # from Python 3.13 on, lines break elsewhere
     assert "(default 0.95)" in unwrapped or name == "counts"
-    assert "exit status:\n  0    answered" in done.stdout
+    assert "exit status:\n  0    pass: every limit holds" in done.stdout
     assert "Undefined" not in done.stdout
     assert "/v1/" not in done.stdout
 

@@ -219,7 +219,7 @@ def test_help_lists_the_options_of_the_question(question: Operation, capsys: Cap
     out = capsys.readouterr().out
     assert end.value.code == 0
     assert f"\nexamples:\n  mace {question.command}" in out
-    assert "exit status:\n  0    answered" in out
+    assert "exit status:\n  0    pass: every limit holds" in out
     assert "Undefined" not in out
     assert "/v1/" not in out
     for name in ARRAYS[question.name]:

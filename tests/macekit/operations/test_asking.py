@@ -108,6 +108,26 @@ def test_a_name_of_the_callers_own_stays_text_even_if_it_looks_like_a_number() -
     assert parse_value({"against": "2024", "seed": "2024"}) == {"against": "2024", "seed": 2024}
 
 
+def test_a_number_without_a_zero_before_its_point_is_one() -> None:
+    options = {
+        "prior": ".95",
+        "max_advantage": "-.5",
+        "at_fpr": "+.1e-2",
+        "operating_points": ".1,0.2",
+        "metric": ".",
+    }
+
+    read = parse_value(options)
+
+    assert read == {
+        "prior": 0.95,
+        "max_advantage": -0.5,
+        "at_fpr": 0.001,
+        "operating_points": [0.1, 0.2],
+        "metric": ".",
+    }
+
+
 def test_every_preset_of_the_library_can_be_asked_for() -> None:
     assert set(MetricName.__args__) == set(PRESETS)  # type: ignore[attr-defined]
 
