@@ -21,8 +21,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln, xlogy
-from scipy.stats import binom
+from scipy.special import gammaln, xlog1py, xlogy
 
 from estimators.sample.cells import Categories
 from estimators.sample.counts import Counts
@@ -219,7 +218,7 @@ def _chance_of_sharing(
         n, share = earlier + size, size / (earlier + size)
         others = n - int(totals[side].sum())
         mode = int((others + 1) * share)
-        penalty += float(binom.logpmf(mode, others, share) - binom.logpmf(size, n, share))
+        penalty += _log_binomial(mode, others, share) - _log_binomial(size, n, share)
         values, times = np.unique(totals[side], return_counts=True)
         both = 1.0 - (1.0 - share) ** values - share**values
         logarithm += np.log1p(np.outer(np.expm1(TILTS), both)) @ times
@@ -282,3 +281,9 @@ def _mixed(words: Hashes) -> Hashes:
     words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return np.asarray(words ^ (words >> np.uint64(31)))
+
+
+def _log_binomial(successes: int, trials: int, share: float) -> float:
+    """The logarithm of a binomial probability."""
+    ways = gammaln(trials + 1.0) - gammaln(successes + 1.0) - gammaln(trials - successes + 1.0)
+    return float(ways + xlogy(successes, share) + xlog1py(trials - successes, -share))

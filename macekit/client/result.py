@@ -244,7 +244,7 @@ class Result:
 
         Example:
             >>> import macekit
-            >>> macekit.plan(expected=0.3, threshold=0.1).to_dict()["records"]
+            >>> macekit.plan(expected=0.3, max_advantage=0.1).to_dict()["records"]
             256
         """
         return deepcopy(self.answer)

@@ -203,7 +203,7 @@ PROVOKED: list[tuple[str, str, Any, dict[str, str]]] = [
     ("dimension-mismatch", "individual-risk", {**BOTH, "units": [1, 2]}, {}),
     ("bad-records", "advantage", {**VECTORS, "query": "discrete"}, {}),
     ("out-of-range", "advantage", {**BOTH, "prior": 1.0}, {}),
-    ("unknown-name", "metrics", {**BOTH, "metrics": ["f1"]}, {}),
+    ("unknown-name", "metrics", {**BOTH, "metrics": ["f3"]}, {}),
     ("unknown-field", "individual-risk", {**BOTH, "treshold": 0.1}, {}),
     ("missing-field", "counts", {"members": SCORES}, {}),
     ("wrong-type", "audit", {**BOTH, "seed": "1"}, {}),

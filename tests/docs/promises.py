@@ -319,6 +319,12 @@ PROBLEMS = {
         INTAKE,
         "test_a_worker_that_dies_amid_an_upload_fails_it",
     ),
+    "outdated-state": (
+        "tests/app/http/test_forged_runs.py",
+        "test_nothing_forged_edited_rewound_or_sent_twice_is_signed",
+        "tests/app/test_runs.py",
+        "test_an_earlier_state_with_another_batch_is_refused",
+    ),
     "busy": (
         LIMITS,
         "test_when_every_place_is_taken_the_next_is_told_to_come_again",

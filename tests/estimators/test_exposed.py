@@ -176,7 +176,8 @@ def test_an_audit_limits_exposed_members_by_every_query() -> None:
 def test_upper_ends_of_queries_are_not_corrected_and_lower_ends_share_the_error() -> None:
     scores = world(np.random.default_rng(3), 500, 0.2, 6.0)
     limits = limits_of(max_exposed=0.5, at_precision=0.8)
-    (one,), (two,) = (judge_queries(limits, {str(i): scores for i in range(k)}) for k in (1, 2))
+    both = {"strong": scores, "weak": world(np.random.default_rng(4), 500, 0.0, 6.0)}
+    (one,), (two,) = (judge_queries(limits, queries) for queries in ({"strong": scores}, both))
 
     assert one.estimate.upper == two.estimate.upper
     assert one.estimate.lower > two.estimate.lower > 0.0

@@ -39,7 +39,8 @@ def test_without_leakage_the_published_interval_never_covers_and_the_certified_o
 def test_a_forest_fails_and_larger_leaves_give_less_away() -> None:
     printed = run("sklearn_model.py")
 
-    assert printed.startswith("✕ FAIL\n\n898 training rows and 899 others; the answers are probabilities.\n")
+    assert printed.startswith("✕ FAIL\n\nRiskiest query, at least")
+    assert "\nTraining rows                 898  and 899 others; the predictions are probabilities\n" in printed
     assert "\nFail: " in printed
     assert [line.split()[0] for line in printed.splitlines()[-2:]] == ["5", "20"]
     assert all(" Fail: " not in line for line in printed.splitlines()[-2:])
@@ -52,7 +53,8 @@ def test_a_network_is_audited_and_where_pytorch_is_not_another_stands_in_its_pla
     installed = importlib.util.find_spec("torch") is not None
     other = "PyTorch is not installed: a network of scikit-learn stands in its place\n"
     assert done.stderr == ("" if installed else other)
-    assert printed.startswith("✕ FAIL\n\n599 training rows and 599 others; the answers are logits.\n")
+    assert printed.startswith("✕ FAIL\n\nRiskiest query, at least")
+    assert "\nTraining rows                 599  and 599 others; the predictions are logits\n" in printed
     assert "\nBeside 8 shadows. Fail: " in printed
     ends = [line.split()[1::2] for line in printed.splitlines()[-2:]]
     assert all(0.0 <= float(lower) < float(upper) < 0.4 for lower, upper in ends)

@@ -79,7 +79,7 @@
     try {
       const answer = await fetch(new URL("examples/scores.csv", base));
       if (!answer.ok) throw new Error();
-      if (!at("max_advantage").value) at("max_advantage").value = "0.1";
+      at("max_advantage").value ||= "0.1";
       await choose(new File([await answer.blob()], "scores.csv", { type: FORMS.csv }));
     } catch {
       form.complain("file", "The example could not be fetched: is the server running?");

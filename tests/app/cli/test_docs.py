@@ -16,7 +16,7 @@ PAGE = (Path(__file__).parents[3] / "docs" / "cli.md").read_text(encoding="utf-8
 SHOWN = re.findall(r"```console\n\$ (mace [^\n]*)\n(.*?)```", PAGE, flags=re.DOTALL)
 
 
-DECIDED = {"✕ FAIL": 1, "Fail": 1, "? NOT ENOUGH DATA": 3}
+DECIDED = {"✕ FAIL": 1, "Fail": 1, "? UNDECIDED": 3}
 """How an example shows that something failed, or is open, and what its command then ends with."""
 
 

@@ -38,7 +38,7 @@ def read_until(descriptor: int, wanted: bytes) -> bytes:
 def test_an_answer_is_on_standard_output_and_nothing_on_standard_error(folder: Path) -> None:
     done = mace("estimate", "scores.csv", "--max-advantage", "0.1", folder=folder)
 
-    assert done.returncode == 0
+    assert done.returncode == 1
     assert done.stderr == ""
     assert "\nFail: with 95% confidence the advantage is at least" in done.stdout
 

@@ -33,7 +33,7 @@ MODULES: tuple[tuple[Mapping[str, Query], ModuleType], ...] = (
     (SHADOWS, shadows),
     (TEXT, text),
 )
-NO_QUERIES = {"random_halves", "compressed_sizes", "aggregate"}
+NO_QUERIES = {"random_halves", "compressed_sizes", "aggregate", "records_with_shadows"}
 
 
 @each_case("catalogue, module", MODULES)

@@ -75,7 +75,7 @@ BUSY = (
     {"Retry-After": "0", "Content-Type": PROBLEM},
     b'{"type": "urn:mace:problem:busy", "detail": "busy"}',
 )
-ANSWER = b'{"sentence": "done", "records": 3, "members": 1, "nonmembers": 2, "models": null}'
+ANSWER = b'{"sentence": "done", "records": 3, "members": 1, "nonmembers": 2, "models": null, "warnings": []}'
 SENTENCE = (200, {"Content-Type": "application/json"}, ANSWER)
 
 

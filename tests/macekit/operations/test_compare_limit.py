@@ -44,7 +44,7 @@ def test_the_riskiest_query_decides_as_the_library_says(most: float, decision: s
     assert answer["decision"] == limit["decision"] == judged.decision.value == decision
     assert (limit["query"], limit["maximum"], limit["reason"]) == (judged.query, most, judged.reason)
     assert (limit["lower"], limit["upper"]) == (answer["maximum"]["lower"], answer["maximum"]["upper"])
-    assert answer["sentence"].startswith(f"{decision.capitalize()}: ")
+    assert answer["sentence"].startswith(f"{judged.opening}: ")
     assert answer["provenance"][0]["options"]["max_advantage"] == most
 
 

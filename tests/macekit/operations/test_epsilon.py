@@ -50,7 +50,7 @@ def test_the_score_s_epsilon_is_by_nonmembers_that_no_member_reaches_too() -> No
     assert found["score_epsilon"] == tail["score_epsilon"] == counted.score_epsilon
     assert (found["tail"], found["alarm"]) == (None, False)
     assert found["score_epsilon"] > 2.9
-    assert "213 of 526 nonmembers and 2 of 699 members have scores beyond one cut" in found["sentence"]
+    assert "213 of 526 nonmembers and 2 of 699 members score below one cut" in found["sentence"]
     assert "the epsilon of this score's two distributions" in found["guarantee"]["covers"]
     assert "not of the mechanism" in found["guarantee"]["covers"]
     assert answer["epsilon_lower_bound"] == answer["epsilon"]["lower_bound"] > 3.0

@@ -143,7 +143,7 @@ ALONE: list[tuple[dict[str, Any], str, str]] = [
     ({**EIGHT, "max_epsilon": -1}, "out-of-range", "max_epsilon"),
     ({**EIGHT, "max_epsilon": 1, "delta": 1}, "out-of-range", "delta"),
     ({**EIGHT, "max_group_risk": "high"}, "wrong-type", "max_group_risk"),
-    ({**EIGHT, "metric": "f1", "max": 1}, "unknown-name", "metric"),
+    ({**EIGHT, "metric": "f3", "max": 1}, "unknown-name", "metric"),
     ({**EIGHT, "max_advantage": 0.1, "maximum": 1}, "unknown-field", "max"),
 ]
 

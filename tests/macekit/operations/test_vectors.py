@@ -286,7 +286,7 @@ REFUSALS: dict[str, tuple[str, dict[str, Any], str, str]] = {
         "advantage",
         BODY | by("learned", accept_learned_score=True),
         "estimator.accept_learned_score",
-        "threshold",
+        "max_advantage",
     ),
     "a direction without an order": ("audit", {**LABELS, "direction": "high"}, "direction", "no order"),
     "rates without an order": (

@@ -88,7 +88,7 @@ def test_nothing_is_left_where_a_record_cannot_be_used(tmp_path: Path) -> None:
         ("scores", "risks.xlsx", {}, "ends in .parquet, .csv, .arrow"),
         ([[0.5]], "risks.csv", {}, "need files, which are read twice"),
         ("scores", "risks.csv", {"top": 3}, "top: does not go with"),
-        ("scores", "risks.csv", {"estimator": {"kind": "kde"}}, "estimator: does not go with"),
+        ("scores", "risks.csv", {"estimator": {"kind": "kde"}}, "estimator.kind: does not go with"),
         ("scores", "risks.csv", {"prior": 1.5}, "prior"),
         ("scores", "risks.csv", {"score": "score,member"}, "a comma cannot stand in a name"),
         ("scores", "risks.csv", {"score": "los"}, "score: no column of the 2"),
