@@ -15,7 +15,7 @@ from tests.macekit.decoding.corpus import entries
 from tests.macekit.decoding.support import REFUSALS, call
 from tests.macekit.decoding.test_json import BAD, UNREADABLE
 
-MUTANTS = 3000
+MUTANTS = 3200
 
 
 def outcome(asked: Call, body: bytes) -> Any:
