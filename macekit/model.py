@@ -78,7 +78,7 @@ class ModelAudit(Result):
         >>> X, y = rng.normal(size=(400, 1)), rng.integers(0, 2, 400)
         >>> audit = macekit.audit_model(lambda X: np.full(len(X), 0.5), X[:200], y[:200], X[200:], y[200:])
         >>> audit.decision, audit.to_dict()["fit"]["measure"], list(audit.scores)
-        (None, 'accuracy', ['loss', 'confidence'])
+        (None, 'accuracy', ['loss'])
     """
 
     library: Findings = field(kw_only=True)

@@ -122,7 +122,7 @@ class Result:
         ✕ FAIL
         <BLANKLINE>
         Without any leak    0.000  the baseline: guessing without the score, at a prior of 0.5
-        Acceptable at most    0.1  the threshold
+        Acceptable at most    0.1  your limit
         Member records        100  and 100 nonmember records
         <BLANKLINE>
         Number                                                    Estimate  Lower end  Upper end  Confidence
@@ -244,7 +244,7 @@ class Result:
 
         Example:
             >>> import macekit
-            >>> macekit.plan(expected=0.3, threshold=0.1).to_dict()["records"]
+            >>> macekit.plan(expected=0.3, max_advantage=0.1).to_dict()["records"]
             256
         """
         return deepcopy(self.answer)
