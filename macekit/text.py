@@ -48,10 +48,12 @@ def current_names(names: Iterable[str]) -> list[str]:
 
 def closest(name: str, names: Iterable[str]) -> str | None:
     """The one of several names that is most like this one, or was called so; None if none is like it."""
+    from estimators.errors import nearest_name  # a mistyped name alone is worth importing the library
+
     known = set(names)
     if FORMER.get(name) in known:
         return FORMER[name]
-    near = next(iter(get_close_matches(name, sorted(known), n=1)), None)
+    near = nearest_name(name, sorted(known))
     return FORMER[near] if near in FORMER and FORMER[near] in known else near
 
 

@@ -140,11 +140,11 @@ def _flatten(schema: Schema, defs: Schema, prefix: str, left_out: Set[str]) -> d
                 }
             elif branch.get("type") != "null":
                 kind = {k: v for k, v in branch.items() if k not in {"title", "description", "default"}}
-                stale = {"deprecated": True} if field.get("deprecated") else {}
+                deprecated = {"deprecated": True} if field.get("deprecated") else {}
                 before = options.get(prefix + name)
                 either = kind if before is None else {"anyOf": [before["schema"], kind]}
                 example = {EXAMPLE: field["examples"][0]} if "examples" in field else {}
-                options[prefix + name] = {"schema": either, "description": text, **stale, **example}
+                options[prefix + name] = {"schema": either, "description": text, **deprecated, **example}
     return options
 
 

@@ -387,9 +387,9 @@ def operating_points(
         if not j_low[k]:
             with np.errstate(over="ignore"):  # at a rate of 1e-308 no number of records is enough
                 nonmembers_needed = float(np.ceil(np.log(alpha) / np.log1p(-rate)))
-            most = f"{nonmembers_needed:.0f}" if nonmembers_needed < 1e15 else f"{nonmembers_needed:g}"
+            most = f"{nonmembers_needed:,.0f}" if nonmembers_needed < 1e15 else f"{nonmembers_needed:g}"
             message = (
-                f"TPR at FPR {rate:g}: got {n0} nonmembers, need at least {most} for a lower end above 0"
+                f"TPR at FPR {rate:g}: got {n0:,} nonmembers, need at least {most} for a lower end above 0"
             )
             lower, cautions = 0.0, (Caution("too_few_nonmembers", message),)
         interval = Interval(lower, min(1.0, float(uppers[k])), confidence, OF_RATES)

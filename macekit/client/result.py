@@ -122,7 +122,7 @@ class Result:
         ✕ FAIL
         <BLANKLINE>
         Without any leak    0.000  the baseline: guessing without the score, at a prior of 0.5
-        Acceptable at most    0.1  the threshold
+        Acceptable at most    0.1  your limit
         Member records        100  and 100 nonmember records
         <BLANKLINE>
         Number                                                    Estimate  Lower end  Upper end  Confidence
@@ -141,7 +141,7 @@ class Result:
         Fail: with 95% confidence the advantage is at least 0.231, above 0.1. With 95% confidence the best attacker who
         reads this score has an advantage between 0.231 and 0.526, over a coin toss. The upper end holds for attackers
         who see which of 3 groups of similar values the score falls in. A finer rule may do better.
-        note: TPR at FPR 0.001: got 100 nonmembers, need at least 3688 for a lower end above 0
+        note: TPR at FPR 0.001: got 100 nonmembers, need at least 3,688 for a lower end above 0
         note: TPR at FPR 0.01: got 100 nonmembers, need at least 368 for a lower end above 0
     """
 
@@ -460,10 +460,9 @@ def settle(result: Result, stacklevel: int) -> None:
             f"nothing that {result.operation} was asked is a limit, so nothing can pass; give one, such as "
             "max_advantage=0.1"
         )
-    from macekit.reports.palette import WORDS
-
-    no_pass = f"{WORDS['inconclusive'].word.lower()}, which is no pass"
-    raise Inconclusive("\n".join([no_pass, *lines, *_needed(assessment)]), result)
+    raise Inconclusive(
+        "\n".join([f"{_word('inconclusive')}, which is no pass", *lines, *_needed(assessment)]), result
+    )
 
 
 def _judged(answer: Mapping[str, Any]) -> Iterator[str]:
@@ -481,18 +480,27 @@ def _judged(answer: Mapping[str, Any]) -> Iterator[str]:
         )
     for each in answer.get("limits") or ():
         about = printable(each.get("about") or f"{each['name']}, {each['query']}", 120)
-        yield f"{each['decision']}: {about}: {_ends(each, each['maximum'])}, maximum {exactly(each['maximum'])}"
+        yield f"{_word(each['decision'])}: {about}: {_ends(each, each['maximum'])}, maximum {exactly(each['maximum'])}"
+
+
+def _word(decision: str) -> str:
+    """A decision as people read it."""
+    from macekit.reports.palette import WORDS
+
+    return WORDS[decision].word.lower()
 
 
 def _needed(answer: Mapping[str, Any]) -> Iterator[str]:
     """How many records settle it, where the answer says that apart from its sentence."""
+    from estimators.statement import roughly
+
     statement = answer.get("verdict") or answer
     if "records_needed" in statement:
         records = statement["records_needed"]
         yield (
             "in practice no number of records will settle it"
             if records is None
-            else f"records needed: about {records}"
+            else f"records needed: about {roughly(records)}"
         )
 
 

@@ -9,7 +9,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from itertools import accumulate
 from typing import assert_never
 
-from estimators.statement import at_least, at_most, figures_down, figures_up, percent
+from estimators.statement import at_least, at_most, figures_down, figures_up, percent, roughly
 from macekit.reports.model import Cell, Number, Phrase, Quote, Table, Untrusted
 from macekit.text import escape_controls, printable
 
@@ -23,6 +23,7 @@ CONFIDENCE = "confidence"
 
 FINEST = 24
 """Digits after the point that tell the largest advantage a float can be from certainty."""
+
 LONGEST_SENTENCE = 2000
 """Characters of a sentence that are shown; names within it may be long."""
 
@@ -42,7 +43,9 @@ def format_number(number: Number) -> str:
         case "ceiling":
             return figures_up(value)
         case "count":
-            return f"{value:,}"
+            return f"{value:,}".removesuffix(".0")
+        case "roughly":
+            return roughly(int(value))
         case "exact":
             return repr(value).removesuffix(".0")
         case "percent":

@@ -45,7 +45,7 @@ CSP = f"default-src 'none'; style-src '{STYLE_HASH}'; img-src data:; base-uri 'n
 WIDE = 500
 """Width from which a drawing has a line of the page to itself."""
 
-READ_OFF = frozenset({"percent", "guesses", "floor", "ceiling"})
+READ_OFF = frozenset({"percent", "guesses", "floor", "ceiling", "roughly"})
 """Kinds of number that are written in another unit than the answer's, or rounded one way."""
 
 

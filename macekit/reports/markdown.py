@@ -184,6 +184,9 @@ METADATA = (
 )
 
 
+COUNTS = frozenset({"count", "roughly"})
+"""Kinds of number that say how many records there are, or have to be."""
+
 SETTING = ("prior", "confidence", "resolution", "max_advantage", "threshold", "delta")
 """What a number holds for: without these it cannot be held against another."""
 
@@ -217,7 +220,7 @@ def _results(report: Report) -> Iterator[Result]:
         yield Result("mace_decision", "Decision", json.dumps(decision))
     for fact in report.facts.items:
         number = fact.value
-        if isinstance(number, Number) and number.value is not None and number.kind != "count":
+        if isinstance(number, Number) and number.value is not None and number.kind not in COUNTS:
             kind = number.path.removeprefix("result.").replace(".", "_")
             yield Result(f"mace_{kind}", fact.label, repr(number.value))
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Literal, TypeAlias
 
-Kind = Literal["share", "plain", "floor", "ceiling", "count", "exact", "percent", "guesses"]
+Kind = Literal["share", "plain", "floor", "ceiling", "count", "roughly", "exact", "percent", "guesses"]
 
 TOP_RECORDS = 20
 """Records that a report lists: those most surely exposed."""

@@ -29,5 +29,10 @@ def test_the_nearest_name_is_suggested_and_nothing_if_none_is_near() -> None:
     assert nearest("--xyz", ["--threshold", "--prior"]) == ""
 
 
+def test_a_name_in_capitals_or_with_an_ending_is_as_near_as_the_library_says() -> None:
+    assert nearest("F1", ["f1", "precision"]) == "; did you mean f1?"
+    assert nearest("f1_score", ["f1", "precision"]) == "; did you mean f1?"
+
+
 def test_what_is_spelled_out_is_not_longer_either() -> None:
     assert len(printable("\U000e0041" * 5000)) == 60

@@ -84,7 +84,7 @@ def _references(value: Mapping[str, Any], limit: float | None) -> list[dict[str,
             {
                 "what": "threshold",
                 "at": rounded(limit),
-                "text": f"threshold: {exactly(limit)}",
+                "text": f"limit: {exactly(limit)}",
                 "colour": THRESHOLD,
             }
         )
@@ -179,9 +179,7 @@ def _in_words(value: Mapping[str, Any]) -> str:
         f"{between(best['lower'], best['upper'])}; without any leakage it would be {three(value['baseline'])}."
     )
     if verdict := value.get("verdict"):
-        text += (
-            f" The threshold is {exactly(verdict['threshold'])}: {WORDS[verdict['decision']].word.lower()}."
-        )
+        text += f" The limit is {exactly(verdict['threshold'])}: {WORDS[verdict['decision']].word.lower()}."
     return text
 
 
@@ -191,7 +189,7 @@ def _table(answer: AnswerPath) -> Table:
         rows_of.append(_row(f"as published ({answer.value['paper']['statistic']})", answer["paper"]))
     rows_of.append(("baseline: no leakage", answer["baseline"].number(), "", ""))
     if answer.value.get("verdict"):
-        rows_of.append(("threshold", answer["verdict"]["threshold"].number("exact"), "", ""))
+        rows_of.append(("limit", answer["verdict"]["threshold"].number("exact"), "", ""))
     if answer.value.get("claim"):
         ceiling = answer["claim"]["advantage_ceiling"].number()
         rows_of.append(("ceiling of the claimed epsilon", ceiling, "", ""))

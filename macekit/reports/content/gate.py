@@ -71,7 +71,9 @@ def _facts(answer: AnswerPath) -> Iterator[Fact]:
             yield without_leak(answer["baseline"], answer["provenance"]["options"]["prior"])
     if answer["records_needed"]:
         yield Fact(
-            "Records needed", answer["records_needed"].number("count"), ("in all, approximately, to decide",)
+            "Records needed",
+            answer["records_needed"].number("roughly"),
+            ("in all, approximately, to decide",),
         )
     if answer["anytime"]:
         yield Fact(

@@ -195,11 +195,9 @@ def of_groups(groups: AnswerPath) -> Iterator[Inline]:
 
 def _verdict(verdict: AnswerPath) -> Iterator[Inline]:
     if verdict["decision"].value == "pass":
-        yield (
-            "A pass says that the upper end is not above the threshold. It does not say that nothing leaks.",
-        )
+        yield ("A pass says that the upper end is not above the limit. It does not say that nothing leaks.",)
     elif verdict["decision"].value == "inconclusive":
-        yield "No decision was reached at the threshold: ", verdict["reason"].quote(), "."
+        yield "No decision was reached at the limit: ", verdict["reason"].quote(), "."
 
 
 def _asymptotic(result: AnswerPath) -> Iterator[Inline]:

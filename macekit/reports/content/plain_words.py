@@ -181,7 +181,7 @@ def facts(answer: AnswerPath, result: AnswerPath) -> Facts:
         warned = any(each["code"].value == "limit_below_baseline" for each in result["warnings"])
         below = ", below the baseline" if warned else ""
         tiles.append(
-            Fact("Acceptable at most", verdict["threshold"].number("exact"), (f"the threshold{below}",))
+            Fact("Acceptable at most", verdict["threshold"].number("exact"), (f"your limit{below}",))
         )
     return Facts((*tiles, *records(source), *worth(advantage["clusters"])))
 

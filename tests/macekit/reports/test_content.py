@@ -81,7 +81,7 @@ def test_a_threshold_below_the_baseline_is_said_to_decide_nothing() -> None:
     said = text("report", answer)
 
     assert said.count("the limit of 0.2 lies below 0.8, which guessing without the score reaches") == 1
-    assert "the threshold, below the baseline" in said
+    assert "your limit, below the baseline" in said
     assert "which guessing without the score reaches" not in text(*case("fail at a prior"))
 
 
@@ -101,11 +101,11 @@ def test_a_lower_end_at_the_baseline_is_said_to_show_nothing_either_way() -> Non
     [
         (
             "pass",
-            "A pass says that the upper end is not above the threshold. It does not say that nothing leaks.",
+            "A pass says that the upper end is not above the limit. It does not say that nothing leaks.",
         ),
         (
             "inconclusive",
-            "No decision was reached at the threshold: with 95% confidence the advantage may be anything from",
+            "No decision was reached at the limit: with 95% confidence the advantage may be anything from",
         ),
         (
             "advantage, scores",

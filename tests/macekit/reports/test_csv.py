@@ -61,7 +61,7 @@ def test_no_field_is_a_formula_whatever_things_are_called(name: str) -> None:
 
 
 def test_a_negative_number_stays_a_number() -> None:
-    operation, answer = case("compare, queries")
+    operation, answer = case("compare, models")
 
     assert any(row["value"].startswith("-") for row in rows(operation, answer))
 

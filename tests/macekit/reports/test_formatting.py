@@ -36,6 +36,10 @@ from tests.cases import each_case
         (-1.0, "advantage.lower", "guesses", "0"),
         (1 - 2**-53, "advantage.upper", "guesses", "99.999999999999995"),
         (None, "advantage.upper", "guesses", "–"),
+        (30.0, "limits.1.lower", "count", "30"),
+        (0.0, "limits.1.maximum", "count", "0"),
+        (12345, "n_members", "count", "12,345"),
+        (2749, "records_needed", "roughly", "2,750"),
     ],
 )
 def test_what_is_said_holds(value: float | None, path: str, kind: Kind, shown: str) -> None:

@@ -130,6 +130,10 @@ def rounds(shown: str, value: float | None, kind: str | None, path: str) -> bool
         )
     if kind == "percent":
         return shown.endswith("%") and float(shown[:-1]) == pytest.approx(100 * value, rel=1e-5)
+    if kind == "roughly":  # three figures, upward
+        last = 10 ** max(len(str(value)) - 3, 0)
+        roughly = int(shown.replace(",", ""))
+        return roughly % last == 0 and 0 <= roughly - value < last
     if kind == "guesses":
         return abs(float(shown) - 50 * (1 + value)) <= 0.05 + 1e-9
     plain = shown.replace(",", "")

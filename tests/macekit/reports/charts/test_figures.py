@@ -48,7 +48,7 @@ def test_the_interval_stands_between_baseline_and_threshold() -> None:
     assert column(drawn.spec, "estimate")[0] == near(found["advantage"]["estimate"])
     assert set(column(drawn.spec, "at")) == {0.8, 0.85}
     assert "0.800" in drawn.description
-    assert "The threshold is 0.85: " in drawn.description
+    assert "The limit is 0.85: " in drawn.description
     assert found["verdict"]["decision"] in drawn.description
 
 
