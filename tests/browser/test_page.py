@@ -155,7 +155,7 @@ def test_the_options_are_the_question(visit: Visit) -> None:
         compute(page)
 
     assert asked.value.url.partition("?")[2] == (
-        "score=score&member=member&prior=0.2&max_advantage=0.3&metric=f_beta&confidence=0.9"
+        "score=score&member=member&prior=0.2&max_advantage=0.3&metric=f1&confidence=0.9"
         "&estimator.kind=kde&estimator.bandwidth=silverman"
     )
     assert asked.value.headers["accept"] == "text/html"

@@ -40,7 +40,9 @@ def test_a_forest_fails_and_larger_leaves_give_less_away() -> None:
     printed = run("sklearn_model.py")
 
     assert printed.startswith("✕ FAIL\n\nRiskiest query, at least")
-    assert "\nTraining rows                 898  and 899 others; the predictions are probabilities\n" in printed
+    assert (
+        "\nTraining rows                 898  and 899 others; the predictions are probabilities\n" in printed
+    )
     assert "\nFail: " in printed
     assert [line.split()[0] for line in printed.splitlines()[-2:]] == ["5", "20"]
     assert all(" Fail: " not in line for line in printed.splitlines()[-2:])
