@@ -60,7 +60,7 @@ class RiskByCell:
     @property
     def member_share(self) -> float | None:
         """The share of flagged records that are members at the prior, estimated; None if there are none."""
-        return _member_share(self.cells, np.where(self.flags.flagged, self.cells.counts.pooled, 0))
+        return _members_among_flagged(self.cells, self.flags)
 
     @property
     def sentence(self) -> str:
@@ -99,6 +99,7 @@ class IndividualRisk:
         learned: Of vectors, two learned scores: each stated on the records that the other was learned from.
         learned_score: Of vectors, the learned score of each target, from a learner that has not seen it; else None.
         learned_half: Of vectors, which of the two scores that is, 0 or 1; else None.
+        of_targets: Whether the rows are targets that were asked about, and not the records themselves.
 
     Example:
         >>> from estimators import Counts, individual_risk
@@ -120,6 +121,7 @@ class IndividualRisk:
     learned: Learned | None = None
     learned_score: Floats | None = None
     learned_half: Integers | None = None
+    of_targets: bool = False
 
     @property
     def size(self) -> int:
@@ -173,8 +175,15 @@ class IndividualRisk:
 
     @property
     def member_share(self) -> float | None:
-        """The share of flagged targets that are members at the prior, estimated; None if there are none."""
-        return _member_share(self.cells, np.bincount(self.cell[self.flagged], minlength=self.cells.size))
+        """The share of the flagged that are members at the prior, estimated; None if there are none.
+
+        Of targets it is the mean of their chances; of the records themselves that of records drawn at the prior,
+        whatever the shares of the two sides are here.
+        """
+        if not self.of_targets:
+            return _members_among_flagged(self.cells, self.flags)
+        posterior = self.posterior[self.flagged]
+        return float(posterior.mean()) if posterior.count() else None
 
     @property
     def sentence(self) -> str:
@@ -345,6 +354,7 @@ def individual_risk(
         by_cell.learned,
         score,
         half,
+        targets is not None,
     )
 
 
@@ -520,9 +530,12 @@ def _uneven(fine: Counts, starts: Integers, counts: Counts) -> tuple[Integers, I
     return at, before[cut], inside[cut]
 
 
-def _member_share(cells: CellRisks, flagged: Integers) -> float | None:
-    """The mean probability of membership of the flagged records, so many in each cell; masked where there are none."""
-    return float(np.ma.average(cells.posterior, weights=flagged)) if flagged.any() else None
+def _members_among_flagged(cells: CellRisks, flags: Flags) -> float | None:
+    """P(member given a flag) of a record drawn at the prior, by Bayes' rule from the shares of each side flagged."""
+    counts, prior = cells.counts, cells.prior
+    member = prior * counts.members[flags.flagged].sum() / counts.n_members
+    nonmember = (1.0 - prior) * counts.nonmembers[flags.flagged].sum() / counts.n_nonmembers
+    return float(member / (member + nonmember)) if member + nonmember > 0.0 else None
 
 
 NEARLY_ALL = 0.995

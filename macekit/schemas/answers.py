@@ -236,8 +236,8 @@ class FlagsAnswer(TypedDict):
     member_share: Annotated[
         float | None,
         Field(
-            description="share of the flagged that are members at the prior: an estimate, the mean of their "
-            "posteriors; null if none is flagged"
+            description="share of the flagged that are members at the prior: an estimate, by Bayes' rule from the "
+            "shares of each side flagged, of targets the mean of their posteriors; null if none is flagged"
         ),
     ]
 

@@ -33,16 +33,12 @@ def test_at_even_odds_the_share_of_members_is_the_share_counted() -> None:
 
 
 @each_case("prior", [0.001, 0.1, 0.5, 0.9])
-def test_at_a_prior_it_is_the_mean_of_the_chances_that_bayes_rule_gives(prior: float) -> None:
+def test_at_a_prior_it_is_what_bayes_rule_gives_of_a_record_that_is_flagged(prior: float) -> None:
     result = risk_by_cell(LEAK, prior)
 
-    flagged = np.flatnonzero(result.flags.flagged)
-    chances = [
-        prior * members / (prior * members + (1 - prior) * nonmembers)
-        for members, nonmembers in zip(LEAK.members[flagged], LEAK.nonmembers[flagged], strict=True)
-    ]
-    assert flagged.tolist() == [1, 2]
-    assert result.member_share == pytest.approx(np.average(chances, weights=[850, 250]))
+    member, nonmember = prior * (500 + 200) / 1000, (1 - prior) * (350 + 50) / 1000
+    assert np.flatnonzero(result.flags.flagged).tolist() == [1, 2]
+    assert result.member_share == pytest.approx(member / (member + nonmember))
     assert f"at a prior of {prior} " in result.sentence
 
 
@@ -53,16 +49,19 @@ def test_of_targets_it_is_the_mean_over_the_targets_that_are_flagged() -> None:
     assert result.member_share == pytest.approx((500 / 850 + 200 / 250 + 200 / 250) / 3)
 
 
-def test_it_is_near_the_share_of_members_among_new_records_of_these_cells() -> None:
+@each_case("prior, members, nonmembers", [(0.5, 1000, 1000), (0.01, 1000, 1000), (0.9, 400, 1200)])
+def test_it_is_near_the_share_of_members_among_people_who_are_flagged(
+    prior: float, members: int, nonmembers: int
+) -> None:
     """The cells are picked by the same records, so that it is a little too high, and not by much."""
     off = []
     for seed in range(40):
-        result = individual_risk(shifted(seed, 1000, 1000))
+        result = individual_risk(shifted(seed, members, nonmembers), prior=prior)
         cells = result.cells.counts
         cuts = np.append(cells.lower_edges(), np.inf)
         cuts[0] = -np.inf
         member, nonmember = (np.diff(norm.cdf(cuts - mean))[result.flags.flagged] for mean in (0.5, 0.0))
-        truth = np.average(member / (member + nonmember), weights=cells.pooled[result.flags.flagged])
+        truth = prior * member.sum() / (prior * member.sum() + (1.0 - prior) * nonmember.sum())
         off.append((result.member_share or 0.0) - truth)
 
     assert -0.01 < np.mean(off) < 0.03
