@@ -55,6 +55,7 @@ def tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name, table in files.items():
         (tmp_path / f"{name}.csv").write_bytes(written(table))
     monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("COLUMNS", raising=False)  # tables as wide as they are, whoever runs the tests
     return tmp_path
 
 
