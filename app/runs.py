@@ -184,11 +184,11 @@ def _locked(path: Path, how: int) -> int:
     """A descriptor of the file that nobody else has for himself; the lock goes with the file that takes its place."""
     descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC | os.O_NONBLOCK | how, 0o640)
     try:
-        opened = os.fstat(descriptor)
-        if not stat.S_ISREG(opened.st_mode):
+        own = os.fstat(descriptor)
+        if not stat.S_ISREG(own.st_mode):
             raise RunsError("need a regular file")
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if not os.path.samestat(opened, path.stat()):
+        if not os.path.samestat(own, path.stat()):
             raise BlockingIOError
     except BlockingIOError:
         os.close(descriptor)
@@ -248,9 +248,9 @@ class Runs:
         with self._lock:
             now = time.time()
             self._forget(now)
-            known = self._runs.get(step.run_id)
-            if known is None or known.state != step.after:  # else its answer was lost, and is the same again
-                self._require_last(step, known)
+            last = self._runs.get(step.run_id)
+            if last is None or last.state != step.after:  # else its answer was lost, and is the same again
+                self._require_last(step, last)
                 self._remember(step.run_id, Last(step.look, step.after, now))
         return self._seal(step.run_id, step.look, step.after)
 
@@ -262,14 +262,14 @@ class Runs:
     def _seal(self, run_id: str, look: int, state: str) -> str:
         return hmac.new(self._key, f"{run_id} {look} {state}".encode(), sha256).hexdigest()
 
-    def _require_last(self, step: Step, known: Last | None) -> None:
+    def _require_last(self, step: Step, last: Last | None) -> None:
         """Refuse a state that is not the last; without a file, one from another life of the service cannot be told."""
-        if step.before is None or (known is not None and known.state == step.before):
+        if step.before is None or (last is not None and last.state == step.before):
             return
-        elsewhere = known is None or step.look - 1 > known.look
+        elsewhere = last is None or step.look - 1 > last.look
         if elsewhere and self._file is None:
             return
-        if known is None:
+        if last is None:
             raise Problem(
                 "outdated-state",
                 f"state: this service does not know the run any more: it remembers one that rests for "

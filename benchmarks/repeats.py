@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from estimators import Scores
-from estimators.sequential.repeats import DOUBTED, REFUSED, Marks, Repeat, Sketch, sides_of, with_batch
+from estimators.sequential.repeats import DOUBTED, REFUSE_BELOW, Marks, Repeat, Sketch, sides_of, with_batch
 
 Values = NDArray[Any]
 Draw = Callable[[np.random.Generator, int], Values]
@@ -51,7 +51,7 @@ def outcome_of(repeat: Repeat | None) -> str:
     """What becomes of a batch."""
     if repeat is None or repeat.chance > DOUBTED:
         return "taken"
-    return "refused" if repeat.chance <= REFUSED else "caution"
+    return "refused" if repeat.chance <= REFUSE_BELOW else "caution"
 
 
 def one(draw: Draw, n_batches: int, n: int, seed: int) -> tuple[Counter[str], dict[str, Counter[str]]]:

@@ -96,14 +96,14 @@ class Judgement:
             reasons = "; ".join(each.verdict.reason for each in limits)
             return f"Fail: {len(limits)} of {of} limits are exceeded: {reasons}."
         records = self.records_needed
-        sent = self.provenance.n_members + self.provenance.n_nonmembers
+        n_sent = self.provenance.n_members + self.provenance.n_nonmembers
         learned = [
             f" {each.verdict.reason.capitalize()}."
             for each in limits
             if each.verdict.learned_score_accepted is False
         ]
         start = f"{opening(decision, records is not None)}: {len(limits)} of {of} limits are open"
-        return f"{start}; {what_settles(records, sent, 'all of them')}.{''.join(learned)}"
+        return f"{start}; {what_settles(records, n_sent, 'all of them')}.{''.join(learned)}"
 
     def _which(self, decision: Decision) -> list[JudgedLimit]:
         return [each for each in self.limits if each.verdict.decision is decision]

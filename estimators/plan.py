@@ -152,8 +152,8 @@ def judge_advantage(
     result: Advantage, estimate: Estimate, threshold: float, records: int | None, about: str = "the advantage"
 ) -> Verdict:
     """``decide`` about an advantage: that of a learned score says so first, and passes only where it was accepted."""
-    sent = result.provenance.n_members + result.provenance.n_nonmembers
-    plain = decide(about, estimate, threshold, records, sent, result.scope)
+    n_sent = result.provenance.n_members + result.provenance.n_nonmembers
+    plain = decide(about, estimate, threshold, records, n_sent, result.scope)
     if not isinstance(result.target, LearnedTarget):
         return plain
     return of_learned_score(plain, result.target.accept_learned_score)
@@ -207,7 +207,7 @@ def beneath_baseline(threshold: float, baseline: float) -> tuple[Caution, ...]:
 
 
 def decide(
-    what: str, estimate: Estimate, threshold: float, records: int | None, sent: int, scope: str = ""
+    what: str, estimate: Estimate, threshold: float, records: int | None, n_sent: int, scope: str = ""
 ) -> Verdict:
     """What an interval of anything says about a threshold.
 
@@ -216,7 +216,7 @@ def decide(
         estimate: Its interval.
         threshold: The limit.
         records: Records of both sides that settle it if it is open; None if in practice no number of them does.
-        sent: Records of both sides that there are.
+        n_sent: Records of both sides that there are.
         scope: What the upper end alone is limited to, which a pass must not leave unsaid.
     """
     lower, upper, sure = estimate.lower, estimate.upper, percent(estimate.interval.confidence)
@@ -231,7 +231,7 @@ def decide(
         )
         return Verdict(threshold, decided, reason, None)
     reason = f"with {sure} confidence {what} may be {anything_between(lower, upper)}, your limit is {limit}"
-    return Verdict(threshold, decided, f"{reason}; {what_settles(records, sent)}", records)
+    return Verdict(threshold, decided, f"{reason}; {what_settles(records, n_sent)}", records)
 
 
 def anything_between(lower: float, upper: float) -> str:
@@ -240,11 +240,11 @@ def anything_between(lower: float, upper: float) -> str:
     return f"anything from {low} to {at_most(upper)}" if np.isfinite(upper) else f"anything from {low} on"
 
 
-def what_settles(records: int | None, sent: int, what: str = "it") -> str:
+def what_settles(records: int | None, n_sent: int, what: str = "it") -> str:
     """How many records would settle what is open, and how many there are."""
     if records is None:
         return f"{NONE_SETTLES} {what}"
-    return f"about {roughly(records)} records in all would settle {what}, you sent {sent:,}"
+    return f"about {roughly(records)} records in all would settle {what}, you sent {n_sent:,}"
 
 
 def records_needed(estimate: Estimate, threshold: float, records: int, rate: float = 0.5) -> int | None:

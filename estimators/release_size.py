@@ -261,15 +261,15 @@ def release_size(
     shared = 1.0 - (1.0 - confidence) / shares
     parts = [first_rows(tables, size) for size in grid]
     copies = [count_copies(each, shared) for each in parts]
-    judged = how_judged(number > 0, max_copies_over_holdout, accept_copies)
-    unasked = [unasked_fail(each, confidence, len(grid)) if judged == "unasked" else [] for each in parts]
+    judgement = how_judged(number > 0, max_copies_over_holdout, accept_copies)
+    unasked = [unasked_fail(each, confidence, len(grid)) if judgement == "unasked" else [] for each in parts]
     near_copies: list[Copies] = []
     exposures: list[tuple[str, Exposure]] = []
     limits: list[tuple[RiskiestLimit, ...]] = []
-    asked = [*dict.fromkeys([*names, NEAR_COPY])]
+    to_ask = [*dict.fromkeys([*names, NEAR_COPY])]
 
     def each_size() -> Iterator[tuple[int, dict[str, Scores]]]:
-        for size, of_queries in zip(grid, nested_scores(tables, grid, asked), strict=True):
+        for size, of_queries in zip(grid, nested_scores(tables, grid, to_ask), strict=True):
             scores = {name: each for name, each in scores_of(of_queries).items() if name in names}
             exposures.append(_most_exposed(scores, prior, together))
             near_copies.append(count_near_copies(of_queries, shared))
@@ -289,7 +289,7 @@ def release_size(
         order,
         tuple(copies),
         tuple(near_copies),
-        judged,
+        judgement,
         tuple(exposures),
         (),
         Provenance("release_size", VERSION, len(tables.members), len(tables.nonmembers), prior, seed),

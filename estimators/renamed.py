@@ -43,8 +43,8 @@ def renamed(former: str, current: str) -> Callable[[Target], Target]:
                     raise TypeError(
                         f"{target.__name__}() got {current!r} and, by its former name, {former!r}"
                     )
-                said = f"{target.__name__}(): {notice(former, current)}"
-                warnings.warn(said, FutureWarning, stacklevel=2)
+                message = f"{target.__name__}(): {notice(former, current)}"
+                warnings.warn(message, FutureWarning, stacklevel=2)
                 keywords[current] = keywords.pop(former)
             return work(*arguments, **keywords)
 

@@ -295,8 +295,8 @@ def verdict_of(
     columns, score = split is not None and split.differs, control is not None and control.differs
     or_drift = decision is Decision.FAIL and (columns or score)
     word = OR_DRIFT if or_drift else decision.value
-    settled = all(limit.records_needed is not None for limit in limits if limit.decision is decision)
-    start = f"{OR_DRIFT[0].upper()}{OR_DRIFT[1:]}" if or_drift else opening(decision, settled)
+    can_settle = all(limit.records_needed is not None for limit in limits if limit.decision is decision)
+    start = f"{OR_DRIFT[0].upper()}{OR_DRIFT[1:]}" if or_drift else opening(decision, can_settle)
     reasons = "; ".join(limit.reason for limit in limits if limit.decision is decision)
     tail = f" {_of_drift(what, control)}" if or_drift else ""
     return AuditVerdict(decision, or_drift, word, f"{start}: {reasons}.{tail}")

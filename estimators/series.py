@@ -324,7 +324,7 @@ def _decided(step: Step, ends: Mapping[str, Ends], most: float, passes: bool, co
         return replace(step, decision=Decision.INCONCLUSIVE, reason=reason)
     source = next(iter(ends.values())).source
     alone = Estimate(band.value, Interval(band.lower, above, confidence, band.interval.guarantee))
-    sent = source.n_members + source.n_nonmembers
-    records = records_needed(alone, most, sent)
-    reason = decide(about, alone, most, records, sent).reason
+    n_sent = source.n_members + source.n_nonmembers
+    records = records_needed(alone, most, n_sent)
+    reason = decide(about, alone, most, records, n_sent).reason
     return replace(step, decision=Decision.INCONCLUSIVE, reason=reason, records_needed=records)

@@ -686,7 +686,7 @@ def _with_cautions(
 def copies_cautions(
     copies: Copies,
     near_copies: Copies,
-    judged: CopiesJudged | None,
+    judgement: CopiesJudged | None,
     limits: Sequence[RiskiestLimit],
     rows: str = "",
 ) -> Iterator[Caution]:
@@ -700,7 +700,7 @@ def copies_cautions(
         rows: Which released rows these are, where they are not all: words that end in a colon.
     """
     fails = {limit.name for limit in limits if limit.decision is Decision.FAIL}
-    if judged == "accepted":
+    if judgement == "accepted":
         yield Caution(
             "copies_accepted",
             "copies of training rows are no reason to fail here, for they were accepted (accept_copies): "

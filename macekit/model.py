@@ -195,7 +195,7 @@ def audit_model(
         >>> audit.decision.value, audit.riskiest
         ('fail', 'loss')
     """
-    with as_mace_problems(), _Steps.told(progress) as steps:
+    with as_mace_problems(), _Steps.reporting(progress) as steps:
         return _audit(
             model,
             (X_train, X_test),
@@ -281,9 +281,9 @@ def _audit(
         **options,
     )
     audit = replace(audit, cautions=(*cautions, *audit.cautions))
-    given = {"groups": groups, "control": control, "classes": classes, "fit": fit}
-    asked = {**options, "outputs": outputs, "shadows": shadows, "check_sides": check_sides}
-    source = _provenance(audit, answers, labels, asked, given)
+    arrays = {"groups": groups, "control": control, "classes": classes, "fit": fit}
+    settings = {**options, "outputs": outputs, "shadows": shadows, "check_sides": check_sides}
+    source = _provenance(audit, answers, labels, settings, arrays)
     return ModelAudit("model", dict(of_audit(audit, [], source)), made=Context.now().date, library=audit)
 
 
@@ -291,8 +291,8 @@ def _provenance(
     audit: Findings,
     answers: Sequence[NDArray[np.generic]],
     labels: Sequence[NDArray[np.generic]],
-    asked: Mapping[str, Any],
-    given: Mapping[str, Any],
+    settings: Mapping[str, Any],
+    arrays: Mapping[str, Any],
 ) -> ProvenanceAnswer:
     """Where the numbers come from: the answers and labels they were computed from, and the options."""
     import numpy as np
@@ -301,13 +301,13 @@ def _provenance(
     from estimators.statement import VERSION
     from macekit.reports.content.reproduce import FROM_A_MODEL, LEFT_OUT
 
-    unused = {name for limit, name in PAIRS.items() if asked[limit] is None}
-    plain = {name: value for name, value in asked.items() if value is not None and name not in unused}
+    unused = {name for limit, name in PAIRS.items() if settings[limit] is None}
+    plain = {name: value for name, value in settings.items() if value is not None and name not in unused}
     if not isinstance(plain["shadows"], SupportsIndex):
         plain["shadows"] = LEFT_OUT
     elif plain["shadows"] == 0:
         del plain["shadows"]
-    plain |= {name: LEFT_OUT for name, value in given.items() if value is not None}
+    plain |= {name: LEFT_OUT for name, value in arrays.items() if value is not None}
     return {
         "method": FROM_A_MODEL,
         "version": VERSION,
@@ -316,7 +316,7 @@ def _provenance(
         "input_sha256": digest(*answers, *labels),
         "query": f"{audit.outputs} of a model beside the truth",
         "columns": [],
-        "seed": asked["seed"],
+        "seed": settings["seed"],
         "options": {name: np.asarray(value).tolist() for name, value in plain.items()},
     }
 
@@ -337,11 +337,11 @@ class _Steps:
         self._tell = tell
         self._live = live
         self._start = time.monotonic()
-        self._shown = False
+        self._is_visible = False
 
     @classmethod
     @contextmanager
-    def told(cls, progress: Progress | bool | None) -> Iterator[_Steps]:
+    def reporting(cls, progress: Progress | bool | None) -> Iterator[_Steps]:
         """Steps told as was asked; a bar is gone once all is done, or something is wrong."""
         terminal = sys.stderr is not None and sys.stderr.isatty()
         lines = partial(print, file=sys.stderr, flush=True) if progress is True and not terminal else None
@@ -351,20 +351,20 @@ class _Steps:
         finally:
             steps.clear()
 
-    def __call__(self, done: int, total: int, what: str) -> None:
+    def __call__(self, number: int, total: int, what: str) -> None:
         """One more step is done."""
-        sentence = f"{done} of {total} {what}"
+        sentence = f"{number} of {total} {what}"
         if self._tell is not None:
             self._tell(sentence)
         if self._live and time.monotonic() - self._start > QUIET_SECONDS:
-            full = BAR * done // max(total, 1)
+            full = BAR * number // max(total, 1)
             sys.stderr.write(f"{CLEAR}[{'#' * full}{'.' * (BAR - full)}] {sentence}")
             sys.stderr.flush()
-            self._shown = True
+            self._is_visible = True
 
     def clear(self) -> None:
         """Remove the bar."""
-        if self._shown:
+        if self._is_visible:
             sys.stderr.write(CLEAR)
             sys.stderr.flush()
 
@@ -549,13 +549,13 @@ def _require_order(model: Any, rows: Sequence[Any], truth: Sequence[Any]) -> Non
     """Refuse rows and labels that stand in each other's place."""
     from estimators.errors import InputError
 
-    named = {"X_train": rows[0], "y_train": truth[0], "X_test": rows[1], "y_test": truth[1]}
+    arguments = {"X_train": rows[0], "y_train": truth[0], "X_test": rows[1], "y_test": truth[1]}
     for one, other, hint in (
         ("X_train", "y_train", ""),
         ("X_test", "y_train", " (train_test_split gives X_train, X_test, y_train, y_test)"),
         ("X_test", "y_test", ""),
     ):
-        if _is_table(model, named[other]) and _is_one_column(model, named[one]):
+        if _is_table(model, arguments[other]) and _is_one_column(model, arguments[one]):
             raise InputError(
                 f"{one}, {other}: are in each other's place: {one} has one value a row, as labels have, and {other} "
                 f"several, as rows have; {ORDER}{hint}",

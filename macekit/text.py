@@ -50,18 +50,18 @@ def closest(name: str, names: Iterable[str]) -> str | None:
     """The one of several names that is most like this one, or was called so; None if none is like it."""
     from estimators.errors import nearest_name  # a mistyped name alone is worth importing the library
 
-    known = set(names)
-    if FORMER.get(name) in known:
+    there = set(names)
+    if FORMER.get(name) in there:
         return FORMER[name]
-    near = nearest_name(name, sorted(known))
-    return FORMER[near] if near in FORMER and FORMER[near] in known else near
+    near = nearest_name(name, sorted(there))
+    return FORMER[near] if near in FORMER and FORMER[near] in there else near
 
 
 def did_you_mean(name: str, names: Iterable[str]) -> str:
     """The nearest of several names as a question, or all of them."""
-    known = list(names)
-    near = closest(name, known)
-    return f"did you mean {near!r}?" if near else f"known are {', '.join(current_names(known))}"
+    every = list(names)
+    near = closest(name, every)
+    return f"did you mean {near!r}?" if near else f"known are {', '.join(current_names(every))}"
 
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -70,29 +70,29 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 def names_the_nearest(function: Function) -> Function:
     """A function, or a class, whose error about a keyword that it does not have names the nearest that it has."""
     work: Callable[..., Any] = function.__init__ if isinstance(function, type) else function  # type: ignore[misc]
-    known = [
+    names = [
         each.name
         for each in signature(function).parameters.values()
         if each.kind in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY)
     ]
 
     @wraps(work)
-    def checked(*arguments: Any, **keywords: Any) -> Any:
-        require_keywords(function.__name__, keywords, known)
+    def wrapper(*arguments: Any, **keywords: Any) -> Any:
+        require_keywords(function.__name__, keywords, names)
         return work(*arguments, **keywords)
 
     if isinstance(function, type):
-        function.__init__ = checked  # type: ignore[misc]
+        function.__init__ = wrapper  # type: ignore[misc]
         return function
-    return checked  # type: ignore[return-value]
+    return wrapper  # type: ignore[return-value]
 
 
-def require_keywords(function: str, given: Iterable[str], known: Collection[str]) -> None:
+def require_keywords(function: str, names: Iterable[str], keywords: Collection[str]) -> None:
     """Refuse what is no keyword of a function, as Python does, and name the nearest."""
-    for name in given:
-        if name not in known:
+    for name in names:
+        if name not in keywords:
             raise TypeError(
-                f"{function}() got an unexpected keyword argument {name!r}; {did_you_mean(name, known)}"
+                f"{function}() got an unexpected keyword argument {name!r}; {did_you_mean(name, keywords)}"
             )
 
 
@@ -101,8 +101,8 @@ def nearest_first(name: str, names: Iterable[str], most: int = 12) -> str:
     every = list(dict.fromkeys(names))
     near = get_close_matches(name, every, n=most)
     first = [*near, *(each for each in every if each not in near)]
-    shown = ", ".join(f"'{printable(each)}'" for each in first[:most])
-    return f"{shown} and {len(first) - most:,} more" if len(first) > most else shown
+    quoted = ", ".join(f"'{printable(each)}'" for each in first[:most])
+    return f"{quoted} and {len(first) - most:,} more" if len(first) > most else quoted
 
 
 def nearest(name: str, names: Iterable[str]) -> str:

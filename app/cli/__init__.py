@@ -107,10 +107,10 @@ def parser() -> Parser:
     top = Parser(prog="mace", usage="mace COMMAND [OPTIONS]", description=DESCRIPTION)
     top.add_argument("--version", action="version", version=f"mace {__version__}")
     subparsers = top.add_subparsers(metavar="COMMAND", prog="mace", required=True, help=argparse.SUPPRESS)
-    described = _Commands(subparsers)
+    listing = _Commands(subparsers)
     for add in (*COMMANDS, _add_help):
-        add(described)
-    top.epilog = described.under_headings()
+        add(listing)
+    top.epilog = listing.under_headings()
     return top
 
 
@@ -155,4 +155,4 @@ def _add_help(commands: Any) -> None:
         description="What `mace --help` prints, or `mace COMMAND --help`.",
     )
     command.add_argument("words", nargs="*", metavar="COMMAND", help="a command, such as gate, or theory dp")
-    command.set_defaults(run=lambda given: parser().parse_args([*given.words, "--help"]))
+    command.set_defaults(run=lambda options: parser().parse_args([*options.words, "--help"]))

@@ -49,7 +49,7 @@ _Marks = msgspec.defstruct("_Marks", [(name, Any, None) for name in MARKS])
 
 
 NOT_CHECKED = "Signature not checked: this may not be the answer that was signed; mace verify tells."
-CHECKED = "Signature checked with the public key: this is the answer that was signed."
+SIGNATURE_HOLDS = "Signature checked with the public key: this is the answer that was signed."
 
 
 def saved_answer(
@@ -78,7 +78,9 @@ def _saved_answer(
             data = expanded(Call(call.operation, JSON, source.encoding), body)
             if public_key is not None:
                 _require_signed(source, data, public_key)
-            return _read(source, data, has_options=bool(call.query or values), checked=public_key is not None)
+            return _read(
+                source, data, has_options=bool(call.query or values), has_public_key=public_key is not None
+            )
     except Problem as problem:
         raise Misuse(f"{source.name}: {in_shell(problem.local)}") from None
 
@@ -108,7 +110,7 @@ def blame_file(answer: Answer) -> Iterator[None]:
         raise Misuse(f"{answer.file}: not a complete answer of mace, so it cannot be shown") from None
 
 
-def _read(source: Source, data: memoryview, *, has_options: bool, checked: bool) -> Answer | None:
+def _read(source: Source, data: memoryview, *, has_options: bool, has_public_key: bool) -> Answer | None:
     if bytes(data[: len(codecs.BOM_UTF8)]) == codecs.BOM_UTF8:
         data = data[len(codecs.BOM_UTF8) :]
     try:
@@ -121,7 +123,7 @@ def _read(source: Source, data: memoryview, *, has_options: bool, checked: bool)
             return None
         if has_options:
             raise Misuse(f"{source.name}: is an answer already; options need the scores")
-        signature = CHECKED if checked else NOT_CHECKED if "signature" in content else ""
+        signature = SIGNATURE_HOLDS if has_public_key else NOT_CHECKED if "signature" in content else ""
         content = validate_answer(operation, content)
         reply = Reply(200, JSON, msgspec.json.encode(content))
         return Answer(operation, reply, content, source.name, signature)

@@ -188,8 +188,8 @@ def _fields(question: type[Question]) -> Iterator[dict[str, Any]]:
     """Parameters of a question that has no records, and so no query string."""
     for name, schema in question.model_json_schema()["properties"].items():
         kinds = [kind for kind in schema.get("anyOf", [schema]) if kind.get("type") != "null"]
-        described = {"description": schema.get("description", ""), "deprecated": schema.get("deprecated")}
-        yield {"name": name, "schema": kinds[0], **described}
+        notes = {"description": schema.get("description", ""), "deprecated": schema.get("deprecated")}
+        yield {"name": name, "schema": kinds[0], **notes}
 
 
 def _default(question: type[BaseModel], name: str) -> object:

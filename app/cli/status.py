@@ -37,8 +37,8 @@ def status_of(answer: Mapping[str, Any]) -> int:
 def _decisions(answer: Mapping[str, Any]) -> Iterator[str]:
     """Every decision that an answer states as a whole: over its limits, about its one limit, about a claim."""
     part = answer.get("result", answer)  # a report holds the answer that it is about
-    for judged in (part, part.get("verdict"), part.get("claim")):
-        if judged is not None and judged.get("decision") is not None:
-            yield judged["decision"]
+    for statement in (part, part.get("verdict"), part.get("claim")):
+        if statement is not None and statement.get("decision") is not None:
+            yield statement["decision"]
     if part.get("differs", False):
         yield "fail"

@@ -321,13 +321,13 @@ def _ways_to_guess(members: Integers, nonmembers: Integers, ends: Direction) -> 
     return np.concatenate(ways)
 
 
-def _cells_for(records_left: Integers, wanted: Floats) -> list[int]:
+def _cells_for(records_left: Integers, targets: Floats) -> list[int]:
     """For each number of records, how many cells from the left hold it most nearly: at least one, the fewer in a draw.
 
     That rule keeps the two ends apart, since no share is above one half. ``records_left`` are those left of a cell.
     """
-    above = np.searchsorted(records_left, wanted)
-    nearer_below = wanted - records_left[above - 1] <= records_left[above] - wanted
+    above = np.searchsorted(records_left, targets)
+    nearer_below = targets - records_left[above - 1] <= records_left[above] - targets
     cells: list[int] = np.maximum(above - nearer_below, 1).tolist()
     return cells
 

@@ -94,11 +94,11 @@ OF_MEMBERS = 0.9
 """Share of the level that tails of members have; those of nonmembers, of which epsilon alone speaks, have the rest."""
 
 
-def _guarantee(what: str, place: str, named: str, *, finite_sample: bool) -> Guarantee:
+def _guarantee(what: str, place: str, which: str, *, finite_sample: bool) -> Guarantee:
     return Guarantee(
         "the epsilon of this score's two distributions, not of the mechanism: the log of how many times as often as "
         f"the other side either side {what} the best {place}, from below; the share of members, the share of "
-        f"nonmembers and the probability each by itself, whichever {named} is named",
+        f"nonmembers and the probability each by itself, whichever {which} is named",
         IID,
         finite_sample,
     )

@@ -108,10 +108,10 @@ class MixedColumn:
         words, every = alike(different[0], different[1], different[2], members)
         codes: dict[Cut, Integers] = {}
         for cut, rounded in every.items():
-            written = values.copy()
+            rewrite = values.copy()
             for rows, before, after in zip((fine, coarse, further), different, rounded, strict=True):
-                written[rows] = after[np.searchsorted(before, values[rows])]
-            codes[cut] = _codes(written, self.missing)
+                rewrite[rows] = after[np.searchsorted(before, values[rows])]
+            codes[cut] = _codes(rewrite, self.missing)
         return " and ".join(words), codes
 
     def _apart(

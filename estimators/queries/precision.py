@@ -246,10 +246,10 @@ def _fits(values: Floats, bits: int) -> bool:
         return False
     if (np.floor(values) == values).all() and largest <= WHOLE_UP_TO[bits]:
         return False
-    return _held(values[:FEW], bits) and _held(values, bits)
+    return _are_in(values[:FEW], bits) and _are_in(values, bits)
 
 
-def _held(values: Floats, bits: int) -> bool:
+def _are_in(values: Floats, bits: int) -> bool:
     narrow = _narrow(values, bits)
     odd = narrow != values
     texts = narrow[odd].astype(FLOATS[bits]).astype(np.str_)

@@ -45,7 +45,7 @@ BITS = 4 * WIDTH
 DIGITS = 30
 """Binary digits by which numbers are told apart: about nine decimal ones."""
 
-REFUSED = 1e-6
+REFUSE_BELOW = 1e-6
 """A repeat that is less likely by chance is one."""
 
 DOUBTED = 0.05

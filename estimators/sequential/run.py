@@ -35,7 +35,7 @@ from estimators.sample.scores import Query, Scores
 from estimators.sequential.corners import corners_of
 from estimators.sequential.limits import FINENESS, Blocks, lower_accuracy, upper_accuracy
 from estimators.sequential.placing import pilot_and_rest, place, same_cells
-from estimators.sequential.repeats import DOUBTED, REFUSED, Repeat, sides_of, with_batch
+from estimators.sequential.repeats import DOUBTED, REFUSE_BELOW, Repeat, sides_of, with_batch
 from estimators.sequential.state import LONGEST_ID, MOST_LOOKS, Look, State, is_run_id
 from estimators.statement import (
     IID,
@@ -235,7 +235,7 @@ class SequentialRun(State):
             raise _too_many_looks()
         run = self._after(batch)
         batches, sketch, repeat = with_batch(self.batches, self.sketch, sides_of(batch), self.run_id)
-        if repeat is not None and repeat.chance <= REFUSED:
+        if repeat is not None and repeat.chance <= REFUSE_BELOW:
             again = "is one of those before, score by score" if repeat.is_whole else "was there before"
             raise InputError(
                 f"scores: this batch {again}: {repeat.said} share their value with records before, on the same side; "
@@ -277,7 +277,7 @@ class SequentialRun(State):
                 "the runs were begun on other cells; begin both with the same edges", field="state"
             )
         common = dict(self.batches).keys() & dict(other.batches)
-        if any(dict(self.batches)[mark] <= REFUSED for mark in common):
+        if any(dict(self.batches)[mark] <= REFUSE_BELOW for mark in common):
             raise InputError(
                 "state: the runs have a batch in common; each record may be in one of them", field="state"
             )

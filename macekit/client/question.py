@@ -339,18 +339,18 @@ def keywords(operation: str) -> frozenset[str]:
 
 def _current(function: str, operation: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """The keywords of the function that was called by the names they have now; what is none of them is refused."""
-    known = keywords(operation)
-    require_keywords(function, arguments, known)
+    keys = keywords(operation)
+    require_keywords(function, arguments, keys)
     by_name = dict(arguments)
     for former, current in FORMER.items():
-        if former not in by_name or current not in known:
+        if former not in by_name or current not in keys:
             continue
         from estimators.renamed import notice
 
         if current in by_name:
             raise TypeError(f"{function}() got {current!r} and, by its former name, {former!r}")
-        said = f"{function}(): {notice(former, current)}"
-        warnings.warn(said, FutureWarning, stacklevel=_frames_to_caller())
+        message = f"{function}(): {notice(former, current)}"
+        warnings.warn(message, FutureWarning, stacklevel=_frames_to_caller())
         by_name[current] = by_name.pop(former)
     return by_name
 

@@ -452,7 +452,7 @@ def settle(result: Result, stacklevel: int) -> None:
                 warnings.warn(f"{each['message']}", stacklevel=stacklevel)
         return
     assessment = result.answer.get("result", result.answer)
-    lines = [result.sentence, *_judged(assessment)]
+    lines = [result.sentence, *_limit_lines(assessment)]
     if result.decision in ("fail", "fail, or drift"):
         raise LimitExceeded("\n".join(lines), result)
     if result.decision != "inconclusive":
@@ -461,11 +461,11 @@ def settle(result: Result, stacklevel: int) -> None:
             "max_advantage=0.1"
         )
     raise Inconclusive(
-        "\n".join([f"{_word('inconclusive')}, which is no pass", *lines, *_needed(assessment)]), result
+        "\n".join([f"{_word('inconclusive')}, which is no pass", *lines, *_records_lines(assessment)]), result
     )
 
 
-def _judged(answer: Mapping[str, Any]) -> Iterator[str]:
+def _limit_lines(answer: Mapping[str, Any]) -> Iterator[str]:
     """What was held against a limit, with both ends."""
     from estimators.statement import exactly
     from macekit.text import printable
@@ -490,7 +490,7 @@ def _word(decision: str) -> str:
     return WORDS[decision].word.lower()
 
 
-def _needed(answer: Mapping[str, Any]) -> Iterator[str]:
+def _records_lines(answer: Mapping[str, Any]) -> Iterator[str]:
     """How many records settle it, where the answer says that apart from its sentence."""
     from estimators.statement import roughly
 

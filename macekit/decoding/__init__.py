@@ -38,10 +38,10 @@ READERS = {
 
 def decode(call: Call, body: Body) -> DecodedBody:
     """The whole body, decoded; raises ``Problem`` or the library's ``MaceError``, nothing else."""
-    return _decoded(call, body).under_current_names(call.operation)
+    return _decode(call, body).under_current_names(call.operation)
 
 
-def _decoded(call: Call, body: Body) -> DecodedBody:
+def _decode(call: Call, body: Body) -> DecodedBody:
     _require_known(call)
     if BY_NAME[call.operation].tables:
         return whole.decode(call, expanded(call, body))

@@ -43,7 +43,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     require_paired(cluster, question.paired)
     # rows that match are compared record by record; counts are enough for everything else
     data = {name: each if learned or question.paired else with_counts(each) for name, each in samples.items()}
-    limits = _judged(question, data, estimator_target, cluster)
+    limits = _verdict(question, data, estimator_target, cluster)
     pairs, cautions = _pairs(question, list(data))
     result = compare(
         data,
@@ -80,7 +80,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     return reply_of(call, document, *samples.values())
 
 
-def _judged(
+def _verdict(
     question: CompareQuestion,
     queries: Mapping[str, Scores | Counts],
     adversaries: Target | None,

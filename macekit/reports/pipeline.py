@@ -145,8 +145,8 @@ def _exposures(answer: Mapping[str, Any]) -> list[str]:
 
 
 def _row(limit: Mapping[str, Any]) -> str:
-    written = {"maximum": exactly, "estimate": three, "lower": at_least, "upper": at_most}
-    numbers = [DASH if limit[name] is None else write(limit[name]) for name, write in written.items()]
+    writers = {"maximum": exactly, "estimate": three, "lower": at_least, "upper": at_most}
+    numbers = [DASH if limit[name] is None else write(limit[name]) for name, write in writers.items()]
     return f"| {' | '.join([_escape(limit['about']), *numbers, f'**{_word(limit)}**'])} |"
 
 

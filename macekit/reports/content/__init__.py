@@ -21,9 +21,9 @@ from macekit.reports.model import AnswerPath, Content, Context, Draw, Figure, Fi
 def content(operation: str, answer: Mapping[str, Any], context: Context | None = None) -> Report:
     """The report of one answer of ``operation``, its JSON decoded."""
     make, _ = _page(operation)
-    path, known = AnswerPath(answer), context or Context()
-    report = with_columns(make(path, Figures(figures(operation, answer)), known), path)
-    return replace(report, headline=replace(report.headline, signature=known.signature))
+    path, around = AnswerPath(answer), context or Context()
+    report = with_columns(make(path, Figures(figures(operation, answer)), around), path)
+    return replace(report, headline=replace(report.headline, signature=around.signature))
 
 
 def figures(operation: str, answer: Mapping[str, object]) -> tuple[Figure, ...]:

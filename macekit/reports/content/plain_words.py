@@ -145,8 +145,8 @@ def _tails(exposure: AnswerPath) -> bool:
 
 def rare_exposure(exposure: AnswerPath) -> tuple[Quote | None, bool]:
     """Who is exposed though the average may pass, None if nobody is shown to be; and whether that is severe."""
-    exposed = exposure and exposure["alarm"].value
-    return exposure["sentence"].quote() if exposed else None, exposure["severe"].value is not False
+    alarm = exposure and exposure["alarm"].value
+    return exposure["sentence"].quote() if alarm else None, exposure["severe"].value is not False
 
 
 # --- people -------------------------------------------------------------------------------------------------

@@ -132,8 +132,8 @@ def listings(question: Reproduction) -> tuple[Listing, ...]:
 def of_a_model(options: Mapping[str, Any]) -> tuple[Listing, ...]:
     """From Python alone, by who has the model and its rows; arrays and functions are left out."""
     sides = ("model", "X_train", "y_train", "X_test", "y_test")
-    given = [f"{key}={value if value == LEFT_OUT else ascii(value)}" for key, value in options.items()]
-    call = f"import macekit\n\nmacekit.{FROM_A_MODEL}({', '.join([*sides, *given])}).to_html()"
+    pairs = [f"{key}={value if value == LEFT_OUT else ascii(value)}" for key, value in options.items()]
+    call = f"import macekit\n\nmacekit.{FROM_A_MODEL}({', '.join([*sides, *pairs])}).to_html()"
     return (Listing("From Python", call),)
 
 
@@ -180,11 +180,11 @@ def from_python(question: Reproduction) -> str:
     """``macekit.report("scores.csv", max_advantage=0.1)``; letters beyond ASCII are spelt as Python does."""
     name = BY_NAME[question.operation].python
     if question.tables:
-        given = [
+        pairs = [
             *map(ascii, question.tables.values()),
             *(f"{key}={value!a}" for key, value in question.options.items()),
         ]
-        return f"import macekit\n\nmacekit.{name}({', '.join(given)}).to_html()"
+        return f"import macekit\n\nmacekit.{name}({', '.join(pairs)}).to_html()"
     if question.bare:
         arguments = ", ".join(f"{key}={value!a}" for key, value in question.options.items())
         return f"import macekit\n\nmacekit.{name}({arguments}).to_html()"

@@ -62,8 +62,8 @@ OTHERS: Inline = (
 
 def headline(answer: AnswerPath) -> Headline:
     """The decision, its sentence, and that members are exposed, whatever was decided."""
-    exposed = rare_exposure(answer["exposures"][0])
-    return Headline(answer["decision"].value, answer["sentence"].quote(), *exposed)
+    exposure = rare_exposure(answer["exposures"][0])
+    return Headline(answer["decision"].value, answer["sentence"].quote(), *exposure)
 
 
 def facts(answer: AnswerPath) -> Iterator[Fact]:

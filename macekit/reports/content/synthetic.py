@@ -76,7 +76,7 @@ def _facts(answer: AnswerPath) -> Iterator[Fact]:
     )
 
 
-JUDGED = {
+WHY_JUDGED = {
     "unasked": "Nobody limited copies. They are judged all the same: what would be a pass is a fail if training rows "
     "are shown to be copied, at a tenth of the level, which comes on top of it, unless they are accepted.",
     "accepted": "Copies were accepted: they are no reason to fail here, however many there are.",
@@ -92,8 +92,8 @@ def _copies(answer: AnswerPath) -> Section:
     )
     near: Inline = (answer["near_copies"]["sentence"].quote(),)
     blocks: list[Block] = [Paragraph(words), Paragraph(near)]
-    if copies["judged"].value in JUDGED:
-        blocks.append(Paragraph((JUDGED[copies["judged"].value],)))
+    if copies["judged"].value in WHY_JUDGED:
+        blocks.append(Paragraph((WHY_JUDGED[copies["judged"].value],)))
     coarser = _coarser(copies)
     if not coarser:
         blocks.append(Paragraph(("Rows are compared as they are in every column.",)))

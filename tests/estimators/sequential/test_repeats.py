@@ -16,7 +16,7 @@ from estimators.errors import InputError
 from estimators.sequential import SequentialRun, sequential_run
 from estimators.sequential.repeats import (
     MOST_HASHES,
-    REFUSED,
+    REFUSE_BELOW,
     Sketch,
     _chance_of_sharing,
     chance_of_mark,
@@ -61,7 +61,7 @@ def test_no_batch_of_records_that_never_came_is_taken_for_a_repeat(law: str) -> 
         kept = marks, sketch
         chances += [] if repeat is None else [repeat.chance]
 
-    assert min(chances, default=1.0) > REFUSED
+    assert min(chances, default=1.0) > REFUSE_BELOW
 
 
 CHANGES: dict[str, Callable[[Any, np.random.Generator], Any]] = {
