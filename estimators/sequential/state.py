@@ -231,7 +231,11 @@ def _sketch(value: object) -> Sketch:
     if (np.diff(hashes) <= 0).any() or not isinstance(counts, list | tuple) or len(counts) != len(hashes):
         raise _damaged("need hashes, ascending, and a count for each", "sketch")
     table = np.array([_whole(each, "sketch", 1) for each in counts], np.int64)
-    return Sketch(_whole(n, "sketch"), _whole(m, "sketch"), hashes, table)
+    sketch = Sketch(_whole(n, "sketch"), _whole(m, "sketch"), hashes, table)
+    of_members = int(table[hashes & 1 == 1].sum())
+    if of_members > sketch.n_members or int(table.sum()) - of_members > sketch.n_nonmembers:
+        raise _damaged("its hashes are of more records than it has", "sketch")
+    return sketch
 
 
 def _rows(value: object, part: str, length: int, most: int) -> Iterable[Sequence[object]]:

@@ -95,7 +95,7 @@ def test_a_client_that_closes_its_side_after_its_request_is_answered(
 
 
 def test_a_client_that_closes_its_side_and_waits_long_is_answered(tmp_path: Path) -> None:
-    with running(tmp_path, time_limit="2") as hasty:
+    with running(tmp_path, time_limit="0.5") as hasty:
         until(lambda: hasty.ask("/readyz").status == 200)
         with begun(hasty, "/v1/compare", slow()) as connection:
             connection.shutdown(socket.SHUT_WR)

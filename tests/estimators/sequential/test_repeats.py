@@ -202,6 +202,17 @@ def test_the_chance_of_sharing_is_never_less_than_that_of_all_ways_to_part_the_r
         assert exact <= chance <= 1.0
 
 
+@pytest.mark.parametrize("side", [1, 0])
+def test_a_sketch_of_more_records_than_it_has_is_damaged(side: int) -> None:
+    rng = np.random.default_rng(0)
+    state = sequential_run().after(Scores.of(rng.normal(size=20), rng.normal(size=20))).to_dict()
+    hashes = re.findall("........", state["sketch"]["hashes"])
+    state["sketch"]["counts"] = [21 if int(each, 16) & 1 == side else 1 for each in hashes]
+
+    with pytest.raises(InputError, match="its hashes are of more records than it has"):
+        SequentialRun.from_dict(state)
+
+
 def test_the_sketch_of_two_runs_is_that_of_all_their_records() -> None:
     rng = np.random.default_rng(6)
     both = [Sketch(), Sketch()]
