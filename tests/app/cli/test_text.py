@@ -44,15 +44,16 @@ def failed(capsys: Capture, *arguments: str) -> str:
 
 @pytest.mark.parametrize(("suffix", "more"), [("jsonl", ()), ("csv", ()), ("parquet", ("--by", "document"))])
 def test_the_riskiest_of_the_scores_is_held_against_one_limit(
-    folder: Path, capsys: Capture, suffix: str, more: tuple[str, ...]
+    folder: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch, suffix: str, more: tuple[str, ...]
 ) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)  # a table as wide as it is
     assert main(["text", "tokens.jsonl", f"out.{suffix}", *more]) == 0
     then = capsys.readouterr().out.splitlines()[-1].removeprefix("next: mace ").split()
 
     ends = [main([*then, "--max-advantage", limit]) for limit in ("1", "0.1", "0.99")]
 
     assert ends == [0, 1, 3]
-    assert "The riskiest query's" in capsys.readouterr().out
+    assert "The riskiest query's advantage" in capsys.readouterr().out
 
 
 def test_scores_are_those_of_the_library(folder: Path, capsys: Capture) -> None:
