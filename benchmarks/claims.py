@@ -26,6 +26,7 @@ from scipy.stats import binom
 from estimators.advantage import advantage, cells_for
 from estimators.audit.epsilon import epsilon_lower_bound
 from estimators.audit.roc import auc, operating_point
+from estimators.compare import SAME_ORDER, compare
 from estimators.metric.bounds import View, views_of
 from estimators.metric.estimate import metric_optimum
 from estimators.metric.optimum import Objective, optimum
@@ -653,6 +654,47 @@ def point(share: float) -> Section:
     )
 
 
+# several queries
+
+
+def alike(share: float) -> Section:
+    """Two coarse queries that order the records alike in some samples only, and are one question in these."""
+    ends, apart, rows = [], [], []
+    yes, no = 0.7, 0.5
+    for n, changed in product((100, 400), (0.0, 0.002, 0.005, 0.02, 0.1)):
+        rng, runs = np.random.default_rng([12, n, round(1000 * changed)]), times(2000, share)
+        truth = np.array([yes - no, yes * (1.0 - changed) + (1.0 - yes) * changed - no])
+        above = missed = once = 0
+        for _ in range(runs):
+            members, nonmembers = (rng.random(n) < each for each in (yes, no))
+            other = members ^ (rng.random(n) < changed)
+            queries = {
+                name: Scores.of(1.0 * side, 1.0 * nonmembers, Query.CONTINUOUS)
+                for name, side in (("one", members), ("other", other))
+            }
+            result = compare(queries, pairs=[("one", "other")])
+            lower = {each.name: each.advantage.estimate.interval.lower for each in result.ranking}
+            (difference,) = result.differences
+            interval = difference.estimate.interval
+            above += lower["one"] > truth[0] or lower["other"] > truth[1]
+            missed += not interval.lower <= truth[0] - truth[1] <= interval.upper
+            once += any(each.code == SAME_ORDER for each in result.cautions)
+        case = f"{100 * changed:g}% of members answered otherwise, {n}:{n}"
+        ends.append(Share(case, above, runs, LEVEL))
+        apart.append(Share(case, missed, runs, 2.0 * LEVEL))
+        rates = (f"{each / runs:.4f}" for each in (once, above, missed))
+        rows.append((f"{100 * changed:g}%", f"{n}:{n}", *rates, str(runs)))
+    return Section(
+        [
+            verdict("two coarse queries: a lower end of either above its advantage", ends, "<= 0.025"),
+            verdict("the same: interval of their difference misses it", apart, "<= 0.05"),
+        ],
+        "Two queries of two values each: how often they are asked once, and how often either is wrong",
+        ("members answered otherwise", "sides", "asked once", "lower end above", "difference missed", "runs"),
+        tuple(rows),
+    )
+
+
 # vectors
 
 
@@ -697,6 +739,7 @@ SECTIONS: tuple[Callable[[float], Section], ...] = (
     roc,
     ties,
     point,
+    alike,
     vectors,
 )
 

@@ -695,7 +695,7 @@ def copies_cautions(
     Args:
         copies: Rows that stand in the release.
         near_copies: Rows that have a near copy there.
-        judged: Whether copies were limited, judged unasked, or accepted.
+        judgement: Whether copies were limited, judged unasked, or accepted.
         limits: What was limited.
         rows: Which released rows these are, where they are not all: words that end in a colon.
     """

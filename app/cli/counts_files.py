@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from app.cli.inputs import Misuse, Source, detail_of
+from estimators.statement import Caution
 from macekit.call import JSON, Call, Reply
 from macekit.decoding.body import ColumnRead, DecodedBody, Sample
 from macekit.decoding.compression import expanded
@@ -17,6 +18,11 @@ from macekit.operations import answer
 from macekit.problems import Problem
 
 OK = 200
+
+NOT_CHECKED = Caution(
+    "signature_not_checked",
+    "these counts carry a signature, which was not checked: they may not be what was signed; mace verify tells",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +43,7 @@ class _Content(msgspec.Struct):
     counts: dict[str, Any] | None = None
     columns: list[dict[str, Any]] | None = None
     input_sha256: str | None = None
+    signature: Any = None
 
 
 def memory() -> int:
@@ -58,7 +65,8 @@ def counts_in(source: Source) -> DecodedBody | None:
         columns = [ColumnRead(**{**each, "notes": tuple(each["notes"])}) for each in content.columns]
     except (KeyError, TypeError):
         return None
-    return DecodedBody({"": Sample(counts=content.counts)}, columns=tuple(columns))
+    notes = () if content.signature is None else (NOT_CHECKED,)
+    return DecodedBody({"": Sample(counts=content.counts)}, columns=tuple(columns), cautions=notes)
 
 
 def answer_counts_files(call: Call, values: Mapping[str, object], files: CountsFiles) -> Reply:
@@ -74,11 +82,14 @@ def answer_counts_files(call: Call, values: Mapping[str, object], files: CountsF
             )
         parts.append(part)
     columns = tuple(dict.fromkeys(column for part in parts for column in part.columns))
-    shards = DecodedBody(options={"shards": [part.samples[""].counts for part in parts]}, columns=columns)
+    notes = tuple(dict.fromkeys(note for part in parts for note in part.cautions))
+    shards = DecodedBody(
+        options={"shards": [part.samples[""].counts for part in parts]}, columns=columns, cautions=notes
+    )
     if call.operation == "counts":
         return answer(call, replace(shards, options={**values, **shards.options}))
     reply = answer(Call("counts"), shards)
     if reply.status != OK:
         raise Misuse(detail_of(reply))
     together = Sample(counts=msgspec.json.decode(reply.body)["counts"])
-    return answer(call, DecodedBody({"": together}, dict(values), columns=columns))
+    return answer(call, DecodedBody({"": together}, dict(values), columns=columns, cautions=notes))

@@ -188,10 +188,8 @@ def _parts(
     kernel = kernel_of(data, reading)
     if kernel is None or not isinstance(data, Scores):
         counts = cells_of(data, reading)
-        if isinstance(data, Counts) and counts.cells.kind in (
-            "intervals",
-            "grid",
-        ):  # a value is a cell of its own
+        has_steps = counts.cells.kind in ("intervals", "grid")  # else a value or a label is a cell of its own
+        if isinstance(data, Counts) and has_steps:
             counts = counts.coarsen(resolution(counts.n_records))
         members, nonmembers = counts.blocks(shares, rng)
         eta = posteriors(members[0], nonmembers[0], prior)

@@ -31,14 +31,14 @@ DIGITS = {16: 3, 32: 6, 64: 15}
 APART = 0.5
 """Values of which rounding leaves at least this share different are rounded; others only if they lie next to one."""
 
-NEXT_TO = 2.0**-20, 1.0 / 20.0
-"""What lies next to a value: at most this share of the largest value away, and at most this share of a step."""
+NEAR_OF_LARGEST, NEAR_OF_STEP = 2.0**-20, 1.0 / 20.0
+"""How near a value is to one of a precision: at most this share of the largest value away, and of a step."""
 
 BY_CHANCE = 0.001
 """How probable it may be that a table of numbers like those of the other has so few digits all the same."""
 
-BETRAY = 8
-"""So many values that do not fit betray that a precision is none."""
+LEAST_MISFITS = 8
+"""So many values at least, finer than a step, would show that a precision is none."""
 
 FEW = 64
 """Values that are tried before all are."""
@@ -232,10 +232,9 @@ def _next_to(values: Floats, precision: Precision) -> Floats:
     whole = np.array_equal(np.floor(target), target)
     if not whole and len(np.unique(target)) >= APART * len(np.unique(values)):
         return target
-    of_largest, of_step = NEXT_TO
-    near = np.full(len(values), of_largest * float(np.abs(values).max()))
+    near = np.full(len(values), NEAR_OF_LARGEST * float(np.abs(values).max()))
     if precision.rounds_digits:
-        near = np.minimum(near, of_step * 10.0 ** -precision.places(values).astype(np.float64))
+        near = np.minimum(near, NEAR_OF_STEP * 10.0 ** -precision.places(values).astype(np.float64))
     return np.where(np.abs(target - values) <= near, target, values)
 
 
@@ -269,7 +268,7 @@ def _decimals(values: Floats, bits: int) -> Iterator[Precision]:
     Of floats that were not rounded those below it would betray themselves.
     """
     sizes = np.sort(np.abs(values[values != 0.0])) if values.any() else np.ones(1)
-    small = sizes[min(max(len(sizes) // 10, BETRAY), len(sizes) - 1)]
+    small = sizes[min(max(len(sizes) // 10, LEAST_MISFITS), len(sizes) - 1)]
     step = np.floor(np.log2(small)) - np.finfo(FLOATS[bits]).nmant  # of these floats there, in powers of two
     for decimals in range(-max(int(np.log10(sizes.max())), 0), int(np.floor(-step * np.log10(2.0))) + 1):
         yield from (Precision(width, decimals) for width in dict.fromkeys((64, bits)))

@@ -131,7 +131,7 @@ class Repeat:
     is_whole: bool = False
 
     @property
-    def said(self) -> str:
+    def words(self) -> str:
         """How many, in words."""
         if self.n_shared == self.n_records and self.exact:
             return f"all {self.n_records} of its records"

@@ -238,7 +238,7 @@ class SequentialRun(State):
         if repeat is not None and repeat.chance <= REFUSE_BELOW:
             again = "is one of those before, score by score" if repeat.is_whole else "was there before"
             raise InputError(
-                f"scores: this batch {again}: {repeat.said} share their value with records before, on the same side; "
+                f"scores: this batch {again}: {repeat.words} share their value with records before, on the same side; "
                 "a run takes each record once",
                 field="members",
             )
@@ -428,7 +428,7 @@ def _are_same(one: Look, other: Look) -> bool:
 def _may_be_repeated(repeat: Repeat) -> Caution:
     return Caution(
         "repeated_batch",
-        f"{repeat.said} share their value with records before, on the same side; where scores take few values, that "
+        f"{repeat.words} share their value with records before, on the same side; where scores take few values, that "
         f"happens by chance with a probability of up to {at_most(repeat.chance)}, so the batch was taken: if it was "
         "sent again, or overlaps with another, begin a new run, for each record may come once",
     )

@@ -812,8 +812,8 @@ class LimitsQuestion(TablesQuestion):
     prior: Share = Field(0.5, description="probability that a row is a member before its score is seen")
 
 
-class SyntheticQuestion(LimitsQuestion):
-    """What a released table gives away about the rows it was made from."""
+class ReleaseQuestion(TablesQuestion):
+    """What is asked of a released table, beside the rows that it was made from and others."""
 
     model_config = ConfigDict(json_schema_extra={"required": ["train", "holdout", "synthetic"]})
 
@@ -840,27 +840,21 @@ class SyntheticQuestion(LimitsQuestion):
     accept_copies: bool = Field(
         False, description="whether copies that max_copies_over_holdout does not limit are no reason to fail"
     )
+
+
+class SyntheticQuestion(ReleaseQuestion, LimitsQuestion):
+    """What a released table gives away about the rows it was made from."""
+
     queries: list[QueryName] | None = Field(
         None, min_length=2, max_length=12, description="the queries to ask; all that can be, if left out"
     )
 
 
-class ReleaseSizeQuestion(TablesQuestion):
+class ReleaseSizeQuestion(ReleaseQuestion):
     """How many rows of a released table may go out."""
 
-    model_config = ConfigDict(json_schema_extra={"required": ["train", "holdout", "synthetic"]})
-
-    train: TableRequired = Field(
-        None, description="the rows that the release was made from: a list for each column; null is missing"
-    )
-    holdout: TableRequired = Field(
-        None, description="rows like these that it was not made from, with the same columns"
-    )
     synthetic: TableRequired = Field(
         None, description="all the rows that might be released, with the same columns"
-    )
-    reference: TableGiven | None = Field(
-        None, description="further rows, of neither side; without them, queries that need them are not asked"
     )
     sizes: list[Annotated[int, Field(ge=1, le=2**53)]] | None = Field(
         None,
@@ -879,19 +873,6 @@ class ReleaseSizeQuestion(TablesQuestion):
     )
     at_precision: Share | None = Field(
         None, description="the precision that goes with max_exposed, above the prior; 0.9, if left out"
-    )
-    max_copies_over_holdout: Annotated[int, Field(ge=0, le=2**53)] | None = Field(
-        None,
-        description="most training rows that may be copied beyond what chance explains; if left out, what would be a "
-        "pass is a fail if any are shown to be, at a tenth of the level, which comes on top of it",
-    )
-    max_near_copies_over_holdout: Annotated[int, Field(ge=0, le=2**53)] | None = Field(
-        None,
-        description="most training rows that may have a near copy beyond what chance explains: alike in every "
-        "category, and in all numbers together up to 1% of a range",
-    )
-    accept_copies: bool = Field(
-        False, description="whether copies that max_copies_over_holdout does not limit are no reason to fail"
     )
     queries: list[QueryName] | None = Field(
         None, min_length=1, max_length=12, description="the queries to ask; all that can be, if left out"

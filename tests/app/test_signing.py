@@ -194,6 +194,25 @@ def test_a_report_of_a_signed_answer_says_at_its_top_whether_that_was_checked(
     assert face in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("parts", [1, 2])
+def test_of_signed_counts_an_answer_says_that_their_signature_was_not_checked(
+    client: TestClient, tmp_path: Path, capsys: pytest.CaptureFixture[str], parts: int
+) -> None:
+    names = [str(tmp_path / f"counts{part}.json") for part in range(parts)]
+    for name in names:
+        document = client.post("/v1/counts", json=SIDES).json()
+        document["counts"]["members"] = document["counts"]["members"][::-1]
+        Path(name).write_text(json.dumps(document))
+
+    main(["estimate", *names])
+    main(["estimate", *names, "--json"])
+
+    shown, answer = capsys.readouterr().out.split("\n{", 1)
+    noted = "these counts carry a signature, which was not checked"
+    assert shown.count(noted) == 1
+    assert [each["code"] for each in json.loads("{" + answer)["warnings"]].count("signature_not_checked") == 1
+
+
 def test_an_answer_that_carries_no_signature_has_nothing_said_of_one(
     edited: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
