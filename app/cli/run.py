@@ -105,12 +105,6 @@ def answer_inputs(call: Call, values: Values, inputs: Inputs, progress: Progress
         return perform(about, body, values)
 
 
-def decode_inputs(call: Call, values: Values, inputs: Sequence[Source] | Sides) -> DecodedBody:
-    """The records of one input, or of one for each side, as they are."""
-    call = replace(call, names=values.get("query") == "discrete")
-    return _both(call, inputs) if isinstance(inputs, Sides) else _decode(call, inputs[0])
-
-
 def require_question(operation: str, values: Values) -> None:
     """Refuse a question that could not be answered whatever the records are."""
     validate(QUESTIONS[operation], values)
