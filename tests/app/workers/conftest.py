@@ -10,6 +10,7 @@ import pytest
 import uvloop
 
 from app.workers.pool import Pool
+from app.workers.processes import Source
 from tests.app.workers.support import WORK, do, settings, settled
 
 
@@ -24,8 +25,12 @@ class Workers:
     def run(self, work: Coroutine[Any, Any, Any]) -> Any:
         return self._runner.run(asyncio.wait_for(work, 60))
 
-    def do(self, operation: str, source: bytes = b"") -> Any:
+    def do(self, operation: str, source: Source = b"") -> Any:
         return self.run(do(self.pool, operation, source))
+
+    def kills(self, reason: str) -> int:
+        """How many workers were ended for this reason so far."""
+        return self.pool.snapshot().kills[reason]
 
     def stop(self) -> None:
         self.run(self.pool.stop())

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from app.settings import Settings
 from app.workers.pool import Pool
 from app.workers.processes import Source
 from macekit.call import Call, Reply
+from macekit.problems import Problem
 
 WORK = "tests.app.workers.work:perform"
 PATIENCE = 30.0
@@ -20,6 +24,17 @@ PATIENCE = 30.0
 
 def settings(**given: Any) -> Settings:
     return Settings(**{"workers": 2, "queue": 4, **given})
+
+
+def in_loop(test: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., None]:
+    """Run a test in an event loop: that of the shared pool, if it has one."""
+
+    @functools.wraps(test)
+    def run(**fixtures: Any) -> None:
+        shared = fixtures.get("workers")
+        (asyncio.run if shared is None else shared.run)(test(**fixtures))
+
+    return run
 
 
 async def settled(pool: Pool) -> None:
@@ -39,12 +54,25 @@ async def running(perform: str = WORK, *, confined: bool = False, **given: Any) 
         await pool.stop()
 
 
+def fork_server(pool: Pool) -> int:
+    """The process of its fork server."""
+    assert pool._fork_server._process is not None
+    return pool._fork_server._process.pid
+
+
 async def do(pool: Pool, operation: str, source: Source = b"", client: str = "someone") -> Reply:
     with pool.admit(client):
         return await pool.run(Call(operation), source)
 
 
-async def until(true: Callable[[], bool]) -> None:
+async def refused(awaited: Awaitable[Any]) -> Problem:
+    """The problem that something ends with."""
+    with pytest.raises(Problem) as failed:
+        await awaited
+    return failed.value
+
+
+async def until(true: Callable[[], Any]) -> None:
     """Wait until something is so; fail if it does not become so."""
     async with asyncio.timeout(PATIENCE):
         while not true():
@@ -69,6 +97,10 @@ class Gate:
     def __init__(self, directory: Path) -> None:
         self.path = directory / "gate"
         self.source = os.fsencode(self.path)
+
+    def call(self) -> Call:
+        """A job that reads nothing of its body until it is opened."""
+        return Call("gated_checksum", query=(("gate", str(self.path)),))
 
     def open(self) -> None:
         self.path.touch()
