@@ -85,8 +85,9 @@ ENCODERS = {"gzip": gzip.compress, "zstd": lambda data: pa.compress(data, codec=
 def post(
     service: Running, path: str, body: Any, media_type: str = JSON, headers: Mapping[str, str] | None = None
 ) -> Answer:
-    """The answer to a question; a body that is no bytes is sent as JSON."""
-    sent = body if isinstance(body, bytes) else json.dumps(body).encode()
+    """The answer to a question; a body that is neither bytes nor text is sent as JSON."""
+    text = body if isinstance(body, str | bytes) else json.dumps(body)
+    sent = text.encode() if isinstance(text, str) else text
     return service.ask(path, "POST", sent, {"Content-Type": media_type, **(headers or {})})
 
 
@@ -158,9 +159,9 @@ def answered(connection: socket.socket) -> Answer:
     return Answer(found.status, {name.lower(): value for name, value in found.getheaders()}, found.read())
 
 
-def metric(service: Running, name: str) -> float:
+def metric(service: Running, name: str, headers: Mapping[str, str] | None = None) -> float:
     """The value of one of the service's own metrics."""
-    lines = service.ask("/metrics").body.decode().splitlines()
+    lines = service.ask("/metrics", headers=headers).body.decode().splitlines()
     return float(next(line.rpartition(" ")[2] for line in lines if line.startswith(name + " ")))
 
 

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 
 import pytest
 
-from macekit.call import JSON
+from macekit.call import CSV, JSON
 from tests.app.conftest import KEY, MIB
-from tests.app.http.asked import answered, as_json, begun, metric, reached, slow, world
-from tests.app.running import PATIENCE, Answer, Running
+from tests.app.http.asked import answered, as_json, begun, metric, post, reached, slow, world
+from tests.app.running import PATIENCE, Answer, Running, until
 
 CANCELLED = 'mace_worker_kills_total{reason="cancelled"}'
 
@@ -78,18 +78,26 @@ def test_a_client_that_closes_its_side_after_its_request_is_answered(service: Ru
     assert metric(service, CANCELLED) == before
 
 
-def test_a_client_that_leaves_while_it_waits_ends_its_worker(service: Running) -> None:
-    before = metric(service, CANCELLED)
-    with begun(service, "/v1/compare", slow()):
-        reached(service, "mace_workers_busy", 1.0)
+def test_a_client_that_leaves_while_it_waits_ends_its_worker_and_the_next_is_answered(
+    narrow: Running,
+) -> None:
+    before = metric(narrow, CANCELLED)
+    with begun(narrow, "/v1/compare", slow()):
+        reached(narrow, "mace_workers_busy", 1.0)
 
-    reached(service, CANCELLED, before + 1.0)
+    reached(narrow, CANCELLED, before + 1.0)
+    assert post(narrow, "/v1/advantage", as_json(*world(2000))).status == 200
 
 
-def test_a_client_that_closes_its_side_amid_its_body_has_left(service: Running) -> None:
-    with begun(service, "/v1/advantage", b"{", declared=1000) as connection:
-        reached(service, "mace_bodies_arriving", 1.0)
+@pytest.mark.parametrize("path", ["/v1/advantage", "/v1/counts"])
+def test_a_client_that_closes_its_side_amid_its_body_has_left_and_leaves_nothing_behind(
+    service: Running, path: str
+) -> None:
+    rows = b"score,member\n" + b"1,1\n" * 100_000
+    with begun(service, path, rows, declared=10**7, media_type=CSV) as connection:
+        until(lambda: metric(service, "mace_bodies_arriving") + metric(service, "mace_workers_busy") == 1.0)
         connection.shutdown(socket.SHUT_WR)
 
         assert connection.recv(100) == b""
-    reached(service, "mace_bodies_arriving", 0.0)
+    for name in ("mace_bodies_arriving", "mace_workers_busy", "mace_under_way", "mace_spooled_bytes"):
+        reached(service, name, 0.0)

@@ -48,18 +48,6 @@ def test_a_word_that_is_escaped_goes_to_a_worker_and_plain_scores_need_none() ->
     assert quick(Call("advantage"), as_json(*world(200), max_advantage=0.1))
 
 
-def test_silent_uploads_hold_no_place_in_the_queue(narrow: Running) -> None:
-    silent = [connected(narrow) for _ in range(20)]
-    for one in silent:
-        one.sendall(head("/v1/advantage", 9_999))
-
-    answer = post(narrow, "/v1/advantage", as_json(*world(2000)))
-
-    for one in silent:
-        one.close()
-    assert answer.status == 200
-
-
 def test_a_trickled_count_does_not_hold_the_only_worker(narrow: Running) -> None:
     rows = b"score,member\n" + b"1,1\n" * 30_000
     with begun(narrow, "/v1/counts", rows, declared=10**6, media_type=CSV):

@@ -1,4 +1,4 @@
-"""A system that has no room for a file and few descriptors to give, and a real service: what waits, what is answered."""
+"""A system that has no room for a file and few descriptors to give, and a real service: what waits, what does not."""
 
 from __future__ import annotations
 

@@ -13,20 +13,8 @@ import pytest
 
 from macekit.call import ARROW, CSV, JSON, NDJSON, NPY, NPZ, PARQUET
 from tests.app.conftest import BODY_LIMIT, EXPANDED_LIMIT
-from tests.app.http.asked import (
-    TABLES,
-    answered,
-    as_json,
-    begun,
-    metric,
-    post,
-    reached,
-    slow,
-    slug,
-    table,
-    workers_of,
-    world,
-)
+from tests.app.http import asked
+from tests.app.http.asked import answered, as_json, begun, post, slow, slug, world
 from tests.app.running import Answer, Running, until
 from tests.cases import each_case
 
@@ -41,7 +29,7 @@ def serves(service: Running) -> bool:
 
 
 def test_an_unknown_option_of_the_query_string_is_answered_with_the_nearest(service: Running) -> None:
-    answer = post(service, "/v1/advantage?treshold=0.1", TABLES[CSV](table(*world(20))), CSV)
+    answer = post(service, "/v1/advantage?treshold=0.1", asked.TABLES[CSV](asked.table(*world(20))), CSV)
 
     assert refusal(answer) == (422, "unknown-field")
     assert "did you mean 'max_advantage'?" in answer.json()["detail"]
@@ -75,11 +63,11 @@ def test_a_body_over_the_limit_is_refused_though_it_did_not_say_its_length(narro
     connection.close()
 
 
-@each_case("media_type", [JSON, *TABLES])
+@each_case("media_type", [JSON, *asked.TABLES])
 @each_case("path", ["/v1/advantage", "/v1/counts"])
 def test_a_body_that_expands_beyond_its_limit_is_refused(media_type: str, path: str, narrow: Running) -> None:
     sides = [np.tile(side, 400) for side in world(100)]
-    made = as_json(*sides) if media_type == JSON else TABLES[media_type](table(*sides))
+    made = as_json(*sides) if media_type == JSON else asked.TABLES[media_type](asked.table(*sides))
     bomb = gzip.compress(made + b" " * 10_000_000)
 
     answer = post(narrow, path, bomb, media_type, {"Content-Encoding": "gzip"})
@@ -107,29 +95,19 @@ def test_formats_that_are_not_known_are_refused(
     assert refusal(answer) == (status, slug)
 
 
-@each_case("media_type", [JSON, *TABLES])
+@each_case("media_type", [JSON, *asked.TABLES])
 @each_case("path", ["/v1/advantage", "/v1/counts"])
 def test_an_empty_body_is_an_incomplete_one(media_type: str, path: str, service: Running) -> None:
     assert refusal(post(service, path, b"", media_type)) == (400, "incomplete-body")
 
 
-def test_a_client_that_leaves_early_ends_its_worker_and_the_next_is_answered(narrow: Running) -> None:
-    cancelled = 'mace_worker_kills_total{reason="cancelled"}'
-    before = metric(narrow, cancelled)
-    with begun(narrow, "/v1/compare", slow()):
-        reached(narrow, "mace_workers_busy", 1.0)
-
-    reached(narrow, cancelled, before + 1.0)
-    assert serves(narrow)
-
-
 def test_when_every_place_is_taken_the_next_is_told_to_come_again_unless_it_is_small(narrow: Running) -> None:
     whole = slow()
     with begun(narrow, "/v1/compare", whole), begun(narrow, "/v1/compare", whole):
-        reached(narrow, "mace_under_way", 2.0)
+        asked.reached(narrow, "mace_under_way", 2.0)
         answer = post(narrow, "/v1/advantage", as_json(*world(2000)))
         assert post(narrow, "/v1/advantage", as_json(*world(20))).status == 200
-        assert (narrow.ask("/readyz").status, metric(narrow, "mace_ready")) == (200, 1.0)
+        assert (narrow.ask("/readyz").status, asked.metric(narrow, "mace_ready")) == (200, 1.0)
 
     assert refusal(answer) == (503, "busy")
     assert int(answer.headers["retry-after"]) >= 1
@@ -140,10 +118,10 @@ def test_a_request_that_loses_two_workers_fails_and_the_next_is_answered(narrow:
     repeated = narrow.logged().count("request repeated")
     with begun(narrow, "/v1/compare", slow()) as connection:
         for _ in range(2):
-            reached(narrow, "mace_workers_busy", 1.0)
-            (worker,) = until(lambda: workers_of(narrow))
+            asked.reached(narrow, "mace_workers_busy", 1.0)
+            (worker,) = until(lambda: asked.workers_of(narrow))
             os.kill(worker, signal.SIGKILL)
-            until(lambda lost=worker: lost not in workers_of(narrow))
+            until(lambda lost=worker: lost not in asked.workers_of(narrow))
 
         answer = answered(connection)
 

@@ -163,7 +163,11 @@ def test_probes_are_not_logged_unless_something_is_wrong(untouched: None) -> Non
     assert [json.loads(line)["status"] for line in lines] == [503]
 
 
-def test_a_line_that_finds_no_room_is_dropped_and_counted(untouched: None) -> None:
+def test_a_line_that_finds_no_room_is_dropped_and_counted(
+    untouched: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(logs, "MOST_LINES", 200)
+
     class Blocked(io.StringIO):
         """A stream that takes nothing until it is opened."""
 
