@@ -1,5 +1,6 @@
 """The command from a shell: a real process, its output and its exit status."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -7,7 +8,10 @@ from pathlib import Path
 
 def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "app.cli", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, cwd=folder)
+    bare = {name: value for name, value in os.environ.items() if name != "COLUMNS"}  # pytest may set it
+    return subprocess.run(
+        command, capture_output=True, text=True, timeout=60, check=False, cwd=folder, env=bare
+    )
 
 
 def test_the_demo_prints_a_table_a_verdict_and_a_sentence_and_contains_its_known_truth(

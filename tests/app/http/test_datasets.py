@@ -81,6 +81,7 @@ def test_nothing_else_is_opened(service: Running, place: Path, name: str) -> Non
     assert str(place) not in answer.body.decode().replace(name.format(place), "")
 
 
+@pytest.mark.slow
 def test_a_worker_can_open_nothing_beside_it_even_if_the_checks_were_passed(
     place: Path, tmp_path: Path
 ) -> None:
@@ -170,6 +171,7 @@ def bucket(place: Path) -> Iterator[str]:
         server.stop()
 
 
+@pytest.mark.slow
 def test_a_dataset_in_a_bucket_is_answered_and_nothing_beside_it(
     bucket: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -146,6 +146,7 @@ def test_a_service_whose_event_loop_no_longer_turns_is_not_alive(service: Runnin
     assert slug(stuck) == "not-ready"
 
 
+@pytest.mark.slow
 def test_a_port_of_probes_that_is_taken_stops_the_start(tmp_path: Path) -> None:
     with (
         socket.create_server(("127.0.0.1", 0)) as taken,

@@ -256,6 +256,7 @@ def test_two_answers_to_one_look_do_not_follow_one_another(
     assert main(["verify", names[0], names[1], names[1], "--public-key", str(folder / "key.pub")]) == 0
 
 
+@pytest.mark.slow
 def test_a_second_service_on_the_same_file_does_not_start(seen: Seen, folder: Path, tmp_path: Path) -> None:
     process = start(
         tmp_path,

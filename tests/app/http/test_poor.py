@@ -12,6 +12,8 @@ import pytest
 from tests.app.http.asked import as_json, ok, post, slug, world
 from tests.app.running import Running, ready, until
 
+pytestmark = pytest.mark.slow
+
 POOR = (
     "import resource, sys, app.cli; resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000));"
     "resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64)); sys.exit(app.cli.main(['serve']))"

@@ -128,6 +128,7 @@ def test_as_many_silent_uploads_as_may_arrive_keep_nobody_out(service: Running) 
     reached(service, "mace_bodies_arriving", 0.0)
 
 
+@pytest.mark.slow
 def test_slow_bodies_that_fill_the_memory_of_all_give_way_to_the_next(tmp_path: Path) -> None:
     with (
         ready(tmp_path, spool_limit=str(2**22), stall_limit="10") as filled,

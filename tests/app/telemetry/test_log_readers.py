@@ -6,6 +6,8 @@ import os
 import signal
 from pathlib import Path
 
+import pytest
+
 from tests.app.http.asked import metric
 from tests.app.running import PATIENCE, Running, port_of, start
 
@@ -17,6 +19,7 @@ def asked_often(service: Running) -> None:
         assert service.ask("/version", headers={"X-Request-ID": "x" * 64}).status == 200
 
 
+@pytest.mark.slow
 def test_a_log_that_nobody_reads_holds_nobody_up_and_says_what_is_missing_once_it_is_read(
     tmp_path: Path,
 ) -> None:

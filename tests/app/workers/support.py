@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import os
+import signal
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -79,12 +80,23 @@ async def until(true: Callable[[], Any]) -> None:
             await asyncio.sleep(0.005)
 
 
+def state_of(pid: int) -> str:
+    """The letter by which the system tells how a process is; Z if it is gone."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return "Z"
+
+
 def alive(pid: int) -> bool:
     """Whether a process runs; one that only waits to be reaped does not."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
-    except (FileNotFoundError, ProcessLookupError):
-        return False
+    return state_of(pid) not in "ZX"
+
+
+async def halt_fork_server(pool: Pool) -> None:
+    """Have it do nothing more, once it has done all that it was to do: until then it holds its workers' sockets."""
+    await until(lambda: state_of(fork_server(pool)) == "S")
+    os.kill(fork_server(pool), signal.SIGSTOP)
 
 
 def descriptors() -> int:

@@ -25,6 +25,7 @@ from tests.app.workers.support import (
     descriptors,
     do,
     fork_server,
+    halt_fork_server,
     in_loop,
     refused,
     running,
@@ -239,7 +240,7 @@ async def test_a_reply_for_which_there_is_no_room_is_refused() -> None:
 @in_loop
 async def test_no_one_waits_for_a_worker_longer_than_work_may_take() -> None:
     async with running(workers=1, time_limit=0.3) as pool:
-        os.kill(fork_server(pool), signal.SIGSTOP)
+        await halt_fork_server(pool)
         os.kill(*pool._workers, signal.SIGKILL)
         await until(lambda: not pool._workers)
         failed = await refused(do(pool, "size"))
@@ -294,7 +295,7 @@ async def test_a_fork_server_that_is_stuck_is_ended_and_another_started(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with running(workers=1) as pool:
-        os.kill(fork_server(pool), signal.SIGSTOP)
+        await halt_fork_server(pool)
         monkeypatch.setattr("app.workers.processes.SPAWN_SECONDS", 1.0)  # for this one, not for the next
         os.kill(*pool._workers, signal.SIGKILL)
         await until(lambda: "fork server stuck" in caplog.messages)

@@ -93,6 +93,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nobody but the first process gets orphans")
 def test_as_first_process_of_a_container_it_reaps_workers_whose_fork_server_is_gone() -> None:
     done = subprocess.run(
