@@ -15,12 +15,13 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from app.cli import main
+from app.settings import BadSettings, Settings
 from app.signing import Signer, public_key, verify
 from estimators import Scores
 from estimators.sequential import SequentialRun, sequential_run
 from macekit.call import HTML, JSON
 from tests.app.http.asked import post
-from tests.app.running import Answer, Running, running, start
+from tests.app.running import Answer, Running, running
 from tests.app.test_signing import pem
 from tests.cases import each_case
 
@@ -256,15 +257,6 @@ def test_two_answers_to_one_look_do_not_follow_one_another(
     assert main(["verify", names[0], names[1], names[1], "--public-key", str(folder / "key.pub")]) == 0
 
 
-@pytest.mark.slow
-def test_a_second_service_on_the_same_file_does_not_start(seen: Seen, folder: Path, tmp_path: Path) -> None:
-    process = start(
-        tmp_path,
-        signing_key_file=str(folder / "key.pem"),
-        runs_file=str(folder / "audit.jsonl.runs"),
-    )
-
-    assert process.wait(60) == 2
-    said = (tmp_path / "stderr").read_text()
-    assert "MACE_RUNS_FILE" in said
-    assert "another service writes it" in said
+def test_a_second_service_on_the_same_file_does_not_start(seen: Seen, folder: Path) -> None:
+    with pytest.raises(BadSettings, match=r"MACE_RUNS_FILE: .*another service writes it"):
+        _ = Settings(signing_key_file=folder / "key.pem", runs_file=folder / "audit.jsonl.runs").runs

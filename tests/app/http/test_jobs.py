@@ -106,14 +106,11 @@ def post(
     return service.ask(path, "POST", body, JSON | dict(headers))
 
 
-def ended(service: Running, place: str, headers: Mapping[str, str] | None = None) -> dict[str, Any]:
+def ended(service: Running, place: str) -> dict[str, Any]:
     """What is known of a job that has ended."""
-
-    def look() -> dict[str, Any] | None:
-        known: dict[str, Any] = service.ask(place, headers=headers).json()
-        return None if known["state"] == "working" else known
-
-    known: dict[str, Any] = until(look)
+    known: dict[str, Any] = until(
+        lambda: (known := service.ask(place).json())["state"] != "working" and known, service.process
+    )
     return known
 
 

@@ -154,19 +154,6 @@ def test_counts_can_be_posted_back_wherever_scores_can(service: Running) -> None
     ok(post(service, "/v1/individual-risk", {"counts": counted, "targets": [0.5]}))
 
 
-def test_shards_merge_to_the_counts_of_all_in_any_order(service: Running) -> None:
-    members, nonmembers = world(900)
-    parts = [(members[i::3] * 10.0**i, nonmembers[i::3]) for i in range(3)]
-    shards = [ok(post(service, "/v1/counts", as_json(*part)))["counts"] for part in parts]
-    whole = as_json(np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts]))
-
-    for order in ([0, 1, 2], [2, 0, 1]):
-        merged = ok(post(service, "/v1/counts", {"shards": [shards[i] for i in order]}))
-        counted = ok(post(service, "/v1/counts", whole))
-        assert (taken(merged), [*taken(counted)]) == ({}, ["members", "nonmembers"])
-        assert merged == counted
-
-
 def test_groups_units_and_the_score_column_of_a_table_are_those_of_json(service: Running) -> None:
     members, nonmembers = world(60)
     groups = ["a", "b", "ä, =1+1"] * 42 + ["a"]
@@ -186,29 +173,6 @@ def test_groups_units_and_the_score_column_of_a_table_are_those_of_json(service:
     assert answer == wanted
     assert {group["label"] for group in answer["groups"]} == set(groups)
     assert len(answer["records"]["index"]) == 5
-
-
-def test_clusters_of_a_table_are_those_of_json(service: Running) -> None:
-    members, nonmembers = world(60)
-    labels = [i // 2 for i in range(127)]
-    models = [i % 31 for i in range(127)]
-    body = as_csv(table(members, nonmembers, whose=labels, model=models))
-
-    answer = ok(post(service, "/v1/advantage?score=score&cluster=whose,model", body, CSV))
-
-    asked = {"cluster": {"whose": labels, "model": models}}
-    wanted = ok(post(service, "/v1/advantage", as_json(members, nonmembers, **asked)))
-    wanted["provenance"]["options"] |= {"score": "score", "cluster": "whose,model"}
-    read = {f"{each['role']}: {each['name']}" for each in answer["provenance"].pop("columns")}
-    assert read == {"cluster: model", "cluster: whose", "member: member", "score: score"}
-    assert [*taken(wanted)] == ["members", "nonmembers", "cluster"]
-    assert answer == wanted
-    assert answer["advantage"]["clusters"]["numbers"] == [64, 31]
-
-    problem = post(service, "/v1/counts?cluster=whose&score=score", body, CSV)
-    assert problem.status == 422
-    assert problem.json()["field"] == "cluster"
-    assert "/v1/advantage, /v1/attack, /v1/audit, /v1/compare" in problem.json()["detail"]
 
 
 @pytest.mark.parametrize("path", ["gate", "metrics", "individual-risk", "audit", "attack", "report"])

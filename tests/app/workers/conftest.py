@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ import uvloop
 
 from app.workers.pool import Pool
 from app.workers.processes import Source
+from app.workers.uploads import Budget
 from tests.app.workers.support import WORK, do, settings, settled
 
 
@@ -28,6 +30,20 @@ class Workers:
     def do(self, operation: str, source: Source = b"") -> Any:
         return self.run(do(self.pool, operation, source))
 
+    @contextmanager
+    def given(self, **changes: Any) -> Iterator[Pool]:
+        """Other limits for a while; at their end nothing may be held or under way, and every worker is there."""
+        pool, before = self.pool, (self.pool.settings, self.pool.budget)
+        pool.settings = pool.settings.model_copy(update=changes)
+        pool.budget = Budget(pool.settings.spool_limit)
+        try:
+            yield pool
+            assert pool.budget.in_use == 0
+            with pool.admit("the next"):
+                assert pool._admission.under_way == 1
+        finally:
+            pool.settings, pool.budget = before
+
     def kills(self, reason: str) -> int:
         """How many workers were ended for this reason so far."""
         return self.pool.snapshot().kills[reason]
@@ -37,7 +53,7 @@ class Workers:
 
 
 @pytest.fixture(
-    scope="module", params=[asyncio.new_event_loop, uvloop.new_event_loop], ids=["asyncio", "uvloop"]
+    scope="session", params=[asyncio.new_event_loop, uvloop.new_event_loop], ids=["asyncio", "uvloop"]
 )
 def shared(request: pytest.FixtureRequest) -> Iterator[Workers]:
     with asyncio.Runner(loop_factory=request.param) as runner:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,25 +21,12 @@ from tests.app.workers.support import (
     in_loop,
     refused,
     request,
-    running,
     settings,
-    settled,
     until,
 )
 
 MIB = 2**20
 Receive = Callable[[], Awaitable[Any]]
-
-
-@asynccontextmanager
-async def clean(**given: Any) -> AsyncIterator[Pool]:
-    """A pool that must be whole and hold nothing once the test is through with it."""
-    async with running(**given) as pool:
-        yield pool
-        await settled(pool)
-        assert pool.budget.in_use == 0
-        with pool.admit("the next"):
-            assert pool._admission.under_way == 1
 
 
 async def ask(
@@ -120,8 +106,8 @@ def test_a_body_reaches_the_worker_whole_whichever_way_it_goes(
 
 
 @in_loop
-async def test_small_json_that_is_quick_is_answered_here_and_all_else_by_a_worker() -> None:
-    async with clean(inline_limit=100) as pool:
+async def test_small_json_that_is_quick_is_answered_here_and_all_else_by_a_worker(workers: Workers) -> None:
+    with workers.given(inline_limit=100) as pool:
 
         def quick(call: Call, body: bytes) -> bool:
             return b"slow" not in body
@@ -154,8 +140,8 @@ ENDINGS: dict[str, tuple[str, Callable[[], Receive], dict[str, str], tuple[bool,
 
 
 @in_loop
-async def test_a_body_that_does_not_come_as_it_should_ends_as_its_own_problem() -> None:
-    async with clean(body_limit=200_000, stream_limit=200_000, stall_limit=0.3) as pool:
+async def test_a_body_that_does_not_come_as_it_should_ends_as_its_own_problem(workers: Workers) -> None:
+    with workers.given(body_limit=200_000, stream_limit=200_000, stall_limit=0.2) as pool:
         for name, (slug, receive, headers, ways) in ENDINGS.items():
             for streamed in ways:
                 failed = await refused(ask(pool, "checksum", receive(), headers, streamed=streamed))
@@ -164,8 +150,8 @@ async def test_a_body_that_does_not_come_as_it_should_ends_as_its_own_problem() 
 
 
 @in_loop
-async def test_a_worker_that_ends_or_does_not_read_or_answer_fails_its_upload() -> None:
-    async with clean(time_limit=0.3) as pool:
+async def test_a_worker_that_ends_or_does_not_read_or_answer_fails_its_upload(workers: Workers) -> None:
+    with workers.given(time_limit=0.3) as pool:
         for operation, receive, slug in (
             ("killed", endless(b"x" * PACE), "worker-lost"),
             ("deaf", endless(b"x" * PACE), "time-limit"),
@@ -177,8 +163,8 @@ async def test_a_worker_that_ends_or_does_not_read_or_answer_fails_its_upload() 
 
 
 @in_loop
-async def test_more_bodies_than_may_be_held_are_refused() -> None:
-    async with clean(spool_limit=100_000) as pool:
+async def test_more_bodies_than_may_be_held_are_refused(workers: Workers) -> None:
+    with workers.given(spool_limit=100_000) as pool:
         assert (await refused(ask(pool, "size", endless(b"x" * 10_000)))).kind.slug == "busy"
 
 
@@ -237,7 +223,7 @@ def test_a_worker_that_has_seen_enough_answers_though_the_upload_goes_on(workers
 
 
 @in_loop
-async def test_a_slow_upload_costs_the_worker_none_of_its_time() -> None:
+async def test_a_slow_upload_costs_the_worker_none_of_its_time(workers: Workers) -> None:
     chunks = [b"\x01" * PACE] * 4
 
     async def receive() -> Any:
@@ -246,22 +232,22 @@ async def test_a_slow_upload_costs_the_worker_none_of_its_time() -> None:
             await never()
         return {"type": "http.request", "body": chunks.pop(), "more_body": bool(chunks)}
 
-    async with clean(time_limit=0.3) as pool:
+    with workers.given(time_limit=0.3) as pool:
         reply = await ask(pool, "checksum", receive, streamed=True)
 
     assert reply.body == f"{4 * PACE} {4 * PACE}".encode()
 
 
 @in_loop
-async def test_uploads_that_arrive_slowly_leave_one_worker_to_everybody_else() -> None:
-    async with clean(workers=2, queue=8) as pool:
-        slow = [ask(pool, "checksum", then(b"x" * (2 * PACE), never), streamed=True) for _ in range(4)]
-        uploads = [asyncio.create_task(each) for each in slow]
-        await until(lambda: pool.snapshot().busy == 1)
+async def test_uploads_that_arrive_slowly_leave_one_worker_to_everybody_else(workers: Workers) -> None:
+    pool = workers.pool
+    slow = [ask(pool, "checksum", then(b"x" * (2 * PACE), never), streamed=True) for _ in range(4)]
+    uploads = [asyncio.create_task(each) for each in slow]
+    await until(lambda: pool.snapshot().busy == 1)
 
-        reply = await ask(pool, "size", request(b"12345"))
+    reply = await ask(pool, "size", request(b"12345"))
 
-        assert reply.body == b"5"
-        for upload in uploads:
-            upload.cancel()
-        await asyncio.gather(*uploads, return_exceptions=True)
+    assert reply.body == b"5"
+    for upload in uploads:
+        upload.cancel()
+    await asyncio.gather(*uploads, return_exceptions=True)

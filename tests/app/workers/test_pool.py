@@ -224,17 +224,26 @@ def test_a_small_call_is_answered_in_this_process_by_the_same_function(workers: 
     assert failed.value.kind.slug == "internal"
 
 
-# --- pools of their own ------------------------------------------------------------------------------------------
+@in_loop
+async def test_a_reply_for_which_there_is_no_room_is_refused(workers: Workers) -> None:
+    with workers.given(spool_limit=work.LARGE) as pool:
+        assert (await refused(do(pool, "large"))).kind.slug == "busy"
 
 
 @in_loop
-async def test_a_reply_for_which_there_is_no_room_is_refused() -> None:
-    async with running(spool_limit=work.LARGE) as pool:
-        failed = await refused(do(pool, "large"))
-        await settled(pool)
+async def test_a_job_past_the_time_limit_is_ended_and_says_what_to_do(workers: Workers) -> None:
+    before = workers.kills("time-limit")
+    with workers.given(time_limit=0.2) as pool:
+        failed = await refused(do(pool, "deaf"))
 
-        assert failed.kind.slug == "busy"
-        assert pool.budget.in_use == 0
+    assert failed.kind.slug == "time-limit"
+    assert workers.kills("time-limit") == before + 1
+    assert not [
+        word for word in ("0.2 seconds", "/v1/counts", "MACE_TIME_LIMIT") if word not in failed.detail
+    ]
+
+
+# --- pools of their own ------------------------------------------------------------------------------------------
 
 
 @in_loop
@@ -302,20 +311,6 @@ async def test_a_fork_server_that_is_stuck_is_ended_and_another_started(
         monkeypatch.undo()
 
         assert (await do(pool, "size", b"123")).body == b"3"
-
-
-@in_loop
-async def test_a_job_past_the_time_limit_is_ended_and_says_what_to_do() -> None:
-    async with running(time_limit=0.2) as pool:
-        failed = await refused(do(pool, "deaf"))
-
-        assert failed.kind.slug == "time-limit"
-        assert pool.snapshot().kills["time-limit"] == 1
-        await settled(pool)
-        assert (await do(pool, "size", b"123")).body == b"3"
-    assert not [
-        word for word in ("0.2 seconds", "/v1/counts", "MACE_TIME_LIMIT") if word not in failed.detail
-    ]
 
 
 @in_loop
