@@ -10,6 +10,9 @@ from pathlib import Path
 import pyarrow.csv
 import pytest
 
+from app.main import create_app
+from app.settings import Settings
+from tests.app.client import TestClient
 from tests.app.running import Running, ready
 from tests.macekit.sources import support
 
@@ -26,6 +29,12 @@ HASTY = (
     "import sys, app.cli, app.http.connection as connection;"
     "connection.HEAD_SECONDS = 1.0; sys.exit(app.cli.main(['serve']))"
 )
+
+
+@pytest.fixture(scope="session")
+def client() -> TestClient:
+    """A service in this process, whose workers were not started."""
+    return TestClient(create_app(Settings()), follow_redirects=False)
 
 
 @pytest.fixture(scope="session")

@@ -16,9 +16,7 @@ from tests.app.waiting import steered
 HEAVY = ("scipy.stats", "scipy.optimize", "pandas", "sklearn", "pyarrow", "opentelemetry.sdk")
 
 
-def test_importing_the_service_loads_nothing_heavy_and_the_module_has_the_app_that_uvicorn_is_told_of() -> (
-    None
-):
+def test_importing_the_service_loads_nothing_heavy_and_the_module_has_the_app_for_uvicorn() -> None:
     code = f"""
 import json, sys
 import app.main
@@ -54,9 +52,10 @@ def test_an_unknown_attribute_of_the_module_is_an_error() -> None:
         _ = app.main.nothing_of_the_kind
 
 
-@pytest.fixture(scope="module")
-def made() -> FastAPI:
-    return create_app(Settings())
+@pytest.fixture
+def made(client: TestClient) -> FastAPI:
+    assert isinstance(client.app, FastAPI)
+    return client.app
 
 
 def test_fastapis_own_telemetry_is_off(made: FastAPI) -> None:

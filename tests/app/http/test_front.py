@@ -21,11 +21,6 @@ OPEN = ("/healthz", "/readyz", "/openapi.json", "/docs", "/redoc", "/")
 
 
 @pytest.fixture(scope="module")
-def client() -> TestClient:
-    return TestClient(create_app(Settings()), follow_redirects=False)
-
-
-@pytest.fixture(scope="module")
 def locked() -> TestClient:
     return TestClient(create_app(Settings(api_key=KEY)), follow_redirects=False)
 

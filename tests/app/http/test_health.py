@@ -3,18 +3,11 @@ from __future__ import annotations
 import platform
 
 import numpy as np
-import pytest
 
 from app.main import create_app
 from app.settings import Settings
 from estimators import VERSION
 from tests.app.client import TestClient
-
-
-@pytest.fixture(scope="module")
-def client() -> TestClient:
-    """A service whose workers were not started."""
-    return TestClient(create_app(Settings()))
 
 
 def test_it_is_alive_before_its_workers_are(client: TestClient) -> None:
