@@ -81,7 +81,7 @@ HOSTILE_CLIENT = {
     "An answer is dropped when its client takes less": (
         "tests/app/http/test_hostile.py",
         "test_an_answer_nobody_reads_is_dropped",
-        EARLY,
+        STARVING,
         "test_a_slow_reader_that_keeps_the_pace_gets_the_whole_answer",
     ),
     "Until then it is held, and counts towards": (
@@ -196,7 +196,7 @@ HOSTILE_CLIENT = {
         "test_any_other_host_is_refused_except_by_probes",
     ),
     "The number of connections is bounded by the file descriptors": (
-        LOAD,
+        "tests/app/http/test_poor.py",
         "test_more_connections_than_descriptors_fail_until_others_close",
     ),
 }
