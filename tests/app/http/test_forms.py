@@ -1,6 +1,7 @@
 """Answers in every form they have, over a real socket: what they are, and what their headers say of them.
 
-The bytes of each form of each operation are goldens (tests/goldens); pictures in pixels are drawn here alone.
+The bytes of each form of each operation are goldens (tests/goldens): here are some of each, over the wire. Pictures
+in pixels are drawn here alone, from what the goldens have as SVG.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ BEGINS = {
     ARROW: b"\xff\xff\xff\xff",
 }
 SUFFIXES = {HTML: "html", MARKDOWN: "md", CSV: "csv", SVG: "svg", PNG: "png"}
-DRAWN = [(name, PNG) for name, forms in FORMS.items() if PNG in forms]
+DRAWN = [(name, PNG) for name in [name for name in FORMS if PNG in FORMS[name]][::4]]
 EVERY = [(name, form) for name in ("report", "individual-risk", "theory/dp") for form in FORMS[name]]
 
 
@@ -59,7 +60,7 @@ def test_an_answer_comes_in_every_form_it_has(name: str, form: str, service: Run
         assert answer.headers["content-disposition"] == f'{how}; filename="mace-report.{SUFFIXES[form]}"'
 
 
-@each_case("name", [name for name in FORMS if HTML in FORMS[name]])
+@each_case("name", [name for name in FORMS if HTML in FORMS[name]][::4])
 def test_what_a_report_may_do_in_a_browser_is_nothing_but_be_seen(name: str, service: Running) -> None:
     answer = asked(service, name, HTML)
 

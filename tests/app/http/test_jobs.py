@@ -178,6 +178,7 @@ def test_what_is_quick_comes_at_once(
     assert "location" not in answer.headers
 
 
+@pytest.mark.slow
 def test_a_full_queue_refuses_at_once_and_what_nobody_can_fetch_does_not_hold_up_the_end(
     tmp_path: Path,
 ) -> None:

@@ -252,19 +252,20 @@ def test_hostile_labels_travel_as_json_strings_and_nowhere_else(service: Running
 
 def test_fifty_requests_at_once_each_get_their_own_answer(service: Running) -> None:
     sides = world(400)
-    kinds = [("/v1/advantage", as_json(*world(40, seed)), JSON) for seed in range(10)]
-    kinds += [("/v1/advantage", as_json(*world(2500, seed)), JSON) for seed in range(5)]
-    kinds += [(f"/v1/counts?seed={i}", TABLES[m](table(*sides)), m) for i in range(2) for m in TABLES]
+    kinds = [("/v1/advantage", as_json(*world(40, seed)), JSON) for seed in range(6)]
+    kinds += [("/v1/advantage", as_json(*world(2500, seed)), JSON) for seed in range(4)]
+    kinds += [("/v1/counts", TABLES[m](table(*sides)), m) for m in TABLES]
     kinds += [
         (f"/v1/{name}", json.dumps(example.value).encode(), JSON)
         for name, some in JSON_EXAMPLES.items()
         for example in some.values()
         if name != "plan"
     ]
-    kinds = kinds[:50]
+    kinds = kinds[:30]
 
     with ThreadPoolExecutor(50) as threads:
-        together = list(threads.map(lambda kind: post(service, *kind), kinds))
+        together = list(threads.map(lambda kind: post(service, *kind), [*kinds, *kinds[:20]]))
 
     assert {answer.status for answer in together} == {200}
-    assert [a.body for a in together] == [post(service, *kind).body for kind in kinds]
+    alone = [post(service, *kind).body for kind in kinds]
+    assert [answer.body for answer in together] == [*alone, *alone[:20]]

@@ -280,6 +280,7 @@ async def test_workers_that_die_when_their_fork_server_has_are_not_counted_and_c
     assert "worker lost" in caplog.messages
 
 
+@pytest.mark.slow
 def test_workers_are_forked_however_many_descriptors_the_server_has() -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard != resource.RLIM_INFINITY and hard < 2000:
@@ -299,6 +300,7 @@ def test_workers_are_forked_however_many_descriptors_the_server_has() -> None:
             resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
+@pytest.mark.slow
 @in_loop
 async def test_a_fork_server_that_is_stuck_is_ended_and_another_started(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
