@@ -244,10 +244,12 @@ async def test_uploads_that_arrive_slowly_leave_one_worker_to_everybody_else(wor
     slow = [ask(pool, "checksum", then(b"x" * (2 * PACE), never), streamed=True) for _ in range(4)]
     uploads = [asyncio.create_task(each) for each in slow]
     await until(lambda: pool.snapshot().busy == 1)
+    await until(lambda: pool.snapshot().streams_waiting == 3)
 
     reply = await ask(pool, "size", request(b"12345"))
 
     assert reply.body == b"5"
+    assert pool.snapshot().busy == 1
     for upload in uploads:
         upload.cancel()
     await asyncio.gather(*uploads, return_exceptions=True)
