@@ -12,8 +12,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +63,11 @@ class Running:
                 connection.sendall(piece)
             return b"".join(iter(lambda: connection.recv(65536), b""))
 
+    def probes(self) -> Running:
+        """The same service, on the port of its probes."""
+        (port,) = until(lambda: re.findall(r"Probes: port (\d+)", self.said()))
+        return replace(self, port=int(port))
+
     def logged(self) -> str:
         return (self.folder / "stdout").read_text()
 
@@ -84,6 +89,14 @@ def running(folder: Path, program: Sequence[str] = SERVE, **settings: str) -> It
             process.kill()
 
 
+@contextmanager
+def ready(folder: Path, program: Sequence[str] = SERVE, **settings: str) -> Iterator[Running]:
+    """A service whose workers are there."""
+    with running(folder, program, **settings) as found:
+        until(lambda: found.ask("/readyz").status == 200, found.process)
+        yield found
+
+
 def port_of(folder: Path, process: subprocess.Popen[bytes]) -> int:
     """Where a service says that it listens."""
     said = until(lambda: re.search(r"http://127\.0\.0\.1:(\d+)", (folder / "stderr").read_text()), process)
@@ -102,6 +115,16 @@ def start(
         return subprocess.Popen(
             [sys.executable, *program], env=bare | told, stdout=output or stdout, stderr=stderr
         )
+
+
+def children(pid: int) -> list[int]:
+    """Processes whose parent has this id, those that only wait to be reaped included."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            if int(path.read_text().rpartition(")")[2].split()[1]) == pid:
+                found.append(int(path.parent.name))
+    return found
 
 
 def until(look: Any, process: subprocess.Popen[bytes] | None = None) -> Any:

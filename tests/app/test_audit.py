@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import resource
-import subprocess
-import sys
+from collections.abc import Callable, Iterator
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -42,25 +41,28 @@ def test_lines_follow_each_other_from_the_first_over_restarts(path: Path) -> Non
     assert path.stat().st_mode & 0o777 == 0o640
 
 
-@pytest.mark.parametrize(
-    ("line", "change", "why"),
-    [
-        (
-            3,
-            lambda lines: [*lines[:3], lines[3].replace('"place":3', '"place":4'), *lines[4:]],
-            "line 4 was changed",
-        ),
-        (3, lambda lines: lines[:3] + lines[4:], "line 4 does not follow"),
-        (3, lambda lines: [*lines[:3], lines[4], lines[3], *lines[5:]], "line 4 does not follow"),
-        (3, lambda lines: lines[:4] + lines[3:], "line 5 does not follow"),
-        (0, lambda lines: lines[1:], "line 1 does not follow"),
-        (9, lambda lines: [*lines[:9], lines[9][:-3]], "line 10 is no whole line"),
-        (5, lambda lines: [*lines[:5], "\n", *lines[5:]], "line 6 is no whole line"),
-    ],
-)
-def test_whatever_is_changed_is_seen(path: Path, line: int, change: object, why: str) -> None:
-    lines = path.read_text().splitlines(keepends=True)
-    path.write_text("".join(change(lines)))  # type: ignore[operator]
+Lines = list[str]
+CHANGES: dict[str, tuple[str, Callable[[Lines], Lines]]] = {
+    "a value": (
+        "line 4 was changed",
+        lambda lines: [line.replace('"place":3', '"place":4') for line in lines],
+    ),
+    "a line less": ("line 4 does not follow", lambda lines: lines[:3] + lines[4:]),
+    "two lines the other way round": (
+        "line 4 does not follow",
+        lambda lines: [*lines[:3], lines[4], lines[3], *lines[5:]],
+    ),
+    "a line twice": ("line 5 does not follow", lambda lines: lines[:4] + lines[3:]),
+    "no first line": ("line 1 does not follow", lambda lines: lines[1:]),
+    "half a last line": ("line 10 is no whole line", lambda lines: [*lines[:9], lines[9][:-3]]),
+    "an empty line": ("line 6 is no whole line", lambda lines: [*lines[:5], "\n", *lines[5:]]),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_whatever_is_changed_is_seen(path: Path, change: str) -> None:
+    why, changed = CHANGES[change]
+    path.write_text("".join(changed(path.read_text().splitlines(keepends=True))))
 
     with pytest.raises(AuditError, match=why):
         verify(path)
@@ -84,62 +86,51 @@ def test_a_file_is_not_gone_on_with_behind_an_unfinished_line(path: Path) -> Non
         AuditFile.open(path)
 
 
-def test_each_question_has_its_line_and_nothing_else_has(tmp_path: Path) -> None:
-    path = tmp_path / "audit.jsonl"
+@pytest.fixture(scope="module")
+def audited(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[TestClient, Path]]:
+    """A service, and its audit file."""
+    path = tmp_path_factory.mktemp("audited") / "audit.jsonl"
     with TestClient(create_app(Settings(audit_file=path, workers=1))) as client:
-        good = client.post("/v1/advantage", json=BODY)
-        bad = client.post("/v1/advantage", json={})
-        client.get("/healthz")
-        client.get("/v1/methods")
-        rows = client.post("/v1/individual-risk", json=BODY, headers={"Accept": "text/csv"})
+        yield client, path
 
-    entries = [json.loads(line) for line in path.read_text().splitlines()]
-    assert [(entry["route"], entry["status"], entry["problem"]) for entry in entries] == [
+
+def test_each_question_has_its_line_and_nothing_else_has(audited: tuple[TestClient, Path]) -> None:
+    client, path = audited
+    before = verify(path)[0]
+    good = client.post("/v1/advantage", json=BODY)
+    bad = client.post("/v1/advantage", json={})
+    client.get("/healthz")
+    client.get("/v1/methods")
+    rows = client.post("/v1/individual-risk", json=BODY, headers={"Accept": "text/csv"})
+
+    first, second, third = [json.loads(line) for line in path.read_text().splitlines()][before:]
+    assert [(entry["route"], entry["status"], entry["problem"]) for entry in (first, second, third)] == [
         ("/v1/advantage", 200, None),
         ("/v1/advantage", 422, bad.json()["type"].rpartition(":")[2]),
         ("/v1/individual-risk", 200, None),
     ]
-    assert entries[0]["request_id"] == good.headers["x-request-id"]
-    assert (
-        entries[0]["input_sha256"] == good.json()["provenance"]["input_sha256"] == entries[2]["input_sha256"]
-    )
-    from hashlib import sha256
-
-    assert [entries[at]["answer_sha256"] for at in (0, 2)] == [
-        sha256(answer.content).hexdigest() for answer in (good, rows)
-    ]
-    assert verify(path)[0] == 3
+    assert first["request_id"] == good.headers["x-request-id"]
+    assert first["input_sha256"] == good.json()["provenance"]["input_sha256"] == third["input_sha256"]
+    assert first["answer_sha256"] == sha256(good.content).hexdigest()
+    assert third["answer_sha256"] == sha256(rows.content).hexdigest()
+    assert verify(path)[0] == before + 3
 
 
-def test_without_its_line_no_answer_leaves(tmp_path: Path) -> None:
+def test_without_its_line_no_answer_leaves(audited: tuple[TestClient, Path]) -> None:
     """A file that may not grow: the answer is withheld, nothing of the line stays, and later all is well again."""
-    path = tmp_path / "audit.jsonl"
-    script = f"""
-import resource, signal
-from pathlib import Path
-from app.main import create_app
-from app.settings import Settings
-from app.audit import verify
-from tests.app.client import TestClient
-signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-path = Path({str(path)!r})
-with TestClient(create_app(Settings(audit_file=path, workers=1))) as client:
-    ask = lambda: client.post("/v1/advantage", json={BODY!r})
-    assert ask().status_code == 200
-    size = path.stat().st_size
-    most = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size + 10, most[1]))
-    refused = ask()
-    resource.setrlimit(resource.RLIMIT_FSIZE, most)
-    assert refused.status_code == 503, refused.text
-    assert "audit file cannot be written" in refused.json()["detail"] and "advantage" not in refused.json()
-    assert path.stat().st_size == size
-    assert ask().status_code == 200
-assert verify(path)[0] == 2
-"""
-    assert hasattr(resource, "RLIMIT_FSIZE")
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, env=os.environ, check=False
-    )
+    client, path = audited
+    assert client.post("/v1/advantage", json=BODY).status_code == 200
+    size, lines, most = path.stat().st_size, verify(path)[0], resource.getrlimit(resource.RLIMIT_FSIZE)
 
-    assert done.returncode == 0, done.stderr
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size + 10, most[1]))
+    try:
+        refused = client.post("/v1/advantage", json=BODY)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, most)
+
+    assert refused.status_code == 503, refused.text
+    assert "audit file cannot be written" in refused.json()["detail"]
+    assert "advantage" not in refused.json()
+    assert path.stat().st_size == size
+    assert client.post("/v1/advantage", json=BODY).status_code == 200
+    assert verify(path)[0] == lines + 1

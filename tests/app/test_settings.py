@@ -1,20 +1,35 @@
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from app.settings import BadSettings, Settings, load, unknown_variables
+from tests.cases import each_case
 
 KEY = "correct-horse-battery-staple"
 
 
+Env = Callable[..., None]
+
+
 @pytest.fixture(autouse=True)
 def bare_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    import os
-
     for name in [name for name in os.environ if name.upper().startswith("MACE_")]:
         monkeypatch.delenv(name)
+
+
+@pytest.fixture
+def env(monkeypatch: pytest.MonkeyPatch) -> Env:
+    """Set variables, named without their prefix."""
+
+    def put(**variables: object) -> None:
+        for name, value in variables.items():
+            monkeypatch.setenv(f"MACE_{name}", str(value))
+
+    return put
 
 
 def refused() -> str:
@@ -29,13 +44,10 @@ def test_without_any_setting_the_service_listens_on_this_machine_alone() -> None
     assert (settings.host, settings.port, settings.local, settings.key) == ("127.0.0.1", 8000, True, None)
 
 
-def test_a_variable_wins_over_the_file_and_the_file_over_the_default(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_variable_wins_over_the_file_and_the_file_over_the_default(env: Env, tmp_path: Path) -> None:
     file = tmp_path / "mace.toml"
     file.write_text('port = 9000\nqueue = 7\ncors_origins = ["https://a.example"]\n')
-    monkeypatch.setenv("MACE_CONFIG", str(file))
-    monkeypatch.setenv("MACE_PORT", "9001")
+    env(CONFIG=file, PORT=9001)
 
     settings = load()
 
@@ -43,15 +55,19 @@ def test_a_variable_wins_over_the_file_and_the_file_over_the_default(
     assert settings.cors_origins == ("https://a.example",)
 
 
-def test_names_are_separated_by_commas(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MACE_CORS_ORIGINS", "https://a.example, https://b.example,")
+def test_names_are_separated_by_commas(env: Env) -> None:
+    env(
+        CORS_ORIGINS="https://a.example, https://b.example,",
+        TRUSTED_PROXIES="10.0.0.1, 10.1.0.0/16, ::1, fd00::/8",
+    )
 
     assert load().cors_origins == ("https://a.example", "https://b.example")
+    assert load().trusted_proxies == ("10.0.0.1", "10.1.0.0/16", "::1", "fd00::/8")
 
 
-@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "example.org", ""])
-def test_beyond_this_machine_a_key_is_needed(monkeypatch: pytest.MonkeyPatch, host: str) -> None:
-    monkeypatch.setenv("MACE_HOST", host)
+@each_case("host", ["0.0.0.0", "::", "192.0.2.1", "example.org", ""])
+def test_beyond_this_machine_a_key_is_needed(env: Env, host: str) -> None:
+    env(HOST=host)
 
     message = refused()
 
@@ -59,28 +75,27 @@ def test_beyond_this_machine_a_key_is_needed(monkeypatch: pytest.MonkeyPatch, ho
     assert "MACE_OPEN_TO_EVERYONE=true" in message
 
 
-@pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "127.8.8.8", "::1"])
-def test_on_this_machine_no_key_is_needed(monkeypatch: pytest.MonkeyPatch, host: str) -> None:
-    monkeypatch.setenv("MACE_HOST", host)
+@each_case("host", ["localhost", "127.0.0.1", "127.8.8.8", "::1"])
+def test_on_this_machine_no_key_is_needed(env: Env, host: str) -> None:
+    env(HOST=host)
 
     assert load().local
 
 
-def test_said_in_so_many_words_it_may_be_open_to_everyone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MACE_HOST", "0.0.0.0")
-    monkeypatch.setenv("MACE_OPEN_TO_EVERYONE", "true")
+def test_said_in_so_many_words_it_may_be_open_to_everyone(env: Env) -> None:
+    env(HOST="0.0.0.0", OPEN_TO_EVERYONE="true")
 
     assert load().key is None
 
 
 def test_the_key_comes_from_a_variable_or_from_a_file(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    env: Env, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setenv("MACE_API_KEY", KEY)
+    env(API_KEY=KEY)
     assert load().key == KEY.encode()
     monkeypatch.delenv("MACE_API_KEY")
     (tmp_path / "key").write_text(KEY + "\n")
-    monkeypatch.setenv("MACE_API_KEY_FILE", str(tmp_path / "key"))
+    env(API_KEY_FILE=tmp_path / "key")
 
     assert load().key == KEY.encode()
 
@@ -88,25 +103,21 @@ def test_the_key_comes_from_a_variable_or_from_a_file(
 @pytest.mark.parametrize(
     ("variable", "value", "says"),
     [
-        ("MACE_API_KEY", "sesame", "MACE_API_KEY: a key is 16 or more"),
-        ("MACE_API_KEY", "sesame with spaces in it", "MACE_API_KEY: a key is 16 or more"),
-        (
-            "MACE_API_KEY_FILE",
-            "/sesame/sesame",
-            "MACE_API_KEY_FILE: the file cannot be read (FileNotFoundError)",
-        ),
-        ("MACE_PORT", "sesame", "MACE_PORT: "),
-        ("MACE_PORT", "70000", "MACE_PORT: Input should be less than or equal to 65535"),
-        ("MACE_LOG_FORMAT", "sesame", "MACE_LOG_FORMAT: Input should be 'json' or 'text'"),
-        ("MACE_ROOT_PATH", "sesame", "MACE_ROOT_PATH: a path begins with a slash"),
-        ("MACE_OPEN_TO_EVERYONE", "sesame", "MACE_OPEN_TO_EVERYONE: "),
-        ("MACE_CONFIG", "/sesame/sesame", "MACE_CONFIG: the file cannot be read (FileNotFoundError)"),
+        ("API_KEY", "sesame", "MACE_API_KEY: a key is 16 or more"),
+        ("API_KEY", "sesame with spaces in it", "MACE_API_KEY: a key is 16 or more"),
+        ("API_KEY_FILE", "/sesame/sesame", "MACE_API_KEY_FILE: the file cannot be read (FileNotFoundError)"),
+        ("PORT", "sesame", "MACE_PORT: "),
+        ("PORT", "70000", "MACE_PORT: Input should be less than or equal to 65535"),
+        ("LOG_FORMAT", "sesame", "MACE_LOG_FORMAT: Input should be 'json' or 'text'"),
+        ("ROOT_PATH", "sesame", "MACE_ROOT_PATH: a path begins with a slash"),
+        ("OPEN_TO_EVERYONE", "sesame", "MACE_OPEN_TO_EVERYONE: "),
+        ("CONFIG", "/sesame/sesame", "MACE_CONFIG: the file cannot be read (FileNotFoundError)"),
     ],
 )
 def test_a_bad_setting_is_named_and_its_value_is_not_repeated(
-    monkeypatch: pytest.MonkeyPatch, variable: str, value: str, says: str
+    env: Env, variable: str, value: str, says: str
 ) -> None:
-    monkeypatch.setenv(variable, value)
+    env(**{variable: value})
 
     message = refused()
 
@@ -115,33 +126,29 @@ def test_a_bad_setting_is_named_and_its_value_is_not_repeated(
     assert "pydantic" not in message
 
 
-def test_every_bad_setting_has_its_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MACE_PORT", "-1")
-    monkeypatch.setenv("MACE_QUEUE", "-1")
+def test_every_bad_setting_has_its_line(env: Env) -> None:
+    env(PORT=-1, QUEUE=-1)
 
     assert [line.split(":")[0] for line in refused().splitlines()] == ["MACE_PORT", "MACE_QUEUE"]
 
 
-def test_both_a_key_and_a_file_of_it_is_one_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MACE_API_KEY", KEY)
-    monkeypatch.setenv("MACE_API_KEY_FILE", "/nowhere")
+def test_both_a_key_and_a_file_of_it_is_one_too_many(env: Env) -> None:
+    env(API_KEY=KEY, API_KEY_FILE="/nowhere")
 
     assert refused() == "give one of MACE_API_KEY, MACE_API_KEY_FILE and MACE_KEYS_FILE"
 
 
-@pytest.mark.parametrize(
-    ("text", "says"),
+@each_case(
+    "text, says",
     [
         ("prot = 8000\n", "MACE_CONFIG: prot is not a setting; did you mean port?"),
         ("api_key = sesame\n", "MACE_CONFIG: the file is not TOML (at line 1, column 11)"),
         ('port = "sesame"\n', "MACE_PORT: "),
     ],
 )
-def test_a_bad_file_is_refused_without_repeating_it(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str, says: str
-) -> None:
+def test_a_bad_file_is_refused_without_repeating_it(env: Env, tmp_path: Path, text: str, says: str) -> None:
     (tmp_path / "mace.toml").write_text(text)
-    monkeypatch.setenv("MACE_CONFIG", str(tmp_path / "mace.toml"))
+    env(CONFIG=tmp_path / "mace.toml")
 
     message = refused()
 
@@ -149,33 +156,20 @@ def test_a_bad_file_is_refused_without_repeating_it(
     assert "sesame" not in message
 
 
-def test_an_unknown_variable_is_reported_with_the_nearest_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in (
-        "MACE_WORKRES",
-        "MACE_XYZZY",
-        "MACE_CONFIG",
-        "MACE_AUDIT_ONLINE",
-        "MACE_TEST_BROWSER",
-        "MACE_PORT",
-    ):
-        monkeypatch.setenv(name, "")
+def test_an_unknown_variable_is_reported_with_the_nearest_name(env: Env) -> None:
+    env(**dict.fromkeys(("WORKRES", "XYZZY", "CONFIG", "AUDIT_ONLINE", "TEST_BROWSER", "PORT"), ""))
 
     assert unknown_variables() == {"MACE_WORKRES": "MACE_WORKERS", "MACE_XYZZY": None}
 
 
-def test_settings_do_not_show_the_key() -> None:
+def test_every_setting_is_described_and_the_key_is_not_shown() -> None:
+    assert all(field.description for field in Settings.model_fields.values())
     assert KEY not in repr(Settings(api_key=KEY))
 
 
-def test_every_setting_is_described() -> None:
-    assert all(field.description for field in Settings.model_fields.values())
-
-
-@pytest.mark.parametrize("proxies", ["not-an-ip", "*", "10.0.0.0/33", "10.0.0.1/8", "10.0.0.1,proxy.example"])
-def test_a_proxy_that_is_neither_an_address_nor_a_network_is_refused(
-    monkeypatch: pytest.MonkeyPatch, proxies: str
-) -> None:
-    monkeypatch.setenv("MACE_TRUSTED_PROXIES", proxies)
+@each_case("proxies", ["not-an-ip", "*", "10.0.0.0/33", "10.0.0.1/8", "10.0.0.1,proxy.example"])
+def test_a_proxy_that_is_neither_an_address_nor_a_network_is_refused(env: Env, proxies: str) -> None:
+    env(TRUSTED_PROXIES=proxies)
 
     message = refused()
 
@@ -183,14 +177,8 @@ def test_a_proxy_that_is_neither_an_address_nor_a_network_is_refused(
     assert proxies not in message
 
 
-def test_proxies_are_addresses_and_networks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MACE_TRUSTED_PROXIES", "10.0.0.1, 10.1.0.0/16, ::1, fd00::/8")
-
-    assert load().trusted_proxies == ("10.0.0.1", "10.1.0.0/16", "::1", "fd00::/8")
-
-
-@pytest.mark.parametrize("hosts", ["*", "mace.example:8000", "http://mace.example", "::1", "a b"])
-def test_a_host_that_no_header_could_hold_is_refused(monkeypatch: pytest.MonkeyPatch, hosts: str) -> None:
-    monkeypatch.setenv("MACE_ALLOWED_HOSTS", hosts)
+@each_case("hosts", ["*", "mace.example:8000", "http://mace.example", "::1", "a b"])
+def test_a_host_that_no_header_could_hold_is_refused(env: Env, hosts: str) -> None:
+    env(ALLOWED_HOSTS=hosts)
 
     assert refused().startswith("MACE_ALLOWED_HOSTS: entry 1 ")

@@ -24,7 +24,9 @@ NAME = re.compile(r"`([^`]+)`")
 @cache
 def functions_of(file: str) -> frozenset[str]:
     tree = ast.parse((ROOT / file).read_text(encoding="utf-8"))
-    return frozenset(node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
+    return frozenset(
+        node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    )
 
 
 def citations(cell: str) -> list[tuple[str, str]]:

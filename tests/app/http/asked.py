@@ -9,15 +9,16 @@ import json
 import socket
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 from pyarrow import csv, parquet
 
-from macekit.call import ARROW, CSV, JSON, NDJSON, NPY, NPZ, PARQUET
-from tests.app.running import Answer, Running, until
+from app.openapi.examples import JSON_EXAMPLES
+from macekit.call import ARROW, CSV, JSON, NDJSON, NPY, NPZ, PARQUET, PROBLEM
+from tests.app.running import PATIENCE, Answer, Running, children, until
 
 Floats = NDArray[np.float64]
 
@@ -82,9 +83,31 @@ ENCODERS = {"gzip": gzip.compress, "zstd": lambda data: pa.compress(data, codec=
 
 
 def post(
-    service: Running, path: str, body: bytes, media_type: str = JSON, headers: Mapping[str, str] | None = None
+    service: Running, path: str, body: Any, media_type: str = JSON, headers: Mapping[str, str] | None = None
 ) -> Answer:
-    return service.ask(path, "POST", body, {"Content-Type": media_type, **(headers or {})})
+    """The answer to a question; a body that is neither bytes nor text is sent as JSON."""
+    text = body if isinstance(body, str | bytes) else json.dumps(body)
+    sent = text.encode() if isinstance(text, str) else text
+    return service.ask(path, "POST", sent, {"Content-Type": media_type, **(headers or {})})
+
+
+def ok(answer: Answer) -> Any:
+    assert answer.status == 200, answer.body
+    return answer.json()
+
+
+def slug(answer: Answer) -> str:
+    """The kind of the problem that an answer is, if it is as every problem should be."""
+    found = answer.json()
+    assert answer.headers["content-type"] == PROBLEM, answer.body
+    assert len(answer.body) < 4096
+    assert found["status"] == answer.status
+    return str(found["type"].removeprefix("urn:mace:problem:"))
+
+
+def example(operation: str) -> Any:
+    """The first of the questions that the document shows."""
+    return next(iter(JSON_EXAMPLES[operation].values())).value
 
 
 def slow() -> bytes:
@@ -102,14 +125,31 @@ def slow() -> bytes:
 
 @contextmanager
 def begun(
-    service: Running, path: str, body: bytes, declared: int | None = None, media_type: str = JSON
+    service: Running,
+    path: str,
+    body: bytes,
+    declared: int | None = None,
+    media_type: str = JSON,
+    buffer: int | None = None,
 ) -> Iterator[socket.socket]:
-    """A request whose answer is not awaited; one that declares more than it sends has not ended."""
+    """A request whose answer is not awaited; one that declares more than it sends has not ended.
+
+    So many bytes of the answer, if that is said, the system takes before anybody reads it.
+    """
     length = len(body) if declared is None else declared
-    head = f"POST {path} HTTP/1.1\r\nHost: here\r\nContent-Type: {media_type}\r\nContent-Length: {length}\r\n\r\n"
-    with socket.create_connection(("127.0.0.1", service.port), 30) as connection:
-        connection.sendall(head.encode() + body)
+    with socket.socket() as connection:
+        if buffer is not None:
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
+        connection.settimeout(PATIENCE)
+        connection.connect(("127.0.0.1", service.port))
+        connection.sendall(head(path, length, media_type) + body)
         yield connection
+
+
+def head(path: str, length: int, media_type: str = JSON) -> bytes:
+    """What stands before the body of a question."""
+    lines = f"POST {path} HTTP/1.1", "Host: here", f"Content-Type: {media_type}", f"Content-Length: {length}"
+    return "".join(f"{line}\r\n" for line in (*lines, "")).encode()
 
 
 def answered(connection: socket.socket) -> Answer:
@@ -119,9 +159,9 @@ def answered(connection: socket.socket) -> Answer:
     return Answer(found.status, {name.lower(): value for name, value in found.getheaders()}, found.read())
 
 
-def metric(service: Running, name: str) -> float:
+def metric(service: Running, name: str, headers: Mapping[str, str] | None = None) -> float:
     """The value of one of the service's own metrics."""
-    lines = service.ask("/metrics").body.decode().splitlines()
+    lines = service.ask("/metrics", headers=headers).body.decode().splitlines()
     return float(next(line.rpartition(" ")[2] for line in lines if line.startswith(name + " ")))
 
 
@@ -132,16 +172,4 @@ def reached(service: Running, name: str, value: float) -> None:
 
 def workers_of(service: Running) -> list[int]:
     """Process ids of the workers: the children of the server's only child, from which they are forked."""
-    return [worker for fork_server in _children(service.process.pid) for worker in _children(fork_server)]
-
-
-def _children(pid: int) -> list[int]:
-    found = []
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = path.read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        if int(fields[1]) == pid:
-            found.append(int(path.parent.name))
-    return found
+    return [worker for fork_server in children(service.process.pid) for worker in children(fork_server)]

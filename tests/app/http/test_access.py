@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from starlette.responses import Response
@@ -17,10 +18,11 @@ from app.keys import Key, KeyRing
 from app.main import create_app
 from app.settings import BadSettings, Settings, load
 from tests.app.client import TestClient
+from tests.cases import each_case
 
 BODY = {"members": [1, 2, 3, 4, 5, 6, 7, 8], "nonmembers": [1, 2, 3, 4, 5, 6, 7, 9]}
 PAST = datetime.now(UTC) - timedelta(days=1)
-FILE = [
+FILE: list[tuple[str, dict[str, Any]]] = [
     ("ask", {}),
     ("shards", {"scope": ("counts",)}),
     ("prometheus", {"scope": ("metrics",)}),
@@ -31,12 +33,14 @@ FILE = [
 ]
 
 
+def key(name: str, **limits: Any) -> Key:
+    return Key(name=name, sha256=keys.digest_of(name.encode()), **limits)
+
+
 @pytest.fixture(scope="module")
 def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
     path = tmp_path_factory.mktemp("keys") / "keys.toml"
-    keys.write(
-        path, [Key(name=name, sha256=keys.digest_of(name.encode()), **limits) for name, limits in FILE]
-    )  # type: ignore[arg-type]
+    keys.write(path, [key(name, **limits) for name, limits in FILE])
     with TestClient(create_app(Settings(keys_file=path, workers=1))) as client:
         yield client
 
@@ -45,24 +49,16 @@ def of(name: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {name}"}
 
 
-@pytest.mark.parametrize(
-    ("name", "path", "status"),
-    [
-        ("ask", "/v1/advantage", 200),
-        ("ask", "/v1/counts", 200),
-        ("ask", "/metrics", 403),
-        ("shards", "/v1/counts", 200),
-        ("shards", "/v1/advantage", 403),
-        ("shards", "/metrics", 403),
-        ("prometheus", "/metrics", 200),
-        ("prometheus", "/v1/counts", 403),
-        ("prometheus", "/v1/methods", 200),
-        ("former", "/v1/advantage", 401),
-        ("nobody", "/v1/advantage", 401),
-        ("nobody", "/v1/methods", 401),
-        ("nobody", "/healthz", 200),
-    ],
-)
+STATUSES = {
+    "ask": {"/v1/advantage": 200, "/v1/counts": 200, "/metrics": 403},
+    "shards": {"/v1/counts": 200, "/v1/advantage": 403, "/metrics": 403},
+    "prometheus": {"/metrics": 200, "/v1/counts": 403, "/v1/methods": 200},
+    "former": {"/v1/advantage": 401},
+    "nobody": {"/v1/advantage": 401, "/v1/methods": 401, "/healthz": 200},
+}
+
+
+@each_case("name, path, status", [(name, *each) for name in STATUSES for each in STATUSES[name].items()])
 def test_a_key_opens_what_its_scope_names(client: TestClient, name: str, path: str, status: int) -> None:
     post = path in {"/v1/advantage", "/v1/counts"}
     answer = client.post(path, json=BODY, headers=of(name)) if post else client.get(path, headers=of(name))
@@ -114,11 +110,7 @@ def test_a_key_has_so_many_requests_under_way() -> None:
             await access({"type": "http", "method": "POST", "headers": headers}, receive_nothing, note)
 
         ring = KeyRing.of_one(b"one")
-        digest = keys.digest_of(b"one")
-        ring.keys = {
-            digest: Key(name="one", sha256=digest, at_once=1),
-            keys.digest_of(b"two"): Key(name="two", sha256=keys.digest_of(b"two"), at_once=1),
-        }
+        ring.keys = {each.sha256: each for each in (key("one", at_once=1), key("two", at_once=1))}
         access = Access(slow, ring, ())
         first = asyncio.create_task(ask(b"one"))
         await asyncio.sleep(0)

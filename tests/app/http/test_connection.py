@@ -4,23 +4,16 @@ from __future__ import annotations
 
 import json
 import socket
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from tests.app.running import PATIENCE, Running, running, until
+from tests.app.running import PATIENCE, Running, until
+from tests.cases import each_case
 
 HOST = b"Host: x\r\n"
 LAST = HOST + b"Connection: close\r\n"
 POST = b"POST /test/body HTTP/1.1\r\n" + HOST
 MARK = b"SUBMITTED"
-
-
-@pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    with running(tmp_path_factory.mktemp("service"), ("-m", "tests.app.waiting")) as found:
-        yield found
 
 
 def only_answer(received: bytes) -> tuple[int, dict[bytes, bytes], bytes]:
@@ -47,62 +40,50 @@ def problem(received: bytes) -> tuple[int, str]:
     return status, found["type"].removeprefix("urn:mace:problem:")
 
 
-@pytest.mark.parametrize(
-    "sent",
-    [
-        pytest.param(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n", id="TLS"),
-        pytest.param(b"SUBMITTED\r\n\r\n", id="no request line"),
-        pytest.param(b"GET /healthz\r\n\r\n", id="no version"),
-        pytest.param(b"get /healthz HTTP/1.1\r\n" + HOST + b"\r\n", id="lower-case method"),
-        pytest.param(b"SUBMITTED /healthz HTTP/1.1\r\n" + HOST + b"\r\n", id="unknown method"),
-        pytest.param(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", id="HTTP/2 preface"),
-        pytest.param(b"GET /healthz HTTP/2.0\r\n" + HOST + b"\r\n", id="HTTP/2.0"),
-        pytest.param(b"GET /healthz HTTP/0.9\r\n" + HOST + b"\r\n", id="HTTP/0.9"),
-        pytest.param(b"GET /healthz HTTP/1.1\r\n\r\n", id="no host"),
-        pytest.param(b"GET /healthz HTTP/1.1\r\n" + HOST + HOST + b"\r\n", id="two hosts"),
-        pytest.param(b"CONNECT SUBMITTED:443 HTTP/1.1\r\n" + HOST + b"\r\n", id="CONNECT"),
-        pytest.param("GET /é HTTP/1.1\r\n".encode() + HOST + b"\r\n", id="address not ASCII"),
-        pytest.param(b"GET /healthz HTTP/1.1\r\n" + HOST + b"X: SUB\x00MITTED\r\n\r\n", id="NUL in a header"),
-        pytest.param(
-            b"GET /healthz HTTP/1.1\r\n" + HOST + b"X : SUBMITTED\r\n\r\n", id="space before the colon"
-        ),
-        pytest.param(b"GET /healthz HTTP/1.1\r\n" + HOST + b"X: a\r\n SUBMITTED\r\n\r\n", id="folded header"),
-        pytest.param(b"GET /healthz HTTP/1.1\nHost: x\n\n", id="bare line feeds"),
-        pytest.param(POST + b"Content-Length: SUBMITTED\r\n\r\n", id="length not a number"),
-        pytest.param(POST + b"Content-Length: -1\r\n\r\n", id="negative length"),
-        pytest.param(POST + b"Content-Length: 99999999999999999999999\r\n\r\n", id="length past 64 bits"),
-        pytest.param(POST + b"Content-Length: 1\r\nContent-Length: 2\r\n\r\nab", id="two lengths"),
-        pytest.param(POST + b"Content-Length: 1, 2\r\n\r\nab", id="two lengths in one"),
-        pytest.param(POST + b"Transfer-Encoding: SUBMITTED\r\n\r\n0\r\n\r\n", id="unknown transfer encoding"),
-        pytest.param(
-            POST + b"Content-Type: text/csv\r\nContent-Type: SUBMITTED\r\nContent-Length: 0\r\n\r\n",
-            id="two types",
-        ),
-        pytest.param(
-            POST + b"Content-Encoding: gzip\r\ncontent-encoding: zstd\r\nContent-Length: 0\r\n\r\n",
-            id="two encodings",
-        ),
-        pytest.param(
-            POST + b"Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", id="a coding before chunked"
-        ),
-        pytest.param(POST + b"Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n", id="chunked not last"),
-        pytest.param(POST + b"Transfer-Encoding: chunked\r\n\r\nSUBMITTED\r\n", id="chunk size not a number"),
-        pytest.param(
-            POST + b"Transfer-Encoding: chunked\r\n\r\n3\r\nSUBMITTED\r\n", id="chunk longer than it says"
-        ),
-        pytest.param(
-            POST + b"Transfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\n", id="chunk past 64 bits"
-        ),
-    ],
-)
-def test_what_is_not_http_is_a_problem(service: Running, sent: bytes) -> None:
-    assert problem(service.send(sent)) == (400, "bad-request")
+GET = b"GET /healthz HTTP/1.1\r\n" + HOST
+CHUNKED = POST + b"Transfer-Encoding: chunked\r\n\r\n"
+NOT_HTTP: dict[str, bytes] = {
+    "TLS": b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n",
+    "no request line": b"SUBMITTED\r\n\r\n",
+    "no version": b"GET /healthz\r\n\r\n",
+    "lower-case method": b"get /healthz HTTP/1.1\r\n" + HOST + b"\r\n",
+    "unknown method": b"SUBMITTED /healthz HTTP/1.1\r\n" + HOST + b"\r\n",
+    "HTTP/2 preface": b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+    "HTTP/2.0": b"GET /healthz HTTP/2.0\r\n" + HOST + b"\r\n",
+    "HTTP/0.9": b"GET /healthz HTTP/0.9\r\n" + HOST + b"\r\n",
+    "no host": b"GET /healthz HTTP/1.1\r\n\r\n",
+    "two hosts": GET + HOST + b"\r\n",
+    "CONNECT": b"CONNECT SUBMITTED:443 HTTP/1.1\r\n" + HOST + b"\r\n",
+    "address not ASCII": "GET /é HTTP/1.1\r\n".encode() + HOST + b"\r\n",
+    "NUL in a header": GET + b"X: SUB\x00MITTED\r\n\r\n",
+    "space before the colon": GET + b"X : SUBMITTED\r\n\r\n",
+    "folded header": GET + b"X: a\r\n SUBMITTED\r\n\r\n",
+    "bare line feeds": b"GET /healthz HTTP/1.1\nHost: x\n\n",
+    "length not a number": POST + b"Content-Length: SUBMITTED\r\n\r\n",
+    "negative length": POST + b"Content-Length: -1\r\n\r\n",
+    "length past 64 bits": POST + b"Content-Length: 99999999999999999999999\r\n\r\n",
+    "two lengths": POST + b"Content-Length: 1\r\nContent-Length: 2\r\n\r\nab",
+    "two lengths in one": POST + b"Content-Length: 1, 2\r\n\r\nab",
+    "unknown transfer encoding": POST + b"Transfer-Encoding: SUBMITTED\r\n\r\n0\r\n\r\n",
+    "two types": POST + b"Content-Type: a/b\r\nContent-Type: SUBMITTED\r\nContent-Length: 0\r\n\r\n",
+    "two encodings": POST + b"Content-Encoding: gzip\r\ncontent-encoding: zstd\r\nContent-Length: 0\r\n\r\n",
+    "a coding before chunked": POST + b"Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
+    "chunked not last": POST + b"Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n",
+    "chunk size not a number": CHUNKED + b"SUBMITTED\r\n",
+    "chunk longer than it says": CHUNKED + b"3\r\nSUBMITTED\r\n",
+    "chunk past 64 bits": CHUNKED + b"fffffffffffffffff\r\n",
+}
+
+
+@each_case("case", NOT_HTTP)
+def test_what_is_not_http_is_a_problem(service: Running, case: str) -> None:
+    assert problem(service.send(NOT_HTTP[case])) == (400, "bad-request")
 
 
 SMUGGLED = b"GET /version HTTP/1.1\r\n" + LAST + b"\r\n"
 
 
-@pytest.mark.parametrize(
+@each_case(
     "headers",
     [
         b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n",
@@ -127,9 +108,7 @@ def test_a_request_behind_one_of_doubtful_length_is_not_obeyed(service: Running,
     ids=["one long", "many", "endless", "long key"],
 )
 def test_headers_past_the_limit_are_a_problem(service: Running, headers: bytes) -> None:
-    sent = b"GET /healthz HTTP/1.1\r\n" + HOST + headers + b"\r\n\r\n"
-
-    assert problem(service.send(sent)) == (431, "too-large-head")
+    assert problem(service.send(GET + headers + b"\r\n\r\n")) == (431, "too-large-head")
 
 
 def test_headers_within_the_limit_are_not(service: Running) -> None:
@@ -139,9 +118,9 @@ def test_headers_within_the_limit_are_not(service: Running) -> None:
 
 
 def test_headers_after_the_body_are_limited_too(service: Running) -> None:
-    chunked = POST + b"Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n"
+    sent = CHUNKED + b"3\r\nabc\r\n0\r\n" + b"X: a\r\n" * 20_000 + b"\r\n"
 
-    assert problem(service.send(chunked + b"X: a\r\n" * 20_000 + b"\r\n")) == (431, "too-large-head")
+    assert problem(service.send(sent)) == (431, "too-large-head")
 
 
 def test_an_address_past_the_limit_is_a_problem(service: Running) -> None:
@@ -150,7 +129,7 @@ def test_an_address_past_the_limit_is_a_problem(service: Running) -> None:
     assert problem(service.send(sent)) == (414, "too-long-address")
 
 
-@pytest.mark.parametrize(
+@each_case(
     "line", [b"GET //healthz", b"GET /docs/../healthz", b"OPTIONS *", b"GET /%zz%ff%00", b"GET /healthz/"]
 )
 def test_odd_addresses_lead_nowhere(service: Running, line: bytes) -> None:
@@ -160,7 +139,7 @@ def test_odd_addresses_lead_nowhere(service: Running, line: bytes) -> None:
     assert json.loads(body)["type"] == "urn:mace:problem:not-found"
 
 
-@pytest.mark.parametrize("method", [b"QUERY", b"PROPFIND", b"TRACE", b"M-SEARCH"])
+@each_case("method", [b"QUERY", b"PROPFIND", b"TRACE", b"M-SEARCH"])
 def test_methods_of_other_trades_are_not_taken(service: Running, method: bytes) -> None:
     status, headers, _ = only_answer(service.send(method + b" /version HTTP/1.1\r\n" + LAST + b"\r\n"))
 
@@ -172,7 +151,7 @@ def test_http_1_0_is_answered(service: Running) -> None:
     assert only_answer(service.send(b"GET /healthz HTTP/1.0\r\n\r\n"))[0] == 200
 
 
-@pytest.mark.parametrize("protocol", [b"websocket", b"h2c", MARK])
+@each_case("protocol", [b"websocket", b"h2c", MARK])
 def test_an_upgrade_is_declined_and_the_request_answered(service: Running, protocol: bytes) -> None:
     upgrade = b"Connection: Upgrade\r\nUpgrade: " + protocol + b"\r\n"
     sent = (POST + upgrade + b"Content-Length: 10\r\n\r\n", b"01234", b"56789")
@@ -198,7 +177,7 @@ def test_a_body_is_asked_for_when_it_is_wanted(service: Running) -> None:
 
 
 def test_a_request_is_answered_before_the_connection_is_closed_for_what_follows_it(service: Running) -> None:
-    received = service.send(b"GET /healthz HTTP/1.1\r\n" + HOST + b"\r\nSUBMITTED\r\n\r\n")
+    received = service.send(GET + b"\r\nSUBMITTED\r\n\r\n")
 
     status, headers, body = only_answer(received)
     assert (status, body) == (200, b'{"status":"ok"}')
@@ -206,8 +185,7 @@ def test_a_request_is_answered_before_the_connection_is_closed_for_what_follows_
 
 
 def test_requests_sent_at_once_are_answered_in_their_order(service: Running) -> None:
-    first = b"GET /healthz HTTP/1.1\r\n" + HOST + b"\r\n"
-    received = service.send(first + b"GET /nowhere HTTP/1.1\r\n" + LAST + b"\r\n")
+    received = service.send(GET + b"\r\n" + b"GET /nowhere HTTP/1.1\r\n" + LAST + b"\r\n")
 
     assert [part.split()[0] for part in received.split(b"HTTP/1.1 ")[1:]] == [b"200", b"404"]
 
@@ -227,14 +205,5 @@ def test_what_was_refused_is_counted_and_logged_without_what_was_sent(service: R
     assert MARK.decode() not in service.logged()
 
 
-IMPATIENT = (
-    "import sys, app.cli, app.http.connection as connection;"
-    "connection.HEAD_SECONDS = 0.2; sys.exit(app.cli.main(['serve']))"
-)
-
-
-def test_a_head_that_stops_arriving_is_given_up(tmp_path: Path) -> None:
-    with running(tmp_path, ("-c", IMPATIENT)) as impatient:
-        received = impatient.send(b"GET /healthz HTTP/1.1\r\n" + HOST)
-
-    assert problem(received) == (408, "request-stalled")
+def test_a_head_that_stops_arriving_is_given_up(hasty: Running) -> None:
+    assert problem(hasty.send(GET)) == (408, "request-stalled")

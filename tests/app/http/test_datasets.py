@@ -5,49 +5,27 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlencode
 
-import pyarrow.csv
 import pyarrow.fs
-import pyarrow.parquet as pq
 import pytest
 from moto.server import ThreadedMotoServer
 
 import macekit
 from app.workers import landlock
+from app.workers.datasets import Datasets
+from macekit.call import PARQUET, Body, Call
+from macekit.operations import perform
+from tests.app.http.asked import as_parquet, ok, post
 from tests.app.running import Answer, Running, running, until
-from tests.macekit.sources.support import NAMES, folder, table
+from tests.cases import each_case
+from tests.macekit.sources.support import NAMES, table
 
 RECORDS = table()
 NO_DRIFT = ("provenance", "result")
 """What says how a question was written, beside what was answered."""
-
-
-@pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder of data with much that must not be read, beside a file that lies outside of it."""
-    root = tmp_path_factory.mktemp("place")
-    data = folder(root / "data", RECORDS)
-    pyarrow.csv.write_csv(RECORDS, root / "outside.csv")
-    pyarrow.csv.write_csv(RECORDS, data / "all.csv")
-    (data / "kept.json").write_text(json.dumps({"members": [0.1, 0.2] * 20, "nonmembers": [0.2, 0.3] * 20}))
-    (data / "links").mkdir()
-    (data / "links" / "outside.csv").symlink_to(root / "outside.csv")
-    (data / "links" / "up").symlink_to(root)
-    (data / "inside.csv").symlink_to(data / "all.csv")
-    os.mkfifo(data / "pipe")
-    (data / ".hidden.csv").write_text("score,member\n1,1\n2,0\n")
-    return root
-
-
-@pytest.fixture(scope="module")
-def service(place: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    with running(tmp_path_factory.mktemp("service"), data=str(place / "data")) as started:
-        until(lambda: started.ask("/readyz").status == 200)
-        yield started
 
 
 def ask(service: Running, question: str, name: str, body: bytes = b"", **options: object) -> Answer:
@@ -60,21 +38,16 @@ def plain(answer: dict[str, object]) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("question", ["advantage", "report", "metrics", "audit", "individual-risk", "counts"])
-@pytest.mark.parametrize("name", ["run=*", "run=*/", "run=*/**", "all.csv", "inside.csv"])
-def test_a_dataset_is_answered_as_the_same_records_sent(service: Running, question: str, name: str) -> None:
-    sink = io.BytesIO()
-    pq.write_table(RECORDS, sink)
+def test_a_dataset_is_answered_as_the_same_records_sent(service: Running, question: str) -> None:
     query = urlencode({**NAMES, "prior": 0.2} if question != "counts" else NAMES)
-    about = {"Content-Type": "application/vnd.apache.parquet"}
-    sent = service.ask(f"/v1/{question}?{query}", "POST", sink.getvalue(), about)
+    expected = plain(ok(post(service, f"/v1/{question}?{query}", as_parquet(RECORDS), PARQUET)))
+    expected.pop("columns", [])
+    names = ["run=*", "run=*/", "run=*/**", "all.csv", "inside.csv"]
 
-    named = service.ask(f"/v1/{question}?{query}&{urlencode({'data': name})}", "POST")
-
-    assert (named.status, sent.status) == (200, 200)
-    found, expected = plain(named.json()), plain(sent.json())
-    for columns in (found.pop("columns", []), expected.pop("columns", [])):
-        assert isinstance(columns, list)
-    assert found == expected
+    for name in names if question == "advantage" else ["run=*", "inside.csv"]:
+        found = plain(ok(service.ask(f"/v1/{question}?{query}&{urlencode({'data': name})}", "POST")))
+        assert isinstance(found.pop("columns", []), list)
+        assert found == expected, name
 
 
 def test_its_columns_its_rows_and_other_tables_are_read_where_one_file_is_named(service: Running) -> None:
@@ -90,39 +63,16 @@ def test_its_columns_its_rows_and_other_tables_are_read_where_one_file_is_named(
     assert ask(service, "synthetic", "run=1").json()["detail"].startswith("data: names 2 files")
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "../outside.csv",
-        "run=1/../../outside.csv",
-        "run=1/../all.csv",
-        "links/outside.csv",
-        "links/up/outside.csv",
-        "links/*.csv",
-        "links/**",
-        "links",
-        "links/*/outside.csv",
-        "{}/outside.csv",
-        "{}/data/all.csv",
-        "file://{}/outside.csv",
-        "//etc/passwd",
-        "~/outside.csv",
-        "./all.csv",
-        "all.csv\0",
-        "%2e%2e/outside.csv",
-        "..\\outside.csv",
-        "s3://bucket/outside.csv",
-        ".hidden.csv",
-        "pipe",
-        "",
-        "/",
-        ".",
-        "none.csv",
-        "n*ne",
-        "x" * 5000,
-        "[",
-    ],
-)
+OUTSIDE = [
+    "../outside.csv", "run=1/../../outside.csv", "run=1/../all.csv", "links/outside.csv", "links/up/outside.csv",
+    "links/*.csv", "links/**", "links", "links/*/outside.csv", "{}/outside.csv", "{}/data/all.csv",
+    "file://{}/outside.csv", "//etc/passwd", "~/outside.csv", "./all.csv", "all.csv\0", "%2e%2e/outside.csv",
+    "..\\outside.csv", "s3://bucket/outside.csv", ".hidden.csv", "pipe", "", "/", ".", "none.csv", "n*ne",
+    "x" * 5000, "[",
+]  # fmt: skip
+
+
+@each_case("name", OUTSIDE)
 def test_nothing_else_is_opened(service: Running, place: Path, name: str) -> None:
     answer = ask(service, "advantage", name.format(place), **NAMES)
 
@@ -131,6 +81,7 @@ def test_nothing_else_is_opened(service: Running, place: Path, name: str) -> Non
     assert str(place) not in answer.body.decode().replace(name.format(place), "")
 
 
+@pytest.mark.slow
 def test_a_worker_can_open_nothing_beside_it_even_if_the_checks_were_passed(
     place: Path, tmp_path: Path
 ) -> None:
@@ -154,29 +105,28 @@ def test_a_worker_can_open_nothing_beside_it_even_if_the_checks_were_passed(
     assert "Permission denied" in outside.json()["detail"]
 
 
-@pytest.mark.parametrize(
-    ("path", "body", "said"),
+@each_case(
+    "query, body, said",
     [
-        ("/v1/advantage?data=all.csv", b"{}", "a body came beside it"),
-        ("/v1/advantage?data=all.csv&data=run=1", b"", "is given twice"),
-        ("/v1/advantage?data=all.csv&score=none", b"", "no column of the 3 has this name"),
-        ("/v1/advantage?data=run=*&score=none", b"", "no column of the 4 has this name"),
-        ("/v1/advantage?data=run=*&score=loss&member=is_train&prior=2", b"", "prior"),
-        ("/v1/advantage?data=run=*&score=loss&member=is_train&nonsense=2", b"", "a field is not known"),
+        ("data=all.csv", b"{}", "a body came beside it"),
+        ("data=all.csv&data=run=1", b"", "is given twice"),
+        ("data=all.csv&score=none", b"", "no column of the 3 has this name"),
+        ("data=run=*&score=none", b"", "no column of the 4 has this name"),
+        ("data=run=*&score=loss&member=is_train&prior=2", b"", "prior"),
+        ("data=run=*&score=loss&member=is_train&nonsense=2", b"", "a field is not known"),
     ],
 )
 def test_what_is_wrong_with_a_question_about_a_dataset_is_said(
-    service: Running, path: str, body: bytes, said: str
+    service: Running, query: str, body: bytes, said: str
 ) -> None:
-    answer = service.ask(path, "POST", body)
+    answer = service.ask(f"/v1/advantage?{query}", "POST", body)
 
     assert answer.status == 422
     assert said in answer.json()["detail"]
 
 
-def test_a_service_without_data_says_so(tmp_path: Path) -> None:
-    with running(tmp_path) as service:
-        answer = ask(service, "advantage", "all.csv")
+def test_a_service_without_data_says_so(narrow: Running) -> None:
+    answer = ask(narrow, "advantage", "all.csv")
 
     assert answer.status == 422
     assert "MACE_DATA is not set" in answer.json()["detail"]
@@ -221,6 +171,7 @@ def bucket(place: Path) -> Iterator[str]:
         server.stop()
 
 
+@pytest.mark.slow
 def test_a_dataset_in_a_bucket_is_answered_and_nothing_beside_it(
     bucket: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -245,11 +196,12 @@ def test_a_dataset_in_a_bucket_is_answered_and_nothing_beside_it(
     assert not {"network", "tcp"} & {*given_up}
 
 
-def test_an_address_that_cannot_be_reached_is_not_repeated(tmp_path: Path) -> None:
+def test_an_address_that_cannot_be_reached_is_not_repeated() -> None:
     address = "s3://private-bucket/inner?endpoint_override=127.0.0.1:9&scheme=http&region=us-east-1"
-    with running(tmp_path, data=address, time_limit="300") as service:
-        answer = ask(service, "advantage", "a.csv")
+    call = Call("advantage", query=(("data", "a.csv"),))
+
+    answer = Datasets(address).perform(perform, call, Body.of(b""))
 
     assert answer.status == 422
-    assert answer.json()["detail"].startswith("a.csv: cannot be read")
-    assert "private-bucket" not in answer.body.decode()
+    assert json.loads(bytes(answer.body))["detail"].startswith("a.csv: cannot be read")
+    assert b"private-bucket" not in bytes(answer.body)

@@ -10,11 +10,10 @@ from estimators import VERSION
 from tests.app.client import TestClient
 
 
-def test_it_is_alive_before_its_workers_are() -> None:
-    client = TestClient(create_app(Settings()))
+def test_it_is_alive_before_its_workers_are(client: TestClient) -> None:
+    answer = client.get("/readyz")
 
     assert client.get("/healthz").json() == {"status": "ok"}
-    answer = client.get("/readyz")
     assert answer.status_code == 503
     assert answer.json()["type"] == "urn:mace:problem:not-ready"
     assert answer.headers["retry-after"] == "1"
@@ -22,26 +21,28 @@ def test_it_is_alive_before_its_workers_are() -> None:
 
 def test_it_is_ready_while_its_workers_are_up_and_not_while_it_drains() -> None:
     made = create_app(Settings(workers=1))
+    pool = made.state.service.pool
     with TestClient(made) as client:
         while (answer := client.get("/readyz")).status_code == 503:
             pass
         assert answer.json() == {"status": "ready"}
+        assert pool.snapshot().workers == 1
         made.state.service.draining = True
         answer = client.get("/readyz")
+        made.state.service.draining = False
 
     assert answer.status_code == 503
     assert answer.json()["type"] == "urn:mace:problem:shutting-down"
+    assert made.state.service.draining
+    assert not pool.ready
 
 
-def test_it_says_which_versions_answer() -> None:
-    found = TestClient(create_app(Settings())).get("/version").json()
+def test_it_says_which_versions_answer(client: TestClient) -> None:
+    found = client.get("/version").json()
 
     assert set(found) == {"mace", "methods", "python", "numpy", "scipy", "scikit_learn"}
-    assert (found["methods"], found["python"], found["numpy"]) == (
-        VERSION,
-        platform.python_version(),
-        np.__version__,
-    )
+    versions = VERSION, platform.python_version(), np.__version__
+    assert (found["methods"], found["python"], found["numpy"]) == versions
 
 
 def test_metrics_count_by_operation_and_never_by_path() -> None:

@@ -3,82 +3,97 @@
 from __future__ import annotations
 
 import asyncio
-import resource
 import signal
-import socket
 import sys
-from pathlib import Path
+import time
+from collections.abc import Iterator
+from random import Random
 
 import pytest
 
 from benchmarks import load
-from tests.app.running import Running, running, until
+from macekit.call import JSON, NPY
 
-SECONDS = 1.0
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are read from /proc"),
+]
+BODIES = load.small(), load.medium()
 
 
-def test_more_clients_than_it_can_answer_are_answered_or_told_when_to_come_back() -> None:
+@pytest.fixture(scope="module")
+def service() -> Iterator[load.Service]:
+    with load.serving(workers="2", time_limit="3") as found:
+        asyncio.run(load.closed(found.port, 4, 0.5, lambda n: BODIES[n % 2]))
+        yield found
+
+
+def test_more_clients_than_it_can_answer_are_answered_or_told_when_to_come_back(
+    service: load.Service,
+) -> None:
     which = load.mixture(mixed=True)
-    with load.serving(workers="2") as service:
-        many = asyncio.run(load.closed(service.port, 64, SECONDS, which))
-        often = asyncio.run(load.opened(service.port, 150.0, SECONDS, which))
+    many = asyncio.run(load.closed(service.port, 64, 1.0, which))
+    often = asyncio.run(load.opened(service.port, 100.0, 1.0, which))
 
     for tally in (many, often):
         assert tally.statuses[200] > 0
         assert set(tally.statuses) <= {200, 503}
         assert tally.faults == 0
-    assert many.statuses[503] == len(many.retry_after)
 
 
-def test_others_are_answered_while_uploads_trickle_or_say_nothing() -> None:
-    rows = list(load.holding(SECONDS, silent=200))
+def test_requests_of_every_kind_keep_neither_descriptors_nor_processes(service: load.Service) -> None:
+    kinds = [
+        *(
+            load.request(f"/v1/{name}", load.as_json(50), JSON)
+            for name in ("advantage", "individual-risk", "counts")
+        ),
+        *(load.request(f"/v1/counts?members={n}", load.as_npy(n), NPY) for n in (500, 5000)),
+        load.request("/v1/advantage", b'{"members": [1, 2', JSON),
+    ]
+    tally = load.Tally()
 
-    assert len(rows) == 3
-    assert [wrong for _, wrong in rows] == [0, 0, 0]
+    async def ask(times: int) -> tuple[int, int]:
+        client = load.Client(service.port, tally)
+        for number in range(times):
+            await client.ask(kinds[number % len(kinds)])
+        client.close()
+        return load.settled(service), len(service.family())
+
+    before, after = (asyncio.run(ask(times)) for times in (30, 150))
+
+    assert before == after
+    assert tally.statuses == {200: 150, 400: 30}
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="families of processes are read from /proc")
-@pytest.mark.parametrize("victim", ["worker", "fork server"])
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
-def test_processes_that_die_under_load_fail_nobody_and_leave_nothing_behind(
-    victim: str, number: signal.Signals
+def test_processes_that_die_or_stop_under_load_fail_nobody_and_leave_nothing_behind(
+    service: load.Service,
 ) -> None:
-    row, wrong = load.faults_within(victim, number, 2)
+    """Workers and the fork server are stopped and killed, the server stops for a while and is killed at the end."""
+    before, workers, rng = load.settled(service), len(service.workers()), Random(0)
+    clients = load.Clients(service.port, BODIES)
+    with clients.asking() as stop:
+        for victim in ("worker", "fork server"):
+            for number in (signal.SIGKILL, signal.SIGSTOP):
+                time.sleep(0.3)
+                load.strike(service, victim, number, rng)
+        time.sleep(0.3)
+        service.process.send_signal(signal.SIGSTOP)
+        time.sleep(0.3)
+        service.process.send_signal(signal.SIGCONT)
+        time.sleep(0.5)
+        stop.set()
+    tally = clients.tally
 
-    assert wrong == 0, row
-
-
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="families of processes are read from /proc")
-def test_a_server_that_stops_for_a_while_or_is_killed_leaves_nothing_behind() -> None:
-    for row, wrong in (load.server_stopped(2), load.server_killed(1)):
-        assert wrong == 0, row
-
-
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="families of processes are read from /proc")
-def test_requests_of_every_kind_keep_neither_descriptors_nor_processes() -> None:
-    row, wrong = load.soak(300)
-
-    assert wrong == 0, row
-
-
-def test_more_connections_than_descriptors_fail_until_others_close(tmp_path: Path) -> None:
-    few = (
-        "import resource, sys, app.cli;"
-        "resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64)); sys.exit(app.cli.main(['serve']))"
-    )
-    assert resource.getrlimit(resource.RLIMIT_NOFILE)[0] >= 256
-    with running(tmp_path, ("-c", few)) as service:
-        until(lambda: service.ask("/readyz").status == 200)
-        connections = [socket.create_connection(("127.0.0.1", service.port), 10) for _ in range(100)]
-        for connection in connections:
-            connection.close()
-
-        assert until(lambda: _alive(service)) == 200
-        assert service.stop() == 0
-
-
-def _alive(service: Running) -> int:
-    try:
-        return service.ask("/healthz").status
-    except OSError:
-        return 0
+    assert (tally.reset, tally.late) == (0, 0)
+    assert load.until(lambda: len(service.workers()) == workers == service.metric("mace_workers"))
+    assert load.settled(service) <= before + workers, "one that watches each orphan"
+    assert service.files() == 0
+    clients = load.Clients(service.port, BODIES)
+    with clients.asking() as stop:
+        time.sleep(0.3)
+        service.family()
+        stop.set()
+        service.process.kill()
+        service.process.wait()
+    assert load.until(lambda: not service.left(), 10)
+    assert service.files() == 0

@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 
-from app.main import create_app
-from app.settings import Settings
 from estimators import Scores, preset
 from estimators.density.bandwidth import Fixed
 from estimators.paper import EqualWidth, Kernel, algorithm_1, paper_metric, record_metric, record_risk
-from tests.app.client import TestClient
+from tests.app.http.asked import ok, post
+from tests.app.running import Running
+from tests.cases import each_case
+
+Body = dict[str, Any]
 
 SLICES, WIDTH, PRIOR, SEED = 20, 0.4, 0.3, 5
 READINGS = {"histogram": EqualWidth(SLICES), "kde": Kernel(Fixed(WIDTH), SEED)}
 
 
-@pytest.fixture(scope="module")
-def client() -> Iterator[TestClient]:
-    with TestClient(create_app(Settings(workers=1))) as client:
-        yield client
-
-
 @pytest.fixture(scope="module", params=[1, 2, 8], ids=lambda d: f"{d}-d")
-def sides(request: pytest.FixtureRequest) -> dict[str, list[Any]]:
+def sides(request: pytest.FixtureRequest) -> Body:
     rng, width = np.random.default_rng(8), () if request.param == 1 else (request.param,)
     return {
         "members": rng.normal(1, 1, (150, *width)).tolist(),
@@ -34,17 +29,19 @@ def sides(request: pytest.FixtureRequest) -> dict[str, list[Any]]:
     }
 
 
-def ask(client: TestClient, question: str, body: dict[str, Any]) -> Any:
-    answer = client.post(f"/v1/{question}", json={"prior": PRIOR, "seed": SEED, **body})
-    assert answer.status_code == 200, answer.text
-    return answer.json()
+def ask(service: Running, question: str, body: Body) -> Any:
+    return ok(post(service, f"/v1/{question}", {"prior": PRIOR, "seed": SEED, **body}))
+
+
+def estimator(kind: str) -> Body:
+    return {"kind": kind, "bins": SLICES} | ({"bandwidth": WIDTH} if kind == "kde" else {})
 
 
 @pytest.mark.parametrize("kind", READINGS)
-def test_the_optimal_advantage(client: TestClient, sides: dict[str, list[Any]], kind: str) -> None:
-    estimator = {"kind": kind} | ({"bins": SLICES} if kind == "histogram" else {"bandwidth": WIDTH})
+def test_the_optimal_advantage(service: Running, sides: Body, kind: str) -> None:
+    one = {"kind": kind} | ({"bins": SLICES} if kind == "histogram" else {"bandwidth": WIDTH})
 
-    paper = ask(client, "advantage", {**sides, "estimator": estimator})["paper"]
+    paper = ask(service, "advantage", {**sides, "estimator": one})["paper"]
 
     here = algorithm_1(Scores.of(**sides), PRIOR, reading=READINGS[kind])
     assert paper["statistic"] == {"histogram": "W_N", "kde": "U_N"}[kind]
@@ -57,11 +54,10 @@ def test_the_optimal_advantage(client: TestClient, sides: dict[str, list[Any]], 
 
 @pytest.mark.parametrize("kind", READINGS)
 @pytest.mark.parametrize("name", ["accuracy", "f_beta"])
-def test_the_optimal_metric(client: TestClient, sides: dict[str, list[Any]], kind: str, name: str) -> None:
-    estimator = {"kind": kind, "bins": SLICES} | ({"bandwidth": WIDTH} if kind == "kde" else {})
-    body = {**sides, "metrics": [name], "estimator": estimator}
+def test_the_optimal_metric(service: Running, sides: Body, kind: str, name: str) -> None:
+    body = {**sides, "metrics": [name], "estimator": estimator(kind)}
 
-    (answer,) = ask(client, "metrics", body)["metrics"]
+    (answer,) = ask(service, "metrics", body)["metrics"]
 
     here = paper_metric(Scores.of(**sides), preset(name, PRIOR), PRIOR, SEED, READINGS[kind])
     assert (answer["paper"], answer["paper_algorithm"], answer["paper_estimator"]) == (
@@ -74,13 +70,10 @@ def test_the_optimal_metric(client: TestClient, sides: dict[str, list[Any]], kin
 
 @pytest.mark.parametrize("kind", READINGS)
 @pytest.mark.parametrize("name", ["accuracy", "f_beta"])
-def test_the_individual_risk_and_metric(
-    client: TestClient, sides: dict[str, list[Any]], kind: str, name: str
-) -> None:
-    estimator = {"kind": kind, "bins": SLICES} | ({"bandwidth": WIDTH} if kind == "kde" else {})
-    body = {**sides, "metric": name, "estimator": estimator}
+def test_the_individual_risk_and_metric(service: Running, sides: Body, kind: str, name: str) -> None:
+    body = {**sides, "metric": name, "estimator": estimator(kind)}
 
-    answer = ask(client, "individual-risk", body)
+    answer = ask(service, "individual-risk", body)
 
     scores = Scores.of(**sides)
     risk = record_risk(scores, PRIOR, reading=READINGS[kind])
@@ -96,40 +89,39 @@ def test_the_individual_risk_and_metric(
     assert len(records["lower"]) == len(records["paper_lower"]) == 270  # the certified one stands beside it
 
 
-def test_the_paper_s_columns_follow_the_records_that_are_listed(
-    client: TestClient, sides: dict[str, list[Any]]
-) -> None:
+def test_the_paper_s_columns_follow_the_records_that_are_listed(service: Running, sides: Body) -> None:
     body = {**sides, "estimator": {"kind": "kde", "bandwidth": WIDTH}}
 
-    every, top = ask(client, "individual-risk", body), ask(client, "individual-risk", {**body, "top": 3})
+    every, top = ask(service, "individual-risk", body), ask(service, "individual-risk", {**body, "top": 3})
 
     for place, index in enumerate(top["records"]["index"]):
         for column in ("paper_signed_risk", "paper_lower", "paper_upper", "signed_risk"):
             assert top["records"][column][place] == every["records"][column][index]
 
 
-@pytest.mark.parametrize(
-    ("body", "field"),
+TEXTS = {"members": ["a", "b"] * 9, "nonmembers": ["b"] * 9}
+
+
+@each_case("question", ["individual-risk", "metrics"])
+@each_case(
+    "estimator, sides, field",
     [
-        ({"estimator": {"kind": "kde", "bandwidth": 0}}, "estimator.bandwidth"),
-        ({"estimator": {"kind": "kde", "bandwidth": -1.0}}, "estimator.bandwidth"),
-        ({"estimator": {"kind": "kde", "bandwidth": "thin"}}, "estimator.bandwidth"),
-        ({"estimator": {"kind": "histogram", "bandwidth": "scott"}}, "estimator.bandwidth"),
-        (
-            {"estimator": {"kind": "kde"}, "members": ["a", "b"] * 9, "nonmembers": ["b"] * 9},
-            "estimator.kind",
-        ),
-        ({"estimator": {"kind": "spline"}}, "estimator.kind"),
-        ({"estimator": {"bandwidth": 0.1}}, "estimator.bandwidth"),
+        ({"kind": "kde", "bandwidth": 0}, {}, "estimator.bandwidth"),
+        ({"kind": "kde", "bandwidth": -1.0}, {}, "estimator.bandwidth"),
+        ({"kind": "kde", "bandwidth": "thin"}, {}, "estimator.bandwidth"),
+        ({"kind": "histogram", "bandwidth": "scott"}, {}, "estimator.bandwidth"),
+        ({"kind": "kde"}, TEXTS, "estimator.kind"),
+        ({"kind": "spline"}, {}, "estimator.kind"),
+        ({"bandwidth": 0.1}, {}, "estimator.bandwidth"),
     ],
 )
-@pytest.mark.parametrize("question", ["individual-risk", "metrics"])
 def test_what_no_estimate_can_be_made_of_is_refused_by_name(
-    client: TestClient, sides: dict[str, list[Any]], question: str, body: dict[str, Any], field: str
+    service: Running, question: str, estimator: Body, sides: Body, field: str
 ) -> None:
-    answer = client.post(f"/v1/{question}", json={**sides, **body})
+    scores = {"members": [0.1, 0.2, 0.5] * 9, "nonmembers": [0.1, 0.3, 0.7] * 9}
 
-    assert answer.status_code == 422, answer.text
-    assert answer.json()["field"] == field
-    if body["estimator"].get("bandwidth") in (0, -1.0):
+    answer = post(service, f"/v1/{question}", {**scores, **sides, "estimator": estimator})
+
+    assert (answer.status, answer.json()["field"]) == (422, field)
+    if estimator.get("bandwidth") in (0, -1.0):
         assert "greater than 0" in answer.json()["detail"]

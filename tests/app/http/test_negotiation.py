@@ -6,36 +6,37 @@ from starlette.datastructures import Headers
 from app.http.operations import accepted, encoding, media_type
 from macekit.call import ARROW, CSV, JSON, NDJSON
 from macekit.problems import Problem
+from tests.cases import each_case
 
 FORMS = (JSON, CSV, ARROW)
 
 
-@pytest.mark.parametrize(
-    ("accept", "form"),
-    [
-        ("*/*", JSON),
-        ("", JSON),
-        ("text/csv", CSV),
-        ("text/*", CSV),
-        ("text/csv;q=0.5, application/json", JSON),
-        ("text/csv, application/json;q=0.9", CSV),
-        (f"{ARROW}; q=1.0, */*; q=0.1", ARROW),
-        ("application/json;q=0, */*", CSV),
-        ("text/html,application/xhtml+xml,*/*;q=0.8", JSON),
-        ("APPLICATION/JSON", JSON),
-        ("application/json;q=nan, text/csv;q=0.001", CSV),
-        ("application/json;q=5, text/csv;q=0.5", CSV),
-        (" , ,text/csv,", CSV),
-        (", ".join([f"image/x{i}" for i in range(32)] + ["text/csv"]), JSON),
-        (", ".join([f"image/x{i}" for i in range(31)] + ["text/csv", "*/*"]), CSV),
-        (", ".join(["application/json;q=0"] + [f"image/x{i}" for i in range(32)]), CSV),
+IMAGES = [f"image/x{i}" for i in range(32)]
+ACCEPTED = {
+    JSON: [
+        *("*/*", "", "text/csv;q=0.5, application/json", "text/html,application/xhtml+xml,*/*;q=0.8"),
+        *("APPLICATION/JSON", ", ".join([*IMAGES, "text/csv"])),
     ],
-)
-def test_the_form_the_client_likes_best_is_taken(accept: str, form: str) -> None:
+    CSV: [
+        *("text/csv", "text/*", "text/csv, application/json;q=0.9", "application/json;q=0, */*"),
+        *(
+            "application/json;q=nan, text/csv;q=0.001",
+            "application/json;q=5, text/csv;q=0.5",
+            " , ,text/csv,",
+        ),
+        ", ".join([*IMAGES[1:], "text/csv", "*/*"]),
+        ", ".join(["application/json;q=0", *IMAGES]),
+    ],
+    ARROW: [f"{ARROW}; q=1.0, */*; q=0.1"],
+}
+
+
+@each_case("form, accept", [(form, accept) for form in ACCEPTED for accept in ACCEPTED[form]])
+def test_the_form_the_client_likes_best_is_taken(form: str, accept: str) -> None:
     assert accepted(Headers({"accept": accept} if accept else {}), FORMS) == form
 
 
-@pytest.mark.parametrize(
+@each_case(
     "accept",
     ["image/png", "application/json;q=0", "application/json;q=zero", "*/*;q=nan", "*/*;q=inf", "*/*;q=-1"],
 )
@@ -54,7 +55,7 @@ def test_a_media_type_is_read_without_its_parameters() -> None:
     assert media_type(Headers({"content-type": "Application/JSON; charset=utf-8"}), FORMS) == JSON
 
 
-@pytest.mark.parametrize(("forms", "other"), [((JSON,), False), (FORMS, True)])
+@each_case("forms, other", [((JSON,), False), (FORMS, True)])
 def test_a_request_with_nothing_in_it_is_told_what_it_lacks(forms: tuple[str, ...], other: bool) -> None:
     for headers in ({}, {"content-length": "0"}):
         with pytest.raises(Problem, match="the body: is missing") as caught:
@@ -64,7 +65,7 @@ def test_a_request_with_nothing_in_it_is_told_what_it_lacks(forms: tuple[str, ..
         assert ("data=NAME" in caught.value.detail) == other
 
 
-@pytest.mark.parametrize(
+@each_case(
     "headers",
     [{"content-length": "5"}, {"transfer-encoding": "chunked"}, {"content-type": "text/plain-secret"}],
 )
@@ -76,15 +77,13 @@ def test_an_unknown_media_type_is_refused_without_repeating_it(headers: dict[str
     assert "secret" not in caught.value.detail
 
 
-@pytest.mark.parametrize("given", ["br", "gzip, gzip", "deflate"])
+@each_case("given", ["br", "gzip, gzip", "deflate"])
 def test_an_unknown_compression_is_refused(given: str) -> None:
     with pytest.raises(Problem, match="identity, gzip or zstd"):
         encoding(Headers({"content-encoding": given}))
 
 
-@pytest.mark.parametrize(
-    "given", ["application/x-pickle", "application/python-pickle", "application/x-joblib"]
-)
+@each_case("given", ["application/x-pickle", "application/python-pickle", "application/x-joblib"])
 def test_a_pickle_is_refused_by_its_name(given: str) -> None:
     with pytest.raises(Problem, match="never opens") as caught:
         media_type(Headers({"content-type": given}), FORMS)
@@ -92,8 +91,6 @@ def test_a_pickle_is_refused_by_its_name(given: str) -> None:
     assert caught.value.kind.slug == "pickle"
 
 
-@pytest.mark.parametrize(
-    "given", ["application/x-ndjson", "application/jsonl", "Application/NDJSON; charset=utf-8"]
-)
+@each_case("given", ["application/x-ndjson", "application/jsonl", "Application/NDJSON; charset=utf-8"])
 def test_lines_of_json_go_by_several_names(given: str) -> None:
     assert media_type(Headers({"content-type": given}), (*FORMS, NDJSON)) == NDJSON

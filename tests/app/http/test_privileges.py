@@ -7,16 +7,15 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from app.workers import landlock
+from tests.app.conftest import KEY
 from tests.app.http.asked import workers_of
-from tests.app.running import Running, running, until
+from tests.app.running import Running, until
 
-KEY = "a-key-of-sixteen-letters"
 TRACE = 1 << 19
 """CAP_SYS_PTRACE, which lets root look into any process."""
 
@@ -24,25 +23,20 @@ AS_A_WORKER = """
 import sys
 from app.workers.privileges import give_up_rights
 give_up_rights()
-for name in ("environ", "mem", "maps"):
-    try:
-        open(f"/proc/{sys.argv[1]}/{name}", "rb").read(1)
-    except OSError as error:
-        print(type(error).__name__)
+for pid in sys.argv[1:]:
+    for name in ("environ", "mem", "maps"):
+        try:
+            open(f"/proc/{pid}/{name}", "rb").read(1)
+        except OSError as error:
+            print(type(error).__name__)
 """
 
 
-@pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    with running(tmp_path_factory.mktemp("service"), api_key=KEY) as started:
-        until(lambda: started.ask("/readyz").status == 200)
-        yield started
-
-
-def family(service: Running) -> list[int]:
-    """The server, its fork server and its workers."""
-    (worker,) = workers_of(service)
-    return [service.process.pid, int(status(worker, "PPid")), worker]
+@pytest.fixture
+def family(locked: Running) -> list[int]:
+    """The server, its fork server and its worker."""
+    (worker,) = until(lambda: workers_of(locked))
+    return [locked.process.pid, int(status(worker, "PPid")), worker]
 
 
 def status(pid: int, name: str) -> str:
@@ -50,29 +44,28 @@ def status(pid: int, name: str) -> str:
     return re.findall(rf"^{name}:\s*(\S+)$", text, flags=re.MULTILINE)[0]  # type: ignore[no-any-return]
 
 
-def test_no_process_of_it_writes_a_core(service: Running) -> None:
-    for pid in family(service):
+def test_no_process_of_it_writes_a_core(family: list[int]) -> None:
+    for pid in family:
         limits = Path(f"/proc/{pid}/limits").read_text()
 
         assert re.search(r"^Max core file size +0 +0 ", limits, flags=re.MULTILINE)
 
 
-def test_a_process_with_the_rights_of_a_worker_cannot_look_into_any_of_it(service: Running) -> None:
-    for pid in family(service):
-        found = subprocess.check_output([sys.executable, "-c", AS_A_WORKER, str(pid)], text=True, timeout=60)
+def test_a_process_with_the_rights_of_a_worker_cannot_look_into_any_of_it(family: list[int]) -> None:
+    found = subprocess.check_output([sys.executable, "-c", AS_A_WORKER, *map(str, family)], text=True)
 
-        assert found.split() == ["PermissionError"] * 3
+    assert found.split() == ["PermissionError"] * 9
 
 
-def test_workers_can_gain_no_rights_and_have_none_that_would_let_them_trace(service: Running) -> None:
-    for pid in family(service)[1:]:
+def test_workers_can_gain_no_rights_and_have_none_that_would_let_them_trace(family: list[int]) -> None:
+    for pid in family[1:]:
         assert status(pid, "NoNewPrivs") == "1"
         assert int(status(pid, "CapEff"), 16) & TRACE == 0
         assert int(status(pid, "CapPrm"), 16) & TRACE == 0
 
 
-def test_the_log_says_what_workers_have_given_up(service: Running) -> None:
-    (line,) = until(lambda: [line for line in service.logged().splitlines() if "workers confined" in line])
+def test_the_log_says_what_workers_have_given_up(locked: Running) -> None:
+    (line,) = until(lambda: [line for line in locked.logged().splitlines() if "workers confined" in line])
 
     given_up = json.loads(line)["given_up"]
     assert "rights" in given_up
@@ -80,19 +73,19 @@ def test_the_log_says_what_workers_have_given_up(service: Running) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="the environment of the service is shown to root alone")
-def test_the_key_is_in_no_environment(service: Running) -> None:
-    for pid in family(service):
+def test_the_key_is_in_no_environment(locked: Running, family: list[int]) -> None:
+    for pid in family:
         assert KEY.encode() not in Path(f"/proc/{pid}/environ").read_bytes()
-    assert service.ask("/version").status == 401
-    assert service.ask("/version", headers={"Authorization": f"Bearer {KEY}"}).status == 200
+    assert locked.ask("/version").status == 401
+    assert locked.ask("/version", headers={"Authorization": f"Bearer {KEY}"}).status == 200
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="the name spaces of the service are shown to root alone")
-def test_workers_have_no_network_where_the_system_lets_them_give_it_up(service: Running) -> None:
+def test_workers_have_no_network_where_the_system_lets_them_give_it_up(family: list[int]) -> None:
     code = "import ctypes, sys; sys.exit(ctypes.CDLL(None).unshare(0x40000000) != 0)"
     if subprocess.run([sys.executable, "-c", code], check=False, timeout=60).returncode:
         pytest.skip("this system does not")
-    server, fork_server, worker = (Path(f"/proc/{pid}/ns/net").readlink() for pid in family(service))
+    server, fork_server, worker = (Path(f"/proc/{pid}/ns/net").readlink() for pid in family)
 
     assert server == Path("/proc/self/ns/net").readlink()
     assert fork_server == worker != server

@@ -17,13 +17,13 @@ from pyarrow import csv
 from app.openapi.examples import JSON_EXAMPLES
 from estimators import AssessOptions, Counts, Scores, assess, preset
 from estimators.sample.counting import by_grid
-from macekit.call import ARROW, CSV, JSON, NDJSON, NPY, NPZ, PARQUET
+from macekit.call import ARROW, CSV, JSON, NPY
 from macekit.operations import encode
 from macekit.operations.encode import json_bytes
 from macekit.operations.options import reading, target
 from macekit.schemas.questions import Estimator
-from tests.app.http.asked import ENCODERS, TABLES, as_csv, as_json, post, table, world
-from tests.app.running import Answer, Running, running
+from tests.app.http.asked import ENCODERS, TABLES, as_csv, as_json, ok, post, table, world
+from tests.app.running import Running
 
 OPTIONS: dict[str, Any] = {
     "prior": 0.3,
@@ -44,17 +44,6 @@ SPELT = (
 )
 
 
-@pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    with running(tmp_path_factory.mktemp("service"), workers="2", queue="200") as found:
-        yield found
-
-
-def ok(answer: Answer) -> Any:
-    assert answer.status == 200, answer.body
-    return answer.json()
-
-
 @pytest.mark.parametrize("media_type", TABLES)
 def test_every_format_gets_the_answer_that_json_gets(media_type: str, service: Running) -> None:
     sides = world(300)
@@ -69,7 +58,7 @@ def test_every_format_gets_the_answer_that_json_gets(media_type: str, service: R
 
 
 @pytest.mark.parametrize("encoding", ENCODERS)
-@pytest.mark.parametrize("media_type", [JSON, CSV, NDJSON, NPY, NPZ, ARROW, PARQUET])
+@pytest.mark.parametrize("media_type", [JSON, *TABLES])
 def test_a_compressed_body_is_the_body(media_type: str, encoding: str, service: Running) -> None:
     sides = world(50)
     body = as_json(*sides) if media_type == JSON else TABLES[media_type](table(*sides))
@@ -132,7 +121,7 @@ def pieces(body: bytes) -> Iterator[bytes]:
 def test_counts_of_a_body_without_a_length_are_those_of_the_records(
     media_type: str, service: Running
 ) -> None:
-    members, nonmembers = world(20_000)
+    members, nonmembers = world(6_000)
     body = TABLES[media_type](table(members, nonmembers))
     connection = http.client.HTTPConnection("127.0.0.1", service.port, timeout=60)
     headers = {"Content-Type": media_type, "Transfer-Encoding": "chunked"}
@@ -153,33 +142,16 @@ def test_counts_can_be_posted_back_wherever_scores_can(service: Running) -> None
     counted = ok(post(service, "/v1/counts", as_json(*sides)))["counts"]
     counts = Counts.from_dict(counted)
 
-    answer = ok(post(service, "/v1/advantage", json.dumps({"counts": counted, "prior": 0.2}).encode()))
+    answer = ok(post(service, "/v1/advantage", {"counts": counted, "prior": 0.2}))
 
     found = assess(counts, AssessOptions(prior=0.2, metric=preset("accuracy", 0.2)))
     source = answer["provenance"]
     assert [each["kind"] for each in source["columns"]] == ["counts"]
     expected = encode.assessment(found, counts, source["options"], source["columns"])
     assert answer == json.loads(json_bytes(expected))
-    for path, more in {
-        "metrics": {},
-        "audit": {},
-        "counts": {},
-        "individual-risk": {"targets": [0.5]},
-    }.items():
-        ok(post(service, f"/v1/{path}", json.dumps({"counts": counted, **more}).encode()))
-
-
-def test_shards_merge_to_the_counts_of_all_in_any_order(service: Running) -> None:
-    members, nonmembers = world(900)
-    parts = [(members[i::3] * 10.0**i, nonmembers[i::3]) for i in range(3)]
-    shards = [ok(post(service, "/v1/counts", as_json(*part)))["counts"] for part in parts]
-    whole = as_json(np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts]))
-
-    for order in ([0, 1, 2], [2, 0, 1]):
-        body = json.dumps({"shards": [shards[i] for i in order]}).encode()
-        merged, counted = ok(post(service, "/v1/counts", body)), ok(post(service, "/v1/counts", whole))
-        assert (taken(merged), [*taken(counted)]) == ({}, ["members", "nonmembers"])
-        assert merged == counted
+    for path in ("metrics", "audit", "counts"):
+        ok(post(service, f"/v1/{path}", {"counts": counted}))
+    ok(post(service, "/v1/individual-risk", {"counts": counted, "targets": [0.5]}))
 
 
 def test_groups_units_and_the_score_column_of_a_table_are_those_of_json(service: Running) -> None:
@@ -203,59 +175,18 @@ def test_groups_units_and_the_score_column_of_a_table_are_those_of_json(service:
     assert len(answer["records"]["index"]) == 5
 
 
-def test_clusters_of_a_table_are_those_of_json(service: Running) -> None:
+@pytest.mark.parametrize("path", ["gate", "metrics", "individual-risk", "audit", "attack", "report"])
+def test_every_question_takes_clusters_in_json_and_in_a_query(service: Running, path: str) -> None:
     members, nonmembers = world(60)
     labels = [i // 2 for i in range(127)]
-    models = [i % 31 for i in range(127)]
-    body = as_csv(table(members, nonmembers, whose=labels, model=models))
-
-    answer = ok(post(service, "/v1/advantage?score=score&cluster=whose,model", body, CSV))
-
-    asked = {"cluster": {"whose": labels, "model": models}}
-    wanted = ok(post(service, "/v1/advantage", as_json(members, nonmembers, **asked)))
-    wanted["provenance"]["options"] |= {"score": "score", "cluster": "whose,model"}
-    read = [(each["role"], each["name"]) for each in answer["provenance"].pop("columns")]
-    assert sorted(read) == [
-        ("cluster", "model"),
-        ("cluster", "whose"),
-        ("member", "member"),
-        ("score", "score"),
-    ]
-    assert [*taken(wanted)] == ["members", "nonmembers", "cluster"]
-    assert answer == wanted
-    assert answer["advantage"]["clusters"]["numbers"] == [64, 31]
-
-    problem = post(service, "/v1/counts?cluster=whose&score=score", body, CSV)
-    assert problem.status == 422
-    assert problem.json()["field"] == "cluster"
-    assert "/v1/advantage, /v1/attack, /v1/audit, /v1/compare" in problem.json()["detail"]
-
-
-@pytest.mark.parametrize(
-    ("path", "more"),
-    [
-        ("gate", {"max_advantage": 0.5}),
-        ("metrics", {}),
-        ("individual-risk", {"top": 3}),
-        ("audit", {"claimed_epsilon": 1.0}),
-        ("attack", {"rule": {"kind": "top"}}),
-        ("report", {}),
-    ],
-)
-def test_every_question_takes_clusters_in_json_and_in_a_query(
-    service: Running, path: str, more: dict[str, Any]
-) -> None:
-    members, nonmembers = world(60)
-    labels = [i // 2 for i in range(127)]
-    query = "".join(
-        f"&{name}={value}" if not isinstance(value, dict) else f"&{name}.kind={value['kind']}"
-        for name, value in more.items()
-    )
+    more, query = MORE.get(path, ({}, ""))
     body = as_csv(table(members, nonmembers, whose=labels))
+
     answers = [
         ok(post(service, f"/v1/{path}?score=score&cluster=whose{query}", body, CSV)),
         ok(post(service, f"/v1/{path}", as_json(members, nonmembers, cluster={"whose": labels}, **more))),
     ]
+
     for each in answers:
         each.pop("provenance")
         each.get("result", {}).pop("provenance", None)
@@ -263,6 +194,15 @@ def test_every_question_takes_clusters_in_json_and_in_a_query(
     assert answers[0] == answers[1]
     assert "lone_rows" in str(answers[0])
     assert "'numbers': [64]" in str(answers[0])
+
+
+MORE: dict[str, tuple[dict[str, Any], str]] = {
+    "gate": ({"max_advantage": 0.5}, "&max_advantage=0.5"),
+    "individual-risk": ({"top": 3}, "&top=3"),
+    "audit": ({"claimed_epsilon": 1.0}, "&claimed_epsilon=1.0"),
+    "attack": ({"rule": {"kind": "top"}}, "&rule.kind=top"),
+}
+"""What a question lacks, in JSON and in a query."""
 
 
 def test_targets_are_answered_in_their_order(service: Running) -> None:
@@ -312,19 +252,20 @@ def test_hostile_labels_travel_as_json_strings_and_nowhere_else(service: Running
 
 def test_fifty_requests_at_once_each_get_their_own_answer(service: Running) -> None:
     sides = world(400)
-    kinds = [("/v1/advantage", as_json(*world(40, seed)), JSON) for seed in range(15)]
-    kinds += [("/v1/advantage", as_json(*world(2500, seed)), JSON) for seed in range(10)]
-    kinds += [(f"/v1/counts?seed={i}", TABLES[m](table(*sides)), m) for i in range(3) for m in TABLES]
+    kinds = [("/v1/advantage", as_json(*world(40, seed)), JSON) for seed in range(6)]
+    kinds += [("/v1/advantage", as_json(*world(2500, seed)), JSON) for seed in range(4)]
+    kinds += [("/v1/counts", TABLES[m](table(*sides)), m) for m in TABLES]
     kinds += [
         (f"/v1/{name}", json.dumps(example.value).encode(), JSON)
         for name, some in JSON_EXAMPLES.items()
         for example in some.values()
         if name != "plan"
     ]
-    kinds = (kinds * 2)[:50]
+    kinds = kinds[:30]
 
     with ThreadPoolExecutor(50) as threads:
-        together = list(threads.map(lambda kind: post(service, *kind), kinds))
+        together = list(threads.map(lambda kind: post(service, *kind), [*kinds, *kinds[:20]]))
 
     assert {answer.status for answer in together} == {200}
-    assert [a.body for a in together] == [post(service, *kind).body for kind in kinds]
+    alone = [post(service, *kind).body for kind in kinds]
+    assert [answer.body for answer in together] == [*alone, *alone[:20]]

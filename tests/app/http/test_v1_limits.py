@@ -7,57 +7,20 @@ import http.client
 import json
 import os
 import signal
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
-from macekit.call import ARROW, CSV, JSON, NDJSON, NPY, NPZ, PARQUET, PROBLEM
-from tests.app.http.asked import (
-    TABLES,
-    answered,
-    as_json,
-    begun,
-    metric,
-    post,
-    reached,
-    slow,
-    table,
-    workers_of,
-    world,
-)
-from tests.app.running import Answer, Running, running, until
-
-BODY_LIMIT = 400_000
-EXPANDED_LIMIT = 600_000
+from macekit.call import ARROW, CSV, JSON, NDJSON, NPY, NPZ, PARQUET
+from tests.app.conftest import BODY_LIMIT, EXPANDED_LIMIT
+from tests.app.http import asked
+from tests.app.http.asked import answered, as_json, begun, post, slow, slug, world
+from tests.app.running import Answer, Running, until
+from tests.cases import each_case
 
 
-@pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    """One worker, one place in the queue, small bodies."""
-    folder = tmp_path_factory.mktemp("service")
-    limits = {"body_limit": str(BODY_LIMIT), "expanded_limit": str(EXPANDED_LIMIT), "queue": "1"}
-    with running(folder, **limits) as found:
-        yield found
-
-
-@pytest.fixture(scope="module")
-def hasty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    """Half a second for a request, as much for a body to go on arriving, and one request a client."""
-    folder = tmp_path_factory.mktemp("hasty")
-    with running(folder, time_limit="0.5", stall_limit="0.5", per_client="1") as found:
-        until(lambda: found.ask("/readyz").status == 200)
-        yield found
-
-
-def problem(answer: Answer) -> Any:
-    assert answer.headers["content-type"] == PROBLEM, answer.body
-    assert len(answer.body) < 4096
-    found = answer.json()
-    assert found["status"] == answer.status
-    return found["type"].removeprefix("urn:mace:problem:")
+def refusal(answer: Answer) -> tuple[int, str]:
+    return answer.status, slug(answer)
 
 
 def serves(service: Running) -> bool:
@@ -66,31 +29,29 @@ def serves(service: Running) -> bool:
 
 
 def test_an_unknown_option_of_the_query_string_is_answered_with_the_nearest(service: Running) -> None:
-    body = TABLES[CSV](table(*world(20)))
+    answer = post(service, "/v1/advantage?treshold=0.1", asked.TABLES[CSV](asked.table(*world(20))), CSV)
 
-    answer = post(service, "/v1/advantage?treshold=0.1", body, CSV)
-
-    assert (answer.status, problem(answer)) == (422, "unknown-field")
+    assert refusal(answer) == (422, "unknown-field")
     assert "did you mean 'max_advantage'?" in answer.json()["detail"]
 
 
 def test_the_options_of_a_json_body_stand_in_the_body(service: Running) -> None:
     answer = post(service, "/v1/advantage?max_advantage=0.1", as_json(*world(20)))
 
-    assert (answer.status, problem(answer)) == (422, "bad-option")
+    assert refusal(answer) == (422, "bad-option")
 
 
-def test_a_body_over_the_limit_is_refused_by_its_length_before_any_of_it_is_sent(service: Running) -> None:
-    with begun(service, "/v1/advantage", b"", declared=BODY_LIMIT + 1) as connection:
+def test_a_body_over_the_limit_is_refused_by_its_length_before_any_of_it_is_sent(narrow: Running) -> None:
+    with begun(narrow, "/v1/advantage", b"", declared=BODY_LIMIT + 1) as connection:
         answer = answered(connection)
 
-    assert (answer.status, problem(answer)) == (413, "too-large")
+    assert refusal(answer) == (413, "too-large")
     for way in ("mace counts", "macekit.counts", "POST /v1/counts", "compress", "fewer records"):
         assert way in answer.json()["detail"]
 
 
-def test_a_body_over_the_limit_is_refused_though_it_did_not_say_its_length(service: Running) -> None:
-    connection = http.client.HTTPConnection("127.0.0.1", service.port, timeout=60)
+def test_a_body_over_the_limit_is_refused_though_it_did_not_say_its_length(narrow: Running) -> None:
+    connection = http.client.HTTPConnection("127.0.0.1", narrow.port, timeout=60)
     body = iter([b" " * 50_000] * (BODY_LIMIT // 50_000 + 1))
     headers = {"Content-Type": JSON, "Transfer-Encoding": "chunked"}
 
@@ -102,25 +63,21 @@ def test_a_body_over_the_limit_is_refused_though_it_did_not_say_its_length(servi
     connection.close()
 
 
-@pytest.mark.parametrize("media_type", [JSON, CSV, NDJSON, NPY, NPZ, ARROW, PARQUET])
-@pytest.mark.parametrize("path", ["/v1/advantage", "/v1/counts"])
-def test_a_body_that_expands_beyond_its_limit_is_refused(
-    media_type: str, path: str, service: Running
-) -> None:
-    members, nonmembers = (np.tile(side, 500) for side in world(100))
-    made = (
-        as_json(members, nonmembers) if media_type == JSON else TABLES[media_type](table(members, nonmembers))
-    )
-    bomb = gzip.compress(made + b" " * 100_000_000)
+@each_case("media_type", [JSON, *asked.TABLES])
+@each_case("path", ["/v1/advantage", "/v1/counts"])
+def test_a_body_that_expands_beyond_its_limit_is_refused(media_type: str, path: str, narrow: Running) -> None:
+    sides = [np.tile(side, 400) for side in world(100)]
+    made = as_json(*sides) if media_type == JSON else asked.TABLES[media_type](asked.table(*sides))
+    bomb = gzip.compress(made + b" " * 10_000_000)
 
-    answer = post(service, path, bomb, media_type, {"Content-Encoding": "gzip"})
+    answer = post(narrow, path, bomb, media_type, {"Content-Encoding": "gzip"})
 
-    assert len(bomb) < BODY_LIMIT < EXPANDED_LIMIT
-    assert (answer.status, problem(answer)) == (413, "too-large")
+    assert len(bomb) < EXPANDED_LIMIT
+    assert refusal(answer) == (413, "too-large")
 
 
-@pytest.mark.parametrize(
-    ("headers", "status", "slug"),
+@each_case(
+    "headers, status, slug",
     [
         ({"Content-Type": "text/plain"}, 415, "unsupported-media-type"),
         ({"Content-Type": ""}, 415, "unsupported-media-type"),
@@ -135,149 +92,126 @@ def test_formats_that_are_not_known_are_refused(
 ) -> None:
     answer = service.ask("/v1/advantage", "POST", as_json(*world(20)), headers)
 
-    assert (answer.status, problem(answer)) == (status, slug)
+    assert refusal(answer) == (status, slug)
 
 
-@pytest.mark.parametrize("media_type", [JSON, CSV, NDJSON, NPY, NPZ, ARROW, PARQUET])
-@pytest.mark.parametrize("path", ["/v1/advantage", "/v1/counts"])
+@each_case("media_type", [JSON, *asked.TABLES])
+@each_case("path", ["/v1/advantage", "/v1/counts"])
 def test_an_empty_body_is_an_incomplete_one(media_type: str, path: str, service: Running) -> None:
-    answer = post(service, path, b"", media_type)
-
-    assert (answer.status, problem(answer)) == (400, "incomplete-body")
+    assert refusal(post(service, path, b"", media_type)) == (400, "incomplete-body")
 
 
-def test_a_client_that_leaves_early_ends_its_worker_and_the_next_is_answered(service: Running) -> None:
-    cancelled = 'mace_worker_kills_total{reason="cancelled"}'
-    before = metric(service, cancelled)
-    with begun(service, "/v1/compare", slow()):
-        reached(service, "mace_workers_busy", 1.0)
-
-    reached(service, cancelled, before + 1.0)
-    assert serves(service)
-
-
-def test_when_every_place_is_taken_the_next_is_told_to_come_again(service: Running) -> None:
+def test_when_every_place_is_taken_the_next_is_told_to_come_again_unless_it_is_small(narrow: Running) -> None:
     whole = slow()
-    with begun(service, "/v1/compare", whole), begun(service, "/v1/compare", whole):
-        answer = until(
-            lambda: (found := post(service, "/v1/advantage", as_json(*world(2000)))).status == 503 and found
-        )
-        assert post(service, "/v1/advantage", as_json(*world(20))).status == 200
+    with begun(narrow, "/v1/compare", whole), begun(narrow, "/v1/compare", whole):
+        asked.reached(narrow, "mace_under_way", 2.0)
+        answer = post(narrow, "/v1/advantage", as_json(*world(2000)))
+        assert post(narrow, "/v1/advantage", as_json(*world(20))).status == 200
+        assert (narrow.ask("/readyz").status, asked.metric(narrow, "mace_ready")) == (200, 1.0)
 
-    assert problem(answer) == "busy"
+    assert refusal(answer) == (503, "busy")
     assert int(answer.headers["retry-after"]) >= 1
-    until(lambda: serves(service), service.process)
+    until(lambda: serves(narrow), narrow.process)
 
 
-def test_a_request_that_loses_two_workers_fails_and_the_next_is_answered(service: Running) -> None:
-    repeated = service.logged().count("request repeated")
-    with begun(service, "/v1/compare", slow()) as connection:
+def test_a_request_that_loses_two_workers_fails_and_the_next_is_answered(narrow: Running) -> None:
+    repeated = narrow.logged().count("request repeated")
+    with begun(narrow, "/v1/compare", slow()) as connection:
         for _ in range(2):
-            reached(service, "mace_workers_busy", 1.0)
-            (worker,) = until(lambda: workers_of(service))
+            asked.reached(narrow, "mace_workers_busy", 1.0)
+            (worker,) = until(lambda: asked.workers_of(narrow))
             os.kill(worker, signal.SIGKILL)
-            until(lambda lost=worker: lost not in workers_of(service))
+            until(lambda lost=worker: lost not in asked.workers_of(narrow))
 
         answer = answered(connection)
 
-    assert (answer.status, problem(answer)) == (500, "worker-lost")
-    until(lambda: service.logged().count("request repeated") == repeated + 1)
-    assert serves(service)
+    assert refusal(answer) == (500, "worker-lost")
+    until(lambda: narrow.logged().count("request repeated") == repeated + 1)
+    assert serves(narrow)
 
 
-def test_a_request_that_takes_too_long_is_ended_and_the_next_is_answered(hasty: Running) -> None:
-    answer = post(hasty, "/v1/compare", slow())
+@pytest.mark.parametrize("closes", [False, True], ids=["a client that waits", "one that has closed its side"])
+def test_a_request_that_takes_too_long_is_ended_and_the_next_is_answered(
+    hasty: Running, closes: bool
+) -> None:
+    with begun(hasty, "/v1/compare", slow()) as connection:
+        if closes:
+            connection.shutdown(1)
+        answer = answered(connection)
 
-    assert (answer.status, problem(answer)) == (503, "time-limit")
-    assert serves(hasty)
+    assert refusal(answer) == (503, "time-limit")
+    until(lambda: serves(hasty), hasty.process)
 
 
 def test_a_body_that_stops_arriving_is_given_up(hasty: Running) -> None:
     with begun(hasty, "/v1/advantage", b'{"members": [', declared=5000) as connection:
         answer = answered(connection)
 
-    assert (answer.status, problem(answer)) == (408, "upload-stalled")
+    assert refusal(answer) == (408, "upload-stalled")
 
 
-def test_a_client_with_too_many_requests_under_way_is_told_so(
-    tmp_path: Path,
-) -> None:
-    with running(tmp_path, per_client="1") as one_each, begun(one_each, "/v1/advantage", b"{", declared=5000):
-        answer = until(
-            lambda: (found := post(one_each, "/v1/advantage", as_json(*world(20)))).status == 429 and found
-        )
+def test_a_client_with_too_many_requests_under_way_is_told_so(hasty: Running) -> None:
+    def second() -> Answer | None:
+        with begun(hasty, "/v1/advantage", b"{", declared=5000):
+            found = post(hasty, "/v1/advantage", as_json(*world(20)))
+        return found if found.status == 429 else None
 
-    assert problem(answer) == "too-many-requests"
+    answer = until(second, hasty.process)
+
+    assert slug(answer) == "too-many-requests"
     assert int(answer.headers["retry-after"]) >= 1
 
 
-MARK = "0.918273645"
-SECRET = "Patient-Zero"
+MARK, SECRET = "0.918273645", "Patient-Zero"
 FILLED = f"[{MARK}, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8]"
+SIDES = f'"members": {FILLED}, "nonmembers": {FILLED}'
+CELLS = '{"counts": {"members": [1], "nonmembers": [1], "cells": {"kind": "%s"}}}'
 
-BETRAYALS: list[tuple[str, str, bytes]] = [
-    ("/v1/advantage", JSON, f'{{"members": [{MARK}, "{SECRET}"], "nonmembers": {FILLED}}}'.encode()),
-    ("/v1/advantage", JSON, f'{{"members": {FILLED}, "nonmembers": [1e999, {MARK}]}}'.encode()),
-    ("/v1/advantage", JSON, f'{{"members": {FILLED}, "{SECRET}": {MARK}}}'.encode()),
-    (
-        "/v1/advantage",
-        JSON,
-        f'{{"members": {FILLED}, "nonmembers": {FILLED}, "metric": "{SECRET}"}}'.encode(),
-    ),
-    ("/v1/advantage", JSON, f'{{"members": {FILLED}, "nonmembers": {FILLED}, "query": "{SECRET}"}}'.encode()),
-    ("/v1/advantage", JSON, f'{{"members": {FILLED}, "nonmembers": [{MARK}'.encode()),
-    ("/v1/advantage", JSON, f'{{"members": {FILLED}, "members": "{SECRET}"}}'.encode()),
-    ("/v1/advantage", JSON, f'{{"counts": {{"members": [1], "nonmembers": ["{SECRET}"]}}}}'.encode()),
-    (
-        "/v1/advantage",
-        JSON,
-        f'{{"counts": {{"members": [1], "nonmembers": [1], "cells": {{"kind": "{SECRET}"}}}}}}'.encode(),
-    ),
-    ("/v1/compare", JSON, f'{{"queries": {{"{SECRET}": {{"members": [{MARK}]}}}}}}'.encode()),
-    (
-        "/v1/compare",
-        JSON,
-        f'{{"queries": {{"{SECRET}": {{"members": {FILLED}, "nonmembers": [1]}}, "b": {{}}}}}}'.encode(),
-    ),
-    (
-        "/v1/individual-risk",
-        JSON,
-        f'{{"members": {FILLED}, "nonmembers": {FILLED}, "groups": ["{SECRET}", 1]}}'.encode(),
-    ),
-    (
-        "/v1/individual-risk",
-        JSON,
-        f'{{"members": {FILLED}, "nonmembers": {FILLED}, "units": ["{SECRET}"]}}'.encode(),
-    ),
-    ("/v1/advantage", CSV, f"{SECRET},member\n{MARK},1\n".encode()),
-    ("/v1/advantage", CSV, f"score,member\n{MARK},{SECRET}\n".encode()),
-    ("/v1/advantage", CSV, f"score,member\n{MARK}{SECRET},1\n".encode()),
-    ("/v1/counts", CSV, f"score,member\n{MARK},1,{SECRET}\n".encode()),
-    ("/v1/counts", CSV, f"score,member\n{MARK},1\n{SECRET},0\n".encode()),
-    (f"/v1/advantage?score={SECRET}", CSV, f"score,member\n{MARK},1\n".encode()),
-    (f"/v1/advantage?{SECRET}={MARK}", CSV, f"score,member\n{MARK},1\n".encode()),
-    ("/v1/advantage", NDJSON, f'{{"score": {MARK}, "member": "{SECRET}"}}'.encode()),
-    ("/v1/advantage", NDJSON, f'{{"{SECRET}": {MARK}, "{SECRET}": 1}}'.encode()),
-    ("/v1/counts", NDJSON, f'{{"score": {MARK}, "member": {SECRET}}}'.encode()),
-    ("/v1/advantage", NPY, f"{SECRET}{MARK}".encode()),
-    ("/v1/advantage", NPZ, f"PK\x03\x04{SECRET}{MARK}".encode()),
-    ("/v1/advantage", ARROW, f"{SECRET}{MARK}".encode()),
-    ("/v1/advantage", PARQUET, f"PAR1{SECRET}{MARK}PAR1".encode()),
-]
+BETRAYALS: dict[str, list[tuple[str, str]]] = {
+    JSON: [
+        ("advantage", f'{{"members": [{MARK}, "{SECRET}"], "nonmembers": {FILLED}}}'),
+        ("advantage", f'{{"members": {FILLED}, "nonmembers": [1e999, {MARK}]}}'),
+        ("advantage", f'{{"members": {FILLED}, "{SECRET}": {MARK}}}'),
+        ("advantage", f'{{{SIDES}, "metric": "{SECRET}"}}'),
+        ("advantage", f'{{{SIDES}, "query": "{SECRET}"}}'),
+        ("advantage", f'{{"members": {FILLED}, "nonmembers": [{MARK}'),
+        ("advantage", f'{{"members": {FILLED}, "members": "{SECRET}"}}'),
+        ("advantage", f'{{"counts": {{"members": [1], "nonmembers": ["{SECRET}"]}}}}'),
+        ("advantage", CELLS % SECRET),
+        ("compare", f'{{"queries": {{"{SECRET}": {{"members": [{MARK}]}}}}}}'),
+        ("compare", f'{{"queries": {{"{SECRET}": {{"members": {FILLED}, "nonmembers": [1]}}, "b": {{}}}}}}'),
+        ("individual-risk", f'{{{SIDES}, "groups": ["{SECRET}", 1]}}'),
+        ("individual-risk", f'{{{SIDES}, "units": ["{SECRET}"]}}'),
+    ],
+    CSV: [
+        ("advantage", f"{SECRET},member\n{MARK},1\n"),
+        ("advantage", f"score,member\n{MARK},{SECRET}\n"),
+        ("advantage", f"score,member\n{MARK}{SECRET},1\n"),
+        ("counts", f"score,member\n{MARK},1,{SECRET}\n"),
+        ("counts", f"score,member\n{MARK},1\n{SECRET},0\n"),
+        (f"advantage?score={SECRET}", f"score,member\n{MARK},1\n"),
+        (f"advantage?{SECRET}={MARK}", f"score,member\n{MARK},1\n"),
+    ],
+    NDJSON: [
+        ("advantage", f'{{"score": {MARK}, "member": "{SECRET}"}}'),
+        ("advantage", f'{{"{SECRET}": {MARK}, "{SECRET}": 1}}'),
+        ("counts", f'{{"score": {MARK}, "member": {SECRET}}}'),
+    ],
+    NPY: [("advantage", f"{SECRET}{MARK}")],
+    NPZ: [("advantage", f"PK\x03\x04{SECRET}{MARK}")],
+    ARROW: [("advantage", f"{SECRET}{MARK}")],
+    PARQUET: [("advantage", f"PAR1{SECRET}{MARK}PAR1")],
+}
 
 
-@pytest.mark.parametrize("betrayal", BETRAYALS, ids=range(len(BETRAYALS)))
+@each_case("media_type, path, body", [(kind, *each) for kind in BETRAYALS for each in BETRAYALS[kind]])
 def test_neither_a_problem_nor_the_log_repeats_what_was_submitted(
-    betrayal: tuple[str, str, bytes], service: Running
+    media_type: str, path: str, body: str, narrow: Running
 ) -> None:
-    path, media_type, body = betrayal
-
-    answer = post(service, path, body, media_type)
+    answer = post(narrow, f"/v1/{path}", body.encode(), media_type)
 
     assert 400 <= answer.status < 500
-    problem(answer)
-    until(lambda: answer.headers["x-request-id"] in service.logged(), service.process)
-    told = answer.body.decode() + str(answer.headers) + service.logged() + service.said()
-    assert SECRET not in told
-    assert MARK not in told
-    assert MARK[2:] not in told
+    assert slug(answer)
+    until(lambda: answer.headers["x-request-id"] in narrow.logged(), narrow.process)
+    told = answer.body.decode() + str(answer.headers) + narrow.logged() + narrow.said()
+    assert not [secret for secret in (SECRET, MARK, MARK[2:]) if secret in told]

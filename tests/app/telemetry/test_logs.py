@@ -6,7 +6,7 @@ import json
 import logging
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -14,6 +14,11 @@ import pytest
 from app.settings import Settings
 from app.telemetry import logs
 from app.telemetry.logs import Exchange, request_id
+from tests.cases import each_case
+
+Written = Callable[..., list[dict[str, Any]]]
+SECRET = "0.123456"
+LOG = logging.getLogger("app.x")
 
 
 @pytest.fixture
@@ -31,9 +36,9 @@ def untouched() -> Iterator[None]:
         logger.setLevel(state["level"])
 
 
-def written(untouched: None, settings: Settings, *calls: Any) -> list[str]:
+def lines_of(*calls: Callable[[], object], **settings: Any) -> list[str]:
     stream = io.StringIO()
-    logs.configure(settings, stream)
+    logs.configure(Settings(**settings), stream)
     for call in calls:
         call()
     for handler in logging.getLogger().handlers:
@@ -41,105 +46,100 @@ def written(untouched: None, settings: Settings, *calls: Any) -> list[str]:
     return stream.getvalue().splitlines()
 
 
-def fail() -> None:
-    try:
-        raise ValueError("the score was 0.123456")
-    except ValueError:
-        logging.getLogger("app.somewhere").exception("a request failed")
+@pytest.fixture
+def written(untouched: None) -> Written:
+    """What is logged by calls, line by line, none of which may hold the secret."""
+
+    def write(*calls: Callable[[], object], **settings: Any) -> list[dict[str, Any]]:
+        lines = lines_of(*calls, **settings)
+        assert not [line for line in lines if SECRET in line]
+        return [json.loads(line) for line in lines]
+
+    return write
 
 
-def test_a_log_line_is_a_json_object_with_a_time_in_utc(untouched: None) -> None:
-    (line,) = written(untouched, Settings(), lambda: logging.getLogger("app.x").info("started %d", 3))
+def told(*exchanges: Exchange) -> list[Callable[[], object]]:
+    return [lambda each=each: logs.log_exchange(each) for each in exchanges]  # type: ignore[misc]
 
-    found = json.loads(line)
+
+def test_a_log_line_is_a_json_object_with_a_time_in_utc(written: Written) -> None:
+    (found,) = written(lambda: LOG.info("started %d", 3))
+
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", found.pop("timestamp"))
     assert found == {"level": "info", "logger": "app.x", "event": "started 3"}
 
 
-def test_an_exchange_is_told_by_its_route_and_not_by_its_path(untouched: None) -> None:
+def test_an_exchange_is_told_by_its_route_and_not_by_its_path(written: Written) -> None:
     exchange = Exchange("abc", "POST", "/v1/advantage", "advantage", 200, bytes_in=17, records=800)
-    (line,) = written(untouched, Settings(), lambda: logs.log_exchange(exchange))
 
-    found = json.loads(line)
-    assert found["event"] == "request"
-    assert {
-        name: found[name] for name in ("request_id", "method", "route", "status", "bytes_in", "records")
-    } == {
-        "request_id": "abc",
-        "method": "POST",
-        "route": "/v1/advantage",
-        "status": 200,
-        "bytes_in": 17,
-        "records": 800,
-    }
+    (found,) = written(*told(exchange))
+
+    names = "event", "request_id", "method", "route", "status", "bytes_in", "records"
+    assert [found[name] for name in names] == ["request", "abc", "POST", "/v1/advantage", 200, 17, 800]
     assert found["ms"] >= 0
 
 
-def test_an_exception_is_told_by_its_type_and_place_and_never_by_its_message(untouched: None) -> None:
-    (line,) = written(untouched, Settings(), fail)
+def test_an_exception_is_told_by_its_type_and_place_and_never_by_its_message(written: Written) -> None:
+    def fail() -> None:
+        try:
+            raise ValueError(f"the score was {SECRET}")
+        except ValueError:
+            LOG.exception("a request failed")
 
-    found = json.loads(line)
+    (found,) = written(fail)
+
     assert found["error"] == "ValueError"
     assert found["traceback"][-1].endswith(" fail")
-    assert "0.123456" not in line
 
 
-def test_uvicorns_logs_take_the_same_way_and_its_access_log_is_off(untouched: None) -> None:
+def test_uvicorns_logs_take_the_same_way_and_its_access_log_is_off(written: Written) -> None:
     lines = written(
-        untouched,
-        Settings(),
         lambda: logging.getLogger("uvicorn.error").warning("Invalid HTTP request received."),
         lambda: logging.getLogger("uvicorn.access").info("GET /?secret=1"),
     )
 
-    assert [json.loads(line)["logger"] for line in lines] == ["uvicorn.error"]
+    assert [line["logger"] for line in lines] == ["uvicorn.error"]
     assert not logging.getLogger("uvicorn.access").hasHandlers()
 
 
-def test_a_forgotten_tasks_exception_is_logged_without_its_message(untouched: None) -> None:
+def test_a_forgotten_tasks_exception_is_logged_without_its_message(written: Written) -> None:
     async def main() -> None:
         asyncio.get_running_loop().call_exception_handler(
-            {"message": "Task exception was never retrieved", "future": "ValueError('0.123456')"}
+            {"message": "Task exception was never retrieved", "future": f"ValueError('{SECRET}')"}
         )
 
-    (line,) = written(untouched, Settings(), lambda: asyncio.run(main()))
+    (found,) = written(lambda: asyncio.run(main()))
 
-    assert json.loads(line)["event"] == "Task exception was never retrieved"
+    assert found["event"] == "Task exception was never retrieved"
 
 
-def test_whoever_logs_during_a_request_names_it(untouched: None) -> None:
+def test_whoever_logs_during_a_request_names_it(written: Written) -> None:
     def act() -> None:
         token = request_id.set("r-1")
-        logging.getLogger("app.workers").warning("a worker was ended")
+        LOG.warning("a worker was ended")
         request_id.reset(token)
 
-    (line,) = written(untouched, Settings(), act)
+    (found,) = written(act)
 
-    assert json.loads(line)["request_id"] == "r-1"
+    assert found["request_id"] == "r-1"
 
 
 def test_text_is_one_line_whatever_is_logged(untouched: None) -> None:
-    settings = Settings(log_format="text")
-    log = logging.getLogger("app.x")
-    lines = written(
-        untouched, settings, lambda: log.warning("one\ntwo", extra={"fields": {"a": "b\nc", "n": 1}})
-    )
+    fields = {"fields": {"a": "b\nc", "n": 1}}
 
-    assert len(lines) == 1
-    assert lines[0].endswith(r'WARNING app.x "one\ntwo" a="b\nc" n=1')
+    (line,) = lines_of(lambda: LOG.warning("one\ntwo", extra=fields), log_format="text")
+
+    assert line.endswith(r'WARNING app.x "one\ntwo" a="b\nc" n=1')
 
 
-def test_the_level_is_the_least_that_is_written(untouched: None) -> None:
-    log = logging.getLogger("app.x")
-    lines = written(
-        untouched, Settings(log_level="warning"), lambda: log.info("no"), lambda: log.warning("yes")
-    )
+def test_the_level_is_the_least_that_is_written(written: Written) -> None:
+    lines = written(lambda: LOG.info("no"), lambda: LOG.warning("yes"), log_level="warning")
 
-    assert [json.loads(line)["event"] for line in lines] == ["yes"]
+    assert [line["event"] for line in lines] == ["yes"]
 
 
-@pytest.mark.parametrize(
-    ("status", "operation", "level"),
+@each_case(
+    "status, operation, level",
     [
         (200, "advantage", "info"),
         (422, "advantage", "info"),
@@ -148,22 +148,22 @@ def test_the_level_is_the_least_that_is_written(untouched: None) -> None:
     ],
 )
 def test_a_mistake_of_ours_is_an_error_and_a_full_queue_a_warning(
-    untouched: None, status: int, operation: str, level: str
+    written: Written, status: int, operation: str, level: str
 ) -> None:
-    exchange = Exchange("abc", "GET", "/x", operation, status)
-    (line,) = written(untouched, Settings(), lambda: logs.log_exchange(exchange))
+    (found,) = written(*told(Exchange("abc", "GET", "/x", operation, status)))
 
-    assert json.loads(line)["level"] == level
-
-
-def test_probes_are_not_logged_unless_something_is_wrong(untouched: None) -> None:
-    good, bad = (Exchange("abc", "GET", "/readyz", "readyz", status) for status in (200, 503))
-    lines = written(untouched, Settings(), lambda: logs.log_exchange(good), lambda: logs.log_exchange(bad))
-
-    assert [json.loads(line)["status"] for line in lines] == [503]
+    assert found["level"] == level
 
 
-def test_a_line_that_finds_no_room_is_dropped_and_counted(untouched: None) -> None:
+def test_probes_are_not_logged_unless_something_is_wrong(written: Written) -> None:
+    lines = written(*told(*(Exchange("abc", "GET", "/readyz", "readyz", status) for status in (200, 503))))
+
+    assert [line["status"] for line in lines] == [503]
+
+
+def test_a_line_that_finds_no_room_is_dropped_and_counted(
+    untouched: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     class Blocked(io.StringIO):
         """A stream that takes nothing until it is opened."""
 
@@ -173,18 +173,19 @@ def test_a_line_that_finds_no_room_is_dropped_and_counted(untouched: None) -> No
             self.opened.wait()
             return super().write(text)
 
+    monkeypatch.setattr(logs, "MOST_LINES", 200)
     stream, before = Blocked(), logs.Writer.lines_lost
     logs.configure(Settings(), stream)
     for number in range(3 * logs.MOST_LINES):
-        logging.getLogger("app.x").info("line %d", number)
+        LOG.info("line %d", number)
     stream.opened.set()
     (handler,) = logging.getLogger().handlers
     handler.flush()
-    logging.getLogger("app.x").info("the last")
+    LOG.info("the last")
     handler.flush()
 
-    told = [json.loads(line) for line in stream.getvalue().splitlines()]
-    (missing,) = (line["lines"] for line in told if line["event"] == "log lines dropped")
-    assert missing == logs.Writer.lines_lost - before > logs.MOST_LINES
-    assert len(told) - 2 + missing == 3 * logs.MOST_LINES
-    assert told[-1]["event"] == "the last"
+    lines = [json.loads(line) for line in stream.getvalue().splitlines()]
+    missing = [line["lines"] for line in lines if line["event"] == "log lines dropped"]
+    assert sum(missing) == logs.Writer.lines_lost - before > logs.MOST_LINES
+    assert len(lines) - len(missing) - 1 + sum(missing) == 3 * logs.MOST_LINES
+    assert lines[-1]["event"] == "the last"

@@ -98,22 +98,15 @@ def test_the_service_sends_a_span_for_each_request_and_none_of_what_was_asked() 
     assert not any(b"0.1234" in request.SerializeToString() for request in sent)
 
 
-def test_a_callers_trace_is_continued() -> None:
-    _, resource = one_span(
-        Exchange("r", "GET", "/healthz", "healthz", 200), [(b"traceparent", CALLER.encode())]
-    )
+@pytest.mark.parametrize(
+    ("header", "parent"), [(CALLER.encode(), "b7ad6b7169203331"), (b"\xff nonsense", "")]
+)
+def test_a_callers_trace_is_continued_and_nonsense_begins_a_new_one(header: bytes, parent: str) -> None:
+    _, resource = one_span(Exchange("r", "GET", "/healthz", "healthz", 200), [(b"traceparent", header)])
 
     span = resource.scope_spans[0].spans[0]
-    assert span.trace_id.hex() == "0af7651916cd43dd8448eb211c80319c"
-    assert span.parent_span_id.hex() == "b7ad6b7169203331"
-
-
-def test_a_traceparent_that_is_none_begins_a_new_trace() -> None:
-    _, resource = one_span(
-        Exchange("r", "GET", "/healthz", "healthz", 200), [(b"traceparent", b"\xff nonsense")]
-    )
-
-    assert not resource.scope_spans[0].spans[0].parent_span_id
+    assert (span.trace_id.hex() in CALLER) == bool(parent)
+    assert span.parent_span_id.hex() == parent
 
 
 def test_a_failure_is_an_error_that_names_its_problem_and_no_message() -> None:
@@ -132,27 +125,24 @@ def test_a_failure_is_an_error_that_names_its_problem_and_no_message() -> None:
     assert b"0.1234" not in request.SerializeToString()
 
 
-def test_without_an_endpoint_nothing_of_opentelemetrys_sdk_is_loaded() -> None:
+BARE = """
+import sys
+from app.telemetry.traces import traces
+traces(None)
+print('opentelemetry.sdk' in sys.modules)
+sys.modules['opentelemetry.sdk'] = None
+try: traces('http://127.0.0.1:4318')
+except ValueError as error: print(error)
+"""
+
+
+def test_without_an_endpoint_nothing_of_opentelemetrys_sdk_is_loaded_and_a_missing_package_is_said() -> None:
+    loaded, said = subprocess.check_output([sys.executable, "-c", BARE], text=True).splitlines()
+
     assert isinstance(traces(None), NoTraces)
-    code = (
-        "import sys; from app.telemetry.traces import traces\n"
-        "traces(None); print('opentelemetry.sdk' in sys.modules)"
-    )
-
-    assert subprocess.check_output([sys.executable, "-c", code], text=True) == "False\n"
-
-
-def test_a_missing_package_is_said_at_the_start() -> None:
-    code = (
-        "import sys; sys.modules['opentelemetry.sdk'] = None\n"
-        "from app.telemetry.traces import traces\n"
-        "try: traces('http://127.0.0.1:4318')\n"
-        "except ValueError as error: print(error)"
-    )
-    said = subprocess.check_output([sys.executable, "-c", code], text=True)
-
+    assert loaded == "False"
     assert (
-        said == "MACE_OTLP_ENDPOINT is set, but OpenTelemetry is not installed: pip install 'macekit[otel]'\n"
+        said == "MACE_OTLP_ENDPOINT is set, but OpenTelemetry is not installed: pip install 'macekit[otel]'"
     )
 
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
 import uvloop
 
 from app.workers.pool import Pool
+from app.workers.processes import Source
+from app.workers.uploads import Budget
 from tests.app.workers.support import WORK, do, settings, settled
 
 
@@ -24,15 +27,33 @@ class Workers:
     def run(self, work: Coroutine[Any, Any, Any]) -> Any:
         return self._runner.run(asyncio.wait_for(work, 60))
 
-    def do(self, operation: str, source: bytes = b"") -> Any:
+    def do(self, operation: str, source: Source = b"") -> Any:
         return self.run(do(self.pool, operation, source))
+
+    @contextmanager
+    def given(self, **changes: Any) -> Iterator[Pool]:
+        """Other limits for a while; at their end nothing may be held or under way, and every worker is there."""
+        pool, before = self.pool, (self.pool.settings, self.pool.budget)
+        pool.settings = pool.settings.model_copy(update=changes)
+        pool.budget = Budget(pool.settings.spool_limit)
+        try:
+            yield pool
+            assert pool.budget.in_use == 0
+            with pool.admit("the next"):
+                assert pool._admission.under_way == 1
+        finally:
+            pool.settings, pool.budget = before
+
+    def kills(self, reason: str) -> int:
+        """How many workers were ended for this reason so far."""
+        return self.pool.snapshot().kills[reason]
 
     def stop(self) -> None:
         self.run(self.pool.stop())
 
 
 @pytest.fixture(
-    scope="module", params=[asyncio.new_event_loop, uvloop.new_event_loop], ids=["asyncio", "uvloop"]
+    scope="session", params=[asyncio.new_event_loop, uvloop.new_event_loop], ids=["asyncio", "uvloop"]
 )
 def shared(request: pytest.FixtureRequest) -> Iterator[Workers]:
     with asyncio.Runner(loop_factory=request.param) as runner:

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
+import signal
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from app.settings import Settings
 from app.workers.pool import Pool
 from app.workers.processes import Source
 from macekit.call import Call, Reply
+from macekit.problems import Problem
 
 WORK = "tests.app.workers.work:perform"
 PATIENCE = 30.0
@@ -20,6 +25,17 @@ PATIENCE = 30.0
 
 def settings(**given: Any) -> Settings:
     return Settings(**{"workers": 2, "queue": 4, **given})
+
+
+def in_loop(test: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., None]:
+    """Run a test in an event loop: that of the shared pool, if it has one."""
+
+    @functools.wraps(test)
+    def run(**fixtures: Any) -> None:
+        shared = fixtures.get("workers")
+        (asyncio.run if shared is None else shared.run)(test(**fixtures))
+
+    return run
 
 
 async def settled(pool: Pool) -> None:
@@ -39,34 +55,48 @@ async def running(perform: str = WORK, *, confined: bool = False, **given: Any) 
         await pool.stop()
 
 
+def fork_server(pool: Pool) -> int:
+    """The process of its fork server."""
+    assert pool._fork_server._process is not None
+    return pool._fork_server._process.pid
+
+
 async def do(pool: Pool, operation: str, source: Source = b"", client: str = "someone") -> Reply:
     with pool.admit(client):
         return await pool.run(Call(operation), source)
 
 
-async def until(true: Callable[[], bool]) -> None:
+async def refused(awaited: Awaitable[Any]) -> Problem:
+    """The problem that something ends with."""
+    with pytest.raises(Problem) as failed:
+        await awaited
+    return failed.value
+
+
+async def until(true: Callable[[], Any]) -> None:
     """Wait until something is so; fail if it does not become so."""
     async with asyncio.timeout(PATIENCE):
         while not true():
             await asyncio.sleep(0.005)
 
 
+def state_of(pid: int) -> str:
+    """The letter by which the system tells how a process is; Z if it is gone."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return "Z"
+
+
 def alive(pid: int) -> bool:
     """Whether a process runs; one that only waits to be reaped does not."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
-    except (FileNotFoundError, ProcessLookupError):
-        return False
+    return state_of(pid) not in "ZX"
 
 
-def children() -> list[int]:
-    """Processes whose parent this one is, those that only wait to be reaped included."""
-    pids = []
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(OSError):
-            if path.read_text().rpartition(")")[2].split()[1] == str(os.getpid()):
-                pids.append(int(path.parent.name))
-    return pids
+async def halt_fork_server(pool: Pool) -> None:
+    """Have it do nothing more, once it has done all that it was to do: until then it holds its workers' sockets."""
+    await until(lambda: state_of(fork_server(pool)) == "S")
+    os.kill(fork_server(pool), signal.SIGSTOP)
 
 
 def descriptors() -> int:
@@ -79,6 +109,10 @@ class Gate:
     def __init__(self, directory: Path) -> None:
         self.path = directory / "gate"
         self.source = os.fsencode(self.path)
+
+    def call(self) -> Call:
+        """A job that reads nothing of its body until it is opened."""
+        return Call("gated_checksum", query=(("gate", str(self.path)),))
 
     def open(self) -> None:
         self.path.touch()

@@ -9,23 +9,10 @@ from itertools import pairwise
 
 import pytest
 
-from app.workers.admission import (
-    LEAST_TURNS,
-    LONGEST_REFUSAL,
-    MOST_ARRIVING,
-    MOST_IN_TURN,
-    MOST_SMALL,
-    MOST_TURNS,
-    REFUSALS,
-    SMALL_PLACES,
-    STREAM_PACE,
-    Admission,
-    Line,
-    Refusals,
-    Streams,
-    Turns,
-)
+from app.workers import admission as limits
+from app.workers.admission import Admission, Line, Refusals, Streams, Turns
 from macekit.problems import Problem
+from tests.app.workers.support import in_loop
 
 
 def refused(admission: Admission, client: str = "anyone") -> Problem:
@@ -67,13 +54,13 @@ def test_what_arrives_takes_no_place_but_counts_for_its_client() -> None:
 
 def test_when_as_many_arrive_as_may_the_one_furthest_behind_gives_its_place_to_the_next() -> None:
     admission = Admission(processes=1, queue=0, per_client=0)
-    bodies = [Body(deadline) for deadline in range(MOST_ARRIVING)]
+    bodies = [Body(deadline) for deadline in range(limits.MOST_ARRIVING)]
     with ExitStack() as arriving:
         for body in reversed(bodies):
             arriving.enter_context(admission.receive("one", body))
-        with admission.receive("two", Body(MOST_ARRIVING)):
+        with admission.receive("two", Body(limits.MOST_ARRIVING)):
             assert [body.deadline for body in bodies if body.given_up.is_set()] == [0]
-            assert admission.arriving == MOST_ARRIVING
+            assert admission.arriving == limits.MOST_ARRIVING
         with pytest.raises(Problem) as found:
             admission.displace(Body(0))
 
@@ -87,41 +74,39 @@ def test_small_bodies_have_places_that_large_ones_cannot_take() -> None:
         for _ in range(2):
             under_way.enter_context(admission.admit("one"))
         assert refused(admission).kind.slug == "busy"
-        for _ in range(SMALL_PLACES):
+        for _ in range(limits.SMALL_PLACES):
             under_way.enter_context(admission.admit("two", small=True))
         assert admission.is_full(small=True)
 
 
-def test_small_requests_and_others_get_workers_by_turns() -> None:
-    async def served() -> list[int]:
-        line, order = Line(), []
-        waiting = {line.join(small=number > 3): number for number in range(1, 7)}
-        while (first := line.pop()) is not None:
-            order.append(waiting[first])
-        return order
+@in_loop
+async def test_small_requests_and_others_get_workers_by_turns() -> None:
+    line, order = Line(), []
+    waiting = {line.join(small=number > 3): number for number in range(1, 7)}
 
-    assert asyncio.run(served()) == [4, 1, 5, 2, 6, 3]
+    while (first := line.pop()) is not None:
+        order.append(waiting[first])
+
+    assert order == [4, 1, 5, 2, 6, 3]
 
 
-def test_a_slow_stream_gives_its_worker_to_one_that_waited_as_long_as_it_held_it() -> None:
-    async def scene() -> tuple[bool, bool]:
-        streams = Streams(1, patience=0.05)
+@in_loop
+async def test_a_slow_stream_gives_its_worker_to_one_that_waited_as_long_as_it_held_it() -> None:
+    streams = Streams(1, patience=0.05)
 
-        async def hold(body: Body) -> None:
-            async with streams.place(body):
-                await body.given_up.wait()
+    async def hold(body: Body) -> None:
+        async with streams.place(body):
+            await body.given_up.wait()
 
-        slow = Body(0, (1.0, STREAM_PACE - 1.0))
-        holding = asyncio.create_task(hold(slow))
-        await asyncio.sleep(0)
-        async with (
-            streams.place(Body(0, (1.0, STREAM_PACE + 1.0))) as first,
-            streams.place(Body(0)) as second,
-        ):
-            await holding
-            return first, second
+    holding = asyncio.create_task(hold(Body(0, (1.0, limits.STREAM_PACE - 1.0))))
+    await asyncio.sleep(0)
+    async with (
+        streams.place(Body(0, (1.0, limits.STREAM_PACE + 1.0))) as first,
+        streams.place(Body(0)) as second,
+    ):
+        await holding
 
-    assert asyncio.run(scene()) == (True, False)
+    assert (first, second) == (True, False)
 
 
 def computed_at_once(seconds_between: float) -> tuple[int, list[str]]:
@@ -141,7 +126,7 @@ def computed_at_once(seconds_between: float) -> tuple[int, list[str]]:
 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(loop, "time", lambda: now)
-            tasks = [asyncio.create_task(compute()) for _ in range(MOST_SMALL + 3)]
+            tasks = [asyncio.create_task(compute()) for _ in range(limits.MOST_SMALL + 3)]
             while not all(task.done() for task in tasks):
                 computed = 0
                 await asyncio.sleep(0)
@@ -157,7 +142,7 @@ def test_only_one_computes_in_a_turn_of_the_loop_and_so_many_wait() -> None:
 
 
 def test_more_compute_in_a_turn_where_all_else_takes_longer_but_few() -> None:
-    assert computed_at_once(seconds_between=1.0)[0] == MOST_IN_TURN
+    assert computed_at_once(seconds_between=1.0)[0] == limits.MOST_IN_TURN
 
 
 def turns_between(number: int, *listening: int) -> list[int]:
@@ -182,7 +167,7 @@ def turns_between(number: int, *listening: int) -> list[int]:
 
 
 def test_between_two_computations_everything_else_gets_several_turns_of_the_loop() -> None:
-    assert min(turns_between(4)) >= LEAST_TURNS
+    assert min(turns_between(4)) >= limits.LEAST_TURNS
 
 
 def test_connections_that_wait_are_taken_first_but_not_for_ever() -> None:
@@ -191,36 +176,35 @@ def test_connections_that_wait_are_taken_first_but_not_for_ever() -> None:
         with socket.create_connection(listening.getsockname()):
             waited = turns_between(3, listening.fileno())
 
-    assert min(waited) >= MOST_TURNS > max(without)
+    assert min(waited) >= limits.MOST_TURNS > max(without)
 
 
-def test_the_first_that_waits_for_its_turn_goes_to_a_worker_that_comes_free() -> None:
-    async def scene() -> list[tuple[int, bool]]:
-        turns, answers = Turns(), []
+@in_loop
+async def test_the_first_that_waits_for_its_turn_goes_to_a_worker_that_comes_free() -> None:
+    turns, answers = Turns(), []
 
-        async def ask(number: int) -> None:
-            async with turns.turn() as own:
-                answers.append((number, own))
-                if number == 0:
-                    await asyncio.sleep(0)
-                    turns.pass_on()
+    async def ask(number: int) -> None:
+        async with turns.turn() as own:
+            answers.append((number, own))
+            if number == 0:
+                await asyncio.sleep(0)
+                turns.pass_on()
 
-        await asyncio.gather(*(ask(number) for number in range(3)))
-        turns.pass_on()  # nobody waits
-        while turns.busy:
-            await asyncio.sleep(0)
-        return answers
+    await asyncio.gather(*map(ask, range(3)))
+    turns.pass_on()  # nobody waits
+    while turns.busy:
+        await asyncio.sleep(0)
 
-    assert asyncio.run(scene()) == [(0, True), (1, False), (2, True)]
+    assert answers == [(0, True), (1, False), (2, True)]
 
 
 def test_refusals_leave_at_a_pace_and_none_is_kept_for_long() -> None:
     refusals = Refusals()
-    delays = [refusals.delay(10.0) for _ in range(3 * REFUSALS)]
+    delays = [refusals.delay(10.0) for _ in range(3 * limits.REFUSALS)]
 
-    assert delays[:2] == pytest.approx([0, 1 / REFUSALS])
-    assert delays[REFUSALS // 2] == pytest.approx(0.5)
-    assert max(delays) == delays[-1] == LONGEST_REFUSAL
+    assert delays[:2] == pytest.approx([0, 1 / limits.REFUSALS])
+    assert delays[limits.REFUSALS // 2] == pytest.approx(0.5)
+    assert max(delays) == delays[-1] == limits.LONGEST_REFUSAL
     assert refusals.delay(20.0) == 0
 
 
@@ -235,13 +219,17 @@ def test_as_many_as_work_and_wait_are_admitted() -> None:
         assert admission.under_way == 1
 
 
-def test_a_request_that_fails_gives_its_place_back() -> None:
-    admission = Admission(processes=1, queue=0, per_client=1)
-    with pytest.raises(RuntimeError), admission.admit("one"):
-        raise RuntimeError
+def test_a_request_that_fails_gives_its_place_back_and_each_client_has_its_own() -> None:
+    admission = Admission(processes=2, queue=1, per_client=2)
+    for _ in range(3):
+        with pytest.raises(RuntimeError), admission.admit("one"):
+            raise RuntimeError
 
-    with admission.admit("one"):
-        assert admission.under_way == 1
+    with admission.admit("one"), admission.admit("one"):
+        problem = refused(admission, "one")
+        assert (problem.kind.slug, problem.retry_after) == ("too-many-requests", 1)
+        with admission.admit("two"):
+            assert admission.under_way == 3
 
 
 def test_the_time_to_come_back_grows_with_how_long_jobs_take_and_has_an_end() -> None:

@@ -15,7 +15,7 @@ import pytest
 from app.workers import landlock
 from app.workers.pool import Pool
 from macekit.call import Call
-from tests.app.workers.support import WORK, settings, settled
+from tests.app.workers.support import WORK, fork_server, settings, settled
 
 pytestmark = pytest.mark.skipif(landlock.version() == 0, reason="the system has no Landlock")
 
@@ -37,7 +37,7 @@ class Worker:
         return bytes(reply.body).decode()
 
     def pids(self) -> list[int]:
-        return [*self._pool._workers, self._pool._fork_server._process.pid]  # type: ignore[union-attr]
+        return [*self._pool._workers, fork_server(self._pool)]
 
     def stop(self) -> None:
         self._runner.run(self._pool.stop())

@@ -13,18 +13,18 @@ from pathlib import Path
 
 import pytest
 
-from tests.app.workers.support import Gate, alive, do, running, until
+from tests.app.workers.support import Gate, alive, until
 
 SERVER = """
 import asyncio, os, signal, sys
-from tests.app.workers.support import do, running
+from tests.app.workers.support import do, fork_server, running
 
 async def main(gate):
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, lambda: print("signal", flush=True))
     async with running() as pool:
         working = asyncio.create_task(do(pool, "wait_for", gate))
-        print(pool._fork_server._process.pid, *pool._workers, flush=True)
+        print(fork_server(pool), *pool._workers, flush=True)
         print((await working).status, flush=True)
 
 asyncio.run(main(os.fsencode(sys.argv[1])))
@@ -38,67 +38,20 @@ def serving(gate: Gate) -> Iterator[tuple[subprocess.Popen[str], list[int]]]:
         try:
             assert server.stdout is not None
             processes = [int(word) for word in server.stdout.readline().split()]
-            asyncio.run(until(lambda: bool(gate.began())))
+            asyncio.run(until(gate.began))
             yield server, processes
         finally:
             server.kill()
 
 
 def test_when_the_server_is_killed_its_workers_end_even_at_work(tmp_path: Path) -> None:
-    gate = Gate(tmp_path)
-    with serving(gate) as (server, processes):
+    with serving(Gate(tmp_path)) as (server, processes):
         assert len(processes) == 3
         assert all(map(alive, processes))
         server.kill()
         server.wait()
 
         asyncio.run(until(lambda: not any(map(alive, processes))))
-
-
-def test_a_fork_server_that_was_killed_is_reaped_though_no_worker_is_needed() -> None:
-    async def scene() -> None:
-        async with running() as pool:
-            fork_server = pool._fork_server._process
-            assert fork_server is not None
-            os.kill(fork_server.pid, signal.SIGKILL)
-            await until(lambda: not Path(f"/proc/{fork_server.pid}").exists())
-            assert (await do(pool, "size", b"123")).body == b"3"
-
-    asyncio.run(scene())
-
-
-FIRST_PROCESS = """
-import asyncio, ctypes, os, signal
-from pathlib import Path
-from tests.app.workers.support import children, do, running, settled, until
-
-PR_SET_CHILD_SUBREAPER = 36  # orphans become its children, as they do those of the first process
-
-async def main():
-    assert ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0
-    async with running() as pool:
-        orphans = list(pool._workers)
-        os.kill(pool._fork_server._process.pid, signal.SIGKILL)
-        await until(lambda: set(children()) == set(orphans))
-        print((await do(pool, "size", b"123")).body)
-        for orphan in orphans:
-            os.kill(orphan, signal.SIGKILL)
-        await until(lambda: not set(orphans) & set(pool._workers))
-        await settled(pool)
-        await until(lambda: children() == [pool._fork_server._process.pid])
-        print((await do(pool, "size", b"1234")).body)
-
-asyncio.run(main())
-"""
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nobody but the first process gets orphans")
-def test_as_first_process_of_a_container_it_reaps_workers_whose_fork_server_is_gone() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", FIRST_PROCESS], capture_output=True, text=True, check=False, timeout=120
-    )
-
-    assert (done.stdout, done.returncode) == ("b'3'\nb'4'\n", 0), done.stderr
 
 
 def test_signals_to_the_servers_group_leave_workers_at_work(tmp_path: Path) -> None:
@@ -113,3 +66,38 @@ def test_signals_to_the_servers_group_leave_workers_at_work(tmp_path: Path) -> N
         assert server.stdout.readline() == "200\n"
         assert server.wait() == 0
         asyncio.run(until(lambda: not any(map(alive, processes))))
+
+
+FIRST_PROCESS = """
+import asyncio, ctypes, os, signal
+from tests.app.running import children
+from tests.app.workers.support import do, fork_server, running, settled, until
+
+PR_SET_CHILD_SUBREAPER = 36  # orphans become its children, as they do those of the first process
+
+async def main():
+    assert ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0
+    async with running() as pool:
+        orphans = list(pool._workers)
+        os.kill(fork_server(pool), signal.SIGKILL)
+        await until(lambda: set(children(os.getpid())) == set(orphans))
+        print((await do(pool, "size", b"123")).body)
+        for orphan in orphans:
+            os.kill(orphan, signal.SIGKILL)
+        await until(lambda: not set(orphans) & set(pool._workers))
+        await settled(pool)
+        await until(lambda: children(os.getpid()) == [fork_server(pool)])
+        print((await do(pool, "size", b"1234")).body)
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nobody but the first process gets orphans")
+def test_as_first_process_of_a_container_it_reaps_workers_whose_fork_server_is_gone() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", FIRST_PROCESS], capture_output=True, text=True, check=False, timeout=120
+    )
+
+    assert (done.stdout, done.returncode) == ("b'3'\nb'4'\n", 0), done.stderr
