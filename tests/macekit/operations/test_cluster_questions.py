@@ -10,15 +10,7 @@ import pytest
 from estimators import Scores, ThresholdRule, advantage, attack_advantage, by_group, lone_rows
 from estimators.audit.epsilon import epsilon_lower_bound
 from estimators.sample.counting import finest
-from tests.macekit.operations.test_clusters import (
-    PEOPLE,
-    ROWS,
-    asked,
-    by_side,
-    in_lists,
-    refused,
-    world,
-)
+from tests.macekit.operations.test_clusters import PEOPLE, ROWS, asked, by_side, in_lists, refused, world
 
 QUESTIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "gate": (
@@ -180,8 +172,7 @@ def test_each_group_allows_for_its_own_clusters_and_says_nothing_with_too_few() 
     groups = np.where(np.arange(PEOPLE * ROWS) % 2 == 0, "a", "b").astype("U3")
     groups[person < 6] = "few"  # many rows, of six people
     answer = asked(
-        "individual-risk",
-        {**in_lists(columns), "cluster": by_side(columns), "groups": groups.tolist()},
+        "individual-risk", {**in_lists(columns), "cluster": by_side(columns), "groups": groups.tolist()}
     )
     rows = {each["label"]: each for each in answer["groups"]}
     assert rows["few"]["advantage"] is None

@@ -11,10 +11,10 @@ import pytest
 
 from estimators import AssessOptions, Scores, assess
 from macekit import catalogue
-from macekit.call import ARROW, CSV, NDJSON, NPZ, PARQUET, Body, Call, Reply
-from macekit.operations import perform
+from macekit.call import ARROW, CSV, NDJSON, NPZ, PARQUET
 from macekit.schemas.questions import QUESTIONS
 from tests.app.http.asked import TABLES
+from tests.macekit.asking import asked, refused
 
 PEOPLE, ROWS = 60, 6
 
@@ -34,23 +34,6 @@ def world(truth: float = 0.0, seed: int = 0, alike: float = 0.6) -> dict[str, np
         "person": person,
         "model": rng.integers(0, 30, len(person)),
     }
-
-
-def posted(operation: str, body: object, media_type: str = "application/json", **query: str) -> Reply:
-    data = body if isinstance(body, bytes) else json.dumps(body).encode()
-    return perform(Call(operation, media_type, query=tuple(query.items())), Body.of(data))
-
-
-def asked(operation: str, body: object, media_type: str = "application/json", **query: str) -> Any:
-    reply = posted(operation, body, media_type, **query)
-    assert reply.status == 200, bytes(reply.body)
-    return json.loads(bytes(reply.body))
-
-
-def refused(operation: str, body: object, media_type: str = "application/json", **query: str) -> Any:
-    reply = posted(operation, body, media_type, **query)
-    assert reply.status in (400, 422), bytes(reply.body)
-    return json.loads(bytes(reply.body))
 
 
 def in_lists(columns: dict[str, np.ndarray[Any, Any]], score: str = "score") -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Every example of a question of theory fits its schema, and its answer that of the answer; the contract has the others."""
+"""Every example of a question of theory, and its answer, fit their schemas; the contract has the others."""
 
 from __future__ import annotations
 

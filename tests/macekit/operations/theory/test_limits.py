@@ -11,7 +11,6 @@ import pytest
 from tests.app.posted import asked, refused
 
 LOSSES = [[0, 1], [0, 1], [1, 0], [1, 0]]
-
 POINTS = [[0.0, 1.0], [1.0, 0.0], [0.5, 0.2], [0.1, 0.3]]
 
 

@@ -11,7 +11,6 @@ from estimators.theory.mip.privatize import grid_of
 from tests.app import posted
 
 SWAPS = {"before": BEFORE, "after": AFTER, "record": RECORD}
-
 ROWS = {"draws": np.random.default_rng(0).normal(size=(300, 3)).tolist()}
 
 

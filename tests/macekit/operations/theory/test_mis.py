@@ -16,7 +16,6 @@ from macekit.schemas.questions import QUESTIONS
 from tests.app import posted
 
 P = [0.4, 0.3, 0.2, 0.1]
-
 COUNTS = [310, 240, 170, 120, 90, 70]
 
 

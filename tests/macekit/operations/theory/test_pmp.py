@@ -15,7 +15,6 @@ from estimators.theory.pmp.gaussian import Gaussian
 from tests.app.posted import asked, refused
 
 EXPONENTIAL, GAUSSIAN = "theory/pmp-exponential", "theory/pmp-gaussian"
-
 ASKED = {"losses": LOSSES, "sensitivity": 1.0, "epsilon": 4.0}
 
 
