@@ -19,7 +19,7 @@ from macekit.decoding.body import DecodedBody
 from tests.macekit.decoding.corpus import FOLDER, INDEX, entries
 from tests.macekit.decoding.corpus.make import faulty_bodies, sound_bodies
 
-MUTANTS = 4000
+MUTANTS = 1500
 CORPUS = entries()
 
 
