@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from app.openapi.examples import JSON_EXAMPLES
 from macekit.call import JSON, Body, Call, Reply
 from macekit.operations import perform
 
@@ -40,3 +41,12 @@ def refused(operation: str, body: object, media_type: str = JSON, accept: str = 
     assert reply.status in (400, 415, 422), bytes(reply.body)
     problem = content(reply)
     return problem | {"kind": problem["type"].rpartition(":")[2]}
+
+
+RECORDS = {"members", "nonmembers", "queries", "counts", "shards", "groups", "units", "cluster", "targets"}
+
+
+def options_of(operation: str) -> dict[str, Any]:
+    """What the first example of an operation asks beside its records."""
+    question = next(iter(JSON_EXAMPLES[operation].values())).value
+    return {name: value for name, value in question.items() if name not in RECORDS}
