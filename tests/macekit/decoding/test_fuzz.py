@@ -23,6 +23,7 @@ MUTANTS = 1500
 CORPUS = entries()
 
 
+@pytest.mark.slow
 def test_mutants_of_every_format_are_read_or_refused() -> None:
     """In a process of its own, whose children are not those of a process with threads."""
     command = [sys.executable, "-m", "benchmarks.fuzz", "--mutants", str(MUTANTS)]

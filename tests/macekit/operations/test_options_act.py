@@ -84,9 +84,9 @@ def _bodies(operation: str) -> Iterator[tuple[str, Body]]:
             if kind == "scores":
                 yield f"{kind}, anytime", {**sample, "max_advantage": 0.4, "anytime": True}
                 yield f"{kind}, groups", {**sample, "max_group_risk": 0.3, "groups": GROUPS}
-            if kind in ("scores", "vectors"):
                 yield f"{kind}, metric", {**sample, "metric": "precision", "max": 0.9}
                 yield f"{kind}, epsilon", {**sample, "max_epsilon": 1.0, "delta": 0.1}
+            if kind in ("scores", "vectors"):
                 yield f"{kind}, tpr", {**sample, "max_tpr": 0.3, "at_fpr": 0.1}
         elif operation == "compare":
             again = deepcopy(sample)
@@ -95,8 +95,8 @@ def _bodies(operation: str) -> Iterator[tuple[str, Body]]:
             yield kind, {"queries": {"first": sample, "second": again}}
         elif operation == "individual-risk":
             yield kind, sample | ({"targets": [0.1, 0.5, 0.9]} if kind == "counts" else {})
-        elif operation == "metrics":  # of the many, two: one that is a line in accuracy, and one that is not
-            yield kind, {**sample, "metrics": ["accuracy", "precision"]}
+        elif operation == "metrics":  # of the many, two on which every option acts
+            yield kind, {**sample, "metrics": ["precision", "f_beta"]}
         elif operation == "theory/together":
             yield kind, {**sample, "claimed_epsilon": 0.5}
         elif (operation, kind) != ("counts", "vectors"):  # counts of vectors are refused
@@ -316,7 +316,7 @@ def _excused(operation: str, where: str, option: str, value: Any) -> bool:
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Trees and plans take most of the time, and what is asked here is not how good they are."""
     monkeypatch.setattr(sklearn.ensemble, "HistGradientBoostingClassifier", lambda **_: GaussianNB())
-    monkeypatch.setattr(plan, "RUNS", 8)
+    monkeypatch.setattr(plan, "RUNS", 4)
 
 
 @pytest.mark.parametrize("operation", [each.name for each in OPERATIONS if each.name != "columns"])

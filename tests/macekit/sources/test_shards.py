@@ -27,10 +27,11 @@ RECORDS = table()
 class Forbidding(BaseHTTPRequestHandler):
     """A store of objects that lets nobody in: where nobody answered, it would be tried for seconds."""
 
-    def do_GET(self) -> None:
+    def do_HEAD(self) -> None:
         self.send_error(403)
 
-    do_HEAD = do_GET
+    def do_GET(self) -> None:
+        self.send_error(403)
 
     def log_message(self, *_: object) -> None:
         pass
