@@ -21,6 +21,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from app.openapi.examples import JSON_EXAMPLES
 from estimators import plan
+from estimators.procedure import planning
 from macekit.catalogue import OPERATIONS
 from macekit.operations import metrics
 from macekit.schemas.questions import QUESTIONS, columns_of
@@ -316,7 +317,9 @@ def _excused(operation: str, where: str, option: str, value: Any) -> bool:
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Trees and plans take most of the time, and what is asked here is not how good they are."""
     monkeypatch.setattr(sklearn.ensemble, "HistGradientBoostingClassifier", lambda **_: GaussianNB())
-    monkeypatch.setattr(plan, "RUNS", 4)
+    for module, runs in ((plan, 8), (planning, 80)):
+        monkeypatch.setattr(module, "RUNS", runs)
+    monkeypatch.setattr(planning, "POOL", 40)
 
 
 @pytest.mark.parametrize("operation", [each.name for each in OPERATIONS if each.name != "columns"])
