@@ -7,6 +7,7 @@ import pickle
 import re
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +56,7 @@ def tree(sides: Sides) -> DecisionTreeClassifier:
 # Real models
 
 
+@pytest.mark.slow
 def test_an_overfitted_forest_on_digits_fails_and_shadows_tell_more() -> None:
     sides = digits()
     model = RandomForestClassifier(50, random_state=0).fit(sides[0], sides[1])
@@ -69,21 +71,23 @@ def test_an_overfitted_forest_on_digits_fails_and_shadows_tell_more() -> None:
     assert beside.riskiest in {"lira_online", "lira_offline", "rmia"}
     assert beside.shadows is not None
     assert beside.shadows.floor == pytest.approx(0.01)
-    assert seen[:2] == ["1 of 2 sides asked: X_train", "2 of 2 sides asked: X_test"]
-    assert seen[2:10] == [f"{done} of 8 shadows trained" for done in range(1, 9)]
-    assert seen[10:] == [
-        f"{place} of {len(beside.scores)} queries asked: {name}"
-        for place, name in enumerate(beside.scores, 1)
+    assert seen == [
+        "1 of 2 sides asked: X_train",
+        "2 of 2 sides asked: X_test",
+        *(f"{done} of 8 shadows trained" for done in range(1, 9)),
+        *(
+            f"{place} of {len(beside.scores)} queries asked: {name}"
+            for place, name in enumerate(beside.scores, 1)
+        ),
     ]
 
 
+@pytest.mark.slow
 def test_a_strong_penalty_gives_less_away_than_none() -> None:
     a, ya, b, yb = digits()
     free, bound = (
-        macekit.audit_model(
-            LogisticRegression(C=c, max_iter=300).fit(a, ya), a, ya, b, yb, max_advantage=0.15
-        )
-        for c in (100.0, 0.001)
+        macekit.audit_model(model.fit(a, ya), a, ya, b, yb, max_advantage=0.15)
+        for model in (LogisticRegression(C=100.0, tol=0.01, max_iter=300), LogisticRegression(C=0.001))
     )
 
     assert bound.comparison.maximum.upper < free.comparison.maximum.upper
@@ -122,43 +126,40 @@ def test_without_probabilities_scores_are_asked_and_without_scores_labels() -> N
     machine = LinearSVC(random_state=0).fit(*sides[:2])
     labels = tree(sides).predict
 
-    assert macekit.audit_model(machine, *sides).outputs == "logits"
-    audit = macekit.audit_model(labels, *sides, max_advantage=0.1)
+    assert macekit.audit_model(machine, *sides, check_sides=False).outputs == "logits"
+    audit = macekit.audit_model(labels, *sides, max_advantage=0.1, check_sides=False)
     assert (audit.outputs, list(audit.scores), audit.decision) == ("labels", ["correctness"], Decision.FAIL)
-    assert macekit.audit_model(tree(sides), *sides, outputs="labels").outputs == "labels"
+    assert macekit.audit_model(tree(sides), *sides, outputs="labels", check_sides=False).outputs == "labels"
+
+
+RUNS, MOST = 50, 3
+"""At most one run in forty may accuse by chance; were it four times as many, more than these are seen 3 times in 4."""
 
 
 def test_a_model_of_rows_that_stand_on_neither_side_is_not_accused() -> None:
     alarms = 0
-    for run in range(100):
+    for run in range(RUNS):
         X, y, Z, w = coins([4, run], records=160)
-        model = GaussianModel().fit(X, y)
         audit = macekit.audit_model(
-            model, Z[:80], w[:80], Z[80:], w[80:], max_advantage=0.0, check_sides=False
+            GaussianModel().fit(X, y), Z[:80], w[:80], Z[80:], w[80:], max_advantage=0.0, check_sides=False
         )
         alarms += audit.comparison.maximum.lower > 0.0 or audit.decision is Decision.FAIL
 
-    assert alarms <= 5
+    assert alarms <= MOST
 
 
 def test_shadows_do_not_accuse_it_either() -> None:
+    def fit(X: Any, y: Any, seed: int) -> GaussianModel:
+        return GaussianModel().fit(X, y)
+
     alarms = 0
-    for run in range(100):
+    for run in range(RUNS):
         X, y, Z, w = coins([5, run], records=120)
-        model = GaussianModel().fit(X, y)
-        audit = macekit.audit_model(
-            model,
-            Z[:60],
-            w[:60],
-            Z[60:],
-            w[60:],
-            shadows=4,
-            fit=lambda A, b, seed: GaussianModel().fit(A, b),
-            check_sides=False,
-        )
+        sides = Z[:60], w[:60], Z[60:], w[60:]
+        audit = macekit.audit_model(fit(X, y, 0), *sides, shadows=4, fit=fit, check_sides=False)
         alarms += audit.comparison.maximum.lower > 0.0
 
-    assert alarms <= 5
+    assert alarms <= MOST
 
 
 class GaussianModel:
@@ -178,7 +179,7 @@ class GaussianModel:
 
 
 def test_a_function_is_read_by_what_it_answers() -> None:
-    sides = coins()
+    sides = coins(records=80)
     model = tree(sides)
     log = LogisticRegression().fit(*sides[:2])
 
@@ -192,14 +193,17 @@ def test_a_function_is_read_by_what_it_answers() -> None:
         (lambda X: X[:, :2], (sides[0], sides[0][:, 1:3], sides[2], sides[2][:, 1:3]), "predictions"),
     ]
 
-    assert [macekit.audit_model(f, *rows).outputs for f, rows, _ in cases] == [kind for _, _, kind in cases]
+    read = [macekit.audit_model(f, *rows, check_sides=False).outputs for f, rows, _ in cases]
+    assert read == [kind for _, _, kind in cases]
 
 
 def test_a_function_and_its_model_get_the_same_answer() -> None:
-    sides = coins(classes=3)
+    sides = coins(records=80, classes=3)
     model = LogisticRegression().fit(*sides[:2])
 
-    of_model, of_function = (macekit.audit_model(each, *sides) for each in (model, model.predict_proba))
+    of_model, of_function = (
+        macekit.audit_model(each, *sides, check_sides=False) for each in (model, model.predict_proba)
+    )
 
     assert of_model.comparison == of_function.comparison
 
@@ -232,21 +236,16 @@ def test_a_function_has_shadows_if_it_is_said_how_they_are_trained() -> None:
 
 def test_shadows_can_be_kept_and_asked_beside_another_model(tmp_path: Path) -> None:
     sides = coins(records=100)
-    first = macekit.audit_model(tree(sides), *sides, shadows=4, seed=3)
+    ask = partial(macekit.audit_model, tree(sides), *sides, check_sides=False)
+    first = ask(shadows=4, seed=3)
     assert first.shadows is not None
     path = tmp_path / "shadows.npz"
-    np.savez(
-        path,
-        signals=first.shadows.signals,
-        membership=first.shadows.membership,
-        floor=first.shadows.floor,
-    )
+    kept = {name: getattr(first.shadows, name) for name in ("signals", "membership", "floor")}
+    np.savez(path, **kept)
 
-    again = [macekit.audit_model(tree(sides), *sides, shadows=each, seed=3) for each in (first.shadows, path)]
-
-    assert all(each.comparison == first.comparison for each in again)
-    assert first.comparison == macekit.audit_model(tree(sides), *sides, shadows=4, seed=3).comparison
-    assert first.comparison != macekit.audit_model(tree(sides), *sides, shadows=4, seed=4).comparison
+    for shadows in (first.shadows, path, 4):
+        assert ask(shadows=shadows, seed=3).comparison == first.comparison
+    assert ask(shadows=4, seed=4).comparison != first.comparison
 
 
 def test_a_seed_reaches_the_steps_of_a_pipeline_and_the_model_stays_as_it_was() -> None:
@@ -346,19 +345,13 @@ def test_a_bar_is_gone_when_something_is_wrong(monkeypatch: pytest.MonkeyPatch) 
 def test_rows_may_come_as_frames_sparse_or_lists() -> None:
     a, ya, b, yb = coins(records=100)
     names = [f"x{place}" for place in range(5)]
+
+    def in_frames(frame: Any, series: Any) -> Sides:
+        return frame(a), series(ya), frame(b), series(yb)
+
     cases: dict[str, Sides] = {
-        "pandas": (
-            pd.DataFrame(a, columns=names),
-            pd.Series(ya),
-            pd.DataFrame(b, columns=names),
-            pd.Series(yb),
-        ),
-        "polars": (
-            pl.DataFrame(a, schema=names),
-            pl.Series(ya),
-            pl.DataFrame(b, schema=names),
-            pl.Series(yb),
-        ),
+        "pandas": in_frames(partial(pd.DataFrame, columns=names), pd.Series),
+        "polars": in_frames(partial(pl.DataFrame, schema=names), pl.Series),
         "sparse": (csr_array(a), ya, csr_array(b), yb),
         "lists": (a.tolist(), ya.tolist(), b.tolist(), yb.tolist()),
     }
@@ -384,23 +377,16 @@ def test_labels_may_be_text_and_groups_one_array_or_two() -> None:
     assert audits[0].by_group == audits[1].by_group
 
 
-def test_a_result_shows_its_sentence() -> None:
-    sides = coins()
-    audit = macekit.audit_model(tree(sides), *sides, max_advantage=0.1)
+def test_text_shows_every_query_the_fit_the_groups_and_what_was_not_asked() -> None:
+    sides = coins(records=100)
+    audit = macekit.audit_model(tree(sides), *sides, max_advantage=0.1, groups=(["a", "b"] * 50,) * 2)
+
+    text = str(audit)
 
     assert isinstance(audit, ModelAudit)
     assert repr(audit) == f"<ModelAudit: {audit.sentence}>"
     assert "Fail: " in repr(audit)
-    assert str(audit).startswith("✕ FAIL")
-
-
-def test_text_shows_every_query_the_fit_the_groups_and_what_was_not_asked() -> None:
-    sides = coins(records=100)
-    groups = (["a", "b"] * 50,) * 2
-
-    audit = macekit.audit_model(tree(sides), *sides, max_advantage=0.1, groups=groups)
-
-    text = str(audit)
+    assert text.startswith("✕ FAIL")
     for name in audit.scores:
         assert f"\n{name} " in text
     assert "On training rows            1.000  accuracy; on the others" in text

@@ -26,7 +26,8 @@ from sklearn.ensemble import RandomForestClassifier
 import macekit
 import macekit.mlflow
 
-pytestmark = [  # of MLflow's own
+pytestmark = [
+    pytest.mark.slow,  # a server is started; and what MLflow itself warns of:
     pytest.mark.filterwarnings("ignore::ImportWarning"),
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
     pytest.mark.filterwarnings("ignore:.*type hint:UserWarning"),
@@ -120,10 +121,13 @@ def test_what_is_logged_lies_in_the_database_and_is_found_again(
 
 
 @pytest.mark.parametrize(
-    ("score", "limit", "decision"),
-    [("loss", 0.1, "fail"), ("noise", 0.5, "pass"), ("noise", 0.1, "inconclusive")],
+    ("score", "limit", "decision", "member"),
+    [
+        ("loss", 0.1, "fail", {}),
+        ("noise", 0.5, "pass", {"member": "part", "members": "train"}),
+        ("noise", 0.1, "inconclusive", {}),
+    ],
 )
-@pytest.mark.parametrize("member", [{}, {"member": "part", "members": "train"}])
 def test_the_gate_s_verdict_is_in_the_run(
     client: mlflow.MlflowClient, score: str, limit: float, decision: str, member: dict[str, str]
 ) -> None:

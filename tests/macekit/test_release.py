@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,11 @@ from tests.estimators.queries.test_synthetic import part, people
 RNG = np.random.default_rng(0)
 TRAIN, HOLDOUT, RELEASED, REFERENCE = (people(RNG, 120) for _ in range(4))
 OPTIONS: dict[str, Any] = {"sizes": [20, 120], "max_advantage": 0.4, "seed": 3}
+
+
+@cache
+def of_library() -> Any:
+    return estimators.release_size(TRAIN, HOLDOUT, RELEASED, REFERENCE, **OPTIONS)
 
 
 def at(folder: Path, table: dict[str, Any], ending: str) -> str:
@@ -46,11 +52,11 @@ def at(folder: Path, table: dict[str, Any], ending: str) -> str:
 def test_every_kind_of_table_gives_the_answer_of_its_columns(
     kind: Callable[[dict[str, Any], Path], object], tmp_path: Path
 ) -> None:
-    plain = estimators.release_size(TRAIN, HOLDOUT, RELEASED, REFERENCE, **OPTIONS)
-    train, holdout, released, reference = (
-        kind(table, tmp_path) for table in (TRAIN, HOLDOUT, RELEASED, REFERENCE)
+    plain = of_library()
+
+    answer = macekit.release_size(
+        *(kind(table, tmp_path) for table in (TRAIN, HOLDOUT, RELEASED, REFERENCE)), **OPTIONS
     )
-    answer = macekit.release_size(train, holdout, released, reference, **OPTIONS)
 
     assert answer.sentence == plain.sentence
     assert [(step.size, step.lower, step.upper) for step in answer.steps] == [

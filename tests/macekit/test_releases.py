@@ -14,8 +14,6 @@ import macekit
 from app.cli import main
 from estimators import Scores
 from macekit import MaceProblem
-from macekit.call import HTML, MARKDOWN, Body, Call
-from macekit.operations import perform
 from tests.cases import each_case
 
 RNG = np.random.default_rng(0)
@@ -31,6 +29,8 @@ EPOCHS = {
 }  # a limit is kept from the last one on
 LIMIT = 0.1
 EMPTY: dict[str, Any] = {}
+PAIR = MEMBERS, NONMEMBERS
+VECTORS = tuple(np.stack([side, side], 1) for side in PAIR)
 
 
 def frame(pairs: dict[str, Any]) -> dict[str, Any]:
@@ -191,52 +191,33 @@ def test_the_shell_compares_releases(tmp_path: Path, capsys: pytest.CaptureFixtu
 def test_both_have_reports_with_pictures(
     operation: str, queries: dict[str, Any], charts: list[str], words: str
 ) -> None:
-    sides = ("members", "nonmembers")
-    posted = {
-        "queries": {
-            name: dict(zip(sides, (each.tolist() for each in pair), strict=True))
-            for name, pair in queries.items()
-        },
-        "max_advantage": LIMIT,
-    }
-    page, text = (
-        bytes(perform(Call(operation, accept=form), Body.of(json.dumps(posted).encode())).body).decode()
-        for form in (HTML, MARKDOWN)
-    )
     ask = macekit.compare_releases if operation == "compare-releases" else macekit.advantage_series
+
     result = ask(queries, max_advantage=LIMIT)
 
+    page, text = result.to_html(), result.to_markdown()
     assert page.count("<svg") >= len(charts)
     assert words in page
     assert words in text
     assert f"mace {operation} " in text
     assert [chart.name for chart in result.charts()] == charts
-    assert result.to_markdown().startswith(text[:20])
 
 
 @each_case(
     "ask, releases, options, words",
     [
-        ("compare_releases", {"a": (MEMBERS, NONMEMBERS)}, EMPTY, "queries: need at least 2, by name"),
+        ("compare_releases", {"a": PAIR}, EMPTY, "queries: need at least 2, by name"),
         (
             "compare_releases",
-            {"a": {"loss": (MEMBERS, NONMEMBERS), "margin": (MEMBERS, NONMEMBERS)}},
+            {"a": {"loss": PAIR, "margin": PAIR}},
             EMPTY,
             "queries: all are of one, 'a'; need at least 2",
         ),
         ("compare_releases", PAIRS, {"against": "tabel"}, "against: "),
-        (
-            "compare_releases",
-            {"a": {"b": (MEMBERS, NONMEMBERS)}, "a/b": (MEMBERS, NONMEMBERS)},
-            EMPTY,
-            "queries: two have the same name",
-        ),
+        ("compare_releases", {"a": {"b": PAIR}, "a/b": PAIR}, EMPTY, "queries: two have the same name"),
         (
             "advantage_series",
-            {
-                "a": (np.stack([MEMBERS, MEMBERS], 1), np.stack([NONMEMBERS, NONMEMBERS], 1)),
-                "b": PAIRS["table"],
-            },
+            {"a": VECTORS, "b": PAIRS["table"]},
             EMPTY,
             "got vectors, need one number a record",
         ),

@@ -18,11 +18,13 @@ import pyarrow.parquet as pq
 
 from estimators import MaceError
 from macekit.call import ARROW, CSV, JSON, NDJSON, NPY, NPZ, PARQUET, Body, Call
+from macekit.catalogue import TABLES
 from macekit.decoding import blocks, decode
 from macekit.decoding.body import DecodedBody
 from macekit.problems import Problem
 
-FORMATS = (CSV, NDJSON, NPY, ARROW, PARQUET)
+FORMATS = tuple(each for each in TABLES if each != NPZ)
+"""Tables that are read in blocks, too."""
 REFUSALS = (Problem, MaceError)
 
 

@@ -235,43 +235,34 @@ def test_booleans_are_categories() -> None:
 
 SECRET = "s3cret"
 
-REFUSED: dict[str, tuple[str, dict[str, Any], str, str | None, int | None]] = {
-    "text for numbers": (GAUSSIAN, {"points": [SECRET]}, "wrong-type", "points", None),
-    "numbers for rows": (GAUSSIAN, {"points": [1.0, 2.0]}, "wrong-type", "points", None),
-    "booleans for numbers": (
-        FITTED,
-        {"train_losses": [True], "heldout_losses": [1]},
-        "wrong-type",
-        "train_losses",
-        None,
-    ),
-    "rows for numbers": (
-        FITTED,
-        {"train_losses": [[1.0]], "heldout_losses": [1]},
-        "wrong-type",
-        "train_losses",
-        None,
-    ),
-    "rows of different length": (GAUSSIAN, {"points": [[1], [1, 2]]}, "ragged-rows", "points", 1),
-    "rows of nothing": (GAUSSIAN, {"points": [[], []]}, "dimension-mismatch", "points", None),
-    "text within rows": (GAUSSIAN, {"points": [[1], [SECRET]]}, "wrong-type", "points", 1),
-    "an object": (GAUSSIAN, {"points": {SECRET: 1}}, "wrong-type", "points", None),
-    "text": (GAUSSIAN, {"points": SECRET}, "wrong-type", "points", None),
-    "nothing in it": (GAUSSIAN, {"points": []}, "too-few-records", "points", None),
-    "mixed": (MIS, {"values": [1, SECRET]}, "mixed-types", "values", 1),
-    "beyond any float": (
-        FITTED,
-        {"train_losses": [1, 10**400], "heldout_losses": [1]},
-        "not-finite",
-        "train_losses",
-        1,
-    ),
+
+def of_losses(train: list[Any]) -> tuple[str, dict[str, Any]]:
+    return FITTED, {"train_losses": train, "heldout_losses": [1]}
+
+
+def of_points(points: Any) -> tuple[str, dict[str, Any]]:
+    return GAUSSIAN, {"points": points}
+
+
+REFUSED: dict[str, tuple[tuple[str, dict[str, Any]], str, str | None, int | None]] = {
+    "text for numbers": (of_points([SECRET]), "wrong-type", "points", None),
+    "numbers for rows": (of_points([1.0, 2.0]), "wrong-type", "points", None),
+    "booleans for numbers": (of_losses([True]), "wrong-type", "train_losses", None),
+    "rows for numbers": (of_losses([[1.0]]), "wrong-type", "train_losses", None),
+    "rows of different length": (of_points([[1], [1, 2]]), "ragged-rows", "points", 1),
+    "rows of nothing": (of_points([[], []]), "dimension-mismatch", "points", None),
+    "text within rows": (of_points([[1], [SECRET]]), "wrong-type", "points", 1),
+    "an object": (of_points({SECRET: 1}), "wrong-type", "points", None),
+    "text": (of_points(SECRET), "wrong-type", "points", None),
+    "nothing in it": (of_points([]), "too-few-records", "points", None),
+    "mixed": ((MIS, {"values": [1, SECRET]}), "mixed-types", "values", 1),
+    "beyond any float": (of_losses([1, 10**400]), "not-finite", "train_losses", 1),
 }
 
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_cannot_be_the_array_is_refused_by_its_field(name: str) -> None:
-    operation, body, slug, field, index = REFUSED[name]
+    (operation, body), slug, field, index = REFUSED[name]
 
     found = refused(json.dumps(body).encode(), JSON, operation)
 

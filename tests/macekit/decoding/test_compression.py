@@ -38,7 +38,7 @@ def test_parts_compressed_one_after_another_are_one_body(encoding: str) -> None:
 @pytest.mark.parametrize("encoding", PACKED)
 @pytest.mark.parametrize("media_type", [JSON, CSV, NPY])
 def test_a_bomb_is_not_expanded_beyond_the_limit(encoding: str, media_type: str) -> None:
-    bomb = packed(bytes(100 * 2**20), encoding)
+    bomb = packed(bytes(20 * 2**20), encoding)
 
     with pytest.raises(Problem, match="more than 1048576 bytes") as caught:
         read(bomb, media_type, encoding, limit=2**20)
@@ -48,7 +48,7 @@ def test_a_bomb_is_not_expanded_beyond_the_limit(encoding: str, media_type: str)
 
 @pytest.mark.parametrize("encoding", PACKED)
 def test_a_bomb_is_not_expanded_beyond_the_limit_while_it_is_streamed(encoding: str) -> None:
-    bomb = packed(b"score,member\n" + b"0.5,1\n" * 10**6, encoding)
+    bomb = packed(b"score,member\n" + b"0.5,1\n" * 10**5 * 3, encoding)
 
     with piped(bomb) as body, pytest.raises(Problem, match="expands"):
         counted(body, call(CSV, encoding, limit=2**20))

@@ -19,10 +19,11 @@ from macekit.decoding.body import DecodedBody
 from tests.macekit.decoding.corpus import FOLDER, INDEX, entries
 from tests.macekit.decoding.corpus.make import faulty_bodies, sound_bodies
 
-MUTANTS = 4000
+MUTANTS = 1500
 CORPUS = entries()
 
 
+@pytest.mark.slow
 def test_mutants_of_every_format_are_read_or_refused() -> None:
     """In a process of its own, whose children are not those of a process with threads."""
     command = [sys.executable, "-m", "benchmarks.fuzz", "--mutants", str(MUTANTS)]

@@ -50,13 +50,13 @@ def test_the_whole_body_is_read(media_type: str) -> None:
 def test_a_body_cut_at_any_of_many_places_is_refused(media_type: str) -> None:
     body = BODIES[media_type]
 
-    for size in np.linspace(0, len(body) - 1, 60).astype(int):
+    for size in np.linspace(0, len(body) - 1, 30).astype(int):
         refused = survives(body[:size], media_type)
         assert refused == 4 or media_type == CSV
 
 
 @pytest.mark.parametrize("media_type", FORMATS)
-@settings(max_examples=250, deadline=None, derandomize=True)
+@settings(max_examples=60, deadline=None, derandomize=True)
 @example(
     [(361, 233), (438, 10), (1247, 49), (1337, 148)]
 )  # an Arrow dictionary that says it is 2.8e15 texts long
@@ -72,7 +72,7 @@ def test_a_body_with_bytes_changed_is_material_or_refused(
 
 
 @pytest.mark.parametrize("media_type", FORMATS)
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=40, deadline=None, derandomize=True)
 @given(st.binary(max_size=200), st.integers(0, 300), st.integers(0, 300))
 def test_random_bytes_are_refused_or_read(media_type: str, noise: bytes, head: int, tail: int) -> None:
     body = BODIES[media_type]

@@ -25,6 +25,77 @@ def lines(*records: object) -> bytes:
 ROWS = [{"score": k / 8, "member": k % 2 == 0, "group": "ab"[k % 3 == 0]} for k in range(40)]
 
 
+def after(more: object) -> bytes:
+    """The rows, and one more."""
+    return lines(*ROWS) + (more if isinstance(more, bytes) else lines(more))
+
+
+TWICE, OTHERS = (
+    b'{"score": 1, "member": 1, "member": 0}\n',
+    lines({"x": 1, "member": 1}, {"x": 1, "member": 0, "score": 3}),
+)
+HALVES = b'{"score": "a", "member": 1}\n{"score": "\\ud800", "member": 1}\n'
+CUT = lines(*ROWS[:3])[:-9] + b"\n" + lines(*ROWS)
+OF_NUMBERS, OF_BOOLEANS = "is text but others are a number", "is a number but others are a boolean"
+WRONG: dict[str, tuple[bytes, str, str, int | None]] = {
+    "nothing": (b"", "incomplete-body", "is empty", None),
+    "blank lines": (b"\n \n", "incomplete-body", "is empty", None),
+    "cut off in the last line": (lines(*ROWS)[:-9], "incomplete-body", "line 40: the JSON ended", 39),
+    "cut off in a line before it": (CUT, "incomplete-body", "line 3: the JSON ended", 2),
+    "something behind an object": (after(b'{"score": 1} x'), "malformed-body", "line 41: .* at byte 13", 40),
+    "two objects in a line": (b'{"score": 1}{"score": 2}\n', "malformed-body", "line 1: ", 0),
+    "an indented object": (json.dumps(ROWS[0], indent=1).encode(), "incomplete-body", "line 1: ", 0),
+    "a list": (b"[1, 1]\n", "malformed-body", "line 1: the line is JSON but no object", 0),
+    "a number": (after(b"\n7\n"), "malformed-body", "line 42: .* no object", 40),
+    "one name twice": (after(TWICE), "malformed-body", "line 41: .* a name occurs twice in one object", 40),
+    "no UTF-8": (after(b'{"score": "\xff"}'), "malformed-body", "line 41: .*not UTF-8 at byte 11", 40),
+    "a missing score": (after({"member": 1}), "not-finite", "score: row 40 is missing", 40),
+    "a score that is null": (
+        after({"member": True, "score": None}),
+        "not-finite",
+        "score: row 40 is missing",
+        40,
+    ),
+    "a missing member": (after({"score": 1}), "not-finite", "member: row 40 is missing", 40),
+    "NaN": (after(b'{"score": NaN, "member": true}'), "not-finite", "score: row 40 is NaN", 40),
+    "beyond floats": (after(b'{"score": 1e400, "member": true}'), "not-finite", "score: row 40", 40),
+    "text among numbers": (
+        after({"score": "7", "member": True}),
+        "mixed-types",
+        f"score: row 40 {OF_NUMBERS}",
+        40,
+    ),
+    "numbers among truth": (
+        after({"score": 7, "member": 1}),
+        "mixed-types",
+        f"member: row 40 {OF_BOOLEANS}",
+        40,
+    ),
+    "a list among numbers": (
+        after({"score": [7], "member": True}),
+        "mixed-types",
+        "score: row 40 is a row",
+        40,
+    ),
+    "lists": (lines({"score": [7, 8], "member": 1}), "wrong-type", "score: row 0 is a list", 0),
+    "objects": (lines({"score": {"x": 7}, "member": 1}), "wrong-type", "score: row 0 is an object", 0),
+    "who is no member": (
+        lines(ROWS[0], {"score": 1, "member": "x"}),
+        "mixed-types",
+        "member: row 1 is text",
+        1,
+    ),
+    "half of a pair": (HALVES, "malformed-body", "score: row 1 holds half", 1),
+    "no score": (
+        lines({"a": 1, "b": 2, "member": 1}),
+        "missing-field",
+        "score: 2 columns could be the scores",
+        None,
+    ),
+    "other columns later": (OTHERS, "bad-records", "line 2 has a key that no line before it has", 1),
+}
+
+
 def refusal(body: bytes, **query: str) -> Problem:
     """What is said of a body, whole and in blocks."""
     said = []
@@ -39,95 +110,6 @@ def refusal(body: bytes, **query: str) -> Problem:
         said.append(Problem.of(error))
     assert said[0].document() == said[1].document()
     return said[0]
-
-
-WRONG: dict[str, tuple[bytes, str, str, int | None]] = {
-    "nothing": (b"", "incomplete-body", "is empty", None),
-    "blank lines": (b"\n \n", "incomplete-body", "is empty", None),
-    "cut off in the last line": (lines(*ROWS)[:-9], "incomplete-body", "line 40: the JSON ended", 39),
-    "cut off in a line before it": (
-        lines(*ROWS[:3])[:-9] + b"\n" + lines(*ROWS),
-        "incomplete-body",
-        "line 3: the JSON ended",
-        2,
-    ),
-    "something behind an object": (
-        lines(*ROWS) + b'{"score": 1} x',
-        "malformed-body",
-        "line 41: .* at byte 13",
-        40,
-    ),
-    "two objects in a line": (b'{"score": 1}{"score": 2}\n', "malformed-body", "line 1: ", 0),
-    "an indented object": (json.dumps(ROWS[0], indent=1).encode(), "incomplete-body", "line 1: ", 0),
-    "a list": (b"[1, 1]\n", "malformed-body", "line 1: the line is JSON but no object", 0),
-    "a number": (lines(*ROWS) + b"\n7\n", "malformed-body", "line 42: .* no object", 40),
-    "one name twice": (
-        lines(*ROWS) + b'{"score": 1, "member": 1, "member": 0}\n',
-        "malformed-body",
-        "line 41: .* a name occurs twice in one object",
-        40,
-    ),
-    "no UTF-8": (
-        lines(*ROWS) + b'{"score": "\xff"}',
-        "malformed-body",
-        "line 41: .*not UTF-8 at byte 11",
-        40,
-    ),
-    "a missing score": (lines(*ROWS, {"member": 1}), "not-finite", "score: row 40 is missing", 40),
-    "a score that is null": (
-        lines(*ROWS, {"member": True, "score": None}),
-        "not-finite",
-        "score: row 40 is missing",
-        40,
-    ),
-    "a missing member": (lines(*ROWS, {"score": 1}), "not-finite", "member: row 40 is missing", 40),
-    "NaN": (lines(*ROWS) + b'{"score": NaN, "member": true}', "not-finite", "score: row 40 is NaN", 40),
-    "beyond floats": (lines(*ROWS) + b'{"score": 1e400, "member": true}', "not-finite", "score: row 40", 40),
-    "text among numbers": (
-        lines(*ROWS, {"score": "7", "member": True}),
-        "mixed-types",
-        "score: row 40 is text but others are a number",
-        40,
-    ),
-    "numbers among truth": (
-        lines(*ROWS, {"score": 7, "member": 1}),
-        "mixed-types",
-        "member: row 40 is a number but others are a boolean",
-        40,
-    ),
-    "a list among numbers": (
-        lines(*ROWS, {"score": [7], "member": True}),
-        "mixed-types",
-        "score: row 40 is a row",
-        40,
-    ),
-    "lists": (lines({"score": [7, 8], "member": 1}), "wrong-type", "score: row 0 is a list", 0),
-    "objects": (lines({"score": {"x": 7}, "member": 1}), "wrong-type", "score: row 0 is an object", 0),
-    "who is no member": (
-        lines(*ROWS[:1], {"score": 1, "member": "x"}),
-        "mixed-types",
-        "member: row 1 is text",
-        1,
-    ),
-    "half of a pair": (
-        b'{"score": "a", "member": 1}\n{"score": "\\ud800", "member": 1}\n',
-        "malformed-body",
-        "score: row 1 holds half",
-        1,
-    ),
-    "no score": (
-        lines({"a": 1, "b": 2, "member": 1}),
-        "missing-field",
-        "score: 2 columns could be the scores",
-        None,
-    ),
-    "other columns later": (
-        lines({"x": 1, "member": 1}, {"x": 1, "member": 0, "score": 3}),
-        "bad-records",
-        "line 2 has a key that no line before it has",
-        1,
-    ),
-}
 
 
 @pytest.mark.parametrize("name", WRONG)
@@ -184,12 +166,8 @@ def test_the_shorter_column_of_two_sides_ends_in_blanks() -> None:
 
     assert np.asarray(sample.members).tolist() == list(range(11))
     assert np.asarray(sample.nonmembers).tolist() == [k + 0.5 for k in range(9)]
-    for wrong, match in (
-        ([*rows, {"a": None, "b": None}], "row 11 is missing in both"),
-        ([rows[0], {"a": 1}, *rows], "nonmembers_column: row 1 is missing"),
-    ):
-        with pytest.raises(REFUSALS, match=match):
-            read(lines(*wrong), NDJSON, **roles)
+    with pytest.raises(REFUSALS, match="nonmembers_column: row 1 is missing"):
+        read(lines(rows[0], {"a": 1}, *rows), NDJSON, **roles)
 
 
 @pytest.mark.parametrize("block", [1, 7, 100, 2**20])

@@ -150,61 +150,46 @@ def test_the_columns_are_told() -> None:
 
 
 SOUND = ("members.npy", npy_bytes(A)), ("nonmembers.npy", npy_bytes(B))
+
+
+def beside(name: str, data: bytes = npy_bytes(A)) -> bytes:
+    """An entry beside a sound one."""
+    return zipped((name, data), SOUND[1])
+
+
+PAIR = np.column_stack([MEMBER, MEMBER])
+MANY = ((f"a{k}.npy", npy_bytes(A[:1])) for k in range(1001))
 BAD: dict[str, tuple[bytes, str, str]] = {
     "nothing": (b"", "incomplete-body", "is empty"),
     "no archive": (b"no such thing", "malformed-body", "not NPZ"),
     "cut off": (npz(members=A, nonmembers=B)[:-30], "malformed-body", "not NPZ"),
     "an empty archive": (zipped(), "incomplete-body", "archive is empty"),
-    "an absolute path": (
-        zipped(("/etc/members.npy", npy_bytes(A)), SOUND[1]),
-        "malformed-body",
-        "entry 0 is no array",
-    ),
-    "another folder": (
-        zipped(SOUND[0], ("../nonmembers.npy", npy_bytes(B))),
-        "malformed-body",
-        "entry 1 is no array",
-    ),
-    "a drive": (
-        zipped(SOUND[0], ("C:nonmembers.npy", npy_bytes(B))),
-        "malformed-body",
-        "entry 1 is no array",
-    ),
+    "an absolute path": (beside("/etc/members.npy"), "malformed-body", "entry 0 is no array"),
+    "another folder": (beside("../members.npy"), "malformed-body", "entry 0 is no array"),
+    "a drive": (beside("C:members.npy"), "malformed-body", "entry 0 is no array"),
     "a spreadsheet": (zipped(("[Content_Types].xml", b"<x/>")), "malformed-body", "export the table as CSV"),
     "another compression": (zipped(*SOUND, compression=zipfile.ZIP_BZIP2), "malformed-body", "never does"),
-    "no array in it": (zipped(("members.npy", b"hello"), SOUND[1]), "incomplete-body", "header ended"),
-    "less than announced": (
-        zipped(("members.npy", npy_bytes(A)[:-8]), SOUND[1]),
-        "incomplete-body",
-        "announces 240",
-    ),
-    "more than announced": (
-        zipped(("members.npy", npy_bytes(A) + b"x"), SOUND[1]),
-        "malformed-body",
-        "follows",
-    ),
+    "no array in it": (beside("members.npy", b"hello"), "incomplete-body", "header ended"),
+    "less than announced": (beside("members.npy", npy_bytes(A)[:-8]), "incomplete-body", "announces 240"),
+    "more than announced": (beside("members.npy", npy_bytes(A) + b"x"), "malformed-body", "follows"),
     "no dimension": (npz(members=np.float64(3), nonmembers=B), "dimension-mismatch", "0 dimensions"),
     "three dimensions": (npz(members=np.ones((2, 2, 2)), nonmembers=B), "dimension-mismatch", "3 dimensions"),
     "objects": (npz(members=np.array([None, 1], dtype=object), nonmembers=B), "pickle", "Python objects"),
     "a network": (zipped(("net/data/0", b"x" * 9999), ("net/data.pkl", b"x")), "pickle", "never opens"),
-    "unequal lengths": (
+    "unequal": (
         npz(score=SCORE, member=MEMBER[:-1]),
         "dimension-mismatch",
         "member: .* 49 values, .* 50|50 .* 49",
     ),
     "rows that are members": (
-        npz(score=SCORE, member=np.column_stack([MEMBER, MEMBER])),
+        npz(score=SCORE, member=PAIR),
         "dimension-mismatch",
         "member: the array has 2 dimensions",
     ),
     "no scores": (npz(member=MEMBER, a=SCORE, b=SCORE), "missing-field", "2 columns could be the scores"),
     "nobody": (npz(score=SCORE), "missing-field", "no column is called member"),
     "not finite": (npz(members=np.append(A, np.nan), nonmembers=B), "not-finite", "members: row 30 is NaN"),
-    "too many": (
-        zipped(*((f"a{k}.npy", npy_bytes(A[:1])) for k in range(1001))),
-        "out-of-range",
-        "1001 entries",
-    ),
+    "too many": (zipped(*MANY), "out-of-range", "1001 entries"),
 }
 
 

@@ -7,6 +7,7 @@ import io
 import json
 from collections.abc import Callable, Iterator
 from decimal import Decimal
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -223,9 +224,7 @@ LINES: dict[str, Spelling] = {
         line='{{"id": {2}, "note": "a: {{", "of": {{"score": [1, "}}"]}}, "score": {0}, "member": {1}, "x": null}}'
     ),
     "lines with escapes": lines_spelling(line='{{"\\u0073core": {0}, "member": {1}}}'),
-    "lines, members in words": lines_spelling(
-        line='{{"score": {0}, "member": "{1}"}}',
-    ),
+    "lines, members in words": lines_spelling(line='{{"score": {0}, "member": "{1}"}}'),
 }
 JSONS |= LINES
 
@@ -292,7 +291,7 @@ def total(counts: Any) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize("name", RANGES)
-@settings(max_examples=4, deadline=None)
+@settings(max_examples=2, deadline=None)
 @given(data=st.data())
 def test_integers(name: str, data: st.DataObject) -> None:
     values, member = data.draw(sides(*RANGES[name]))
@@ -377,7 +376,7 @@ def test_what_one_side_is_made_of_decides_for_both(name: str, turned: bool) -> N
     assert expected == (counts["cells"]["kind"] if isinstance(counts, dict) else counts.rpartition(":")[2])
 
 
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=3, deadline=None)
 @given(st.lists(st.integers(-1024, 1023), min_size=N, max_size=N))
 def test_fractions(eighths: list[int]) -> None:
     values, member = [k / 8 + 1 / 16 for k in eighths], [k % 2 == 0 for k in range(N)]
@@ -415,7 +414,7 @@ TEXTS = st.text(
 )
 
 
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=3, deadline=None)
 @given(st.lists(TEXTS.map(lambda text: f"t{text}t"), min_size=1, max_size=3), st.data())
 def test_texts(pool: list[str], data: st.DataObject) -> None:
     values = data.draw(st.lists(st.sampled_from(pool), min_size=N, max_size=N))
@@ -439,7 +438,7 @@ def test_texts(pool: list[str], data: st.DataObject) -> None:
     assert set(counts["cells"]["labels"]) == set(texts)
 
 
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=2, deadline=None)
 @given(st.lists(st.booleans(), min_size=N, max_size=N))
 def test_booleans(values: list[bool]) -> None:
     member = [k % 2 == 0 for k in range(N)]
@@ -469,17 +468,14 @@ ODD: dict[str, tuple[list[Any], str]] = {
 @pytest.mark.parametrize("name", ODD)
 def test_what_is_refused_is_refused_in_every_spelling_and_wherever_it_is_cut(name: str) -> None:
     pool, slug = ODD[name]
-    for size in (N, 300_000):
+    for size, spellings in ((N, ("plain", "CRLF", "semicolons")), (140_000, ("plain",))):
         values = [pool[0]] * (size - 1) + [pool[1]]
         member = [k % 2 == 0 for k in range(size)]
-        for spelling in ("plain", "CRLF", "semicolons"):
+        for spelling, query in product(spellings, ({}, {"cells": "categories"})):
             media_type, body = CSVS[spelling](values, member)
-            for encoding in ("identity", "gzip"):
-                for query in ({}, {"cells": "categories"}):
-                    assert answer(media_type, body, encoding, **query) == f"urn:mace:problem:{slug}", (
-                        spelling,
-                        query,
-                    )
+            for encoding in ("identity", "gzip")[: len(spellings)]:
+                found = answer(media_type, body, encoding, **query)
+                assert found == f"urn:mace:problem:{slug}", (spelling, query)
 
 
 CUTS = (64, 200, 2**18)
@@ -508,7 +504,7 @@ def answer_in_blocks(body: bytes, size: int, **query: str) -> Any:
     return (content["counts"], content["columns"]) if "counts" in content else content["type"]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(st.lists(st.sampled_from(SPELT), min_size=1, max_size=3, unique=True), st.booleans(), st.data())
 def test_numbers_are_what_they_are_wherever_a_column_is_cut(
     pool: list[str], in_order: bool, data: st.DataObject
@@ -545,7 +541,7 @@ def test_what_is_said_of_zeros_and_of_long_integers_is_said_of_the_whole_column(
         assert said == expected
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(sides(-(2**63), 2**64 + 5))
 def test_identifiers_answer_as_their_texts_do(records: tuple[list[int], list[bool]]) -> None:
     values, member = records

@@ -149,17 +149,18 @@ def test_a_table_without_rows_has_empty_sides(media_type: str) -> None:
 
 
 WIDE = {"members_column": "a", "nonmembers_column": "b"}
-QUESTIONS = [
+ONE, TWO = {"a": SCORE, "member": MEMBER}, {"a": SCORE, "b": SCORE}
+QUESTIONS: list[tuple[dict[str, Any], dict[str, str], str, str | None, str]] = [
     ({"s3cret": SCORE, "other": SCORE}, {}, "missing-field", "member", "no column is called"),
-    ({"a": SCORE, "b": SCORE, "member": MEMBER}, {}, "missing-field", "score", "2 columns could be"),
+    ({**TWO, "member": MEMBER}, {}, "missing-field", "score", "2 columns could be"),
     ({"member": MEMBER}, {}, "missing-field", "score", "0 columns could be"),
-    ({"a": SCORE, "member": MEMBER}, {"score": "s3cret"}, "unknown-name", "score", "no column of the 2"),
-    ({"a": SCORE, "member": MEMBER}, {"member": "s3cret"}, "unknown-name", "member", "no column"),
-    ({"a": SCORE, "member": MEMBER}, {"group": "s3cret"}, "unknown-name", "group", "no column"),
-    ({"a": SCORE, "member": MEMBER}, {"unit": ""}, "unknown-name", "unit", "no column"),
-    ({"a": SCORE, "member": MEMBER}, {"score": "member"}, "bad-option", None, "two of them"),
-    ({"a": SCORE, "member": MEMBER}, {"score": "a,a"}, "bad-option", None, "two of them"),
-    ({"a": SCORE, "member": MEMBER, "Member": MEMBER}, {}, "bad-option", "member", "say which"),
+    (ONE, {"score": "s3cret"}, "unknown-name", "score", "no column of the 2"),
+    (ONE, {"member": "s3cret"}, "unknown-name", "member", "no column"),
+    (ONE, {"group": "s3cret"}, "unknown-name", "group", "no column"),
+    (ONE, {"unit": ""}, "unknown-name", "unit", "no column"),
+    (ONE, {"score": "member"}, "bad-option", None, "two of them"),
+    (ONE, {"score": "a,a"}, "bad-option", None, "two of them"),
+    ({**ONE, "Member": MEMBER}, {}, "bad-option", "member", "say which"),
     (
         {"a": SCORE, "label": MEMBER},
         {},
@@ -168,24 +169,12 @@ QUESTIONS = [
         "'label' is not taken .* with member=label",
     ),
     ({"a": SCORE, "m": MEMBER}, {"member": "m=s3cret"}, "unknown-name", "member", "no row has the value"),
-    ({"a": SCORE, "member": MEMBER}, {"member": "s3cret=1"}, "unknown-name", "member", "no column"),
-    ({"a": SCORE, "b": SCORE}, {"members_column": "a"}, "missing-field", "nonmembers_column", "go together"),
-    (
-        {"a": SCORE, "b": SCORE},
-        {**WIDE, "nonmembers_column": "x"},
-        "unknown-name",
-        "nonmembers_column",
-        "no column",
-    ),
-    (
-        {"a": SCORE, "b": SCORE},
-        {**WIDE, "nonmembers_column": "a"},
-        "bad-option",
-        "members_column",
-        "for both sides",
-    ),
-    ({"a": SCORE, "b": SCORE}, {**WIDE, "member": "a"}, "bad-option", "member", "does not go with"),
-    ({"a": SCORE, "b": SCORE}, {**WIDE, "score": "a"}, "bad-option", "score", "does not go with"),
+    (ONE, {"member": "s3cret=1"}, "unknown-name", "member", "no column"),
+    (TWO, {"members_column": "a"}, "missing-field", "nonmembers_column", "go together"),
+    (TWO, {**WIDE, "nonmembers_column": "x"}, "unknown-name", "nonmembers_column", "no column"),
+    (TWO, {**WIDE, "nonmembers_column": "a"}, "bad-option", "members_column", "for both sides"),
+    (TWO, {**WIDE, "member": "a"}, "bad-option", "member", "does not go with"),
+    (TWO, {**WIDE, "score": "a"}, "bad-option", "score", "does not go with"),
 ]
 
 
@@ -238,16 +227,9 @@ def test_long_texts_in_many_rows_do_not_eat_the_memory() -> None:
 
 
 def test_options_with_dots_are_nested_and_stay_text() -> None:
-    asked = call(
-        CSV,
-        **{
-            "metric.preset": "f_beta",
-            "metric.beta": "2",
-            "estimator.kind": "histogram",
-            "prior": "0.5",
-            "score": "x",
-        },
-    )
+    metric = {"metric.preset": "f_beta", "metric.beta": "2"}
+
+    asked = call(CSV, **metric, **{"estimator.kind": "histogram"}, prior="0.5", score="x")
 
     assert options(asked) == {
         "metric": {"preset": "f_beta", "beta": "2"},
@@ -516,7 +498,7 @@ def test_a_table_with_a_column_for_each_side_is_not_counted_in_blocks_nor_compar
 
 @pytest.mark.parametrize("media_type", FORMATS)
 def test_a_third_part_is_refused_though_it_comes_in_another_block(media_type: str) -> None:
-    parts = np.repeat(["train", "test", "unseen"], 200_000)
+    parts = np.repeat(["train", "test", "unseen"], 66_000)
     body = table_bytes({"score": np.arange(len(parts)) / 7, "split": parts}, media_type)
 
     with pytest.raises(Problem, match="holds 3 parts"):

@@ -154,12 +154,7 @@ def test_an_estimators_option_that_would_do_nothing_is_refused() -> None:
 
 @pytest.mark.parametrize(
     ("options", "needed"),
-    [
-        (
-            {"points": [[1.0], [2.0]], "clip": 1e308, "delta": 0.1, "sigma": 1.0},
-            "less than or equal to 1e+300",
-        ),
-    ],
+    [({"points": [[1.0], [2.0]], "clip": 1e308, "delta": 0.1, "sigma": 1.0}, "less than or equal to 1e+300")],
 )
 def test_a_limit_of_hundreds_of_digits_is_said_in_few(options: dict[str, object], needed: str) -> None:
     with pytest.raises(Problem, match=re.escape(needed)):

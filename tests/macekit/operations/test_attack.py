@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import numpy as np
@@ -11,18 +10,17 @@ import pytest
 from app.openapi.examples import JSON_EXAMPLES, SAMPLE
 from estimators import GuessRule, QuantileRule, Scores, ThresholdRule, TopRule, attack_advantage, preset
 from estimators.attack import AttackRule
-from macekit.call import HTML, Body, Call
-from macekit.operations import perform
+from macekit.call import HTML, JSON
 from tests.cases import each_case
+from tests.macekit import asking
 
 RNG = np.random.default_rng(0)
 SIDES = RNG.normal(1, 1, 60).round(3), RNG.normal(0, 1, 90).round(3)
 SCORES = {"members": SIDES[0].tolist(), "nonmembers": SIDES[1].tolist()}
 
 
-def ask(accept: str = "application/json", **question: object) -> Any:
-    reply = perform(Call("attack", accept=accept), Body.of(json.dumps(question).encode()))
-    return json.loads(bytes(reply.body)) if accept == "application/json" else bytes(reply.body).decode()
+def ask(accept: str = JSON, **question: object) -> Any:
+    return asking.ask("attack", question, accept=accept)
 
 
 @each_case(
@@ -176,5 +174,4 @@ def test_the_report_has_both_numbers_and_what_the_interval_allows_for(name: str)
 def test_the_same_scores_have_the_optimum_of_the_advantage_answer() -> None:
     optimum = ask(**SAMPLE, rule={"threshold": 0.75})["optimum"]
 
-    body = json.dumps(SAMPLE).encode()
-    assert optimum == json.loads(bytes(perform(Call("advantage"), Body.of(body)).body))["advantage"]
+    assert optimum == asking.ask("advantage", SAMPLE)["advantage"]

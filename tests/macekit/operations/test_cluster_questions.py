@@ -10,15 +10,9 @@ import pytest
 from estimators import Scores, ThresholdRule, advantage, attack_advantage, by_group, lone_rows
 from estimators.audit.epsilon import epsilon_lower_bound
 from estimators.sample.counting import finest
-from tests.macekit.operations.test_clusters import (
-    PEOPLE,
-    ROWS,
-    asked,
-    by_side,
-    in_lists,
-    refused,
-    world,
-)
+from macekit import catalogue
+from tests.macekit.asking import asked, options_of, refused
+from tests.macekit.operations.test_clusters import PEOPLE, ROWS, by_side, in_lists, world
 
 QUESTIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "gate": (
@@ -40,23 +34,23 @@ QUESTIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "metrics of shares": ("metrics", {"min_positive_share": 0.2, "metrics": ["accuracy", "precision"]}),
     "risk": ("individual-risk", {"groups": ["a", "b"] * (PEOPLE * ROWS // 2), "metric": "f_beta"}),
     "risk as published": ("individual-risk", {"estimator": {"kind": "kde"}, "metric": "accuracy"}),
-    "audit": ("audit", {"claimed_epsilon": 1.0}),
     "attack": ("attack", {"rule": {"threshold": 0.5}}),
     "attack, chosen here": ("attack", {"rule": {"threshold": 0.5, "chosen_before": False}}),
     "attack, top": ("attack", {"rule": {"kind": "top"}}),
     "attack, quantile": ("attack", {"rule": {"quantile": 0.9, "of": "nonmembers"}}),
-    "series": ("series", {"max_advantage": 0.2}),
-    "compare-releases": ("compare-releases", {"max_advantage": 0.2}),
-    "theory": ("theory/together", {"claimed_epsilon": 1.0}),
     "report": ("report", {"groups": ["a", "b"] * (PEOPLE * ROWS // 2)}),
 }
-"""Every question that allows for clusters, and what else it is asked."""
+QUESTIONS |= {
+    operation: (operation, {name: value for name, value in options_of(operation).items() if name != "paired"})
+    for operation in sorted(catalogue.BY_CLUSTERS - {operation for operation, _ in QUESTIONS.values()})
+}
+"""Every question that allows for clusters, and what else it is asked; as its first example, unless it is said here."""
 
 
 def posed(name: str, columns: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """The operation and its body, without clusters."""
     operation, more = QUESTIONS[name]
-    if operation in ("series", "compare-releases"):
+    if operation in catalogue.SEVERAL:
         return operation, {"queries": {each: in_lists(columns, each) for each in ("score", "other")}, **more}
     return operation, {**in_lists(columns), **more}
 
@@ -95,9 +89,9 @@ def test_labels_change_the_numbers_and_it_is_said_of_which_rows_they_are(name: s
     operation, body = posed(name, columns)
     answer = asked(operation, {**body, "cluster": by_side(columns)})
     assert stripped(answer) != stripped(asked(operation, body))
-    if operation not in ("series", "compare-releases"):
+    if operation not in catalogue.SEVERAL:
         assert f"{PEOPLE} " in str(answer).partition("lone_rows")[2]
-    if name != "theory":
+    if name != "theory/together":
         assert f"'numbers': [{PEOPLE}]" in str(answer)
 
 
@@ -180,8 +174,7 @@ def test_each_group_allows_for_its_own_clusters_and_says_nothing_with_too_few() 
     groups = np.where(np.arange(PEOPLE * ROWS) % 2 == 0, "a", "b").astype("U3")
     groups[person < 6] = "few"  # many rows, of six people
     answer = asked(
-        "individual-risk",
-        {**in_lists(columns), "cluster": by_side(columns), "groups": groups.tolist()},
+        "individual-risk", {**in_lists(columns), "cluster": by_side(columns), "groups": groups.tolist()}
     )
     rows = {each["label"]: each for each in answer["groups"]}
     assert rows["few"]["advantage"] is None

@@ -9,12 +9,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from macekit.call import ARROW, CSV, HTML, JSON, MARKDOWN, NPY, PARQUET, Body, Call
-from macekit.operations import perform
+from macekit.call import ARROW, CSV, HTML, JSON, MARKDOWN, NPY, PARQUET
 from macekit.reports.content import content
 from macekit.reports.model import READ
 from macekit.reports.text import text
 from tests.cases import each_case
+from tests.macekit.asking import ask
 from tests.macekit.decoding.support import arrow_bytes, npy_bytes, table_bytes
 
 RNG = np.random.default_rng(2)
@@ -22,12 +22,6 @@ CLASS = RNG.integers(0, 2, 400)
 MEMBER = np.arange(400) % 2
 LOSS = RNG.normal(size=400) + MEMBER
 TABLE = {"label": CLASS, "loss": LOSS, "in_train": MEMBER, "age": CLASS + 20}
-
-
-def ask(operation: str, body: bytes, media_type: str, accept: str = JSON, **query: str) -> Any:
-    with Body.of(body) as held:
-        reply = perform(Call(operation, media_type, "identity", tuple(query.items()), accept), held)
-    return json.loads(bytes(reply.body)) if "json" in reply.media_type else bytes(reply.body).decode()
 
 
 def read(answer: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -89,10 +83,7 @@ def test_columns_of_json_arrays_and_counts_go_by_their_fields() -> None:
 
     assert [
         each["name"] for each in ask("advantage", json.dumps(sides).encode(), JSON)["provenance"]["columns"]
-    ] == [
-        "members",
-        "nonmembers",
-    ]
+    ] == ["members", "nonmembers"]
     assert read(ask("advantage", json.dumps(counted).encode(), JSON)) == {
         "counts": {"role": "counts", "name": "counts", "kind": "counts", "distinct": None, "notes": []}
     }
@@ -117,9 +108,7 @@ def test_questions_of_theory_name_the_columns_of_their_table_and_json_its_arrays
 
     of_table = ask("theory/mip", table_bytes(swaps, media_type), media_type, **roles)["provenance"]
     of_json = ask(
-        "theory/mip",
-        json.dumps({role: swaps[name].tolist() for role, name in roles.items()}).encode(),
-        JSON,
+        "theory/mip", json.dumps({role: swaps[name].tolist() for role, name in roles.items()}).encode(), JSON
     )["provenance"]
 
     names = [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import numpy as np
@@ -12,10 +11,10 @@ import macekit
 from estimators import Scores
 from estimators.riskiest import judge_queries, limits_of
 from estimators.sample.counting import finest
-from macekit.call import CSV, HTML, JSON, MARKDOWN, Body, Call
-from macekit.operations import perform
+from macekit.call import CSV, HTML, JSON, MARKDOWN
 from macekit.reports.saved import BrokenAnswerError, validate_answer
 from tests.cases import each_case
+from tests.macekit import asking
 
 RNG = np.random.default_rng(0)
 MEMBERS, NONMEMBERS = RNG.normal(0.8, 1.0, 400), RNG.normal(size=400)
@@ -29,10 +28,7 @@ OF_LIBRARY = {name: Scores.of(*sides) for name, sides in QUERIES.items()}
 
 def posted(accept: str = JSON, **question: Any) -> Any:
     queries = {name: {"members": [*a], "nonmembers": [*b]} for name, (a, b) in QUERIES.items()}
-    body = json.dumps({"queries": queries, **question}).encode()
-    reply = perform(Call("compare", accept=accept), Body.of(body))
-    text = bytes(reply.body).decode()
-    return json.loads(text) if reply.media_type.endswith("json") else text
+    return asking.ask("compare", {"queries": queries, **question}, accept=accept)
 
 
 @each_case("most, decision", [(0.9, "pass"), (0.05, "fail"), (0.32, "inconclusive")])
@@ -107,13 +103,9 @@ def test_a_limit_that_guessing_exceeds_is_said_to_be_one() -> None:
 def test_a_table_is_asked_with_its_columns_in_the_query_string() -> None:
     rows = [f"{a},{b},1" for a, b in zip(MEMBERS, MEMBERS / 2.0, strict=True)]
     rows += [f"{a},{b},0" for a, b in zip(NONMEMBERS, NONMEMBERS, strict=True)]
-    query = (("score", "loss,mink"), ("max_advantage", "0.1"))
+    body = "\n".join(["loss,mink,member", *rows]).encode()
 
-    reply = perform(
-        Call("compare", CSV, query=query), Body.of("\n".join(["loss,mink,member", *rows]).encode())
-    )
-
-    assert json.loads(bytes(reply.body))["decision"] == "fail"
+    assert asking.ask("compare", body, CSV, score="loss,mink", max_advantage="0.1")["decision"] == "fail"
 
 
 @each_case("accept", [HTML, MARKDOWN])

@@ -30,9 +30,9 @@ def test_sentences_tell_every_digit_of_the_confidence() -> None:
 
 
 def _texts() -> Iterator[tuple[str, str]]:
-    """Every text of an answer at that confidence, for every example that has one."""
+    """Every text of an answer at that confidence, of every example that has one; of plans, which take long, of one."""
     for operation, examples in JSON_EXAMPLES.items():
-        for example in examples.values():
+        for example in [*examples.values()][: 1 if operation == "plan" else None]:
             reply = posted.post(operation, {**example.value, "confidence": SEVEN_DIGITS})
             if reply.status == 200:
                 yield from ((operation, text) for text in _strings(json.loads(bytes(reply.body))))

@@ -2,33 +2,15 @@
 
 from __future__ import annotations
 
-import io
-import json
 from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from macekit.call import JSON, NPY, Body, Call
-from macekit.operations import perform
-
-
-def counted(call: Call, body: bytes) -> Any:
-    reply = perform(call, Body.of(body))
-    assert reply.status == 200, bytes(reply.body)
-    return json.loads(bytes(reply.body))["counts"]
-
-
-def as_json(members: NDArray[Any], nonmembers: NDArray[Any]) -> bytes:
-    return json.dumps({"members": members.tolist(), "nonmembers": nonmembers.tolist()}).encode()
-
-
-def as_npy(members: NDArray[Any], nonmembers: NDArray[Any]) -> tuple[Call, bytes]:
-    sink = io.BytesIO()
-    np.save(sink, np.concatenate([members, nonmembers]))
-    return Call("counts", NPY, query=(("members", str(len(members))),)), sink.getvalue()
-
+from macekit.call import NPY
+from tests.macekit.asking import asked
+from tests.macekit.decoding.support import npy_bytes
 
 rng = np.random.default_rng(0)
 SIDES = {
@@ -43,20 +25,23 @@ SIDES = {
 @pytest.mark.parametrize("name", SIDES)
 def test_json_and_a_stream_are_counted_on_the_same_cells(name: str) -> None:
     members, nonmembers = SIDES[name]
+    stream = npy_bytes(np.concatenate([members, nonmembers]))
 
-    whole = counted(Call("counts", JSON), as_json(members, nonmembers))
-    streamed = counted(*as_npy(members, nonmembers))
+    whole = asked("counts", of(members, nonmembers))["counts"]
 
-    assert whole == streamed
+    assert asked("counts", stream, NPY, members=str(len(members)))["counts"] == whole
 
 
 @pytest.mark.parametrize("name", SIDES)
 def test_what_was_counted_can_be_posted_again_and_merged(name: str) -> None:
     members, nonmembers = SIDES[name]
-    parts = [as_json(members[i::2], nonmembers[i::2]) for i in range(2)]
-    shards = [counted(Call("counts"), part) for part in parts]
+    shards = [asked("counts", of(members[i::2], nonmembers[i::2]))["counts"] for i in range(2)]
 
-    merged = counted(Call("counts"), json.dumps({"shards": shards}).encode())
+    merged = asked("counts", {"shards": shards})["counts"]
 
-    assert merged == counted(Call("counts"), as_json(members, nonmembers))
-    assert perform(Call("advantage"), Body.of(json.dumps({"counts": merged}).encode())).status == 200
+    assert merged == asked("counts", of(members, nonmembers))["counts"]
+    assert asked("advantage", {"counts": merged})
+
+
+def of(members: NDArray[Any], nonmembers: NDArray[Any]) -> dict[str, Any]:
+    return {"members": members.tolist(), "nonmembers": nonmembers.tolist()}

@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
 
 from estimators import Counts, exposure
 from estimators.audit.epsilon import IF_DRAWN
-from macekit.call import Body, Call
-from macekit.operations import perform
+from tests.macekit import asking
 
 FAR_BELOW = {"counts": {"members": [2, 697], "nonmembers": [213, 313], "edges": [0.0]}}
 """Nonmembers whom almost no member reaches: what shows at one end alone."""
-
-
-def asked(operation: str, **options: object) -> dict[str, Any]:
-    reply = perform(Call(operation), Body.of(json.dumps({**FAR_BELOW, **options}).encode()))
-    assert reply.status == 200, bytes(reply.body)
-    answer: dict[str, Any] = json.loads(bytes(reply.body))
-    return answer
 
 
 @pytest.mark.parametrize("delta", [0.0, 1e-5])
@@ -54,3 +45,8 @@ def test_the_score_s_epsilon_is_by_nonmembers_that_no_member_reaches_too() -> No
     assert "the epsilon of this score's two distributions" in found["guarantee"]["covers"]
     assert "not of the mechanism" in found["guarantee"]["covers"]
     assert answer["epsilon_lower_bound"] == answer["epsilon"]["lower_bound"] > 3.0
+
+
+def asked(operation: str, **options: object) -> dict[str, Any]:
+    answer: dict[str, Any] = asking.asked(operation, {**FAR_BELOW, **options})
+    return answer

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Any
 
@@ -11,19 +10,15 @@ import pytest
 
 from estimators.model import audit_model
 from estimators.split import check_split
-from macekit.call import CSV, HTML, JSON, MARKDOWN, Body, Call
-from macekit.operations import perform
+from macekit.call import CSV, HTML, MARKDOWN
+from macekit.reports.rendering import render
 from tests.cases import each_case
+from tests.macekit.asking import ask
 from tests.macekit.operations.test_synthetic import HOLDOUT, SHIFTED, TRAIN
 
 RNG = np.random.default_rng(0)
 COUNT = 200
-
-
-def ask(operation: str, body: dict[str, Any], accept: str = JSON) -> Any:
-    reply = perform(Call(operation, accept=accept), Body.of(json.dumps(body).encode()))
-    text = bytes(reply.body).decode()
-    return json.loads(text) if reply.media_type.endswith("json") else text
+PROBABILITIES = ["p_0", "p_1", "p_2"]
 
 
 def shares(own: np.ndarray, truth: np.ndarray, classes: int) -> np.ndarray:
@@ -72,37 +67,28 @@ def test_columns_are_those_of_their_classes(names: list[str]) -> None:
 
 
 def test_the_order_of_columns_is_of_no_account_where_they_name_their_classes() -> None:
-    answer = ask("model", both(["p_0", "p_1", "p_2"]))
-    turned = {
-        name: {column: table[column] for column in reversed(table)}
-        for name, table in both(["p_0", "p_1", "p_2"]).items()
-    }
+    body = both(PROBABILITIES)
+    turned = {name: {column: table[column] for column in reversed(table)} for name, table in body.items()}
 
-    assert ends(ask("model", turned)) == ends(answer)
+    assert ends(ask("model", turned)) == ends(ask("model", body))
 
 
 def test_classes_may_be_text_and_ten_of_them_begin_alike() -> None:
     words = np.array(["cat", "dog", "owl"])
-    text = {
-        name: side(place, ["p_cat", "p_dog", "p_owl"], words[TRUTHS[place]].tolist())
-        for place, name in enumerate(("train", "holdout"))
-    }
-    assert ends(ask("model", text)) == EXPECTED
-    tens = {
-        name: side(place, ["p_10", "p_11", "p_12"], (TRUTHS[place] + 10).tolist())
-        for place, name in enumerate(("train", "holdout"))
-    }
-    assert ends(ask("model", tens)) == EXPECTED
+    for names, truths in (
+        (["p_cat", "p_dog", "p_owl"], [words[each].tolist() for each in TRUTHS]),
+        (["p_10", "p_11", "p_12"], (TRUTHS + 10).tolist()),
+    ):
+        body = sided(side(place, names, truth) for place, truth in enumerate(truths))
+        assert ends(ask("model", body)) == EXPECTED
 
 
 def test_two_classes_need_one_column() -> None:
     truth = RNG.integers(0, 2, (2, COUNT))
     second = [np.where(t == 1, own, 1.0 - own) for t, own in zip(truth, OWN, strict=True)]
-    body = {
-        name: {"y": t.tolist(), "p": p.tolist()}
-        for name, t, p in zip(("train", "holdout"), truth, second, strict=True)
-    }
+    body = sided({"y": t.tolist(), "p": p.tolist()} for t, p in zip(truth, second, strict=True))
     wanted = audit_model(second[0], second[1], truth[0], truth[1])
+
     assert ends(ask("model", body)) == [
         (each.name, each.advantage.lower, each.advantage.upper) for each in wanted.comparison.ranking
     ]
@@ -110,24 +96,15 @@ def test_two_classes_need_one_column() -> None:
 
 def test_a_regressor_and_a_classifier_of_labels_alone() -> None:
     truth, errors = RNG.normal(size=(2, COUNT)), RNG.normal(size=(2, COUNT)) * [[0.1], [1.0]]
-    body = {
-        name: {"target": t.tolist(), "guess": (t + e).tolist()}
-        for name, t, e in zip(("train", "holdout"), truth, errors, strict=True)
-    }
+    guesses = zip(truth, truth + errors, strict=True)
+    body = sided({"target": t.tolist(), "guess": guess.tolist()} for t, guess in guesses)
     regressor = ask("model", {**body, "max_advantage": 0.3})
     assert (regressor["decision"], regressor["outputs"]) == ("fail", "predictions")
     assert regressor["fit"]["measure"] == "root mean squared error"
 
-    names = np.array(["no", "yes"])
-    body = {
-        name: {"label": names[t].tolist(), "guess": names[np.where(wrong, 1 - t, t)].tolist()}
-        for name, t, wrong in zip(
-            ("train", "holdout"),
-            RNG.integers(0, 2, (2, COUNT)),
-            RNG.random((2, COUNT)) < [[0.0], [0.4]],
-            strict=True,
-        )
-    }
+    names, truth = np.array(["no", "yes"]), RNG.integers(0, 2, (2, COUNT))
+    guesses = zip(truth, np.where(RNG.random((2, COUNT)) < [[0.0], [0.4]], 1 - truth, truth), strict=True)
+    body = sided({"label": names[t].tolist(), "guess": names[guess].tolist()} for t, guess in guesses)
     labels = ask("model", body)
     assert labels["outputs"] == "labels"
     assert [each["name"] for each in labels["ranking"]] == ["correctness"]
@@ -135,7 +112,7 @@ def test_a_regressor_and_a_classifier_of_labels_alone() -> None:
 
 
 def test_features_that_differ_make_a_fail_a_fail_or_drift() -> None:
-    body = both(["p_0", "p_1", "p_2"], max_advantage=0.1, features=["age"])
+    body = both(PROBABILITIES, max_advantage=0.1, features=["age"])
     body["train"]["age"], body["holdout"]["age"] = TRAIN["age"][:150] * 2, SHIFTED["age"][:150] * 2
     for table in ("train", "holdout"):
         body[table]["age"] = body[table]["age"][:COUNT]
@@ -143,12 +120,12 @@ def test_features_that_differ_make_a_fail_a_fail_or_drift() -> None:
     answer = ask("model", body)
 
     assert (answer["decision"], answer["split"]["differs"]) == ("fail, or drift", True)
-    assert "FAIL, OR DRIFT" in ask("model", body, MARKDOWN)
+    assert "FAIL, OR DRIFT" in render("model", answer, MARKDOWN).decode()
     assert ask("model", {**body, "check_sides": False})["decision"] == "fail"
 
 
 def test_groups_and_one_row_of_each_person() -> None:
-    body = both(["p_0", "p_1", "p_2"], group="site", unit="who")
+    body = both(PROBABILITIES, group="site", unit="who")
     for table in ("train", "holdout"):
         body[table] |= {
             "site": ["north", "south"] * (COUNT // 2),
@@ -159,7 +136,7 @@ def test_groups_and_one_row_of_each_person() -> None:
     assert {each["label"] for each in answer["groups"]} == {"north", "south"}
     assert sum(each["records"] for each in answer["groups"]) == COUNT
     assert answer["provenance"]["n_members"] == COUNT // 2
-    assert "Risk of each group" in ask("model", body, HTML)
+    assert "Risk of each group" in render("model", answer, HTML).decode()
 
 
 @each_case(
@@ -174,7 +151,7 @@ def test_groups_and_one_row_of_each_person() -> None:
     ],
 )
 def test_what_cannot_be_predictions_is_refused_with_what_to_do(change: dict[str, Any], detail: str) -> None:
-    body = both(["p_0", "p_1", "p_2"], outputs="probabilities")
+    body = both(PROBABILITIES, outputs="probabilities")
     body["train"] |= change
     if "y" not in change:
         body["truth"] = "label"
@@ -190,8 +167,10 @@ def test_names_of_columns_and_classes_are_inert_in_reports() -> None:
     body = both([f"{hostile}0", f"{hostile}1", f"{hostile}2"], group=hostile)
     for table in ("train", "holdout"):
         body[table][hostile] = [hostile, "b"] * (COUNT // 2)
+    answer = ask("model", body)
+
     for form in (HTML, MARKDOWN):
-        report = ask("model", body, form)
+        report = render("model", answer, form).decode()
         report = re.sub(r"```.*?```", "", report, flags=re.DOTALL).replace(
             r"\<img src", ""
         )  # Markdown's escapes
@@ -209,29 +188,30 @@ def test_a_check_is_the_librarys_and_csv_says_the_same() -> None:
     rows = [",".join([*TRAIN, "table"])]
     for name, table in (("train", TRAIN), ("holdout", SHIFTED)):
         rows += [",".join([*map(str, row), name]) for row in zip(*table.values(), strict=True)]
-    reply = perform(Call("check", CSV), Body.of("\n".join(rows).encode()))
-    as_csv = json.loads(bytes(reply.body))
+    as_csv = ask("check", "\n".join(rows).encode(), CSV)
     as_csv["provenance"]["options"].pop("table", None)
     assert as_csv == answer
 
 
 def test_options_of_a_table_that_is_posted_stand_in_the_query() -> None:
-    body = both(["p_0", "p_1", "p_2"])
-    columns = [*body["train"], "site", "who", "table"]
-    rows = [",".join(columns)]
+    body = both(PROBABILITIES)
+    rows = [",".join([*body["train"], "site", "who", "table"])]
     for name in ("train", "holdout"):
         sites = ["north", "south"] * (COUNT // 2)
         people = [f"{name} {place // 2}" for place in range(COUNT)]
         values = zip(*body[name].values(), sites, people, strict=True)
         rows += [",".join([*map(str, row), name]) for row in values]
-    query = (("group", "site"), ("unit", "who"), ("max_advantage", "0.1"))
 
-    reply = perform(Call("model", CSV, query=query), Body.of("\n".join(rows).encode()))
-    answer = json.loads(bytes(reply.body))
+    answer = ask("model", "\n".join(rows).encode(), CSV, group="site", unit="who", max_advantage="0.1")
 
     assert answer["decision"] == "fail"
     assert {each["label"] for each in answer["groups"]} == {"north", "south"}
     assert answer["provenance"]["n_members"] == COUNT // 2
+
+
+def sided(columns: Any) -> dict[str, Any]:
+    """A body of both sides, from what each of them is made of."""
+    return dict(zip(("train", "holdout"), columns, strict=True))
 
 
 def test_a_table_that_is_not_asked_for_is_refused() -> None:
@@ -242,7 +222,7 @@ def test_a_table_that_is_not_asked_for_is_refused() -> None:
 
 
 def test_the_seed_alone_decides_what_is_drawn() -> None:
-    body = both(["p_0", "p_1", "p_2"], together=True, seed=3)
+    body = both(PROBABILITIES, together=True, seed=3)
 
     assert ask("model", body) == ask("model", body)
     with pytest.raises(AssertionError):

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import numpy as np
 import pytest
 
-from tests.app.posted import post, refused
+from tests.app.posted import refused
 from tests.cases import each_case
+from tests.macekit import asking
 
 RNG = np.random.default_rng(3)
 A, B = RNG.normal(0.5, 1, 400), RNG.normal(size=600)
@@ -33,13 +33,6 @@ READINGS: dict[str, dict[str, Any]] = {
     "kernels": {"estimator": {"kind": "kde"}},
     "kernels by a rule": {"estimator": {"kind": "kde", "bandwidth": "silverman"}},
 }
-
-
-def asked(operation: str, **body: Any) -> Any:
-    reply = post(operation, body)
-    answer = json.loads(bytes(reply.body))
-    assert reply.status == 200, answer
-    return answer
 
 
 def paper_of(operation: str, body: dict[str, Any]) -> list[Any]:
@@ -171,3 +164,7 @@ def test_a_bandwidth_needs_kernels() -> None:
 
     assert problem["field"] == "estimator.bandwidth"
     assert "estimator.bandwidth applies only to kind kde" in problem["detail"]
+
+
+def asked(operation: str, **body: Any) -> Any:
+    return asking.asked(operation, body)

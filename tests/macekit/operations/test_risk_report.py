@@ -2,38 +2,36 @@
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Any
 
-from macekit.call import CSV, HTML, MARKDOWN, Body, Call
-from macekit.operations import perform
+from macekit.call import CSV, HTML, JSON, MARKDOWN
 from macekit.reports.model import TOP_RECORDS
 from macekit.reports.text import text
 from tests.app.http.asked import as_json, world
+from tests.macekit import asking
 
 
 def page(**options: object) -> str:
-    reply = perform(Call("individual-risk", accept=HTML), Body.of(as_json(*world(500), **options)))
-    assert reply.status == 200
-    return re.sub(r"20\d\d-\d\d-\d\dT\d\d:\d\dZ", "", bytes(reply.body).decode())
-
-
-def test_so_many_records_are_listed_as_the_same_question_would_answer_by_itself() -> None:
-    assert page() == page(top=TOP_RECORDS)
-    assert page() != page(top=3)
-
-
-def test_flags_are_counted_over_all_records() -> None:
-    alone = json.loads(bytes(perform(Call("individual-risk"), Body.of(as_json(*world(500)))).body))
-
-    assert str(alone["flags"]["records"]) in page()
-    assert alone["flags"]["records"] > TOP_RECORDS
+    return re.sub(r"20\d\d-\d\d-\d\dT\d\d:\d\dZ", "", posted(HTML, **options))
 
 
 def asked(**options: object) -> dict[str, Any]:
-    body = as_json(*world(500), **options)
-    return dict(json.loads(bytes(perform(Call("individual-risk"), Body.of(body)).body)))
+    return dict(posted(**options))
+
+
+def test_as_many_records_are_listed_as_were_asked_for_or_as_fit_and_flags_are_of_all() -> None:
+    def listed(top: int) -> int:
+        table = posted(MARKDOWN, top=top).partition("| Record |")[2].partition("\n\n")[0]
+        return len(re.findall(r"^\| \d+ \|", table, re.MULTILINE))
+
+    alone = page()
+
+    assert alone == page(top=TOP_RECORDS)
+    assert [listed(top) for top in (5, TOP_RECORDS, 2 * TOP_RECORDS)] == [5, TOP_RECORDS, 2 * TOP_RECORDS]
+    flagged = asked()["flags"]["records"]
+    assert str(flagged) in alone
+    assert flagged > TOP_RECORDS
 
 
 METRIC_COLUMNS = {"metric", "metric_lower", "metric_upper", "metric_guesses_member", "metric_on_threshold"}
@@ -60,8 +58,9 @@ def test_the_metric_of_a_record_comes_with_its_interval_its_rule_and_what_that_i
 
 def test_the_rule_is_that_of_the_metrics_question() -> None:
     options = {"prior": 0.1, "seed": 3}
-    body = as_json(*world(500), metrics=["precision", "f_beta"], **options)
-    metrics = json.loads(bytes(perform(Call("metrics"), Body.of(body)).body))["metrics"]
+    metrics = asking.asked("metrics", as_json(*world(500), metrics=["precision", "f_beta"], **options))[
+        "metrics"
+    ]
 
     for each in metrics:
         assert asked(metric=each["name"], top=1, **options)["metric_rule"]["threshold"] == each["threshold"]
@@ -77,20 +76,6 @@ def test_a_metric_that_has_no_value_somewhere_says_why() -> None:
     assert asked(metric="accuracy", top=3)["metric_rule"]["undefined"] is None
 
 
-def test_without_a_metric_there_is_no_rule() -> None:
-    answer = asked(top=3)
-
-    assert answer["metric_rule"] is None
-    assert all(answer[part][name] is None for part in ("records", "cells") for name in METRIC_COLUMNS)
-
-
-def test_a_target_out_of_reach_has_no_metric() -> None:
-    records = asked(metric="accuracy", targets=[1e9])["records"]
-
-    assert (records["metric"], records["metric_lower"], records["metric_guesses_member"]) == ([None],) * 3
-    assert records["metric_on_threshold"] == [False]
-
-
 def test_report_and_text_state_the_rule_and_the_metric_of_each_record() -> None:
     answer = asked(metric="precision", prior=0.1, top=3)
 
@@ -102,16 +87,20 @@ def test_report_and_text_state_the_rule_and_the_metric_of_each_record() -> None:
 
 
 def test_csv_and_arrow_have_the_interval_of_the_metric() -> None:
-    body = as_json(*world(500), metric="accuracy", top=3)
-    head = bytes(perform(Call("individual-risk", accept=CSV), Body.of(body)).body).decode().splitlines()[0]
+    head = posted(CSV, metric="accuracy", top=3).splitlines()[0]
 
     assert {name.strip('"') for name in head.split(",")} >= METRIC_COLUMNS
 
 
-def test_a_report_lists_as_many_records_as_were_asked_for() -> None:
-    def listed(top: int) -> int:
-        reply = perform(Call("individual-risk", accept=MARKDOWN), Body.of(as_json(*world(500), top=top)))
-        table = bytes(reply.body).decode().partition("| Record |")[2].partition("\n\n")[0]
-        return len(re.findall(r"^\| \d+ \|", table, re.MULTILINE))
+def test_without_a_metric_there_is_no_rule_and_out_of_reach_no_metric() -> None:
+    answer = asked(top=3)
+    records = asked(metric="accuracy", targets=[1e9])["records"]
 
-    assert [listed(top) for top in (5, TOP_RECORDS, 2 * TOP_RECORDS)] == [5, TOP_RECORDS, 2 * TOP_RECORDS]
+    assert answer["metric_rule"] is None
+    assert all(answer[part][name] is None for part in ("records", "cells") for name in METRIC_COLUMNS)
+    assert (records["metric"], records["metric_lower"], records["metric_guesses_member"]) == ([None],) * 3
+    assert records["metric_on_threshold"] == [False]
+
+
+def posted(accept: str = JSON, **options: object) -> Any:
+    return asking.asked("individual-risk", as_json(*world(500), **options), accept=accept)

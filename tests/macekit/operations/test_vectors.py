@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 from typing import Any
 
 import numpy as np
@@ -16,16 +15,25 @@ from estimators.density.bandwidth import Fixed, Silverman
 from estimators.metric.estimate import metric_optimum
 from estimators.metric.presets import preset
 from estimators.paper import EqualWidth, Kernel, algorithm_1
-from macekit.call import CSV, Body, Call
-from macekit.operations import perform
+from macekit.call import CSV
 from macekit.schemas.answers import ANSWERS
 from tests.app.posted import asked, refused
+from tests.macekit import asking
 
 N = 120
 RNG = np.random.default_rng(5)
 MEMBERS, NONMEMBERS = RNG.normal(0.6, 1, (N, 3)), RNG.normal(0, 1, (N, 3))
 BODY = {"members": MEMBERS.tolist(), "nonmembers": NONMEMBERS.tolist()}
 SCORES = Scores.of(MEMBERS, NONMEMBERS)
+READINGS: list[tuple[str, int, dict[str, Any], Kernel | EqualWidth]] = [
+    ("advantage", 2, {"kind": "kde"}, Kernel()),
+    ("report", 3, {"kind": "kde"}, Kernel()),
+    ("report", 2, {"kind": "kde", "bandwidth": "silverman"}, Kernel(Silverman())),
+    ("advantage", 3, {"kind": "kde", "bandwidth": 0.4}, Kernel(Fixed(0.4))),
+    ("report", 2, {"kind": "histogram"}, EqualWidth()),
+    ("advantage", 3, {"kind": "histogram"}, EqualWidth()),
+    ("advantage", 2, {"kind": "histogram", "bins": 8}, EqualWidth(8)),
+]
 
 
 def codes(answer: dict[str, Any]) -> set[str]:
@@ -85,9 +93,7 @@ def test_risk_returns_the_learned_score_of_every_record() -> None:
 
 
 def test_risk_as_a_table_has_the_learned_score_too() -> None:
-    reply = perform(Call("individual-risk", accept=CSV), Body.of(json.dumps(BODY).encode()))
-
-    rows = list(csv.DictReader(bytes(reply.body).decode().splitlines()))
+    rows = list(csv.DictReader(asking.asked("individual-risk", BODY, accept=CSV).splitlines()))
 
     assert len(rows) == 2 * N
     assert {row["learned_half"] for row in rows} == {"0", "1"}
@@ -95,15 +101,11 @@ def test_risk_as_a_table_has_the_learned_score_too() -> None:
 
 
 def test_one_number_a_record_has_no_learned_score() -> None:
-    line = {"members": MEMBERS[:, 0].tolist(), "nonmembers": NONMEMBERS[:, 0].tolist()}
-
-    assert asked("metrics", line)["learned_score"] is None
-    assert asked("audit", line)["learned_score"] is None
-    assert asked("advantage", line)["learned_score"] is None
-    risk = asked("individual-risk", line)
-    assert (
-        risk["learned_scores"] is risk["records"]["learned_score"] is risk["records"]["learned_half"] is None
-    )
+    for operation in ("metrics", "audit", "advantage"):
+        assert asked(operation, LINE)["learned_score"] is None
+    risk = asked("individual-risk", LINE)
+    records = risk["records"]
+    assert risk["learned_scores"] is records["learned_score"] is records["learned_half"] is None
 
 
 def test_records_left_out_because_of_units_are_scored_by_what_has_not_seen_their_unit() -> None:
@@ -119,20 +121,9 @@ def test_records_left_out_because_of_units_are_scored_by_what_has_not_seen_their
 # --- the paper's statistics ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("operation", ["advantage", "report"])
-@pytest.mark.parametrize(
-    ("estimator", "reading"),
-    [
-        ({"kind": "kde"}, Kernel()),
-        ({"kind": "kde", "bandwidth": "silverman"}, Kernel(Silverman())),
-        ({"kind": "kde", "bandwidth": 0.4}, Kernel(Fixed(0.4))),
-        ({"kind": "histogram"}, EqualWidth()),
-        ({"kind": "histogram", "bins": 8}, EqualWidth(8)),
-    ],
-)
-@pytest.mark.parametrize("dimension", [2, 3])
+@pytest.mark.parametrize(("operation", "dimension", "estimator", "reading"), READINGS)
 def test_u_n_and_w_n_of_vectors_are_those_of_the_library(
-    operation: str, estimator: dict[str, Any], reading: Kernel | EqualWidth, dimension: int
+    operation: str, dimension: int, estimator: dict[str, Any], reading: Kernel | EqualWidth
 ) -> None:
     sides = MEMBERS[:, :dimension], NONMEMBERS[:, :dimension]
     expected = algorithm_1(Scores.of(*sides), 0.5, 0.95, reading)
@@ -177,12 +168,7 @@ REFUSALS: dict[str, tuple[str, dict[str, Any], str, str]] = {
     "kde of 11 numbers, in risk": ("individual-risk", LONG | KDE, "estimator.kind", "at most 10"),
     "100^11 cells": ("advantage", LONG | by("histogram"), "estimator.bins", "fewer bins"),
     "100^11 cells in a report": ("report", LONG | by("histogram"), "estimator.bins", "fewer bins"),
-    "100^11 cells in risk": (
-        "individual-risk",
-        LONG | by("histogram"),
-        "estimator.bins",
-        "fewer bins",
-    ),
+    "100^11 cells in risk": ("individual-risk", LONG | by("histogram"), "estimator.bins", "fewer bins"),
     "a cell for each record": (
         "advantage",
         LONGER | by("histogram", bins=2000),
@@ -228,18 +214,8 @@ REFUSALS: dict[str, tuple[str, dict[str, Any], str, str]] = {
     ),
     "kde in a gate": ("gate", {**LINE, **KDE, "max_advantage": 0.1}, "estimator.kind", "ask /v1/advantage"),
     "kde in a comparison": ("compare", {"queries": {"a": LINE, "b": LINE}} | KDE, "estimator.kind", "ask"),
-    "a bandwidth below 0": (
-        "advantage",
-        BODY | by("kde", bandwidth=-1),
-        "estimator.bandwidth",
-        "",
-    ),
-    "a threshold on vectors": (
-        "advantage",
-        BODY | by("threshold"),
-        "estimator",
-        "order",
-    ),
+    "a bandwidth below 0": ("advantage", BODY | by("kde", bandwidth=-1), "estimator.bandwidth", ""),
+    "a threshold on vectors": ("advantage", BODY | by("threshold"), "estimator", "order"),
     "changes along vectors": (
         "advantage",
         BODY | {"estimator": {"changes": 3}},

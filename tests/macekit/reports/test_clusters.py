@@ -3,82 +3,69 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
+from macekit import catalogue
 from macekit.call import HTML, MARKDOWN
 from macekit.reports.model import Context
 from macekit.reports.rendering import render
-from tests.app.posted import asked
+from tests.macekit.asking import asked, options_of
 
 NAME = "per<son>"
+OF_LONE_ROWS = "theory/together"
+"""All that it says is of rows that share no cluster, and a caution says that."""
 
 
-def answer(operation: str, **more: Any) -> dict[str, Any]:
+def answer(operation: str) -> dict[str, Any]:
     rng = np.random.default_rng(0)
     person = np.repeat(np.arange(80), 5)
     score = rng.normal(size=80)[person] + rng.normal(size=400) + (person < 40)
     sides = {"members": score[:200].tolist(), "nonmembers": score[200:].tolist()}
-    several = operation in ("compare", "compare-releases", "series")
-    body = {"queries": {"a": sides, "b": sides}} if several else sides
-    found: dict[str, Any] = asked(operation, {**body, "cluster": {NAME: person.tolist()}, **more})
+    body = {"queries": {"a": sides, "b": sides}} if operation in catalogue.SEVERAL else sides
+    options = {name: value for name, value in options_of(operation).items() if name != "paired"}
+    found: dict[str, Any] = asked(operation, {**options, **body, "cluster": {NAME: person.tolist()}})
     return found
 
 
-OF_CLUSTERS: dict[str, Callable[[dict[str, Any]], Any]] = {
-    "advantage": lambda found: found["advantage"]["clusters"],
-    "report": lambda found: found["result"]["advantage"]["clusters"],
-    "compare": lambda found: found["ranking"][0]["advantage"]["clusters"],
-    "compare-releases": lambda found: found["ranking"][0]["advantage"]["clusters"],
-    "gate": lambda found: found["clusters"],
-    "metrics": lambda found: found["clusters"],
-    "individual-risk": lambda found: found["mean"]["clusters"],
-    "attack": lambda found: found["optimum"]["clusters"],
-    "audit": lambda found: found["advantage"]["clusters"],
-    "series": lambda found: found["steps"][0]["clusters"],
-}
-"""Where an answer says what the clusters cost."""
-
-MORE: dict[str, dict[str, Any]] = {
-    "gate": {"max_tpr": 0.9, "at_fpr": 0.1},
-    "attack": {"rule": {"threshold": 0.5}},
-}
+def costs(found: Any) -> dict[str, Any] | None:
+    """Where an answer first says what its clusters cost."""
+    if isinstance(found, dict) and "effective_sample" in found:
+        return found
+    parts = found.values() if isinstance(found, dict) else found if isinstance(found, list) else ()
+    return next((cost for cost in map(costs, parts) if cost is not None), None)
 
 
-@pytest.mark.parametrize("operation", OF_CLUSTERS)
+@pytest.mark.parametrize("operation", sorted(catalogue.BY_CLUSTERS - {OF_LONE_ROWS}))
 def test_the_first_screen_names_design_effect_clusters_and_effective_sample(operation: str) -> None:
-    found = answer(operation, **MORE.get(operation, {}))
-    clusters = OF_CLUSTERS[operation](found)
-    worth, effect = f"{clusters['effective_sample']:.4g}", f"{clusters['design_effect']:.4g}"
+    found = answer(operation)
+    clusters = costs(found)
+    assert clusters is not None
 
     page = render(operation, found, HTML, Context.now()).decode()
-    first = page.partition("<h2")[0]
-    assert f"<{NAME[4:-1]}>" not in page  # a name is never markup
-    words = re.sub(r"<[^>]*>", " ", first)
     markdown = render(operation, found, MARKDOWN, Context.now()).decode().partition("\n## ")[0]
-    for shown in (words, markdown):
+
+    assert f"<{NAME[4:-1]}>" not in page  # a name is never markup
+    for shown in (re.sub(r"<[^>]*>", " ", page.partition("<h2")[0]), markdown):
         plain = " ".join(shown.split())
-        assert "Worth independent records" in plain
-        assert effect in plain
+        assert f"{clusters['design_effect']:.4g}" in plain
         assert "80" in plain
         assert "per" in plain
-        assert float(
-            re.findall(r"[0-9.]+", plain.partition("Worth independent records")[2])[0]
-        ) == pytest.approx(float(worth), rel=0.01)
+        worth = re.findall(r"[0-9.]+", plain.partition("Worth independent records")[2])[0]
+        assert float(worth) == pytest.approx(clusters["effective_sample"], rel=0.01)
 
 
 def test_an_answer_without_clusters_says_nothing_of_them() -> None:
     rng = np.random.default_rng(0)
-    found = asked(
-        "report", {"members": rng.normal(size=50).tolist(), "nonmembers": rng.normal(size=50).tolist()}
+    sides = {"members": rng.normal(size=50).tolist(), "nonmembers": rng.normal(size=50).tolist()}
+
+    page, of_clusters = (
+        render("report", found, HTML, Context.now()).decode()
+        for found in (asked("report", sides), answer("report"))
     )
-    page = render("report", found, HTML, Context.now()).decode()
+
     assert "Worth independent records" not in page
     assert "name the person as cluster" in page
-    assert (
-        "Clusters are taken to be independent of each other"
-        in render("report", answer("report"), HTML, Context.now()).decode()
-    )
+    assert "Clusters are taken to be independent of each other" in of_clusters

@@ -35,10 +35,7 @@ def test_a_full_report_reads_from_the_decision_to_its_origin() -> None:
     ]
 
 
-@each_case(
-    "name, word",
-    [("pass", "✓ PASS"), ("report, scores", "✕ FAIL"), ("inconclusive", "? UNDECIDED")],
-)
+@each_case("name, word", [("pass", "✓ PASS"), ("report, scores", "✕ FAIL"), ("inconclusive", "? UNDECIDED")])
 def test_a_decision_is_a_word_and_a_sign_before_all_else(name: str, word: str) -> None:
     operation, answer = case(name)
 
@@ -54,95 +51,6 @@ def test_without_a_threshold_there_is_no_decision() -> None:
 
     assert content(operation, answer).headline.decision is None
     assert text(operation, answer).split("\n\n")[1] == f"**{answer['sentence']}**"
-
-
-def test_an_advantage_is_told_in_right_guesses_of_a_hundred() -> None:
-    said = text(*case("advantage, scores"))
-
-    assert "by tossing a coin, the attacker is right 50 times in 100" in said
-    assert (
-        "the best attacker is right between 67.3 and 94 times in 100 (with 95% confidence); the upper end is for "
-        "attackers who accuse on one side of a cut, or inside or outside one range, or who sort the score into 4 "
-        "steps. A step is a group of equal or similar values." in said
-    )
-
-
-def test_at_another_prior_the_baseline_is_told_beside_it() -> None:
-    said = text(*case("fail at a prior"))
-
-    assert "by always guessing the likelier side, the attacker is right 90 times in 100" in said
-    assert "a large advantage is not alarming by itself" in said
-
-
-def test_a_threshold_below_the_baseline_is_said_to_decide_nothing() -> None:
-    sides = {"members": [0.1, 0.5, 0.9] * 40, "nonmembers": [0.1, 0.5, 0.9] * 40}
-    answer = answered("report", {**sides, "prior": 0.1, "max_advantage": 0.2})
-
-    said = text("report", answer)
-
-    assert said.count("the limit of 0.2 lies below 0.8, which guessing without the score reaches") == 1
-    assert "your limit, below the baseline" in said
-    assert "which guessing without the score reaches" not in text(*case("fail at a prior"))
-
-
-def test_a_lower_end_at_the_baseline_is_said_to_show_nothing_either_way() -> None:
-    said = text(
-        "report", answered("report", {"members": [0.1, 0.5, 0.9] * 40, "nonmembers": [0.1, 0.5, 0.9] * 40})
-    )
-
-    assert (
-        "do not show that the score gives anything away; they do not show that it gives nothing away" in said
-    )
-    assert "that anything leaks at all" in said
-
-
-@each_case(
-    "name, open_question",
-    [
-        (
-            "pass",
-            "A pass says that the upper end is not above the limit. It does not say that nothing leaks.",
-        ),
-        (
-            "inconclusive",
-            "No decision was reached at the limit: with 95% confidence the advantage may be anything from",
-        ),
-        (
-            "advantage, scores",
-            "or who sort the score into 4 steps. An attacker who finds finer patterns may do better, and no number of",
-        ),
-        (
-            "advantage, options",
-            "The upper end holds only as far as its assumption does: records of each side",
-        ),
-        ("class rejected", "The records contradict the assumption behind the upper end"),
-        (
-            "report, scores",
-            "These groups are too small for an informative advantage of their own: adult and child.",
-        ),
-        ("advantage, scores", "the lower end of the true positive rate is zero"),
-        (
-            "advantage, scores",
-            "the expectation of the statistic U_N, not the advantage; at 95% confidence, simulated (",
-        ),
-        (
-            "advantage, scores",
-            "of samples, depending on the world (docs/paper.md). It is not the one to decide on.",
-        ),
-        (
-            "advantage, scores",
-            "The bound on the mechanism's epsilon assumes: each record was a member by a coin of its own",
-        ),
-        ("groups", "The prior of 0.3 is an assumption, not a finding"),
-        ("audit, claim", "Only this score of this model was looked at."),
-        ("metrics, presets", "The optimum of recall says nothing about leakage"),
-        ("gate, limits", "Records are taken to be independent of each other."),
-    ],
-)
-def test_what_was_not_established_follows_from_the_answer(name: str, open_question: str) -> None:
-    said = text(*case(name))
-
-    assert open_question in said.partition("## What was not established")[2]
 
 
 @each_case("name", CASES)

@@ -16,13 +16,13 @@ from pyarrow import csv, feather
 from app.cli import main
 from app.openapi.examples import SAMPLE
 from app.openapi.files import file_bytes
-from macekit.call import JSON, Body, Call
+from macekit.call import CSV
 from macekit.formats import COMPRESSED_SUFFIXES, FORMATS, SUFFIXES
-from macekit.operations import perform
 from macekit.reports.content.provenance import section
 from macekit.reports.content.reproduce import Reproduction, from_python, in_shell, over_http, unusual
 from macekit.reports.model import AnswerPath, Context, Listing
 from tests.cases import each_case
+from tests.macekit.asking import asked
 
 CSV_QUERIES: dict[str, tuple[str, dict[str, str]]] = {
     "nothing": ("report", {}),
@@ -50,20 +50,49 @@ REQUESTS: dict[str, tuple[str, dict[str, Any]]] = {
 """Questions that neither a shell nor a query string can ask."""
 
 
-def answered(operation: str, query: tuple[tuple[str, str], ...]) -> Any:
-    return json.loads(
-        bytes(perform(Call(operation, "text/csv", query=query), Body.of(file_bytes("scores.csv"))).body)
-    )
-
-
-def origin(answer: Any) -> Any:
+def listings(operation: str, answer: Any, source: str = "") -> dict[str, str]:
+    """What a report says about making its answer again, by its captions."""
     found = answer["provenance"]
-    return found[0] if isinstance(found, list) else found
+    origin = found[0] if isinstance(found, list) else found
+    blocks = section(operation, AnswerPath(origin), Context(source or None)).blocks
+    return {each.caption: each.text for each in blocks if isinstance(each, Listing)}
 
 
-def listings(operation: str, answer: Any, source: str) -> dict[str, str]:
-    found = section(operation, AnswerPath(origin(answer)), Context(source))
-    return {each.caption: each.text for each in found.blocks if isinstance(each, Listing)}
+def run(program: str) -> Any:
+    """The answer of a program that makes a report."""
+    held: dict[str, Any] = {}
+    exec(program.replace(").to_html()", ")").replace("macekit.", "found = macekit.", 1), held)
+    return json.loads(held["found"].to_json())
+
+
+def body_in(text: str) -> str:
+    """The JSON that a listing says to write into a file."""
+    found: str = re.findall(r"^\{.*\}$", text, re.MULTILINE)[0]
+    return found
+
+
+@each_case("name", CSV_QUERIES)
+def test_every_listing_gives_the_same_answer(
+    name: str, scores: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    operation, options = CSV_QUERIES[name]
+    answer = of_scores(operation, options)
+    told = listings(operation, answer, "scores.csv")
+
+    words = shlex.split(told["Over HTTP"])
+    address = urlsplit(words[-1])
+    again = dict(parse_qsl(address.query, strict_parsing=bool(address.query)))
+    assert address.path == f"/v1/{operation}"
+    assert "@scores.csv" in words
+    assert of_scores(operation, again) == answer
+
+    words = shlex.split(told["In a shell"])
+    assert words[0] == "mace"
+    assert words[-2:] == ["-o", "report.html"]
+    main([*words[1:-2], "--json"])
+    assert json.loads(capsys.readouterr().out) == answer
+
+    assert run(told["From Python"]) == answer
 
 
 @pytest.fixture
@@ -74,59 +103,18 @@ def scores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-@each_case("name", CSV_QUERIES)
-def test_the_request_gives_the_same_answer(name: str) -> None:
-    operation, options = CSV_QUERIES[name]
-    answer = answered(operation, tuple(options.items()))
-    words = shlex.split(listings(operation, answer, "scores.csv")["Over HTTP"])
-
-    address = urlsplit(words[-1])
-    again = tuple(parse_qsl(address.query, strict_parsing=bool(address.query)))
-    assert address.path == f"/v1/{operation}"
-    assert "@scores.csv" in words
-    assert answered(operation, again) == answer
-
-
-@each_case("name", CSV_QUERIES)
-def test_the_command_gives_the_same_answer(
-    name: str, scores: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    operation, options = CSV_QUERIES[name]
-    answer = answered(operation, tuple(options.items()))
-    words = shlex.split(listings(operation, answer, "scores.csv")["In a shell"])
-    assert words[0] == "mace"
-    assert words[-2:] == ["-o", "report.html"]
-    main([*words[1:-2], "--json"])
-
-    assert json.loads(capsys.readouterr().out) == answer
-
-
-@each_case("name", CSV_QUERIES)
-def test_the_program_gives_the_same_answer(name: str, scores: Path) -> None:
-    operation, options = CSV_QUERIES[name]
-    answer = answered(operation, tuple(options.items()))
-    text = listings(operation, answer, "scores.csv")["From Python"]
-    held: dict[str, Any] = {}
-    exec(text.replace(").to_html()", ")").replace("macekit.", "found = macekit.", 1), held)
-
-    assert json.loads(held["found"].to_json()) == answer
-
-
 @each_case("name", REQUESTS)
 def test_what_a_query_string_cannot_say_is_said_in_json(name: str) -> None:
     operation, question = REQUESTS[name]
-    body = json.dumps(question).encode()
-    answer = json.loads(bytes(perform(Call(operation), Body.of(body)).body))
+    answer = asked(operation, question)
 
-    text = listings(operation, answer, "scores.csv")["Over HTTP"]
+    told = listings(operation, answer, "scores.csv")
 
-    written = re.findall(r"^\{.*\}$", text, re.MULTILINE)[0]
-    again = written.replace("[…]", json.dumps(SAMPLE["members"]), 1).replace(
-        "[…]", json.dumps(SAMPLE["nonmembers"]), 1
-    )
-    reply = perform(Call(operation, JSON), Body.of(again.encode()))
-    assert json.loads(bytes(reply.body)) == answer
-    assert listings(operation, answer, "scores.csv")["In a shell"].startswith("request.json holds\n")
+    again = body_in(told["Over HTTP"])
+    for side in ("members", "nonmembers"):
+        again = again.replace("[…]", json.dumps(SAMPLE[side]), 1)
+    assert asked(operation, again.encode()) == answer
+    assert told["In a shell"].startswith("request.json holds\n")
 
 
 @each_case(
@@ -165,20 +153,34 @@ def test_an_arrow_file_is_posted_as_the_stream_it_holds() -> None:
     text = over_http(Reproduction("report", {}, "scores.feather"))
 
     media_type = re.findall("Content-Type: ([^']*)", text)[0]
-    reply = perform(Call("report", media_type), Body.of(sink.getvalue()))
 
-    found, wanted = json.loads(bytes(reply.body))["result"], answered("report", ())["result"]
+    found, wanted = asked("report", sink.getvalue(), media_type)["result"], of_scores("report", {})["result"]
     columns = {each["role"]: each["kind"] for each in found["provenance"].pop("columns")}
     wanted["provenance"].pop("columns")
     assert columns == {"score": "numbers", "member": "integers"}
     assert found == wanted
 
 
-def test_a_name_with_a_comma_is_one_name() -> None:
+def test_names_stay_names_and_a_table_without_one_is_still_a_table() -> None:
     reproduction = Reproduction("compare", {"against": "a,b", "paired": False}, "scores.csv")
+    nameless = Reproduction("report", {"score": "loss"})
 
     assert in_shell(reproduction) == "mace compare scores.csv --against a,b --no-paired -o report.html"
     assert "/v1/compare?against=a,b&paired=false'" in over_http(reproduction)
+    assert in_shell(nameless) == "mace report scores.csv --score loss -o report.html"
+
+
+def test_counts_are_posted_as_counts() -> None:
+    question = {"counts": {"members": [90, 50, 60], "nonmembers": [50, 70, 80], "edges": [-1.0, 1.0]}}
+    answer = asked("report", question)
+
+    told = listings("report", answer)
+
+    for caption in ("In a shell", "Over HTTP"):
+        assert told[caption].startswith('request.json holds\n{"counts": {…}')
+    assert not any("members" in text or "scores.csv" in text for text in told.values())
+    again = body_in(told["Over HTTP"]).replace("{…}", json.dumps(question["counts"]))
+    assert asked("report", again.encode()) == answer
 
 
 def test_a_name_that_could_be_more_than_a_name_is_spelt_out() -> None:
@@ -195,41 +197,20 @@ def test_only_what_differs_from_the_usual_is_repeated() -> None:
     }
 
 
-def test_counts_are_posted_as_counts() -> None:
-    question = {"counts": {"members": [90, 50, 60], "nonmembers": [50, 70, 80], "edges": [-1.0, 1.0]}}
-    answer = json.loads(bytes(perform(Call("report"), Body.of(json.dumps(question).encode())).body))
-
-    found = section("report", AnswerPath(origin(answer)), Context())
-    texts = {each.caption: each.text for each in found.blocks if isinstance(each, Listing)}
-
-    assert texts["In a shell"].startswith('request.json holds\n{"counts": {…}')
-    assert texts["Over HTTP"].startswith('request.json holds\n{"counts": {…}')
-    assert not any("members" in text or "scores.csv" in text for text in texts.values())
-    again = re.findall(r"^\{.*\}$", texts["Over HTTP"], re.MULTILINE)[0].replace(
-        "{…}", json.dumps(question["counts"])
-    )
-    assert json.loads(bytes(perform(Call("report"), Body.of(again.encode())).body)) == answer
-
-
 def test_a_request_that_was_no_file_is_a_request_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     question = {**SAMPLE, "max_advantage": 0.2, "prior": 0.25}
-    answer = json.loads(bytes(perform(Call("report"), Body.of(json.dumps(question).encode())).body))
-    found = section("report", AnswerPath(origin(answer)), Context())
-    texts = {each.caption: each.text for each in found.blocks if isinstance(each, Listing)}
+    answer = asked("report", question)
+    told = listings("report", answer)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "request.json").write_text(json.dumps(question))
-    held: dict[str, Any] = {}
-    exec(texts["From Python"].replace(").to_html()", ")").replace("macekit.", "found = macekit.", 1), held)
 
-    assert json.loads(held["found"].to_json()) == answer
+    assert run(told["From Python"]) == answer
     for caption in ("In a shell", "Over HTTP"):
-        assert texts[caption].startswith('request.json holds\n{"members": […], "nonmembers": […], ')
-    assert not any("scores.csv" in text for text in texts.values())
+        assert told[caption].startswith('request.json holds\n{"members": […], "nonmembers": […], ')
+    assert not any("scores.csv" in text for text in told.values())
 
 
-def test_a_table_that_came_without_a_name_is_still_a_table() -> None:
-    reproduction = Reproduction("report", {"score": "loss"})
-
-    assert in_shell(reproduction) == "mace report scores.csv --score loss -o report.html"
+def of_scores(operation: str, options: dict[str, str]) -> Any:
+    return asked(operation, file_bytes("scores.csv"), CSV, **options)

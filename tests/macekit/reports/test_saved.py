@@ -11,10 +11,9 @@ from typing import Any
 import pytest
 
 from app.openapi.examples import JSON_EXAMPLES
-from macekit.call import Body, Call
-from macekit.operations import perform
 from macekit.reports.saved import BrokenAnswerError, recognise, validate_answer
 from tests.cases import each_case
+from tests.macekit.asking import asked
 from tests.macekit.reports.asked import CASES, case
 
 ASKED = [(operation, name) for operation in JSON_EXAMPLES for name in JSON_EXAMPLES[operation]]
@@ -30,11 +29,8 @@ def answer(operation: str, name: str, **more: object) -> dict[str, Any]:
 def posted(operation: str, name: str, more: str) -> bytes:
     if more == "{}" and (named := f"{operation}, {name}") in CASES:
         return json.dumps(case(named)[1]).encode()
-    example = JSON_EXAMPLES[operation][name].value
-    assert isinstance(example, dict)
-    reply = perform(Call(operation), Body.of(json.dumps({**example, **json.loads(more)}).encode()))
-    assert reply.status == 200, bytes(reply.body)
-    return bytes(reply.body)
+    question = {**JSON_EXAMPLES[operation][name].value, **json.loads(more)}
+    return json.dumps(asked(operation, question)).encode()
 
 
 @each_case("operation, name", ASKED)

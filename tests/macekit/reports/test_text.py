@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any
 
 import pytest
 
@@ -11,19 +10,14 @@ from macekit.reports.content import content
 from macekit.reports.model import Facts, Figure, Headline, Number, Quote, Report, Section, Table, paths
 from macekit.reports.text import WIDTH, closing, screen, text
 from tests.cases import each_case
-from tests.macekit.reports.asked import CASES, answered
+from tests.macekit.reports.asked import CASES, case
 
 WIDTHS = (80, WIDTH, 200)
 
 
-def answer_of(name: str) -> tuple[str, dict[str, Any]]:
-    operation, body = CASES[name]
-    return operation, answered(operation, body)
-
-
 @each_case("name", CASES)
 def test_the_decision_is_first_and_the_sentence_and_the_cautions_are_last(name: str) -> None:
-    operation, answer = answer_of(name)
+    operation, answer = case(name)
     decision = content(operation, answer).headline.decision
 
     lines = text(operation, answer).split("\n")
@@ -36,23 +30,18 @@ def test_the_decision_is_first_and_the_sentence_and_the_cautions_are_last(name: 
 
 
 @each_case("name", CASES)
-def test_a_number_is_stated_once(name: str) -> None:
-    operation, answer = answer_of(name)
+def test_a_number_is_stated_once_and_lines_fit(name: str) -> None:
+    operation, answer = case(name)
 
-    tables = screen(operation, answer).tables
+    page = screen(operation, answer)
 
-    stated = [cell.path for table in tables for row in table.rows for cell in row if isinstance(cell, Number)]
+    stated = [
+        cell.path for table in page.tables for row in table.rows for cell in row if isinstance(cell, Number)
+    ]
     assert stated
     repeated = {path for path in stated if stated.count(path) > 1}
     assert not {path for path in repeated if path.endswith(("lower", "upper", "estimate", "tpr"))}
-
-
-@each_case("name", CASES)
-def test_the_lines_of_a_table_fit(name: str) -> None:
-    operation, answer = answer_of(name)
-    page = screen(operation, answer)
     sentences = {*page.sentences, *(f"note: {caution}" for caution in page.cautions)}
-
     for width in WIDTHS:
         lines = text(operation, answer, width).split("\n")
         assert max(len(line) for line in lines if line not in sentences) <= width

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from macekit.operations import perform
 from macekit.reports.content import content, figures
 from macekit.reports.model import Listing, Number, Phrase, Table
 from tests.cases import each_case
-from tests.macekit.reports.asked import CASES, answered
+from tests.macekit.reports.asked import CASES, answered, case
 
 THEORY = [name for name in CASES if name.startswith("theory/")]
 
@@ -28,9 +29,9 @@ def listings(answer: dict[str, Any], operation: str) -> dict[str, str]:
 
 @each_case("name", THEORY)
 def test_the_program_that_asks_again_is_python_and_calls_what_there_is(name: str) -> None:
-    operation, question = CASES[name]
+    operation, answer = case(name)
 
-    program = listings(answered(operation, question), operation)["From Python"]
+    program = listings(answer, operation)["From Python"]
 
     compile(program, "report", "exec")
     method = program.partition("macekit.theory.")[2].partition("(")[0]
@@ -52,8 +53,7 @@ def test_a_question_of_options_alone_is_asked_again_as_it_stands(capsys: pytest.
 
 
 def test_arrays_that_were_there_are_named_and_no_others() -> None:
-    operation, question = CASES["theory/mip, draws"]
-    answer = answered(operation, question)
+    operation, answer = deepcopy(case("theory/mip, draws"))
 
     told = listings(answer, operation)["In a shell"]
     answer["provenance"]["arrays"] = ["draws", "rm -rf"]
@@ -64,8 +64,7 @@ def test_arrays_that_were_there_are_named_and_no_others() -> None:
 
 
 def test_of_records_the_worst_come_first() -> None:
-    operation, question = CASES["theory/pmp-exponential, median"]
-    answer = answered(operation, question)
+    operation, answer = case("theory/pmp-exponential, median")
 
     section = content(operation, answer).section("curves")
 
@@ -76,8 +75,7 @@ def test_of_records_the_worst_come_first() -> None:
 
 
 def test_a_logarithmic_axis_ends_where_nothing_is_to_be_seen() -> None:
-    operation, question = CASES["theory/mis, tallies"]
-    answer = answered(operation, question)
+    operation, answer = case("theory/mis, tallies")
     assert min(answer["curve"]["delta"]) < 1e-100
 
     (drawn,) = figures(operation, answer)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import dask.dataframe as dd
 import ibis
@@ -27,11 +28,14 @@ SPARK = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.memory": "512m",
     "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.codegen.wholeStage": "false",
     "spark.sql.shuffle.partitions": "2",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
 }
-"""A question of a test takes milliseconds: neither an optimizing compiler nor many partitions pay."""
+"""A question of a test takes milliseconds: neither compilers nor many partitions pay."""
 
 CONNECT_PORT = "spark.connect.grpc.binding.port"
 
@@ -74,20 +78,27 @@ def spark_connect(spark: SparkSession) -> Iterator[ConnectSession]:
     session.stop()
 
 
-# For the session: tests of one engine run one after the other, so that few processes start a Spark.
-@pytest.fixture(scope="session", params=["dask", "ibis", "postgres", "sqlframe", "spark", "spark_connect"])
-def read(request: pytest.FixtureRequest) -> Iterator[Read]:
-    """What makes a frame of an engine of a file."""
+# For the session: tests of one engine run one after the other, so that few processes start one.
+@pytest.fixture(
+    scope="session",
+    params=[
+        "dask",
+        "ibis",
+        "sqlframe",
+        *(pytest.param(each, marks=pytest.mark.slow) for each in ("postgres", "spark")),
+    ],
+)
+def readers(request: pytest.FixtureRequest) -> Iterator[list[Read]]:
+    """What makes a frame of an engine of a file: one way, or those of both clients of Spark."""
     match request.param:
         case "dask":
-            yield lambda path: dd.from_pandas(
-                pq.read_table(path).to_pandas(types_mapper=pd.ArrowDtype), npartitions=3
-            )
+            types = {"types_mapper": pd.ArrowDtype}
+            yield [lambda path: dd.from_pandas(pq.read_table(path).to_pandas(**types), npartitions=3)]
         case "ibis":
-            yield ibis.duckdb.connect().read_parquet
+            yield [ibis.duckdb.connect().read_parquet]
         case "sqlframe":
             session = DuckDBSession.builder.getOrCreate()
-            yield session.read.parquet
+            yield [session.read.parquet]
             session.stop()
         case "postgres":
             address = request.getfixturevalue("postgres")
@@ -101,16 +112,17 @@ def read(request: pytest.FixtureRequest) -> Iterator[Read]:
                     connection.commit()
                 return database.table(name)
 
-            yield stored
+            yield [stored]
             database.disconnect()
-        case session:
-            yield request.getfixturevalue(session).read.parquet
+        case "spark":
+            yield [request.getfixturevalue(each).read.parquet for each in ("spark", "spark_connect")]
 
 
 @pytest.fixture
-def give(read: Read, tmp_path: Path) -> Give:
-    """What makes a frame of an engine of a table."""
-    numbers = count()
+def give(readers: list[Read], request: pytest.FixtureRequest, tmp_path: Path) -> Give:
+    """What makes a frame of an engine of a table; where it has two clients, they take turns from case to case."""
+    turn = crc32(request.node.originalname.encode()) + sum(request.node.callspec.indices.values())
+    read, numbers = readers[turn % len(readers)], count()
 
     def frame(records: pa.Table) -> Any:
         path = str(tmp_path / f"{next(numbers)}.parquet")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -9,13 +10,20 @@ import pyarrow as pa
 import pytest
 
 import macekit
+from macekit.call import Call
 from macekit.sources import frame_clusters
+from macekit.sources.frames import frame_of
 from tests.macekit.sources.conftest import Give
+from tests.macekit.sources.support import NAMES
 
 pytestmark = pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning")  # Ibis and DuckDB's
 
 PERSONS, EACH = 60, 20
-NAMES = {"score": "loss", "member": "is_train"}
+LABELS: dict[str, list[Any]] = {
+    "numbers": [*range(PERSONS)],
+    "text": [f"person {i:02}" for i in range(PERSONS)],
+    "large integers": [2**62 + i for i in range(PERSONS)],
+}
 
 
 def of_persons(labels: list[Any]) -> pa.Table:
@@ -34,47 +42,63 @@ def of_persons(labels: list[Any]) -> pa.Table:
     )
 
 
-NUMBERED = of_persons([*range(PERSONS)])
+NUMBERED = of_persons(LABELS["numbers"])
 
 
 def shuffled(records: pa.Table) -> pa.Table:
     return records.take(np.random.default_rng(9).permutation(len(records)))
 
 
-@pytest.mark.parametrize(
-    "labels",
-    [[f"person {i}" for i in range(PERSONS)], [2**62 + i for i in range(PERSONS)]],
-    ids=["text", "large integers"],
-)
-@pytest.mark.parametrize("cluster", ["person", ["person", "model"]], ids=str)
-def test_the_answer_is_that_of_the_same_rows_here(give: Give, labels: list[Any], cluster: Any) -> None:
-    records = of_persons(labels)
+@pytest.mark.parametrize("labels", ["text", "large integers"])
+@pytest.mark.parametrize("clusters", [["person"], ["person", "model"]], ids=str)
+def test_rows_come_back_as_they_are_in_an_order_of_their_own(
+    give: Give, labels: str, clusters: list[str]
+) -> None:
+    """By their scores within the last column of labels, within that before it; of members first, then of others."""
+    records = of_persons(LABELS[labels])
+    frame = frame_of(give(shuffled(records)))
+    assert frame is not None
 
-    here = macekit.estimate(records, **NAMES, cluster=cluster)
-    there, again = (
-        macekit.estimate(give(each), **NAMES, cluster=cluster) for each in (shuffled(records), records)
+    rows = frame_clusters.rows_by_cluster(
+        frame, Call("advantage", query=(*NAMES.items(), ("cluster", ",".join(clusters)))), False
     )
+
+    score, inside = (records[name].to_numpy(zero_copy_only=False) for name in NAMES.values())
+    numbers = [np.unique(records[name].to_pylist(), return_inverse=True)[1] for name in clusters]
+    order = np.lexsort([score, *numbers])
+    sides = order[inside[order]], order[~inside[order]]
+    np.testing.assert_array_equal(rows.members, score[sides[0]])
+    np.testing.assert_array_equal(rows.nonmembers, score[sides[1]])
+    for name, expected in zip(clusters, numbers, strict=True):
+        np.testing.assert_array_equal(rows.clusters[name], expected[np.concatenate(sides)])
+    assert [each.name for each in rows.columns if each.role == "cluster"] == clusters
+
+
+@cache
+def answer_here() -> macekit.Result:
+    return macekit.estimate(of_persons(LABELS["text"]), **NAMES, cluster=["person", "model"])
+
+
+def test_the_answer_is_that_of_the_same_rows_here(give: Give) -> None:
+    here = answer_here()
+
+    there = macekit.estimate(give(shuffled(of_persons(LABELS["text"]))), **NAMES, cluster=["person", "model"])
 
     for end in ("lower", "upper", "estimate"):
         assert there.advantage[end] == pytest.approx(here.advantage[end], abs=1e-9)
     assert there.advantage.clusters["effective_sample"] == pytest.approx(
         here.advantage.clusters["effective_sample"]
     )
-    assert there.provenance.input_sha256 == again.provenance.input_sha256
-    assert [each["name"] for each in there.provenance.columns if each["role"] == "cluster"] == (
-        ["person", "model"] if isinstance(cluster, list) else ["person"]
-    )
+    columns = [each["name"] for each in there.provenance.columns if each["role"] == "cluster"]
+    assert columns == ["person", "model"]
 
 
 def test_each_question_that_counts_can_answer(give: Give) -> None:
     frame = give(NUMBERED)
+    limits = {"cluster": "person", "group": "region", "max_advantage": 0.99, "max_group_risk": 0.99}
 
-    gate = macekit.gate(
-        frame, **NAMES, cluster="person", group="region", max_advantage=0.99, max_group_risk=0.99
-    )
-    here = macekit.gate(
-        NUMBERED, **NAMES, cluster="person", group="region", max_advantage=0.99, max_group_risk=0.99
-    )
+    gate, here = (macekit.gate(source, **NAMES, **limits) for source in (frame, NUMBERED))
+
     assert gate.decision == here.decision
     assert gate.clusters["numbers"] == [PERSONS]
     assert macekit.metrics(frame, **NAMES, cluster="person", metrics=["accuracy"]).clusters is not None
@@ -115,25 +139,15 @@ def test_what_no_clusters_are_is_refused(give: Give, labels: list[Any], words: s
     assert problem.value.field in {"cluster", "cluster.person"}
 
 
-def test_more_rows_than_are_taken_are_refused_with_a_way_out(
-    give: Give, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(frame_clusters, "MOST_ROWS", len(NUMBERED) - 1)
-
-    with pytest.raises(macekit.MaceProblem, match="take some of the clusters at random") as problem:
-        macekit.estimate(give(NUMBERED), **NAMES, cluster="person")
-
-    assert problem.value.kind == "too-large"
-
-
-def test_the_risk_of_each_record_needs_the_records(give: Give) -> None:
-    with pytest.raises(macekit.MaceProblem, match="only counts come back"):
-        macekit.risk(give(NUMBERED), **NAMES, cluster="person")
-
-
-@pytest.mark.parametrize("whose", ["cluster", "unit"])
-def test_a_comparison_by_clusters_needs_the_records(give: Give, whose: str) -> None:
+def test_what_cannot_be_had_of_a_frame_is_refused(give: Give, monkeypatch: pytest.MonkeyPatch) -> None:
     frame = give(NUMBERED.append_column("other", NUMBERED["loss"]))
 
     with pytest.raises(macekit.MaceProblem, match="only counts come back"):
-        macekit.compare(frame, score=["loss", "other"], member="is_train", **{whose: "person"})
+        macekit.risk(frame, **NAMES, cluster="person")
+    for whose in ("cluster", "unit"):
+        with pytest.raises(macekit.MaceProblem, match="only counts come back"):
+            macekit.compare(frame, score=["loss", "other"], member="is_train", **{whose: "person"})
+    monkeypatch.setattr(frame_clusters, "MOST_ROWS", len(NUMBERED) - 1)
+    with pytest.raises(macekit.MaceProblem, match="take some of the clusters at random") as problem:
+        macekit.estimate(frame, **NAMES, cluster="person")
+    assert problem.value.kind == "too-large"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -41,26 +42,27 @@ CHANGES: dict[str, Callable[[pa.Table], pa.Table]] = {
 def test_groups_are_counted_on_the_cells_of_all(kind: str, change: str, tmp_path: Path) -> None:
     records = CHANGES[change](RECORDS)
 
-    require_groups_of(records, macekit.counts_by(SOURCES[kind](tmp_path, records), "region", **NAMES))
+    groups = macekit.counts_by(SOURCES[kind](tmp_path, records), "region", **NAMES)
 
-
-@pytest.mark.parametrize("change", CHANGES)
-def test_groups_are_counted_where_they_lie(give: Give, change: str) -> None:
-    records = CHANGES[change](RECORDS)
-
-    require_groups_of(records, macekit.counts_by(give(records), "region", **NAMES))
-
-
-def require_groups_of(records: pa.Table, groups: dict[str, Any]) -> None:
-    whole = macekit.counts(records, **NAMES)
-    assert sorted(groups) == ["eu", "us", "zürich"]
+    whole, alone = counted(change)
+    assert sorted(groups) == sorted(alone)
     for label, group in groups.items():
         assert group is not None
-        alone = macekit.counts(records.filter(pa.compute.equal(records["region"], label)), **NAMES)
-        assert (group.n_members, group.n_nonmembers) == (alone.n_members, alone.n_nonmembers)
-        assert group["counts"]["cells"].get("exponent") == whole["counts"]["cells"].get("exponent")
-    merged = macekit.counts(shards=[group["counts"] for group in groups.values() if group])
-    assert merged["counts"] == whole["counts"]
+        assert (group.n_members, group.n_nonmembers) == alone[label]
+        assert group["counts"]["cells"].get("exponent") == whole["cells"].get("exponent")
+    assert macekit.counts(shards=[group["counts"] for group in groups.values() if group])["counts"] == whole
+
+
+@cache
+def counted(change: str) -> tuple[dict[str, Any], dict[str, tuple[int, int]]]:
+    """The counts of all records, and the members and nonmembers of each group."""
+    records = CHANGES[change](RECORDS)
+    alone = {
+        label: macekit.counts(records.filter(pa.compute.equal(records["region"], label)), **NAMES)
+        for label in ("eu", "us", "zürich")
+    }
+    sizes = {label: (each.n_members, each.n_nonmembers) for label, each in alone.items()}
+    return macekit.counts(records, **NAMES)["counts"], sizes
 
 
 def test_each_groups_own_advantage_follows() -> None:
@@ -77,31 +79,61 @@ def sources(give: Give) -> list[Give]:
     return [lambda records: iter(records.to_batches(170)), give]
 
 
-def test_labels_are_values_of_their_column(sources: list[Give]) -> None:
-    records = RECORDS.set_column(2, "run", [np.arange(len(RECORDS)) % 3])
+def of_one_side(records: pa.Table) -> pa.Table:
+    """Some of the members are of a group that has no nonmembers."""
+    inside = records["is_train"].to_pylist()
+    return records.set_column(
+        2, "region", [["none" if m and at < 99 else "all" for at, m in enumerate(inside)]]
+    )
+
+
+def test_labels_are_values_of_their_column_and_a_group_of_one_side_has_no_counts(sources: list[Give]) -> None:
+    numbered = RECORDS.set_column(2, "run", [np.arange(len(RECORDS)) % 3])
 
     for source in sources:
-        assert sorted(macekit.counts_by(source(records), "run", **NAMES)) == [0, 1, 2]
+        assert sorted(macekit.counts_by(source(numbered), "run", **NAMES)) == [0, 1, 2]
+        groups = macekit.counts_by(source(of_one_side(RECORDS)), "region", **NAMES)
+        assert (groups["none"] is None, groups["all"] is None) == (True, False)
 
 
-def test_a_group_of_one_side_is_there_without_counts(sources: list[Give]) -> None:
-    region = [
-        "none" if inside and at < 99 else "all" for at, inside in enumerate(RECORDS["is_train"].to_pylist())
-    ]
-    records = RECORDS.set_column(2, "region", [region])
+ASKS: dict[str, Callable[..., Any]] = {
+    "report": lambda source: macekit.report(source, **NAMES, group="region")["groups"],
+    "gate": lambda source: macekit.gate(source, **NAMES, group="region", max_group_risk=0.9)["limits"],
+}
 
-    for source in sources:
-        groups = macekit.counts_by(source(records), "region", **NAMES)
-        assert groups["none"] is None
-        assert groups["all"] is not None
+
+@cache
+def of_blocks(change: str, question: str) -> Any:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(reading, "LARGE", 10_000)  # bytes beyond which records are counted: less than these
+        return ASKS[question](CHANGES[change](RECORDS).to_reader(300))
+
+
+@pytest.mark.parametrize("question", ASKS)
+def test_questions_about_groups_are_answered_from_the_counts_of_a_frame(give: Give, question: str) -> None:
+    assert ASKS[question](give(RECORDS)) == of_blocks("fractions", question)
+
+
+@pytest.mark.parametrize("question", ASKS)
+@pytest.mark.parametrize("change", CHANGES)
+def test_questions_about_groups_are_answered_from_their_counts_as_from_the_records(
+    change: str, question: str
+) -> None:
+    in_memory = ASKS[question](CHANGES[change](RECORDS))
+
+    for one, other in zip(of_blocks(change, question), in_memory, strict=True):
+        for name in ("label", "records", "n_members", "decision"):
+            assert one.get(name) == other.get(name)
+        for name in ("risk", "lower", "upper", "estimate"):
+            if one.get(name) is not None:
+                assert one[name] == pytest.approx(other[name], abs=5e-3)  # at the resolution of the cells
 
 
 @pytest.mark.parametrize("change", CHANGES)
 def test_counts_have_those_of_each_group_wherever_they_are_made(give: Give, change: str) -> None:
-    records = CHANGES[change](RECORDS)
-    here = macekit.counts(records, **NAMES, group="region")
+    here = with_groups(change)
 
-    there = macekit.counts(give(records), **NAMES, group="region")
+    there = macekit.counts(give(CHANGES[change](RECORDS)), **NAMES, group="region")
 
     assert there["counts"] == here["counts"]
     assert [each["label"] for each in here["counts"]["by_group"]] == ["eu", "us", "zürich"]
@@ -109,47 +141,21 @@ def test_counts_have_those_of_each_group_wherever_they_are_made(give: Give, chan
     assert own == {"role": "group", "name": "region", "kind": "text", "distinct": 3, "notes": []}
 
 
-@pytest.mark.parametrize(
-    "ask",
-    [
-        lambda source, **by: macekit.report(source, **NAMES, **by)["groups"],
-        lambda source, **by: macekit.gate(source, **NAMES, **by, max_group_risk=0.9)["limits"],
-    ],
-)
-@pytest.mark.parametrize("change", CHANGES)
-def test_questions_about_groups_are_answered_from_their_counts(
-    give: Give, change: str, ask: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    records = CHANGES[change](RECORDS)
-    in_memory = ask(records, group="region")
-    monkeypatch.setattr(reading, "LARGE", 10_000)
-
-    there, in_blocks = (ask(source, group="region") for source in (give(records), records.to_reader(300)))
-
-    assert there == in_blocks
-    for one, other in zip(in_blocks, in_memory, strict=True):
-        assert {name: one[name] for name in one if name in ("label", "records", "n_members", "decision")} == {
-            name: other[name] for name in other if name in ("label", "records", "n_members", "decision")
-        }
-        for name in ("risk", "lower", "upper", "estimate"):
-            if one.get(name) is not None:
-                assert one[name] == pytest.approx(other[name], abs=5e-3)  # at the resolution of the cells
+@cache
+def with_groups(change: str) -> macekit.Result:
+    return macekit.counts(CHANGES[change](RECORDS), **NAMES, group="region")
 
 
 def test_a_group_of_one_side_counts_with_all(sources: list[Give]) -> None:
-    region = [
-        "none" if inside and at < 99 else "all" for at, inside in enumerate(RECORDS["is_train"].to_pylist())
-    ]
-    records = RECORDS.set_column(2, "region", [region])
-    whole = macekit.counts(RECORDS, **NAMES)["counts"]
+    whole, _ = counted("fractions")
 
     for source in sources:
-        counts = macekit.counts(source(records), **NAMES, group="region")["counts"]
+        counts = macekit.counts(source(of_one_side(RECORDS)), **NAMES, group="region")["counts"]
         assert (counts["members"], counts["nonmembers"]) == (whole["members"], whole["nonmembers"])
         none = counts["by_group"][1]
         assert (none["label"], sum(none["nonmembers"])) == ("none", 0)
-        (answer,) = (row for row in macekit.report(counts=counts)["groups"] if row["label"] == "none")
-        assert (answer["records"], answer["advantage"]) == (sum(none["members"]), None)
+    (answer,) = (row for row in macekit.report(counts=counts)["groups"] if row["label"] == "none")
+    assert (answer["records"], answer["advantage"]) == (sum(none["members"]), None)
 
 
 def test_a_row_without_a_group_is_refused(sources: list[Give]) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pyarrow as pa
@@ -22,13 +24,35 @@ from tests.macekit.sources.support import NAMES, folder, table
 RECORDS = table()
 
 
+class Forbidding(BaseHTTPRequestHandler):
+    """A store of objects that lets nobody in: where nobody answered, it would be tried for seconds."""
+
+    def do_HEAD(self) -> None:
+        self.send_error(403)
+
+    def do_GET(self) -> None:
+        self.send_error(403)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
     return folder(tmp_path / "data", RECORDS)
 
 
 def counted() -> object:
-    return macekit.counts(RECORDS, **NAMES)["counts"]
+    return COUNTED["counts"]
+
+
+ASKED_OF_ROWS: list[tuple[Callable[..., Any], dict[str, Any]]] = [
+    (macekit.estimate, {"cluster": "person"}),
+    (macekit.estimate, {"cluster": ["person", "model"]}),
+    (macekit.estimate, {"unit": "person"}),
+    (macekit.report, {"unit": "person"}),
+    (macekit.compare, {"cluster": ["person", "model"], "score": ["loss", "confidence"]}),
+]
 
 
 def without(answer: dict[str, Any], name: str) -> dict[str, Any]:
@@ -73,46 +97,67 @@ def test_few_records_are_held_and_answered_as_those_of_one_file(data: Path, tmp_
         assert together == alone
 
 
-@pytest.mark.parametrize(
-    ("question", "names"),
-    [
-        (question, names)
-        for question in (macekit.estimate, macekit.report, macekit.compare)
-        for names in ({"cluster": "person"}, {"cluster": ["person", "model"]}, {"unit": "person"})
-        if question is not macekit.compare or "unit" not in names
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize(("question", "names"), ASKED_OF_ROWS, ids=str)
 def test_whose_a_row_is_is_read_from_several_files_as_from_one(
     question: Callable[..., Any], names: dict[str, Any], tmp_path: Path
 ) -> None:
     """Wherever the columns stand: in the second file they stand in another order."""
     rows = RECORDS.slice(0, 600)
-    person = pa.array(
-        [f"{'m' if each else 'n'}{at // 3}" for at, each in enumerate(rows["is_train"].to_pylist())]
-    )
-    model = pa.array([at % 40 for at in range(600)])
-    rows = rows.append_column("person", person).append_column("model", model)
-    rows = rows.append_column("confidence", pa.compute.negate(rows["loss"]))
+    sides = rows["is_train"].to_pylist()
+    more = {
+        "person": pa.array([f"{'m' if each else 'n'}{at // 3}" for at, each in enumerate(sides)]),
+        "model": pa.array([at % 40 for at in range(600)]),
+        "confidence": pa.compute.negate(rows["loss"]),
+    }
+    for name, column in more.items():
+        rows = rows.append_column(name, column)
     (tmp_path / "data").mkdir()
     pq.write_table(rows.slice(0, 250), tmp_path / "data" / "a.parquet")
-    pq.write_table(
-        rows.slice(250).select(["model", "person", "confidence", "is_train", "loss"]),
-        tmp_path / "data" / "b.parquet",
-    )
+    order = ["model", "person", "confidence", "is_train", "loss"]
+    pq.write_table(rows.slice(250).select(order), tmp_path / "data" / "b.parquet")
     pq.write_table(rows, tmp_path / "all.parquet")
 
-    scores = {"score": ["loss", "confidence"]} if question is macekit.compare else {}
     together, alone = (
-        {
-            name: part
-            for name, part in question(tmp_path / place, **(NAMES | scores), **names).answer.items()
-            if name not in ("provenance", "result")
-        }
-        for place in ("data", "all.parquet")
+        question(tmp_path / place, **(NAMES | names)).answer for place in ("data", "all.parquet")
     )
 
+    for answer in (together, alone):
+        answer.pop("provenance"), answer.pop("result", None)
     assert together == alone
+
+
+def test_files_of_several_formats_are_one_table(tmp_path: Path) -> None:
+    pq.write_table(RECORDS.slice(0, 1000), tmp_path / "a.parquet")
+    pyarrow.feather.write_feather(RECORDS.slice(1000, 1000), tmp_path / "b.arrow", compression="uncompressed")
+    pyarrow.csv.write_csv(RECORDS.slice(2000, 500), tmp_path / "c.csv")
+    lines = RECORDS.slice(2500).to_pandas().to_json(orient="records", lines=True, double_precision=15)
+    (tmp_path / "d.jsonl.gz").write_bytes(gzip.compress(lines.encode()))
+
+    together = macekit.counts(tmp_path, **NAMES)
+
+    assert (together.n_members, together.n_nonmembers) == (COUNTED.n_members, COUNTED.n_nonmembers)
+
+
+def scores(*values: Any) -> Callable[[Path], object]:
+    return lambda path: pq.write_table(RECORDS.set_column(0, "loss", [[*values] * 3000]), path)
+
+
+def no_scores(path: Path) -> None:
+    pq.write_table(RECORDS.drop(["loss"]), path)
+
+
+DAMAGED = b"PAR1" + bytes(99) + b"PAR1"
+
+
+FAULTS: dict[str, tuple[str, Callable[[Path], object], str, str]] = {
+    "no scores": ("c.parquet", no_scores, "unknown-name", ": score"),
+    "text": ("c.parquet", scores("a"), "mixed-types", ""),
+    "nulls": ("c.parquet", scores(None), "not-finite", ": score: row 0 is missing"),
+    "nothing": ("c.parquet", Path.touch, "incomplete-body", ": the file is empty"),
+    "no table": ("README", lambda path: path.write_text("{}"), "unsupported-media-type", ": "),
+    "damage": ("c.parquet", lambda path: path.write_bytes(DAMAGED), "malformed-body", ": "),
+    "a pickle": ("c.pkl", lambda path: path.write_bytes(b"\x80\x04K\x01."), "pickle", ": "),
+}
 
 
 def test_many_records_are_counted_and_the_counts_are_asked(
@@ -161,23 +206,6 @@ def test_folders_called_key_value_are_columns(tmp_path: Path) -> None:
     assert doubled["cells"] == once["cells"]
 
 
-def test_files_of_several_formats_are_one_table(data: Path, tmp_path: Path) -> None:
-    mixed = tmp_path / "mixed"
-    mixed.mkdir()
-    pq.write_table(RECORDS.slice(0, 1000), mixed / "a.parquet")
-    pyarrow.feather.write_feather(RECORDS.slice(1000, 1000), mixed / "b.arrow", compression="uncompressed")
-    pyarrow.csv.write_csv(RECORDS.slice(2000, 500), mixed / "c.csv")
-    lines = RECORDS.slice(2500).to_pandas().to_json(orient="records", lines=True, double_precision=15)
-    (mixed / "d.jsonl.gz").write_bytes(gzip.compress(lines.encode()))
-
-    together = macekit.counts(mixed, **NAMES)
-
-    assert (together.n_members, together.n_nonmembers) == (
-        macekit.counts(RECORDS, **NAMES).n_members,
-        macekit.counts(RECORDS, **NAMES).n_nonmembers,
-    )
-
-
 def test_queries_of_a_comparison_may_be_sources(data: Path) -> None:
     result = macekit.compare({"first": data / "run=1", "second": f"{data}/run=2/*"}, **NAMES)
 
@@ -188,50 +216,24 @@ def test_queries_of_a_comparison_may_be_sources(data: Path) -> None:
         assert place.advantage.estimate == pytest.approx(alone.advantage.estimate, abs=0.02)
 
 
-@pytest.mark.parametrize(
-    ("change", "kind", "said"),
-    [
-        (
-            lambda data: pq.write_table(RECORDS.drop(["loss"]), data / "c.parquet"),
-            "unknown-name",
-            "c.parquet: score",
-        ),
-        (
-            lambda data: pq.write_table(RECORDS.set_column(0, "loss", [["a"] * 3000]), data / "c.parquet"),
-            "mixed-types",
-            "",
-        ),
-        (
-            lambda data: pq.write_table(RECORDS.set_column(0, "loss", [[None] * 3000]), data / "c.parquet"),
-            "not-finite",
-            "c.parquet: score: row 0 is missing",
-        ),
-        (lambda data: (data / "c.parquet").touch(), "incomplete-body", "c.parquet: the file is empty"),
-        (lambda data: (data / "README").write_text("{}"), "unsupported-media-type", "README: "),
-        (
-            lambda data: (data / "c.parquet").write_bytes(b"PAR1" + bytes(99) + b"PAR1"),
-            "malformed-body",
-            "c.parquet: ",
-        ),
-        (lambda data: (data / "c.pkl").write_bytes(b"\x80\x04K\x01."), "pickle", "c.pkl: "),
-    ],
-)
+@pytest.mark.parametrize(("name", "write", "kind", "said"), FAULTS.values(), ids=FAULTS)
 @pytest.mark.parametrize("question", ["counts", "estimate"])
 def test_a_file_at_fault_is_named(
-    data: Path, change: Callable[[Path], object], kind: str, said: str, question: str
+    data: Path, name: str, write: Callable[[Path], object], kind: str, said: str, question: str
 ) -> None:
-    change(data)
+    write(data / name)
 
     with pytest.raises(macekit.MaceProblem) as problem:
         getattr(macekit, question)(data, **NAMES)
 
     assert problem.value.kind == kind
-    assert said in problem.value.detail
+    assert not said or f"{name}{said}" in problem.value.detail
 
 
-def test_columns_that_only_look_alike_are_not_taken_for_one(data: Path) -> None:
+def test_columns_that_only_look_alike_and_files_named_twice_are_refused(data: Path) -> None:
+    with pytest.raises(macekit.MaceProblem, match="named twice"):
+        macekit.counts([data, data / "run=1" / "a.parquet"], **NAMES)
     pq.write_table(RECORDS.rename_columns(["logit", "is_train", "region"]), data / "z.parquet")
-
     with pytest.raises(macekit.MaceProblem, match=r"z\.parquet: the column of score is not called as in"):
         macekit.counts(data, member="is_train")
 
@@ -254,11 +256,6 @@ def test_what_cannot_be_found_is_said(data: Path, source: str, said: str) -> Non
         macekit.counts(source.format(data))
 
 
-def test_a_file_named_twice_would_count_twice(data: Path) -> None:
-    with pytest.raises(macekit.MaceProblem, match="named twice"):
-        macekit.counts([data, data / "run=1" / "a.parquet"], **NAMES)
-
-
 def test_a_link_to_a_folder_is_followed_only_by_name(data: Path) -> None:
     """A whole folder that holds one is refused: it may lead in a circle, or to files that were counted already."""
     (data / "circle").symlink_to(data)
@@ -277,8 +274,13 @@ def test_text_by_itself_is_still_scores_without_the_other_side() -> None:
 
 
 def test_a_key_in_an_address_is_not_repeated() -> None:
-    with pytest.raises(macekit.MaceProblem) as problem:
-        macekit.counts("s3://AKIAKEY:sEcReT@bucket/x?endpoint_override=127.0.0.1:9&scheme=http")
+    with HTTPServer(("127.0.0.1", 0), Forbidding) as server:
+        Thread(target=server.serve_forever).start()
+        query = f"endpoint_override=127.0.0.1:{server.server_port}&scheme=http&region=x"
+
+        with pytest.raises(macekit.MaceProblem) as problem:
+            macekit.counts(f"s3://AKIAKEY:sEcReT@bucket/x?{query}")
+        server.shutdown()
 
     assert "s3://bucket/x: cannot be read" in problem.value.detail
     assert "sEcReT" not in problem.value.detail
@@ -343,3 +345,6 @@ def test_read_ahead_is_bounded(data: Path, monkeypatch: pytest.MonkeyPatch) -> N
         taken += 1
     assert taken == 20
     assert max(ready) <= 2
+
+
+COUNTED = macekit.counts(RECORDS, **NAMES)

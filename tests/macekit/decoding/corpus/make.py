@@ -266,12 +266,7 @@ def faulty_bodies() -> Iterator[Made]:
         {"column": "points", "clip": "1", "sigma": "0.5", "delta": "1e-3"},
     )
     two = {"cells": {"kind": "categories", "labels": ["a", "b"]}, "members": [9, 9], "nonmembers": [9, 9]}
-    yield (
-        "broke-e5-no-targets.json",
-        text({"counts": two, "targets": [[]]}),
-        "individual-risk",
-        {},
-    )
+    yield ("broke-e5-no-targets.json", text({"counts": two, "targets": [[]]}), "individual-risk", {})
     yield "broke-e5-rdp.json", text({"rdp": [[2.0, 1e-300]], "delta": 1e-6}), "theory/dp", {}
     yield "broke-dictionary-length.arrows", long_dictionary(), "advantage", {"score": "g"}
     yield "broke-members-of-gzip.csv", gzip.compress(b"", mtime=0) * 50, "advantage", {}

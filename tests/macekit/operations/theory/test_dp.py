@@ -2,30 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from functools import partial
 
-import jsonschema
 import pytest
 
-from app.openapi.theory import DP_EXAMPLES
 from estimators.theory.dp import ApproximateDp, GaussianDp, bounds
-from macekit.schemas.theory.dp import DpQuestion
 from tests.app import posted
 
-SCHEMA = DpQuestion.model_json_schema()
 post, asked = partial(posted.post, "theory/dp"), partial(posted.asked, "theory/dp")
-
-
-@pytest.mark.parametrize("name", DP_EXAMPLES["theory/dp"])
-def test_examples_run_as_they_stand(name: str) -> None:
-    body = DP_EXAMPLES["theory/dp"][name].value
-
-    found = asked(body)
-
-    jsonschema.validate(body, SCHEMA)
-    assert "baseline" in found["sentence"]
-    assert bool(found["bounds"]) == (name != "keeping")
 
 
 def test_the_answer_is_the_librarys() -> None:
@@ -86,41 +70,6 @@ def test_the_epsilon_that_keeps_an_advantage_keeps_it(advantage: float) -> None:
 
     envelope = next(b for b in again["bounds"] if b["name"] == "envelope")
     assert envelope["value"] == pytest.approx(advantage, abs=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("body", "field"),
-    [
-        ({}, "epsilon"),
-        ({"epsilon": 1.0, "mu": 1.0}, "mu"),
-        ({"rdp": [[2, 0.1]]}, "delta"),
-        ({"noise_multiplier": 1.0, "delta": 1e-5}, "steps"),
-        ({"noise_multiplier": 1.0, "steps": 10}, "delta"),
-        ({"epsilon": 1.0, "steps": 10}, "steps"),
-        ({"epsilon": 1.0, "sampling_rate": 0.1}, "sampling_rate"),
-        ({"noise_multiplier": 1.0, "steps": 10, "delta": 1e-5, "adjacency": "replace"}, "adjacency"),
-        ({"epsilon": 1.0, "adjacency": "replace", "inclusion": "independent"}, "adjacency"),
-        ({"epsilon": -1.0}, "epsilon"),
-        ({"epsilon": 1.0, "delta": 1.1}, "delta"),
-        ({"epsilon": 1.0, "prior": 0.0}, "prior"),
-        ({"advantage": 1.0}, "advantage"),
-    ],
-)
-def test_what_does_not_go_together_is_refused_by_name_as_documented(
-    body: dict[str, object], field: str
-) -> None:
-    reply = post(body)
-
-    assert reply.status in (400, 422)
-    assert json.loads(bytes(reply.body))["field"] == field
-    with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(body, SCHEMA)
-
-
-def test_orders_of_less_than_one_are_refused() -> None:
-    problem = json.loads(bytes(post({"rdp": [[2, 0.1], [0.5, 0.1]], "delta": 1e-5}).body))
-
-    assert (problem["field"], problem["index"]) == ("rdp", 1)
 
 
 def test_the_sentence_says_the_promise_as_it_was_given_or_nothing_of_it() -> None:

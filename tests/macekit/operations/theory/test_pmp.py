@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-import jsonschema
 import numpy as np
 import pytest
 
@@ -13,7 +12,6 @@ from estimators.theory import shifts
 from estimators.theory.pmp import assess_finite, distances
 from estimators.theory.pmp.exponential import Summed
 from estimators.theory.pmp.gaussian import Gaussian
-from macekit.schemas.questions import QUESTIONS
 from tests.app.posted import asked, refused
 
 EXPONENTIAL, GAUSSIAN = "theory/pmp-exponential", "theory/pmp-gaussian"
@@ -202,51 +200,6 @@ def test_success_when_drawn_is_about_the_worst_record_alone() -> None:
     assert answer["success"] == pytest.approx(0.5 + np.tanh(answer["interval"]["upper"] / 2) / 2)
     assert answer["interval"]["upper"] < max(answer["records"]["practical_epsilon"])
     assert answer["success"] < max(answer["records"]["success"])
-
-
-@pytest.mark.parametrize("body", [{}, {"sigma": 1.0, "epsilon": 1.0}])
-def test_noise_is_said_in_one_way(body: dict[str, float]) -> None:
-    problem = refused(GAUSSIAN, {"points": POINTS, "clip": 1.0, "delta": 0.01, **body})
-
-    assert problem["field"] == "sigma"
-    assert problem["detail"] == "sigma: give one of sigma, epsilon, practical_epsilon"
-
-
-@pytest.mark.parametrize(
-    ("operation", "body", "field"),
-    [
-        (EXPONENTIAL, {**ASKED, "sensitivity": 0.0}, "sensitivity"),
-        (EXPONENTIAL, {**ASKED, "sensitivity": 0.1}, "sensitivity"),
-        (EXPONENTIAL, {**ASKED, "epsilon": None, "practical_epsilon": 1e-300}, "practical_epsilon"),
-        (EXPONENTIAL, {**ASKED, "losses": [[0.0] * 30] * 2000, "draws": 100}, "losses"),
-        (EXPONENTIAL, {**ASKED, "losses": [[0.0, 1e150]] * 4, "sensitivity": 1e-150}, "sensitivity"),
-        (GAUSSIAN, {"points": POINTS, "clip": 1e300, "sigma": 1e-20, "delta": 0.1}, "sensitivity"),
-        (EXPONENTIAL, {**ASKED, "losses": LOSSES[:3]}, "losses"),
-        (EXPONENTIAL, {**ASKED, "losses": LOSSES[:3], "rows": "training_sets"}, "losses"),
-        (EXPONENTIAL, {"sensitivity": 1.0, "epsilon": 1.0}, "losses"),
-        (GAUSSIAN, {"points": POINTS, "clip": 0.0, "sigma": 1.0, "delta": 0.1}, "clip"),
-        (GAUSSIAN, {"points": POINTS, "clip": 1.0, "sigma": 1.0, "delta": 1.1}, "delta"),
-        (GAUSSIAN, {"points": [[1.0]] * 3, "clip": 1.0, "sigma": 1.0, "delta": 0.1}, "points"),
-    ],
-)
-def test_bad_input_is_refused_by_its_field(operation: str, body: dict[str, object], field: str) -> None:
-    assert refused(operation, body)["field"] == field
-
-
-def test_equal_points_need_no_noise_and_no_answer_is_infinite() -> None:
-    problem = refused(GAUSSIAN, {"points": [[1.0]] * 4, "clip": 1.0, "practical_epsilon": 1.0, "delta": 0.1})
-
-    assert problem["field"] == "points"
-
-
-@pytest.mark.parametrize(("operation", "name"), [(o, n) for o, e in PMP_EXAMPLES.items() for n in e])
-def test_examples_run_and_fit_their_schema(operation: str, name: str) -> None:
-    body = PMP_EXAMPLES[operation][name].value
-
-    answer = asked(operation, body)
-
-    jsonschema.validate(body, QUESTIONS[operation].model_json_schema())
-    assert answer["sentence"]
 
 
 FINITE = "theory/pmp-finite"

@@ -1,0 +1,52 @@
+"""A question as it would come over the wire, in any form, and what came of it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from app.openapi.examples import JSON_EXAMPLES
+from macekit.call import JSON, Body, Call, Reply
+from macekit.operations import perform
+
+
+def post(operation: str, body: object, media_type: str = JSON, accept: str = JSON, **options: str) -> Reply:
+    """The reply; a body that is no bytes is sent as JSON, options stand in the query string."""
+    data = body if isinstance(body, bytes) else json.dumps(body).encode()
+    with Body.of(data) as held:
+        return perform(Call(operation, media_type, query=tuple(options.items()), accept=accept), held)
+
+
+def content(reply: Reply) -> Any:
+    """What a reply holds: JSON decoded, or text."""
+    text = bytes(reply.body).decode()
+    return json.loads(text) if reply.media_type.endswith("json") else text
+
+
+def ask(operation: str, body: object, media_type: str = JSON, accept: str = JSON, **options: str) -> Any:
+    """The answer, or the problem."""
+    return content(post(operation, body, media_type, accept, **options))
+
+
+def asked(operation: str, body: object, media_type: str = JSON, accept: str = JSON, **options: str) -> Any:
+    """The answer."""
+    reply = post(operation, body, media_type, accept, **options)
+    assert reply.status == 200, bytes(reply.body)
+    return content(reply)
+
+
+def refused(operation: str, body: object, media_type: str = JSON, accept: str = JSON, **options: str) -> Any:
+    """The problem, with the last part of its type as ``kind``."""
+    reply = post(operation, body, media_type, accept, **options)
+    assert reply.status in (400, 415, 422), bytes(reply.body)
+    problem = content(reply)
+    return problem | {"kind": problem["type"].rpartition(":")[2]}
+
+
+RECORDS = {"members", "nonmembers", "queries", "counts", "shards", "groups", "units", "cluster", "targets"}
+
+
+def options_of(operation: str) -> dict[str, Any]:
+    """What the first example of an operation asks beside its records."""
+    question = next(iter(JSON_EXAMPLES[operation].values())).value
+    return {name: value for name, value in question.items() if name not in RECORDS}

@@ -1,0 +1,25 @@
+"""Every example of a question of theory, and its answer, fit their schemas; the contract has the others."""
+
+from __future__ import annotations
+
+import jsonschema
+import pytest
+from pydantic import TypeAdapter
+
+from app.openapi.examples import JSON_EXAMPLES
+from macekit.catalogue import BY_NAME
+from macekit.schemas.answers import ANSWERS
+from macekit.schemas.questions import QUESTIONS
+from tests.macekit.asking import asked
+
+
+@pytest.mark.parametrize("operation", [each for each in JSON_EXAMPLES if BY_NAME[each].paper])
+def test_examples_run_as_they_stand_and_fit_their_schemas(operation: str) -> None:
+    for example in JSON_EXAMPLES[operation].values():
+        answer = asked(operation, example.value)
+
+        jsonschema.validate(example.value, QUESTIONS[operation].model_json_schema())
+        jsonschema.validate(answer, TypeAdapter(ANSWERS[operation]).json_schema())
+        TypeAdapter(ANSWERS[operation]).validate_python(answer, strict=True)
+        assert set(answer) == set(ANSWERS[operation].__annotations__)
+        assert answer.get("sentence", "not asked for") != ""
