@@ -210,6 +210,6 @@ def test_an_example_of_every_operation_is_executed_with_and_without_options_in_t
 
     answers = page.evaluate(EXECUTE, list(asked.values()))
 
-    assert len(asked) > 50
+    assert len(asked) > 40
     for (path, options), (status, query) in zip(asked, answers, strict=True):
         assert (status, query != "") == ("200", options), (path, query)
