@@ -77,6 +77,7 @@ def test_it_is_searched_and_read_in_the_dark_and_on_a_phone_and_every_page_loads
         assert page.evaluate(WIDTH) == 375, place
 
 
+@pytest.mark.slow
 def test_a_link_or_an_anchor_that_leads_nowhere_fails_the_build(tmp_path: Path) -> None:
     source = tmp_path / "source"
     source.mkdir()

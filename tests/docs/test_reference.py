@@ -228,6 +228,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     mlflow.set_tracking_uri(before)
 
 
+@pytest.mark.slow
 def test_every_example_prints_what_it_says(store: None, tmp_path: Path) -> None:
     runner = doctest.DocTestRunner(optionflags=FLAGS, verbose=False)
     complaints: list[str] = []
