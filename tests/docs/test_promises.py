@@ -27,15 +27,15 @@ NO_PROMISE = {
 """Sentences that promise nothing that a test could hold, and why."""
 
 HOSTILE_CLIENT = {
-    "A place in the queue is taken when work can start": "starving admission load",
+    "A place in the queue is taken when work can start": "starving admission",
     "If less than 64 KiB of it arrive within": "intake",
     "At most 1024 bodies arrive at once": "starving spool",
     "Where one more needs room, the body furthest behind": "admission starving",
     "Bodies of `/v1/counts` that are read as they arrive": "intake",
     "Up to 32 more wait, each for as long as `MACE_STALL_LIMIT`": "starving admission",
     "If there is none, the body that waits is held in memory": "starving",
-    "Small bodies (`MACE_INLINE_LIMIT`) have eight places": "admission starving",
-    "An answer is dropped when its client takes less": "hostile early",
+    "Small bodies (`MACE_INLINE_LIMIT`) have eight places": "admission v1_limits",
+    "An answer is dropped when its client takes less": "hostile starving",
     "Until then it is held, and counts towards": "pool",
     "A worker that runs out of time or memory fails one request": "pool",
     "The request of one that dies is done once more": "pool intake load",
@@ -46,7 +46,7 @@ HOSTILE_CLIENT = {
     "A request that is refused before its body has come": "early",
     "What still comes of the body is read and dropped": "early",
     "A client may close its side once its request is sent": "early",
-    "Whether it has left is asked by `100 Continue`": "early",
+    "Whether it has left is asked by `100 Continue`": "early v1_limits",
     "Workers read what strangers send": "privileges",
     "They can gain no rights": "privileges",
     "Where the kernel has Landlock": "confined",
