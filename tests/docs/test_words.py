@@ -90,6 +90,7 @@ def test_help_gives_no_verdict(command: str, capsys: pytest.CaptureFixture[str])
     assert verdicts(capsys.readouterr().out) == []
 
 
+@pytest.mark.slow
 def test_a_report_gives_no_verdict() -> None:
     named = {question.name for question in (*QUESTIONS, *THEORY) if question.command != "counts"}
 
