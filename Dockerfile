@@ -2,7 +2,7 @@
 #   docker build -t mace .
 #   docker run --rm --read-only --tmpfs /tmp -p 127.0.0.1:8000:8000 -e MACE_API_KEY="$(openssl rand -hex 32)" mace
 # Without a key it refuses to start, as it listens beyond its own container; docs/operations.md has the rest.
-# Both stages stand on BASE: another one, or this one by its digest, NAME@sha256:..., which no registry can change.
+# Every stage stands on BASE: another one, or this one by its digest, NAME@sha256:..., which no registry can change.
 ARG BASE=python:3.13-slim-trixie
 
 FROM ${BASE} AS build
@@ -32,6 +32,18 @@ RUN /opt/build/bin/python -m pip wheel --no-deps --no-index --no-build-isolation
 COPY scripts/sbom.py scripts/pins.py scripts/licences.py scripts/
 RUN /opt/build/bin/python scripts/sbom.py --prefix /opt/mace ${OTEL:+--otel} --output /opt/project/sbom.cdx.json
 
+# The guide, which the service shows at /docs/guide; what builds it stays here.
+FROM build AS guide
+COPY requirements/docs.txt requirements/
+RUN --mount=type=secret,id=pip,target=/etc/pip.conf --mount=type=secret,id=ca \
+    /opt/build/bin/python -m pip --python /opt/mace/bin/python install --require-hashes \
+    --requirement requirements/docs.txt
+COPY SECURITY.md ./
+COPY deploy/grafana deploy/grafana
+COPY examples examples
+COPY docs docs
+RUN PYTHONPATH=/src /opt/mace/bin/python -m sphinx --quiet --fail-on-warning --doctree-dir /tmp/doctrees docs /guide
+
 FROM ${BASE}
 ARG BASE
 LABEL org.opencontainers.image.title="mace" \
@@ -40,9 +52,10 @@ LABEL org.opencontainers.image.title="mace" \
     org.opencontainers.image.licenses="Apache-2.0" \
     org.opencontainers.image.base.name="${BASE}"
 ENV PATH=/opt/mace/bin:$PATH HOME=/tmp PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1 MACE_HOST=0.0.0.0
-# Two layers: what we depend on, which seldom changes, and the project, laid over it into the same environment.
+# Layers: what we depend on, which seldom changes; the project, laid over it into the same environment; the guide.
 COPY --from=build /opt/mace /opt/mace
 COPY --from=build /opt/project /opt/mace
+COPY --from=guide /guide /opt/mace/share/mace/guide
 COPY deploy/healthcheck.py /opt/mace/
 USER 10001:10001
 WORKDIR /tmp

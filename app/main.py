@@ -21,6 +21,7 @@ from app.http.middleware import CallRoute, front
 from app.http.service import HANDLERS, Service, keep_time
 from app.openapi.document import complete
 from app.pages import pages
+from app.pages.guide import PLACE
 from app.settings import Settings, load
 from app.telemetry import logs
 from app.telemetry.traces import traces
@@ -73,7 +74,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     )
     application.root_path = settings.root_path  # it may or may not still stand before a path
     application.state.service = service
-    page_routes = pages(OPENAPI)
+    page_routes = pages(OPENAPI, settings.guide or PLACE)
     for router in (operations.router(), later.router, health.reference, health.router, health.examples):
         # Not include_router: an included router is searched anew for every request.
         application.router.routes.extend(router.routes)

@@ -104,6 +104,10 @@ class Settings(BaseSettings):
         description="folder, or address in a bucket, below which a request may name a dataset (`data=NAME`) instead of "
         "sending it; only read, and nothing beside it",
     )
+    guide: Path | None = Field(
+        None,
+        description="folder of the guide as scripts/docs builds it; share/mace/guide of the environment without one",
+    )
     cors_origins: Names = Field(
         (), description="origins, separated by commas, whose pages may call the service"
     )

@@ -53,6 +53,8 @@ from estimators.theory.bounds import advantage_of, normalised
 from estimators.theory.dp import Adjacency, ApproximateDp, DpCurve, Grant, Inclusion, grant_of
 from estimators.theory.dp.promise import Envelope
 
+__all__ = ["Agreement", "agreement"]
+
 FIXED = Caution(
     "independent_inclusion",
     "epsilon's lower end is proven if each record is included independently of the others; here the number "

@@ -26,6 +26,8 @@ from estimators.sample.scores import Scores
 from estimators.statement import VERSION, Caution, Provenance, baseline, percent
 from estimators.targets import CellsTarget, LearnedTarget
 
+__all__ = ["Judgement", "judge"]
+
 
 @dataclass(frozen=True, slots=True)
 class Judgement:

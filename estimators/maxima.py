@@ -56,6 +56,8 @@ from estimators.statement import IID, Caution, Estimate, Guarantee, Interval
 from estimators.targets import CellsTarget, LearnedTarget, Target
 from estimators.theory.dp import epsilon_from_advantage
 
+__all__ = ["MaxAdvantage", "MaxEpsilon", "MaxGroupRisk", "MaxMetric", "MaxTpr"]
+
 T = TypeVar("T")
 
 LONGEST_LABEL = 60

@@ -18,6 +18,8 @@ from estimators.sample.counts import Counts
 from estimators.statement import Caution, Estimate, at_least, at_most, baseline, exactly, percent, roughly
 from estimators.targets import LearnedTarget
 
+__all__ = ["Decision", "Plan", "Verdict", "expected_design_effect", "plan_verdict", "plan_width", "verdict"]
+
 MOST_RECORDS = 10**8
 """Records that somebody may still collect: more than most training sets have whose members are known."""
 

@@ -38,6 +38,8 @@ from estimators.statement import (
     percent,
 )
 
+__all__ = ["Series", "Step", "advantage_series"]
+
 Label = str | int
 Queries = Mapping[str, Scores | Counts]
 

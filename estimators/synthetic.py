@@ -59,6 +59,8 @@ from estimators.sides import labels_of_sides, one_row_each, part, rows_of
 from estimators.split import SPLIT_LEARNERS, Control, SplitCheck, check_rows
 from estimators.statement import IID, VERSION, Caution, Estimate, Guarantee, Interval, Provenance, one_end
 
+__all__ = ["Copies", "SyntheticAudit", "audit_synthetic", "release_queries"]
+
 OF_COPIES = Guarantee(
     "how many of these training rows stand in the release and would not by chance; upper end: all that stand in it",
     "training rows that were not copied stand in the release as often by chance as hold-out rows do",

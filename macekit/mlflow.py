@@ -18,6 +18,8 @@ from macekit.client.display import rows
 from macekit.client.result import Result
 from macekit.text import names_the_nearest
 
+__all__ = ["log"]
+
 MOST_METRICS = 1000
 """Metrics that MLflow takes at once, and more than anybody reads."""
 

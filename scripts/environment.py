@@ -19,7 +19,7 @@ VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
 STAMP = VENV / "mace-stamp.json"
 ALWAYS = ("run", "accounting", "build")  # the project, what its examples ask for, and what installs it
-GROUPS = (*ALWAYS, "test", "check")
+GROUPS = (*ALWAYS, "docs", "test", "check")
 
 
 def main(asked: list[str]) -> int:

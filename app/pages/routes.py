@@ -1,10 +1,11 @@
-"""The pages and their routes: the report at ``/``, the API at ``/docs`` and ``/redoc``, their files in ``/assets/``."""
+"""The pages: the report at ``/``, the API at ``/docs`` and ``/redoc``, the guide at ``/docs/guide/``; their files."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
+from pathlib import Path
 from string import Template
 
 from anyio import to_thread
@@ -13,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
+from app.pages.guide import PLACE, Guide, inline_hashes
 from app.pages.static import Asset, compressed, fragment, load_assets
 from macekit.call import __version__
 from macekit.reports.html import STYLE_HASH
@@ -30,6 +32,11 @@ EVERYWHERE = {
     "form-action": "'none'",
     "frame-ancestors": "'none'",
 }
+
+
+def _policy(extra: Mapping[str, str]) -> str:
+    return "; ".join(f"{name} {value}" for name, value in {**EVERYWHERE, **extra}.items())
+
 
 EMPTY_STYLE = "'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='"
 """Allows a style element with nothing in it: ReDoc makes one and fills it rule by rule, by script."""
@@ -58,7 +65,7 @@ class Page:
     @property
     def policy(self) -> str:
         """The content security policy it is served with."""
-        return "; ".join(f"{name} {value}" for name, value in {**EVERYWHERE, **self.extra}.items())
+        return _policy(self.extra)
 
     def text(self, assets: Mapping[str, Asset], **words: str) -> str:
         """The page; ``words`` fill the places in its body, such as an address relative to the page's own."""
@@ -129,15 +136,23 @@ ALWAYS = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer"}
 CACHE_FOR_EVER = "public, max-age=31536000, immutable"
 
 
-def pages(openapi_url: str = "/openapi.json") -> list[Route]:
+def pages(openapi_url: str = "/openapi.json", guide: Path = PLACE) -> list[Route]:
     """Make the routes of the pages; their files are read and checked here, so a damaged one stops the start."""
     assets = load_assets()
+    built = Guide.of(guide)
+    offer = "" if built.files else "hidden"
     openapi = openapi_url.removeprefix("/")
     start = home(fragment("home.html"))
     return [
-        Route("/", _PageAnswer.of(start, start.text(assets, version=__version__)).answer, name="home"),
+        Route(
+            "/",
+            _PageAnswer.of(start, start.text(assets, version=__version__, offer=offer)).answer,
+            name="home",
+        ),
         Route("/docs", _PageAnswer.of(SWAGGER, SWAGGER.text(assets, openapi=openapi)).answer, name="docs"),
         Route("/redoc", _PageAnswer.of(REDOC, REDOC.text(assets, openapi=openapi)).answer, name="redoc"),
+        Route("/docs/guide", built.enter, name="guide"),
+        Route("/docs/guide/{place:path}", _GuideAnswer(built).answer, name="guide_pages"),
         Route("/assets/{address}", _AssetAnswer.of(assets).answer, name="assets"),
     ]
 
@@ -172,18 +187,43 @@ class _AssetAnswer:
         if asset is None:
             raise HTTPException(404)
 
-        headers = {**ALWAYS, "Cache-Control": CACHE_FOR_EVER}
-        data, tag = asset.data, f'"{asset.tag}"'
-        if asset.compressible:
-            headers["Vary"] = "Accept-Encoding"
-            if _takes_gzip(request.headers.get("accept-encoding", "")):
-                headers["Content-Encoding"] = "gzip"
-                data, tag = await to_thread.run_sync(compressed, asset), f'"{asset.tag}-gzip"'
-        headers["ETag"] = tag
-        if _matches(request.headers.get("if-none-match", ""), tag):
-            headers.pop("Content-Encoding", None)
-            return Response(status_code=304, headers=headers)
-        return Response(data, media_type=asset.media_type, headers=headers)
+        return await _sent(request, asset, {"Cache-Control": CACHE_FOR_EVER})
+
+
+@dataclass(frozen=True, slots=True)
+class _GuideAnswer:
+    """A page or a file of the guide."""
+
+    guide: Guide
+
+    async def answer(self, request: Request) -> Response:
+        asset = await self.guide.find(request)
+        headers = {"Cache-Control": "no-cache"}
+        if asset.media_type.startswith("text/html"):
+            headers["Content-Security-Policy"] = _policy(
+                {
+                    "script-src": "'self'" + inline_hashes(asset, "script"),
+                    "style-src": "'self'" + inline_hashes(asset, "style"),
+                    "form-action": "'self'",  # its search
+                }
+            )
+        return await _sent(request, asset, headers)
+
+
+async def _sent(request: Request, asset: Asset, headers: Mapping[str, str]) -> Response:
+    """A file with these headers, compressed if that is asked for, or the word that it has not changed."""
+    headers = {**ALWAYS, **headers}
+    data, tag = asset.data, f'"{asset.tag}"'
+    if asset.compressible:
+        headers["Vary"] = "Accept-Encoding"
+        if _takes_gzip(request.headers.get("accept-encoding", "")):
+            headers["Content-Encoding"] = "gzip"
+            data, tag = await to_thread.run_sync(compressed, asset), f'"{asset.tag}-gzip"'
+    headers["ETag"] = tag
+    if _matches(request.headers.get("if-none-match", ""), tag):
+        headers.pop("Content-Encoding", None)
+        return Response(status_code=304, headers=headers)
+    return Response(data, headers={**headers, "Content-Type": asset.media_type})
 
 
 def _takes_gzip(accept: str) -> bool:

@@ -28,6 +28,8 @@ from estimators.sample.scores import Query, Scores
 from estimators.statement import Caution
 from estimators.threads import one_thread
 
+__all__ = ["Learner", "boosting", "boxes", "logistic", "quadratic"]
+
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 

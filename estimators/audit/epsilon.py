@@ -26,6 +26,8 @@ from estimators.sample.counts import Counts, require_data
 from estimators.statement import Caution, Guarantee, at_least, one_end
 from estimators.theory.dp import advantage_ceiling
 
+__all__ = ["ClaimCheck", "Direction", "EpsilonBound", "check_claim", "epsilon_lower_bound"]
+
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 

@@ -39,6 +39,8 @@ from estimators.sample.counts import Counts, require_data
 from estimators.sample.scores import Scores
 from estimators.statement import IID, Caution, Guarantee, at_least, one_end, percent, percent_at_least
 
+__all__ = ["Exposure", "Tail", "exposure"]
+
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 

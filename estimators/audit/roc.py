@@ -35,6 +35,16 @@ from estimators.statement import (
     percent,
 )
 
+__all__ = [
+    "AreaUnderCurve",
+    "OperatingPoint",
+    "RocCurve",
+    "auc",
+    "operating_point",
+    "operating_points",
+    "roc",
+]
+
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 

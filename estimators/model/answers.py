@@ -86,6 +86,13 @@ def shadow_signals(
 
     Returns:
         logit-scaled confidence, of regressors minus the absolute error.
+
+    Example:
+        >>> from estimators.model import shadow_signals
+        >>> shadow_signals([[0.5, 0.5], [0.2, 0.8]], [0, 1]).round(3).tolist()
+        [0.0, 1.386]
+        >>> shadow_signals([1.0, 2.5], [1.5, 2.0], outputs="predictions").tolist()
+        [-0.5, -0.5]
     """
     if outputs == "labels":
         raise OptionError(

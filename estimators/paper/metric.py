@@ -86,7 +86,7 @@ def paper_metric(
         >>> scores = Scores.of(rng.normal(1, 1, 2000), rng.normal(0, 1, 2000))
         >>> accuracy = paper_metric(scores, preset("accuracy", 0.5), 0.5, reading=Kernel())
         >>> accuracy.algorithm, round(accuracy.value, 2)
-        (2, 0.69)
+        (2, 0.67)
     """
     return paper_metrics(data, [metric], prior, seed, reading)[0]
 

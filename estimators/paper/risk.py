@@ -170,7 +170,7 @@ def record_risk(
         >>> scores = Scores.of(rng.normal(1, 1, 2000), rng.normal(0, 1, 2000))
         >>> answer = record_risk(scores, prior=0.5, targets=[0.5, 2.0])
         >>> answer.theorem, answer.risk.values.round(2).tolist()
-        (3, [0.0, 0.0])
+        (3, [0.02, 0.57])
     """
     require_data(data, Scores, Counts)
     kernel = kernel_of(data, reading)

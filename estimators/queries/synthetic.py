@@ -246,7 +246,12 @@ class Release:
                 require_positive(name, value)
 
     def scores(self, records: Rows, names: Sequence[str] | None = None) -> dict[str, Floats]:
-        """One number a record for each query."""
+        """One number a record for each query.
+
+        Args:
+            records: Rows of one side, encoded with the released table.
+            names: Which queries to ask; None: each whose tables are there.
+        """
         available = ("synthetic",) if self.reference is None else WITH_REFERENCE
         queries = choose(CATALOGUE, names, available)
         for name in queries:

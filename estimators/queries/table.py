@@ -68,7 +68,11 @@ class Rows:
         return len(self.points)
 
     def part(self, which: Any) -> Rows:
-        """Some of the records."""
+        """Some of the records.
+
+        Args:
+            which: An index of rows, as NumPy takes it.
+        """
         return Rows(self.points[which], self.values[which], self.records[which])
 
 

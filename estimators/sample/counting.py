@@ -27,6 +27,17 @@ from estimators.sample.scores import Query, Scores
 from estimators.sample.search import intervals_of
 from estimators.statement import Caution
 
+__all__ = [
+    "by_boxes",
+    "by_category",
+    "by_edges",
+    "by_equal_mass",
+    "by_grid",
+    "by_lattice",
+    "finest",
+    "on_cells",
+]
+
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 

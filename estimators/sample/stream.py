@@ -18,6 +18,8 @@ from estimators.sample.integers import as_64_bit, as_one_type, as_text, or_infin
 from estimators.sample.parts import MOST_VALUES, Part
 from estimators.sample.scores import MIN_RECORDS, as_floats, require_no_spelled_number
 
+__all__ = ["CountStream"]
+
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64] | NDArray[np.uint64]
 SIDES = ("member", "nonmember")

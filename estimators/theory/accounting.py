@@ -24,6 +24,8 @@ from estimators.errors import (
 from estimators.statement import Caution
 from estimators.theory.dp.promise import Adjacency, DpCurve, GaussianDp, Promise
 
+__all__ = ["NoisySteps", "renyi_curve"]
+
 POISSON = Caution(
     "poisson_sampling",
     "steps are taken on records sampled independently at the sampling rate; shuffled batches of a fixed size "

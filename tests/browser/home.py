@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import re
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from app.openapi.files import file_bytes
 from tests.browser.conftest import Visit
 
 CSV = file_bytes("scores.csv")
+FAIL = re.compile("Fail: with 95% confidence")
 
 
 def payload(name: str, data: bytes) -> FilePayload:

@@ -14,6 +14,7 @@ from tests.app.running import until
 from tests.browser.conftest import EVERYWHERE, Visit
 from tests.browser.home import (
     CSV,
+    FAIL,
     array,
     compute,
     files,
@@ -21,16 +22,19 @@ from tests.browser.home import (
     named,
     opened,
     payload,
+    refuse,
     sentence,
     table,
 )
 
-FAIL = re.compile("Fail: with 95% confidence")
-
 
 @EVERYWHERE
-def test_the_example_leads_to_a_verdict(visit: Visit) -> None:
+def test_the_example_leads_to_a_verdict_in_a_small_page_and_in_a_tab_of_its_own(visit: Visit) -> None:
     page = visit.open("/")
+    scripts = page.evaluate(
+        "Promise.all([...document.scripts].map(async s => (await (await fetch(s.src)).arrayBuffer()).byteLength))"
+    )
+    assert sum(scripts) < 30_000
 
     page.get_by_role("button", name="Try an example").click()
     expect(page.get_by_label("Member", exact=True)).to_have_value("member")
@@ -39,18 +43,27 @@ def test_the_example_leads_to_a_verdict(visit: Visit) -> None:
     expect(sentence(page)).to_have_text(FAIL)
     expect(page.locator("#report")).to_be_focused()
 
+    with page.context.expect_page() as made:
+        page.get_by_role("link", name="Open in a new tab").click()
 
-@pytest.mark.parametrize("file", files().values(), ids=list(files()))
-def test_a_file_leads_to_a_report_whatever_its_format(visit: Visit, file: FilePayload) -> None:
-    page = opened(visit, file)
-    page.get_by_label("Limit").fill("0.1")
-
-    compute(page)
-
-    expect(sentence(page)).to_have_text(FAIL)
+    expect(made.value.locator(".sentence")).to_be_visible()
+    assert made.value.evaluate("window.opener") is None
 
 
-def test_an_array_with_columns_is_read_with_membership_in_the_last(visit: Visit) -> None:
+def test_a_file_leads_to_a_report_whatever_its_format(visit: Visit, subtests: pytest.Subtests) -> None:
+    for form, file in files().items():
+        with subtests.test(form):
+            page = opened(visit, file)
+            page.get_by_label("Limit").fill("0.1")
+
+            compute(page)
+
+            expect(sentence(page)).to_have_text(FAIL)
+
+
+def test_an_array_is_read_with_membership_in_the_last_column_or_asks_how_many_are_members(
+    visit: Visit,
+) -> None:
     both = [*((score, 1.0) for score in MEMBERS), *((score, 0.0) for score in NONMEMBERS)]
     page = opened(visit, payload("scores.npy", array(np.array(both))))
 
@@ -58,20 +71,16 @@ def test_an_array_with_columns_is_read_with_membership_in_the_last(visit: Visit)
     expect(page.get_by_role("checkbox", name="0")).to_be_checked()
     page.get_by_label("Limit").fill("0.1")
     compute(page)
-
     expect(sentence(page)).to_have_text(FAIL)
 
-
-def test_an_array_without_columns_asks_how_many_are_members(visit: Visit) -> None:
     page = opened(visit, payload("scores.npy", array(np.array(MEMBERS + NONMEMBERS))))
 
     expect(page.get_by_text("How many of the 48 values, counted from the first, are members")).to_be_visible()
-    page.get_by_role("button", name="Make the report").click()
+    refuse(page)
     expect(page.get_by_label("Member records")).to_have_attribute("aria-invalid", "true")
     page.get_by_label("Member records").fill("24")
     page.get_by_label("Limit").fill("0.1")
     compute(page)
-
     expect(sentence(page)).to_have_text(FAIL)
 
 
@@ -82,15 +91,13 @@ def numbered(*names: str) -> FilePayload:
     return payload("scores.csv", table((*names, "member"), *rows))
 
 
-def test_a_column_that_numbers_the_records_is_not_ticked_as_the_score(visit: Visit) -> None:
+def test_a_column_that_numbers_the_records_is_not_ticked_and_why_none_is_ticked_is_said(visit: Visit) -> None:
     page = opened(visit, numbered("id", "loss", "age"))
 
     expect(page.get_by_role("checkbox", name="id")).not_to_be_checked()
     expect(page.get_by_role("checkbox", name="loss")).to_be_checked()
     expect(page.get_by_text("No score is ticked for you")).to_be_hidden()
 
-
-def test_why_no_score_is_ticked_is_said(visit: Visit) -> None:
     page = opened(visit, numbered("row", "gap", "age"))
 
     expect(page.get_by_role("checkbox", checked=True)).to_have_count(0)
@@ -107,24 +114,19 @@ DROP = """([text, ...names]) => {
 }"""
 
 
-@pytest.mark.parametrize(
-    ("names", "words"),
-    [
-        (["mine.csv"], re.compile("^mine.csv · CSV · [0-9]+ bytes$")),
-        (["mine.csv", "b.csv", "c.csv"], re.compile("^mine.csv .* one file at a time: 2 more left out$")),
-    ],
-    ids=["one", "three"],
-)
-def test_a_dropped_file_is_as_good_as_a_chosen_one(
-    visit: Visit, names: list[str], words: re.Pattern[str]
-) -> None:
-    page = visit.open("/")
-    dropped = page.evaluate_handle(DROP, [CSV.decode(), *names])
+def test_a_dropped_file_is_as_good_as_a_chosen_one(visit: Visit, subtests: pytest.Subtests) -> None:
+    for names, words in {
+        ("mine.csv",): re.compile("^mine.csv · CSV · [0-9]+ bytes$"),
+        ("mine.csv", "b.csv", "c.csv"): re.compile("^mine.csv .* one file at a time: 2 more left out$"),
+    }.items():
+        with subtests.test(names=names):
+            page = visit.open("/")
+            dropped = page.evaluate_handle(DROP, [CSV.decode(), *names])
 
-    page.dispatch_event("#drop", "drop", {"dataTransfer": dropped})
+            page.dispatch_event("#drop", "drop", {"dataTransfer": dropped})
 
-    expect(page.locator("#chosen")).to_have_text(words)
-    expect(page.get_by_role("checkbox", name="score")).to_be_checked()
+            expect(page.locator("#chosen")).to_have_text(words)
+            expect(page.get_by_role("checkbox", name="score")).to_be_checked()
 
 
 def test_a_pasted_table_has_its_columns_picked(visit: Visit) -> None:
@@ -142,13 +144,13 @@ def test_a_pasted_table_has_its_columns_picked(visit: Visit) -> None:
     assert "score=loss&member=member&group=group" in asked.value.url
 
 
-def test_the_options_are_the_question(visit: Visit) -> None:
+def test_the_options_are_the_question_and_who_is_a_member_is_no_score(visit: Visit) -> None:
     page = opened(visit)
     page.get_by_label("Prior").fill("0.2")
     page.get_by_label("Limit").fill("0.3")
     page.get_by_label("Further metric").select_option("F1")
     page.get_by_label("Confidence").fill("0.9")
-    page.get_by_label("Estimator").select_option("Kernel densities, Silverman's bandwidth")
+    page.get_by_label("Estimator").select_option('{"kind": "kde", "bandwidth": "silverman"}')
     page.get_by_role("combobox", name="Group").select_option("None")
 
     with page.expect_request("**/v1/report?*") as asked:
@@ -159,10 +161,6 @@ def test_the_options_are_the_question(visit: Visit) -> None:
         "&estimator.kind=kde&estimator.bandwidth=silverman"
     )
     assert asked.value.headers["accept"] == "text/html"
-
-
-def test_a_column_that_says_who_is_a_member_is_no_score(visit: Visit) -> None:
-    page = opened(visit)
 
     page.get_by_label("Member", exact=True).select_option("score")
 
@@ -224,69 +222,50 @@ def test_a_report_that_no_longer_answers_the_form_says_so(visit: Visit) -> None:
     expect(stale).to_be_empty()
 
 
-@pytest.mark.parametrize(
-    ("form", "begins"),
-    [
-        ("HTML", b"<!doctype html>"),
-        ("Markdown", b"# "),
-        ("CSV", b""),
-        ("PNG", b"\x89PNG"),
-        ("JSON", b'{"sentence"'),
-    ],
-)
-def test_a_report_is_taken_along_in_every_form(
-    visit: Visit, tmp_path: Path, form: str, begins: bytes
+def test_a_report_is_shown_whole_without_scripts_printed_and_taken_along_in_every_form(
+    visit: Visit, tmp_path: Path, subtests: pytest.Subtests
 ) -> None:
     page = opened(visit)
-    compute(page)
-
-    with page.expect_download() as begun:
-        page.get_by_role("button", name=form, exact=True).click()
-
-    suffix = {"Markdown": "md"}.get(form, form.lower())
-    begun.value.save_as(kept := tmp_path / "kept")
-    assert begun.value.suggested_filename == f"scores-report.{suffix}"
-    assert kept.read_bytes().startswith(begins)
-    assert kept.stat().st_size > 500
-    expect(page.get_by_role("button", name=form, exact=True)).to_be_enabled()
-
-
-@EVERYWHERE
-def test_a_report_opens_in_a_tab_of_its_own(visit: Visit) -> None:
-    page = opened(visit)
-    compute(page)
-
-    with page.context.expect_page() as made:
-        page.get_by_role("link", name="Open in a new tab").click()
-
-    expect(made.value.locator(".sentence")).to_be_visible()
-    assert made.value.evaluate("window.opener") is None
-
-
-def test_the_frame_is_as_tall_as_the_report_and_its_contents_lead_through_it(visit: Visit) -> None:
-    page = opened(visit)
-    frame = compute(page)
-    height = "document.querySelector('iframe').getBoundingClientRect().height"
-    content = (
-        "document.querySelector('iframe').contentDocument.documentElement.getBoundingClientRect().height"
+    report = compute(page)
+    frame = page.locator("iframe")
+    taller = (
+        "frame => Math.abs(frame.getBoundingClientRect().height"
+        " - frame.contentDocument.documentElement.getBoundingClientRect().height)"
     )
-    until(lambda: page.evaluate(f"Math.abs({height} - {content}) < 2"))
+    until(lambda: frame.evaluate(taller) < 2)
     before = page.evaluate("scrollY")
 
-    frame.get_by_role("navigation", name="Contents").get_by_role("link").last.click()
+    report.get_by_role("navigation", name="Contents").get_by_role("link").last.click()
 
     until(lambda: page.evaluate("scrollY") > before + 500)
     expect(sentence(page)).to_be_attached()
-
-
-def test_no_script_can_run_in_a_report(visit: Visit) -> None:
-    page = opened(visit)
-    compute(page)
-
-    frame = page.locator("iframe")
-
     assert frame.get_attribute("sandbox") == "allow-same-origin allow-modals"
     assert frame.evaluate("frame => frame.contentDocument.scripts.length") == 0
+
+    frame.evaluate(
+        "frame => frame.contentWindow.addEventListener('beforeprint', () => { window.printed = true })"
+    )
+    page.get_by_role("button", name="Print").click()
+    page.wait_for_function("window.printed === true")
+
+    forms = {
+        "HTML": b"<!doctype html>",
+        "Markdown": b"# ",
+        "CSV": b"",
+        "PNG": b"\x89PNG",
+        "JSON": b'{"sentence"',
+    }
+    for form, begins in forms.items():
+        with subtests.test(form):
+            with page.expect_download() as begun:
+                page.get_by_role("button", name=form, exact=True).click()
+
+            suffix = {"Markdown": "md"}.get(form, form.lower())
+            begun.value.save_as(kept := tmp_path / suffix)
+            assert begun.value.suggested_filename == f"scores-report.{suffix}"
+            assert kept.read_bytes().startswith(begins)
+            assert kept.stat().st_size > 500
+            expect(page.get_by_role("button", name=form, exact=True)).to_be_enabled()
 
 
 def test_another_file_takes_the_place_of_the_first(visit: Visit) -> None:
@@ -297,26 +276,3 @@ def test_another_file_takes_the_place_of_the_first(visit: Visit) -> None:
     expect(page.get_by_role("checkbox", name="margin")).to_be_checked()
     expect(page.get_by_role("checkbox", name="loss")).to_have_count(0)
     expect(page.locator("#shell")).to_contain_text("@other.csv")
-
-
-@EVERYWHERE
-def test_the_page_is_small(visit: Visit) -> None:
-    page = visit.open("/")
-
-    scripts = page.evaluate(
-        "Promise.all([...document.scripts].map(async s => (await (await fetch(s.src)).arrayBuffer()).byteLength))"
-    )
-
-    assert sum(scripts) < 30_000
-
-
-def test_a_report_is_printed_by_itself(visit: Visit) -> None:
-    page = opened(visit)
-    compute(page)
-    page.locator("iframe").evaluate(
-        "frame => frame.contentWindow.addEventListener('beforeprint', () => { window.printed = true })"
-    )
-
-    page.get_by_role("button", name="Print").click()
-
-    page.wait_for_function("window.printed === true")

@@ -12,7 +12,8 @@ from playwright.sync_api import Browser, Page, expect
 from tests.browser.conftest import Visit
 from tests.browser.home import CSV, compute, give, opened, payload, reach, sentence
 
-SCHEMES = pytest.mark.parametrize("scheme", ["light", "dark"])
+READERS = pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 320)])
+"""What colours do depends on the scheme, what the layout does on the width."""
 
 
 def violations(page: Page) -> str:
@@ -21,8 +22,7 @@ def violations(page: Page) -> str:
     return found.generate_report() if found.violations_count else ""
 
 
-@SCHEMES
-@pytest.mark.parametrize("width", [320, 1280])
+@READERS
 def test_axe_finds_nothing_on_the_page_before_and_after_a_report(
     visit: Visit, scheme: str, width: int
 ) -> None:
@@ -45,8 +45,7 @@ def test_axe_finds_nothing_on_the_page_before_and_after_a_report(
     assert (empty, wrong, full) == ("", "", "")
 
 
-@SCHEMES
-@pytest.mark.parametrize("width", [320, 1280])
+@READERS
 def test_axe_finds_nothing_on_a_report_that_was_kept(
     visit: Visit, browser: Browser, tmp_path: Path, scheme: str, width: int
 ) -> None:
@@ -125,22 +124,15 @@ def test_the_page_follows_the_readers_colour_scheme(visit: Visit) -> None:
         expect(page.frame_locator("iframe").locator("body")).to_have_css("background-color", grounds[scheme])
 
 
-@pytest.mark.parametrize("width", [320, 768, 1920])
-def test_nothing_is_wider_than_the_screen(visit: Visit, width: int) -> None:
-    visit.page.set_viewport_size({"width": width, "height": 800})
+def test_nothing_is_wider_than_the_screen_or_moves_for_whoever_wants_no_motion(visit: Visit) -> None:
+    visit.page.emulate_media(reduced_motion="reduce")
     page = opened(visit)
     page.get_by_text("Paste scores instead").click()
 
     compute(page)
 
-    assert page.evaluate("document.documentElement.scrollWidth") == width
-
-
-def test_whoever_wants_no_motion_gets_none(visit: Visit) -> None:
-    visit.page.emulate_media(reduced_motion="reduce")
-    page = opened(visit)
-
-    compute(page)
-
     assert page.evaluate("document.getAnimations().length") == 0
     assert page.evaluate("getComputedStyle(document.documentElement).scrollBehavior") == "auto"
+    for width in (320, 768, 1920):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert page.evaluate("document.documentElement.scrollWidth") == width

@@ -1,87 +1,66 @@
-"""What is pasted is read as its writer meant it, or refused beside its box."""
+"""What is pasted into the page is read as it was meant, or refused beside its box: decimal commas above all."""
 
 from __future__ import annotations
 
-import re
-
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from app.openapi.examples import MEMBERS, NONMEMBERS
 from tests.browser.conftest import Visit
-from tests.browser.home import compute, paste, refuse, said, sentence, shown
+from tests.browser.home import FAIL, compute, paste, refuse, said, sentence, shown
 
-FAIL = re.compile("Fail: with 95% confidence")
 POINT = "write a point"
 HIGH, LOW = [f"0,{500 + i}" for i in range(40)], [f"0,{300 + i}" for i in range(40)]
 CLEAR = [f"0.{300 + i}" for i in range(40)]
 
 
-@pytest.mark.parametrize("between", ["\n", ", ", ",\n", "\r\n\r\n", "; ", " "])
-def test_two_pasted_columns_are_enough(visit: Visit, between: str) -> None:
-    page = visit.open("/")
-    heading = f"confidence{between}" if between[-1] == "\n" and "," not in between else ""
+def test_two_pasted_columns_are_enough(visit: Visit, subtests: pytest.Subtests) -> None:
+    for between in ("\n", ", ", ",\n", "\r\n\r\n", "; ", " "):
+        with subtests.test(between=between):
+            page = visit.open("/")
+            heading = f"confidence{between}" if between[-1] == "\n" and "," not in between else ""
 
-    paste(page, heading + between.join(map(str, MEMBERS)), between.join(map(str, NONMEMBERS)))
-    page.get_by_label("Limit").fill("0.1")
-    compute(page)
+            paste(page, heading + between.join(map(str, MEMBERS)), between.join(map(str, NONMEMBERS)))
+            page.get_by_label("Limit").fill("0.1")
+            compute(page)
 
-    expect(sentence(page)).to_have_text(FAIL)
-    expect(shown(page).locator("body")).to_contain_text("24 nonmember")
+            expect(sentence(page)).to_have_text(FAIL)
+            expect(shown(page).locator("body")).to_contain_text("24 nonmember")
 
 
-@pytest.mark.parametrize(
-    ("members", "words"),
-    [
-        ("\n".join(HIGH), POINT),
-        ("; ".join(HIGH), POINT),
-        (", ".join(HIGH), POINT),
-        (",\n".join(HIGH), POINT),
-        ("\n".join(["confidence", *HIGH]), POINT),
-        ("\n".join(f'"{score}"' for score in HIGH), POINT),
-        ("\n".join(["0.1"] * 9 + ["-1,5e-3"]), POINT),
-        ("\n".join([",5"] * 9), POINT),
-        (",".join(HIGH), "a space after each comma"),
-        (",".join(CLEAR), "a space after each comma"),
-        ("\n".join(f"{i}, {score}" for i, score in enumerate(CLEAR)), "one a line"),
-        ("\n".join(f"{i}\t{score}" for i, score in enumerate(CLEAR)), "one a line"),
-        ("\n".join(["1,234.5"] * 9), "one a line"),
-        ("\n".join(["1 234,5"] * 9), POINT),
-    ],
-    ids=[
-        "lines",
-        "semicolons",
-        "commas and spaces",
-        "commas and lines",
-        "a heading",
-        "quotes",
-        "one of them",
-        "no zero",
-        "decimal commas between commas",
-        "commas alone",
-        "two columns",
-        "tabs",
-        "thousands",
-        "thousands and commas",
-    ],
-)
 def test_numbers_with_commas_in_them_are_refused_beside_their_box(
-    visit: Visit, members: str, words: str
+    visit: Visit, subtests: pytest.Subtests
 ) -> None:
+    refused = {
+        "lines": ("\n".join(HIGH), POINT),
+        "semicolons": ("; ".join(HIGH), POINT),
+        "commas and spaces": (", ".join(HIGH), POINT),
+        "commas and lines": (",\n".join(HIGH), POINT),
+        "a heading": ("\n".join(["confidence", *HIGH]), POINT),
+        "quotes": ("\n".join(f'"{score}"' for score in HIGH), POINT),
+        "one of them": ("\n".join(["0.1"] * 9 + ["-1,5e-3"]), POINT),
+        "no zero": ("\n".join([",5"] * 9), POINT),
+        "decimal commas between commas": (",".join(HIGH), "a space after each comma"),
+        "commas alone": (",".join(CLEAR), "a space after each comma"),
+        "two columns": ("\n".join(f"{i}, {score}" for i, score in enumerate(CLEAR)), "one a line"),
+        "tabs": ("\n".join(f"{i}\t{score}" for i, score in enumerate(CLEAR)), "one a line"),
+        "thousands": ("\n".join(["1,234.5"] * 9), "one a line"),
+        "thousands and commas": ("\n".join(["1 234,5"] * 9), POINT),
+    }
     page = visit.open("/")
+    paste(page, "\n".join(CLEAR), "\n".join(CLEAR))
+    control = page.get_by_label("Members", exact=True)
+    for name, (scores, words) in refused.items():
+        with subtests.test(name):
+            control.fill(scores)
+            refuse(page)
 
-    paste(page, members, "\n".join(CLEAR))
-    refuse(page)
+            expect(said(control)).to_contain_text(words)
+            expect(page.locator("#chosen")).to_be_empty()
+            expect(page.locator("#file-problem")).to_be_hidden()
 
-    expect(said(page.get_by_label("Members", exact=True))).to_contain_text(words)
-    expect(page.locator("#chosen")).to_be_empty()
-    expect(page.locator("#file-problem")).to_be_hidden()
-
-
-def test_so_are_those_of_the_other_box(visit: Visit) -> None:
-    page = visit.open("/")
-
-    paste(page, "\n".join(CLEAR), "\n".join(LOW))
+    control.fill("\n".join(CLEAR))
+    page.get_by_label("Nonmembers").fill("\n".join(LOW))
     page.get_by_role("button", name="Use these scores").click()
 
     expect(said(page.get_by_label("Nonmembers"))).to_contain_text(POINT)
@@ -93,19 +72,15 @@ def table(separator: str) -> str:
     return "".join(separator.join(row) + "\n" for row in [("score", "member"), *rows])
 
 
-@pytest.mark.parametrize("separator", [";", "\t"], ids=["semicolons", "tabs"])
-def test_decimal_commas_in_a_table_are_told_at_the_score(visit: Visit, separator: str) -> None:
+def test_decimal_commas_in_a_table_are_told_where_they_stand(visit: Visit) -> None:
+    for separator in (";", "\t"):
+        page = visit.open("/")
+        paste(page, table(separator))
+        refuse(page)
+
+        expect(said(page.get_by_role("checkbox", name="score"))).to_contain_text("decimal comma")
+
     page = visit.open("/")
-
-    paste(page, table(separator))
-    refuse(page)
-
-    expect(said(page.get_by_role("checkbox", name="score"))).to_contain_text("decimal comma")
-
-
-def test_decimal_commas_between_commas_make_no_table(visit: Visit) -> None:
-    page = visit.open("/")
-
     paste(page, table(","))
     refuse(page)
 
@@ -113,7 +88,7 @@ def test_decimal_commas_between_commas_make_no_table(visit: Visit) -> None:
 
 
 def test_what_is_written_into_a_box_takes_the_place_of_what_was_pasted(visit: Visit) -> None:
-    page: Page = visit.open("/")
+    page = visit.open("/")
     paste(page, "\n".join(CLEAR), "\n".join(CLEAR))
     compute(page)
 

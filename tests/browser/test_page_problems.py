@@ -39,33 +39,30 @@ def at(*settings: object) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("address", settings, indirect=True, ids=[""])
 
 
-@pytest.mark.parametrize(
-    ("name", "data", "words"),
-    [
-        ("empty.csv", b"", "empty"),
-        ("scores.parquet", bytes(range(256)) * 40, "Parquet"),
-        ("scores.npy", b"\x93NUMPY\x09\x09 garbage", "NPY"),
-        ("scores.csv", b"\x00\xff\xfe" * 300, "CSV"),
-        ("scores.csv", table((0.4, 1), (0.5, 0)), "header"),
-        ("scores.csv.gz", b"\x1f\x8b" + b"\x00" * 64, ""),
-        ("scores.xlsx", b"PK\x03\x04" + b"\x00" * 64, "export the table as CSV"),
-        ("scores.xls", b"\xd0\xcf\x11\xe0" + b"\x00" * 64, "export the table as CSV"),
-    ],
-    ids=["empty", "no Parquet", "no NPY", "no text", "no header", "no gzip", "Excel", "old Excel"],
-)
-def test_a_bad_file_is_told_beside_the_choice_of_files(
-    visit: Visit, name: str, data: bytes, words: str
+BAD = {
+    "empty": ("empty.csv", b"", "empty"),
+    "no Parquet": ("scores.parquet", bytes(range(256)) * 40, "Parquet"),
+    "no NPY": ("scores.npy", b"\x93NUMPY\x09\x09 garbage", "NPY"),
+    "no text": ("scores.csv", b"\x00\xff\xfe" * 300, "CSV"),
+    "no header": ("scores.csv", table((0.4, 1), (0.5, 0)), "header"),
+    "no gzip": ("scores.csv.gz", b"\x1f\x8b" + b"\x00" * 64, ""),
+    "Excel": ("scores.xlsx", b"PK\x03\x04" + b"\x00" * 64, "export the table as CSV"),
+    "old Excel": ("scores.xls", b"\xd0\xcf\x11\xe0" + b"\x00" * 64, "export the table as CSV"),
+}
+
+
+def test_a_bad_file_is_told_beside_the_choice_of_files_and_so_is_none(
+    visit: Visit, subtests: pytest.Subtests
 ) -> None:
+    for name, (file, data, words) in BAD.items():
+        with subtests.test(name):
+            page = visit.open("/")
+
+            give(page, payload(file, data))
+
+            expect(said(page.get_by_label("Choose a file"))).to_contain_text(words)
+
     page = visit.open("/")
-
-    give(page, payload(name, data))
-
-    expect(said(page.get_by_label("Choose a file"))).to_contain_text(words)
-
-
-def test_nothing_chosen_is_told_too(visit: Visit) -> None:
-    page = visit.open("/")
-
     refuse(page)
 
     expect(said(page.get_by_label("Choose a file"))).to_contain_text("paste scores")
@@ -82,13 +79,35 @@ def test_a_score_that_is_missing_is_told_at_the_score(visit: Visit) -> None:
     expect(said(page.get_by_role("checkbox", name="score"))).to_contain_text("row 29")
 
 
-def test_a_column_that_says_nothing_of_members_is_told_at_it(visit: Visit) -> None:
+def test_what_is_wrong_with_an_option_is_told_at_it_and_forgotten_when_it_changes(
+    visit: Visit, subtests: pytest.Subtests
+) -> None:
+    """A prior beyond its ends is refused by the page, at them by the service; empty means the usual one."""
     page = opened(visit)
-    page.get_by_label("Member", exact=True).select_option("loss")
+    prior, member, score = (
+        page.get_by_label("Prior"),
+        page.get_by_label("Member", exact=True),
+        page.get_by_role("checkbox", name="score"),
+    )
+    for value in ("0", "1", "1.5", "-0.2", ""):
+        with subtests.test(prior=value):
+            prior.fill(value)
+            if value:
+                refuse(page)
+                expect(said(prior)).not_to_be_empty()
+                prior.fill("0.4")
+            expect(prior).not_to_have_attribute("aria-invalid", "true")
+            expect(page.locator("#prior-problem")).to_be_hidden()
+    compute(page)
 
+    score.uncheck()
     refuse(page)
+    expect(page.locator("#score-problem")).to_have_text("Tick a score.")
 
-    expect(said(page.get_by_label("Member", exact=True))).not_to_be_empty()
+    score.check()
+    member.select_option("loss")
+    refuse(page)
+    expect(said(member)).not_to_be_empty()
 
 
 def test_too_few_pasted_scores_are_told_at_their_box(visit: Visit) -> None:
@@ -98,32 +117,6 @@ def test_too_few_pasted_scores_are_told_at_their_box(visit: Visit) -> None:
     refuse(page)
 
     expect(said(page.get_by_label("Nonmembers"))).to_contain_text("got 2")
-
-
-def test_no_score_at_all_is_told_at_the_scores(visit: Visit) -> None:
-    page = opened(visit)
-    page.get_by_role("checkbox", name="score").uncheck()
-
-    refuse(page)
-
-    expect(page.locator("#score-problem")).to_have_text("Tick a score.")
-
-
-@pytest.mark.parametrize("value", ["0", "1", "1.5", "-0.2", ""])
-def test_a_prior_out_of_range_is_told_at_the_prior_and_forgotten_when_changed(
-    visit: Visit, value: str
-) -> None:
-    """Beyond the ends the page says it, at them the service; empty means the usual one."""
-    page = opened(visit)
-    page.get_by_label("Prior").fill(value)
-
-    if value:
-        refuse(page)
-        expect(said(page.get_by_label("Prior"))).not_to_be_empty()
-        page.get_by_label("Prior").fill("0.4")
-    expect(page.get_by_label("Prior")).not_to_have_attribute("aria-invalid", "true")
-    expect(page.locator("#prior-problem")).to_be_hidden()
-    compute(page)
 
 
 def test_without_a_server_the_page_says_so(visit: Visit) -> None:
@@ -215,24 +208,27 @@ NAMES = {
 }
 
 
-@pytest.mark.parametrize("name", NAMES.values(), ids=list(NAMES))
-def test_what_a_column_or_a_file_is_called_is_shown_and_does_nothing(visit: Visit, name: str) -> None:
+def test_what_a_column_or_a_file_is_called_is_shown_and_does_nothing(
+    visit: Visit, subtests: pytest.Subtests
+) -> None:
     asked: list[str] = []
     visit.page.on("dialog", lambda dialog: asked.append(dialog.message))
     group = "</script><svg onload=alert(2)>"
     rows = [[*line.split(",")[0::2], group] for line in CSV.decode().splitlines()[1:]]
-    data = table((f'"{name}"', "member", "group"), *rows)
-    page = opened(visit, payload(f"{name[:200]}.csv".replace("/", ":"), data))
     wide = "document.documentElement.scrollWidth - innerWidth"
+    for which, name in NAMES.items():
+        with subtests.test(which):
+            data = table((f'"{name}"', "member", "group"), *rows)
+            page = opened(visit, payload(f"{name[:200]}.csv".replace("/", ":"), data))
 
-    expect(page.get_by_role("checkbox")).to_have_count(3)
-    assert page.locator("img, svg").count() == 0
-    assert page.evaluate(wide) <= 0
-    assert "\u202e" not in page.locator("main").inner_text()
-    page.get_by_role("checkbox").first.check()
-    compute(page)
+            expect(page.get_by_role("checkbox")).to_have_count(3)
+            assert page.locator("img, svg").count() == 0
+            assert page.evaluate(wide) <= 0
+            assert "\u202e" not in page.locator("main").inner_text()
+            page.get_by_role("checkbox").first.check()
+            compute(page)
 
-    assert shown(page).locator("img").count() == 0
-    assert shown(page).locator("[onload], [onerror], script").count() == 0
-    assert page.evaluate(wide) <= 0
-    assert asked == []
+            assert shown(page).locator("img").count() == 0
+            assert shown(page).locator("[onload], [onerror], script").count() == 0
+            assert page.evaluate(wide) <= 0
+            assert asked == []

@@ -11,12 +11,12 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import Visit
 from tests.browser.home import CSV, compute, give, opened, payload, sentence
 
-BIG = 8_000_000
+BIG = 2_000_000
 
 
 @pytest.fixture(scope="module")
 def big(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """64 MB of scores."""
+    """16 MB of scores."""
     path = tmp_path_factory.mktemp("big") / "scores.npy"
     np.save(path, np.random.default_rng(1).normal(size=BIG))
     return path
@@ -43,7 +43,7 @@ def upload(visit: Visit, big: Path) -> Page:
     page.get_by_label("Member records").fill(str(BIG // 2))
     line = page.context.new_cdp_session(page)
     line.send("Network.enable")
-    slow = {"offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": 24 * 2**20}
+    slow = {"offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": 8 * 2**20}
     line.send("Network.emulateNetworkConditions", slow)
     page.evaluate(SEEN)
     page.get_by_role("button", name="Make the report").click()

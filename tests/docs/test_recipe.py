@@ -77,6 +77,7 @@ def test_the_recipe_names_at_most_six_files() -> None:
     assert len(names) == len(set(names)) == 6
 
 
+@pytest.mark.slow
 def test_a_new_operation_answers_over_http_as_a_page_in_the_shell_and_from_python(copy: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", DOORS], cwd=copy, capture_output=True, text=True, timeout=240, check=False

@@ -77,15 +77,3 @@ def test_what_is_stopped_is_shown_by_a_test_or_a_check_unless_nothing_of_ours_st
     assert [
         stops for _, stops in unshown if not stops.startswith("nothing") and "(uvicorn)" not in stops
     ] == []
-
-
-def test_every_link_of_the_page_leads_somewhere() -> None:
-    links = re.findall(r"\]\(([^)#]+)(?:#([\w-]+))?\)", PAGE)
-
-    assert len(links) > 2
-    for file, anchor in links:
-        target = (ROOT / "docs" / file).resolve()
-        assert target.exists(), file
-        headings = re.findall(r"^#+ (.*)$", target.read_text(encoding="utf-8"), re.MULTILINE)
-        anchors = {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
-        assert not anchor or anchor in anchors, f"{file}#{anchor}"

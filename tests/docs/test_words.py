@@ -22,31 +22,23 @@ VERDICTS = re.compile(r"\b(?:private|anonym\w*|complian\w*|safe|safely|safer|saf
 QUOTED = (
     '"for an AI model to be considered anonymous"',  # EDPB, Opinion 28/2024, paragraph 43
     *("Anonymeter", "anonymeter"),  # a tool's name
+    "the private key of a file",
+    "not safe to fork",
     "into an anonymous file",  # what an operating system calls a file without a name
 )
 
 PROSE = sorted(
-    {
+    [
         ROOT / "README.md",
-        *ROOT.glob("docs/*.md"),
-        *ROOT.glob("examples/**/*.md"),
-        *ROOT.glob("examples/**/*.ipynb"),
-    }
+        *(
+            file
+            for kind in ("docs/**/*.md", "examples/**/*.md", "examples/**/*.ipynb")
+            for file in ROOT.glob(kind)
+        ),
+    ]
 )
 PAGES = sorted(file for file in ROOT.glob("app/pages/own/**/*") if file.suffix in {".html", ".js", ".css"})
-CODE = sorted(
-    file
-    for folder in (
-        "app/report",
-        "app/cli",
-        "app/schemas",
-        "app/openapi",
-        "app/operations",
-        "macekit",
-        "estimators",
-    )
-    for file in ROOT.glob(f"{folder}/**/*.py")
-)
+CODE = sorted(file for folder in ("app", "macekit", "estimators") for file in ROOT.glob(f"{folder}/**/*.py"))
 
 
 def verdicts(text: str) -> list[str]:
@@ -98,13 +90,13 @@ def test_help_gives_no_verdict(command: str, capsys: pytest.CaptureFixture[str])
     assert verdicts(capsys.readouterr().out) == []
 
 
+@pytest.mark.slow
 def test_a_report_gives_no_verdict() -> None:
     named = {question.name for question in (*QUESTIONS, *THEORY) if question.command != "counts"}
 
     assert named <= {operation for operation, _ in CASES.values()}
-    assert (
-        offenders((name, rendered(name, form).decode()) for name in CASES for form in (HTML, MARKDOWN)) == []
-    )
+    pages = [(name, rendered(name, MARKDOWN).decode()) for name in CASES]
+    assert offenders([*pages, ("report as a page", rendered(next(iter(CASES)), HTML).decode())]) == []
 
 
 def test_a_model_card_gives_no_verdict() -> None:

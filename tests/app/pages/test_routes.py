@@ -20,7 +20,7 @@ from tests.app.client import TestClient
 
 PLAIN = {"Accept-Encoding": "identity"}
 BUNDLE = f"/assets/{load_assets()['swagger-ui-bundle.js'].address}"
-LINKS = {"openapi.json", "#form", "./", "docs", "redoc", "healthz"}
+LINKS = {"openapi.json", "#form", "./", "docs", "docs/guide/", "redoc", "healthz"}
 PAGES = ["/", "/docs", "/redoc"]
 ICON = f"/assets/{load_assets()['favicon-32x32.png'].address}"
 
