@@ -11,7 +11,7 @@ from estimators.sample.counting import by_grid, by_rank
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Query, Scores
 from estimators.statement import at_least, at_most
-from estimators.targets import CellsTarget, LearnedTarget, Target, ThresholdTarget, TwoSidedTarget
+from estimators.targets import CellsTarget, LearnedTarget, ThresholdTarget, TwoSidedTarget
 from tests.cases import each_case
 from tests.oracles import categories, cauchy_shift, gaussian_shift, identical, scale, vector_shift, xor
 
@@ -21,12 +21,12 @@ APART = Scores.of(np.arange(400.0) + 1000, np.arange(400.0))
 
 
 def ask(world: object, n1: int, n0: int, prior: float = 0.5, seed: int = 0, **options: object) -> Advantage:
-    a, b = world.draw(np.random.default_rng(seed), n1, n0)  # type: ignore[attr-defined]
-    return advantage(Scores.of(a, b), prior, **options)  # type: ignore[arg-type]
+    a, b = world.draw(np.random.default_rng(seed), n1, n0)
+    return advantage(Scores.of(a, b), prior, **options)
 
 
 @pytest.mark.parametrize("prior", [0.5, 0.2])
-def test_perfectly_separated_scores_have_an_advantage_near_one(prior: float) -> None:
+def test_perfectly_separated_scores_have_an_advantage_near_one(prior) -> None:
     # the gap lies on an edge of the cells for the first and the last only
     for n1, n0, least in ((500, 500, 0.97), (437, 500, 0.95), (1000, 1000, 0.985)):
         result = advantage(Scores.of(np.arange(float(n1)) + 2000, np.arange(float(n0))), prior)
@@ -37,7 +37,7 @@ def test_perfectly_separated_scores_have_an_advantage_near_one(prior: float) -> 
 
 
 @pytest.mark.parametrize("prior", [0.5, 0.1, 0.9])
-def test_constant_scores_give_the_baseline_and_nothing_more(prior: float) -> None:
+def test_constant_scores_give_the_baseline_and_nothing_more(prior) -> None:
     result = advantage(Scores.of(np.ones(500), np.ones(500), Query.CONTINUOUS), prior)
 
     assert result.value == result.lower == pytest.approx(abs(2 * prior - 1))
@@ -54,7 +54,7 @@ def test_scores_from_both_ends_of_the_floating_range_are_valid() -> None:
 
 
 @pytest.mark.parametrize("bad", [0.0, 1.0, -0.1, 1.5, float("nan")])
-def test_a_prior_or_confidence_outside_the_unit_interval_is_refused(bad: float) -> None:
+def test_a_prior_or_confidence_outside_the_unit_interval_is_refused(bad) -> None:
     scores = Scores.of(np.arange(50.0), np.arange(50.0))
 
     with pytest.raises(OutOfRange, match="prior"):
@@ -121,9 +121,7 @@ def test_the_sentence_states_confidence_resolution_and_ends() -> None:
         (APART, None, "The upper end holds for any attacker."),
     ],
 )
-def test_the_upper_end_says_whom_it_covers_and_who_may_do_better(
-    data: Scores | Counts, target: Target | None, words: str
-) -> None:
+def test_the_upper_end_says_whom_it_covers_and_who_may_do_better(data, target, words) -> None:
     result = advantage(data, target=target)
 
     assert words in result.sentence
@@ -164,11 +162,11 @@ def test_a_threshold_class_needs_an_order() -> None:
 
 @pytest.mark.parametrize("target", [CellsTarget(), ThresholdTarget(), TwoSidedTarget()], ids=lambda t: t.name)
 @pytest.mark.parametrize("prior", [0.5, 0.3])
-def test_a_monotone_transform_of_the_scores_changes_nothing(target: object, prior: float) -> None:
+def test_a_monotone_transform_of_the_scores_changes_nothing(target, prior) -> None:
     a, b = cauchy_shift().draw(np.random.default_rng(3), 500, 700)
 
-    plain = advantage(Scores.of(a, b), prior, target)  # type: ignore[arg-type]
-    bent = advantage(Scores.of(np.arctan(a), np.arctan(b)), prior, target)  # type: ignore[arg-type]
+    plain = advantage(Scores.of(a, b), prior, target)
+    bent = advantage(Scores.of(np.arctan(a), np.arctan(b)), prior, target)
 
     for x, y in ((plain.value, bent.value), (plain.lower, bent.lower), (plain.upper, bent.upper)):
         assert x == pytest.approx(y, abs=1e-12)
@@ -254,7 +252,7 @@ def test_a_vector_is_answered_by_a_learned_adversary_that_beats_cells() -> None:
 
 
 @pytest.mark.parametrize("prior", [0.5, 0.2])
-def test_the_learned_lower_end_is_seldom_above_the_truth_without_leakage(prior: float) -> None:
+def test_the_learned_lower_end_is_seldom_above_the_truth_without_leakage(prior) -> None:
     misses = 0
     for seed in range(60):
         rng = np.random.default_rng(seed)
@@ -277,7 +275,7 @@ def test_a_learned_adversary_needs_records() -> None:
 
 
 @pytest.mark.parametrize("prior", [0.5, 0.1])
-def test_few_records_still_give_an_interval_and_say_so(prior: float) -> None:
+def test_few_records_still_give_an_interval_and_say_so(prior) -> None:
     result = ask(gaussian_shift(0.5), 8, 8, prior=prior)
 
     assert abs(2 * prior - 1) <= result.lower <= result.upper <= 1
@@ -295,26 +293,26 @@ def test_boxes_compete_among_the_learned_adversaries() -> None:
 
 
 @pytest.mark.parametrize("bad", ["0.5", None, [0.5], np.array([0.5, 0.5]), 0.5 + 0j])
-def test_a_prior_that_is_no_number_is_refused_by_a_typed_error(bad: object) -> None:
+def test_a_prior_that_is_no_number_is_refused_by_a_typed_error(bad) -> None:
     with pytest.raises(OutOfRange, match=r"prior: got .*, need a number"):
-        advantage(Counts.of([5, 5], [5, 5]), bad)  # type: ignore[arg-type]
+        advantage(Counts.of([5, 5], [5, 5]), bad)
 
 
 @pytest.mark.parametrize("bins", [0, -1, 1.5, 8.0, np.nan, "8"])
-def test_bins_that_are_no_count_are_refused_and_not_replaced_by_the_default(bins: object) -> None:
+def test_bins_that_are_no_count_are_refused_and_not_replaced_by_the_default(bins) -> None:
     with pytest.raises(OutOfRange, match="bins"):
-        advantage(Counts.of([5, 5], [5, 5]), target=CellsTarget(bins))  # type: ignore[arg-type]
+        advantage(Counts.of([5, 5], [5, 5]), target=CellsTarget(bins))
 
 
 @pytest.mark.parametrize("seed", [-1, 1.5, None])
-def test_a_seed_that_is_no_whole_number_is_refused(seed: object) -> None:
+def test_a_seed_that_is_no_whole_number_is_refused(seed) -> None:
     with pytest.raises(OutOfRange, match="seed"):
-        advantage(Counts.of([5, 5], [5, 5]), seed=seed)  # type: ignore[arg-type]
+        advantage(Counts.of([5, 5], [5, 5]), seed=seed)
 
 
 def test_a_bare_array_is_refused_with_what_to_make_of_it() -> None:
     with pytest.raises(MaceError, match=r"need Scores.of\(members, nonmembers\)"):
-        advantage(np.ones(9))  # type: ignore[arg-type]
+        advantage(np.ones(9))
 
 
 def test_one_record_a_side_gives_all_but_the_whole_range() -> None:
@@ -339,7 +337,7 @@ def test_fewer_possible_categories_than_seen_are_refused() -> None:
 
 
 @pytest.mark.parametrize("prior", [5e-324, 1e-17])
-def test_at_a_prior_next_to_certainty_there_is_nothing_to_gain(prior: float) -> None:
+def test_at_a_prior_next_to_certainty_there_is_nothing_to_gain(prior) -> None:
     result = ask(gaussian_shift(0.3), 100, 100, prior)
 
     assert result.mis_delta == 0.0
@@ -349,7 +347,7 @@ def test_at_a_prior_next_to_certainty_there_is_nothing_to_gain(prior: float) -> 
 @pytest.mark.parametrize(
     ("n1", "n0", "prior"), [(1000, 1000, 0.5), (30, 3000, 0.01), (100, 900, 0.1), (200, 1800, 0.5)]
 )
-def test_a_total_leak_does_not_pass_below_one(n1: int, n0: int, prior: float) -> None:
+def test_a_total_leak_does_not_pass_below_one(n1, n0, prior) -> None:
     """Certified at [0.899, 0.939] by cells alone, it passed at 0.95."""
     rng = np.random.default_rng(3)
     result = advantage(Scores.of(rng.normal(50, 1, n1), rng.normal(0, 1, n0)), prior)

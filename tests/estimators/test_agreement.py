@@ -1,7 +1,5 @@
 """A claim beside the records: worlds at exactly what they claim are rarely contradicted, worlds beyond it are."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.special import expit

@@ -1,7 +1,5 @@
 """Rows that come in clusters: levels, widths, agreement with what is done without clusters, and what is refused."""
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 from scipy.special import ndtr
@@ -12,7 +10,6 @@ from estimators import (
     CellsTarget,
     Counts,
     LearnedTarget,
-    MaceError,
     Scores,
     ThresholdTarget,
     TwoSidedTarget,
@@ -45,7 +42,7 @@ ALPHA = 0.025
 def ask(draw: Draw, seed: int, **options: object) -> Advantage:
     members, nonmembers, labels = draw(np.random.default_rng(seed))
     cluster = labels if len(labels) > 1 else labels[0]
-    return advantage(Scores.of(members, nonmembers), cluster=cluster, seed=seed, **options)  # type: ignore[arg-type]
+    return advantage(Scores.of(members, nonmembers), cluster=cluster, seed=seed, **options)
 
 
 def misses(draw: Draw, truth: float, runs: int) -> tuple[int, int]:
@@ -66,9 +63,7 @@ def misses(draw: Draw, truth: float, runs: int) -> tuple[int, int]:
         lambda truth: crossed(50, 40, (0.3, 0.3), truth, True),
     ],
 )
-def test_each_end_keeps_its_level_where_rows_of_a_cluster_are_alike(
-    world: Callable[[float], Draw], truth: float
-) -> None:
+def test_each_end_keeps_its_level_where_rows_of_a_cluster_are_alike(world, truth) -> None:
     above, below = misses(world(truth), truth, 60)
 
     assert above <= 6  # 6 of 60 is exceeded once in a thousand at a level of 2.5%
@@ -85,13 +80,12 @@ def test_each_end_keeps_its_level_where_rows_of_a_cluster_are_alike(
         lambda truth: crossed(20, 20, (0.3, 0.3), truth, True),
     ],
 )
-def test_few_clusters_keep_the_level_by_betting(world: Callable[[float], Draw], truth: float) -> None:
+def test_few_clusters_keep_the_level_by_betting(world, truth) -> None:
     above, below = misses(world(truth), truth, 12)
 
     assert above <= 3
     assert below <= 3
     result = ask(world(truth), 0)
-    assert result.clusters is not None
     assert result.clusters.method == "betting"
     assert result.estimate.interval.guarantee.finite_sample
 
@@ -110,9 +104,7 @@ def test_rows_as_independent_would_have_raised_a_false_alarm_nearly_always() -> 
 
 
 @pytest.mark.parametrize("models", [16, 40])
-def test_an_interval_for_the_next_model_of_a_procedure_covers_where_models_leak_unequally(
-    models: int,
-) -> None:
+def test_an_interval_for_the_next_model_of_a_procedure_covers_where_models_leak_unequally(models) -> None:
     world = procedure(models, 50, 0.6, 0.5)
     runs = 20 if models < 40 else 60
 
@@ -121,7 +113,6 @@ def test_an_interval_for_the_next_model_of_a_procedure_covers_where_models_leak_
     assert max(above, below) <= 6
     members, nonmembers, labels = world.draw(np.random.default_rng(0))
     result = advantage(Scores.of(members, nonmembers), cluster=labels[0])
-    assert result.clusters is not None
     assert result.clusters.design_effect > 2.0  # half the leak or twice: rows of one model are alike
 
 
@@ -137,7 +128,7 @@ def test_one_model_s_rows_as_independent_would_not_have_covered_the_procedure() 
 
 
 @pytest.mark.parametrize(("likeness", "most"), [(0.0, 0.35), (0.5, 0.6), (0.95, 1.0)])
-def test_all_rows_say_more_than_one_row_of_each_cluster(likeness: float, most: float) -> None:
+def test_all_rows_say_more_than_one_row_of_each_cluster(likeness, most) -> None:
     draw = people(equal(60, 40), likeness, 0.3)
     widths = []
     for seed in range(8):
@@ -166,30 +157,28 @@ def test_exact_copies_cost_as_much_as_they_are_worth() -> None:
 
 @pytest.mark.parametrize("target", [None, ThresholdTarget(), TwoSidedTarget(), LearnedTarget()])
 @pytest.mark.parametrize("prior", [0.5, 0.2])
-def test_labels_that_all_differ_change_no_digit(target: object, prior: float) -> None:
+def test_labels_that_all_differ_change_no_digit(target, prior) -> None:
     rng = np.random.default_rng(0)
     shape = (60, 2) if isinstance(target, LearnedTarget) else (60,)
     scores = Scores.of(rng.normal(0.5, 1, shape), rng.normal(0, 1, shape))
-    plain = advantage(scores, prior, target, seed=3)  # type: ignore[arg-type]
+    plain = advantage(scores, prior, target, seed=3)
     names = [f"person {i}" for i in range(120)]
     for cluster in (names, {"person": names, "row": np.arange(120)}):
-        result = advantage(scores, prior, target, seed=3, cluster=cluster)  # type: ignore[arg-type]
+        result = advantage(scores, prior, target, seed=3, cluster=cluster)
         assert result.estimate == plain.estimate
         assert (result.leader, result.resolution, result.provenance) == (
             plain.leader,
             plain.resolution,
             plain.provenance,
         )
-        assert result.clusters is not None
         assert (result.clusters.design_effect, result.clusters.effective_sample) == (1.0, 120.0)
 
 
 def test_the_design_effect_is_that_of_equal_clusters() -> None:
     # of a threshold at the middle of normal scores with correlation 1/2 guesses have correlation 1/3
-    effects = [ask(people(equal(400, 10), 0.5, 0.3), seed).clusters.design_effect for seed in range(6)]  # type: ignore[union-attr]
+    effects = [ask(people(equal(400, 10), 0.5, 0.3), seed).clusters.design_effect for seed in range(6)]
     assert np.mean(effects) == pytest.approx(1.0 + 9.0 / 3.0, rel=0.25)
     result = ask(people(equal(400, 10), 0.5, 0.3), 0)
-    assert result.clusters is not None
     assert result.clusters.numbers == (400,)
     assert result.clusters.effective_sample == pytest.approx(4000 / result.clusters.design_effect)
     assert "400 clusters of 'cluster'" in result.clusters.sentence
@@ -212,7 +201,6 @@ def test_a_column_within_another_is_left_out() -> None:
     both = advantage(scores, cluster={"person": labels[0], "household": household})
 
     assert both.estimate == alone.estimate
-    assert both.clusters is not None
     assert both.clusters.columns == ("household",)
 
 
@@ -226,17 +214,15 @@ def test_the_choice_between_the_methods_is_made_by_numbers_of_rows_alone() -> No
             score = scale * rng.normal(size=clusters)[labels] + rng.normal(size=len(labels))
             scores = Scores.of(score[order][:members], score[order][members:])
             design = Clusters.of(labels[order], scores, 0.5)
-            assert design is not None
             assert design.by_betting is expected
             result = advantage(scores, cluster=labels[order])
-            assert (result.clusters.method == "betting") is expected  # type: ignore[union-attr]
+            assert (result.clusters.method == "betting") is expected
 
 
 def test_no_rule_is_judged_on_a_cluster_that_it_has_seen() -> None:
     members, nonmembers, labels = crossed(30, 30, (0.3, 0.3), 0.3, True)(np.random.default_rng(0))
     scores = Scores.of(members, nonmembers)
     clusters = Clusters.of(labels, scores, 0.5)
-    assert clusters is not None
     fine = finest(scores)
     at = np.concatenate([fine.cells.locate(side) for side in (members, nonmembers)])
     guesses = guess_unseen(clusters, np.ones(clusters.rows), at, fine, 5, 900.0, 0, 3)
@@ -291,7 +277,7 @@ def test_betting_is_near_the_exact_limit_where_every_cluster_is_right_or_wrong_a
         CellsTarget(changes=0),
     ],
 )
-def test_every_target_of_one_number_a_record_is_answered(clusters: int, target: CellsTarget) -> None:
+def test_every_target_of_one_number_a_record_is_answered(clusters, target) -> None:
     result = ask(people(equal(clusters, 10), 0.3, 0.3), 0, target=target)
 
     assert 0.0 <= result.lower <= result.value <= result.upper <= 1.0
@@ -308,7 +294,7 @@ def test_wider_classes_have_larger_upper_ends() -> None:
 
 @pytest.mark.parametrize("prior", [0.01, 0.2, 0.8])
 @pytest.mark.parametrize("clusters", [20, 60])
-def test_ends_lie_between_the_baseline_and_one_at_every_prior(prior: float, clusters: int) -> None:
+def test_ends_lie_between_the_baseline_and_one_at_every_prior(prior, clusters) -> None:
     members, nonmembers, labels = people(equal(clusters, 10), 0.3, 0.3)(np.random.default_rng(0))
     result = advantage(Scores.of(members, nonmembers), prior, cluster=labels[0])
 
@@ -345,12 +331,10 @@ def test_categories_and_constant_scores_are_answered() -> None:
         ("person", DimensionMismatch, "one label per record"),
     ],
 )
-def test_labels_that_are_none_are_refused_once_and_clearly(
-    cluster: object, error: type[MaceError], words: str
-) -> None:
+def test_labels_that_are_none_are_refused_once_and_clearly(cluster, error, words) -> None:
     rng = np.random.default_rng(0)
     with pytest.raises(error, match=words) as caught:
-        advantage(Scores.of(rng.normal(size=50), rng.normal(size=50)), cluster=cluster)  # type: ignore[arg-type]
+        advantage(Scores.of(rng.normal(size=50), rng.normal(size=50)), cluster=cluster)
     assert caught.value.field == "cluster"
 
 
@@ -364,7 +348,7 @@ def test_counts_and_learned_adversaries_are_refused() -> None:
 
 
 @pytest.mark.parametrize("clusters", [20, 60])
-def test_differences_and_the_riskiest_query_allow_for_clusters(clusters: int) -> None:
+def test_differences_and_the_riskiest_query_allow_for_clusters(clusters) -> None:
     rng = np.random.default_rng(0)
     members, nonmembers, labels = people(equal(clusters, 20), 0.5, 0.5)(rng)
     first, second = Scores.of(members, nonmembers), Scores.of(members - 0.5, nonmembers)
@@ -398,9 +382,7 @@ def test_differences_and_the_riskiest_query_allow_for_clusters(clusters: int) ->
         lambda truth: crossed(20, 20, (0.3, 0.3), truth, True),
     ],
 )
-def test_the_area_keeps_its_level_where_rows_of_a_cluster_are_alike(
-    world: Callable[[float], Draw], truth: float
-) -> None:
+def test_the_area_keeps_its_level_where_rows_of_a_cluster_are_alike(world, truth) -> None:
     area = float(ndtr(shift(truth) / np.sqrt(2.0)))
     above = below = 0
     for seed in range(60):
@@ -445,14 +427,13 @@ def test_the_words_say_what_is_assumed_of_clusters() -> None:
 
 
 @pytest.mark.parametrize("columns", [1, 2])
-def test_lone_rows_share_no_label_and_are_of_both_sides(columns: int) -> None:
+def test_lone_rows_share_no_label_and_are_of_both_sides(columns) -> None:
     rng = np.random.default_rng(0)
     labels = {
         f"column {i}": rng.integers(0, number, 600)
         for i, number in zip(range(columns), (50, 20), strict=False)
     }
     clusters = Clusters.of(labels, Scores.of(rng.normal(size=450), rng.normal(size=150)), 0.5)
-    assert clusters is not None
     drawn = [clusters.lone_rows(seed) for seed in range(40)]
     for rows in drawn:
         for column in clusters.columns:
@@ -464,7 +445,7 @@ def test_lone_rows_share_no_label_and_are_of_both_sides(columns: int) -> None:
 
 
 @pytest.mark.parametrize(("rows", "models"), [(120, 31), (60, 12), (40, 9), (24, 9), (16, 8)])
-def test_columns_that_cross_in_few_rows_are_answered(rows: int, models: int) -> None:
+def test_columns_that_cross_in_few_rows_are_answered(rows, models) -> None:
     rng = np.random.default_rng(0)
     scores = Scores.of(rng.normal(1, 1, rows // 2), rng.normal(0, 1, rows // 2))
     labels = {"person": np.arange(rows) // 2, "model": np.arange(rows) % models}
@@ -488,7 +469,7 @@ def test_columns_that_leave_too_few_rows_apart_are_refused() -> None:
 
 
 @pytest.mark.parametrize(("persons", "crossed"), [(20, False), (60, False), (60, True)])
-def test_neither_the_order_of_rows_nor_the_names_of_clusters_decide(persons: int, crossed: bool) -> None:
+def test_neither_the_order_of_rows_nor_the_names_of_clusters_decide(persons, crossed) -> None:
     rng = np.random.default_rng(4)
     person, model = np.repeat(np.arange(persons), 20), np.tile(np.arange(20), persons)
     member = rng.random(len(person)) < 0.5
@@ -513,7 +494,7 @@ def test_neither_the_order_of_rows_nor_the_names_of_clusters_decide(persons: int
 
 
 @pytest.mark.parametrize("members_only", [0, 3])
-def test_clusters_of_both_sides_give_as_many_rows_of_either(members_only: int) -> None:
+def test_clusters_of_both_sides_give_as_many_rows_of_either(members_only) -> None:
     model = np.repeat(np.arange(16), 30)
     member = (np.arange(480) % 3 == 0) | (model < members_only)
     order = np.argsort(~member, kind="stable")

@@ -4,14 +4,7 @@ import numpy as np
 import pytest
 
 from estimators.advantage import Ends
-from estimators.compare import (
-    by_group,
-    compare,
-    difference,
-    differences,
-    paired_difference,
-    same_order,
-)
+from estimators.compare import by_group, compare, difference, differences, paired_difference, same_order
 from estimators.errors import OptionError
 from estimators.sample.counting import by_rank
 from estimators.sample.scores import Query, Scores
@@ -73,7 +66,7 @@ def _is_turned(one: list[int], two: list[int]) -> bool:
 
 
 @pytest.mark.parametrize("n", [30, 3000])
-def test_a_difference_in_one_pair_of_records_is_another_order(n: int) -> None:
+def test_a_difference_in_one_pair_of_records_is_another_order(n) -> None:
     a, b = np.random.default_rng(52).normal(size=(2, n))
     near = a.copy()
     near[[1, 2]] = a[[2, 1]]
@@ -138,9 +131,7 @@ def test_scores_of_other_records_are_never_one_question() -> None:
 
 
 @pytest.mark.parametrize("prior", [0.5, 0.3])
-def test_the_largest_of_many_harmless_queries_is_seldom_called_a_leak(
-    prior: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_largest_of_many_harmless_queries_is_seldom_called_a_leak(prior, monkeypatch) -> None:
     monkeypatch.setattr(Ends, "upper", lambda *_: 1.0)  # slow, and nothing to the lower end
     rng, runs, misses = np.random.default_rng(2), 120, 0
     for run in range(runs):
@@ -167,12 +158,12 @@ def test_one_query_is_no_comparison() -> None:
 
 @pytest.mark.parametrize("ask", [difference, paired_difference], ids=lambda f: f.__name__)
 @pytest.mark.parametrize(("first", "second"), [(0.0, 0.0), (0.3, 0.3), (0.5, 0.1)])
-def test_the_interval_of_a_difference_covers_it(ask: object, first: float, second: float) -> None:
+def test_the_interval_of_a_difference_covers_it(ask, first, second) -> None:
     rng, runs = np.random.default_rng(4), 150
     misses = 0
     worlds = [gaussian_shift(a) if a else identical() for a in (first, second)]
     for run in range(runs):
-        result = ask(*(draw(world, 300, rng) for world in worlds), seed=run)  # type: ignore[operator]
+        result = ask(*(draw(world, 300, rng) for world in worlds), seed=run)
         misses += not result.estimate.lower - 0.01 <= first - second <= result.estimate.upper + 0.01
 
     assert misses <= most_misses(runs, 0.05)
@@ -206,7 +197,7 @@ def test_differences_come_with_a_comparison() -> None:
 
 
 @pytest.mark.parametrize("prior", [0.5, 0.35])
-def test_a_group_that_leaks_is_found_among_groups_that_do_not(prior: float) -> None:
+def test_a_group_that_leaks_is_found_among_groups_that_do_not(prior) -> None:
     rng = np.random.default_rng(6)
     groups = np.repeat(["young", "old", "rare"], [1500, 1400, 5])
     members = rng.normal(size=len(groups)) + 1.5 * (groups == "old")
@@ -214,8 +205,6 @@ def test_a_group_that_leaks_is_found_among_groups_that_do_not(prior: float) -> N
 
     result = {g.label: g for g in by_group(scores, groups, groups, prior)}
 
-    assert result["old"].advantage is not None
-    assert result["young"].advantage is not None
     assert result["old"].advantage.lower > result["young"].advantage.upper
     assert result["rare"].advantage is None
     assert [c.code for c in result["rare"].cautions] == ["group_too_small"]
@@ -240,7 +229,7 @@ def test_no_group_is_called_a_leak_when_none_leaks() -> None:
     ids=["38% missed in quadrature", "25%", "17%", "1%"],
 )
 def test_a_model_without_leak_does_not_shrink_the_error_of_a_difference(
-    first_n: int, second_n: int, first: float, second: float
+    first_n, second_n, first, second
 ) -> None:
     """Its estimate lies above its lower end by a bias, which quadrature took for an error."""
     rng, runs, above, below = np.random.default_rng(8), 60, 0, 0

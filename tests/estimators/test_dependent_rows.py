@@ -11,7 +11,7 @@ from estimators.clusters.notice import DEPENDENT, dependent_rows
 
 
 @pytest.mark.parametrize("truth", [0.0, 0.6])
-def test_rows_of_one_person_are_seen_whatever_leaks(truth: float) -> None:
+def test_rows_of_one_person_are_seen_whatever_leaks(truth) -> None:
     for seed in range(20):
         members, nonmembers, labels = people(equal(100, 6), 0.4, truth)(np.random.default_rng(seed))
         columns = {"age": np.random.default_rng(seed).integers(18, 80, 600), "who": labels[0]}
@@ -40,7 +40,7 @@ def test_the_column_whose_rows_are_most_alike_is_named() -> None:
 @pytest.mark.parametrize(
     "kind", ["continuous", "rounded", "counts", "two values", "leaking", "heavy tails", "mostly tied"]
 )
-def test_independent_rows_raise_no_alarm_whatever_their_ties(kind: str) -> None:
+def test_independent_rows_raise_no_alarm_whatever_their_ties(kind) -> None:
     alarms = 0
     for seed in range(100):
         rng = np.random.default_rng(seed)

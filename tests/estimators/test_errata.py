@@ -27,8 +27,6 @@
 | E23 | misprints in appendix D; nothing to compute |
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 
@@ -62,7 +60,7 @@ def test_every_erratum_stands_in_the_table_and_its_test_exists() -> None:
 
 
 @pytest.mark.parametrize(("prior", "baseline"), [(0.5, 0.0), (0.1, 0.8), (0.7, 0.4)])
-def test_e4_without_leakage_the_advantage_is_the_baseline_and_not_0(prior: float, baseline: float) -> None:
+def test_e4_without_leakage_the_advantage_is_the_baseline_and_not_0(prior, baseline) -> None:
     same = Counts.of([30, 50, 20], [300, 500, 200])
 
     assert discrete_advantage(same, prior).value == pytest.approx(baseline, abs=1e-12)
@@ -179,7 +177,7 @@ def test_e20_algorithm_3_cuts_the_estimated_posterior_and_not_the_true_one() -> 
 
 
 @pytest.mark.parametrize("prior", [0.5, 0.3])
-def test_e22_each_of_q_queries_is_taken_at_delta_over_q(prior: float) -> None:
+def test_e22_each_of_q_queries_is_taken_at_delta_over_q(prior) -> None:
     rng = np.random.default_rng(5)
     queries = {
         str(k): Counts.of(rng.multinomial(400, [0.6, 0.3, 0.1]), rng.multinomial(400, [0.2, 0.3, 0.5]))
@@ -197,7 +195,7 @@ def test_e22_each_of_q_queries_is_taken_at_delta_over_q(prior: float) -> None:
 
 
 @pytest.mark.parametrize("prior", [0.5, 0.2])
-def test_e22_no_query_by_itself_gives_away_more_than_all_of_them_together(prior: float) -> None:
+def test_e22_no_query_by_itself_gives_away_more_than_all_of_them_together(prior) -> None:
     rng = np.random.default_rng(6)
     for _ in range(50):
         members, nonmembers = rng.integers(1, 40, (2, 3, 4))

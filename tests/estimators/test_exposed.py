@@ -1,7 +1,5 @@
 """The share of members that are exposed at a precision: its ends against the truth, and how limits use it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -41,7 +39,7 @@ def truth(share: float, away: float) -> float:
 
 
 @pytest.mark.parametrize(("n", "share", "away"), [(150, 0.1, 4.0), (400, 0.03, 5.0), (1000, 0.2, 3.0)])
-def test_each_end_misses_the_truth_no_oftener_than_its_error(n: int, share: float, away: float) -> None:
+def test_each_end_misses_the_truth_no_oftener_than_its_error(n, share, away) -> None:
     runs, alpha, true = 200, 0.1, truth(share, away)
     misses = np.zeros(2)
     for seed in range(runs):
@@ -96,11 +94,7 @@ def test_members_that_a_release_prints_are_exposed_and_a_limit_on_an_average_hid
     release = Counts.of([4925, 75], [5000, 0], edges=[1.0])
     limits = judge(release, [MaxExposed(0.008), MaxExposed(0.022), MaxExposed(0.015)]).limits
 
-    assert [each.verdict.decision for each in limits] == [
-        Decision.FAIL,
-        Decision.PASS,
-        Decision.INCONCLUSIVE,
-    ]
+    assert [each.verdict.decision for each in limits] == [Decision.FAIL, Decision.PASS, Decision.INCONCLUSIVE]
     assert limits[0].about == "the share of members whose score makes membership 0.9 probable"
 
 
@@ -129,7 +123,6 @@ def test_more_records_are_asked_for_where_too_few_show_it() -> None:
     needed = limit.verdict.records_needed
 
     assert limit.verdict.decision is Decision.INCONCLUSIVE
-    assert needed is not None
     more = Scores.of(*np.random.default_rng(2).normal(size=(2, needed)))
     assert judge(more, [MaxExposed(0.01)]).limits[0].verdict.decision is Decision.PASS
 
@@ -143,7 +136,7 @@ def test_more_records_are_asked_for_where_too_few_show_it() -> None:
         (MaxExposed(0.1, direction="up"), OptionError, "direction"),
     ],
 )
-def test_limits_that_mean_nothing_are_refused(limit: MaxExposed, error: type[Exception], words: str) -> None:
+def test_limits_that_mean_nothing_are_refused(limit, error, words) -> None:
     with pytest.raises(error, match=words):
         judge(Counts.of([10, 10], [10, 10], edges=[0.5]), [limit])
 

@@ -34,7 +34,7 @@ def best_on(members: np.ndarray, nonmembers: np.ndarray, prior: float, data: Sco
 
 @pytest.mark.parametrize("prior", [0.01, 0.5, 0.9])
 @pytest.mark.parametrize("shift", [0.0, 1.0, 20.0])
-def test_of_a_set_that_was_scored_completely_the_advantage_is_known(prior: float, shift: float) -> None:
+def test_of_a_set_that_was_scored_completely_the_advantage_is_known(prior, shift) -> None:
     rng = np.random.default_rng(1)
     members, nonmembers = rng.normal(shift, 1.0, 70), rng.normal(0.0, 1.0, 40)
     data = Scores.of(members, nonmembers)
@@ -71,9 +71,7 @@ def test_one_threshold_on_every_sample_there_is_of_a_small_set() -> None:
     ("shift", "whole", "drawn"),
     [(0.0, (60, 60), (20, 40)), (0.7, (120, 400), (100, 90)), (20.0, (40, 40), (20, 20))],
 )
-def test_each_end_misses_the_set_as_seldom_as_it_says(
-    shift: float, whole: tuple[int, int], drawn: tuple[int, int]
-) -> None:
+def test_each_end_misses_the_set_as_seldom_as_it_says(shift, whole, drawn) -> None:
     """150 samples of three sets: a nominal end of 2.5 % misses more than 11 times once in a thousand."""
     rng = np.random.default_rng(5)
     above, below, width = 0, 0, []
@@ -161,7 +159,7 @@ def test_a_set_that_cannot_be_is_refused_by_its_field() -> None:
     ]
     for error, name, options in refused:
         with pytest.raises(error) as caught:
-            assess(data, AssessOptions(**options))  # type: ignore[arg-type]
+            assess(data, AssessOptions(**options))
         assert caught.value.field == name
     with pytest.raises(OptionError, match="one by one") as caught:
         assess(data, AssessOptions(set_nonmembers=60), cluster=np.arange(100) // 2)
@@ -181,7 +179,7 @@ def test_a_set_that_cannot_be_is_refused_by_its_field() -> None:
         (None, "one far off", 297),
     ],
 )
-def test_no_rule_beyond_the_class_moves_the_lower_end(target: Target | None, shape: str, drawn: int) -> None:
+def test_no_rule_beyond_the_class_moves_the_lower_end(target, shape, drawn) -> None:
     """What all scored say is the truth of each part, for the same attackers: rules of another kind have no part."""
     rng = np.random.default_rng(11)
     nonmembers = rng.normal(size=300)

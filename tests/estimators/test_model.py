@@ -1,7 +1,5 @@
 """From a model's answers to a verdict: which queries are asked, what is decided, and nothing where nothing leaks."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -20,14 +18,7 @@ from estimators.errors import (
     OptionError,
     UnknownName,
 )
-from estimators.model import (
-    TOGETHER,
-    ModelAudit,
-    Shadows,
-    audit_model,
-    floor_of,
-    shadow_signals,
-)
+from estimators.model import TOGETHER, ModelAudit, Shadows, audit_model, floor_of, shadow_signals
 from estimators.queries import MODELS, models, shadows
 from tests.cases import each_case
 
@@ -303,8 +294,6 @@ def test_groups_are_those_of_the_riskiest_query_and_hold_together() -> None:
 
     few, many = audited(logits, labels, groups=(group, group)).by_group
 
-    assert few.advantage is not None
-    assert many.advantage is not None
     assert few.advantage.lower > many.advantage.upper
     assert few.advantage.estimate.interval.confidence == pytest.approx(1 - 0.05 / 5 / 2)
 
@@ -326,7 +315,7 @@ def test_exposed_members_are_told_beside_a_pass() -> None:
 def test_of_records_that_no_model_saw_the_interval_covers_nothing() -> None:
     alarms = fails = 0
     for run in range(100):
-        audit = audited(*world([1, run], records=100), max_advantage=0.0)  # type: ignore[arg-type]
+        audit = audited(*world([1, run], records=100), max_advantage=0.0)
         alarms += audit.comparison.maximum.lower > 0.0
         fails += audit.decision is Decision.FAIL
 
@@ -363,14 +352,14 @@ NAN = np.where(np.arange(20)[:, None] == 3, np.nan, P)
         (lambda: audit_model(P, P, Y.astype(str), Y), InputError, "members", None, "text needs classes"),
         (lambda: audit_model(P, P, Y, Y, classes=[1, 1]), InputError, "classes", None, "twice"),
         (lambda: audit_model(P, P[:, :1], Y, Y), DimensionMismatch, "nonmembers", None, "another shape"),
-        (lambda: audit_model(P, P, Y, Y, outputs="odds"), UnknownName, "outputs", None, "probabilities"),  # type: ignore[arg-type]
+        (lambda: audit_model(P, P, Y, Y, outputs="odds"), UnknownName, "outputs", None, "probabilities"),
         (lambda: audit_model(P, P, Y, Y, queries=["los"]), UnknownName, "queries", None, "did you mean 'loss'"),
         (lambda: audit_model(P, P, Y, Y, queries=["rmia"]), OptionError, "queries", None, "needs shadow models"),
         (lambda: audit_model(P, P, Y, Y, queries=["squared_error"]), OptionError, "queries", None, "not apply"),
         (lambda: audit_model(P, P, Y, Y, queries=[]), OptionError, "queries", None, "got none"),
         (lambda: audit_model(P[:4], P, Y[:4], Y), MaceError, "members", None, "at least 8"),
         (lambda: audit_model(P, P, Y, Y, max_advantage=2.0), OptionError, "max_advantage", None, "from -1 to 1"),
-        (lambda: audit_model(P, P, Y, Y, groups=["a"] * 40), InputError, "groups", None, "two arrays"),  # type: ignore[arg-type]
+        (lambda: audit_model(P, P, Y, Y, groups=["a"] * 40), InputError, "groups", None, "two arrays"),
         (
             lambda: audit_model(P, P, Y, Y, shadows=Shadows(np.zeros((2, 20)), np.zeros((2, 20), np.bool_))),
             DimensionMismatch, "shadows", None, "signals of 20 records, need 40",
@@ -389,9 +378,7 @@ NAN = np.where(np.arange(20)[:, None] == 3, np.nan, P)
         ),
     ],
 )  # fmt: skip
-def test_what_is_wrong_is_named_with_its_side(
-    ask: Any, error: type[MaceError], field: str, index: int | None, words: str
-) -> None:
+def test_what_is_wrong_is_named_with_its_side(ask, error, field, index, words) -> None:
     with pytest.raises(error) as raised:
         ask()
 
@@ -407,7 +394,7 @@ def test_equal_sides_are_no_leak() -> None:
 
 
 @each_case("outputs", ["probabilities", "logits", "labels", "predictions"])
-def test_sides_the_wrong_way_round_are_asked_about(outputs: str) -> None:
+def test_sides_the_wrong_way_round_are_asked_about(outputs) -> None:
     """A model that has learned half of its training rows by heart, its sides as they are and swapped."""
     rng = np.random.default_rng(31)
     labels = rng.integers(0, 2, (2, 900))
@@ -455,12 +442,12 @@ def test_rows_that_shadows_lack_are_left_out_of_every_query_and_counted() -> Non
     groups = [np.repeat(["a", "b"], 150)] * 2
     options: dict[str, Any] = {"outputs": "logits", "max_advantage": 0.1}
 
-    audit = audit_model(*answers, *labels, shadows=lacking, groups=tuple(groups), **options)  # type: ignore[arg-type]
+    audit = audit_model(*answers, *labels, shadows=lacking, groups=tuple(groups), **options)
     without = audit_model(
         *(side[part] for side, part in zip(answers, parts, strict=True)),
         *(side[part] for side, part in zip(labels, parts, strict=True)),
         shadows=Shadows(stock.signals[:, keep], membership[:, keep]),
-        groups=tuple(side[part] for side, part in zip(groups, parts, strict=True)),  # type: ignore[arg-type]
+        groups=tuple(side[part] for side, part in zip(groups, parts, strict=True)),
         **options,
     )
 
@@ -472,7 +459,7 @@ def test_rows_that_shadows_lack_are_left_out_of_every_query_and_counted() -> Non
 
 
 @pytest.mark.parametrize("sides", [(300, 100), (100, 300)])
-def test_shadows_of_one_side_alone_leave_nobody_out(sides: tuple[int, int]) -> None:
+def test_shadows_of_one_side_alone_leave_nobody_out(sides) -> None:
     """No shadow was trained on members: these are no records to leave out, and what is offline is asked."""
     member = np.repeat([True, False], sides)
     membership = shadows.random_halves(8, 400, seed=1) & ~member

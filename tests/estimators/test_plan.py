@@ -21,11 +21,11 @@ from tests.oracles import gaussian_shift, identical
 
 
 def ask(world: object, n: int, seed: int = 0, prior: float = 0.5) -> object:
-    return advantage(Scores.of(*world.draw(np.random.default_rng(seed), n, n)), prior)  # type: ignore[attr-defined]
+    return advantage(Scores.of(*world.draw(np.random.default_rng(seed), n, n)), prior)
 
 
 def test_an_interval_below_the_threshold_passes() -> None:
-    decided = verdict(ask(identical(), 5000), 0.1)  # type: ignore[arg-type]
+    decided = verdict(ask(identical(), 5000), 0.1)
 
     assert decided.decision is Decision.PASS
     assert "is at most" in decided.reason
@@ -33,43 +33,38 @@ def test_an_interval_below_the_threshold_passes() -> None:
 
 
 def test_an_interval_above_the_threshold_fails() -> None:
-    decided = verdict(ask(gaussian_shift(0.5), 1000), 0.1)  # type: ignore[arg-type]
+    decided = verdict(ask(gaussian_shift(0.5), 1000), 0.1)
 
     assert decided.decision is Decision.FAIL
     assert "is at least" in decided.reason
 
 
 def test_an_interval_across_the_threshold_says_how_many_records_would_settle_it() -> None:
-    decided = verdict(ask(gaussian_shift(0.05), 200), 0.15)  # type: ignore[arg-type]
+    decided = verdict(ask(gaussian_shift(0.05), 200), 0.15)
 
     assert decided.decision is Decision.INCONCLUSIVE
-    assert decided.records_needed is not None
     assert decided.records_needed > 400
 
 
 def test_the_upper_end_itself_passes_and_the_lower_end_itself_does_not_fail() -> None:
     result = ask(gaussian_shift(0.3), 1000)
 
-    assert verdict(result, result.upper).decision is Decision.PASS  # type: ignore[attr-defined,arg-type]
-    assert verdict(result, result.lower).decision is Decision.INCONCLUSIVE  # type: ignore[attr-defined,arg-type]
+    assert verdict(result, result.upper).decision is Decision.PASS
+    assert verdict(result, result.lower).decision is Decision.INCONCLUSIVE
 
 
 @pytest.mark.parametrize("threshold", [1.5, -2.0, float("nan")])
-def test_a_threshold_that_is_no_advantage_is_refused(threshold: float) -> None:
+def test_a_threshold_that_is_no_advantage_is_refused(threshold) -> None:
     with pytest.raises(OutOfRange, match="max_advantage"):
-        verdict(ask(identical(), 50), threshold)  # type: ignore[arg-type]
+        verdict(ask(identical(), 50), threshold)
 
 
 @pytest.mark.parametrize(
     ("expected", "threshold", "prior"),
     [(0.0, 0.1, 0.5), (0.3, 0.1, 0.5), (0.9, 0.85, 0.2), (0.34, 0.4, 0.35)],
 )
-def test_the_records_planned_decide_in_about_four_samples_of_five(
-    expected: float, threshold: float, prior: float
-) -> None:
+def test_the_records_planned_decide_in_about_four_samples_of_five(expected, threshold, prior) -> None:
     plan = plan_verdict(expected, threshold, prior)
-    assert plan.members is not None
-    assert plan.nonmembers is not None
     rng, decided = np.random.default_rng(1), 0
     shift = next(m for m in np.linspace(0, 8, 4001) if _advantage(m, prior) >= expected - 1e-12)
 
@@ -93,8 +88,6 @@ def _advantage(shift: float, prior: float) -> float:
 def test_a_narrower_interval_needs_more_records() -> None:
     wide, narrow = plan_width(0.2, 0.1), plan_width(0.2, 0.03)
 
-    assert wide.records is not None
-    assert narrow.records is not None
     assert narrow.records > 5 * wide.records
 
 
@@ -130,7 +123,7 @@ def test_a_threshold_a_hair_from_the_estimate_is_settled_by_no_number_of_records
         (0.2, float("inf"), Decision.FAIL),
     ],
 )
-def test_a_decision_at_a_tenth_is_what_both_ends_say(lower: float, upper: float, expected: Decision) -> None:
+def test_a_decision_at_a_tenth_is_what_both_ends_say(lower, upper, expected) -> None:
     assert decision(lower, upper, 0.1) is expected
 
 
@@ -154,7 +147,7 @@ def test_over_several_limits_a_fail_outweighs_an_open_one_and_that_a_pass() -> N
     ],
 )
 def test_above_a_hundred_million_records_or_twice_what_there_is_no_number_settles_it(
-    records: int, gap: float, expected: int | None
+    records, gap, expected
 ) -> None:
     guarantee = Guarantee("a number", "nothing", finite_sample=True)
     estimate = Estimate(0.5, Interval(0.4, 0.6, 0.95, guarantee))

@@ -1,7 +1,5 @@
 """A training procedure by several models: limits by hand, how often they miss, what is refused, and plans."""
 
-from __future__ import annotations
-
 from itertools import product
 from typing import Any
 
@@ -206,9 +204,7 @@ def test_an_accepted_verdict_says_how_many_models_or_records_would_settle_it() -
         assert "the limits that hold however they vary" in verdict.reason
     near = result.verdict(low + 0.02, accept_simulated=True)
     assert near.decision is Decision.INCONCLUSIVE
-    assert near.models_needed is not None
     assert near.models_needed > 8
-    assert near.records_needed is not None
     assert near.records_needed % 6400 == 0
     assert f"about {near.models_needed - 8} more model" in near.reason
     never = result.verdict(result.value, accept_simulated=True)
@@ -239,7 +235,6 @@ def test_so_many_models_that_show_the_same_settle_it_by_what_is_proven() -> None
     seen = trainings(values, noise=1e-4)
     for threshold in (0.05, 0.3):
         number = seen.models_for_any_variation(threshold, ALPHA, 10**4)
-        assert number is not None
         assert number > 6
         ends = [
             trainings([values[i] for i in np.arange(times) % 6], noise=1e-4).whatever_they_do(ALPHA)
@@ -265,7 +260,6 @@ def test_where_models_alone_vary_too_much_more_records_are_not_offered() -> None
 
     assert seen.times_for(0.2, float(np.mean(values)), ALPHA, 10**6) is None
     needed = seen.models_for(0.2, float(np.mean(values)), ALPHA, 10**4)
-    assert needed is not None
     half = [t.ppf(0.975, k - 1) * np.std(values, ddof=1) / np.sqrt(k) for k in (needed - 1, needed)]
     assert half[1] <= np.mean(values) - 0.2 < half[0]
 
@@ -283,7 +277,7 @@ def test_where_models_alone_vary_too_much_more_records_are_not_offered() -> None
         (["a", "b", "c", ""] * 16, "model: row 3 has no label"),
     ],
 )
-def test_what_cannot_be_told_apart_is_refused_by_one_sentence(labels: list[str], message: str) -> None:
+def test_what_cannot_be_told_apart_is_refused_by_one_sentence(labels, message) -> None:
     rng = np.random.default_rng(0)
 
     with pytest.raises(MaceError, match=message) as error:
@@ -307,7 +301,6 @@ def test_a_label_for_each_row_and_vectors_are_refused() -> None:
 
 def test_the_planned_models_settle_the_verdict() -> None:
     plan = plan_models(expected=0.25, max_advantage=0.1, spread=0.05, records=400)
-    assert plan.models is not None
 
     rng = np.random.default_rng(5)
     settled = 0
@@ -322,8 +315,6 @@ def test_the_planned_models_settle_the_verdict() -> None:
 
 def test_more_spread_takes_more_models_and_what_cannot_be_is_refused() -> None:
     steady, varied = (plan_models(0.2, 0.1, spread, 600).models for spread in (0.0, 0.1))
-    assert steady is not None
-    assert varied is not None
     assert steady < varied
     assert plan_models(0.2, 0.2, 0.05, 600).models is None
     with pytest.raises(OutOfRange, match=r"spread: got 0\.5, need a number from 0 to 0\.379"):
@@ -334,7 +325,6 @@ def test_more_spread_takes_more_models_and_what_cannot_be_is_refused() -> None:
 
 def test_clusters_take_as_many_times_the_records_as_their_design_effect_says() -> None:
     alone = plan_verdict(0.4, 0.1).records
-    assert alone is not None
 
     assert plan_verdict(0.4, 0.1, design_effect=2.5).records == int(np.ceil(2.5 * alone))
     in_clusters = plan_verdict(0.4, 0.1, design_effect=2.5, cluster_size=100)

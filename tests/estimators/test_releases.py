@@ -1,9 +1,6 @@
 """Several releases side by side: each end by hand, what holds for one query each, and how often differences err."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import pytest
@@ -179,9 +176,7 @@ SCORES = Scores.of(np.arange(10.0), np.arange(10.0) + 0.5)
         ({"a": SCORES, "b": SCORES}, {"prior": 0.0}, OutOfRange),
     ],
 )
-def test_what_cannot_be_compared_is_refused(
-    releases: Any, options: Mapping[str, Any], error: type[MaceError]
-) -> None:
+def test_what_cannot_be_compared_is_refused(releases, options, error) -> None:
     with pytest.raises(error):
         compare_releases(releases, **options)
 
@@ -196,7 +191,7 @@ def test_what_cannot_be_compared_is_refused(
         {"a": [0.2], "b": [0.4, 0.4]},
     ],
 )
-def test_differences_and_advantages_are_where_they_are_said_to_be(truths: dict[str, list[float]]) -> None:
+def test_differences_and_advantages_are_where_they_are_said_to_be(truths) -> None:
     runs = 40
     apart = max(truths["b"]) - max(truths["a"])
     missed = outside = 0

@@ -1,10 +1,5 @@
 """A series of steps: each end by hand, how far a limit is kept, and how often that is said wrongly."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 import pytest
 from scipy.special import ndtr, ndtri
@@ -52,7 +47,7 @@ def test_bands_share_the_error_among_steps_and_the_walk_does_not() -> None:
     series = advantage_series(queries, max_advantage=0.3, confidence=0.9, seed=3)
 
     for step in series.steps:
-        each = queries[step.label]  # type: ignore[index]
+        each = queries[step.label]
         at = {
             level: {name: advantage(scores, confidence=1 - level, seed=3) for name, scores in each.items()}
             for level in (0.1, 0.1 / 3, 0.1 / 6)
@@ -91,9 +86,7 @@ def test_of_one_step_and_one_query_it_is_the_advantage_itself() -> None:
         ([0.19, 0.0], "ii", None, None),
     ],
 )
-def test_the_limit_is_kept_up_to_the_first_step_that_is_not_shown_to(
-    truths: list[float], expected: str, last: str | None, failed: str | None
-) -> None:
+def test_the_limit_is_kept_up_to_the_first_step_that_is_not_shown_to(truths, expected, last, failed) -> None:
     series = advantage_series(drawn(np.random.default_rng(4), truths, 1500), max_advantage=0.2)
 
     assert decisions(series) == expected
@@ -112,8 +105,6 @@ def test_a_limit_that_is_open_says_how_many_records_would_settle_it() -> None:
 
     assert decisions(series) == "pi"
     step = series.first_open
-    assert step is not None
-    assert step.records_needed is not None
     assert step.records_needed > 800
     assert (
         f"about {roughly(step.records_needed)} records in all would settle it, you sent 800"
@@ -167,9 +158,7 @@ SCORES = Scores.of(np.arange(10.0), np.arange(10.0) + 0.5)
         ({"a": SCORES}, {"prior": 0.0}, OutOfRange),
     ],
 )
-def test_what_makes_no_series_is_refused(
-    steps: Any, options: Mapping[str, Any], error: type[MaceError]
-) -> None:
+def test_what_makes_no_series_is_refused(steps, options, error) -> None:
     with pytest.raises(error):
         advantage_series(steps, **options)
 
@@ -185,7 +174,7 @@ def test_what_makes_no_series_is_refused(
         [0.205, 0.0],
     ],
 )
-def test_a_step_beyond_the_first_that_breaks_the_limit_is_seldom_said_to_keep_it(truths: list[float]) -> None:
+def test_a_step_beyond_the_first_that_breaks_the_limit_is_seldom_said_to_keep_it(truths) -> None:
     runs, limit = 150, 0.2
     first = next(at for at, truth in enumerate(truths) if truth > limit)
     wrong = 0

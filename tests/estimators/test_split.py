@@ -1,7 +1,5 @@
 """Is the hold-out fair: sides that differ are said to, first in the column that does; a fair split hardly ever is."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -53,7 +51,7 @@ def test_the_lower_end_is_the_largest_of_all_and_they_share_the_error() -> None:
 
 
 @each_case("kind", ["number", "whole", "category", "date", "missing"])
-def test_a_column_that_differs_is_named_first(kind: str) -> None:
+def test_a_column_that_differs_is_named_first(kind) -> None:
     rng = np.random.default_rng(2)
     a, b = people(rng, 500), people(rng, 500)
     name = {"number": "wage", "whole": "age", "category": "job", "date": "day", "missing": "wage"}[kind]
@@ -155,7 +153,7 @@ def test_rows_that_repeat_count_once_and_are_said_to() -> None:
 
 
 @each_case("sizes", [(8, 8), (300, 300), (2000, 60), (60, 2000)])
-def test_rows_that_are_equal_by_chance_are_not_taken_for_repeats(sizes: tuple[int, int]) -> None:
+def test_rows_that_are_equal_by_chance_are_not_taken_for_repeats(sizes) -> None:
     rng = np.random.default_rng(7)
     said: list[str] = []
     for _ in range(15):
@@ -215,9 +213,7 @@ def test_eight_rows_are_enough_and_a_seed_gives_one_answer() -> None:
         ("train.csv", {"x": [1]}, {}, InputError, "members: got str, need columns by name"),
     ],
 )
-def test_what_is_wrong_is_named(
-    members: Any, nonmembers: Any, options: dict[str, Any], error: type[Exception], words: str
-) -> None:
+def test_what_is_wrong_is_named(members, nonmembers, options, error, words) -> None:
     with pytest.raises(error, match=words):
         check_split(members, nonmembers, **options)
 

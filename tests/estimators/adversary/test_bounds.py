@@ -47,12 +47,10 @@ def test_sides_pool_only_when_the_sample_has_a_middling_priors_shares() -> None:
     [(0.5, 100, 100), (0.1, 100, 100), (0.9, 30, 170), (0.5, 300, 1000), (0.02, 500, 50)],
 )
 @pytest.mark.parametrize("world", [identical(), gaussian_shift(0.5), scale(2.0)], ids=lambda w: w.name)
-def test_two_classes_searched_together_have_the_larger_of_their_limits(
-    world: object, prior: float, n1: int, n0: int
-) -> None:
+def test_two_classes_searched_together_have_the_larger_of_their_limits(world, prior, n1, n0) -> None:
     rng = np.random.default_rng(17)
     for _ in range(5):
-        a, b = world.draw(rng, n1, n0)  # type: ignore[attr-defined]
+        a, b = world.draw(rng, n1, n0)
         fine = by_rank(Scores.of(a, b, Query.CONTINUOUS))
         cells = fine.coarsen(10)
 
@@ -67,12 +65,12 @@ def test_two_classes_searched_together_have_the_larger_of_their_limits(
     ("prior", "n1", "n0"), [(0.5, 100, 100), (0.5, 40, 360), (0.1, 100, 100), (0.9, 30, 170), (0.3, 60, 140)]
 )
 @pytest.mark.parametrize("world", [identical(), gaussian_shift(0.3), scale(2.0)], ids=lambda w: w.name)
-def test_the_lower_end_is_seldom_above_the_truth(world: object, prior: float, n1: int, n0: int) -> None:
+def test_the_lower_end_is_seldom_above_the_truth(world, prior, n1, n0) -> None:
     rng, runs, misses = np.random.default_rng(11), 400, 0
     for run in range(runs):
-        a, b = world.draw(rng, n1, n0)  # type: ignore[attr-defined]
+        a, b = world.draw(rng, n1, n0)
         counts = by_rank(Scores.of(a, b, Query.CONTINUOUS)).coarsen(8)
-        truth = world.truth_at(counts.cells.cuts, prior)  # type: ignore[attr-defined]
+        truth = world.truth_at(counts.cells.cuts, prior)
         below = validate(counts, prior, families_for(counts), run, 1).at(ALPHA)
         misses += below.lower > truth + 1e-12
 
@@ -85,14 +83,14 @@ def test_the_lower_end_is_seldom_above_the_truth(world: object, prior: float, n1
 @pytest.mark.parametrize(
     "world", [identical(), gaussian_shift(0.3), gaussian_shift(0.9)], ids=lambda w: w.name
 )
-def test_the_upper_ends_are_seldom_below_the_truth(world: object, prior: float, n1: int, n0: int) -> None:
+def test_the_upper_ends_are_seldom_below_the_truth(world, prior, n1, n0) -> None:
     rng, runs = np.random.default_rng(12), 300
     misses = np.zeros(3, dtype=int)
     for run in range(runs):
-        a, b = world.draw(rng, n1, n0)  # type: ignore[attr-defined]
+        a, b = world.draw(rng, n1, n0)
         fine = by_rank(Scores.of(a, b, Query.CONTINUOUS))
         coarse = fine.coarsen(8)
-        truth, at_cells = world.truth(prior), world.truth_at(coarse.cells.cuts, prior)  # type: ignore[attr-defined]
+        truth, at_cells = world.truth(prior), world.truth_at(coarse.cells.cuts, prior)
         along = best_by_changes(fine.weights(prior), 2)
         limits = [
             (
@@ -125,9 +123,7 @@ def test_the_upper_ends_are_seldom_below_the_truth(world: object, prior: float, 
         (0.7, 0.3, 50, 1000, 0.5),
     ],
 )
-def test_the_traps_for_unequal_weights_are_not_fallen_into(
-    r: float, q: float, n1: int, n0: int, prior: float
-) -> None:
+def test_the_traps_for_unequal_weights_are_not_fallen_into(r, q, n1, n0, prior) -> None:
     rng, runs = np.random.default_rng(13), 500
     truth = abs(prior * r - (1 - prior) * q) + abs(prior * (1 - r) - (1 - prior) * (1 - q))
     misses = np.zeros(2, dtype=int)
@@ -162,7 +158,7 @@ def test_many_categories_are_bounded_by_their_second_moment() -> None:
 
 @pytest.mark.parametrize(("k", "f"), [(100, 0.0), (100, 0.1), (200, 0.3)])
 @pytest.mark.parametrize("prior", [0.5, 0.2])
-def test_bounds_for_many_cells_hold_where_every_cell_leaks_alike(k: int, f: float, prior: float) -> None:
+def test_bounds_for_many_cells_hold_where_every_cell_leaks_alike(k, f, prior) -> None:
     # study T-B4: constant |f| is the hardest case, Cauchy-Schwarz is then tight
     rng, runs, misses = np.random.default_rng(15), 200, 0
     sign = np.where(np.arange(k) % 2 == 0, 1, -1)
@@ -177,7 +173,7 @@ def test_bounds_for_many_cells_hold_where_every_cell_leaks_alike(k: int, f: floa
 
 @pytest.mark.parametrize("prior", [0.3, 0.1])
 def test_the_bound_on_the_hull_is_no_lower_than_the_limit_of_any_set_of_cells_and_hardly_higher(
-    prior: float,
+    prior,
 ) -> None:
     rng = np.random.default_rng(16)
     counts = Counts.of(rng.integers(0, 90, 10), rng.integers(0, 90, 10))
@@ -204,7 +200,7 @@ def test_the_bound_on_the_hull_is_no_lower_than_the_limit_of_any_set_of_cells_an
 
 @pytest.mark.parametrize("prior", [0.3, 0.05])
 def test_the_bound_for_one_change_is_no_lower_than_that_of_any_cut_and_hardly_higher(
-    prior: float, monkeypatch: pytest.MonkeyPatch
+    prior, monkeypatch
 ) -> None:
     monkeypatch.setattr(two_rates, "CLOSE", 1e-7)
     a, b = gaussian_shift(0.4).draw(np.random.default_rng(17), 1000, 400)
@@ -266,7 +262,7 @@ PERFECT = [(1000, 1000, 0.5), (200, 1800, 0.5), (30, 3000, 0.01), (100, 900, 0.1
 
 
 @pytest.mark.parametrize(("n1", "n0", "prior"), PERFECT)
-def test_a_total_leak_is_seen_from_both_sides(n1: int, n0: int, prior: float) -> None:
+def test_a_total_leak_is_seen_from_both_sides(n1, n0, prior) -> None:
     """Cells of equal mass straddle the cut between the sides: by them alone the interval was [0.899, 0.939]."""
     rng = np.random.default_rng(22)
     counts = by_rank(Scores.of(rng.normal(50, 1, n1), rng.normal(0, 1, n0)))
@@ -279,7 +275,7 @@ def test_a_total_leak_is_seen_from_both_sides(n1: int, n0: int, prior: float) ->
 
 
 @pytest.mark.parametrize(("n1", "n0"), [(5000, 15_000), (10, 10_000), (20_000, 300), (40_000, 40_000)])
-def test_the_records_that_show_where_to_look_leave_both_sides_in_proportion(n1: int, n0: int) -> None:
+def test_the_records_that_show_where_to_look_leave_both_sides_in_proportion(n1, n0) -> None:
     """A pilot of 1,000 of 15,000 and 500 of 5,000 came off both sides alike: 4,378 and 13,622 were judged."""
     a, b = gaussian_shift(0.6).draw(np.random.default_rng(26), n1, n0)
     counts, prior = by_rank(Scores.of(a, b)), n1 / (n1 + n0)
@@ -302,13 +298,11 @@ def cells_only(counts: Counts, prior: float) -> float:
     ("n1", "n0", "prior"), [(300, 300, 0.5), (60, 540, 0.5), (100, 900, 0.1), (50, 50, 0.9)]
 )
 @pytest.mark.parametrize("world", [identical(), gaussian_shift(0.3), scale(2.0)], ids=lambda w: w.name)
-def test_the_lower_end_by_cuts_anywhere_is_seldom_above_the_truth(
-    world: object, prior: float, n1: int, n0: int
-) -> None:
+def test_the_lower_end_by_cuts_anywhere_is_seldom_above_the_truth(world, prior, n1, n0) -> None:
     rng, runs, misses = np.random.default_rng(23), 200, 0
-    truth = world.truth(prior)  # type: ignore[attr-defined]
+    truth = world.truth(prior)
     for run in range(runs):
-        a, b = world.draw(rng, n1, n0)  # type: ignore[attr-defined]
+        a, b = world.draw(rng, n1, n0)
         counts = by_rank(Scores.of(a, b, Query.CONTINUOUS))
         misses += validate_anywhere(counts, prior, 8, run, 1).at(ALPHA).lower > truth + 1e-9
 
@@ -316,9 +310,7 @@ def test_the_lower_end_by_cuts_anywhere_is_seldom_above_the_truth(
 
 
 @pytest.mark.parametrize(("n1", "n0", "share"), [(100, 1000, 0.0015), (30, 300, 0.005)])
-def test_a_near_perfect_rule_of_two_cuts_is_bounded_though_its_errors_are_few(
-    n1: int, n0: int, share: float
-) -> None:
+def test_a_near_perfect_rule_of_two_cuts_is_bounded_though_its_errors_are_few(n1, n0, share) -> None:
     """A normal limit of few errors missed 14% and 13% of these."""
     rng, runs, misses = np.random.default_rng(24), 300, 0
     for _ in range(runs):
@@ -333,9 +325,7 @@ LONE = [(0.6, 1000, 9000, 0.5), (0.3, 1000, 4000, 0.5), (0.6, 1000, 9000, 0.3), 
 
 
 @pytest.mark.parametrize(("share", "n1", "n0", "prior"), LONE)
-def test_labels_seen_once_are_bounded_by_what_they_could_give(
-    share: float, n1: int, n0: int, prior: float
-) -> None:
+def test_labels_seen_once_are_bounded_by_what_they_could_give(share, n1, n0, prior) -> None:
     """Members carry a label of their own with this chance, else one of 80: missed in every sample before."""
     rng, runs, misses, below = np.random.default_rng(25), 60, 0, []
     common = np.full(80, 1 / 80)
@@ -355,9 +345,7 @@ def test_labels_seen_once_are_bounded_by_what_they_could_give(
 
 
 @pytest.mark.parametrize(("n1", "n0", "k", "up", "down"), [(1000, 99_000, 64, 1.8, 0.2)])
-def test_one_heavy_cell_among_many_does_not_shrink_the_second_moments_error(
-    n1: int, n0: int, k: int, up: float, down: float
-) -> None:
+def test_one_heavy_cell_among_many_does_not_shrink_the_second_moments_error(n1, n0, k, up, down) -> None:
     """The unweighted mean of the cells' variances missed 3.4 to 3.8%."""
     rng, runs, misses = np.random.default_rng(26), 400, 0
     q = np.concatenate([[0.5], np.full(k, 0.5 / k)])

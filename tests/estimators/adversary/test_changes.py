@@ -19,7 +19,7 @@ def best_by_trying(gain: np.ndarray, most: int) -> np.ndarray:
 
 @pytest.mark.parametrize("most", [0, 1, 2, 3, 9])
 @pytest.mark.parametrize("ties", [True, False])
-def test_it_is_what_trying_every_rule_gives(most: int, ties: bool) -> None:
+def test_it_is_what_trying_every_rule_gives(most, ties) -> None:
     rng = np.random.default_rng(most)
     for _ in range(300):
         size = int(rng.integers(1, 30))
@@ -35,7 +35,7 @@ def test_runs_that_only_grow_are_given_up_one_by_one() -> None:
 
 @pytest.mark.parametrize("size", [255, 256, 257, 511, 513, 5000])
 @pytest.mark.parametrize("ties", [True, False])
-def test_long_scores_have_what_the_rule_with_more_changes_says_of_fewer(size: int, ties: bool) -> None:
+def test_long_scores_have_what_the_rule_with_more_changes_says_of_fewer(size, ties) -> None:
     rng = np.random.default_rng(size)
     for _ in range(30):
         gain = rng.integers(-3, 4, size).astype(float) if ties else rng.normal(size=size)

@@ -75,7 +75,7 @@ def test_smoothing_with_a_tiny_bandwidth_changes_nothing() -> None:
 
 
 @pytest.mark.parametrize("prior", [0.5, 0.1])
-def test_the_in_sample_threshold_equals_a_sweep_over_every_score(prior: float) -> None:
+def test_the_in_sample_threshold_equals_a_sweep_over_every_score(prior) -> None:
     a, b = atoms().draw(np.random.default_rng(1), 200, 300)
     cuts = np.unique(np.concatenate([a, b]))
     sweep = [2 * (prior * np.mean(a >= c) + (1 - prior) * np.mean(b < c)) - 1 for c in cuts]

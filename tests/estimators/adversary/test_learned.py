@@ -1,23 +1,13 @@
 """What is learned from vectors: on one thread, and never on the caller's account."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
-import pytest
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from estimators import LearnedTarget, Scores, advantage
-from estimators.adversary.learned import (
-    BoxPosterior,
-    Learner,
-    boosting,
-    learn_halves,
-    learn_score,
-    logistic,
-)
+from estimators.adversary.learned import BoxPosterior, Learner, boosting, learn_halves, learn_score, logistic
 
 
 def sizes() -> set[int]:
@@ -30,9 +20,7 @@ def vectors(n: int = 120) -> Scores:
     return Scores.of(rng.normal(0.5, 1, (n, 2)), rng.normal(0, 1, (n, 2)))
 
 
-def test_learners_train_and_predict_on_one_thread_and_the_caller_s_number_comes_back(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_learners_train_and_predict_on_one_thread_and_the_caller_s_number_comes_back(monkeypatch) -> None:
     monkeypatch.setenv("OMP_NUM_THREADS", "2")  # for what is loaded while learning
     inside: dict[str, set[int]] = {"fit": set(), "predict": set()}
 

@@ -31,7 +31,7 @@ def limit_of_a_mean(
 
 @pytest.mark.parametrize("n", [10, 30, 100])
 @pytest.mark.parametrize("alpha", [0.05, 0.025, 0.005, 0.0005])
-def test_the_limit_for_one_rule_errs_no_more_often_than_it_says(n: int, alpha: float) -> None:
+def test_the_limit_for_one_rule_errs_no_more_often_than_it_says(n, alpha) -> None:
     """Every pair (records only the first gets right, only the second), enumerated; without SHIFT and WIDEN 10-fold."""
     only_first, only_second = (each.ravel() for each in np.mgrid[: n + 1, : n + 1])
     possible = only_first + only_second <= n
@@ -52,7 +52,7 @@ def test_the_limit_for_one_rule_errs_no_more_often_than_it_says(n: int, alpha: f
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_no_rule_of_the_class_leaves_less_than_is_stated(seed: int) -> None:
+def test_no_rule_of_the_class_leaves_less_than_is_stated(seed) -> None:
     """All 2^7 rules on seven cells, by the formula written out; what is stated is below the least of them, and near."""
     rng = np.random.default_rng(seed)
     tables = rng.integers(0, 60, (2, 2, 7))
@@ -109,9 +109,7 @@ WORLDS = [
 
 
 @pytest.mark.parametrize(("n1", "n0", "prior", "first", "second", "alike"), WORLDS)
-def test_the_interval_of_a_paired_difference_covers_it(
-    n1: int, n0: int, prior: float, first: float, second: float, alike: float
-) -> None:
+def test_the_interval_of_a_paired_difference_covers_it(n1, n0, prior, first, second, alike) -> None:
     """Alike, mirrored, without leak, perfect, unequal, at a low prior: either end errs in at most 2.5%."""
     rng, runs, above, below = np.random.default_rng(40), 100, 0, 0
     truth = optimal(first, prior) - optimal(second, prior)
@@ -133,7 +131,7 @@ def test_the_interval_of_a_paired_difference_covers_it(
     ],
 )
 def test_the_more_alike_two_scores_are_the_narrower_their_difference(
-    n1: int, n0: int, prior: float, first: float, second: float, alike: float, most: float
+    n1, n0, prior, first, second, alike, most
 ) -> None:
     """It was wider than for independent samples: 0.257 where that gives 0.165 and McNemar's test about 0.113."""
     rng, paired, apart = np.random.default_rng(41), [], []
@@ -146,7 +144,7 @@ def test_the_more_alike_two_scores_are_the_narrower_their_difference(
 
 
 @pytest.mark.parametrize("alike", [0.99, 0.0])
-def test_rows_in_another_order_get_the_interval_of_unrelated_records(alike: float) -> None:
+def test_rows_in_another_order_get_the_interval_of_unrelated_records(alike) -> None:
     """Nothing goes wrong unless one score mirrors the other: it only loses what they have in common."""
     rng, runs, misses, widths = np.random.default_rng(45), 60, 0, []
     truth = optimal(0.8, 0.5) - optimal(0.6, 0.5)

@@ -1,7 +1,5 @@
 """A pilot is drawn from rows as they come, and what it taught is stated on all others."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from importlib import import_module
 
@@ -116,7 +114,7 @@ def test_a_stream_counts_what_records_in_memory_do_by_the_same_pilot() -> None:
     assert stream.counts().to_dict() == whole.to_dict()
 
 
-def test_many_records_in_memory_are_answered_along_one_learned_score(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_records_in_memory_are_answered_along_one_learned_score(monkeypatch) -> None:
     monkeypatch.setattr(import_module("estimators.advantage"), "MANY", 2000)
     monkeypatch.setattr(learned, "MOST_TAUGHT", 300)
     rng = np.random.default_rng(4)

@@ -1,7 +1,5 @@
 """The lower bound on epsilon by literal twins and by worlds of known epsilon."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,12 +7,7 @@ from hypothesis import strategies as st
 from scipy.special import expit, logit
 from scipy.stats import binom
 
-from estimators.audit.epsilon import (
-    Direction,
-    _ways_to_guess,
-    check_claim,
-    epsilon_lower_bound,
-)
+from estimators.audit.epsilon import Direction, _ways_to_guess, check_claim, epsilon_lower_bound
 from estimators.audit.exposure import exposure
 from estimators.errors import OutOfRange, UnknownName
 from estimators.gate import judge

@@ -1,7 +1,5 @@
 """ROC curve, area and operating points: other programs, slow literal twins, and coverage by simulation."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.special import ndtr, ndtri

@@ -1,7 +1,5 @@
 """Bandwidth rules against closed forms, slow twins and statsmodels."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from statsmodels.nonparametric.bandwidths import bw_silverman
@@ -50,7 +48,7 @@ def test_scott_is_the_deviation_times_the_rate_of_the_dimension() -> None:
 
 
 @pytest.mark.parametrize("n", [20, 500, 30_000])
-def test_silverman_agrees_with_statsmodels(n: int) -> None:
+def test_silverman_agrees_with_statsmodels(n) -> None:
     x = np.random.default_rng(1).standard_t(3, size=n)
 
     width = Silverman().choose(Sample.of(x))
@@ -67,7 +65,7 @@ def test_quartiles_of_many_records_come_from_the_grid() -> None:
 
 
 @pytest.mark.parametrize(("rule", "noise"), [(ImprovedSheatherJones(), 0.03), (LeastSquaresCV(), 0.2)])
-def test_data_driven_rules_find_the_best_width_for_a_gaussian(rule: Bandwidth, noise: float) -> None:
+def test_data_driven_rules_find_the_best_width_for_a_gaussian(rule, noise) -> None:
     n = 200_000  # cross-validation is known for its noise, of relative order n^(-1/10)
 
     width = rule.choose(Sample.of(np.random.default_rng(3).normal(size=n)))
@@ -76,7 +74,7 @@ def test_data_driven_rules_find_the_best_width_for_a_gaussian(rule: Bandwidth, n
 
 
 @pytest.mark.parametrize("rule", [ImprovedSheatherJones(), LeastSquaresCV()])
-def test_two_far_modes_do_not_blur_the_width(rule: Bandwidth) -> None:
+def test_two_far_modes_do_not_blur_the_width(rule) -> None:
     n = 100_000
     best = best_for_gaussian(n // 2)  # two Gaussians that do not meet: each as if alone
 
@@ -88,7 +86,7 @@ def test_two_far_modes_do_not_blur_the_width(rule: Bandwidth) -> None:
 
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("scale", [1e-9, 1e-3, 1e6])
-def test_every_rule_scales_with_the_data_and_ignores_where_they_lie(rule: Bandwidth, scale: float) -> None:
+def test_every_rule_scales_with_the_data_and_ignores_where_they_lie(rule, scale) -> None:
     x = np.random.default_rng(4).normal(size=3000) + 0.7 * (np.arange(3000) % 3)
 
     width, scaled = rule.choose(Sample.of(x)), rule.choose(Sample.of((x + 5.0) * scale))
@@ -97,7 +95,7 @@ def test_every_rule_scales_with_the_data_and_ignores_where_they_lie(rule: Bandwi
 
 
 @pytest.mark.parametrize("rule", [Silverman(), ImprovedSheatherJones(), LeastSquaresCV()])
-def test_one_far_outlier_does_not_change_a_robust_width(rule: Bandwidth) -> None:
+def test_one_far_outlier_does_not_change_a_robust_width(rule) -> None:
     x = np.random.default_rng(6).normal(size=5000)
 
     clean, spoiled = rule.choose(Sample.of(x)), rule.choose(Sample.of(np.append(x, 1e9)))
@@ -154,13 +152,13 @@ def test_counts_on_a_grid_choose_what_their_records_choose() -> None:
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_equal_records_have_no_width(rule: Bandwidth) -> None:
+def test_equal_records_have_no_width(rule) -> None:
     with pytest.raises(OutOfRange, match="equal records have no scale"):
         rule.choose(Sample.of(np.full(50, 3.0)))
 
 
 @pytest.mark.parametrize("width", [0.0, -1.0, float("nan"), float("inf")])
-def test_a_fixed_width_must_be_above_0_and_finite(width: float) -> None:
+def test_a_fixed_width_must_be_above_0_and_finite(width) -> None:
     with pytest.raises(OutOfRange, match="bandwidth"):
         Fixed(width)
 
@@ -192,7 +190,7 @@ def test_spread_indices_stay_inside_and_have_no_period() -> None:
 
 
 @pytest.mark.parametrize("n", [2, 3, 4, 5, 6, 7, 200, 201, 202, 203])
-def test_quartiles_are_numpys(n: int) -> None:
+def test_quartiles_are_numpys(n) -> None:
     x = np.random.default_rng(n).normal(size=n)
 
     first, third = np.quantile(x, [0.25, 0.75])

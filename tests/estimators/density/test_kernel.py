@@ -1,14 +1,12 @@
 """Kernel densities against literal sums over records, scipy and scikit-learn."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import gaussian_kde
 from sklearn.neighbors import KernelDensity
 
 from estimators.density.atoms import split_atoms
-from estimators.density.bandwidth import Bandwidth, Fixed, ImprovedSheatherJones, Scott, Silverman
+from estimators.density.bandwidth import Fixed, ImprovedSheatherJones, Scott, Silverman
 from estimators.density.kernel import LineDensities, signed_risk
 from estimators.density.line import absolute_sum
 from estimators.density.space import PlaneDensities, PointDensities, densities_of
@@ -68,7 +66,7 @@ def draw_sides(world: oracles.World, seed: int, n1: int, n0: int) -> tuple[np.nd
 
 @pytest.mark.parametrize("rule", [Silverman(), ImprovedSheatherJones(), Fixed(0.05)])
 @pytest.mark.parametrize("name", ["gaussian", "uneven", "cauchy", "outlier", "far modes"])
-def test_u_n_is_the_integral_over_literal_sums(name: str, rule: Bandwidth) -> None:
+def test_u_n_is_the_integral_over_literal_sums(name, rule) -> None:
     a, b = samples(name)
 
     result = LineDensities.of(a, b, rule)
@@ -77,7 +75,7 @@ def test_u_n_is_the_integral_over_literal_sums(name: str, rule: Bandwidth) -> No
 
 
 @pytest.mark.parametrize("name", ["gaussian", "uneven", "cauchy", "outlier", "far modes", "tiny scale"])
-def test_risk_at_every_record_is_that_of_literal_sums(name: str) -> None:
+def test_risk_at_every_record_is_that_of_literal_sums(name) -> None:
     a, b = samples(name)
     points = np.concatenate([a, b])
 
@@ -90,7 +88,7 @@ def test_risk_at_every_record_is_that_of_literal_sums(name: str) -> None:
 
 
 @pytest.mark.parametrize("prior", PRIORS)
-def test_bandwidths_far_apart_get_a_grid_each(prior: float) -> None:
+def test_bandwidths_far_apart_get_a_grid_each(prior) -> None:
     rng = np.random.default_rng(14)
     a, b = np.append(rng.normal(0.5, 1, 40), [2000.0, -900.0]), rng.normal(size=60)
     points = np.concatenate([a, b])
@@ -124,20 +122,18 @@ def test_densities_agree_with_scipy() -> None:
 def test_densities_integrate_to_one_and_are_never_negative() -> None:
     result = LineDensities.of(*samples("cauchy"), Silverman())
 
-    assert result.lines is not None
     assert result.members.sum() * result.lines[0].step == pytest.approx(1.0, abs=1e-9)
     assert result.members.min() >= 0.0
     assert result.nonmembers.min() >= 0.0
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_cauchy_tails_of_many_records_keep_their_resolution(seed: int) -> None:
+def test_cauchy_tails_of_many_records_keep_their_resolution(seed) -> None:
     world = oracles.cauchy_shift(0.2)
     a, b = draw_sides(world, seed, 60_000, 60_000)
 
     result = LineDensities.of(a, b, Silverman())
 
-    assert result.lines is not None
     assert result.lines[0].step <= min(result.widths) / 40
     for prior in (0.5, 0.3):
         assert result.advantage(prior) == pytest.approx(world.truth(prior), abs=0.02)
@@ -162,7 +158,7 @@ def test_points_between_cut_stretches_keep_their_densities() -> None:
 
 
 @pytest.mark.parametrize("prior", PRIORS)
-def test_atoms_are_counted_and_the_rest_is_smoothed(prior: float) -> None:
+def test_atoms_are_counted_and_the_rest_is_smoothed(prior) -> None:
     world = oracles.atoms()
     a, b = draw_sides(world, 3, 100_000, 50_000)
 
@@ -186,7 +182,7 @@ def test_an_atom_that_only_members_have_is_not_smoothed_away() -> None:
 
 
 @pytest.mark.parametrize("prior", PRIORS)
-def test_few_distinct_values_are_all_atoms_and_give_w_n(prior: float) -> None:
+def test_few_distinct_values_are_all_atoms_and_give_w_n(prior) -> None:
     rng = np.random.default_rng(5)
     a, b = rng.integers(0, 7, 900).astype(float), rng.binomial(6, 0.5, 500).astype(float)
 
@@ -216,7 +212,7 @@ def test_a_rounded_score_that_saturates_has_its_end_as_an_atom() -> None:
 
 
 @pytest.mark.parametrize("prior", PRIORS)
-def test_constant_sides_need_no_bandwidth(prior: float) -> None:
+def test_constant_sides_need_no_bandwidth(prior) -> None:
     same = LineDensities.of(np.full(20, 0.3), np.full(30, 0.3), Scott()).advantage(prior)
     apart = LineDensities.of(np.full(20, 0.3), np.full(30, 0.4), Scott()).advantage(prior)
     one = LineDensities.of(np.full(20, 9.0), np.random.default_rng(8).normal(size=5000), Scott()).advantage(
@@ -245,7 +241,7 @@ def test_a_tiny_bandwidth_makes_every_record_its_own_island() -> None:
 
 
 @pytest.mark.parametrize("prior", PRIORS)
-def test_swapping_the_sides_and_the_prior_changes_nothing(prior: float) -> None:
+def test_swapping_the_sides_and_the_prior_changes_nothing(prior) -> None:
     a, b = samples("uneven")
 
     there, back = LineDensities.of(a, b, Scott()), LineDensities.of(b, a, Scott())
@@ -254,7 +250,7 @@ def test_swapping_the_sides_and_the_prior_changes_nothing(prior: float) -> None:
 
 
 @pytest.mark.parametrize("prior", PRIORS)
-def test_the_prior_weights_the_densities_never_the_share_in_the_sample(prior: float) -> None:
+def test_the_prior_weights_the_densities_never_the_share_in_the_sample(prior) -> None:
     """erratum E21: nine times the nonmembers, each repeated, leave densities and advantage alone."""
     a, b = samples("gaussian")
 
@@ -307,7 +303,6 @@ def test_a_plane_integrates_what_points_at_random_integrate() -> None:
 
     plane, points = PlaneDensities.of(a, b, Scott()), PointDensities.of(a, b, Scott(), seed=1)
 
-    assert plane is not None
     for prior in PRIORS:
         assert abs(plane.advantage(prior) - points.advantage(prior)) < 4 * points.standard_error(prior) + 1e-4
 
@@ -323,7 +318,7 @@ def test_a_plane_with_a_far_outlier_is_summed_directly() -> None:
 
 
 @pytest.mark.parametrize("d", [3, 6, 10])
-def test_sums_in_many_dimensions_agree_with_scikit_learn(d: int) -> None:
+def test_sums_in_many_dimensions_agree_with_scikit_learn(d) -> None:
     rng = np.random.default_rng(d)
     a, b = rng.normal(0.2, 1, (150, d)), rng.normal(size=(400, d)) * 2
 

@@ -4,12 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import beta, binom
 
-from estimators.limits.binomial import (
-    clopper_pearson,
-    lower_limit,
-    mcdiarmid_radius,
-    upper_limit,
-)
+from estimators.limits.binomial import clopper_pearson, lower_limit, mcdiarmid_radius, upper_limit
 from estimators.limits.two_rates import weighted_accuracy_lower, weighted_accuracy_upper
 
 
@@ -72,7 +67,7 @@ RATES = np.array([0.005, 0.02, 0.1, 0.3, 0.5, 0.7, 0.85, 0.9, 0.95, 0.97, 0.98, 
         (0.1, 150, 150),
     ],
 )
-def test_each_limit_of_the_weighted_accuracy_misses_at_most_its_level(prior: float, n1: int, n0: int) -> None:
+def test_each_limit_of_the_weighted_accuracy_misses_at_most_its_level(prior, n1, n0) -> None:
     tp, tn = np.meshgrid(np.arange(n1 + 1.0), np.arange(n0 + 1.0), indexing="ij")
     low = weighted_accuracy_lower(tp, n1, tn, n0, prior, 0.025)
     high = weighted_accuracy_upper(tp, n1, tn, n0, prior, 0.025)

@@ -26,9 +26,7 @@ from estimators.metric.presets import PRESETS, preset
 @pytest.mark.parametrize(
     ("hits", "n_a", "others", "n_c"), [(7, 12, 3, 15), (1, 9, 8, 10), (400, 900, 90, 300)]
 )
-def test_the_odds_ratio_is_bounded_where_fishers_noncentral_law_says(
-    hits: int, n_a: int, others: int, n_c: int
-) -> None:
+def test_the_odds_ratio_is_bounded_where_fishers_noncentral_law_says(hits, n_a, others, n_c) -> None:
     total, alpha = hits + others, 0.025
 
     low, high = np.exp(odds_limits(hits, n_a, others, n_c, alpha))
@@ -70,7 +68,7 @@ def test_a_rate_alone_has_clopper_and_pearsons_limits() -> None:
 
 
 @pytest.mark.parametrize(("n", "k"), [(9, 3), (40, 40), (40, 1)])
-def test_the_rate_at_a_record_of_known_rank_lies_within_those_limits(n: int, k: int) -> None:
+def test_the_rate_at_a_record_of_known_rank_lies_within_those_limits(n, k) -> None:
     alpha = 0.025
 
     assert (
@@ -80,7 +78,7 @@ def test_the_rate_at_a_record_of_known_rank_lies_within_those_limits(n: int, k: 
 
 
 @pytest.mark.parametrize("prior", [0.01, 0.5, 0.9])
-def test_a_fixed_rules_advantage_misses_no_more_than_its_level_whatever_the_rates(prior: float) -> None:
+def test_a_fixed_rules_advantage_misses_no_more_than_its_level_whatever_the_rates(prior) -> None:
     n1, n0, alpha = 12, 9, 0.05
     ends = {
         (x, y): FixedCut(GuessTable(x, n1, y, n0, prior)).advantage(alpha)
@@ -98,7 +96,7 @@ def test_a_fixed_rules_advantage_misses_no_more_than_its_level_whatever_the_rate
 
 @pytest.mark.parametrize("name", PRESETS)
 @pytest.mark.parametrize("cut", ["fixed", "pooled", "any"])
-def test_every_metric_lies_within_its_limits_and_they_within_its_range(name: str, cut: str) -> None:
+def test_every_metric_lies_within_its_limits_and_they_within_its_range(name, cut) -> None:
     table = GuessTable(60, 100, 70, 400, 0.2)
     every: dict[str, CutLimits] = {
         "fixed": FixedCut(table),
@@ -159,7 +157,7 @@ def chance(share: float, ratio: float, n1: int, n0: int, beyond: int) -> float:
 
 
 @pytest.mark.parametrize("seen", [(100, 0), (0, 100), (100, 100), (1, 0)])
-def test_a_pooled_cut_at_the_edge_has_limits(seen: tuple[int, int]) -> None:
+def test_a_pooled_cut_at_the_edge_has_limits(seen) -> None:
     low, high = PooledCut(GuessTable(seen[0], 101, seen[1], 101, 0.5), bool(seen[0])).advantage(1e-4)
 
     assert -1.0 <= low <= high <= 1.0

@@ -1,7 +1,5 @@
 """Hits that chance does not explain: against the hypergeometric law, and how often the limit is too high."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,7 +9,7 @@ from estimators.limits.excess import excess_lower
 
 
 @given(st.data())
-def test_the_limit_is_the_least_number_that_chance_does_not_refuse(data: st.DataObject) -> None:
+def test_the_limit_is_the_least_number_that_chance_does_not_refuse(data) -> None:
     trials, others = (data.draw(st.integers(1, 40)) for _ in range(2))
     hits, other_hits = data.draw(st.integers(0, trials)), data.draw(st.integers(0, others))
     alpha = data.draw(st.sampled_from([0.001, 0.025, 0.2]))

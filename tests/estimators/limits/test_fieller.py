@@ -1,7 +1,5 @@
 """Limits of ratios: golden values, a slow literal twin, laws, and coverage by exact enumeration."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

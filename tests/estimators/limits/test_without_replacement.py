@@ -37,7 +37,7 @@ def by_every_pair(first: Side, second: Side, seen: float, alpha: float) -> float
     ],
 )
 @pytest.mark.parametrize("alpha", [0.21, 0.026, 0.0005])  # no chance is exactly one of these
-def test_the_limit_is_that_of_every_pair_of_totals(first: Side, second: Side, alpha: float) -> None:
+def test_the_limit_is_that_of_every_pair_of_totals(first, second, alpha) -> None:
     rng = np.random.default_rng(0)
     for _ in range(6):
         hits = rng.integers(0, first.sample + 1), rng.integers(0, second.sample + 1)
@@ -109,7 +109,7 @@ def test_the_search_finds_the_highest_of_many_peaks() -> None:
 
 
 @pytest.mark.parametrize("alpha", [0.025, 0.0005])
-def test_chernoffs_limit_is_above_and_not_far(alpha: float) -> None:
+def test_chernoffs_limit_is_above_and_not_far(alpha) -> None:
     for first, second in (
         (Side(40, 20, 0.5 / 40), Side(40, 20, 0.5 / 40)),
         (Side(30, 29, 0.1 / 30), Side(50, 10, 0.9 / 50)),

@@ -1,7 +1,5 @@
 """What a metric is: against scikit-learn, brute force over adversaries, and the paper's own examples."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

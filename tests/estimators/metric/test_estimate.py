@@ -1,7 +1,5 @@
 """The optimum of a metric: against brute force, the paper's algorithms literally, both ends by simulation."""
 
-from __future__ import annotations
-
 import itertools
 from collections import Counter
 
@@ -391,7 +389,7 @@ def test_very_few_records_give_a_wide_interval_and_a_caution_not_a_failure(n1, n
 
 
 @pytest.mark.parametrize("prior", [0.5, 0.3])
-def test_the_best_accuracy_and_the_advantage_are_one_number_with_one_interval(prior: float) -> None:
+def test_the_best_accuracy_and_the_advantage_are_one_number_with_one_interval(prior) -> None:
     a, b = gaussian_shift(0.4).draw(np.random.default_rng(9), 600, 500)
     counts = by_rank(Scores.of(a, b))
 

@@ -15,7 +15,7 @@ COUNTS = Counts.of([60, 30, 10, 0], [10, 40, 50, 0])
 
 @pytest.mark.parametrize("name", ["accuracy", "balanced_accuracy", "precision", "f_beta"])
 @pytest.mark.parametrize("prior", [0.5, 0.3])
-def test_no_posterior_within_the_cells_interval_leaves_the_range(name: str, prior: float) -> None:
+def test_no_posterior_within_the_cells_interval_leaves_the_range(name, prior) -> None:
     metric = preset(name, prior)
     signed = cell_risks(COUNTS, prior).signed
 
@@ -58,9 +58,7 @@ def test_a_threshold_learned_from_the_data_is_said_to_be() -> None:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_precision_of_the_best_cell_has_a_value_and_the_range_of_both_guesses_at_every_seed(
-    seed: int,
-) -> None:
+def test_precision_of_the_best_cell_has_a_value_and_the_range_of_both_guesses_at_every_seed(seed) -> None:
     counts = Counts.of([10, 30, 60], [60, 30, 10])
 
     result = individual_metric(counts, preset("precision", 0.5), 0.5, seed=seed)

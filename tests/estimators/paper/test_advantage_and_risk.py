@@ -1,7 +1,5 @@
 """MACE's formulas, worked by hand, by slow twins and by the golden values of study section 6."""
 
-from __future__ import annotations
-
 from itertools import combinations
 from math import comb, log, sqrt
 from typing import Any
@@ -35,7 +33,7 @@ TEN = Counts.of([5, 3, 2], [1, 4, 5])
 
 
 def codes(result: object) -> set[str]:
-    return {caution.code for caution in result.cautions}  # type: ignore[attr-defined]
+    return {caution.code for caution in result.cautions}
 
 
 def literal_w(members: np.ndarray, nonmembers: np.ndarray, prior: float, bins: int) -> float:
@@ -53,7 +51,7 @@ def f(r: Any, q: Any, p: float) -> Any:
 
 
 @pytest.mark.parametrize(("prior", "by_hand"), [(0.5, 0.4), (0.1, 0.8), (0.3, 0.08 + 0.19 + 0.29)])
-def test_w_n_by_hand(prior: float, by_hand: float) -> None:
+def test_w_n_by_hand(prior, by_hand) -> None:
     """Members .5 .3 .2, nonmembers .1 .4 .5; at .3 it is |.15 - .07| + |.09 - .28| + |.06 - .35|."""
     value = discrete_advantage(TEN, prior).value
 
@@ -61,7 +59,7 @@ def test_w_n_by_hand(prior: float, by_hand: float) -> None:
 
 
 @pytest.mark.parametrize("prior", [0.5, 0.1, 0.7])
-def test_algorithm_1_reads_a_continuous_score_in_equal_slices_when_asked(prior: float) -> None:
+def test_algorithm_1_reads_a_continuous_score_in_equal_slices_when_asked(prior) -> None:
     rng = np.random.default_rng(1)
     a, b = rng.normal(0.5, 1, 700), rng.normal(size=400)
 
@@ -91,7 +89,7 @@ def test_algorithm_1_counts_categories_and_smooths_numbers() -> None:
 
 
 @pytest.mark.parametrize("prior", [0.5, 0.1])
-def test_u_n_is_the_integral_of_scipy_s_estimates(prior: float) -> None:
+def test_u_n_is_the_integral_of_scipy_s_estimates(prior) -> None:
     rng = np.random.default_rng(3)
     a, b = rng.normal(0.6, 1, 150), rng.normal(size=90)
     grid = np.linspace(-8, 9, 60_001)
@@ -162,7 +160,7 @@ def test_cells_fixed_in_advance_are_proven() -> None:
 @pytest.mark.parametrize("prior", [0.5, 0.2])
 @pytest.mark.parametrize(("n1", "n0"), [(400, 400), (600, 150)])
 @pytest.mark.parametrize("law", ["normal", "skewed", "rounded"])
-def test_the_null_level_is_the_mean_without_a_leak(prior: float, n1: int, n0: int, law: str) -> None:
+def test_the_null_level_is_the_mean_without_a_leak(prior, n1, n0, law) -> None:
     """Both statistics are above 0 by chance: 0.164 for 100 cells and 1,000 records a side that leak nothing."""
     rng = np.random.default_rng(6)
 
@@ -205,7 +203,7 @@ def test_the_null_level_of_large_cells_and_of_many_records() -> None:
 
 
 @pytest.mark.parametrize("dimension", [2, 3])
-def test_the_null_level_of_a_vector_s_u_n(dimension: int) -> None:
+def test_the_null_level_of_a_vector_s_u_n(dimension) -> None:
     rng = np.random.default_rng(8)
     scores = [
         Scores.of(rng.normal(size=(300, dimension)), rng.normal(size=(300, dimension))) for _ in range(10)
@@ -224,7 +222,7 @@ def test_theorem_2_golden_box() -> None:
 
 
 @pytest.mark.parametrize("prior", [0.5, 0.1, 0.8])
-def test_theorem_2_is_the_two_opposite_corners(prior: float) -> None:
+def test_theorem_2_is_the_two_opposite_corners(prior) -> None:
     a, b, delta = [7, 13, 40], [22, 9, 1], 0.1
 
     risk = discrete_risk(Counts.of(a, b), prior, 1 - delta)
@@ -239,7 +237,7 @@ def test_theorem_2_is_the_two_opposite_corners(prior: float) -> None:
 
 
 @pytest.mark.parametrize(("r", "q"), [(0.02, 0.02), (0.3, 0.1), (0.5, 0.9)])
-def test_e11_a_quarter_of_delta_in_each_tail_covers(r: float, q: float) -> None:
+def test_e11_a_quarter_of_delta_in_each_tail_covers(r, q) -> None:
     """erratum E11: by exact enumeration over all outcomes."""
     n, prior, truth = 30, 0.1, f(r, q, 0.1)
     coverage = 0.0
@@ -289,7 +287,7 @@ def test_theorem_2_is_proven_for_cells_that_were_there_before_the_records() -> N
 
 
 @pytest.mark.parametrize("prior", [0.5, 0.1])
-def test_theorem_3_is_lemma_4_with_each_side_s_own_n(prior: float) -> None:
+def test_theorem_3_is_lemma_4_with_each_side_s_own_n(prior) -> None:
     rng = np.random.default_rng(7)
     a, b, h, delta = rng.normal(0.5, 1, 2000), rng.normal(size=300), 0.25, 0.1
     points = np.array([-0.7, 0.0, 0.4, 1.2])
@@ -356,7 +354,7 @@ def test_an_atom_s_risk_is_theorem_2_s() -> None:
 
 
 @pytest.mark.parametrize(("d", "golden"), [(1, 0.28209), (2, 0.07958), (3, 0.02245)])
-def test_mu_k_of_a_product_kernel(d: int, golden: float) -> None:
+def test_mu_k_of_a_product_kernel(d, golden) -> None:
     x = np.linspace(-9, 9, 4001)
 
     value = kernel_roughness(d)
@@ -417,7 +415,7 @@ def test_e16_an_outlier_on_one_axis_of_a_plane_is_seen() -> None:
 
 
 @pytest.mark.parametrize("n", [200, 2000])
-def test_e17_a_bandwidth_that_shrinks_too_fast_never_finds_no_leak(n: int) -> None:
+def test_e17_a_bandwidth_that_shrinks_too_fast_never_finds_no_leak(n) -> None:
     """erratum E17: h -> 0 alone is not enough; with N h -> 0 every record stands alone: U_N -> 1."""
     rng = np.random.default_rng(15)
     scores = Scores.of(rng.normal(size=n), rng.normal(size=n))
@@ -430,7 +428,7 @@ def test_e17_a_bandwidth_that_shrinks_too_fast_never_finds_no_leak(n: int) -> No
 
 
 @pytest.mark.parametrize("prior", [0.5, 0.2])
-def test_e21_the_prior_weights_the_sides_whatever_their_numbers(prior: float) -> None:
+def test_e21_the_prior_weights_the_sides_whatever_their_numbers(prior) -> None:
     few, many = Counts.of([5, 3, 2], [1, 4, 5]), Counts.of([5, 3, 2], [100, 400, 500])
 
     values = [discrete_advantage(counts, prior).value for counts in (few, many)]
@@ -458,7 +456,7 @@ def test_atoms_are_said_to_be_counted() -> None:
 
 
 @pytest.mark.parametrize("value", [0.0, 1.0, float("nan"), -0.2])
-def test_a_prior_or_confidence_outside_the_open_unit_is_refused(value: float) -> None:
+def test_a_prior_or_confidence_outside_the_open_unit_is_refused(value) -> None:
     with pytest.raises(OutOfRange, match="prior"):
         discrete_advantage(TEN, value)
     with pytest.raises(OutOfRange, match="confidence"):

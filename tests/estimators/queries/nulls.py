@@ -1,7 +1,5 @@
 """Members and nonmembers that no model has seen: how often the certified interval says otherwise."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

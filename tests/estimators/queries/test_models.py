@@ -1,10 +1,7 @@
 """Queries of models: the authors' formulas, written out; rounding; labels; directions; no leak where there is none."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
-from typing import Any
 
 import mpmath
 import numpy as np
@@ -16,7 +13,6 @@ from sklearn.metrics import log_loss
 from estimators.errors import (
     DimensionMismatch,
     InputError,
-    MaceError,
     NotDistribution,
     NotFinite,
     OutOfRange,
@@ -133,19 +129,19 @@ def test_errors_of_regressors_are_negated_and_summed_over_outputs() -> None:
 
 
 @each_case("query", LABELLED)
-def test_logits_and_probabilities_give_one_answer(query: Labelled) -> None:
+def test_logits_and_probabilities_give_one_answer(query) -> None:
     np.testing.assert_allclose(
         query(LOGITS + 5, LABELS, logits=True), query(PROBABILITIES, LABELS), rtol=1e-8, atol=1e-11
     )
 
 
 @each_case("query", UNLABELLED)
-def test_logits_and_probabilities_give_one_answer_without_labels(query: Labelled) -> None:
+def test_logits_and_probabilities_give_one_answer_without_labels(query) -> None:
     np.testing.assert_allclose(query(LOGITS - 5, logits=True), query(PROBABILITIES), rtol=1e-8, atol=1e-11)
 
 
 @each_case("query", LABELLED)
-def test_two_classes_may_be_one_number_a_record(query: Labelled) -> None:
+def test_two_classes_may_be_one_number_a_record(query) -> None:
     p = PROBABILITIES[:, 0]
     y = LABELS % 2
 
@@ -162,7 +158,7 @@ def test_two_classes_may_be_one_number_a_record(query: Labelled) -> None:
 
 
 @each_case("query", LABELLED)
-def test_classes_say_which_column_a_label_is(query: Labelled) -> None:
+def test_classes_say_which_column_a_label_is(query) -> None:
     order = np.array([2, 0, 3, 1])
     expected = query(PROBABILITIES, LABELS)
 
@@ -180,7 +176,7 @@ def test_classes_say_which_column_a_label_is(query: Labelled) -> None:
 
 
 @each_case("query", LABELLED)
-def test_single_precision_is_read_as_it_is(query: Labelled) -> None:
+def test_single_precision_is_read_as_it_is(query) -> None:
     single = PROBABILITIES.astype(np.float32)
 
     np.testing.assert_array_equal(query(single, LABELS), query(single.astype(np.float64), LABELS))
@@ -188,7 +184,7 @@ def test_single_precision_is_read_as_it_is(query: Labelled) -> None:
 
 
 @each_case("query", (*LABELLED, *UNLABELLED))
-def test_a_records_score_is_its_own(query: Labelled) -> None:
+def test_a_records_score_is_its_own(query) -> None:
     labels = (LABELS,) if query in LABELLED else ()
 
     alone = np.concatenate(
@@ -199,7 +195,7 @@ def test_a_records_score_is_its_own(query: Labelled) -> None:
 
 
 @each_case("query", LABELLED)
-def test_all_records_may_be_of_one_class(query: Labelled) -> None:
+def test_all_records_may_be_of_one_class(query) -> None:
     assert np.isfinite(query(PROBABILITIES, np.zeros(200, int))).all()
     assert query(np.ones((3, 1)), ["ill"] * 3, classes=["ill"]).tolist() == pytest.approx(
         query([[1.0, 0.0]] * 3, [0] * 3).tolist(), abs=1e-12
@@ -226,7 +222,7 @@ def test_a_probability_of_0_counts_as_the_floor() -> None:
 
 
 @each_case("query", LABELLED)
-def test_hard_answers_of_either_precision_are_scored(query: Labelled) -> None:
+def test_hard_answers_of_either_precision_are_scored(query) -> None:
     for kind in (np.float16, np.float32, np.float64):
         scores = query(np.eye(3, dtype=kind)[[0, 1, 2, 0]], [0, 1, 0, 2])
         assert np.isfinite(scores).all()
@@ -234,7 +230,7 @@ def test_hard_answers_of_either_precision_are_scored(query: Labelled) -> None:
 
 
 @each_case("query", (*LABELLED, *UNLABELLED))
-def test_an_overconfident_model_makes_no_ties(query: Labelled) -> None:
+def test_an_overconfident_model_makes_no_ties(query) -> None:
     logits = np.zeros((6, 3))
     logits[:, 0] = [20, 40, 60, 100, 300, 600]
 
@@ -247,7 +243,7 @@ def test_an_overconfident_model_makes_no_ties(query: Labelled) -> None:
 
 
 @each_case("gap", (-700.0, -40.0, -1.0, 0.0, 1.0, 40.0, 700.0))
-def test_every_digit_is_right_where_probabilities_are_nearly_0_or_1(gap: float) -> None:
+def test_every_digit_is_right_where_probabilities_are_nearly_0_or_1(gap) -> None:
     logits = [gap, 0.0, -1.0]
     with mpmath.workdps(700):
         powers = [mpmath.exp(mpmath.mpf(v)) for v in logits]
@@ -402,12 +398,12 @@ def of_hybrid(rng: np.random.Generator, records: int) -> np.ndarray:
         of_correctness, of_squares, of_errors, of_distances, of_discriminator, of_maximum,
     ],
 )  # fmt: skip
-def test_a_score_of_records_that_no_model_saw_shows_no_leak(scored: Any) -> None:
+def test_a_score_of_records_that_no_model_saw_shows_no_leak(scored) -> None:
     assert false_alarms(scored) <= 0.05 * RUNS
 
 
 @each_case("scored", [of_features, of_vector, of_hybrid])
-def test_a_vector_of_records_that_no_model_saw_shows_no_leak(scored: Any) -> None:
+def test_a_vector_of_records_that_no_model_saw_shows_no_leak(scored) -> None:
     assert false_alarms(scored, records=50) <= 0.05 * RUNS
 
 
@@ -584,9 +580,7 @@ NAN = float("nan")
         ),
     ],
 )
-def test_what_cannot_be_scored_is_named(
-    ask: Callable[[], object], error: type[MaceError], field: str, index: int | None, words: str
-) -> None:
+def test_what_cannot_be_scored_is_named(ask, error, field, index, words) -> None:
     with pytest.raises(error) as caught:
         ask()
 

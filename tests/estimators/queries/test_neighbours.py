@@ -1,7 +1,5 @@
 """Nearest neighbours equal brute force in float64, bit by bit, whatever they were searched with."""
 
-from __future__ import annotations
-
 import tracemalloc
 from collections.abc import Callable
 
@@ -79,9 +77,7 @@ DATA: dict[str, Callable[[np.random.Generator, int], Floats]] = {
     "name, metric, engine",
     [(name, metric, engine) for name in DATA for metric in ("l1", "l2") for engine in (*ENGINES, None)],
 )
-def test_neighbours_equal_brute_force_and_a_copy_is_at_zero(
-    name: str, metric: str, engine: str | None
-) -> None:
+def test_neighbours_equal_brute_force_and_a_copy_is_at_zero(name, metric, engine) -> None:
     rng = np.random.default_rng(3)
     rows, records = DATA[name](rng, 700), DATA[name](rng, 150)
     records[:20] = rows[rng.integers(0, 700, 20)]
@@ -108,13 +104,13 @@ def test_neighbours_equal_brute_force_and_a_copy_is_at_zero(
     st.sampled_from(("l1", "l2")),
     st.sampled_from(ENGINES),
 )
-def test_any_small_matrices(records: Floats, rows: Floats, k: int, metric: str, engine: str) -> None:
+def test_any_small_matrices(records, rows, k, metric, engine) -> None:
     answer = nearest(records, rows, k, metric, engine)
 
     np.testing.assert_array_equal(answer.distances, brute(records, rows, k, metric))
 
 
-def test_what_is_chosen_follows_the_data_not_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_chosen_follows_the_data_not_the_clock(monkeypatch) -> None:
     monkeypatch.setattr(neighbours, "_has", lambda package: package == "sklearn")
     rng = np.random.default_rng(0)
     spread, line = rng.normal(size=(4000, 25)), flat(rng, 4000)
@@ -129,7 +125,7 @@ def test_what_is_chosen_follows_the_data_not_the_clock(monkeypatch: pytest.Monke
         nearest(spread, spread, 1, engine="scan")
 
 
-def test_blocks_do_not_change_the_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blocks_do_not_change_the_answer(monkeypatch) -> None:
     rng = np.random.default_rng(4)
     records, rows = mixed(rng, 500), mixed(rng, 300)
     whole = nearest(records, rows, 3).distances
@@ -145,7 +141,7 @@ def test_blocks_do_not_change_the_answer(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @each_case("engine", ENGINES)
-def test_no_matrix_of_all_distances_is_held(engine: str) -> None:
+def test_no_matrix_of_all_distances_is_held(engine) -> None:
     rng = np.random.default_rng(6)
     records, rows = rng.random((5000, 2)), rng.random((5000, 2))
     nearest(records[:9], rows, 2, "l2", engine)  # imports

@@ -1,7 +1,5 @@
 """Copies that were written with fewer digits: each way to write by a program that writes so, and what is no copy."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from decimal import ROUND_HALF_UP, Decimal
 from math import trunc
@@ -72,7 +70,7 @@ def copied(tables: Encoding) -> tuple[int, int]:
 
 
 @each_case("name", [name for name in WRITERS if name != "scaled and back"])
-def test_a_row_is_a_copy_however_its_numbers_were_written(name: str) -> None:
+def test_a_row_is_a_copy_however_its_numbers_were_written(name) -> None:
     rng = np.random.default_rng(0)
     train, holdout, drawn = (numbers(rng, 400) for _ in range(3))
     released = written(stacked(part(train, slice(50)), part(drawn, slice(350))), WRITERS[name])
@@ -85,7 +83,7 @@ def test_a_row_is_a_copy_however_its_numbers_were_written(name: str) -> None:
 
 
 @each_case("name", ["float32", "%.4f", "%.4g", "scaled and back"])
-def test_a_row_is_a_copy_if_the_sides_have_fewer_digits(name: str) -> None:
+def test_a_row_is_a_copy_if_the_sides_have_fewer_digits(name) -> None:
     rng = np.random.default_rng(1)
     train, holdout, drawn = (numbers(rng, 400) for _ in range(3))
     released = stacked(part(train, slice(50)), part(drawn, slice(350)))
@@ -99,7 +97,7 @@ def test_a_row_is_a_copy_if_the_sides_have_fewer_digits(name: str) -> None:
 
 
 @each_case("name", ["float32", "%.4f", "%.4g"])
-def test_a_row_is_a_copy_if_the_training_table_alone_or_the_holdout_alone_has_fewer_digits(name: str) -> None:
+def test_a_row_is_a_copy_if_the_training_table_alone_or_the_holdout_alone_has_fewer_digits(name) -> None:
     rng = np.random.default_rng(9)
     train, holdout, drawn = (numbers(rng, 400) for _ in range(3))
     released = stacked(part(train, slice(50)), part(drawn, slice(350)))
@@ -209,7 +207,7 @@ def test_missing_values_texts_and_huge_integers_are_compared_as_they_are() -> No
 
 
 @each_case("decimals", [0, 1, 3])
-def test_rounding_is_what_python_prints_and_numpy_and_decimal_round(decimals: int) -> None:
+def test_rounding_is_what_python_prints_and_numpy_and_decimal_round(decimals) -> None:
     rng = np.random.default_rng(7)
     values = np.concatenate([rng.normal(0, 300, 500), rng.integers(-9999, 9999, 500) / 10.0**decimals / 2.0])
     step = Decimal(1).scaleb(-decimals)

@@ -1,10 +1,7 @@
 """Queries with shadows: the authors' formulas record by record; too few shadows; directions; no leak where none is."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
@@ -12,15 +9,7 @@ from scipy.special import expit
 from scipy.stats import norm
 from sklearn.ensemble import HistGradientBoostingRegressor
 
-from estimators.errors import (
-    DimensionMismatch,
-    InputError,
-    MaceError,
-    NotFinite,
-    OutOfRange,
-    TooFewRecords,
-    UnknownName,
-)
+from estimators.errors import DimensionMismatch, InputError, NotFinite, OutOfRange, TooFewRecords, UnknownName
 from estimators.queries import shadows
 from tests.cases import each_case
 from tests.estimators.queries.nulls import RUNS, area, false_alarms
@@ -46,7 +35,7 @@ def split(column: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 @each_case("models, records", [(2, 2), (5, 7), (16, 101), (64, 10)])
-def test_halves_leave_no_record_without_shadows_of_either_kind(models: int, records: int) -> None:
+def test_halves_leave_no_record_without_shadows_of_either_kind(models, records) -> None:
     inside = shadows.random_halves(models, records, 3)
 
     assert inside.shape == (models, records)
@@ -60,9 +49,7 @@ def test_halves_leave_no_record_without_shadows_of_either_kind(models: int, reco
 
 
 @each_case("centre, middle", [("mean", np.mean), ("median", np.median)])
-def test_lira_online_is_the_log_ratio_of_two_normal_densities(
-    centre: Any, middle: Callable[..., float]
-) -> None:
+def test_lira_online_is_the_log_ratio_of_two_normal_densities(centre, middle) -> None:
     by_hand = []
     for column, signal in enumerate(TARGET):
         inside, outside = split(column)
@@ -120,10 +107,10 @@ def test_shadows_that_all_agree_are_no_division_by_zero() -> None:
     flat = np.where(MEMBERSHIP, 2.0, 0.0)
 
     for variance in ("record", "pooled"):
-        scores = shadows.lira_online(TARGET, flat, MEMBERSHIP, variance=variance)  # type: ignore[arg-type]
+        scores = shadows.lira_online(TARGET, flat, MEMBERSHIP, variance=variance)
         assert np.isfinite(scores).all()
         assert (np.argsort(scores) == np.argsort(TARGET)).all()
-        assert np.isfinite(shadows.lira_offline(TARGET, flat, MEMBERSHIP, variance=variance)).all()  # type: ignore[arg-type]
+        assert np.isfinite(shadows.lira_offline(TARGET, flat, MEMBERSHIP, variance=variance)).all()
 
 
 # RMIA
@@ -143,16 +130,14 @@ def ratios(online: bool, a: float) -> list[float]:
 
 
 @each_case("online, a", [(True, 0.3), (False, 0.0), (False, 0.3), (False, 1.0)])
-def test_rmia_is_the_log_of_the_records_ratio(online: bool, a: float) -> None:
+def test_rmia_is_the_log_of_the_records_ratio(online, a) -> None:
     scores = shadows.rmia(np.log(OWN), np.log(PROBABILITIES), MEMBERSHIP, online=online, a=a)
 
     np.testing.assert_allclose(scores, np.log(ratios(online, a)), rtol=1e-9, atol=1e-12)
 
 
 @each_case("online, gamma", [(True, 1.0), (False, 1.0), (False, 2.0), (True, 0.5)])
-def test_rmia_with_a_population_is_the_papers_share_and_orders_records_alike(
-    online: bool, gamma: float
-) -> None:
+def test_rmia_with_a_population_is_the_papers_share_and_orders_records_alike(online, gamma) -> None:
     z, of_shadows = RNG.uniform(0.05, 0.9, 30), RNG.uniform(0.05, 0.9, (MODELS, 30))
     whole = of_shadows.mean(axis=0) if online else 1.3 / 2 * of_shadows.mean(axis=0) + 0.7 / 2
     by_hand = [
@@ -164,10 +149,10 @@ def test_rmia_with_a_population_is_the_papers_share_and_orders_records_alike(
     scores = shadows.rmia(
         np.log(OWN), np.log(PROBABILITIES), MEMBERSHIP,
         population=np.log(z), population_signals=np.log(of_shadows), gamma=gamma, **ask,
-    )  # type: ignore[arg-type]  # fmt: skip
+    )  # fmt: skip
 
     np.testing.assert_allclose(scores, by_hand)
-    alone = shadows.rmia(np.log(OWN), np.log(PROBABILITIES), MEMBERSHIP, **ask)  # type: ignore[arg-type]
+    alone = shadows.rmia(np.log(OWN), np.log(PROBABILITIES), MEMBERSHIP, **ask)
     assert (np.diff(scores[np.argsort(alone)]) >= 0).all()
 
 
@@ -206,14 +191,14 @@ def test_the_rank_is_the_share_of_shadows_without_the_record_that_are_below() ->
 
 
 @each_case("query", [shadows.lira_offline, shadows.calibrated_loss, shadows.reference_rank])
-def test_without_a_membership_no_shadow_saw_any_record(query: Callable[..., np.ndarray]) -> None:
+def test_without_a_membership_no_shadow_saw_any_record(query) -> None:
     nobody = np.zeros((MODELS, RECORDS), np.uint8)
 
     np.testing.assert_array_equal(query(TARGET, SIGNALS), query(TARGET, SIGNALS, nobody))
 
 
 @each_case("query", [shadows.lira_offline, shadows.calibrated_loss, shadows.reference_rank])
-def test_what_shadows_with_the_record_say_is_passed_over(query: Callable[..., np.ndarray]) -> None:
+def test_what_shadows_with_the_record_say_is_passed_over(query) -> None:
     other = np.where(MEMBERSHIP, 1e6, SIGNALS)
 
     np.testing.assert_array_equal(query(TARGET, other, MEMBERSHIP), query(TARGET, SIGNALS, MEMBERSHIP))
@@ -308,9 +293,7 @@ QUERIES = [
 
 
 @each_case("query", QUERIES)
-def test_members_score_higher_and_are_told_better_than_by_the_signal_alone(
-    query: Callable[..., np.ndarray],
-) -> None:
+def test_members_score_higher_and_are_told_better_than_by_the_signal_alone(query) -> None:
     own, signals, inside, member = world(np.random.default_rng(1), 600, 64, 1.5)
 
     assert area(query(own, signals, inside), member) > max(0.6, area(own, member) + 0.02)
@@ -359,7 +342,7 @@ def rmia_of_a_population(own: np.ndarray, signals: np.ndarray, inside: np.ndarra
     "scored",
     [*(nothing_seen(query) for query in (*QUERIES, one_reference, rmia_of_a_population)), of_quantiles],
 )
-def test_a_score_of_records_that_the_model_did_not_see_shows_no_leak(scored: Any) -> None:
+def test_a_score_of_records_that_the_model_did_not_see_shows_no_leak(scored) -> None:
     assert false_alarms(scored) <= 0.05 * RUNS
 
 
@@ -419,9 +402,7 @@ HALF = [[True, False, True], [False, True, True]]
          "record 0 is NaN"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_scored_is_named(
-    ask: Callable[[], object], error: type[MaceError], field: str, index: int | None, words: str
-) -> None:
+def test_what_cannot_be_scored_is_named(ask, error, field, index, words) -> None:
     with pytest.raises(error) as caught:
         ask()
 

@@ -1,7 +1,5 @@
 """Queries of a released table: each against its formula, both sides alike, and no leak where there is none."""
 
-from __future__ import annotations
-
 from itertools import combinations
 from math import exp, log
 from typing import Any
@@ -109,7 +107,7 @@ def rarity(tables: Encoding, index: int, together: int) -> float:
 
 
 @each_case("seed", range(6))
-def test_every_query_equals_its_formula(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_query_equals_its_formula(seed, monkeypatch) -> None:
     monkeypatch.setattr(
         module, "KERNELS", 50
     )  # as many as there are rows: the densities are over all of them
@@ -141,7 +139,7 @@ def test_local_rank_looks_at_the_nearest_people_only() -> None:
         assert scores.members["local_rank"][index] == pytest.approx(by_hand(tables, index)["local_rank"])
 
 
-def test_the_ball_holds_all_rows_within_it_however_many(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_ball_holds_all_rows_within_it_however_many(monkeypatch) -> None:
     monkeypatch.setattr(module, "KERNELS", 3)
     monkeypatch.setattr(module, "AT_ONCE", 40)
     tables = drawn(3)
@@ -159,7 +157,7 @@ def test_the_ball_holds_all_rows_within_it_however_many(monkeypatch: pytest.Monk
 
 
 @each_case("reference", [True, False])
-def test_exchanging_the_sides_exchanges_the_scores(reference: bool) -> None:
+def test_exchanging_the_sides_exchanges_the_scores(reference) -> None:
     rng = np.random.default_rng(11)
     a, b, s, r = people(rng, 60), people(rng, 45), people(rng, 70), people(rng, 50)
     s = stacked(s, part(a, slice(9)))
@@ -232,7 +230,7 @@ def test_members_and_nonmembers_that_were_both_not_used_are_not_told_apart() -> 
         (5, {"exact_copy", "closeness_ratio", "rare_values"}),
     ],
 )
-def test_a_release_of_noisy_members_is_seen(versions: int, blind: set[str]) -> None:
+def test_a_release_of_noisy_members_is_seen(versions, blind) -> None:
     """One version of each member hides from who looks at the fifth, several from who looks at the first two."""
     rng = np.random.default_rng(0)
     a, b, r = people(rng, 300), people(rng, 300), people(rng, 300)
@@ -291,7 +289,7 @@ def test_copies_rank_above_everything_and_every_score_is_finite() -> None:
 
 
 @each_case("name", ["members", "nonmembers"])
-def test_a_release_that_is_the_table_of_one_side_says_so(name: str) -> None:
+def test_a_release_that_is_the_table_of_one_side_says_so(name) -> None:
     rng = np.random.default_rng(8)
     a, b, r = people(rng, 60), people(rng, 60), people(rng, 60)
     tables = encode(a, b, a if name == "members" else b, r)
@@ -312,7 +310,7 @@ def test_a_release_that_is_the_table_of_one_side_says_so(name: str) -> None:
         ((40, 2), (40, 2), (3, 2), (1, 2)),
     ],
 )
-def test_fewer_rows_than_k(members: Any, nonmembers: Any, released: Any, reference: Any) -> None:
+def test_fewer_rows_than_k(members, nonmembers, released, reference) -> None:
     rng = np.random.default_rng(9)
     tables = encode_points(
         rng.random(members),

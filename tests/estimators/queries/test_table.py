@@ -1,7 +1,5 @@
 """Tables as points: what a distance is, which tables fix it, and what each odd column becomes."""
 
-from __future__ import annotations
-
 import datetime as dt
 from decimal import Decimal
 from typing import Any
@@ -13,14 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from estimators.errors import (
-    DimensionMismatch,
-    InputError,
-    MixedTypes,
-    NotFinite,
-    RaggedRows,
-    TooFewRecords,
-)
+from estimators.errors import DimensionMismatch, InputError, MixedTypes, NotFinite, RaggedRows, TooFewRecords
 from estimators.queries.table import Encoding, Rows, encode, encode_points, encode_sides
 from tests.cases import each_case
 
@@ -88,7 +79,7 @@ def test_only_the_released_table_and_the_reference_fix_ranges_and_levels() -> No
 
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 2**32 - 1))
-def test_exchanging_the_sides_exchanges_their_rows(seed: int) -> None:
+def test_exchanging_the_sides_exchanges_their_rows(seed) -> None:
     rng = np.random.default_rng(seed)
 
     def draw() -> dict[str, Any]:
@@ -130,7 +121,7 @@ def test_exchanging_the_sides_exchanges_their_rows(seed: int) -> None:
         max_size=12,
     )
 )
-def test_records_are_equal_where_their_values_are(rows: list[tuple[Any, Any]]) -> None:
+def test_records_are_equal_where_their_values_are(rows) -> None:
     table = {"n": [a for a, _ in rows], "t": [b for _, b in rows]}
     varied = {"n": [*table["n"], 0, 1], "t": [*table["t"], "0", "1"]}  # no column is constant or empty
     tables = encode(varied, varied, varied, categories=["t"])
@@ -255,7 +246,6 @@ def test_frames_and_columns_of_other_libraries() -> None:
         "whole": "number", "level": "category", "true": "number", "text": "category", "moment": "date",
     }  # fmt: skip
     for each in (tables.members, tables.nonmembers, tables.reference):
-        assert each is not None
         np.testing.assert_array_equal(each.points, tables.synthetic.points)
         np.testing.assert_array_equal(each.records, tables.synthetic.records)
 
@@ -355,7 +345,7 @@ def test_rows_that_stand_where_they_should_not() -> None:
         ((one([1, 2]), one([1]), one([3, 3])), InputError, "no column can be used.*one value only"),
     ],
 )
-def test_what_is_wrong_is_named(tables: tuple[Any, Any, Any], error: type[InputError], words: str) -> None:
+def test_what_is_wrong_is_named(tables, error, words) -> None:
     with pytest.raises(error, match=words):
         encode(*tables)
 
@@ -382,7 +372,7 @@ def test_options_that_name_no_column_and_matrices_that_do_not_match_are_refused(
         (["low", "", "high"], "numbers in members and texts in synthetic, of which none is a number"),
     ],
 )
-def test_numbers_beside_texts_of_which_none_is_one_are_refused(column: list[str], words: str) -> None:
+def test_numbers_beside_texts_of_which_none_is_one_are_refused(column, words) -> None:
     members, nonmembers = {"x": [1.5, 2.5, 3.5]}, {"x": [4.5, 5.5, None]}
 
     with pytest.raises(InputError, match=words) as caught:
@@ -407,7 +397,7 @@ def test_dates_beside_texts_of_which_none_is_one_are_refused() -> None:
         ([None, "", None], "empty"),
     ],
 )
-def test_texts_of_which_some_are_numbers_stand_beside_numbers(column: list[Any], kind: str) -> None:
+def test_texts_of_which_some_are_numbers_stand_beside_numbers(column, kind) -> None:
     sides = {"x": [1, 0, 12], "y": [1, 2, 3]}
 
     columns = encode(sides, {"x": [0, 1, 13], "y": [1, 2, 3]}, {"x": column, "y": [1, 2, 3]}).columns

@@ -1,7 +1,5 @@
 """Queries of language models: the authors' formulas text by text; padding; zeros; units; no leak where none is."""
 
-from __future__ import annotations
-
 import math
 import zlib
 from collections.abc import Callable
@@ -11,15 +9,7 @@ import numpy as np
 import pytest
 from scipy.special import log_softmax, logsumexp
 
-from estimators.errors import (
-    DimensionMismatch,
-    InputError,
-    MaceError,
-    NotFinite,
-    OutOfRange,
-    TooFewRecords,
-    UnknownName,
-)
+from estimators.errors import DimensionMismatch, InputError, NotFinite, OutOfRange, TooFewRecords, UnknownName
 from estimators.queries import text
 from tests.cases import each_case
 from tests.estimators.queries.nulls import RUNS, area, false_alarms
@@ -81,12 +71,12 @@ def test_texts_are_compressed_in_utf_8() -> None:
 
 
 @each_case("share", (0.1, 0.2, 0.3, 0.5, 0.7, 1.0))
-def test_min_k_is_the_mean_of_the_least_likely_tokens(share: float) -> None:
+def test_min_k_is_the_mean_of_the_least_likely_tokens(share) -> None:
     np.testing.assert_allclose(text.mink(LOGS, share=share), [smallest(row, share) for row in LOGS])
 
 
 @each_case("share", (0.1, 0.2, 1.0))
-def test_min_k_plus_plus_standardises_by_the_vocabulary_first(share: float) -> None:
+def test_min_k_plus_plus_standardises_by_the_vocabulary_first(share) -> None:
     by_hand = []
     for vocabulary, tokens in zip(VOCABULARIES, TOKENS, strict=True):
         scaled = []
@@ -143,7 +133,7 @@ QUERIES: list[tuple[Any, ...]] = [
 
 
 @each_case("query", QUERIES)
-def test_a_padded_array_is_read_up_to_its_lengths(query: tuple[Any, ...]) -> None:
+def test_a_padded_array_is_read_up_to_its_lengths(query) -> None:
     ask, *rows = query
     expected = ask(*rows)
 
@@ -152,7 +142,7 @@ def test_a_padded_array_is_read_up_to_its_lengths(query: tuple[Any, ...]) -> Non
 
 
 @each_case("query", QUERIES)
-def test_lists_and_single_precision_are_read(query: tuple[Any, ...]) -> None:
+def test_lists_and_single_precision_are_read(query) -> None:
     ask, *rows = query
     expected = ask(*rows)
 
@@ -162,7 +152,7 @@ def test_lists_and_single_precision_are_read(query: tuple[Any, ...]) -> None:
 
 
 @each_case("query", QUERIES)
-def test_a_texts_score_is_its_own(query: tuple[Any, ...]) -> None:
+def test_a_texts_score_is_its_own(query) -> None:
     ask, *rows = query
 
     alone = np.concatenate([ask(*([each[i]] for each in rows)) for i in range(len(SIZES))])
@@ -193,12 +183,12 @@ def test_a_model_that_is_certain_is_no_division_by_zero() -> None:
 
 
 @each_case("labels", [[*"baccab"], [1, 0, 2, 2, 0, 1], np.array([*"baccab"], dtype=object)])
-def test_units_have_one_score_each(labels: Any) -> None:
+def test_units_have_one_score_each(labels) -> None:
     scores = np.array([1.0, 2.0, 5.0, -1.0, 4.0, 0.5])
     of_unit = {0: [2.0, 4.0], 1: [1.0, 0.5], 2: [5.0, -1.0]}
 
     for how, summary in (("mean", np.mean), ("max", np.max), ("logsumexp", logsumexp)):
-        names, result = text.aggregate(scores, labels, how)  # type: ignore[arg-type]
+        names, result = text.aggregate(scores, labels, how)
         assert names.tolist() == sorted(set(np.asarray(labels).tolist()))
         np.testing.assert_allclose(result, [summary(of_unit[each]) for each in range(3)])
 
@@ -249,14 +239,14 @@ ASKED: list[Callable[..., np.ndarray]] = [
 
 
 @each_case("ask", ASKED)
-def test_texts_that_a_model_was_trained_on_score_higher(ask: Callable[..., np.ndarray]) -> None:
+def test_texts_that_a_model_was_trained_on_score_higher(ask) -> None:
     scores = ask(*trained(np.random.default_rng(1), 200, 1.5))
 
     assert area(scores, np.arange(200) < 100) > 0.7
 
 
 @each_case("how", ("mean", "max", "logsumexp", "top_share"))
-def test_units_of_records_that_score_higher_score_higher(how: Any) -> None:
+def test_units_of_records_that_score_higher_score_higher(how) -> None:
     rng = np.random.default_rng(2)
     units = np.repeat(np.arange(200), 5)
 
@@ -269,7 +259,7 @@ def test_units_of_records_that_score_higher_score_higher(how: Any) -> None:
 
 
 @each_case("ask", ASKED)
-def test_texts_that_no_model_saw_show_no_leak(ask: Callable[..., np.ndarray]) -> None:
+def test_texts_that_no_model_saw_show_no_leak(ask) -> None:
     def scored(rng: np.random.Generator, records: int) -> np.ndarray:
         tokens = rng.integers(5, 15, records)
         own, other = ([-rng.exponential(2, n) for n in tokens] for _ in range(2))
@@ -279,7 +269,7 @@ def test_texts_that_no_model_saw_show_no_leak(ask: Callable[..., np.ndarray]) ->
 
 
 @each_case("how", ("mean", "max", "logsumexp", "top_share"))
-def test_units_that_no_model_saw_show_no_leak(how: Any) -> None:
+def test_units_that_no_model_saw_show_no_leak(how) -> None:
     def scored(rng: np.random.Generator, records: int) -> np.ndarray:
         units = np.repeat(np.arange(records), rng.integers(1, 6, records))
         return text.aggregate(rng.normal(size=len(units)) + rng.normal(size=records)[units], units, how)[1]
@@ -316,7 +306,7 @@ NAN = float("nan")
         (lambda: text.zlib_ratio([[-1.0]], [0]), OutOfRange, "sizes", 0, "record 0 has none"),
         (lambda: text.zlib_ratio([[-1.0]], [1, 2]), DimensionMismatch, "sizes", None, "got 2"),
         (lambda: text.compressed_sizes("abc"), InputError, "texts", None, "single text"),
-        (lambda: text.compressed_sizes(["abc", None]), InputError, "texts", 1, "record 1 is NoneType"),  # type: ignore[list-item]
+        (lambda: text.compressed_sizes(["abc", None]), InputError, "texts", 1, "record 1 is NoneType"),
         (lambda: text.minkpp([[-1.0], [-1.0, -2.0]], [[-1.0], [-1.0]], [[1.0], [1.0, 1.0]]), DimensionMismatch, "means",
          1, "record 1 has 1 numbers, need 2"),
         (lambda: text.minkpp([[-1.0]], [[-1.0]], [[1.0], [1.0]]), DimensionMismatch, "deviations", None, "got 2"),
@@ -328,12 +318,10 @@ NAN = float("nan")
         (lambda: text.aggregate([1.0, 2.0], ["a"]), DimensionMismatch, "units", None, "got 1"),
         (lambda: text.aggregate([1.0, NAN], ["a", "b"]), NotFinite, "scores", 1, "record 1 is NaN"),
         (lambda: text.aggregate([1.0, 2.0], [1.0, NAN]), NotFinite, "units", 1, "record 1 has no label"),
-        (lambda: text.aggregate([1.0], ["a"], "median"), UnknownName, "how", None, "logsumexp"),  # type: ignore[arg-type]
+        (lambda: text.aggregate([1.0], ["a"], "median"), UnknownName, "how", None, "logsumexp"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_scored_is_named(
-    ask: Callable[[], object], error: type[MaceError], field: str, index: int | None, words: str
-) -> None:
+def test_what_cannot_be_scored_is_named(ask, error, field, index, words) -> None:
     with pytest.raises(error) as caught:
         ask()
 

@@ -1,7 +1,5 @@
 """Individual risk without a row for each record: the same cells and flags, from scores or from counts."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -19,7 +17,7 @@ SAMPLES = {
 
 
 @pytest.mark.parametrize("name", SAMPLES)
-def test_the_cells_and_the_flags_are_those_of_every_record(name: str) -> None:
+def test_the_cells_and_the_flags_are_those_of_every_record(name) -> None:
     data, prior = SAMPLES[name], 0.3
     every = individual_risk(data, prior, 0.9)
 
@@ -32,7 +30,7 @@ def test_the_cells_and_the_flags_are_those_of_every_record(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["continuous", "integers", "text"])
-def test_counts_that_were_made_already_give_the_same(name: str) -> None:
+def test_counts_that_were_made_already_give_the_same(name) -> None:
     data = SAMPLES[name]
 
     result = risk_by_cell(finest(data), 0.3)

@@ -1,7 +1,5 @@
 """Individual risk of vectors: every record by a score from records that are not it."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -25,7 +23,6 @@ def draw(seed: int, n: int = 150, shift: float = 0.0) -> Scores:
 def test_a_record_is_not_given_away_by_a_learner_that_has_seen_it() -> None:
     risks = individual_risk(draw(0), learners=(MEMORY,))
 
-    assert risks.learned_score is not None
     assert (risks.learned_score == 0.5).all()
     assert risks.n_flagged == 0
     assert risks.risk.max() < 0.05
@@ -40,8 +37,7 @@ def test_a_target_that_is_a_record_is_answered_as_that_record() -> None:
     )
 
     assert (again.cell == plain.cell).all()
-    assert again.learned_half is not None
-    assert again.learned_half.tolist() == plain.learned_half.tolist()  # type: ignore[union-attr]
+    assert again.learned_half.tolist() == plain.learned_half.tolist()
     seen = individual_risk(draw(0), targets=draw(0).members, learners=(MEMORY,))
     assert (seen.learned_score == 0.5).all()
 
@@ -49,7 +45,6 @@ def test_a_target_that_is_a_record_is_answered_as_that_record() -> None:
 def test_a_target_that_belongs_with_a_record_is_scored_by_what_has_not_seen_that_record() -> None:
     scores = draw(2)
     plain = individual_risk(scores, learners=LOGISTIC)
-    assert plain.learned_half is not None
     taught = int(np.flatnonzero(plain.learned_half == 1)[0])
 
     near = individual_risk(scores, targets=[[0.1, 0.2]], stand_for=[taught], learners=LOGISTIC)
@@ -63,7 +58,6 @@ def test_each_half_is_answered_as_one_score_would_be_and_they_share_what_is_said
 
     risks = individual_risk(scores, 0.3, learners=LOGISTIC)
 
-    assert risks.learned is not None
     assert isinstance(risks.cells.counts.cells, Halves)
     start = 0
     for learned in risks.learned:
@@ -82,16 +76,14 @@ def test_each_half_is_answered_as_one_score_would_be_and_they_share_what_is_said
 
 def test_the_best_listed_records_keep_their_learned_scores() -> None:
     risks = individual_risk(draw(4, shift=1.0), learners=LOGISTIC)
-    assert risks.learned_score is not None
 
     listing = risks.top(5)
 
-    assert listing.learned_score is not None
     assert listing.learned_score.tolist() == risks.learned_score[listing.index].tolist()
 
 
 @pytest.mark.parametrize("targets", [[0.1, 0.2], [[0.1, 0.2, 0.3]]])
-def test_targets_of_another_length_are_refused(targets: list[object]) -> None:
+def test_targets_of_another_length_are_refused(targets) -> None:
     with pytest.raises(DimensionMismatch, match="targets have dimension"):
         individual_risk(draw(0), targets=targets, learners=LOGISTIC)
 

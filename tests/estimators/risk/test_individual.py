@@ -1,7 +1,5 @@
 """Individual risk: literal twins, laws, and how often limits and flags keep their promise."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

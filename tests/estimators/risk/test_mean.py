@@ -14,19 +14,17 @@ PRIORS = (0.01, 0.1, 0.5, 0.9)
 
 @pytest.mark.parametrize("prior", PRIORS)
 @pytest.mark.parametrize("world", [identical(), gaussian_shift(0.3), scale()], ids=lambda world: world.name)
-def test_the_mean_of_the_true_risk_over_the_mixture_is_the_true_advantage(
-    world: object, prior: float
-) -> None:
+def test_the_mean_of_the_true_risk_over_the_mixture_is_the_true_advantage(world, prior) -> None:
     cuts = np.linspace(-6, 7, 200_001)
-    r, q = (np.diff(cdf(cuts)) for cdf in (world.member_cdf, world.nonmember_cdf))  # type: ignore[attr-defined]
+    r, q = (np.diff(cdf(cuts)) for cdf in (world.member_cdf, world.nonmember_cdf))
     mixture = prior * r + (1 - prior) * q
     risk = np.abs(prior * r - (1 - prior) * q) / np.where(mixture > 0, mixture, 1)
 
-    assert (mixture * risk).sum() == pytest.approx(world.truth(prior), abs=1e-4)  # type: ignore[attr-defined]
+    assert (mixture * risk).sum() == pytest.approx(world.truth(prior), abs=1e-4)
 
 
 @pytest.mark.parametrize("prior", PRIORS)
-def test_the_mean_of_the_risks_that_are_stated_is_the_sum_over_their_cells(prior: float) -> None:
+def test_the_mean_of_the_risks_that_are_stated_is_the_sum_over_their_cells(prior) -> None:
     rng = np.random.default_rng(0)
     scores = Scores.of(rng.normal(0.5, 1, 300), rng.normal(0, 1, 900))
     risks = individual_risk(scores, prior)
@@ -64,7 +62,7 @@ def test_the_interval_is_that_of_the_advantage_and_says_so() -> None:
 
 @pytest.mark.parametrize(("prior", "n1", "n0"), [(0.5, 100, 100), (0.01, 40, 400), (0.9, 300, 60)])
 def test_the_interval_covers_the_true_mean_where_the_plug_in_lies_above_what_its_cells_can_tell(
-    prior: float, n1: int, n0: int
+    prior, n1, n0
 ) -> None:
     rng, runs, low, high, excess = np.random.default_rng(1), 40, 0, 0, 0.0
     for world in (identical(), gaussian_shift(0.3), categories(6, 0.2)):

@@ -1,7 +1,5 @@
 """Signs that scores are not what they are taken for: seen where they are, never in honest scores."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import combinations
 from math import log
@@ -34,7 +32,7 @@ Draw = Callable[[np.random.Generator, int, int], Floats]
 
 
 def codes(members: object, nonmembers: object, query: str = "continuous") -> list[str]:
-    counts = finest(Scores.of(members, nonmembers, query))  # type: ignore[arg-type]
+    counts = finest(Scores.of(members, nonmembers, query))
     return [caution.code for caution in counts.doubts]
 
 
@@ -85,7 +83,7 @@ HONEST: dict[str, Draw] = {
 @each_case("name", HONEST)
 @pytest.mark.parametrize("leak", [0, 1])
 @pytest.mark.parametrize("sizes", [(50, 50), (200, 60), (2000, 2000), (300, 5000)])
-def test_honest_scores_are_not_doubted(name: str, leak: int, sizes: tuple[int, int]) -> None:
+def test_honest_scores_are_not_doubted(name, leak, sizes) -> None:
     rng = np.random.default_rng(17)
     draw = HONEST[name]
     for _ in range(12):
@@ -95,7 +93,7 @@ def test_honest_scores_are_not_doubted(name: str, leak: int, sizes: tuple[int, i
 
 
 @pytest.mark.parametrize("name", ["normal", "three decimals", "confidence of 32 bits", "an atom"])
-def test_honest_scores_of_many_records_are_not_doubted(name: str) -> None:
+def test_honest_scores_of_many_records_are_not_doubted(name) -> None:
     rng = np.random.default_rng(18)
     n = EXACT_RECORDS
     assert codes(HONEST[name](rng, 1, n), HONEST[name](rng, 0, n)) == []
@@ -106,7 +104,7 @@ NORMAL = HONEST["normal"]
 
 @pytest.mark.parametrize("again", [np.tile, np.repeat])
 @pytest.mark.parametrize(("n", "decimals"), [(60, 20), (1000, 20), (100_000, 20), (1000, 2), (20_000, 2)])
-def test_every_row_twice(n: int, again: Callable[..., Floats], decimals: int) -> None:
+def test_every_row_twice(n, again, decimals) -> None:
     """Appended to itself or each row beside its twin, also of rounded scores, where all counts are even then."""
     rng = np.random.default_rng(1)
     a, b = (again(np.round(NORMAL(rng, leak, n // 2), decimals), 2) for leak in (1, 0))
@@ -126,7 +124,7 @@ def test_how_many_repeat_is_said() -> None:
 
 
 @pytest.mark.parametrize(("n", "both"), [(300, 300), (1000, 25), (5000, 300), (100_000, 60_000)])
-def test_records_on_both_sides(n: int, both: int) -> None:
+def test_records_on_both_sides(n, both) -> None:
     rng = np.random.default_rng(3)
     a, b = rng.normal(size=n), rng.normal(size=n)
     b[:both] = a[:both]
@@ -161,7 +159,7 @@ def test_rows_of_vectors() -> None:
 
 @pytest.mark.parametrize("swapped", [False, True])
 @pytest.mark.parametrize("other", ["logit", "percent", "logarithm"])
-def test_probabilities_beside_another_scale(other: str, swapped: bool) -> None:
+def test_probabilities_beside_another_scale(other, swapped) -> None:
     rng = np.random.default_rng(6)
     p = rng.beta(4, 2, 1000)
     far = {"logit": np.log(p / (1 - p)) * 2, "percent": 100 * p, "logarithm": np.log(p)}[other]
@@ -196,7 +194,7 @@ WRITTEN: dict[str, tuple[Callable[[Floats], Floats], str]] = {
 @pytest.mark.parametrize("swapped", [False, True])
 @pytest.mark.parametrize("sizes", [(40, 40), (300, 2000), (30_000, 30_000)])
 @each_case("name", WRITTEN)
-def test_a_side_that_was_written_with_fewer_digits(name: str, sizes: tuple[int, int], swapped: bool) -> None:
+def test_a_side_that_was_written_with_fewer_digits(name, sizes, swapped) -> None:
     rng = np.random.default_rng(21)
     write, words = WRITTEN[name]
     wide = 50.0 if name == "whole numbers" else 1.0
@@ -251,7 +249,7 @@ def test_digits_say_nothing_more_often_than_they_may() -> None:
 @pytest.mark.parametrize("falling", [False, True])
 @pytest.mark.parametrize("swapped", [False, True])
 @pytest.mark.parametrize("n", [20, 1000, 140_000])
-def test_one_side_sorted(n: int, swapped: bool, falling: bool) -> None:
+def test_one_side_sorted(n, swapped, falling) -> None:
     rng = np.random.default_rng(24)
     a, b = np.sort(rng.normal(size=n)), rng.normal(size=n)
     a = a[::-1] if falling else a

@@ -1,7 +1,5 @@
 """Identifiers of 64 bits and more are told apart on both sides, whatever types they come as; and so are texts."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -36,7 +34,7 @@ def ids(values: list[int], kind: Any) -> np.ndarray:
         (0, 10**12, ("i4", "i8")),
     ],
 )
-def test_integers_answer_as_their_texts_do(low: int, high: int, kinds: tuple[Any, Any]) -> None:
+def test_integers_answer_as_their_texts_do(low, high, kinds) -> None:
     a, b = ([start + int(k) for k in PICK] for start in (low, high))
     texts = Scores.of(list(map(str, a)), list(map(str, b)))
     for first, second in ((ids(a, kinds[0]), ids(b, kinds[1])), (a, b), (ids(a, "O"), ids(b, "O"))):
@@ -87,9 +85,7 @@ def test_targets_are_found_among_labels_of_another_type_and_nothing_near_them_is
         ([0.5, 2.0**70], Query.CONTINUOUS, [0, 0, 1, None]),
     ],
 )
-def test_targets_beyond_64_bits_are_found_as_what_the_scores_are(
-    scores: list[float], query: Query, places: list[int | None]
-) -> None:
+def test_targets_beyond_64_bits_are_found_as_what_the_scores_are(scores, query, places) -> None:
     sample = Scores.of([scores[0]] * 40 + [scores[1]] * 8, [scores[1]] * 48, query)
     targets = [2**53, 2**53 + 1, 2**70, 2**70 + 2**60]
 

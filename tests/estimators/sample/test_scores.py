@@ -28,7 +28,7 @@ def test_a_tiny_nonmember_side_is_refused_by_name() -> None:
 
 
 @pytest.mark.parametrize(("bad", "word"), [(np.nan, "NaN"), (np.inf, "infinite"), (-np.inf, "infinite")])
-def test_a_score_that_is_not_finite_is_named_by_side_and_index(bad: float, word: str) -> None:
+def test_a_score_that_is_not_finite_is_named_by_side_and_index(bad, word) -> None:
     spoiled = np.array(TEN)
     spoiled[4] = bad
 
@@ -80,9 +80,9 @@ def test_sides_of_different_dimension_are_refused() -> None:
 
 
 @pytest.mark.parametrize("values", ["abcdefghij", np.zeros((9, 2, 2)), np.array([1j] * 9)])
-def test_what_is_no_list_of_scores_is_refused(values: object) -> None:
+def test_what_is_no_list_of_scores_is_refused(values) -> None:
     with pytest.raises(InputError):
-        Scores.of(values, TEN)  # type: ignore[arg-type]
+        Scores.of(values, TEN)
 
 
 def test_an_unknown_query_suggests_the_nearest() -> None:
@@ -125,7 +125,7 @@ def test_integers_beyond_64_bits_are_categories_in_numeric_order() -> None:
 
 
 @pytest.mark.parametrize("values", [[10**30 + i for i in range(12)], [-1, 2**63] * 6, [2**63] * 12])
-def test_integers_of_any_size_are_numbers_where_a_continuous_query_is_asked_for(values: list[int]) -> None:
+def test_integers_of_any_size_are_numbers_where_a_continuous_query_is_asked_for(values) -> None:
     scores = Scores.of(values, [-1] * 12, Query.CONTINUOUS)
 
     assert scores.query is Query.CONTINUOUS
@@ -148,7 +148,7 @@ def test_an_integer_that_no_float_is_near_is_refused_beside_fractions_and_a_cate
 
 @pytest.mark.parametrize("first", [True, False])
 @pytest.mark.parametrize("numbers", [[0, 1] * 5, [0.5, 1.5] * 5])
-def test_booleans_on_one_side_and_numbers_on_the_other_do_not_mix(numbers: list[float], first: bool) -> None:
+def test_booleans_on_one_side_and_numbers_on_the_other_do_not_mix(numbers, first) -> None:
     sides = ([True, True] * 6, numbers) if first else (numbers, [True, True] * 6)
 
     with pytest.raises(MixedTypes, match="booleans on one side only"):
@@ -186,9 +186,9 @@ def test_what_lies_under_a_mask_is_no_score() -> None:
 
 
 @pytest.mark.parametrize("bad", [None, {1, 2}, 3, iter(TEN), [10**5000] * 9, np.array(None)])
-def test_what_is_no_list_of_scores_is_refused_by_a_typed_error(bad: object) -> None:
+def test_what_is_no_list_of_scores_is_refused_by_a_typed_error(bad) -> None:
     with pytest.raises(InputError):
-        Scores.of(bad, TEN)  # type: ignore[arg-type]
+        Scores.of(bad, TEN)
 
 
 def test_rows_of_objects_are_rows_of_numbers() -> None:
@@ -200,9 +200,9 @@ def test_rows_of_objects_are_rows_of_numbers() -> None:
 
 
 @pytest.mark.parametrize("units", [None, 3, [None] * 10, [float("nan")] * 10])
-def test_units_that_label_nothing_are_refused(units: object) -> None:
+def test_units_that_label_nothing_are_refused(units) -> None:
     with pytest.raises(InputError):
-        one_per_unit(TEN, units)  # type: ignore[arg-type]
+        one_per_unit(TEN, units)
 
 
 # --- what is no score --------------------------------------------------------------------------------------
@@ -218,9 +218,7 @@ LABELS = RNG.integers(0, 2, 200)
     ids=["0/1", "0.0/1.0", "bool", "-1/1"],
 )
 @pytest.mark.parametrize("first", [True, False])
-def test_scores_of_all_beside_their_labels_are_refused_with_the_remedy(
-    labels: np.ndarray, first: bool
-) -> None:
+def test_scores_of_all_beside_their_labels_are_refused_with_the_remedy(labels, first) -> None:
     """The habit of scikit-learn, whose metrics take labels and scores: it gave an advantage of 0.971 to 1."""
     sides = (labels, MANY) if first else (MANY, labels)
 
@@ -242,7 +240,7 @@ def test_scores_of_all_beside_their_labels_are_refused_with_the_remedy(
         (MANY, np.where(LABELS, 1.0, 0.5)),
     ],
 )
-def test_what_may_be_a_score_is_not_taken_for_labels(members: np.ndarray, nonmembers: np.ndarray) -> None:
+def test_what_may_be_a_score_is_not_taken_for_labels(members, nonmembers) -> None:
     assert Scores.of(members, nonmembers).n_members == 200
 
 
@@ -263,7 +261,7 @@ SPELLED = {
 
 
 @pytest.mark.parametrize("form", SPELLED)
-def test_numbers_that_are_spelled_as_text_are_refused(form: str) -> None:
+def test_numbers_that_are_spelled_as_text_are_refused(form) -> None:
     texts = [SPELLED[form].format(value) for value in MANY]
 
     with pytest.raises(
@@ -300,7 +298,7 @@ def test_decimal_commas_are_numbers_too() -> None:
         ["0.5", "low", "high", "none"],  # one of several words
     ],
 )
-def test_text_that_names_something_stays_a_category(categories: list[str]) -> None:
+def test_text_that_names_something_stays_a_category(categories) -> None:
     side = [categories[i % len(categories)] for i in range(40)]
 
     assert Scores.of(side, side[::-1]).reason == "scores are text"

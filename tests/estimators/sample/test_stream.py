@@ -1,7 +1,5 @@
 """Counts made block by block are those of the whole, whatever the blocks and their order."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -53,7 +51,7 @@ splits = st.lists(st.integers(0, 1000), min_size=1, max_size=5)
     st.integers(0, 99),
 )
 def test_any_split_of_numbers_in_any_order_gives_the_grid_of_the_whole(
-    members: list[float], nonmembers: list[float], cuts: list[int], order: int
+    members, nonmembers, cuts, order
 ) -> None:
     a, b = np.array(members), np.array(nonmembers)
 
@@ -64,7 +62,7 @@ def test_any_split_of_numbers_in_any_order_gives_the_grid_of_the_whole(
 
 @pytest.mark.parametrize("shift", [-3.0, 0.0, 10.0])
 @pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])
-def test_many_blocks_of_a_normal_sample_give_the_grid_of_the_whole(shift: float, scale: float) -> None:
+def test_many_blocks_of_a_normal_sample_give_the_grid_of_the_whole(shift, scale) -> None:
     rng = np.random.default_rng(3)
     a, b = (scale * (rng.normal(size=50_000) + shift) for _ in range(2))
 
@@ -89,9 +87,7 @@ def test_a_block_larger_than_a_piece_counts_the_same() -> None:
     splits,
     st.integers(0, 99),
 )
-def test_any_split_of_integers_gives_the_values_of_the_whole(
-    members: list[int], nonmembers: list[int], cuts: list[int], order: int
-) -> None:
+def test_any_split_of_integers_gives_the_values_of_the_whole(members, nonmembers, cuts, order) -> None:
     a, b = np.array(members), np.array(nonmembers)
 
     tally = in_blocks(a, b, cuts, order)
@@ -106,9 +102,7 @@ def test_any_split_of_integers_gives_the_values_of_the_whole(
     splits,
     st.integers(0, 99),
 )
-def test_any_split_of_text_gives_the_categories_of_the_whole(
-    members: list[str], nonmembers: list[str], cuts: list[int], order: int
-) -> None:
+def test_any_split_of_text_gives_the_categories_of_the_whole(members, nonmembers, cuts, order) -> None:
     a, b = np.array(members), np.array(nonmembers)
 
     tally = in_blocks(a, b, cuts, order)
@@ -127,7 +121,7 @@ def test_integers_before_or_after_floats_fall_on_the_grid_of_all() -> None:
     assert same(last.counts(), expected)
 
 
-def test_integers_of_too_many_distinct_values_fall_on_the_grid(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_integers_of_too_many_distinct_values_fall_on_the_grid(monkeypatch) -> None:
     monkeypatch.setattr(stream, "MOST_VALUES", 100)
     rng = np.random.default_rng(1)
     a, b = rng.integers(-(10**12), 10**12, 500), rng.integers(0, 10**12, 500)
@@ -146,7 +140,7 @@ def test_identifiers_beyond_63_bits_are_told_apart() -> None:
 
 
 @pytest.mark.parametrize("first", [0, 1, 2])
-def test_integers_that_no_64_bits_hold_are_counted_as_their_texts_in_any_order(first: int) -> None:
+def test_integers_that_no_64_bits_hold_are_counted_as_their_texts_in_any_order(first) -> None:
     blocks = [np.array([2**63, 7], np.uint64), np.array([-1, 7]), np.array([2**70, 2**70 + 1, 7], object)]
     blocks = [*blocks[first:], *blocks[:first]] * 4
 
@@ -193,7 +187,7 @@ integers = st.one_of(st.integers(-5, 5), *(st.integers(end - 3, end + 3) for end
     st.booleans(),
 )
 def test_any_split_of_integers_of_any_size_gives_the_cells_of_the_whole(
-    members: list[int], nonmembers: list[int], cuts: list[int], order: int, many: bool
+    members, nonmembers, cuts, order, many
 ) -> None:
     a, b = np.array(members, object), np.array(nonmembers, object)
 
@@ -210,12 +204,10 @@ def test_any_split_of_integers_of_any_size_gives_the_cells_of_the_whole(
 
 @settings(max_examples=100, deadline=None, derandomize=True)
 @given(
-    st.lists(integers | st.integers(-(10**300), 10**300), min_size=8, max_size=40),
-    splits,
-    st.integers(0, 99),
+    st.lists(integers | st.integers(-(10**300), 10**300), min_size=8, max_size=40), splits, st.integers(0, 99)
 )
 def test_on_the_grid_from_the_start_integers_of_any_size_are_the_floats_near_them(
-    values: list[int], cuts: list[int], order: int
+    values, cuts, order
 ) -> None:
     a = np.array(values, object)
     tally = CountStream.on_grid()
@@ -250,8 +242,8 @@ def test_integers_that_no_float_is_near_are_refused_on_the_grid() -> None:
 
 
 @pytest.mark.parametrize("kind", [np.float16, np.float32, np.longdouble, ">f8"])
-def test_floats_of_any_width_count_as_the_numbers_they_are(kind: object) -> None:
-    a = np.linspace(-1, 1, 50).astype(kind)  # type: ignore[call-overload]
+def test_floats_of_any_width_count_as_the_numbers_they_are(kind) -> None:
+    a = np.linspace(-1, 1, 50).astype(kind)
 
     counts = CountStream().plus(a, a[::2]).counts()
 
@@ -265,7 +257,7 @@ def test_booleans_count_as_0_and_1() -> None:
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
-def test_a_score_that_is_not_finite_is_named_by_its_place_among_all_of_its_side(value: float) -> None:
+def test_a_score_that_is_not_finite_is_named_by_its_place_among_all_of_its_side(value) -> None:
     block = np.linspace(0, 1, 100)
     bad = block.copy()
     bad[7] = value

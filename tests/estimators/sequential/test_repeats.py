@@ -1,7 +1,5 @@
 """Batches that were there before: seen in any order, with a record less, and not where chance explains it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from itertools import combinations
@@ -54,7 +52,7 @@ def run_of(n_batches: int, n: int, law: str = "normal") -> tuple[SequentialRun, 
 
 
 @pytest.mark.parametrize("law", LAWS)
-def test_no_batch_of_records_that_never_came_is_taken_for_a_repeat(law: str) -> None:
+def test_no_batch_of_records_that_never_came_is_taken_for_a_repeat(law) -> None:
     rng, kept, chances = np.random.default_rng(7), ((), Sketch()), []
     for n in [10, 8, 30, 100, 8, 300] * 50:
         marks, sketch, repeat = with_batch(*kept, sides_of(batch(law, rng, n)), "key")
@@ -76,9 +74,7 @@ CHANGES: dict[str, Callable[[Any, np.random.Generator], Any]] = {
 
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize(("n_batches", "n"), [(1, 60), (3, 200), (8, 40)])
-def test_a_batch_that_comes_again_is_refused_with_the_number_of_its_records(
-    change: str, n_batches: int, n: int
-) -> None:
+def test_a_batch_that_comes_again_is_refused_with_the_number_of_its_records(change, n_batches, n) -> None:
     run, batches = run_of(n_batches, n)
     rng = np.random.default_rng(1)
 
@@ -129,13 +125,10 @@ def test_less_than_half_is_no_repeat() -> None:
 
 @pytest.mark.parametrize(
     "again",
-    [
-        Scores.of(["a"] * 12 + ["b"] * 8, ["b"] * 12 + ["a"] * 8),
-        Counts.of([12, 8], [8, 12], edges=[0.5]),
-    ],
+    [Scores.of(["a"] * 12 + ["b"] * 8, ["b"] * 12 + ["a"] * 8), Counts.of([12, 8], [8, 12], edges=[0.5])],
     ids=["labels", "counts"],
 )
-def test_where_chance_explains_it_the_batch_is_taken_with_a_caution(again: Scores | Counts) -> None:
+def test_where_chance_explains_it_the_batch_is_taken_with_a_caution(again) -> None:
     run = sequential_run(0.1).after(again)
 
     later = run.after(again)
@@ -169,7 +162,7 @@ def test_the_mark_hangs_on_sides_and_numbers_of_records_and_on_no_order() -> Non
 
 
 @pytest.mark.parametrize("counts", [[3, 5], [1] * 8, [10, 1, 1], [20]])
-def test_no_law_makes_a_batch_likelier_than_its_own_shares_do(counts: list[int]) -> None:
+def test_no_law_makes_a_batch_likelier_than_its_own_shares_do(counts) -> None:
     values = np.repeat(np.arange(len(counts)), counts)
     shares = np.array(counts) / len(values)
     batch = Counts.of(counts, counts)
@@ -184,7 +177,7 @@ def test_no_law_makes_a_batch_likelier_than_its_own_shares_do(counts: list[int])
 @pytest.mark.parametrize("n_looked_at", [2, 4])
 @pytest.mark.parametrize("totals", [[2, 2, 2, 2], [3, 3, 1, 1], [2, 1, 1, 1, 1, 2], [4, 2, 2, 1]])
 def test_the_chance_of_sharing_is_never_less_than_that_of_all_ways_to_part_the_records(
-    totals: list[int], n_looked_at: int
+    totals, n_looked_at
 ) -> None:
     values = np.repeat(np.arange(len(totals)), totals)
     size = len(values) // 2
@@ -203,7 +196,7 @@ def test_the_chance_of_sharing_is_never_less_than_that_of_all_ways_to_part_the_r
 
 
 @pytest.mark.parametrize("side", [1, 0])
-def test_a_sketch_of_more_records_than_it_has_is_damaged(side: int) -> None:
+def test_a_sketch_of_more_records_than_it_has_is_damaged(side) -> None:
     rng = np.random.default_rng(0)
     state = sequential_run().after(Scores.of(rng.normal(size=20), rng.normal(size=20))).to_dict()
     hashes = re.findall("........", state["sketch"]["hashes"])

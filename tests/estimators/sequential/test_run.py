@@ -1,10 +1,6 @@
 """Runs that are looked at after every batch: what their ends cover, what they keep, and what they refuse."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
@@ -38,9 +34,7 @@ def bells(rng: np.random.Generator, distance: float, n: int, m: int | None = Non
     ],
     ids=["no leak", "a leak", "a large one"],
 )
-def test_no_look_of_any_is_wrong_more_often_than_promised(
-    batch: Callable[[Any], Scores], truth: float
-) -> None:
+def test_no_look_of_any_is_wrong_more_often_than_promised(batch, truth) -> None:
     """Ever, over 10 looks, at 80% confidence: at most what chance makes of 10% a side in 50 runs."""
     runs, wrong = 50, np.zeros(2)
     for seed in range(runs):
@@ -75,7 +69,7 @@ def test_ends_only_ever_narrow_and_are_not_much_wider_than_those_of_one_look() -
 
 
 @pytest.mark.parametrize("prior", [0.01, 0.3, 0.9])
-def test_unequal_sides_and_any_prior(prior: float) -> None:
+def test_unequal_sides_and_any_prior(prior) -> None:
     rng = np.random.default_rng(2)
     run = sequential_run(prior=prior, planned=4000)
     for _ in range(5):
@@ -146,7 +140,6 @@ def test_labels_that_were_not_there_before() -> None:
     run = run.after(Scores.of(["a"] * 8 + ["b"] * 4, ["b"] * 12))
     run = run.after(Scores.of(["c"] * 40, ["a"] * 3 + ["d"] * 37))
 
-    assert run.counts is not None
     assert run.counts.size == 4
     assert run.lower > 0.0
 
@@ -189,9 +182,7 @@ def test_labels_that_were_not_there_before() -> None:
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_what_cannot_be_used_is_named(
-    act: Callable[[SequentialRun], object], kind: type[Exception], words: str
-) -> None:
+def test_what_cannot_be_used_is_named(act, kind, words) -> None:
     with pytest.raises(kind, match=words):
         act(sequential_run())
 

@@ -1,7 +1,5 @@
 """The accountant against exact divergences, against the Gaussian limit, and without its package."""
 
-from __future__ import annotations
-
 import sys
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Training sets: all of them in order, or some at random."""
 
-from __future__ import annotations
-
 from itertools import combinations
 from math import comb
 
@@ -14,7 +12,7 @@ from estimators.theory import subsets
 
 @pytest.mark.parametrize(("records", "size"), [(1, 0), (1, 1), (6, 3), (7, 2), (5, 5)])
 @pytest.mark.parametrize("block", [1, 4, 1000])
-def test_all_come_once_in_the_order_of_itertools(records: int, size: int, block: int) -> None:
+def test_all_come_once_in_the_order_of_itertools(records, size, block) -> None:
     rows = np.concatenate(list(subsets.all_subsets(records, size, block)))
 
     assert [tuple(np.flatnonzero(row)) for row in rows] == list(combinations(range(records), size))

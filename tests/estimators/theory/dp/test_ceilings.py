@@ -3,8 +3,6 @@
 What the papers print, against counterexamples and brute force; and what we put in its place.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import norm

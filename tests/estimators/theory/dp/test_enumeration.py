@@ -1,7 +1,5 @@
 """Every bound of the table against exact enumeration of small mechanisms, for either adjacency and inclusion."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np

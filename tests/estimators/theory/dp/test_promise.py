@@ -1,7 +1,5 @@
 """The envelope by its definition on a grid, and the two steps of add/remove by linear programming."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.optimize import linprog

@@ -1,7 +1,5 @@
 """The statement about a promise says to a user of the library what the service answers."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -35,9 +33,7 @@ KEEPING = {"advantage", "adjacency", "prior"}
 
 
 @pytest.mark.parametrize(("question", "statement"), QUESTIONS)
-def test_a_user_of_the_library_gets_what_the_service_says(
-    question: dict[str, Any], statement: dp.DpStatement
-) -> None:
+def test_a_user_of_the_library_gets_what_the_service_says(question, statement) -> None:
     points = {} if set(question) <= KEEPING else {"false_positive_rates": []}  # a promise alone has a curve
 
     answer = posted.asked("theory/dp", {**points, **question})

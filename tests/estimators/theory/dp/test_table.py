@@ -1,7 +1,5 @@
 """The table: what is in it, what is marked, what is refused; and the way back from an advantage."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """From fits made elsewhere to every calibration side by side."""
 
-from __future__ import annotations
-
 from math import inf
 
 import numpy as np
@@ -72,7 +70,6 @@ def test_pairs_are_certified_beside_draws_that_are_independent_of_them() -> None
 def test_the_spread_comes_from_draws_that_certify_nothing() -> None:
     found, fresh = BOTH.shape(None, 2.0)
 
-    assert fresh is not None
     np.testing.assert_array_equal(fresh, DRAWS[133:])
     np.testing.assert_allclose(found, mip.spread_of_draws(DRAWS[:133]))
 

@@ -3,8 +3,6 @@
 The limit for a mean of bounded numbers: it covers at every sample size, and is short where the numbers agree.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from math import inf
 
@@ -47,13 +45,13 @@ def attained(scale: float, noise: mip.Noise) -> float:
 
 @pytest.mark.parametrize("noise", [LINE, BELL], ids=["laplace", "gaussian"])
 @pytest.mark.parametrize("scale", [0.05, 0.3, 1.0, 5.0])
-def test_truth_is_below_swaps_and_swaps_and_draws_are_both_bounds(noise: mip.Noise, scale: float) -> None:
+def test_truth_is_below_swaps_and_swaps_and_draws_are_both_bounds(noise, scale) -> None:
     assert attained(scale, noise) <= swap_eta(scale, noise) + 1e-12
     assert attained(scale, noise) <= draw_eta(scale, noise) + 1e-12
 
 
 @pytest.mark.parametrize("noise", [LINE, BELL], ids=["laplace", "gaussian"])
-def test_the_bound_by_draws_is_attained_where_the_parameter_tells_membership(noise: mip.Noise) -> None:
+def test_the_bound_by_draws_is_attained_where_the_parameter_tells_membership(noise) -> None:
     rows = np.array([[True, False], [False, True]])
 
     truth = mip.attained_eta([1.0, -1.0], rows, noise, 3.0).max()
@@ -169,7 +167,7 @@ WORLDS: dict[str, tuple[Draw, float]] = {
 
 @pytest.mark.parametrize("world", WORLDS)
 @pytest.mark.parametrize("n", [5, 50, 300])
-def test_the_limit_is_below_the_mean_no_more_often_than_stated(world: str, n: int) -> None:
+def test_the_limit_is_below_the_mean_no_more_often_than_stated(world, n) -> None:
     draw, mean = WORLDS[world]
     generator, runs, alpha = np.random.default_rng(n), 1000, 0.1
 
@@ -200,7 +198,7 @@ def chernoff(x: NDArray[np.float64], alpha: float) -> float:
 
 
 @pytest.mark.parametrize("alpha", [0.05, 5e-4])
-def test_where_the_numbers_agree_it_is_shorter_than_the_three_others_that_are_proven(alpha: float) -> None:
+def test_where_the_numbers_agree_it_is_shorter_than_the_three_others_that_are_proven(alpha) -> None:
     x = WORLDS["narrow"][0](np.random.default_rng(0), 200)
 
     found = upper_mean(x, alpha)
@@ -218,9 +216,7 @@ def test_where_they_do_not_it_is_near_the_chernoff_bound() -> None:
 
 @pytest.mark.parametrize("rounds", [128, 512])
 @pytest.mark.parametrize("fit", [np.mean, np.median])
-def test_on_the_terms_it_is_used_for_it_is_the_shortest_of_the_four(
-    fit: Callable[..., float], rounds: int
-) -> None:
+def test_on_the_terms_it_is_used_for_it_is_the_shortest_of_the_four(fit, rounds) -> None:
     """Swaps of 40 records, at the scale that is calibrated for eta = 0.1: the worst record's limit."""
     pairs = mip.swap_pairs(fit, np.random.default_rng(1).normal(size=40), rounds, seed=3)
     sizes, alpha = mip.Sizes.of_swaps(mip.Gaussian([1.0]), pairs.before, pairs.after, pairs.record), 0.05
@@ -244,7 +240,7 @@ def test_the_limit_rises_with_every_number() -> None:
 
 @pytest.mark.parametrize("others", [0.0, 0.1, 0.2])
 def test_the_worst_of_forty_groups_is_below_the_limit_no_more_often_than_stated_without_correction(
-    others: float,
+    others,
 ) -> None:
     """At a visible level: as few rows as show anything, and the worst group's mean is the one that is tested."""
     generator, runs, alpha = np.random.default_rng(11), 2000, 0.1

@@ -1,7 +1,5 @@
 """Every slip of the paper: its formula fails in numbers, ours holds."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -12,7 +10,7 @@ from estimators.theory.subsets import matrix
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
-def test_theorem_8_needs_a_factor_of_two(epsilon: float) -> None:
+def test_theorem_8_needs_a_factor_of_two(epsilon) -> None:
     """Randomised response: TPR - FPR is tanh(epsilon/2), twice its eta; the paper says at most once."""
     true = 1 / (1 + np.exp(-epsilon))
     eta = mip.finite_eta([[true, 1 - true], [1 - true, true]], 2).eta
@@ -25,7 +23,7 @@ def test_theorem_8_needs_a_factor_of_two(epsilon: float) -> None:
 
 
 @pytest.mark.parametrize("dimension", [2, 5, 30])
-def test_corollary_10s_laplace_radius_is_not_the_law_theorem_9_speaks_of(dimension: int) -> None:
+def test_corollary_10s_laplace_radius_is_not_the_law_theorem_9_speaks_of(dimension) -> None:
     generator, n = np.random.default_rng(dimension), 20_000
     noise = mip.KNorm(mip.Norm.moment(np.linspace(1, 2, dimension)))
     printed = generator.laplace(scale=3.0, size=(n, 1)) * noise.norm.sphere(n, generator)
@@ -62,7 +60,7 @@ def test_what_is_attained_against_the_printed_radius_is_simulated_too() -> None:
 
 @pytest.mark.parametrize("dimension", [1, 2, 10, 100])
 def test_theorem_9s_tail_step_is_true_in_no_dimension_and_without_its_half_on_the_line_only(
-    dimension: int,
+    dimension,
 ) -> None:
     """The step: P(||X|| <= g s c ln c - s c) >= 1 - exp(1 - g ln c)/2. ||X|| is Gamma(d), its tail at d = 1 exp(-r)."""
     eta, moment = 0.1, 2.0

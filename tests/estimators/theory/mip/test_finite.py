@@ -1,7 +1,5 @@
 """Proposition 2, exactly: against brute force over adversaries, at any size of the training set."""
 
-from __future__ import annotations
-
 from itertools import combinations, product
 
 import numpy as np
@@ -35,7 +33,7 @@ def random_laws(n: int, k: int, outcomes: int, seed: int) -> NDArray[np.float64]
 
 
 @pytest.mark.parametrize(("n", "k"), [(2, 1), (4, 2), (5, 2), (5, 3), (6, 1), (6, 5)])
-def test_eta_is_what_the_best_of_all_adversaries_gains_on_the_better_constant_guess(n: int, k: int) -> None:
+def test_eta_is_what_the_best_of_all_adversaries_gains_on_the_better_constant_guess(n, k) -> None:
     laws = random_laws(n, k, 4, seed=n + k)
 
     found = mip.finite_eta(laws, n, k)
@@ -48,7 +46,7 @@ def test_eta_is_what_the_best_of_all_adversaries_gains_on_the_better_constant_gu
 
 
 @pytest.mark.parametrize(("n", "k"), [(2, 1), (4, 2), (5, 2), (5, 3), (6, 5)])
-def test_the_rule_of_proposition_2_is_right_as_often_as_the_best_adversary(n: int, k: int) -> None:
+def test_the_rule_of_proposition_2_is_right_as_often_as_the_best_adversary(n, k) -> None:
     laws = random_laws(n, k, 4, seed=n + k)
     sets = list(combinations(range(n), k))
 
@@ -72,7 +70,7 @@ def test_an_output_that_tells_nothing_says_out() -> None:
 
 
 @pytest.mark.parametrize(("n", "k"), [(4, 2), (5, 2), (6, 3), (7, 5)])
-def test_swaps_never_say_less_than_the_truth(n: int, k: int) -> None:
+def test_swaps_never_say_less_than_the_truth(n, k) -> None:
     rows = matrix(n, k, "")
     for seed in range(20):
         laws = random_laws(n, k, 3, seed)
@@ -87,7 +85,7 @@ def test_swaps_never_say_less_than_the_truth(n: int, k: int) -> None:
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 5.0])
 @pytest.mark.parametrize("delta", [0.0, 0.05, 0.5])
-def test_theorem_4_is_attained_by_the_papers_mechanism(epsilon: float, delta: float) -> None:
+def test_theorem_4_is_attained_by_the_papers_mechanism(epsilon, delta) -> None:
     high, low = (1 - delta) / (1 + np.exp(-epsilon)), (1 - delta) / (1 + np.exp(epsilon))
 
     found = mip.finite_eta([[delta, high, low, 0.0], [0.0, low, high, delta]], 2)

@@ -1,7 +1,5 @@
 """The wrapper: its shapes, its secrets, and an attack of our own that never beats what is certified."""
 
-from __future__ import annotations
-
 from dataclasses import fields
 
 import numpy as np
@@ -38,7 +36,7 @@ METHODS = {
 
 @pytest.mark.parametrize("fit", FITS)
 @pytest.mark.parametrize("method", METHODS)
-def test_an_attack_of_our_own_never_beats_eta(fit: str, method: str) -> None:
+def test_an_attack_of_our_own_never_beats_eta(fit, method) -> None:
     eta = 0.15
     released = mip.privatize(FITS[fit], POINTS, eta, seed=3, method=METHODS[method])
 
@@ -79,7 +77,7 @@ def test_swaps_add_less_noise_than_draws_and_both_far_less_than_the_paper() -> N
 
 
 @pytest.mark.parametrize("shape", [(), (3,), (3, 3)])
-def test_parameters_keep_their_shape(shape: tuple[int, ...]) -> None:
+def test_parameters_keep_their_shape(shape) -> None:
     fit = {(): lambda r: r.mean(), (3,): lambda r: r.mean(axis=0), (3, 3): covariance}[shape]
 
     released = mip.privatize(fit, POINTS, 0.2, seed=1, method=mip.Moment())
@@ -163,7 +161,7 @@ def test_an_odd_number_of_records_has_a_baseline_above_one_half() -> None:
     "noise", [mip.Gaussian([1.0]), mip.KNorm(mip.Norm.euclid(1))], ids=["bell", "laplace"]
 )
 @pytest.mark.parametrize("n", [3, 5, 7])
-def test_of_an_odd_number_of_records_eta_is_above_guessing_that_all_are_out(n: int, noise: mip.Noise) -> None:
+def test_of_an_odd_number_of_records_eta_is_above_guessing_that_all_are_out(n, noise) -> None:
     """Every half gone through: the gain on (n+1)/(2n) is below half of the total variation that is bounded."""
     from estimators.theory.subsets import matrix
 
@@ -191,7 +189,7 @@ def test_without_a_seed_the_operating_system_gives_128_bits_and_nothing_repeats(
     first, second = (mip.privatize(np.mean, POINTS[:, 0], 0.2, method=mip.Draws()) for _ in range(2))
 
     assert first.parameters != second.parameters
-    assert int(root_of(None).entropy).bit_length() > 96  # type: ignore[arg-type]
+    assert int(root_of(None).entropy).bit_length() > 96
     assert root_of(None).entropy != root_of(None).entropy
 
 
@@ -279,8 +277,8 @@ RETURNED: dict[str, tuple[object, type[Exception]]] = {
 
 
 @pytest.mark.parametrize("kind", RETURNED)
-def test_what_is_no_array_of_real_numbers_is_refused_by_name(kind: str) -> None:
+def test_what_is_no_array_of_real_numbers_is_refused_by_name(kind) -> None:
     returned, error = RETURNED[kind]
 
     with pytest.raises(error, match="fit: "):
-        mip.privatize(lambda rows: returned, POINTS, 0.2, seed=1)  # type: ignore[arg-type,return-value]
+        mip.privatize(lambda rows: returned, POINTS, 0.2, seed=1)

@@ -1,7 +1,5 @@
 """Noise in floating point: which doubles can be reached tells of the fit, unless the sum is rounded."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -51,7 +49,7 @@ def test_without_the_grid_the_same_attack_is_right_more_often_than_eta_allows() 
 
 
 @pytest.mark.parametrize("scale", [1e-200, 1e-3, 1.0, 3.7, 1e100])
-def test_the_grid_is_of_powers_of_two_and_far_finer_than_the_noise(scale: float) -> None:
+def test_the_grid_is_of_powers_of_two_and_far_finer_than_the_noise(scale) -> None:
     noise = mip.moment_laplace(np.array([1.0, 30.0, 0.01]))
 
     grid = grid_of(noise, scale)

@@ -1,9 +1,5 @@
 """The statement about noise says to a user of the library what the service answers."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -27,9 +23,7 @@ SWAPS = {"before": BEFORE, "after": AFTER, "record": RECORD}
         ({**SWAPS, "eta": 0.001}, {}),
     ],
 )
-def test_a_user_of_the_library_gets_what_the_service_says(
-    question: dict[str, Any], options: dict[str, Any]
-) -> None:
+def test_a_user_of_the_library_gets_what_the_service_says(question, options) -> None:
     fits = mip.Fits.of(*(question.get(name) for name in ("draws", "before", "after", "record")))
 
     statement = mip.assess(fits, question["eta"], **options)

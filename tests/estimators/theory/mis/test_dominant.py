@@ -1,7 +1,5 @@
 """Limits where one category holds nearly all records: how often they miss, counted exactly, not simulated."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 
@@ -49,7 +47,7 @@ def missed(n: int, q: float, wrong: Callable[[int], bool]) -> float:
 @pytest.mark.parametrize("n", [50, 300, 3000])
 @pytest.mark.parametrize("name", TERMS)
 def test_upper_ends_miss_no_more_often_than_they_say_if_one_category_holds_nearly_all(
-    name: str, n: int, universe: int, confidence: float
+    name, n, universe, confidence
 ) -> None:
     term, alpha = TERMS[name], (1.0 - confidence) / 2.0
     ends = [upper(term, Tally.of_counts([k, n - k], universe), alpha) for k in range(MOST + 1)]
@@ -63,7 +61,7 @@ def test_upper_ends_miss_no_more_often_than_they_say_if_one_category_holds_nearl
 @pytest.mark.parametrize("n", [50, 300, 3000])
 @pytest.mark.parametrize("name", TERMS)
 def test_lower_ends_miss_no_more_often_than_they_say_if_one_category_holds_nearly_all(
-    name: str, n: int, confidence: float
+    name, n, confidence
 ) -> None:
     term, alpha = TERMS[name], (1.0 - confidence) / 2.0
     ends = [lower(term, Tally.of_counts([k, n - k]), alpha) for k in range(MOST + 1)]
@@ -77,7 +75,7 @@ def test_lower_ends_miss_no_more_often_than_they_say_if_one_category_holds_nearl
 @pytest.mark.parametrize("confidence", [0.5, 0.95])
 @pytest.mark.parametrize("name", TERMS)
 def test_ends_miss_no_more_often_than_they_say_if_the_rest_are_single_records(
-    name: str, confidence: float, universe: int | None
+    name, confidence, universe
 ) -> None:
     term, alpha, n, others = TERMS[name], (1.0 - confidence) / 2.0, 300, 10**7
     tallies = [Tally.of_counts([n - k] + [1] * k, universe) for k in range(MOST + 1)]
@@ -97,9 +95,7 @@ def test_one_category_seen_alone_does_not_rule_out_another() -> None:
 @pytest.mark.parametrize("n", [7, 300])
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 @pytest.mark.parametrize("name", TERMS)
-def test_the_slack_is_what_one_category_above_one_half_and_all_others_need_together(
-    name: str, sign: float, n: int
-) -> None:
+def test_the_slack_is_what_one_category_above_one_half_and_all_others_need_together(name, sign, n) -> None:
     """The rest is 1, 3 or 100 equal categories."""
     term, one = TERMS[name], law_of(n)
     shape = Shape.above(term, one, 0.5) if sign > 0.0 else Shape.below(term, one)
@@ -120,9 +116,7 @@ def test_the_slack_is_what_one_category_above_one_half_and_all_others_need_toget
 
 @pytest.mark.parametrize("n", [50, 3000])
 @pytest.mark.parametrize("name", TERMS)
-def test_the_margin_between_points_of_the_grid_covers_a_grid_16_times_as_fine(
-    name: str, n: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_margin_between_points_of_the_grid_covers_a_grid_16_times_as_fine(name, n, monkeypatch) -> None:
     """Evidence, not proof: the margin is heuristic."""
     term, coarse = TERMS[name], law_of(n)
     monkeypatch.setattr(binomials, "POINTS", 16 * binomials.POINTS)
@@ -153,7 +147,7 @@ def _ratios(shape: Shape, a: float, move: Move) -> np.ndarray:
 
 
 @pytest.mark.parametrize("name", TERMS)
-def test_top_and_least_are_outward_of_every_value_above_one_half(name: str) -> None:
+def test_top_and_least_are_outward_of_every_value_above_one_half(name) -> None:
     term = TERMS[name]
     p = np.random.default_rng(1).uniform(0.5, 1.0, 200_000)
     top = Shape.above(term, law_of(50), 0.5).top
@@ -189,7 +183,7 @@ def test_where_the_limit_rises_with_n_the_certified_records_lie_beyond_its_last_
 
 
 @pytest.mark.parametrize("gamma", [0.5, 1.2])
-def test_the_lower_end_of_a_category_seen_once_among_very_many_is_not_cut_off(gamma: float) -> None:
+def test_the_lower_end_of_a_category_seen_once_among_very_many_is_not_cut_off(gamma) -> None:
     tally, q = Tally.of_counts([999, 1], 10**6), 1e-10
     exact = total_delta(np.array([q, 1.0 - q]), np.ones(2), 10, gamma)
 

@@ -1,7 +1,5 @@
 """What the paper prints and what holds instead, each with a number (docs/methods.md has the table)."""
 
-from __future__ import annotations
-
 from math import exp, sqrt
 
 import numpy as np

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from itertools import chain, combinations
 from math import sqrt
 

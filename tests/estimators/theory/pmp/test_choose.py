@@ -1,7 +1,5 @@
 """The noise for a wanted practical epsilon."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -23,7 +21,7 @@ def test_the_practical_epsilon_is_not_monotone_in_epsilon() -> None:
 
 
 @pytest.mark.parametrize("wanted", [0.01, 0.3, 0.9])
-def test_epsilon_is_the_first_that_reaches_what_is_wanted(wanted: float) -> None:
+def test_epsilon_is_the_first_that_reaches_what_is_wanted(wanted) -> None:
     mechanism = Summed(FALLING, 4.0)
 
     found = choose.epsilon(mechanism, wanted)
@@ -56,7 +54,7 @@ def test_epsilon_on_records_is_reached() -> None:
 
 @pytest.mark.parametrize("wanted", [0.05, 0.5, 5.0])
 @pytest.mark.parametrize("delta", [1e-6, 1e-2])
-def test_sigma_is_the_least_that_keeps_what_is_wanted(wanted: float, delta: float) -> None:
+def test_sigma_is_the_least_that_keeps_what_is_wanted(wanted, delta) -> None:
     moved = of_sum(np.random.default_rng(0).normal(size=(30, 3)))
 
     found = choose.sigma(moved, wanted, delta)

@@ -1,7 +1,5 @@
 """The exponential mechanism, against the literal sum over training sets."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -9,12 +7,7 @@ from estimators.errors import DimensionMismatch, NotFinite, OutOfRange, TooFewRe
 from estimators.theory import subsets
 from estimators.theory.pmp.exponential import Summed, Tabled
 from estimators.theory.pmp.laws import laws_of_blocks, laws_of_sums
-from tests.estimators.theory.pmp.worlds import (
-    ONE_WAY,
-    dp_epsilon,
-    exponential_laws,
-    practical_epsilons,
-)
+from tests.estimators.theory.pmp.worlds import ONE_WAY, dp_epsilon, exponential_laws, practical_epsilons
 
 
 def losses_of(seed: int, n: int, outcomes: int) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
@@ -22,7 +15,7 @@ def losses_of(seed: int, n: int, outcomes: int) -> np.ndarray[tuple[int, int], n
 
 
 @pytest.mark.parametrize(("n", "outcomes", "epsilon"), [(1, 2, 1.0), (2, 3, 8.0), (3, 5, 0.1), (4, 2, 30.0)])
-def test_practical_epsilons_are_those_of_the_literal_sum(n: int, outcomes: int, epsilon: float) -> None:
+def test_practical_epsilons_are_those_of_the_literal_sum(n, outcomes, epsilon) -> None:
     losses = losses_of(n, n, outcomes)
     laws = exponential_laws(losses, epsilon, 1.0)
     mechanism = Summed(losses, 1.0)
@@ -34,7 +27,7 @@ def test_practical_epsilons_are_those_of_the_literal_sum(n: int, outcomes: int, 
 
 
 @pytest.mark.parametrize("epsilon", [1e-6, 0.5, 20.0])
-def test_meeting_in_the_middle_is_one_training_set_after_the_other(epsilon: float) -> None:
+def test_meeting_in_the_middle_is_one_training_set_after_the_other(epsilon) -> None:
     scores = Summed(losses_of(3, 5, 7), 1.0).scores(epsilon)
     blocks = ((chosen, chosen @ scores) for chosen in subsets.all_subsets(10, 5, 100))
 
@@ -67,7 +60,7 @@ def test_the_papers_one_direction_misses_what_the_definition_asks() -> None:
 
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("epsilon", [0.01, 1.0, 10.0, 200.0])
-def test_truth_is_below_the_bound_by_exchanges_which_is_below_dp(seed: int, epsilon: float) -> None:
+def test_truth_is_below_the_bound_by_exchanges_which_is_below_dp(seed, epsilon) -> None:
     mechanism = Summed(losses_of(seed, 4, 4) ** 3, 1.0)
 
     truth, bound = mechanism.exact(epsilon).epsilons, mechanism.exchanges(epsilon)

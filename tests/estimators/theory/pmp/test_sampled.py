@@ -1,7 +1,5 @@
 """Training sets at random: the interval holds at every number of draws, for all records and outcomes at once."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.special import log_softmax, ndtri
@@ -9,14 +7,13 @@ from scipy.special import log_softmax, ndtri
 from estimators.errors import OutOfRange
 from estimators.theory import subsets
 from estimators.theory.pmp.exponential import Summed
-from estimators.theory.pmp.laws import Floats
 from estimators.theory.pmp.sampled import log_range, sample_epsilon
 
 
 @pytest.mark.parametrize(
     ("n", "outcomes", "epsilon", "draws"), [(3, 3, 1.0, 50), (3, 2, 6.0, 400), (2, 4, 3.0, 2000)]
 )
-def test_limits_hold_for_all_records_at_once(n: int, outcomes: int, epsilon: float, draws: int) -> None:
+def test_limits_hold_for_all_records_at_once(n, outcomes, epsilon, draws) -> None:
     losses = np.random.default_rng(n).random((2 * n, outcomes))
     mechanism = Summed(losses, 1.0)
     truth = mechanism.exact(epsilon).epsilons
@@ -40,9 +37,7 @@ def quantile(chance: float) -> float:
 
 @pytest.mark.parametrize("losses", [OUTLIER, ALIKE, RANDOM])
 @pytest.mark.parametrize("confidence", [0.5, 0.8])
-def test_each_end_misses_as_often_as_its_half_of_the_rest_says(
-    monkeypatch: pytest.MonkeyPatch, losses: Floats, confidence: float
-) -> None:
+def test_each_end_misses_as_often_as_its_half_of_the_rest_says(monkeypatch, losses, confidence) -> None:
     monkeypatch.setattr("estimators.theory.pmp.sampled.weight", quantile)
     mechanism = Summed(losses, float(np.ptp(losses, axis=0).max()))
     truth = mechanism.exact(1.0).epsilons
