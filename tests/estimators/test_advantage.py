@@ -87,40 +87,18 @@ def test_the_sentence_states_confidence_resolution_and_ends() -> None:
 @each_case(
     "data, target, words",
     [
-        (
-            SHIFTED,
-            CellsTarget(changes=0),
-            "who guess the same of every record, or who sort the score into 13 steps.",
-        ),
-        (
-            SHIFTED,
-            CellsTarget(changes=1),
-            "who accuse on one side of a cut, or who sort the score into 13 steps.",
-        ),
-        (
-            SHIFTED,
-            CellsTarget(changes=7),
-            "who change their guess at most 7 times along the score, or who sort",
-        ),
-        (
-            SHIFTED,
-            CellsTarget(bins=1),
-            "or inside or outside one range, or who sort the score into 1 step. A more",
-        ),
+        (SHIFTED, CellsTarget(changes=0),
+         "who guess the same of every record, or who sort the score into 13 steps."),
+        (SHIFTED, CellsTarget(changes=1), "who accuse on one side of a cut, or who sort the score into 13 steps."),
+        (SHIFTED, CellsTarget(changes=7), "who change their guess at most 7 times along the score, or who sort"),
+        (SHIFTED, CellsTarget(bins=1), "or inside or outside one range, or who sort the score into 1 step. A more"),
         (SHIFTED, ThresholdTarget(), "who accuse on one side of a cut. A more intricate rule may do better."),
-        (
-            SHIFTED,
-            TwoSidedTarget(),
-            "on one side of a cut, or inside or outside one range. A more intricate rule",
-        ),
-        (
-            LABELS,
-            None,
-            "who see which of 2 groups of similar values the score falls in. A finer rule may do better.",
-        ),
+        (SHIFTED, TwoSidedTarget(), "on one side of a cut, or inside or outside one range. A more intricate rule"),
+        (LABELS, None,
+         "who see which of 2 groups of similar values the score falls in. A finer rule may do better."),
         (APART, None, "The upper end holds for any attacker."),
     ],
-)
+)  # fmt: skip
 def test_the_upper_end_says_whom_it_covers_and_who_may_do_better(data, target, words) -> None:
     result = advantage(data, target=target)
 

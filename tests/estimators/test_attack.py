@@ -262,14 +262,10 @@ def judged(
         (([[0.0, 1.0]] * 8, [[0.0, 1.0]] * 8), TopRule(), "members", "top cuts one number a record"),
         (([0.5, 1.0] * 8, [0.0, 1.0] * 8), TopRule(32), "rule.records", "got 32 of 32 records, need fewer"),
         (([0.5, 1.0] * 8, [0.0, 1.0] * 8), QuantileRule(0.99), "rule.quantile", "leaves 0 of 32 records"),
-        (
-            ([0.5, 1.0] * 8, [0.0, 1.0] * 8),
-            QuantileRule(0.01, "members", "below"),
-            "rule.quantile",
-            "leaves 0 of 16 records",
-        ),
+        (([0.5, 1.0] * 8, [0.0, 1.0] * 8), QuantileRule(0.01, "members", "below"), "rule.quantile",
+         "leaves 0 of 16 records"),
     ],
-)
+)  # fmt: skip
 def test_what_cannot_be_judged_is_refused_by_name(sides, rule, field, text) -> None:
     with pytest.raises(MaceError, match=text) as refusal:
         attack_advantage(Scores.of(*sides), rule)

@@ -317,11 +317,8 @@ def test_categories_and_constant_scores_are_answered() -> None:
     ("cluster", "error", "words"),
     [
         (np.zeros(100), TooFewRecords, "one label for all rows"),
-        (
-            {"person": np.arange(100) // 2, "model": ["m"] * 100},
-            TooFewRecords,
-            "cluster 2: got one label for all rows",
-        ),
+        ({"person": np.arange(100) // 2, "model": ["m"] * 100}, TooFewRecords,
+         "cluster 2: got one label for all rows"),
         (np.arange(100) % 7, TooFewRecords, "7 labels, need at least 8"),
         (np.r_[np.arange(50) % 3, 3 + np.arange(50) % 20], TooFewRecords, "member rows come from 3 clusters"),
         (np.arange(99), DimensionMismatch, "99 labels for 100 rows"),
@@ -330,7 +327,7 @@ def test_categories_and_constant_scores_are_answered() -> None:
         ([None] * 100, MixedTypes, "labels must be"),
         ("person", DimensionMismatch, "one label per record"),
     ],
-)
+)  # fmt: skip
 def test_labels_that_are_none_are_refused_once_and_clearly(cluster, error, words) -> None:
     rng = np.random.default_rng(0)
     with pytest.raises(error, match=words) as caught:

@@ -196,13 +196,8 @@ def test_eight_rows_are_enough_and_a_seed_gives_one_answer() -> None:
 @each_case(
     "members, nonmembers, options, error, words",
     [
-        (
-            {"x": [1, 2, 3, 4, 5]},
-            {"x": [2] * 9},
-            {},
-            TooFewRecords,
-            "members: got 5 different rows, need at least 8",
-        ),
+        ({"x": [1, 2, 3, 4, 5]}, {"x": [2] * 9}, {}, TooFewRecords,
+         "members: got 5 different rows, need at least 8"),
         ({"x": [1, 2] * 9}, {"x": []}, {}, TooFewRecords, "nonmembers: there are no rows"),
         ({"x": [1.0] * 9}, {"x": [2, np.inf] * 5}, {}, NotFinite, "'x' is infinite in row 1"),
         ({"x": [1] * 9, "y": [1]}, {"x": [2] * 9}, {}, RaggedRows, "column 'y' has 1 rows"),
@@ -212,7 +207,7 @@ def test_eight_rows_are_enough_and_a_seed_gives_one_answer() -> None:
         ({"x": [1, 2] * 9}, {"x": [1, 2] * 9}, {"use": ["z"]}, InputError, "column 'z' is in no table"),
         ("train.csv", {"x": [1]}, {}, InputError, "members: got str, need columns by name"),
     ],
-)
+)  # fmt: skip
 def test_what_is_wrong_is_named(members, nonmembers, options, error, words) -> None:
     with pytest.raises(error, match=words):
         check_split(members, nonmembers, **options)

@@ -332,13 +332,10 @@ def test_what_is_no_alarm_is_not_severe() -> None:
     [
         ([950, 50], [1000, 0], "50 of 1,000 members score higher than every nonmember. Such a score makes"),
         ([50, 950], [0, 1000], "50 of 1,000 members score lower than every nonmember. Such a score makes"),
-        (
-            [60, 940],
-            [4, 996],
-            "60 of 1,000 members and 4 of 1,000 nonmembers score below one cut. Such a score makes",
-        ),
+        ([60, 940], [4, 996],
+         "60 of 1,000 members and 4 of 1,000 nonmembers score below one cut. Such a score makes"),
     ],
-)
+)  # fmt: skip
 def test_the_sentence_says_who_how_surely_and_with_which_confidence(members, nonmembers, says) -> None:
     result = exposure(Counts.of(members, nonmembers, edges=[1.0]), prior=0.2)
 
