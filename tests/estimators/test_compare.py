@@ -33,6 +33,8 @@ def test_queries_alike_share_their_ranks() -> None:
     result = compare({name: draw(identical(), 300, rng) for name in "abc"})
 
     assert {(p.best_rank, p.worst_rank) for p in result.ranking} == {(1, 3)}
+    with pytest.raises(OptionError, match="at least 2 queries, got 1"):
+        compare({"only": draw(identical(), 50, rng)})
 
 
 def ranks(scores: Scores) -> list[int]:
@@ -46,7 +48,7 @@ def test_the_same_order_is_that_of_the_same_ranks_of_all_records() -> None:
     """Ties included: what ties in one and not in the other is another question."""
     rng = np.random.default_rng(51)
     seen = set()
-    for _ in range(400):
+    for _ in range(200):
         base = rng.integers(0, 4, 20) / 4.0
         other = rng.choice([3.0, -2.0]) * base + (rng.random(20) < 0.02)
         pair = [Scores.of(each[:10], each[10:], "continuous") for each in (base, other)]
@@ -107,7 +109,7 @@ def test_one_question_under_two_names_is_not_shown_to_differ_from_itself() -> No
 
 def test_queries_that_happen_to_order_these_records_alike_may_differ_on_others() -> None:
     """The second answers one member in fifty otherwise: among 100 of each side often none, which shows no equality."""
-    rng, runs, misses, alike = np.random.default_rng(55), 100, 0, 0
+    rng, runs, misses, alike = np.random.default_rng(55), 60, 0, 0
     for _ in range(runs):
         a, b = (rng.random(100) < 0.7).astype(float), (rng.random(100) < 0.3).astype(float)
         other = np.where(rng.random(100) < 0.02, 0.0, a)
@@ -133,7 +135,7 @@ def test_scores_of_other_records_are_never_one_question() -> None:
 @pytest.mark.parametrize("prior", [0.5, 0.3])
 def test_the_largest_of_many_harmless_queries_is_seldom_called_a_leak(prior, monkeypatch) -> None:
     monkeypatch.setattr(Ends, "upper", lambda *_: 1.0)  # slow, and nothing to the lower end
-    rng, runs, misses = np.random.default_rng(2), 120, 0
+    rng, runs, misses = np.random.default_rng(2), 100, 0
     for run in range(runs):
         queries = {str(k): draw(identical(), 100, rng) for k in range(8)}
         misses += compare(queries, prior, seed=run).maximum.lower > abs(2 * prior - 1) + 1e-12
@@ -142,7 +144,7 @@ def test_the_largest_of_many_harmless_queries_is_seldom_called_a_leak(prior, mon
 
 
 def test_the_upper_end_of_the_maximum_holds_without_correction() -> None:
-    rng, runs, misses = np.random.default_rng(3), 120, 0
+    rng, runs, misses = np.random.default_rng(3), 50, 0
     for run in range(runs):
         queries = {"a": draw(gaussian_shift(0.4), 150, rng), "b": draw(gaussian_shift(0.4), 150, rng)}
         result = compare(queries, seed=run)
@@ -151,16 +153,13 @@ def test_the_upper_end_of_the_maximum_holds_without_correction() -> None:
     assert misses <= most_misses(runs, 0.025)
 
 
-def test_one_query_is_no_comparison() -> None:
-    with pytest.raises(OptionError, match="at least 2 queries, got 1"):
-        compare({"only": draw(identical(), 50, np.random.default_rng(0))})
-
-
-@pytest.mark.parametrize("ask", [difference, paired_difference], ids=lambda f: f.__name__)
-@pytest.mark.parametrize(("first", "second"), [(0.0, 0.0), (0.3, 0.3), (0.5, 0.1)])
+@pytest.mark.parametrize(
+    ("ask", "first", "second"),
+    [(difference, 0.0, 0.0), (difference, 0.5, 0.1), (paired_difference, 0.3, 0.3)],
+    ids=str,
+)
 def test_the_interval_of_a_difference_covers_it(ask, first, second) -> None:
-    rng, runs = np.random.default_rng(4), 150
-    misses = 0
+    rng, runs, misses = np.random.default_rng(4), 60, 0
     worlds = [gaussian_shift(a) if a else identical() for a in (first, second)]
     for run in range(runs):
         result = ask(*(draw(world, 300, rng) for world in worlds), seed=run)
@@ -185,17 +184,6 @@ def test_what_is_not_known_to_be_the_same_record_may_depend_in_any_way() -> None
     assert "row i of both" in paired_difference(a, b).estimate.interval.guarantee.assumes
 
 
-def test_differences_come_with_a_comparison() -> None:
-    rng = np.random.default_rng(12)
-    queries = {name: draw(gaussian_shift(0.3), 200, rng) for name in "abc"}
-    pairs = [("a", "b"), ("c", "b")]
-
-    for paired in (True, False):
-        asked_together = compare(queries, pairs=pairs, paired=paired).differences
-        for one, other in zip(asked_together, differences(queries, pairs, paired), strict=True):
-            assert one.estimate.interval == other.estimate.interval
-
-
 @pytest.mark.parametrize("prior", [0.5, 0.35])
 def test_a_group_that_leaks_is_found_among_groups_that_do_not(prior) -> None:
     rng = np.random.default_rng(6)
@@ -211,28 +199,25 @@ def test_a_group_that_leaks_is_found_among_groups_that_do_not(prior) -> None:
 
 
 def test_no_group_is_called_a_leak_when_none_leaks() -> None:
-    rng, runs, wrong = np.random.default_rng(7), 60, 0
+    rng, runs, wrong = np.random.default_rng(7), 30, 0
     for run in range(runs):
-        groups = rng.integers(0, 6, 1200)
-        scores = Scores.of(rng.normal(size=1200), rng.normal(size=1200))
-        wrong += any(
-            g.advantage is not None and g.advantage.lower > 0
-            for g in by_group(scores, groups, groups, seed=run)
-        )
+        groups, scores = rng.integers(0, 6, 1200), Scores.of(*rng.normal(size=(2, 1200)))
+        answers = [g.advantage for g in by_group(scores, groups, groups, seed=run)]
+        wrong += any(each is not None and each.lower > 0 for each in answers)
 
     assert wrong <= most_misses(runs, 0.025)
 
 
 @pytest.mark.parametrize(
     ("first_n", "second_n", "first", "second"),
-    [(100, 10_000, 0.0, 0.2), (1000, 10_000, 0.0, 0.2), (100, 1000, 0.0, 0.2), (1000, 1000, 0.2, 0.2)],
-    ids=["38% missed in quadrature", "25%", "17%", "1%"],
+    [(100, 10_000, 0.0, 0.2), (100, 1000, 0.0, 0.2)],
+    ids=["38% missed in quadrature", "17%"],
 )
 def test_a_model_without_leak_does_not_shrink_the_error_of_a_difference(
     first_n, second_n, first, second
 ) -> None:
     """Its estimate lies above its lower end by a bias, which quadrature took for an error."""
-    rng, runs, above, below = np.random.default_rng(8), 60, 0, 0
+    rng, runs, above, below = np.random.default_rng(8), 50, 0, 0
     worlds = [gaussian_shift(a) if a else identical() for a in (first, second)]
     for run in range(runs):
         samples = [draw(world, n, rng) for world, n in zip(worlds, (first_n, second_n), strict=True)]
@@ -243,16 +228,20 @@ def test_a_model_without_leak_does_not_shrink_the_error_of_a_difference(
     assert max(above, below) <= most_misses(runs, 0.025)
 
 
-def test_differences_of_many_pairs_hold_together() -> None:
+def test_differences_of_many_pairs_hold_together_and_come_with_a_comparison() -> None:
     rng = np.random.default_rng(9)
     queries = {name: draw(gaussian_shift(0.3), 200, rng) for name in "abc"}
     pairs = [("a", "b"), ("a", "c"), ("b", "c")]
-
-    together = differences(queries, pairs, paired=False)
-    alone = difference(queries["a"], queries["b"], confidence=1 - 0.05 / 3)
-
-    assert together[0].estimate.lower == pytest.approx(alone.estimate.lower, abs=1e-12)
-    assert (
-        together[0].estimate.interval.width > difference(queries["a"], queries["b"]).estimate.interval.width
+    together = [each.estimate for each in differences(queries, pairs, paired=False)]
+    alone, single = (
+        difference(queries["a"], queries["b"], confidence=c).estimate for c in (1 - 0.05 / 3, 0.95)
     )
-    assert all(each.estimate.interval.confidence == 0.95 for each in together)
+
+    assert together[0].lower == pytest.approx(alone.lower, abs=1e-12)
+    assert together[0].interval.width > single.interval.width
+    assert all(each.interval.confidence == 0.95 for each in together)
+    for paired in (True, False):
+        compared = compare(queries, pairs=pairs, paired=paired).differences
+        assert [each.estimate for each in compared] == [
+            each.estimate for each in differences(queries, pairs, paired)
+        ]

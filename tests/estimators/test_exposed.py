@@ -69,15 +69,15 @@ def test_the_upper_end_is_that_of_every_cut_by_itself() -> None:
 def test_both_ends_of_the_score_are_looked_at_unless_one_is_known() -> None:
     scores = world(np.random.default_rng(0), 1500, 0.1, 6.0)
     turned = Scores.of(-scores.members, -scores.nonmembers)
+    counts, ways = (
+        {"high": finest(scores), "low": finest(turned)},
+        (Direction.HIGH, Direction.LOW, Direction.EITHER),
+    )
     ends = {
         name: [
-            (
-                exposed_at_least(finest(each), ODDS, 0.025, way),
-                exposed_at_most(finest(each), ODDS, 0.025, way)[0],
-            )
-            for way in (Direction.HIGH, Direction.LOW, Direction.EITHER)
+            (exposed_at_least(c, ODDS, 0.025, way), exposed_at_most(c, ODDS, 0.025, way)[0]) for way in ways
         ]
-        for name, each in (("high", scores), ("low", turned))
+        for name, c in counts.items()
     }
 
     assert ends["high"][0] == ends["low"][1]
@@ -108,13 +108,13 @@ def test_the_same_odds_at_another_prior_are_another_precision() -> None:
 
 def test_without_a_leak_few_thousand_rows_show_that_few_are_exposed() -> None:
     wrong = 0
-    for seed in range(40):
+    for seed in range(20):
         scores = Scores.of(*np.random.default_rng(seed).normal(size=(2, 3000)))
         [limit] = judge(scores, [MaxExposed(0.01)]).limits
         assert limit.verdict.decision is not Decision.FAIL
         wrong += limit.verdict.decision is not Decision.PASS
 
-    assert wrong <= 10
+    assert wrong <= 5
 
 
 def test_more_records_are_asked_for_where_too_few_show_it() -> None:
@@ -154,14 +154,8 @@ def test_an_audit_limits_exposed_members_by_every_query() -> None:
     options: dict[str, Any] = {"max_advantage": 0.3, "max_exposed": 0.05, "check_sides": False}
     clean, leak = (audit_synthetic(train, holdout, each, **options) for each in (released, leaky))
 
-    assert [(each.name, each.decision) for each in clean.limits] == [
-        ("advantage", Decision.PASS),
-        ("exposed", Decision.PASS),
-    ]
-    assert [(each.name, each.decision) for each in leak.limits] == [
-        ("advantage", Decision.PASS),
-        ("exposed", Decision.FAIL),
-    ]
+    decided = [{each.name: each.decision.value for each in audit.limits} for audit in (clean, leak)]
+    assert decided == [{"advantage": "pass", "exposed": "pass"}, {"advantage": "pass", "exposed": "fail"}]
     assert leak.limits[1].estimate.lower > 0.05
     assert "the share of members whose score makes membership 0.9 probable is at least" in leak.sentence
 

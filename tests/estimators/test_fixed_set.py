@@ -20,6 +20,7 @@ from estimators.adversary.changes import best_by_changes
 from estimators.errors import MaceError, OptionError, OutOfRange
 from estimators.fixed_set import MOST
 from estimators.targets import Target
+from tests.oracles import most_misses
 
 
 def best_on(members: np.ndarray, nonmembers: np.ndarray, prior: float, data: Scores) -> float:
@@ -50,20 +51,20 @@ def test_of_a_set_that_was_scored_completely_the_advantage_is_known(prior, shift
 
 
 def test_one_threshold_on_every_sample_there_is_of_a_small_set() -> None:
-    """Every sample of 8 of 10 members, each with every ninth of 8 of 10 nonmembers."""
+    """Every third sample of 8 of 10 members, each with every ninth of 8 of 10 nonmembers."""
     rng = np.random.default_rng(3)
     members, nonmembers = np.round(rng.normal(1.0, 1.0, 10), 2), np.round(rng.normal(0.0, 1.0, 10), 2)
     values, where = np.unique(np.concatenate([members, nonmembers]), return_inverse=True)
     truth = best_by_changes(np.bincount(where, np.repeat([0.05, -0.05], 10), len(values)), 1)[-1]
     missed, samples = 0, 0
-    for drawn in combinations(range(10), 8):
+    for drawn in list(combinations(range(10), 8))[::3]:
         for others in list(combinations(range(10), 8))[::9]:
             data = Scores.of(members[list(drawn)], nonmembers[list(others)], "continuous")
             result = advantage_on_set(data, 10, 10, target=ThresholdTarget(), confidence=0.8)
             missed += result.estimate.upper < truth - 1e-12
             samples += 1
 
-    assert samples == 225
+    assert samples == 75
     assert missed <= 0.1 * samples
 
 
@@ -72,12 +73,11 @@ def test_one_threshold_on_every_sample_there_is_of_a_small_set() -> None:
     [(0.0, (60, 60), (20, 40)), (0.7, (120, 400), (100, 90)), (20.0, (40, 40), (20, 20))],
 )
 def test_each_end_misses_the_set_as_seldom_as_it_says(shift, whole, drawn) -> None:
-    """150 samples of three sets: a nominal end of 2.5 % misses more than 11 times once in a thousand."""
     rng = np.random.default_rng(5)
     above, below, width = 0, 0, []
     for _ in range(3):
         members, nonmembers = rng.normal(shift, 1.0, whole[0]), rng.normal(0.0, 1.0, whole[1])
-        for _ in range(50):
+        for _ in range(30):
             data = Scores.of(rng.permutation(members)[: drawn[0]], rng.permutation(nonmembers)[: drawn[1]])
             result = advantage_on_set(data, *whole).estimate
             truth = best_on(members, nonmembers, 0.5, data)
@@ -87,8 +87,7 @@ def test_each_end_misses_the_set_as_seldom_as_it_says(shift, whole, drawn) -> No
                 checked_ends(data, 0.5, None, 0).at(0.95).estimate.interval.width - result.interval.width
             )
 
-    assert above <= 11
-    assert below <= 11
+    assert max(above, below) <= most_misses(90)
     assert np.mean(width) >= 0.0
 
 
@@ -189,13 +188,13 @@ def test_no_rule_beyond_the_class_moves_the_lower_end(target, shape, drawn) -> N
         "one far off": np.concatenate([rng.normal(size=299), [50.0]]),
     }[shape]
     misses = 0
-    for _ in range(40):
+    for _ in range(20):
         data = Scores.of(rng.permutation(members)[:drawn], rng.permutation(nonmembers)[:drawn])
         result = advantage_on_set(data, 300, 300, target=target)
         truth = class_on(members, nonmembers, data, target)
         misses += not result.estimate.lower <= truth + 1e-9
         assert result.estimate.lower < result.estimate.upper
-    assert misses <= 4  # of 40 at 2.5% each, more come once in a thousand times
+    assert misses <= most_misses(20)
 
 
 def class_on(members: np.ndarray, nonmembers: np.ndarray, data: Scores, target: Target | None) -> float:

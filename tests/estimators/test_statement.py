@@ -33,6 +33,7 @@ FINITE = st.floats(allow_nan=False, allow_infinity=False)
 )
 def test_a_lower_end_is_rounded_down_and_an_upper_one_up(value, lower, upper) -> None:
     assert (at_least(value, 4), at_most(value, 4)) == (lower, upper)
+    assert (at_least(-math.inf), at_most(math.inf)) == ("-inf", "inf")
 
 
 @given(FINITE, st.integers(0, 6))
@@ -51,11 +52,7 @@ def test_digits_are_added_until_it_lies_on_the_right_side_of_the_threshold(one, 
     assert high == low or float(at_least(high, 4, low)) > low
 
 
-def test_an_end_that_is_infinite_is_said_so() -> None:
-    assert (at_least(-math.inf), at_most(math.inf)) == ("-inf", "inf")
-
-
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(8))
 def test_a_sentence_does_not_say_more_than_its_interval(seed) -> None:
     rng = np.random.default_rng(seed)
     result = advantage(Scores.of(rng.normal(0.7, 1.0, 300), rng.normal(0.0, 1.0, 300)), 0.3, seed=seed)
@@ -73,13 +70,9 @@ def test_figures_hold_at_any_size_and_are_four(value) -> None:
     up, down = figures_up(value), figures_down(value)
 
     assert float(down) <= value <= float(up)
+    assert float(exactly(value)) == value
     assert float(up) - float(down) <= 1e-3 * abs(value)
     assert all(len(text.partition("e")[0].strip("-0.").replace(".", "")) <= 4 for text in (up, down))
-
-
-@pytest.mark.parametrize("value", [4.0, 0.03224109, 1.2345649e-05, 1e-300])
-def test_what_is_said_exactly_is_read_back_as_the_same_float(value) -> None:
-    assert float(exactly(value)) == value
 
 
 @pytest.mark.parametrize(("prior", "value"), [(0.5, 0.0), (0.25, 0.5), (0.75, 0.5), (1e-3, 0.998)])

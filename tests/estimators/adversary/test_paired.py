@@ -51,7 +51,7 @@ def test_the_limit_for_one_rule_errs_no_more_often_than_it_says(n, alpha) -> Non
     assert worst <= alpha
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(4))
 def test_no_rule_of_the_class_leaves_less_than_is_stated(seed) -> None:
     """All 2^7 rules on seven cells, by the formula written out; what is stated is below the least of them, and near."""
     rng = np.random.default_rng(seed)
@@ -97,12 +97,11 @@ def optimal(shift: float, prior: float) -> float:
 
 
 WORLDS = [
-    (300, 300, 0.5, 0.5, 0.3, 0.9),
-    (300, 300, 0.5, 0.5, 0.5, 0.999),
+    (200, 200, 0.5, 0.5, 0.5, 0.999),
     (300, 300, 0.5, 0.0, 0.0, 0.5),
     (300, 300, 0.5, 3.0, 0.2, 0.0),
     (200, 200, 0.5, 7.0, 0.0, 0.5),
-    (50, 1000, 0.5, 0.8, 0.5, 0.9),
+    (50, 600, 0.5, 0.8, 0.5, 0.9),
     (100, 900, 0.1, 1.5, 1.2, 0.9),
     (200, 200, 0.5, 1.0, 1.0, -0.9),
 ]
@@ -111,7 +110,7 @@ WORLDS = [
 @pytest.mark.parametrize(("n1", "n0", "prior", "first", "second", "alike"), WORLDS)
 def test_the_interval_of_a_paired_difference_covers_it(n1, n0, prior, first, second, alike) -> None:
     """Alike, mirrored, without leak, perfect, unequal, at a low prior: either end errs in at most 2.5%."""
-    rng, runs, above, below = np.random.default_rng(40), 100, 0, 0
+    rng, runs, above, below = np.random.default_rng(40), 60, 0, 0
     truth = optimal(first, prior) - optimal(second, prior)
     for run in range(runs):
         a, b = shifted(n1, n0, first, second, alike, rng)
@@ -135,7 +134,7 @@ def test_the_more_alike_two_scores_are_the_narrower_their_difference(
 ) -> None:
     """It was wider than for independent samples: 0.257 where that gives 0.165 and McNemar's test about 0.113."""
     rng, paired, apart = np.random.default_rng(41), [], []
-    for run in range(10):
+    for run in range(4):
         a, b = shifted(n1, n0, first, second, alike, rng)
         paired.append(paired_difference(a, b, prior, seed=run).estimate.interval.width)
         apart.append(difference(a, b, prior, seed=run).estimate.interval.width)
@@ -146,7 +145,7 @@ def test_the_more_alike_two_scores_are_the_narrower_their_difference(
 @pytest.mark.parametrize("alike", [0.99, 0.0])
 def test_rows_in_another_order_get_the_interval_of_unrelated_records(alike) -> None:
     """Nothing goes wrong unless one score mirrors the other: it only loses what they have in common."""
-    rng, runs, misses, widths = np.random.default_rng(45), 60, 0, []
+    rng, runs, misses, widths = np.random.default_rng(45), 30, 0, []
     truth = optimal(0.8, 0.5) - optimal(0.6, 0.5)
     for run in range(runs):
         a, b = shifted(300, 300, 0.8, 0.6, alike, rng)

@@ -19,7 +19,7 @@ from estimators.sample.cells import Categories
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Scores
-from tests.oracles import gaussian_shift, shift_for
+from tests.oracles import gaussian_shift, most_misses, shift_for
 
 ALPHA = 0.025
 
@@ -39,7 +39,7 @@ def counts_of(members: np.ndarray, nonmembers: np.ndarray) -> Counts:
     return Counts(members, nonmembers, Categories(np.arange(len(members))))
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(5))
 def test_a_divergence_is_the_optimal_advantage_at_another_prior(seed) -> None:
     rng = np.random.default_rng(seed)
     r, q = rng.dirichlet(np.ones(7)), rng.dirichlet(np.ones(7))
@@ -66,18 +66,13 @@ def test_a_cell_of_one_side_alone_has_no_plug_in_at_delta_zero() -> None:
     assert plug_in_epsilon(counts, 0.1) == pytest.approx(0.0, abs=0.01)
 
 
-def test_at_delta_zero_there_is_no_upper_end_whatever_the_records() -> None:
-    counts = counts_of(np.full(4, 10**8), np.full(4, 10**8))
-
-    assert epsilon_upper(counts, 0.0, ALPHA) is None
-
-
 def test_where_nothing_was_seen_the_rule_of_four_over_n_limits_delta() -> None:
     counts = counts_of(np.array([1000, 0]), np.array([1000, 0]))
     least = 1 - (RARE_ALONE * ALPHA) ** (1 / 1000)  # of what nobody was seen in
 
     assert epsilon_upper(counts, 0.9 * least, ALPHA) is None
     assert epsilon_upper(counts, 4 * least, ALPHA) is not None
+    assert epsilon_upper(counts_of(np.full(4, 10**8), np.full(4, 10**8)), 0.0, ALPHA) is None
 
 
 def test_more_records_bring_the_upper_end_down_to_the_truth() -> None:
@@ -135,21 +130,15 @@ LAWS = [
 
 
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law[0])
-@pytest.mark.parametrize("sides", [(60, 60), (50, 450), (400, 400)])
+@pytest.mark.parametrize("sides", [(60, 60), (50, 450)])
 def test_the_upper_end_is_seldom_below_the_truth(law, sides) -> None:
     _, r, q, delta = law
-    rng, runs = np.random.default_rng(3), 300
-    truth = true_epsilon(r, q, delta)
+    rng, runs, truth = np.random.default_rng(3), 300, true_epsilon(r, q, delta)
+    samples = (counts_of(rng.multinomial(sides[0], r), rng.multinomial(sides[1], q)) for _ in range(runs))
 
-    short = sum(
-        truth > 0
-        and within(
-            counts_of(rng.multinomial(sides[0], r), rng.multinomial(sides[1], q)), truth - 1e-9, delta, ALPHA
-        )
-        for _ in range(runs)
-    )
+    short = sum(within(each, truth - 1e-9, delta, ALPHA) for each in samples if truth > 0)
 
-    assert short <= 17  # P(Bin(300, 0.025) > 17) < 0.1%; exact limits err far less
+    assert short <= most_misses(runs)  # exact limits err far less
 
 
 def test_cells_narrow_towards_both_ends_and_labels_have_no_say() -> None:
@@ -174,14 +163,11 @@ def test_cells_narrow_towards_both_ends_and_labels_have_no_say() -> None:
 @pytest.mark.parametrize("delta", [0.01, 0.1])
 @pytest.mark.parametrize("advantage", [0.0, 0.3])
 def test_the_lower_end_by_tails_is_seldom_above_the_truth(delta, advantage) -> None:
-    world, rng, runs = gaussian_shift(advantage), np.random.default_rng(2), 300
+    world, rng, runs = gaussian_shift(advantage), np.random.default_rng(2), 200
     truth = _gaussian_epsilon(shift_for(advantage), delta) if advantage else 0.0
+    samples = (finest(Scores.of(*world.draw(rng, 60, 140))) for _ in range(runs))
 
-    above = sum(
-        epsilon_lower(finest(Scores.of(*world.draw(rng, 60, 140))), delta, ALPHA) > truth for _ in range(runs)
-    )
-
-    assert above <= 17
+    assert sum(epsilon_lower(each, delta, ALPHA) > truth for each in samples) <= most_misses(runs)
 
 
 def test_the_lower_end_by_tails_comes_near_the_truth() -> None:
@@ -208,15 +194,10 @@ def test_so_many_records_with_the_same_shares_pass_and_fewer_do_not() -> None:
 
     records_needed = records_to_pass(counts, 0.5, 0.05, ALPHA, 10**9)
 
+    assert records_to_pass(counts, 1.0, 0.05, ALPHA, 250) is None  # more than the most
+    assert records_to_pass(counts, 1.0, 0.0, ALPHA, 10**9) is None
     for records, passes in ((records_needed, True), (records_needed / 1.1, False)):
         sides = (
             np.rint(records / 200 * side).astype(np.int64) for side in (counts.members, counts.nonmembers)
         )
         assert within(counts_of(*sides), 0.5, 0.05, ALPHA) is passes
-
-
-def test_no_records_are_enough_where_more_than_the_most_would_be_or_delta_is_0() -> None:
-    counts = counts_of(np.array([60, 40]), np.array([40, 60]))
-
-    assert records_to_pass(counts, 1.0, 0.05, ALPHA, 250) is None
-    assert records_to_pass(counts, 1.0, 0.0, ALPHA, 10**9) is None

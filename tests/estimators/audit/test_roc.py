@@ -18,6 +18,7 @@ from estimators.errors import IncompatibleCells, OutOfRange
 from estimators.limits.binomial import lower_limit, upper_limit
 from estimators.sample.cells import Intervals
 from estimators.sample.counts import Counts
+from tests.oracles import most_misses
 
 
 def counts_of(members, nonmembers):
@@ -115,23 +116,15 @@ def test_area_interval_is_delong_pair_by_pair(n_members, n_nonmembers, confidenc
 
 
 @pytest.mark.parametrize(
-    ("truth", "n_members", "n_nonmembers"),
-    [(0.5, 30, 30), (0.6, 50, 450), (0.9, 200, 200), (0.97, 200, 50), (0.99, 50, 1000), (0.99, 30, 30)],
+    ("truth", "n_members", "n_nonmembers"), [(0.5, 30, 30), (0.97, 200, 50), (0.99, 50, 1000), (0.99, 30, 30)]
 )
 def test_area_interval_covers_also_where_plain_delong_does_not(truth, n_members, n_nonmembers):
-    rng, shift, runs = np.random.default_rng(4), float(ndtri(truth)) * np.sqrt(2.0), 700
+    rng, shift, runs = np.random.default_rng(4), float(ndtri(truth)) * np.sqrt(2.0), 400
+    samples = ((rng.normal(shift, size=n_members), rng.normal(size=n_nonmembers)) for _ in range(runs))
 
-    hits = np.mean(
-        [
-            truth
-            in auc(
-                counts_of(rng.normal(shift, size=n_members), rng.normal(size=n_nonmembers))
-            ).estimate.interval
-            for _ in range(runs)
-        ]
-    )
+    misses = sum(truth not in auc(counts_of(*each)).estimate.interval for each in samples)
 
-    assert hits >= 0.93  # 0.95 less two and a half standard errors; logit-DeLong alone: 0.87 in the last rows
+    assert misses <= most_misses(runs, 0.05)  # logit-DeLong alone: 13% in the last rows
 
 
 def mostly_tied(rng, n, share, shift=0.0):
@@ -140,29 +133,21 @@ def mostly_tied(rng, n, share, shift=0.0):
     return scores
 
 
-@pytest.mark.parametrize("sides", [(8, 8), (15, 1000), (1000, 15), (50, 50), (500, 500)])
-@pytest.mark.parametrize(("share", "shift"), [(0.5, 1.0), (0.9, 1.0), (0.9, 2.5), (0.99, 2.5)])
+@pytest.mark.parametrize("sides", [(8, 8), (15, 1000), (1000, 15), (50, 50)])
+@pytest.mark.parametrize(("share", "shift"), [(0.5, 1.0), (0.9, 2.5), (0.99, 2.5)])
 def test_each_end_of_the_area_holds_however_many_records_tie(sides, share, shift):
-    rng, runs = np.random.default_rng([9, *sides]), 400
-    truth = (
-        share**2 / 2 + share * (1 - share) * (ndtr(shift) + 0.5) + (1 - share) ** 2 * ndtr(shift / np.sqrt(2))
+    rng, runs = np.random.default_rng([9, *sides]), 250
+    at_most = ndtr(shift) + 0.5
+    truth = share**2 / 2 + share * (1 - share) * at_most + (1 - share) ** 2 * ndtr(shift / np.sqrt(2))
+    samples = (
+        (mostly_tied(rng, sides[0], share, shift), mostly_tied(rng, sides[1], share)) for _ in range(runs)
     )
+    intervals = [auc(counts_of(*each)).estimate.interval for each in samples]
 
-    ends = np.array(
-        [
-            (interval.lower, interval.upper)
-            for _ in range(runs)
-            for interval in [
-                auc(
-                    counts_of(mostly_tied(rng, sides[0], share, shift), mostly_tied(rng, sides[1], share))
-                ).estimate.interval
-            ]
-        ]
-    )
-
-    most = 0.025 + 2.6 * np.sqrt(0.025 * 0.975 / runs)  # before: up to 0.73 below, with 15:1000
-    assert (ends[:, 0] > truth).mean() <= most
-    assert (ends[:, 1] < truth).mean() <= most
+    assert sum(each.lower > truth for each in intervals) <= most_misses(
+        runs
+    )  # before: up to 0.73 below, with 15:1000
+    assert sum(each.upper < truth for each in intervals) <= most_misses(runs)
 
 
 @pytest.mark.parametrize(("n", "hits"), [(15, 0), (15, 3), (50, 1), (200, 30), (200, 180)])
@@ -233,20 +218,18 @@ def test_operating_point_is_the_bracket_record_by_record(fpr, confidence, sides)
 @pytest.mark.parametrize("n", [200, 2000])
 @pytest.mark.parametrize("shift", [0.0, 1.0, 3.0])
 def test_operating_points_cover_in_all_twelve_cells_of_the_acceptance_list(shift, n):
-    rng, runs, rates = np.random.default_rng(7), 1000, (0.1, 0.01)
+    rng, runs, rates = np.random.default_rng(7), 400, (0.1, 0.01)
     truths = ndtr(shift - ndtri(1.0 - np.array(rates)))
     hits = np.zeros(2)
 
     for _ in range(runs):
-        counts = counts_of(rng.normal(shift, size=n), rng.normal(size=n))
-        answers = operating_points(counts, rates)
+        answers = operating_points(counts_of(rng.normal(shift, size=n), rng.normal(size=n)), rates)
         hits += [t in a.estimate.interval for t, a in zip(truths, answers, strict=True)]
 
     assert (hits / runs >= 0.94).all()
 
 
-@pytest.mark.parametrize("fpr", [0.02, 0.1, 0.12, 0.25])
-@pytest.mark.parametrize("step", [0.1, 0.5, 1.5])
+@pytest.mark.parametrize(("step", "fpr"), [(0.1, 0.02), (0.5, 0.1), (0.5, 0.25), (1.5, 0.12)])
 def test_operating_points_cover_when_scores_tie_and_sides_differ(step, fpr):
     rng, runs = np.random.default_rng(8), 500
     cuts = step * (np.arange(-60, 60) - 0.5)  # a rounded score reaches a step from half a step below it
@@ -274,15 +257,12 @@ def test_with_fewer_than_3_7_nonmembers_per_alarm_the_lower_end_is_0_and_says_so
 
 
 @pytest.mark.parametrize("ask", [roc, auc, lambda counts: operating_point(counts, 0.1)])
-def test_categories_have_no_thresholds(ask):
+def test_categories_have_no_thresholds_and_a_rate_lies_strictly_between_0_and_1(ask):
     with pytest.raises(IncompatibleCells, match="no order"):
         ask(Counts.of([3, 4, 5], [5, 4, 3]))
-
-
-@pytest.mark.parametrize("fpr", [0.0, 1.0, float("nan")])
-def test_a_rate_lies_strictly_between_0_and_1(fpr):
-    with pytest.raises(OutOfRange, match="fpr"):
-        operating_point(Counts.of([3, 4, 5], [5, 4, 3], edges=[0.0, 1.0]), fpr)
+    for fpr in (0.0, 1.0, float("nan")):
+        with pytest.raises(OutOfRange, match="fpr"):
+            operating_point(Counts.of([3, 4, 5], [5, 4, 3], edges=[0.0, 1.0]), fpr)
 
 
 @pytest.mark.parametrize("step", [0.0, 0.5])
@@ -306,7 +286,7 @@ def test_the_bracket_of_order_statistics_is_the_binomials(n, rate, alpha):
     assert _smallest_count_reached(n, rate, alpha) == np.flatnonzero(at_least <= alpha)[0]
 
 
-@pytest.mark.parametrize("n", [2**31 - 1, 2**31, 10**12])
+@pytest.mark.parametrize("n", [2**31, 10**12])
 def test_beyond_scipys_binomial_law_the_interval_is_still_narrow_and_holds(n):
     cuts = np.linspace(-3.0, 4.0, 1401)
     expected = [np.diff(np.concatenate([[0.0], ndtr(cuts - shift), [1.0]])) for shift in (0.5, 0.0)]
