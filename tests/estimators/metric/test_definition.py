@@ -74,10 +74,9 @@ def test_advantage_and_weighted_accuracy_follow_their_definitions():
     advantage, weighted = preset("advantage", 0.2), preset("weighted_accuracy", 0.2, w1=2, w2=1, w3=3, w4=4)
 
     tp, fp, fn, tn = 0.2 * 0.7, 0.8 * 0.25, 0.2 * 0.3, 0.8 * 0.75
+    expected = (2 * tp + tn) / (2 * tp + tn + 3 * fp + 4 * fn)
     assert float(advantage.value(0.7, 0.25, 0.2)) == pytest.approx(2 * (tp + tn) - 1)
-    assert float(weighted.value(0.7, 0.25, 0.2)) == pytest.approx(
-        (2 * tp + tn) / (2 * tp + tn + 3 * fp + 4 * fn)
-    )
+    assert float(weighted.value(0.7, 0.25, 0.2)) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("name", PRESETS)
@@ -117,20 +116,12 @@ def test_e21_rates_are_weighted_by_the_prior_not_by_the_samples_member_share():
     assert abs(float(value) - tp / (tp + fp)) > 0.4  # TP_n and gamma_n as printed
 
 
-@pytest.mark.parametrize(
-    ("name", "prior", "threshold"),
-    [
-        ("accuracy", 0.1, 0.5),
-        ("advantage", 0.3, 0.5),
-        ("balanced_accuracy", 0.1, 0.1),
-        ("recall", 0.2, 0.0),
+def test_known_thresholds_are_the_papers():
+    for name, prior, threshold in [
+        ("accuracy", 0.1, 0.5), ("advantage", 0.3, 0.5), ("balanced_accuracy", 0.1, 0.1), ("recall", 0.2, 0.0),
         ("specificity", 0.2, 1.0),
-    ],
-)
-def test_known_thresholds_are_the_papers(name, prior, threshold):
-    cut = preset(name, prior).known_cut(prior)
-
-    assert cut == Cut(pytest.approx(threshold), above=True)
+    ]:  # fmt: skip
+        assert preset(name, prior).known_cut(prior) == Cut(pytest.approx(threshold), above=True), name
 
 
 @given(
@@ -192,52 +183,50 @@ def test_lemma_3_turns_its_direction_when_e1_is_below_h1_times_the_optimum():
 
 def test_e18_the_threshold_of_precision_is_its_own_supremum_so_it_is_never_attained():
     cut = preset("precision", 0.1).cut_at(0.62, 0.1)
+    tp_over_tp_plus_one = Metric("saturating", a11=1.0, b0=1.0, b11=1.0)
 
     assert cut == Cut(pytest.approx(0.62), above=True)
     assert not cut.guesses([0.1, 0.5, 0.62]).any()
+    assert tp_over_tp_plus_one.cut_at(1.0, 0.3).threshold is None  # with equality the rule is constant
 
 
-def test_e18_with_equality_the_rule_is_constant():
-    tp_over_tp_plus_one = Metric("saturating", a11=1.0, b0=1.0, b11=1.0)
-
-    cut = tp_over_tp_plus_one.cut_at(1.0, 0.3)
-
-    assert cut.threshold is None
-
-
-@pytest.mark.parametrize(
-    ("name", "why"),
-    [
-        ("recall", Degeneracy.CONSTANT),
-        ("specificity", Degeneracy.CONSTANT),
-        ("precision", Degeneracy.NO_MEMBER_GUESSES),
-        ("npv", Degeneracy.NO_NONMEMBER_GUESSES),
-        ("accuracy", None),
-        ("balanced_accuracy", None),
-        ("f_beta", None),
-        ("jaccard", None),
-        ("weighted_accuracy", None),
-    ],
-)
 @pytest.mark.parametrize("prior", PRIORS)
-def test_degenerate_optima_are_named(name, why, prior):
-    assert preset(name, prior).degeneracy(prior) is why
+def test_degenerate_optima_are_named(prior):
+    named = {
+        "recall": Degeneracy.CONSTANT,
+        "specificity": Degeneracy.CONSTANT,
+        "precision": Degeneracy.NO_MEMBER_GUESSES,
+        "npv": Degeneracy.NO_NONMEMBER_GUESSES,
+    }
+
+    assert {name: preset(name, prior).degeneracy(prior) for name in PRESETS} == dict.fromkeys(PRESETS) | named
 
 
 @pytest.mark.parametrize(
-    ("metric", "where"),
+    ("ask", "error", "where"),
     [
-        (Metric("bad", a11=1.0, b11=1.0, b10=-1.0), "changes sign"),
-        (Metric("bad", a11=1.0, b11=1.0), "denominator is 0"),
-        (Metric("bad", a0=1.0, b11=1.0, b10=1.0), "TPR = 0, FPR = 0"),
-        (Metric("bad", a11=1.0), "denominator is 0"),
-        (Metric("bad", a0=2.0, b0=1.0), "every adversary has the same value"),
-        (Metric("bad", a11=1.0, a10=1.0, a01=1.0, a00=1.0, b0=1.0), "every adversary has the same value"),
+        (lambda: Metric("bad", a11=1.0, b11=1.0, b10=-1.0).degeneracy(0.3), MetricError, "changes sign"),
+        (lambda: Metric("bad", a11=1.0, b11=1.0).degeneracy(0.3), MetricError, "denominator is 0"),
+        (lambda: Metric("bad", a0=1.0, b11=1.0, b10=1.0).degeneracy(0.3), MetricError, "TPR = 0, FPR = 0"),
+        (lambda: Metric("bad", a11=1.0).degeneracy(0.3), MetricError, "denominator is 0"),
+        (lambda: Metric("bad", a0=2.0, b0=1.0).degeneracy(0.3), MetricError, "every adversary has the same value"),
+        (lambda: Metric("bad", a11=1.0, a10=1.0, a01=1.0, a00=1.0, b0=1.0).degeneracy(0.3), MetricError,
+         "every adversary has the same value"),
+        (lambda: Metric("bad", a10=float("nan")), MetricError, "a10 is not a finite number"),
+        (lambda: Metric("extreme", a11=1e300, b0=1.0), MetricError, "scale all of them"),
+        (lambda: Metric("extreme", a11=-1e200, b0=1.0), MetricError, "scale all of them"),
+        (lambda: Metric("pole", a11=1.0, b11=1.0, b10=-1.0).individual_range(0.2, 0.8, Cut(0.0, above=True)),
+         MetricError, "one record"),
+        (lambda: preset("balanced_accuracy", 0.3).value(0.5, 0.5, 0.1), MetricError, r"for prior 0\.3, got 0\.1"),
+        (lambda: preset("precisoin", 0.1), UnknownName, "did you mean 'precision'"),
+        (lambda: preset("F1_score", 0.1), UnknownName, "did you mean 'f1'"),
+        (lambda: preset("f_beta", 0.1, betta=2), UnknownName, "beta"),
+        (lambda: preset("f_beta", 0.1, beta=0), OutOfRange, "beta"),
     ],
-)
-def test_what_is_no_metric_is_refused_and_says_where(metric, where):
-    with pytest.raises(MetricError, match=where):
-        metric.degeneracy(0.3)
+)  # fmt: skip
+def test_what_is_no_metric_is_refused_and_says_where(ask, error, where):
+    with pytest.raises(error, match=where):
+        ask()
 
 
 def test_a_metric_may_be_one_only_at_some_priors():
@@ -246,27 +235,6 @@ def test_a_metric_may_be_one_only_at_some_priors():
     assert metric.degeneracy(0.3) is Degeneracy.CONSTANT
     assert metric.linear(0.1)[1][0] == pytest.approx(0.1)  # negative at this prior: both signs turn
     assert float(metric.value(0.5, 0.5, 0.1)) == pytest.approx(-0.5)
-
-
-def test_a_coefficient_must_be_finite():
-    with pytest.raises(MetricError, match="a10 is not a finite number"):
-        Metric("bad", a10=float("nan"))
-
-
-def test_an_unknown_name_is_told_its_neighbour():
-    with pytest.raises(UnknownName, match="did you mean 'precision'"):
-        preset("precisoin", 0.1)
-    with pytest.raises(UnknownName, match="did you mean 'f1'"):
-        preset("F1_score", 0.1)
-    with pytest.raises(UnknownName, match="beta"):
-        preset("f_beta", 0.1, betta=2)
-    with pytest.raises(OutOfRange, match="beta"):
-        preset("f_beta", 0.1, beta=0)
-
-
-def test_balanced_accuracy_made_for_one_prior_is_refused_at_another():
-    with pytest.raises(MetricError, match=r"for prior 0\.3, got 0\.1"):
-        preset("balanced_accuracy", 0.3).value(0.5, 0.5, 0.1)
 
 
 @pytest.mark.parametrize("name", ["accuracy", "balanced_accuracy", "advantage", "weighted_accuracy"])
@@ -358,21 +326,8 @@ def test_a_record_without_a_value_is_not_a_number_rather_than_a_guess():
     np.testing.assert_allclose(high, [np.nan, 0.6, 0.6])
 
 
-def test_a_pole_inside_a_records_interval_is_refused():
-    metric = Metric("pole", a11=1.0, b11=1.0, b10=-1.0)
-
-    with pytest.raises(MetricError, match="one record"):
-        metric.individual_range(0.2, 0.8, Cut(0.0, above=True))
-
-
 def _atoms(prior, seed, size=7):
     rng = np.random.default_rng(seed)
     r, q = rng.dirichlet(np.ones(size)), rng.dirichlet(np.ones(size))
     weight = prior * r + (1 - prior) * q
     return prior * r / weight, weight
-
-
-@pytest.mark.parametrize("size", [1e300, -1e200])
-def test_coefficients_that_cannot_be_computed_with_are_refused(size):
-    with pytest.raises(MetricError, match="scale all of them"):
-        Metric("extreme", a11=size, b0=1.0)
