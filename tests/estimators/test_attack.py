@@ -260,12 +260,12 @@ HALF, SURE = [0.5, 1.0] * 8, [0.0, 1.0] * 8
         (lambda: attack_advantage(Scores.of(HALF, SURE), QuantileRule(0.01, "members", "below")), "rule.quantile",
          "leaves 0 of 16 records"),
         (lambda: attack_advantage(Counts.of([5, 5], [5, 5])), "data", r"data: got Counts, need Scores\.of"),
-        (lambda: ThresholdRule(float("nan")), "threshold", ""),
-        (lambda: ThresholdRule("1"), "threshold", ""),
-        (lambda: ThresholdRule(1.0, "left"), "side", ""),
-        (lambda: TopRule(0), "records", ""),
-        (lambda: QuantileRule(1.0), "quantile", ""),
-        (lambda: QuantileRule(0.5, "everybody"), "of", ""),
+        (lambda: ThresholdRule(float("nan")), "threshold", None),
+        (lambda: ThresholdRule("1"), "threshold", None),
+        (lambda: ThresholdRule(1.0, "left"), "side", None),
+        (lambda: TopRule(0), "records", None),
+        (lambda: QuantileRule(1.0), "quantile", None),
+        (lambda: QuantileRule(0.5, "everybody"), "of", None),
     ],
 )  # fmt: skip
 def test_what_cannot_be_judged_is_refused_by_name(ask, field, text) -> None:

@@ -151,33 +151,22 @@ def test_counts_on_a_grid_choose_what_their_records_choose() -> None:
     assert from_counts == pytest.approx([rule.choose(Sample.of(x)) for rule in RULES], rel=0.01)
 
 
-@pytest.mark.parametrize("rule", RULES)
-def test_equal_records_have_no_width(rule) -> None:
-    with pytest.raises(OutOfRange, match="equal records have no scale"):
-        rule.choose(Sample.of(np.full(50, 3.0)))
-
-
-@pytest.mark.parametrize("width", [0.0, -1.0, float("nan"), float("inf")])
-def test_a_fixed_width_must_be_above_0_and_finite(width) -> None:
-    with pytest.raises(OutOfRange, match="bandwidth"):
-        Fixed(width)
-
-
-def test_a_fixed_width_is_taken_whatever_the_records() -> None:
-    width = Fixed(0.25).choose(Sample.of(np.full(9, 1.0)), 4)
-
-    assert width == 0.25
-
-
-def test_what_cannot_be_binned_is_refused() -> None:
-    with pytest.raises(TooFewRecords):
-        Sample.of([1.0])
-    with pytest.raises(NotFinite):
-        Sample.of([1.0, np.nan, 2.0])
-    with pytest.raises(InvalidCounts):
-        Sample.of_counts([1, -1, 5], 0.0, 1.0)
-    with pytest.raises(TooFewRecords):
-        Sample.of_counts([1, 0], 0.0, 1.0)
+@pytest.mark.parametrize(
+    ("ask", "error", "words"),
+    [
+        *((lambda rule=rule: rule.choose(Sample.of(np.full(50, 3.0))), OutOfRange, "equal records have no scale")
+          for rule in RULES),
+        *((lambda width=width: Fixed(width), OutOfRange, "bandwidth") for width in (0.0, -1.0, np.nan, np.inf)),
+        (lambda: Sample.of([1.0]), TooFewRecords, None),
+        (lambda: Sample.of([1.0, np.nan, 2.0]), NotFinite, None),
+        (lambda: Sample.of_counts([1, -1, 5], 0.0, 1.0), InvalidCounts, None),
+        (lambda: Sample.of_counts([1, 0], 0.0, 1.0), TooFewRecords, None),
+    ],
+)  # fmt: skip
+def test_what_has_no_width_is_refused_and_a_fixed_one_is_taken(ask, error, words) -> None:
+    assert Fixed(0.25).choose(Sample.of(np.full(9, 1.0)), 4) == 0.25
+    with pytest.raises(error, match=words):
+        ask()
 
 
 def test_spread_indices_stay_inside_and_have_no_period() -> None:
@@ -189,10 +178,8 @@ def test_spread_indices_stay_inside_and_have_no_period() -> None:
     assert np.abs(np.bincount(at // 1000) - 100).max() <= 2  # sorted records are seen evenly
 
 
-@pytest.mark.parametrize("n", [2, 3, 4, 5, 6, 7, 200, 201, 202, 203])
-def test_quartiles_are_numpys(n) -> None:
-    x = np.random.default_rng(n).normal(size=n)
-
-    first, third = np.quantile(x, [0.25, 0.75])
-
-    assert Sample.of(x).quartile_range == third - first
+def test_quartiles_are_numpys() -> None:
+    for n in (2, 3, 4, 5, 6, 7, 200, 201, 202, 203):
+        x = np.random.default_rng(n).normal(size=n)
+        first, third = np.quantile(x, [0.25, 0.75])
+        assert Sample.of(x).quartile_range == third - first

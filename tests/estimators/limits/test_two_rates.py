@@ -52,13 +52,13 @@ def test_a_limit_is_that_of_the_whole_border_and_hardly_above_it(n, m, prior, al
 @pytest.mark.parametrize(("alpha", "alone"), [(0.1, 0.1), (0.025, 0.1), (0.025, 0.4)])
 def test_a_design_refuses_uniform_p_values_as_often_as_it_says(share, alpha, alone) -> None:
     design = Design.of(share, alpha, alone)
-    first, second = np.random.default_rng(1).exponential(size=(2, 400_000))
+    first, second = np.random.default_rng(1).exponential(size=(2, 100_000))
 
     refused = (
         (first > design.cap) | (second > design.cap) | (share * first + (1 - share) * second > design.total)
     )
 
-    assert refused.mean() == pytest.approx(alpha, abs=4.0 * np.sqrt(alpha / 400_000))
+    assert refused.mean() == pytest.approx(alpha, abs=4.0 * np.sqrt(alpha / 100_000))
 
 
 def worst_miss(n: int, m: int, prior: float, alpha: float) -> float:
@@ -83,7 +83,7 @@ def worst_miss(n: int, m: int, prior: float, alpha: float) -> float:
     return worst / alpha
 
 
-@pytest.mark.parametrize("confidence", [0.8, 0.95, 0.99, 0.999, 0.9999])
+@pytest.mark.parametrize("confidence", [0.8, 0.95, 0.999])
 @pytest.mark.parametrize(("n", "m", "prior"), [(8, 60, 0.3), (30, 100, 0.9), (20, 20, 0.1)])
 def test_limits_of_two_rates_never_miss_more_often_than_their_level(confidence, n, m, prior) -> None:
     assert worst_miss(n, m, prior, (1.0 - confidence) / 2.0) <= 1.0

@@ -128,7 +128,8 @@ def test_the_interval_names_the_expectation_and_stays_where_it_can_be() -> None:
     radius = sqrt(2 * log(2 / 0.05) * (0.3**2 + 0.7**2) / 10_000)
 
     assert "expectation of the statistic W_N, not the advantage" in wide.interval.guarantee.covers
-    assert "in advance" in wide.interval.guarantee.assumes
+    assert wide.interval.guarantee.assumes.endswith("without looking at these records")
+    assert wide.interval.guarantee.finite_sample
     assert (wide.interval.lower, wide.interval.upper) == pytest.approx((0.4, 1.0))
     assert (narrow.interval.lower, narrow.interval.upper) == pytest.approx(
         (0.56 - radius, 0.56 + radius), abs=1e-12
@@ -137,7 +138,7 @@ def test_the_interval_names_the_expectation_and_stays_where_it_can_be() -> None:
 
 def test_the_interval_covers_the_expectation_of_w_n() -> None:
     rng = np.random.default_rng(5)
-    draws = rng.multinomial(60, [0.2] * 5, size=(2000, 2))
+    draws = rng.multinomial(60, [0.2] * 5, size=(500, 2))
     prior, n = 0.3, 60
     # E|X - c| cell by cell: two independent binomials, summed over all pairs
     x = np.arange(n + 1)
@@ -147,28 +148,20 @@ def test_the_interval_covers_the_expectation_of_w_n() -> None:
     result = [discrete_advantage(Counts.of(a, b), prior) for a, b in draws]
 
     assert np.mean([mean in each.interval for each in result]) >= 0.95
-    assert np.mean([each.value for each in result]) == pytest.approx(mean, abs=0.005)
+    assert np.mean([each.value for each in result]) == pytest.approx(mean, abs=0.01)
 
 
-def test_cells_fixed_in_advance_are_proven() -> None:
-    guarantee = discrete_advantage(TEN, 0.5).interval.guarantee
-
-    assert guarantee.finite_sample
-    assert guarantee.assumes.endswith("without looking at these records")
-
-
-@pytest.mark.parametrize("prior", [0.5, 0.2])
-@pytest.mark.parametrize(("n1", "n0"), [(400, 400), (600, 150)])
+@pytest.mark.parametrize(("prior", "n1", "n0"), [(0.5, 400, 400), (0.2, 600, 150)])
 @pytest.mark.parametrize("law", ["normal", "skewed", "rounded"])
 def test_the_null_level_is_the_mean_without_a_leak(prior, n1, n0, law) -> None:
     """Both statistics are above 0 by chance: 0.164 for 100 cells and 1,000 records a side that leak nothing."""
     rng = np.random.default_rng(6)
-
-    def draw(n: int) -> np.ndarray:
-        x = rng.normal(size=n)
-        return {"normal": x, "skewed": np.exp(2.0 * x), "rounded": np.round(x, 1)}[law]
-
-    samples = [Scores.of(draw(n1), draw(n0), "continuous") for _ in range(25)]
+    draw = {
+        "normal": lambda n: rng.normal(size=n),
+        "skewed": lambda n: rng.lognormal(sigma=2.0, size=n),
+        "rounded": lambda n: np.round(rng.normal(size=n), 1),
+    }[law]
+    samples = [Scores.of(draw(n1), draw(n0), "continuous") for _ in range(16)]
     for reading in (EqualWidth(), Kernel(Scott()), Kernel(Fixed(0.3))):
         results = [algorithm_1(each, prior, reading=reading) for each in samples]
         values, levels = ([getattr(r, name) for r in results] for name in ("value", "null_level"))
@@ -205,25 +198,18 @@ def test_the_null_level_of_large_cells_and_of_many_records() -> None:
 @pytest.mark.parametrize("dimension", [2, 3])
 def test_the_null_level_of_a_vector_s_u_n(dimension) -> None:
     rng = np.random.default_rng(8)
-    scores = [
-        Scores.of(rng.normal(size=(300, dimension)), rng.normal(size=(300, dimension))) for _ in range(10)
-    ]
-    results = [continuous_advantage(each, 0.5, bandwidth=Fixed(0.5)) for each in scores]
+    samples = (Scores.of(*rng.normal(size=(2, 300, dimension))) for _ in range(10))
+    results = [continuous_advantage(each, 0.5, bandwidth=Fixed(0.5)) for each in samples]
 
     value, level = (np.mean([getattr(r, name) for r in results]) for name in ("value", "null_level"))
     assert level == pytest.approx(value, rel=0.1)
 
 
-def test_theorem_2_golden_box() -> None:
-    risk = discrete_risk(Counts.of([30, 470], [10, 490]), 0.5)
-
-    assert (risk.lower[0], risk.upper[0]) == pytest.approx((-0.006723, 0.822478), abs=1e-6)
-    assert risk.values[0] == pytest.approx(0.5, abs=1e-12)
-
-
 @pytest.mark.parametrize("prior", [0.5, 0.1, 0.8])
 def test_theorem_2_is_the_two_opposite_corners(prior) -> None:
     a, b, delta = [7, 13, 40], [22, 9, 1], 0.1
+    golden = discrete_risk(Counts.of([30, 470], [10, 490]), 0.5)
+    assert (golden.lower[0], golden.upper[0]) == pytest.approx((-0.006723, 0.822478), abs=1e-6)
 
     risk = discrete_risk(Counts.of(a, b), prior, 1 - delta)
 
@@ -333,7 +319,7 @@ def test_theorem_3_covers_the_smoothed_densities() -> None:
     truth = f(norm.pdf(points, 0.5, spread), norm.pdf(points, 0, spread), prior)
 
     hits = []
-    for _ in range(400):
+    for _ in range(200):
         densities = LineDensities.of(rng.normal(0.5, 1, 500), rng.normal(size=900), Fixed(h))
         risk = continuous_risk(densities, points, prior, 0.9)
         hits.append((risk.lower <= truth) & (truth <= risk.upper))
@@ -366,7 +352,7 @@ def test_mu_k_of_a_product_kernel(d, golden) -> None:
 def test_e15_the_radius_for_a_prior_that_is_not_the_share_in_the_sample() -> None:
     rng = np.random.default_rng(11)
     radius = mcdiarmid_radius(0.5, 20, 1980, 0.05)
-    few, many = rng.multinomial(20, [0.5, 0.5], 2000), rng.multinomial(1980, [0.5, 0.5], 2000)
+    few, many = rng.multinomial(20, [0.5, 0.5], 800), rng.multinomial(1980, [0.5, 0.5], 800)
     values = [discrete_advantage(Counts.of(a, b), 0.5).value for a, b in zip(few, many, strict=True)]
     off = np.abs(np.array(values) - np.mean(values))
 
@@ -378,50 +364,35 @@ def test_e15_the_radius_for_a_prior_that_is_not_the_share_in_the_sample() -> Non
 def test_e16_one_record_moves_w_n_far_beyond_two_over_n() -> None:
     rng = np.random.default_rng(12)
     a, b = rng.normal(0.5, 1, 500), rng.normal(size=500)
-    moved = np.append(a[:-1], 1e6)
+    plane = rng.normal(size=(2, 300, 2))
+    plane[0, 0, 1] = 1e5  # on one axis
 
-    before, after = (algorithm_1(Scores.of(side, b), 0.5, reading=EqualWidth()) for side in (a, moved))
+    sides = (a, b), (np.append(a[:-1], 1e6), b), plane
+    before, after, of_plane = (algorithm_1(Scores.of(*each), 0.5, reading=EqualWidth(50)) for each in sides)
 
-    assert before.value > 0.2
+    assert before.value > 0.15
     assert after.value < 0.01  # one of 1000 records, bounded difference promised: .002
-    assert "outlier_range" in codes(after)
-    assert "outlier_range" not in codes(before)
+    assert ["outlier_range" in codes(each) for each in (before, after, of_plane)] == [False, True, True]
 
 
 def test_e16_one_record_moves_u_n_through_scott_s_bandwidth() -> None:
     rng = np.random.default_rng(13)
     a, b = rng.normal(0.5, 1, 500), rng.normal(size=500)
-    moved = Scores.of(np.append(a[:-1], 1e6), b)
-
-    before = continuous_advantage(Scores.of(a, b), 0.5)
-    after, fixed = continuous_advantage(moved, 0.5), continuous_advantage(moved, 0.5, bandwidth=Fixed(0.3))
+    plain, moved = Scores.of(a, b), Scores.of(np.append(a[:-1], 1e6), b)
+    before, after = (continuous_advantage(each, 0.5) for each in (plain, moved))
+    fixed = [continuous_advantage(each, 0.5, bandwidth=Fixed(0.3)) for each in (plain, moved)]
 
     assert before.value < 0.3
     assert after.value > 0.9
-    assert (
-        abs(fixed.value - continuous_advantage(Scores.of(a, b), 0.5, bandwidth=Fixed(0.3)).value) <= 2 / 1000
-    )
-    assert codes(fixed) == set()
-
-
-def test_e16_an_outlier_on_one_axis_of_a_plane_is_seen() -> None:
-    rng = np.random.default_rng(14)
-    a, b = rng.normal(size=(300, 2)), rng.normal(size=(300, 2))
-    a[0, 1] = 1e5
-
-    result = algorithm_1(Scores.of(a, b), 0.3, reading=EqualWidth(50))
-
-    assert "outlier_range" in codes(result)
+    assert abs(fixed[0].value - fixed[1].value) <= 2 / 1000
+    assert codes(fixed[1]) == set()
 
 
 @pytest.mark.parametrize("n", [200, 2000])
 def test_e17_a_bandwidth_that_shrinks_too_fast_never_finds_no_leak(n) -> None:
     """erratum E17: h -> 0 alone is not enough; with N h -> 0 every record stands alone: U_N -> 1."""
-    rng = np.random.default_rng(15)
-    scores = Scores.of(rng.normal(size=n), rng.normal(size=n))
-
-    hasty = continuous_advantage(scores, 0.5, bandwidth=Fixed(n**-1.5)).value
-    steady = continuous_advantage(scores, 0.5, bandwidth=Scott()).value
+    scores = Scores.of(*np.random.default_rng(15).normal(size=(2, n)))
+    hasty, steady = (continuous_advantage(scores, 0.5, bandwidth=h).value for h in (Fixed(n**-1.5), Scott()))
 
     assert hasty > 0.9
     assert steady < 0.15

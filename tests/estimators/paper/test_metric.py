@@ -169,20 +169,16 @@ def test_vectors_are_read_in_as_many_dimensions_as_they_have(dimension) -> None:
     assert paper.value == pytest.approx(norm.cdf(0.4 * np.sqrt(dimension)), abs=0.05)
 
 
-def test_kernel_densities_of_counts_or_categories_are_refused_with_the_remedy() -> None:
-    labels = Scores.of(["a"] * 30, ["b"] * 20)
-
+def test_kernel_densities_of_counts_or_categories_and_too_few_records_are_refused_with_the_remedy() -> None:
+    labels, accuracy = Scores.of(["a"] * 30, ["b"] * 20), preset("accuracy", 0.5)
     for data in (by_category(labels), labels):
         for ask in (
-            lambda d: paper_metric(d, preset("accuracy", 0.5), 0.5, 0, Kernel()),
+            lambda d: paper_metric(d, accuracy, 0.5, 0, Kernel()),
             lambda d: record_risk(d, 0.5, reading=Kernel(), targets=["a"]),
         ):
             with pytest.raises(InputError, match=r"numbers on a line.*by their cells") as refused:
                 ask(data)
             assert refused.value.field == "estimator.kind"
-
-
-def test_too_few_records_for_three_parts_are_refused() -> None:
     with pytest.raises(TooFewRecords, match="at least 3 records"):
         algorithm_3(Counts.of([1, 1], [5, 5]), preset("f_beta", 0.5), 0.5)
 
@@ -210,13 +206,9 @@ def test_a_record_s_risk_by_kernel_densities_is_scipy_s(prior) -> None:
 
 def test_a_record_s_risk_by_slices_is_the_box_of_its_slice() -> None:
     scores = normal(300, 200)
-    edges = np.linspace(
-        *(f(np.concatenate([scores.members, scores.nonmembers])) for f in (np.min, np.max)), 21
-    )
-    slice_of = [
-        np.clip(np.searchsorted(edges, side, "right") - 1, 0, 19)
-        for side in (scores.members, scores.nonmembers)
-    ]
+    sides = scores.members, scores.nonmembers
+    edges = np.linspace(*(f(np.concatenate(sides)) for f in (np.min, np.max)), 21)
+    slice_of = [np.clip(np.searchsorted(edges, side, "right") - 1, 0, 19) for side in sides]
     r, q = (np.bincount(side, minlength=20) / len(side) for side in slice_of)
 
     rows = record_risk(scores, 0.3, reading=EqualWidth(20))
