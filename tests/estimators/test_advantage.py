@@ -84,7 +84,7 @@ HALVES = Counts.of([5, 5], [5, 5])
         (lambda: ask(categories(5, 0.1), 100, 100, target=ThresholdTarget()), IncompatibleCells, "with an order"),
         (lambda: ask(categories(10, 0.1), 200, 200, target=CellsTarget(universe=3)), OutOfRange,
          "universe: got 3 possible categories, but the records have 10"),
-        (lambda: advantage(Scores.of([f"id{i}" for i in range(60)], [f"no{i}" for i in range(60)])), TooManyCells, None),
+        (lambda: advantage(Scores.of(*np.arange(120).astype(str).reshape(2, 60), "discrete")), TooManyCells, None),
     ],
 )  # fmt: skip
 def test_what_cannot_be_asked_is_refused(ask, error, words) -> None:

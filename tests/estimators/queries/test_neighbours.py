@@ -79,8 +79,8 @@ DATA: dict[str, Callable[[np.random.Generator, int], Floats]] = {
 )
 def test_neighbours_equal_brute_force_and_a_copy_is_at_zero(name, metric, engine) -> None:
     rng = np.random.default_rng(3)
-    rows, records = DATA[name](rng, 700), DATA[name](rng, 150)
-    records[:20] = rows[rng.integers(0, 700, 20)]
+    rows, records = DATA[name](rng, 400), DATA[name](rng, 100)
+    records[:20] = rows[rng.integers(0, 400, 20)]
 
     for k in (1, 4):
         answer = nearest(records, rows, k, metric, engine)
@@ -160,23 +160,24 @@ def test_fewer_rows_than_k_give_as_many_neighbours_as_there_are() -> None:
     assert nearest(np.zeros((0, 2)), np.ones((3, 2)), 2).distances.shape == (0, 2)
 
 
-def test_what_is_wrong_is_named() -> None:
-    good = np.zeros((3, 2))
+GOOD = np.zeros((3, 2))
 
-    with pytest.raises(TooFewRecords, match="at least one"):
-        nearest(good, good[:0], 1)
-    with pytest.raises(NotFinite, match="row 1") as refusal:
-        nearest([[0.0, 1.0], [np.nan, 1.0]], good, 1)
-    assert refusal.value.index == 1
-    with pytest.raises(NotFinite, match="scale the columns"):
-        nearest(good + 1e200, good, 1)
-    with pytest.raises(DimensionMismatch, match="2 columns and rows 3"):
-        nearest(good, np.zeros((3, 3)), 1)
-    with pytest.raises(DimensionMismatch, match="flatten"):
-        nearest(np.zeros((3, 2, 2)), good, 1)
-    with pytest.raises(OutOfRange, match="k"):
-        nearest(good, good, 0)
-    with pytest.raises(UnknownName, match="one of l1, l2"):
-        nearest(good, good, 1, "L2")
-    with pytest.raises(UnknownName, match="tree"):
-        nearest(good, good, 1, engine="trees")
+
+@each_case(
+    "records, rows, k, options, error, words",
+    [
+        (GOOD, GOOD[:0], 1, {}, TooFewRecords, "at least one"),
+        ([[0.0, 1.0], [np.nan, 1.0]], GOOD, 1, {}, NotFinite, "row 1"),
+        (GOOD + 1e200, GOOD, 1, {}, NotFinite, "scale the columns"),
+        (GOOD, np.zeros((3, 3)), 1, {}, DimensionMismatch, "2 columns and rows 3"),
+        (np.zeros((3, 2, 2)), GOOD, 1, {}, DimensionMismatch, "flatten"),
+        (GOOD, GOOD, 0, {}, OutOfRange, "k"),
+        (GOOD, GOOD, 1, {"metric": "L2"}, UnknownName, "one of l1, l2"),
+        (GOOD, GOOD, 1, {"engine": "trees"}, UnknownName, "tree"),
+    ],
+)
+def test_what_is_wrong_is_named(records, rows, k, options, error, words) -> None:
+    with pytest.raises(error, match=words) as refusal:
+        nearest(records, rows, k, **options)
+
+    assert refusal.value.index == (1 if words == "row 1" else None)

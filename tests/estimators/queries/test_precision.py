@@ -145,6 +145,8 @@ def test_tables_that_are_as_coarse_as_each_other_are_compared_as_they_are() -> N
         tables = [written(numbers(rng, 300), writer) for _ in range(3)]
 
         assert not any(column.precision for column in encode(tables[0], tables[1], tables[2]).columns)
+    few = {"x": np.array([0.1, 0.2, 0.5, 0.35, 0.7, 0.9, 1.2, 0.6])}  # short by chance
+    assert not encode(few, few, {"x": np.array([0.1, 0.4])}).columns[0].precision
 
 
 def test_whole_numbers_that_float16_made_even_are_no_rounded_ones() -> None:
@@ -156,12 +158,6 @@ def test_whole_numbers_that_float16_made_even_are_no_rounded_ones() -> None:
 
     assert {column.precision for column in tables.columns} == {"float16"}
     assert copied(tables) == (50, 0)
-
-
-def test_a_few_short_numbers_are_short_by_chance() -> None:
-    sides = {"x": np.array([0.1, 0.2, 0.5, 0.35, 0.7, 0.9, 1.2, 0.6])}
-
-    assert not encode(sides, sides, {"x": np.array([0.1, 0.4])}).columns[0].precision
 
 
 def test_the_sides_can_be_exchanged() -> None:

@@ -329,53 +329,47 @@ def test_rows_that_stand_where_they_should_not() -> None:
     assert codes(encode_points(*few)) == []  # equal by chance, within the sides as between them
 
 
+SQUARE = np.zeros((2, 2))
+
+
 @each_case(
-    "tables, error, words",
+    "ask, error, words",
     [
-        (({}, one([1]), one([1])), InputError, "members: there are no columns"),
-        ((one([1]), one([]), one([1])), TooFewRecords, "nonmembers: there are no rows"),
-        (([1, 2], one([1]), one([1])), InputError, "members: got list, need columns by name"),
-        ((one([1]), one([1]), {"y": [1]}), InputError, "no column in common.*members has 'x'"),
-        (({"x": [1, 2], "y": [1]}, one([1]), one([1])), RaggedRows, "column 'y' has 1 rows and 'x' 2"),
-        ((one([1.0]), one([1, np.inf]), one([1])), NotFinite, "nonmembers: column 'x' is infinite in row 1"),
-        ((one([1.0]), one([1]), one([[1, 2]])), MixedTypes, "synthetic: column 'x' holds list"),
-        ((one([{"a": 1}]), one([1]), one([1])), MixedTypes, "members: column 'x' holds dict; need a number"),
-        ((one([b"a"]), one([1]), one([1])), MixedTypes, "bytes"),
-        ((one([None, None]), one([1]), one([1, 2])), InputError, "no column can be used.*no value"),
-        ((one([1, 2]), one([1]), one([3, 3])), InputError, "no column can be used.*one value only"),
+        (lambda: encode({}, one([1]), one([1])), InputError, "members: there are no columns"),
+        (lambda: encode(one([1]), one([]), one([1])), TooFewRecords, "nonmembers: there are no rows"),
+        (lambda: encode([1, 2], one([1]), one([1])), InputError, "members: got list, need columns by name"),
+        (lambda: encode(one([1]), one([1]), {"y": [1]}), InputError, "no column in common.*members has 'x'"),
+        (lambda: encode({"x": [1, 2], "y": [1]}, one([1]), one([1])), RaggedRows, "column 'y' has 1 rows and 'x' 2"),
+        (lambda: encode(one([1.0]), one([1, np.inf]), one([1])), NotFinite,
+         "nonmembers: column 'x' is infinite in row 1"),
+        (lambda: encode(one([1.0]), one([1]), one([[1, 2]])), MixedTypes, "synthetic: column 'x' holds list"),
+        (lambda: encode(one([{"a": 1}]), one([1]), one([1])), MixedTypes, "members: column 'x' holds dict; need a number"),
+        (lambda: encode(one([b"a"]), one([1]), one([1])), MixedTypes, "bytes"),
+        (lambda: encode(one([None, None]), one([1]), one([1, 2])), InputError, "no column can be used.*no value"),
+        (lambda: encode(one([1, 2]), one([1]), one([3, 3])), InputError, "no column can be used.*one value only"),
+        (lambda: encode(one([1]), one([1]), one([1, 2]), categories=["agee"]), InputError,
+         "column 'agee' is in no table; the columns are 'x'"),
+        (lambda: encode_points(SQUARE, np.zeros((2, 3)), np.zeros((2, 3))), DimensionMismatch,
+         "members has 2 columns and synthetic 3"),
+        (lambda: encode_points(SQUARE, SQUARE, SQUARE, np.zeros((0, 2))), TooFewRecords, "reference"),
+        (lambda: encode_points([[0.0]], [[0.0]], [[0.0], [np.nan]]), NotFinite, "synthetic: row 1"),
     ],
-)
-def test_what_is_wrong_is_named(tables, error, words) -> None:
+)  # fmt: skip
+def test_what_is_wrong_is_named(ask, error, words) -> None:
     with pytest.raises(error, match=words):
-        encode(*tables)
-
-
-def test_options_that_name_no_column_and_matrices_that_do_not_match_are_refused() -> None:
-    with pytest.raises(InputError, match="column 'agee' is in no table; the columns are 'x'"):
-        encode(one([1]), one([1]), one([1, 2]), categories=["agee"])
-    with pytest.raises(DimensionMismatch, match="members has 2 columns and synthetic 3"):
-        encode_points(np.zeros((2, 2)), np.zeros((2, 3)), np.zeros((2, 3)))
-    with pytest.raises(TooFewRecords, match="reference"):
-        encode_points(np.zeros((2, 2)), np.zeros((2, 2)), np.zeros((2, 2)), np.zeros((0, 2)))
-    with pytest.raises(NotFinite, match="synthetic: row 1"):
-        encode_points([[0.0]], [[0.0]], [[0.0], [np.nan]])
+        ask()
 
 
 # --- one column in two notations ------------------------------------------------------------------------------
 
 
-@each_case(
-    "column, words",
-    [
-        (["$1.5", "$2.5", "$3.5"], "numbers in members and texts in synthetic, of which none is a number"),
-        (["1,5", "2,5", "3,5"], "numbers in members and texts in synthetic, of which none is a number"),
-        (["low", "", "high"], "numbers in members and texts in synthetic, of which none is a number"),
-    ],
-)
-def test_numbers_beside_texts_of_which_none_is_one_are_refused(column, words) -> None:
+@each_case("column", [["$1.5", "$2.5", "$3.5"], ["1,5", "2,5", "3,5"], ["low", "", "high"]])
+def test_numbers_beside_texts_of_which_none_is_one_are_refused(column) -> None:
     members, nonmembers = {"x": [1.5, 2.5, 3.5]}, {"x": [4.5, 5.5, None]}
 
-    with pytest.raises(InputError, match=words) as caught:
+    with pytest.raises(
+        InputError, match="numbers in members and texts in synthetic, of which none is a number"
+    ) as caught:
         encode(members, nonmembers, {"x": column})
     assert caught.value.field == "synthetic"
     assert encode(members, nonmembers, {"x": column}, categories=["x"]).columns[0].kind == "category"

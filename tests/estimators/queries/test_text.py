@@ -10,7 +10,7 @@ import pytest
 from scipy.special import log_softmax, logsumexp
 
 from estimators.errors import DimensionMismatch, InputError, NotFinite, OutOfRange, TooFewRecords, UnknownName
-from estimators.queries import text
+from estimators.queries import TEXT, text
 from tests.cases import each_case
 from tests.estimators.queries.nulls import RUNS, area, false_alarms
 
@@ -228,24 +228,29 @@ def trained(rng: np.random.Generator, records: int, effect: float) -> tuple[list
     return result
 
 
-ASKED: list[Callable[..., np.ndarray]] = [
-    lambda own, other, mu, sigma: text.text_loss(own),
-    lambda own, other, mu, sigma: text.zlib_ratio(own, np.full(len(own), 25)),
-    lambda own, other, mu, sigma: text.mink(own),
-    lambda own, other, mu, sigma: text.minkpp(own, mu, sigma),
-    lambda own, other, mu, sigma: text.reference_difference(own, other),
-    lambda own, other, mu, sigma: text.reference_ratio(own, other),
-]
+ASKED: dict[str, Callable[..., np.ndarray]] = {
+    "text_loss": lambda own, other, mu, sigma: text.text_loss(own),
+    "zlib_ratio": lambda own, other, mu, sigma: text.zlib_ratio(own, np.full(len(own), 25)),
+    "mink": lambda own, other, mu, sigma: text.mink(own),
+    "minkpp": lambda own, other, mu, sigma: text.minkpp(own, mu, sigma),
+    "reference_difference": lambda own, other, mu, sigma: text.reference_difference(own, other),
+    "reference_ratio": lambda own, other, mu, sigma: text.reference_ratio(own, other),
+}
+HOW = ("mean", "max", "logsumexp", "top_share")
 
 
-@each_case("ask", ASKED)
-def test_texts_that_a_model_was_trained_on_score_higher(ask) -> None:
-    scores = ask(*trained(np.random.default_rng(1), 200, 1.5))
+def test_every_query_of_a_text_is_asked() -> None:
+    assert set(ASKED) == set(TEXT)
+
+
+@each_case("name", ASKED)
+def test_texts_that_a_model_was_trained_on_score_higher(name) -> None:
+    scores = ASKED[name](*trained(np.random.default_rng(1), 200, 1.5))
 
     assert area(scores, np.arange(200) < 100) > 0.7
 
 
-@each_case("how", ("mean", "max", "logsumexp", "top_share"))
+@each_case("how", HOW)
 def test_units_of_records_that_score_higher_score_higher(how) -> None:
     rng = np.random.default_rng(2)
     units = np.repeat(np.arange(200), 5)
@@ -258,17 +263,19 @@ def test_units_of_records_that_score_higher_score_higher(how) -> None:
 # No leak
 
 
-@each_case("ask", ASKED)
-def test_texts_that_no_model_saw_show_no_leak(ask) -> None:
+@each_case("name", ASKED)
+def test_texts_that_no_model_saw_show_no_leak(name) -> None:
     def scored(rng: np.random.Generator, records: int) -> np.ndarray:
         tokens = rng.integers(5, 15, records)
         own, other = ([-rng.exponential(2, n) for n in tokens] for _ in range(2))
-        return ask(own, other, [row - rng.exponential(1) for row in own], [np.full(n, 1.5) for n in tokens])
+        return ASKED[name](
+            own, other, [row - rng.exponential(1) for row in own], [np.full(n, 1.5) for n in tokens]
+        )
 
     assert false_alarms(scored) <= 0.05 * RUNS
 
 
-@each_case("how", ("mean", "max", "logsumexp", "top_share"))
+@each_case("how", HOW)
 def test_units_that_no_model_saw_show_no_leak(how) -> None:
     def scored(rng: np.random.Generator, records: int) -> np.ndarray:
         units = np.repeat(np.arange(records), rng.integers(1, 6, records))

@@ -14,6 +14,7 @@ from estimators.sample.cells import Boxes, Categories, Grid, Intervals
 from estimators.sample.counting import by_lattice
 from estimators.sample.counts import GRID_CELLS, Counts
 from estimators.sample.scores import Query, Scores
+from tests.cases import each_case
 
 
 def same(a: Counts, b: Counts) -> bool:
@@ -66,53 +67,29 @@ def test_a_growing_grid_never_spans_more_than_its_limit() -> None:
     assert cells.keys[-1] - cells.keys[0] < GRID_CELLS
 
 
-def test_categories_merge_by_label() -> None:
-    a = counting.by_category(Scores.of(list("aaaabbbb"), list("aaaaaaab")))
-    b = counting.by_category(Scores.of(list("bbbbcccc"), list("cccccccb")))
-
-    total = a.merge(b)
-
-    assert total.cells.to_dict()["labels"] == ["a", "b", "c"]
-    assert total.members.tolist() == [4, 8, 4]
-    assert total.nonmembers.tolist() == [7, 2, 7]
-
-
-def test_counts_on_different_cuts_do_not_merge() -> None:
-    a, b = counting.by_edges(draw(1), [0.0]), counting.by_edges(draw(1), [0.5])
-
-    with pytest.raises(IncompatibleCells, match="count both on the same cells"):
-        a.merge(b)
+VECTORS = Scores.of(*(np.random.default_rng(n).normal(size=(n, 2)) for n in (300, 200)))
 
 
 @pytest.mark.parametrize(
-    "make",
+    "counts",
     [
-        counting.by_grid,
-        counting.by_rank,
-        lambda s: counting.by_edges(s, [-1.0, 0.0, 1.0]),
-        lambda s: counting.by_category(Scores.of(np.round(s.members), np.round(s.nonmembers), "discrete")),
+        counting.by_grid(draw(7)),
+        counting.by_rank(draw(7)),
+        counting.by_edges(draw(7), [-1.0, 0.0, 1.0]),
+        counting.by_category(Scores.of(np.round(draw(7).members), np.round(draw(7).nonmembers), "discrete")),
+        counting.by_boxes(VECTORS, 16),
+        counting.by_lattice(VECTORS, 10),
     ],
+    ids=lambda counts: counts.cells.kind,
 )
-def test_counts_survive_json(make) -> None:
-    counts = make(draw(7))
-
-    back = Counts.from_dict(json.loads(json.dumps(counts.to_dict())))
-
-    assert same(back, counts)
-
-
-def test_boxes_and_lattices_survive_json() -> None:
-    rng = np.random.default_rng(0)
-    scores = Scores.of(rng.normal(size=(300, 2)), rng.normal(size=(200, 2)))
-    for counts in (counting.by_boxes(scores, 16), counting.by_lattice(scores, 10)):
-        assert same(Counts.from_dict(json.loads(json.dumps(counts.to_dict()))), counts)
+def test_counts_survive_json(counts) -> None:
+    assert same(Counts.from_dict(json.loads(json.dumps(counts.to_dict()))), counts)
 
 
 def test_posted_counts_with_outer_edges_equal_those_with_inner_cuts() -> None:
-    a = Counts.of([5, 3, 2], [1, 4, 5], [0.0, 1.0, 2.0, 3.0])
-    b = Counts.of([5, 3, 2], [1, 4, 5], [1.0, 2.0])
+    sides = [5, 3, 2], [1, 4, 5]
 
-    assert same(a, b)
+    assert same(Counts.of(*sides, [0.0, 1.0, 2.0, 3.0]), Counts.of(*sides, [1.0, 2.0]))
 
 
 @pytest.mark.parametrize(
@@ -134,55 +111,40 @@ def test_malformed_counts_are_refused_with_the_reason(value, match) -> None:
         Counts.from_dict(value)
 
 
-def test_counts_without_records_are_refused() -> None:
-    with pytest.raises(TooFewRecords):
-        Counts.of([0, 0], [1, 1])
+NAMES = [f"user-{i}" for i in range(200)]
+ROWS = np.random.default_rng(0).normal(size=(50, 20))
 
 
-def test_every_record_in_a_cell_of_its_own_is_refused() -> None:
-    labels = [f"user-{i}" for i in range(200)]
-
-    with pytest.raises(TooManyCells, match="each of the 200 records has a cell of its own"):
-        counting.by_category(Scores.of(labels[:100], labels[100:]))
-
-
-def test_a_million_distinct_strings_are_refused_and_not_scored() -> None:
-    labels = np.char.add("u", np.arange(1_000_000).astype(str))
-
-    with pytest.raises(TooManyCells):
-        counting.by_category(Scores.of(labels[::2], labels[1::2]))
-
-
-def test_a_hundred_bins_on_twenty_axes_are_refused() -> None:
-    rows = np.random.default_rng(0).normal(size=(50, 20))
-
-    with pytest.raises(TooManyCells, match="use fewer bins"):
-        counting.by_lattice(Scores.of(rows, rows))
+@each_case(
+    "ask, error, words",
+    [
+        (lambda: Counts.of([0, 0], [1, 1]), TooFewRecords, None),
+        (lambda: counting.by_category(Scores.of(NAMES[:100], NAMES[100:])), TooManyCells,
+         "each of the 200 records has a cell of its own"),
+        (lambda: counting.by_lattice(Scores.of(ROWS, ROWS), 100), TooManyCells, "use fewer bins"),
+        (lambda: counting.by_edges(draw(1), [0.0]).merge(counting.by_edges(draw(1), [0.5])), IncompatibleCells,
+         "count both on the same cells"),
+        (lambda: counting.on_cells(Scores.of(list("aaaaaaaab"), ["a"] * 9), Categories(np.array(["a"]))), InputError,
+         "record 8 falls into none"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_counted_is_refused(ask, error, words) -> None:
+    with pytest.raises(error, match=words):
+        ask()
 
 
-def test_the_lattice_counts_what_numpy_counts() -> None:
-    scores = draw(3, 2000)
-    low = min(scores.members.min(), scores.nonmembers.min())
-    high = max(scores.members.max(), scores.nonmembers.max())
-
-    counts = counting.by_lattice(scores, 100)
-
-    expected, _ = np.histogram(scores.members, bins=100, range=(low, high))
-    np.testing.assert_array_equal(counts.members, expected)
-    assert counts.n_nonmembers == scores.n_nonmembers
-
-
-def test_the_two_dimensional_lattice_counts_what_numpy_counts() -> None:
+@pytest.mark.parametrize(("axes", "bins"), [(1, 100), (2, 10)])
+def test_the_lattice_counts_what_numpy_counts(axes, bins) -> None:
     rng = np.random.default_rng(0)
-    a, b = rng.normal(size=(500, 2)), rng.normal(size=(400, 2))
-    low, high = np.minimum(a.min(0), b.min(0)), np.maximum(a.max(0), b.max(0))
+    a, b = rng.normal(size=(500, axes)), rng.normal(size=(400, axes))
+    ends = list(zip(np.minimum(a.min(0), b.min(0)), np.maximum(a.max(0), b.max(0)), strict=True))
 
-    counts = counting.by_lattice(Scores.of(a, b), 10)
+    counts = counting.by_lattice(Scores.of(a, b), bins)
 
-    expected, _, _ = np.histogram2d(a[:, 0], a[:, 1], bins=10, range=[(low[0], high[0]), (low[1], high[1])])
-    dense = np.zeros(100, dtype=int)
-    dense[counts.cells.keys] = counts.members
-    np.testing.assert_array_equal(dense, expected.ravel())
+    for side, column in ((a, counts.members), (b, counts.nonmembers)):
+        dense = np.zeros(bins**axes, dtype=int)
+        dense[counts.cells.keys if axes > 1 else slice(None)] = column
+        np.testing.assert_array_equal(dense, np.histogramdd(side, bins=bins, range=ends)[0].ravel())
 
 
 def test_equal_mass_cells_hold_equal_mass_and_keep_ties_together() -> None:
@@ -236,13 +198,6 @@ def test_fine_cells_of_many_records_agree_with_a_direct_count(shape) -> None:
     assert counts.pooled.max() <= max(repeats.max() + 160_000 // 4096, 160_000 // 2048), values.size
 
 
-def test_scores_outside_given_categories_are_refused_by_index() -> None:
-    scores = Scores.of(list("aaaaaaaab"), list("aaaaaaaaa"))
-
-    with pytest.raises(InputError, match="record 8 falls into none"):
-        counting.on_cells(scores, Categories(np.array(["a"])))
-
-
 @pytest.mark.parametrize("n", [60, 60_000])
 def test_blocks_add_up_to_the_whole_and_have_the_sizes_asked_for(n) -> None:
     counts = Counts.of([n, 2 * n, 3 * n], [4 * n, n, n])
@@ -259,7 +214,7 @@ def test_blocks_follow_the_hypergeometric_law_whichever_way_they_are_drawn(n) ->
     counts = Counts.of([n, 3 * n], [n, n])
     rng = np.random.default_rng(1)
 
-    draws = np.array([counts.blocks(np.array([0.25, 0.75]), rng)[0][0, 0] for _ in range(4000)])
+    draws = np.array([counts.blocks(np.array([0.25, 0.75]), rng)[0][0, 0] for _ in range(2000)])
 
     total, block = 4 * n, n  # textbook mean and variance of the hypergeometric distribution
     mean = block * n / total
@@ -302,24 +257,24 @@ def test_coarsening_keeps_every_record_and_the_order() -> None:
 def test_text_is_counted_as_numpy_counts_it(distinct) -> None:
     rng = np.random.default_rng(distinct)
     labels = np.array([f"{'é' * (k % 3)}label-{k}" for k in range(distinct)])
-    a, b = labels[rng.integers(0, distinct, 40_000)], labels[rng.integers(0, distinct, 30_000)]
+    sides = [labels[rng.integers(0, distinct, n)] for n in (40_000, 30_000)]
 
-    counts = counting.by_category(Scores.of(a, b))
+    counts = counting.by_category(Scores.of(*sides))
 
-    names, expected = np.unique(a, return_counts=True)
-    assert dict(zip(names.tolist(), expected.tolist(), strict=True)) == {
-        label: n
-        for label, n in zip(counts.cells.to_dict()["labels"], counts.members.tolist(), strict=True)
-        if n
-    }
-    assert counts.n_nonmembers == 30_000
+    for side, column in zip(sides, (counts.members, counts.nonmembers), strict=True):
+        names, expected = np.unique(side, return_counts=True)
+        assert counts.cells.labels[column > 0].tolist() == names.tolist()
+        assert column[column > 0].tolist() == expected.tolist()
 
 
-def test_labels_of_different_width_on_the_two_sides_meet_in_one_cell() -> None:
-    counts = counting.by_category(Scores.of(["a"] * 8 + ["abc"] * 2, ["a"] * 10 + ["abcdefgh"]))
+def test_categories_merge_by_label_and_those_of_different_width_meet_in_one_cell() -> None:
+    sides = (list("aaaabbbb"), list("aaaaaaab")), (["b"] * 4 + ["abc"] * 4, ["abc"] * 7 + ["abcdefgh"])
+    one, other = (counting.by_category(Scores.of(*each)) for each in sides)
+    total = one.merge(other)
 
-    assert counts.members.tolist() == [8, 2, 0]
-    assert counts.nonmembers.tolist() == [10, 0, 1]
+    assert total.cells.to_dict()["labels"] == ["a", "abc", "abcdefgh", "b"]
+    assert (total.members.tolist(), total.nonmembers.tolist()) == ([4, 4, 0, 8], [7, 7, 1, 1])
+    assert (other.members.tolist(), other.nonmembers.tolist()) == ([4, 0, 4], [7, 1, 0])
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,7 @@ from estimators.metric.presets import preset
 from estimators.sample.counting import EXACT_RECORDS, by_rank, finest
 from estimators.sample.doubts import _members_drawn, of_precision
 from tests.cases import each_case
+from tests.oracles import most_misses
 
 Floats = NDArray[np.float64]
 Draw = Callable[[np.random.Generator, int, int], Floats]
@@ -82,11 +83,11 @@ HONEST: dict[str, Draw] = {
 
 @each_case("name", HONEST)
 @pytest.mark.parametrize("leak", [0, 1])
-@pytest.mark.parametrize("sizes", [(50, 50), (200, 60), (2000, 2000), (300, 5000)])
+@pytest.mark.parametrize("sizes", [(50, 50), (200, 60), (300, 5000)])
 def test_honest_scores_are_not_doubted(name, leak, sizes) -> None:
     rng = np.random.default_rng(17)
     draw = HONEST[name]
-    for _ in range(12):
+    for _ in range(6):
         a, b = draw(rng, leak, sizes[0]), draw(rng, 0, sizes[1])
 
         assert codes(a, b) == codes(a, b, "auto") == []
@@ -103,7 +104,7 @@ NORMAL = HONEST["normal"]
 
 
 @pytest.mark.parametrize("again", [np.tile, np.repeat])
-@pytest.mark.parametrize(("n", "decimals"), [(60, 20), (1000, 20), (100_000, 20), (1000, 2), (20_000, 2)])
+@pytest.mark.parametrize(("n", "decimals"), [(60, 20), (1000, 20), (100_000, 20), (1000, 2)])
 def test_every_row_twice(n, again, decimals) -> None:
     """Appended to itself or each row beside its twin, also of rounded scores, where all counts are even then."""
     rng = np.random.default_rng(1)
@@ -123,7 +124,7 @@ def test_how_many_repeat_is_said() -> None:
     )
 
 
-@pytest.mark.parametrize(("n", "both"), [(300, 300), (1000, 25), (5000, 300), (100_000, 60_000)])
+@pytest.mark.parametrize(("n", "both"), [(300, 300), (1000, 25), (100_000, 60_000)])
 def test_records_on_both_sides(n, both) -> None:
     rng = np.random.default_rng(3)
     a, b = rng.normal(size=n), rng.normal(size=n)
@@ -237,13 +238,13 @@ def test_digits_say_nothing_more_often_than_they_may() -> None:
     """Where both sides mix precisions alike a test at one in twenty warns once in twenty samples at most."""
     rng = np.random.default_rng(23)
     warned = 0
-    for _ in range(300):
+    for _ in range(150):
         pooled = rng.normal(size=200)
         pooled = np.where(rng.random(200) < 0.5, np.round(pooled, 2), pooled)
         with patch("estimators.sample.doubts.SURE", log(20.0)), patch("estimators.sample.doubts.FAR", 0.0):
             warned += bool(of_precision(pooled[:100], pooled[100:]))
 
-    assert warned <= 25  # a binomial of 300 and 0.05 exceeds it once in 60
+    assert warned <= most_misses(150, 0.05)
 
 
 @pytest.mark.parametrize("falling", [False, True])

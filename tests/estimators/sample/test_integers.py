@@ -44,18 +44,14 @@ def test_integers_answer_as_their_texts_do(low, high, kinds) -> None:
 
         assert isinstance(counts.cells, Categories)
         assert isinstance(of_texts.cells, Categories)
-        of_number = {
-            str(label): (int(m), int(n))
-            for label, m, n in zip(
-                counts.cells.labels.tolist(), counts.members, counts.nonmembers, strict=True
-            )
-        }
-        assert of_number == {
-            label: (int(m), int(n))
-            for label, m, n in zip(
-                of_texts.cells.labels.tolist(), of_texts.members, of_texts.nonmembers, strict=True
-            )
-        }
+        rows, of_text_rows = (
+            {
+                str(label): pair
+                for label, *pair in zip(c.cells.labels.tolist(), c.members, c.nonmembers, strict=True)
+            }
+            for c in (counts, of_texts)
+        )
+        assert rows == of_text_rows
         assert advantage(numbers).lower > 0.9
         risk = individual_risk(numbers)
         assert not np.ma.getmaskarray(risk.risk).any()

@@ -99,13 +99,14 @@ def test_every_bin_holds_as_many_of_evenly_spaced_values_as_any_other(step) -> N
 
 
 def test_the_same_values_as_integers_are_drawn_alike() -> None:
-    rng = np.random.default_rng(5)
-    values = rng.integers(0, 300, 4000), rng.integers(0, 300, 4000)
+    values = np.random.default_rng(5).integers(0, 300, (2, 4000))
+    of_integers, of_floats = (
+        shape_of(Scores.of(*values, "discrete")),
+        shape_of(Scores.of(*values.astype(float), "continuous")),
+    )
 
-    result = shape_of(Scores.of(*values, "discrete"))
-
-    other = shape_of(Scores.of(values[0].astype(float), values[1].astype(float), "continuous"))
-    assert (result.edges.tolist(), result.members.tolist()) == (other.edges.tolist(), other.members.tolist())
+    assert of_integers.edges.tolist() == of_floats.edges.tolist()
+    assert of_integers.members.tolist() == of_floats.members.tolist()
 
 
 def test_categories_have_a_bin_each_and_only_the_rarest_are_left_out() -> None:
@@ -124,28 +125,24 @@ def test_categories_have_a_bin_each_and_only_the_rarest_are_left_out() -> None:
     assert (result.members + result.nonmembers).min() >= np.sort(pooled)[-LABELS]
 
 
-def test_few_integers_and_booleans_are_categories() -> None:
+def test_few_integers_and_booleans_are_categories_and_vectors_are_not_drawn() -> None:
     rng = np.random.default_rng(7)
+    vectors = Scores.of(*rng.normal(size=(2, 50, 2)))
 
-    dice = shape_of(Scores.of(rng.integers(1, 7, 400), rng.integers(1, 7, 400)))
-    coin = shape_of(Scores.of([True, False] * 20, [True, False] * 20))
-
-    assert dice.labels.tolist() == [1, 2, 3, 4, 5, 6]
-    assert coin.members.tolist() == [20, 20]
+    assert shape_of(Scores.of(*rng.integers(1, 7, (2, 400)))).labels.tolist() == [1, 2, 3, 4, 5, 6]
+    assert shape_of(Scores.of([True, False] * 20, [True, False] * 20)).members.tolist() == [20, 20]
+    assert shape(vectors) is shape(by_boxes(vectors, 8)) is None
 
 
-def test_cells_posted_as_intervals_are_the_bins_and_open_ones_are_as_wide_as_their_neighbours() -> None:
+def test_posted_intervals_are_the_bins_open_ones_as_wide_as_their_neighbours_and_empty_ends_left_out() -> (
+    None
+):
     result = shape_of(Counts.of([120, 300, 580], [310, 420, 270], [0.4, 0.7]))
+    some = shape_of(Counts.of([0, 0, 5, 0, 7, 0], [0, 0, 1, 0, 1, 0], [0.0, 1.0, 2.0, 3.0, 4.0]))
 
     assert result.members.tolist() == [120, 300, 580]
     assert result.edges == pytest.approx([0.1, 0.4, 0.7, 1.0])
-
-
-def test_empty_cells_at_the_ends_are_left_out_so_that_what_is_shown_has_true_ends() -> None:
-    result = shape_of(Counts.of([0, 0, 5, 0, 7, 0], [0, 0, 1, 0, 1, 0], [0.0, 1.0, 2.0, 3.0, 4.0]))
-
-    assert result.edges.tolist() == [1.0, 2.0, 3.0, 4.0]
-    assert result.members.tolist() == [5, 0, 7]
+    assert (some.edges.tolist(), some.members.tolist()) == ([1.0, 2.0, 3.0, 4.0], [5, 0, 7])
 
 
 def test_many_posted_cells_are_joined_to_about_equal_widths() -> None:
@@ -166,14 +163,6 @@ def test_a_grid_is_cut_at_edges_of_the_grid() -> None:
     result = shape_of(by_grid(data))
 
     assert result.members.tolist() == np.histogram(data.members, result.edges)[0].tolist()
-
-
-def test_vectors_are_not_drawn() -> None:
-    rng = np.random.default_rng(10)
-    data = Scores.of(rng.normal(size=(50, 2)), rng.normal(size=(50, 2)))
-
-    assert shape(data) is None
-    assert shape(by_boxes(data, 8)) is None
 
 
 EXTREME = st.sampled_from([0.0, 5e-324, 1.0, np.nextafter(1.0, 2.0), 1e308, -1.7e308, np.finfo(float).max])
