@@ -27,7 +27,7 @@ def test_one_pair_has_three_corners(pair):
     np.testing.assert_allclose(found.tpr(RATES), below_all([pair[0]], [pair[1]]), atol=1e-13, rtol=1e-9)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(6))
 def test_many_pairs_are_the_least_of_their_lines(seed):
     rng = np.random.default_rng(seed)
     epsilons, deltas = rng.exponential(2.0, 9), rng.random(9) ** rng.integers(1, 6)
@@ -111,12 +111,9 @@ def test_two_steps_of_add_or_remove_go_as_far_and_no_further(pair, prior):
 def test_two_steps_of_pure_dp_allow_less_than_twice_its_epsilon(epsilon):
     allowed = 2.0 * ApproximateDp(epsilon).envelope().twice().gain(0.5, 0.5)
 
+    assert GaussianDp(0.7).envelope().twice() == GaussianDp(1.4).envelope()  # one of twice the size
     assert allowed == pytest.approx(1.0 - np.exp(-epsilon), abs=1e-14)
     assert np.tanh(epsilon / 2.0) < allowed < advantage_ceiling(2.0 * epsilon)
-
-
-def test_two_steps_of_a_gaussian_promise_are_one_of_twice_the_size():
-    assert GaussianDp(0.7).envelope().twice() == GaussianDp(1.4).envelope()
 
 
 @pytest.mark.parametrize("promise", [ApproximateDp(3.0, 1e-3), ApproximateDp(700.0), GaussianDp(2.0)])

@@ -32,30 +32,24 @@ def test_the_population_s_ceiling_is_below_the_paper_s_when_the_prior_is_not_a_h
     assert found["individual_risk", "mace_theorem_1_4"].value == pytest.approx(0.9215, abs=5e-5)
 
 
-def test_what_a_counterexample_refutes_is_shown_and_never_the_tightest():
+def test_equal_bounds_are_all_marked_and_what_a_counterexample_refutes_never():
     found = table(ApproximateDp(1.0), false_positive_rates=[0.26894142137])
 
     printed = found["tpr_at_fpr_0.268941", "mip_theorem_8"]
     assert printed.value < found["tpr_at_fpr_0.268941", "envelope"].value
-    assert not printed.proven
-    assert not printed.tightest
-
-
-def test_equal_bounds_are_all_marked():
-    marked = {
-        name
-        for (quantity, name), b in table(ApproximateDp(1.0)).items()
-        if quantity == "success" and b.tightest
-    }
-
+    assert (printed.proven, printed.tightest) == (False, False)
+    marked = {name for (quantity, name), b in found.items() if quantity == "success" and b.tightest}
     assert marked == {"envelope", "pmp_lemma_6"}
 
 
-def test_a_delta_leaves_no_ceiling_on_one_record():
-    found = table(ApproximateDp(1.0, 1e-9))
+def test_a_delta_leaves_no_ceiling_on_one_record_and_our_own_results_are_called_one_thing():
+    found = table(ApproximateDp(1.0, 1e-9), false_positive_rates=[0.1])
 
     assert found["individual_risk", "none"].value == 1.0
     assert not [key for key in found if key[0] == "advantage_iid"]
+    sources = {b.source for b in found.values()}
+    assert "this project" in sources
+    assert not [source for source in sources if ".md" in source]
 
 
 def test_a_gaussian_promise_is_tighter_than_any_epsilon_and_delta_it_implies():
@@ -115,9 +109,9 @@ def test_what_keeps_an_advantage_by_adding_and_removing_is_less():
 
 
 def test_no_promise_keeps_an_advantage_below_the_baseline_or_delta():
-    assert keeping(0.5, prior=0.1).epsilon is None
-    assert keeping(0.5, prior=0.1).mu is None
-    assert keeping(0.01, delta=0.02).epsilon is None
+    below = keeping(0.5, prior=0.1)
+
+    assert (below.epsilon, below.mu, keeping(0.01, delta=0.02).epsilon) == (None, None, None)
 
 
 @pytest.mark.parametrize(
@@ -153,10 +147,3 @@ def test_what_keeps_an_advantage_next_to_one_keeps_it_to_rounding(advantage):
     kept = keeping(advantage).epsilon
 
     assert advantage_ceiling(kept) == pytest.approx(advantage, abs=3e-16)
-
-
-def test_our_own_results_are_called_one_thing():
-    sources = {b.source for b in bounds(ApproximateDp(1.0, 1e-3), 0.4, 2.0, [0.1])}
-
-    assert "this project" in sources
-    assert not [source for source in sources if ".md" in source]

@@ -31,6 +31,7 @@ def test_all_ways_that_apply_are_there_and_certified_ones_are_told_from_estimate
         ("corollary_10_printed", False),
     ]
     assert [each.name for each in found if not each.proven] == ["corollary_10_printed"]
+    assert "independent of the pairs" in found[0].assumes
 
 
 def test_what_is_printed_and_refuted_is_never_the_tightest() -> None:
@@ -60,24 +61,13 @@ def test_of_several_certificates_the_one_chosen_beforehand_is_marked_though_anot
     assert "chosen before looking at the fits" in bounds["draws_bell"].assumes
 
 
-def test_pairs_are_certified_beside_draws_that_are_independent_of_them() -> None:
-    assert (
-        "independent of the pairs"
-        in Calibrator.of(BOTH).calibrations("bell", mip.Gaussian(np.ones(4)), 0.1)[0].assumes
-    )
-
-
 def test_the_spread_comes_from_draws_that_certify_nothing() -> None:
     found, fresh = BOTH.shape(None, 2.0)
 
     np.testing.assert_array_equal(fresh, DRAWS[133:])
     np.testing.assert_allclose(found, mip.spread_of_draws(DRAWS[:133]))
-
-
-def test_a_spread_given_leaves_all_draws_to_the_certificate() -> None:
-    spread, fresh = BOTH.shape([1.0, 2.0, 3.0, 4.0], 2.0)
-
-    assert fresh is BOTH.draws
+    spread, every = BOTH.shape([1.0, 2.0, 3.0, 4.0], 2.0)  # given, it leaves all draws to the certificate
+    assert every is BOTH.draws
     assert spread.tolist() == [1.0, 2.0, 3.0, 4.0]
 
 

@@ -146,14 +146,9 @@ def test_with_the_gamma_radius_the_same_world_attains_eta_and_no_more(dimension,
     assert mip.moment_eta(scale, noise, 1.0) == pytest.approx(eta)
 
 
-def test_on_the_line_the_printed_corollary_is_the_density_it_should_be() -> None:
+def test_moments_below_two_have_their_own_radius_and_on_the_line_the_printed_corollary_is_right() -> None:
+    assert [mip.gaussian_sigma(16, moment) for moment in (2.0, 5.0, 1.0)] == [4.0, 4.0, 16.0]
     assert printed_eta(5.0, 1) == pytest.approx(mip.moment_eta(5.0, LINE, 1.0), rel=1e-12)
-
-
-def test_moments_below_two_have_their_own_radius_for_gaussian_noise() -> None:
-    assert mip.gaussian_sigma(16, 2.0) == 4.0
-    assert mip.gaussian_sigma(16, 5.0) == 4.0
-    assert mip.gaussian_sigma(16, 1.0) == 16.0
 
 
 def test_what_is_out_of_range_is_refused() -> None:
