@@ -42,33 +42,21 @@ def missed(n: int, q: float, wrong: Callable[[int], bool]) -> float:
     return 1.0 - float(binom.pmf(k, n, q) @ np.array([not wrong(each) for each in k]))
 
 
-@pytest.mark.parametrize("confidence", [0.5, 0.9, 0.95])
-@pytest.mark.parametrize("universe", [2, 5, 10])
+@pytest.mark.parametrize("confidence", [0.5, 0.95])
+@pytest.mark.parametrize("universe", [2, 10, None])
 @pytest.mark.parametrize("n", [50, 300, 3000])
 @pytest.mark.parametrize("name", TERMS)
-def test_upper_ends_miss_no_more_often_than_they_say_if_one_category_holds_nearly_all(
+def test_ends_miss_no_more_often_than_they_say_if_one_category_holds_nearly_all(
     name, n, universe, confidence
 ) -> None:
+    """Upper ends need the number of categories, lower ends do not."""
     term, alpha = TERMS[name], (1.0 - confidence) / 2.0
-    ends = [upper(term, Tally.of_counts([k, n - k], universe), alpha) for k in range(MOST + 1)]
+    end, side = (lower, -1.0) if universe is None else (upper, 1.0)
+    ends = [side * end(term, Tally.of_counts([k, n - k], universe), alpha) for k in range(MOST + 1)]
 
     for q in EXPECTED / n:
-        least = truth(term, [q, 1.0 - q], [1.0, 1.0]) - 1e-12
+        least = side * truth(term, [q, 1.0 - q], [1.0, 1.0]) - 1e-12
         assert missed(n, q, lambda k, least=least: ends[k] < least) <= alpha
-
-
-@pytest.mark.parametrize("confidence", [0.5, 0.9, 0.95])
-@pytest.mark.parametrize("n", [50, 300, 3000])
-@pytest.mark.parametrize("name", TERMS)
-def test_lower_ends_miss_no_more_often_than_they_say_if_one_category_holds_nearly_all(
-    name, n, confidence
-) -> None:
-    term, alpha = TERMS[name], (1.0 - confidence) / 2.0
-    ends = [lower(term, Tally.of_counts([k, n - k]), alpha) for k in range(MOST + 1)]
-
-    for q in EXPECTED / n:
-        most = truth(term, [q, 1.0 - q], [1.0, 1.0]) + 1e-12
-        assert missed(n, q, lambda k, most=most: ends[k] > most) <= alpha
 
 
 @pytest.mark.parametrize("universe", [10**7 + 1, None])

@@ -7,6 +7,7 @@ from estimators.errors import DimensionMismatch, NotFinite, OutOfRange, TooFewRe
 from estimators.theory import subsets
 from estimators.theory.pmp.exponential import Summed, Tabled
 from estimators.theory.pmp.laws import laws_of_blocks, laws_of_sums
+from tests.cases import each_case
 from tests.estimators.theory.pmp.worlds import ONE_WAY, dp_epsilon, exponential_laws, practical_epsilons
 
 
@@ -58,7 +59,7 @@ def test_the_papers_one_direction_misses_what_the_definition_asks() -> None:
     assert found.worst.says == "nonmember"
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("epsilon", [0.01, 1.0, 10.0, 200.0])
 def test_truth_is_below_the_bound_by_exchanges_which_is_below_dp(seed, epsilon) -> None:
     mechanism = Summed(losses_of(seed, 4, 4) ** 3, 1.0)
@@ -128,29 +129,30 @@ def test_one_outcome_or_equal_records_give_nothing_away() -> None:
     assert Summed(np.ones((6, 3)), 1.0).on_records(5.0) == pytest.approx(0.0, abs=1e-14)
 
 
-def test_bad_input_is_refused_one_clear_error_each() -> None:
-    with pytest.raises(OutOfRange, match=r"sensitivity: .* above 0"):
-        Summed(np.ones((4, 2)), 0.0)
-    with pytest.raises(OutOfRange, match="sensitivity: exchanging"):
-        Summed(ONE_WAY, 0.5)
-    with pytest.raises(OutOfRange, match="sensitivity: exchanging"):
-        Tabled(np.array([[0.0, 1.0], [2.0, 0.0]]), 1.0)
-    with pytest.raises(OutOfRange, match="epsilon"):
-        Summed(ONE_WAY, 1.0).exact(-1.0)
-    with pytest.raises(TooFewRecords, match="even"):
-        Summed(np.ones((5, 2)), 1.0)
-    with pytest.raises(TooFewRecords):
-        Summed(np.ones((0, 2)), 1.0)
-    with pytest.raises(NotFinite, match="row 2"):
-        Summed(np.array([[0.0], [1.0], [np.inf], [0.0]]), 1.0)
-    with pytest.raises(DimensionMismatch, match="training set"):
-        Tabled(np.ones((7, 2)), 1.0)
-    with pytest.raises(OutOfRange, match="fewer outcomes, or DP's own epsilon"):
-        Summed(np.zeros((2000, 30)), 1.0).exchanges(1.0)
-    for refused in (Summed, Tabled):
-        with pytest.raises(OutOfRange, match="a logit exceeds"):  # equal records, and outcomes 1e300 apart
-            refused(np.array([[0.0, 1e150]] * 2), 1e-150).exact(1.0)
-        with pytest.raises(OutOfRange, match="a number beyond 1e"):
-            refused(np.array([[0.0, 1e308]] * 2), 1.0)
-    with pytest.raises(TooManySubsets, match="set draws"):
-        Summed(np.zeros((40, 2)), 1.0).exact(1.0)
+@each_case(
+    "ask, error, words",
+    [
+        (lambda: Summed(np.ones((4, 2)), 0.0), OutOfRange, r"sensitivity: .* above 0"),
+        (lambda: Summed(ONE_WAY, 0.5), OutOfRange, "sensitivity: exchanging"),
+        (lambda: Tabled(np.array([[0.0, 1.0], [2.0, 0.0]]), 1.0), OutOfRange, "sensitivity: exchanging"),
+        (lambda: Summed(ONE_WAY, 1.0).exact(-1.0), OutOfRange, "epsilon"),
+        (lambda: Summed(np.ones((5, 2)), 1.0), TooFewRecords, "even"),
+        (lambda: Summed(np.ones((0, 2)), 1.0), TooFewRecords, None),
+        (lambda: Summed(np.array([[0.0], [1.0], [np.inf], [0.0]]), 1.0), NotFinite, "row 2"),
+        (lambda: Tabled(np.ones((7, 2)), 1.0), DimensionMismatch, "training set"),
+        (
+            lambda: Summed(np.zeros((2000, 30)), 1.0).exchanges(1.0),
+            OutOfRange,
+            "fewer outcomes, or DP's own epsilon",
+        ),
+        # equal records, and outcomes 1e300 apart
+        (lambda: Summed(np.array([[0.0, 1e150]] * 2), 1e-150).exact(1.0), OutOfRange, "a logit exceeds"),
+        (lambda: Tabled(np.array([[0.0, 1e150]] * 2), 1e-150).exact(1.0), OutOfRange, "a logit exceeds"),
+        (lambda: Summed(np.array([[0.0, 1e308]] * 2), 1.0), OutOfRange, "a number beyond 1e"),
+        (lambda: Tabled(np.array([[0.0, 1e308]] * 2), 1.0), OutOfRange, "a number beyond 1e"),
+        (lambda: Summed(np.zeros((40, 2)), 1.0).exact(1.0), TooManySubsets, "set draws"),
+    ],
+)
+def test_bad_input_is_refused_one_clear_error_each(ask, error, words) -> None:
+    with pytest.raises(error, match=words):
+        ask()
