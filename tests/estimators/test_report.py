@@ -20,27 +20,17 @@ def draw(world: object, n: int, seed: int = 0) -> Scores:
     return Scores.of(*world.draw(np.random.default_rng(seed), n, n))
 
 
-def test_continuous_scores_get_every_answer() -> None:
+def test_continuous_scores_get_every_answer_and_text_has_no_order_and_therefore_no_curve() -> None:
     answer = assess(draw(gaussian_shift(0.3), 1000), AssessOptions(max_advantage=0.1, claimed_epsilon=0.1))
+    text = assess(draw(categories(10, 0.3), 1000), AssessOptions(prior=0.4))
 
-    assert answer.paper.statistic == "U_N"
-    assert answer.metric is not None
-    assert answer.roc is not None
-    assert answer.auc is not None
+    assert None not in (answer.metric, answer.roc, answer.auc, answer.epsilon)
+    assert (answer.paper.statistic, text.paper.statistic) == ("U_N", "W_N")
     assert len(answer.operating_points) == 3
-    assert answer.epsilon is not None
     assert answer.claim.decision == "contradicted"
     assert answer.verdict.decision is Decision.FAIL
     assert answer.sentence.startswith("Fail: ")
-
-
-def test_text_has_no_order_and_therefore_no_curve() -> None:
-    answer = assess(draw(categories(10, 0.3), 1000), AssessOptions(prior=0.4))
-
-    assert answer.roc is None
-    assert answer.auc is None
-    assert answer.operating_points == ()
-    assert answer.paper.statistic == "W_N"
+    assert (text.roc, text.auc, text.operating_points) == (None, None, ())
 
 
 def test_a_vector_is_answered_by_a_learned_score() -> None:
@@ -109,16 +99,14 @@ def test_a_paper_s_interval_that_misses_the_certified_one_is_said_to() -> None:
     assert not {"paper_contradicts_certified", "bandwidth_from_data"} & {each.code for each in plain.cautions}
 
 
-@pytest.mark.parametrize("metric", ["precision", "f_beta", "balanced_accuracy"])
-def test_the_metric_asked_for_is_the_metric_given(metric) -> None:
-    answer = assess(draw(gaussian_shift(0.3), 300), AssessOptions(metric=metric, prior=0.2))
+def test_the_metric_asked_for_is_the_metric_given() -> None:
+    scores = draw(gaussian_shift(0.3), 300)
 
-    assert answer.metric.name == metric
-
-
-def test_an_unknown_metric_suggests_the_nearest() -> None:
+    for metric in ("precision", "f_beta", "balanced_accuracy"):
+        assert assess(scores, AssessOptions(metric=metric, prior=0.2)).metric.name == metric
+    assert assess(scores, AssessOptions(metric=None)).metric is None
     with pytest.raises(MaceError, match="did you mean 'precision'"):
-        assess(draw(gaussian_shift(0.3), 100), AssessOptions(metric="precison"))
+        assess(scores, AssessOptions(metric="precison"))
 
 
 def test_the_same_request_gives_the_same_answer() -> None:
@@ -129,50 +117,31 @@ def test_the_same_request_gives_the_same_answer() -> None:
     assert first.epsilon == second.epsilon
 
 
-def test_the_fingerprint_depends_on_every_score_and_on_its_side() -> None:
+def test_the_fingerprint_is_of_every_score_and_its_side_and_not_of_how_they_were_kept() -> None:
     base = draw(gaussian_shift(0.3), 50)
-    changed = np.array(base.members)
-    changed[17] += 1e-9
-
-    prints = {
-        fingerprint(base),
-        fingerprint(Scores.of(changed, base.nonmembers)),
-        fingerprint(Scores.of(base.nonmembers, base.members)),
-    }
-
-    assert len(prints) == 3
-
-
-@pytest.mark.parametrize(
-    ("values", "kinds"),
-    [
+    changed = Scores.of(np.where(np.arange(50) == 17, base.members + 1e-9, base.members), base.nonmembers)
+    kept = [
         ([1, 2, 3, 2, 1, 3, 3, 2, 1], (np.int16, np.uint8, np.int64)),
         (["a", "bb", "a", "ccc"] * 3, ("U3", "U9", "S5")),
         ([0.5, 0.25, 1.5, 2.0] * 3, (np.float32, np.float64)),
-    ],
-)
-def test_the_fingerprint_is_of_the_scores_and_not_of_how_they_were_kept(values, kinds) -> None:
-    columns = [np.array(values, dtype=kind) for kind in kinds]
+    ]
 
-    prints = {fingerprint(Scores.of(column, column[::-1], "discrete")) for column in columns}
-
-    assert len(prints) == 1
+    assert len({fingerprint(each) for each in (base, changed, Scores.of(base.nonmembers, base.members))}) == 3
+    for values, kinds in kept:
+        columns = [np.array(values, dtype=kind) for kind in kinds]
+        assert len({fingerprint(Scores.of(each, each[::-1], "discrete")) for each in columns}) == 1
 
 
-def test_cautions_are_said_once() -> None:
-    result = assess(draw(gaussian_shift(0.3), 20)).cautions
-
-    assert len(result) == len(set(result))
-    assert [c.code for c in result].count("few_records") == 1
-
-
-def test_what_a_rate_needs_and_what_a_curve_shows_is_cautioned() -> None:
+def test_what_a_rate_needs_and_what_a_curve_shows_is_cautioned_and_said_once() -> None:
     rng = np.random.default_rng(0)
+    few = assess(draw(gaussian_shift(0.3), 20)).cautions
     result = assess(Scores.of(rng.normal(-2.0, 1.0, 100), rng.normal(0.0, 1.0, 100))).cautions
 
     codes = [c.code for c in result]
     assert codes.count("too_few_nonmembers") == 2  # at 0.001 and 0.01; 100 are enough for 0.1
     assert codes.count("members_score_lower") == 1
+    assert len(few) == len(set(few))
+    assert [c.code for c in few].count("few_records") == 1
 
 
 @pytest.mark.parametrize("unit", [1e-310, 1e307])
@@ -186,10 +155,6 @@ def test_scores_at_the_ends_of_what_a_float_holds_get_every_answer_but_the_paper
     assert 0.0 <= answer.advantage.lower <= answer.advantage.value <= answer.advantage.upper <= 1.0
 
 
-def test_no_metric_asked_for_is_none_given() -> None:
-    assert assess(draw(gaussian_shift(0.3), 100), AssessOptions(metric=None)).metric is None
-
-
 def test_a_learned_adversary_may_be_asked_for_with_one_number_a_record() -> None:
     answer = assess(draw(gaussian_shift(0.5), 400), AssessOptions(target=LearnedTarget((logistic(),))))
 
@@ -198,7 +163,7 @@ def test_a_learned_adversary_may_be_asked_for_with_one_number_a_record() -> None
 
 
 def test_every_answer_says_in_words_what_its_numbers_say() -> None:
-    answer = assess(draw(gaussian_shift(0.5), 800))
+    answer, nothing = assess(draw(gaussian_shift(0.5), 800)), assess(draw(identical(), 100)).epsilon
 
     area = answer.auc.estimate.interval
     assert f"between {at_least(area.lower)} and {at_most(area.upper)}" in answer.auc.sentence
@@ -206,14 +171,9 @@ def test_every_answer_says_in_words_what_its_numbers_say() -> None:
     assert f"at least {at_least(answer.epsilon.value)}" in answer.epsilon.sentence
     assert "not a statement about the advantage" in answer.paper.sentence
     assert f"{at_least(answer.metric.interval.lower)}" in answer.metric.sentence
-
-
-def test_an_epsilon_of_nothing_is_not_called_a_proof() -> None:
-    answer = assess(draw(identical(), 100))
-
-    assert answer.epsilon.value == 0.0
-    assert "show no lower bound on the mechanism's epsilon above 0" in answer.epsilon.sentence
-    assert "no epsilon is excluded" in answer.epsilon.sentence
+    assert nothing.value == 0.0
+    assert "show no lower bound on the mechanism's epsilon above 0" in nothing.sentence
+    assert "no epsilon is excluded" in nothing.sentence  # and it is not called a proof
 
 
 def test_the_papers_statistic_reads_the_scores_as_asked() -> None:
