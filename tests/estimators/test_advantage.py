@@ -56,7 +56,6 @@ def test_constant_scores_give_the_baseline_and_nothing_more(prior) -> None:
 def test_scores_from_both_ends_of_the_floating_range_are_valid() -> None:
     rng = np.random.default_rng(0)
     a, b = rng.random(200) * 1.7e308, rng.random(200) * 5e-324
-
     result = advantage(Scores.of(a, b, Query.CONTINUOUS))
 
     assert result.lower > 0.9
@@ -156,7 +155,6 @@ def test_a_two_sided_leak_is_seen_in_full_by_the_two_sided_class() -> None:
 @pytest.mark.parametrize("prior", [0.5, 0.3])
 def test_a_monotone_transform_of_the_scores_changes_nothing(target, prior) -> None:
     a, b = cauchy_shift().draw(np.random.default_rng(3), 500, 700)
-
     plain = advantage(Scores.of(a, b), prior, target)
     bent = advantage(Scores.of(np.arctan(a), np.arctan(b)), prior, target)
 
@@ -215,7 +213,6 @@ def test_a_vector_is_answered_by_a_learned_adversary_that_beats_cells() -> None:
     world = vector_shift(5, 0.4)
     a, b = world.draw(np.random.default_rng(5), 2000, 2000)
     scores = Scores.of(a, b)
-
     learned = advantage(scores, target=LearnedTarget((logistic(), quadratic())))
     cells = advantage(scores, target=CellsTarget())
 
@@ -258,7 +255,6 @@ def test_few_records_still_give_an_interval_and_say_so(prior) -> None:
 def test_boxes_compete_among_the_learned_adversaries() -> None:
     world = xor(0.3)
     a, b = world.draw(np.random.default_rng(6), 1500, 1500)
-
     result = advantage(Scores.of(a, b), target=LearnedTarget((logistic(), boxes())))
 
     assert result.leader == "boxes"  # neither coordinate shows anything, so a linear rule knows nothing
@@ -268,7 +264,6 @@ def test_boxes_compete_among_the_learned_adversaries() -> None:
 def test_the_point_lies_in_its_own_interval_when_another_family_leads() -> None:
     middle, outside = [0, 20, 0], [10, 0, 10]
     counts = Counts.of(middle, outside, edges=[0.0, 1.0])
-
     answer = advantage(counts, 0.7, ThresholdTarget(), 0.999999)
 
     assert answer.class_rejected or answer.lower <= answer.value <= answer.upper
@@ -327,7 +322,6 @@ def test_a_rule_with_more_changes_than_declared_is_outside_and_the_sentence_says
     members = u[rng.random(u.size) < (1 + 0.6 * np.sin(20 * np.pi * u)) / 2][:3000]
     scores = Scores.of(members, rng.random(3000))
     truth = 0.6 / np.pi  # mean |sine| / 2 of density 1 + 0.6 sin
-
     two = advantage(scores)
 
     assert two.upper < truth

@@ -70,7 +70,6 @@ def test_a_run_that_spends_delta_on_many_records_at_once_does_not_contradict_it(
     probability, share, size, runs
 ):
     rng = np.random.default_rng(5)
-
     result = [
         agreement(struck(rng, probability, share, size), 0.0, 0.1, rates=(0.1,), inclusion="independent")
         for _ in range(runs)

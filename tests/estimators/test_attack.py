@@ -97,7 +97,6 @@ def test_the_cut_that_is_stated_makes_the_same_guesses_as_a_threshold() -> None:
 
 def test_of_records_that_tie_at_the_cut_some_are_drawn_and_it_says_so() -> None:
     scores = Scores.of([1.0] * 30 + [0.0] * 30, [1.0] * 10 + [0.0] * 50)
-
     found = attack_advantage(scores, TopRule(20), seed=3)
 
     assert sum(found.accusations) == 20
@@ -134,7 +133,6 @@ def test_few_accused_leave_metrics_that_are_0_over_0_at_an_end_their_range(recor
 
 def test_the_best_threshold_is_close_to_the_optimum_and_the_opposite_far_from_it() -> None:
     scores = normal(2000, 2000)
-
     best, worst = (attack_advantage(scores, ThresholdRule(0.5, side)) for side in ("above", "below"))
 
     assert best.gap.lower == 0.0
@@ -147,7 +145,6 @@ def test_the_best_threshold_is_close_to_the_optimum_and_the_opposite_far_from_it
 
 def test_the_optimum_is_that_of_the_same_scores() -> None:
     scores = normal()
-
     found = attack_advantage(scores, TopRule(), prior=0.2, confidence=0.9, seed=5)
 
     assert found.optimum == advantage(scores, 0.2, confidence=0.9, seed=5)
@@ -155,7 +152,6 @@ def test_the_optimum_is_that_of_the_same_scores() -> None:
 
 def test_a_threshold_chosen_here_has_a_wider_interval_than_one_from_before() -> None:
     scores = normal()
-
     before, here = (
         attack_advantage(scores, ThresholdRule(0.5, chosen_before=flag)) for flag in (True, False)
     )

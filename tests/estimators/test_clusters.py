@@ -262,7 +262,6 @@ def test_every_target_of_one_number_a_record_is_answered(clusters, target) -> No
 @pytest.mark.parametrize("clusters", [20, 60])
 def test_wider_classes_have_larger_upper_ends(clusters) -> None:
     draw = people(equal(clusters, 10), 0.3, 0.1)
-
     ends = [ask(draw, 2, target=CellsTarget(bins=2, changes=c)).upper for c in (0, 1, 2, 6)]
 
     assert ends == sorted(ends)

@@ -18,7 +18,6 @@ def draw(world: World, n: int, rng: np.random.Generator) -> Scores:
 def test_the_riskiest_query_comes_first_and_its_rank_is_certain_when_it_stands_out() -> None:
     rng = np.random.default_rng(0)
     queries = {"loss": draw(gaussian_shift(0.1), 2000, rng), "distance": draw(gaussian_shift(0.5), 2000, rng)}
-
     result = compare(queries)
 
     assert [place.name for place in result.ranking] == ["distance", "loss"]
@@ -29,7 +28,6 @@ def test_the_riskiest_query_comes_first_and_its_rank_is_certain_when_it_stands_o
 
 def test_queries_alike_share_their_ranks() -> None:
     rng = np.random.default_rng(1)
-
     result = compare({name: draw(identical(), 300, rng) for name in "abc"})
 
     assert {(p.best_rank, p.worst_rank) for p in result.ranking} == {(1, 3)}
@@ -82,7 +80,6 @@ def test_one_question_under_three_names_pays_once() -> None:
     a, b, other = rng.normal(0.3, 1, 400), rng.normal(size=400), rng.normal(size=(2, 400))
     queries = {"loss": Scores.of(a, b), "other": Scores.of(*other)}
     twins = {"scaled": Scores.of(np.exp(a), np.exp(b)), "distance": Scores.of(-a, -b)}
-
     plain, named = compare(queries), compare({**queries, **twins})
     answers = {place.name: place.advantage for place in named.ranking}
 
@@ -97,7 +94,6 @@ def test_one_question_under_three_names_pays_once() -> None:
 def test_one_question_under_two_names_is_not_shown_to_differ_from_itself() -> None:
     rng = np.random.default_rng(54)
     a, b = rng.normal(0.5, 1, 500), rng.normal(size=500)
-
     (apart,) = compare(
         {"one": Scores.of(a, b), "turned": Scores.of(-a, -b)}, pairs=[("one", "turned")]
     ).differences
@@ -125,7 +121,6 @@ def test_queries_that_happen_to_order_these_records_alike_may_differ_on_others()
 def test_scores_of_other_records_are_never_one_question() -> None:
     """Two models that both separate their records tie all members and all nonmembers alike."""
     perfect = {name: Scores.of(np.ones(50), np.zeros(50), "discrete") for name in ("one", "other")}
-
     comparison = compare(perfect, pairs=[("one", "other")], paired=False)
 
     assert "same_order" not in {caution.code for caution in comparison.cautions}
@@ -173,7 +168,6 @@ def test_what_is_not_known_to_be_the_same_record_may_depend_in_any_way() -> None
     rng = np.random.default_rng(5)
     a, b = draw(gaussian_shift(0.4), 800, rng), draw(gaussian_shift(0.1), 800, rng)
     c = draw(gaussian_shift(0.1), 700, rng)
-
     apart = difference(a, b)
 
     assert apart.decided
@@ -190,7 +184,6 @@ def test_a_group_that_leaks_is_found_among_groups_that_do_not(prior) -> None:
     groups = np.repeat(["young", "old", "rare"], [1500, 1400, 5])
     members = rng.normal(size=len(groups)) + 1.5 * (groups == "old")
     scores = Scores.of(members, rng.normal(size=len(groups)))
-
     result = {g.label: g for g in by_group(scores, groups, groups, prior)}
 
     assert result["old"].advantage.lower > result["young"].advantage.upper

@@ -110,7 +110,6 @@ def test_e6_the_posterior_is_given_the_score_and_not_given_some_adversarys_guess
 def test_e13_an_interval_of_the_magnitude_is_not_the_pair_of_folded_ends() -> None:
     n, prior, r, q = 60, 0.1, 0.45, 0.05  # p r = (1-p) q: the signed risk is 0
     hits = {"folded": 0.0, "ends": 0.0}
-
     for x in range(n + 1):
         for y in range(16):
             box = discrete_risk(Counts.of([x, n - x], [y, n - y]), prior)
@@ -143,7 +142,6 @@ def test_e19_the_regret_is_bounded_by_the_root_of_the_mean_power_and_not_by_the_
 
 def test_e19_a_negative_denominator_makes_the_theorems_rule_the_worst_one() -> None:
     metric = Metric("negative", a11=1.0, a00=1.0, b0=-1.0)  # a11 > a01 and a00 > a10, as Theorem 7 asks
-
     cut = metric.known_cut(0.3)
 
     assert cut == Cut(0.5, above=False)
@@ -212,7 +210,6 @@ def test_e22_the_maximum_over_queries_can_miss_a_leak_altogether() -> None:
         np.array([[35, 15], [15, 35]]),
         np.array([[25, 25], [25, 25]]),
     )  # signs agree more often
-
     marginals = [
         discrete_advantage(Counts.of(members.sum(axis=k), nonmembers.sum(axis=k)), 0.5).value for k in (0, 1)
     ]

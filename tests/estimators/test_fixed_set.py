@@ -94,7 +94,6 @@ def test_each_end_misses_the_set_as_seldom_as_it_says(shift, whole, drawn) -> No
 def test_the_more_of_a_set_was_scored_the_more_is_known() -> None:
     rng = np.random.default_rng(6)
     data = Scores.of(rng.normal(0.5, 1.0, 300), rng.normal(0.0, 1.0, 300))
-
     widths = [
         advantage_on_set(data, whole, whole).estimate.interval.width for whole in (300, 330, 600, 10**6)
     ]
@@ -109,7 +108,6 @@ def test_what_a_set_shows_if_nothing_leaks_is_what_dealt_records_show() -> None:
     pool = rng.normal(0.0, 1.0, 60)
     data = Scores.of(pool[:30], pool[30:])
     result = advantage_on_set(data, 30, 30, target=ThresholdTarget())
-
     dealt = []
     for _ in range(400):
         order = rng.permutation(60)
@@ -126,7 +124,6 @@ def test_counts_say_the_same_as_their_records() -> None:
     members, nonmembers = rng.choice(list("abcd"), 90), rng.choice(list("bcde"), 50)
     labels = np.unique(np.concatenate([members, nonmembers]))
     counts = Counts.of(*([int((side == each).sum()) for each in labels] for side in (members, nonmembers)))
-
     of_scores = advantage_on_set(Scores.of(members, nonmembers), 100, 100).estimate
     of_counts = advantage_on_set(counts, 100, 100).estimate
 
@@ -136,7 +133,6 @@ def test_counts_say_the_same_as_their_records() -> None:
 def test_an_assessment_states_both_and_decides_by_records_drawn_anew() -> None:
     rng = np.random.default_rng(9)
     data = Scores.of(rng.normal(0.0, 1.0, 200), rng.normal(0.0, 1.0, 150))
-
     plain = assess(data, AssessOptions(max_advantage=0.3))
     both = assess(data, AssessOptions(max_advantage=0.3, set_nonmembers=400))
 

@@ -53,7 +53,6 @@ def test_all_limits_must_pass_and_one_that_fails_is_enough() -> None:
 
 def test_another_limit_makes_no_limit_harder_to_pass_but_harder_to_fail() -> None:
     data = sample(gaussian_shift(0.3), 500)
-
     alone = judge(data, [MaxAdvantage(0.2)]).limits[0].estimate
     beside = judge(data, [MaxAdvantage(0.2), MaxMetric(0.9, preset("f_beta", 0.5)), MaxEpsilon(9.0, 0.1)])
 
@@ -66,7 +65,6 @@ def test_another_limit_makes_no_limit_harder_to_pass_but_harder_to_fail() -> Non
 def test_records_needed_are_the_most_any_open_limit_needs() -> None:
     data = sample(identical(), 300)
     result = judge(data, [MaxAdvantage(0.1), MaxEpsilon(1.0, 0.02), MaxAdvantage(0.9)])
-
     records = [limit.verdict.records_needed for limit in result.limits]
 
     assert result.decision is Decision.INCONCLUSIVE
@@ -99,7 +97,6 @@ def test_epsilon_at_delta_zero_fails_where_it_must_and_never_passes() -> None:
 def test_the_records_epsilon_needs_are_about_enough() -> None:
     world = identical()
     records = judge(sample(world, 200), [MaxEpsilon(1.0, 0.01)]).records_needed
-
     enough = judge(sample(world, records, seed=1), [MaxEpsilon(1.0, 0.01)])
 
     assert 400 < records < 20_000
@@ -108,7 +105,6 @@ def test_the_records_epsilon_needs_are_about_enough() -> None:
 
 def test_a_few_records_that_are_surely_members_do_not_drown_among_others() -> None:
     data = sample(rare_leak(0.02), 20_000)
-
     fine = judge(data, [MaxEpsilon(1.0, 0.005)])
 
     assert fine.decision is Decision.FAIL
@@ -168,7 +164,6 @@ def test_a_learned_score_passes_only_where_it_was_accepted_by_name() -> None:
     """The upper end is that of one learned score: where 0.2 leaks it was below 0.19 in 7 of 10 samples."""
     data = sample(xor(), 100)
     plain, accepted = LearnedTarget((quadratic(),)), LearnedTarget((quadratic(),), accept_learned_score=True)
-
     undecided, passed = (judge(data, [MaxAdvantage(1.0, target)]) for target in (plain, accepted))
     of_two = judge(data, [MaxAdvantage(1.0, plain), MaxGroupRisk(1.0, np.array(["a"] * 200))])
     failed = judge(data, [MaxAdvantage(-0.5, plain)])

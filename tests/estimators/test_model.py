@@ -88,7 +88,6 @@ def test_lira_of_few_shadows_is_calibrated_loss_and_is_asked_once() -> None:
     truth, predictions = rng.normal(size=(2, 200)), rng.normal(size=(2, 200))
     stock = Shadows(-np.abs(rng.normal(size=(8, 400))), shadows.random_halves(8, 400, seed=0))
     options: dict[str, Any] = {"outputs": "predictions", "shadows": stock, "max_advantage": 0.1}
-
     audit = audit_model(*predictions, *truth, **options)
 
     assert list(audit.scores) == ["squared_error", "lira_online", "lira_offline"]
@@ -99,7 +98,6 @@ def test_lira_of_few_shadows_is_calibrated_loss_and_is_asked_once() -> None:
 def test_one_number_a_record_is_the_probability_of_the_second_class() -> None:
     logits, labels = world(2, classes=2)
     ones = [expit(z[:, 1] - z[:, 0]) for z in logits]
-
     one, two = audit_model(*ones, *labels), audited(logits, labels)
 
     assert list(one.scores) == list(two.scores)
@@ -130,7 +128,6 @@ def test_of_logits_the_same_is_asked() -> None:
 def test_of_labels_there_is_the_gap_alone() -> None:
     right, wrong = np.array(["cat"] * 90 + ["dog"] * 10), np.array(["cat"] * 50 + ["dog"] * 50)
     truth = np.array(["cat"] * 100)
-
     audit = audit_model(right, wrong, truth, truth, outputs="labels", max_advantage=0.1)
 
     assert list(audit.scores) == ["correctness"]
@@ -144,7 +141,6 @@ def test_a_regressor_of_one_output_has_one_query_and_of_several_two() -> None:
     rng = np.random.default_rng(6)
     truth, errors = rng.normal(size=(2, 300, 2)), rng.normal(size=(2, 300, 2))
     errors[0] /= 10.0
-
     one = audit_model(*(truth + errors)[..., 0], *truth[..., 0], outputs="predictions", max_advantage=0.1)
     two = audit_model(*(truth + errors), *truth, outputs="predictions", max_advantage=0.1)
 
@@ -188,7 +184,6 @@ def test_shadows_show_what_the_answers_alone_do_not() -> None:
     members, nonmembers, table = signals_of(0, 16, leak=1.0)
     ones = np.ones(300, dtype=int)
     options = {"outputs": "logits", "max_advantage": 0.25}
-
     without = audit_model(members, nonmembers, ones, ones, **options)
     beside = audit_model(members, nonmembers, ones, ones, shadows=table, **options)
 
@@ -263,7 +258,6 @@ def test_a_leak_fails_and_nothing_passes_where_there_is_room() -> None:
 
 def test_who_asks_for_progress_is_told_each_query_in_its_turn() -> None:
     told: list[tuple[int, int, str]] = []
-
     audit = audited(*world(10, records=100), progress=lambda *step: told.append(step))
 
     assert repr(audit) == f"<ModelAudit: {audit.sentence}>"
@@ -275,7 +269,6 @@ def test_groups_are_those_of_the_riskiest_query_and_hold_together() -> None:
     logits, labels = world(11, records=400)
     group = np.repeat(["few", "many"], [100, 300])
     logits[0][np.arange(100), labels[0][:100]] += 4.0
-
     few, many = audited(logits, labels, groups=(group, group)).by_group
 
     assert few.advantage.lower > many.advantage.upper
@@ -285,7 +278,6 @@ def test_groups_are_those_of_the_riskiest_query_and_hold_together() -> None:
 def test_exposed_members_are_told_beside_a_pass() -> None:
     logits, labels = world(12, records=2000)
     logits[0][np.arange(40), labels[0][:40]] += 40.0
-
     audit = audited(logits, labels, max_advantage=0.2)
 
     assert audit.decision is Decision.PASS

@@ -101,7 +101,6 @@ def test_a_threshold_at_the_truth_is_never_reached_and_a_plan_says_so() -> None:
 def test_a_threshold_a_hair_from_the_estimate_is_settled_by_no_number_of_records() -> None:
     scores = np.arange(100.0)
     result = advantage(Scores.of(scores, scores))
-
     answer = verdict(result, result.value + 5e-324)
 
     assert answer.decision is Decision.INCONCLUSIVE
@@ -146,7 +145,6 @@ def test_above_a_hundred_million_records_or_twice_what_there_is_no_number_settle
 ) -> None:
     guarantee = Guarantee("a number", "nothing", finite_sample=True)
     estimate = Estimate(0.5, Interval(0.4, 0.6, 0.95, guarantee))
-
     records_to_settle = records_needed(estimate, 0.5 + gap, records)
     decided = decide("the advantage", estimate, 0.5 + gap, records_to_settle, records)
 

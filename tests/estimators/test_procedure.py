@@ -43,7 +43,6 @@ def models(
 
 def test_without_skewness_the_mean_has_students_interval() -> None:
     values = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
-
     low, high = trainings(values).mean(ALPHA)
 
     assert (low, high) == pytest.approx(
@@ -54,7 +53,6 @@ def test_without_skewness_the_mean_has_students_interval() -> None:
 def test_skewness_widens_the_side_of_the_tail_and_no_side_is_narrower_than_students() -> None:
     values = [0.1, 0.11, 0.12, 0.13, 0.14, 0.5]
     students = t.interval(0.95, 5, np.mean(values), np.std(values, ddof=1) / np.sqrt(6))
-
     low, high = trainings(values).mean(ALPHA)
     mirrored = trainings([1.0 - value for value in values]).mean(ALPHA)
 
@@ -79,7 +77,6 @@ def test_halls_interval_undoes_his_polynomial() -> None:
 
 def test_models_that_do_not_differ_have_the_exact_limit_of_all_their_records() -> None:
     seen = Trainings(np.full(5, 1.0), np.full(5, 1.0), 0.0, 500.0, 500.0)
-
     low, high = seen.mean(ALPHA)
 
     assert high == 1.0
@@ -299,7 +296,6 @@ def test_a_label_for_each_row_and_vectors_are_refused() -> None:
 
 def test_the_planned_models_settle_the_verdict() -> None:
     plan = plan_models(expected=0.25, max_advantage=0.1, spread=0.05, records=400)
-
     rng = np.random.default_rng(5)
     settled = 0
     for run in range(20):

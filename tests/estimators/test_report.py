@@ -39,7 +39,6 @@ def test_a_vector_is_answered_by_a_learned_score() -> None:
     options = AssessOptions(
         target=LearnedTarget((logistic(),)), metric="balanced_accuracy", claimed_epsilon=0.1
     )
-
     answer = assess(vectors, options)
 
     assert answer.advantage.leader == "logistic"
@@ -57,7 +56,6 @@ def test_a_vector_is_answered_by_a_learned_score() -> None:
 
 def test_the_paper_s_statistics_of_vectors_are_there_where_a_reading_asks_for_them() -> None:
     vectors = draw(vector_shift(2, 0.4), 200)
-
     kernels = assess(vectors, AssessOptions(target=LearnedTarget((logistic(),)), reading=Kernel()))
     slices = assess(vectors, AssessOptions(target=CellsTarget(bins=16), reading=EqualWidth(16)))
 
@@ -68,7 +66,6 @@ def test_the_paper_s_statistics_of_vectors_are_there_where_a_reading_asks_for_th
 
 def test_of_boxes_everything_is_said_of_the_boxes() -> None:
     vectors = draw(vector_shift(2, 0.4), 200)
-
     answer = assess(vectors, AssessOptions(target=CellsTarget(bins=8)))
 
     assert answer.learned is None
@@ -90,7 +87,6 @@ def test_a_paper_s_interval_that_misses_the_certified_one_is_said_to() -> None:
     """Losses with a heavy tail: a few far records set the width of each side's kernel, and U_N sees the widths."""
     rng = np.random.default_rng(5)
     losses = Scores.of(rng.exponential(0.3, 3000) ** 3, rng.exponential(0.33, 3000) ** 3)
-
     skewed, plain = assess(losses), assess(draw(gaussian_shift(0.3), 1000))
 
     assert skewed.paper.interval.lower > skewed.advantage.upper  # the literal value stays
@@ -147,7 +143,6 @@ def test_what_a_rate_needs_and_what_a_curve_shows_is_cautioned_and_said_once() -
 @pytest.mark.parametrize("unit", [1e-310, 1e307])
 def test_scores_at_the_ends_of_what_a_float_holds_get_every_answer_but_the_papers(unit) -> None:
     rng = np.random.default_rng(0)
-
     answer = assess(Scores.of(rng.normal(size=50) * unit, rng.normal(size=50) * unit))
 
     assert answer.paper is None
@@ -178,7 +173,6 @@ def test_every_answer_says_in_words_what_its_numbers_say() -> None:
 
 def test_the_papers_statistic_reads_the_scores_as_asked() -> None:
     scores = draw(gaussian_shift(0.3), 1000)
-
     by_cells = assess(scores, AssessOptions(reading=EqualWidth(20))).paper
     by_kernel = assess(scores, AssessOptions(reading=Kernel(Fixed(0.3)))).paper
 
@@ -212,7 +206,6 @@ def test_a_threshold_below_the_baseline_is_said_to_be_exceeded_without_any_leak(
 
 def test_a_pass_warns_first_of_members_whom_no_nonmember_is_like() -> None:
     counts = Counts.of([4950, 50], [5000, 0], edges=[0.0])
-
     passed = assess(counts, AssessOptions(max_advantage=0.1))
     failed = assess(counts, AssessOptions(max_advantage=0.0))
     open_one = assess(counts)
@@ -227,7 +220,6 @@ def test_exposed_members_of_a_vector_are_seen_in_its_learned_score() -> None:
     rng = np.random.default_rng(0)
     members = rng.normal(0, 1, (600, 2))
     members[:60] += 8.0
-
     exposed = assess(Scores.of(members, rng.normal(0, 1, (600, 2))))
     plain = assess(Scores.of(rng.normal(0, 1, (40, 2)), rng.normal(0, 1, (40, 2))))
 
@@ -242,7 +234,6 @@ def test_an_upper_end_that_the_roc_curve_contradicts_is_withdrawn() -> None:
     members = np.where(high, 10.0, rng.integers(0, 24, 2000) // 2 * 2 + rng.random(2000))
     nonmembers = rng.integers(0, 24, 2000) // 2 * 2 + 1 + rng.random(2000)
     scores = Scores.of(members, nonmembers, "continuous")
-
     plain = assess(scores, AssessOptions(target=CellsTarget(bins=2, changes=0)))
 
     assert plain.advantage.class_rejected
@@ -256,7 +247,6 @@ def test_an_area_that_needs_more_than_the_upper_end_withdraws_it() -> None:
     narrow = replace(
         answer.advantage, estimate=Estimate(0.1, replace(answer.advantage.estimate.interval, upper=0.2))
     )
-
     withdrawn = coherent(narrow, answer.auc, ())
 
     assert withdrawn.upper == 1.0

@@ -40,7 +40,6 @@ def test_queries_of_one_order_share_no_error_and_queries_turned_round_do_where_o
     squashed = Scores.of(np.tanh(LEAK.members), np.tanh(LEAK.nonmembers))
     turned = Scores.of(-LEAK.members, -LEAK.nonmembers)
     limits = limits_of(0.5, 0.5, 0.01)
-
     plain = judge_queries(limits, {"null": NULL, "leak": LEAK})
     named = judge_queries(limits, {"null": NULL, "leak": LEAK, "squashed": squashed})
     apart = judge_queries(limits, {"null": NULL, "leak": LEAK, "turned": turned})
@@ -61,7 +60,6 @@ def test_all_must_pass_and_the_one_that_comes_nearest_is_named() -> None:
 def test_an_open_limit_says_how_many_records_settle_it_for_all() -> None:
     queries = {"null": NULL, "leak": LEAK}
     threshold = advantage(LEAK).value + 0.01
-
     (limit,) = judge_queries(limits_of(threshold), queries)
     alone = judge(LEAK, [MaxAdvantage(threshold)]).limits[0].verdict.records_needed
 
@@ -71,7 +69,6 @@ def test_an_open_limit_says_how_many_records_settle_it_for_all() -> None:
 
 def test_upper_ends_need_no_correction_and_lower_ends_share_the_error() -> None:
     fine, shared = finest(LEAK), 1.0 - 0.05 / 4.0  # two queries and two limits
-
     of_advantage, of_tpr = judge_queries(limits_of(0.9, 0.5, 0.01), {"null": NULL, "leak": LEAK})
     (beside,) = judge_queries(limits_of(0.9), {"leak": LEAK}, further=1)  # and limits judged elsewhere
 
@@ -84,7 +81,6 @@ def test_upper_ends_need_no_correction_and_lower_ends_share_the_error() -> None:
 
 def test_a_true_positive_rate_is_that_of_high_scores() -> None:
     turned = Scores.of(-LEAK.members, -LEAK.nonmembers)
-
     (of_leak,), (of_turned,) = (judge_queries(limits_of(None, 0.9, 0.1), {"a": s}) for s in (LEAK, turned))
     either = judge(turned, [MaxTpr(0.9, 0.1)]).limits[0].estimate
 
@@ -109,7 +105,6 @@ def test_one_query_is_compared_without_correction_and_several_as_ever() -> None:
 def test_the_query_that_exposes_members_is_named() -> None:
     bulk = RNG.normal(size=(2, 1000))
     exposed = Scores.of(np.append(bulk[0], np.linspace(8, 9, 30)), bulk[1])
-
     exposures = exposures_of({"null": NULL, "leak": LEAK, "exposed": exposed})
     name, worst = most_exposed(exposures)
 
@@ -183,7 +178,6 @@ def test_the_advantage_is_judged_by_whole_clusters_and_every_other_limit_by_lone
 @pytest.mark.parametrize("cluster", [None, np.repeat(np.arange(400), 4)])
 def test_the_decision_is_what_the_largest_of_a_comparison_says(cluster) -> None:
     queries = {"null": NULL, "leak": LEAK, "both": Scores.of(LEAK.members / 2.0, LEAK.nonmembers)}
-
     largest = compare(queries, cluster=cluster).maximum.interval
 
     for limit in np.linspace(0.0, 0.9, 19):

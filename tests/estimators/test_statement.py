@@ -56,7 +56,6 @@ def test_digits_are_added_until_it_lies_on_the_right_side_of_the_threshold(one, 
 def test_a_sentence_does_not_say_more_than_its_interval(seed) -> None:
     rng = np.random.default_rng(seed)
     result = advantage(Scores.of(rng.normal(0.7, 1.0, 300), rng.normal(0.0, 1.0, 300)), 0.3, seed=seed)
-
     numbers = [
         float(word.strip(",.")) for word in result.sentence.split() if re.fullmatch(r"0\.\d+[,.]?", word)
     ]

@@ -134,7 +134,6 @@ def test_the_traps_for_unequal_weights_are_not_fallen_into(r, q, n1, n0, prior) 
 
 def test_many_categories_are_bounded_by_their_second_moment() -> None:
     rng, world = np.random.default_rng(14), categories(10_000, 0.0)
-
     samples = (by_category(Scores.of(*world.draw(rng, 5000, 5000))) for _ in range(60))
     uppers = [cells_upper(each, 0.5, ALPHA, universe=10_000) for each in samples]
 
@@ -213,7 +212,6 @@ def test_pooled_cross_validation_would_have_failed_where_progressive_validation_
 def test_the_median_of_shuffles_depends_less_on_the_seed_than_one_shuffle_and_a_seed_repeats() -> None:
     counts = by_rank(Scores.of(*gaussian_shift(0.3).draw(np.random.default_rng(19), 300, 300))).coarsen(8)
     families = families_for(counts)
-
     one, five, again = (
         [validate(counts, 0.5, families, seed, shuffles).at(ALPHA).lower for seed in range(60)]
         for shuffles in (1, 5, 5)
@@ -245,7 +243,6 @@ def test_the_records_that_show_where_to_look_leave_both_sides_in_proportion(n1, 
     a, b = gaussian_shift(0.6).draw(np.random.default_rng(26), n1, n0)
     counts, prior = by_rank(Scores.of(a, b)), n1 / (n1 + n0)
     judged = 1.0 - block_fractions(n1, n0)[0]
-
     validation = validate_anywhere(counts, prior, 13, seed=0)
 
     assert abs(validation.outcome.n_members - judged * n1).max() <= 1

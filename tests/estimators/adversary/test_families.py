@@ -71,7 +71,6 @@ def test_the_in_sample_threshold_equals_a_sweep_over_every_score(prior) -> None:
     cuts = np.unique(np.concatenate([a, b]))
     sweep = [2 * (prior * np.mean(a >= c) + (1 - prior) * np.mean(b < c)) - 1 for c in cuts]
     sweep += [-v for v in sweep] + [abs(1 - 2 * prior)]
-
     value = in_sample(Threshold(), by_rank(Scores.of(a, b, Query.CONTINUOUS)), prior)
 
     assert value == pytest.approx(max(sweep), abs=1e-12)
@@ -87,7 +86,6 @@ def test_the_in_sample_cellwise_value_is_the_papers_statistic() -> None:
 
 def test_ordered_cells_offer_every_family_simplest_first_and_unordered_ones_no_threshold() -> None:
     counts = by_rank(Scores.of(*gaussian_shift(0.2).draw(np.random.default_rng(0), 500, 500))).coarsen(20)
-
     ordered, unordered = (
         [f.name for f in families_for(c)] for c in (counts, Counts.of([5, 3, 2], [1, 4, 5]))
     )

@@ -70,7 +70,6 @@ MEMORY = Learner("memory", lambda _seed: Memory())
 
 def test_both_halves_score_every_record_once_and_none_by_what_has_seen_it() -> None:
     scores = vectors(50)
-
     first, second = learn_halves(scores, learners=[MEMORY])
 
     for side in (0, 1):
@@ -84,7 +83,6 @@ def test_both_halves_score_every_record_once_and_none_by_what_has_seen_it() -> N
 
 def test_the_first_half_is_the_learned_score_and_what_it_says_is_of_the_other_records() -> None:
     scores = vectors(200)
-
     alone, first = (
         learn_score(scores, seed=4, learners=[logistic()]),
         learn_halves(scores, 0.5, 4, [logistic()])[0],

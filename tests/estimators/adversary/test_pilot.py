@@ -58,7 +58,6 @@ def test_every_row_of_a_side_has_the_same_chance_wherever_it_stands() -> None:
 def test_others_and_those_within_are_each_row_once() -> None:
     rows, member = sample()
     pilot = drawn(rows, member, [300])
-
     blocks = [(start, rows[start : start + 90]) for start in range(0, 1000, 90)]
     left = np.concatenate([block[pilot.others(start, len(block))] for start, block in blocks])
     inside = np.concatenate([pilot.within(start, 90) for start in range(0, 1000, 90)])
@@ -116,7 +115,6 @@ def test_many_records_in_memory_are_answered_along_one_learned_score(monkeypatch
     rng = np.random.default_rng(4)
     scores = Scores.of(rng.normal(0.5, 1, (3000, 2)), rng.normal(0, 1, (3000, 2)))
     target = LearnedTarget(learners=QUICK)
-
     result, rule = advantage(scores, target=target), learn_score(scores, learners=QUICK)
 
     assert rule.n_taught == 600

@@ -28,7 +28,6 @@ def test_a_tree_with_all_its_paths_has_the_leaves_of_scikit_learn(leaf) -> None:
 def test_no_row_lies_on_a_cut_and_each_stays_in_its_box() -> None:
     whole = np.round(ROWS * 3)
     boxes = Boxes.halving(whole, 64)  # cut at medians, which are numbers of rows
-
     moved = between_rows(boxes, whole)
 
     assert np.isin(boxes.cuts, whole).any()
@@ -38,7 +37,6 @@ def test_no_row_lies_on_a_cut_and_each_stays_in_its_box() -> None:
 
 def test_what_scikit_learn_cannot_hold_is_left_to_boxes_of_equal_mass() -> None:
     far = ROWS * 1e200
-
     rule = teach(far[MEMBER], far[~MEMBER], learners=IN_ENGINES)
 
     assert rule.learner == "boxes"

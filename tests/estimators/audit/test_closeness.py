@@ -44,7 +44,6 @@ def test_a_divergence_is_the_optimal_advantage_at_another_prior(seed) -> None:
     rng = np.random.default_rng(seed)
     r, q = rng.dirichlet(np.ones(7)), rng.dirichlet(np.ones(7))
     epsilon = rng.uniform(0, 4)
-
     p = 1 / (1 + np.exp(epsilon))
 
     for prior, there in ((p, divergence(r, q, epsilon)), (1 - p, divergence(q, r, epsilon))):
@@ -91,7 +90,6 @@ def test_more_records_bring_the_upper_end_down_to_the_truth() -> None:
 
 def test_a_larger_delta_allows_a_smaller_epsilon_and_sides_may_change_places() -> None:
     a, b = np.array([300, 200, 500]), np.array([200, 300, 500])
-
     ends = [epsilon_upper(counts_of(a, b), delta, ALPHA) for delta in (0.02, 0.05, 0.1, 0.3)]
 
     assert all(end is not None for end in ends)
@@ -135,7 +133,6 @@ def test_the_upper_end_is_seldom_below_the_truth(law, sides) -> None:
     _, r, q, delta = law
     rng, runs, truth = np.random.default_rng(3), 300, true_epsilon(r, q, delta)
     samples = (counts_of(rng.multinomial(sides[0], r), rng.multinomial(sides[1], q)) for _ in range(runs))
-
     short = sum(within(each, truth - 1e-9, delta, ALPHA) for each in samples if truth > 0)
 
     assert short <= most_misses(runs)  # exact limits err far less
@@ -172,7 +169,6 @@ def test_the_lower_end_by_tails_is_seldom_above_the_truth(delta, advantage) -> N
 
 def test_the_lower_end_by_tails_comes_near_the_truth() -> None:
     data = Scores.of(*gaussian_shift(0.3).draw(np.random.default_rng(0), 200_000, 200_000))
-
     result = epsilon_lower(finest(data), 0.01, ALPHA)
 
     assert 0.75 < result / _gaussian_epsilon(shift_for(0.3), 0.01) < 1
@@ -191,7 +187,6 @@ def _gaussian_epsilon(shift: float, delta: float) -> float:
 
 def test_so_many_records_with_the_same_shares_pass_and_fewer_do_not() -> None:
     counts = counts_of(np.array([60, 40]), np.array([40, 60]))
-
     records_needed = records_to_pass(counts, 0.5, 0.05, ALPHA, 10**9)
 
     assert records_to_pass(counts, 1.0, 0.05, ALPHA, 250) is None  # more than the most

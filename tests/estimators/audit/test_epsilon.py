@@ -137,7 +137,6 @@ def by_steinke_nasr_and_jagielski(counts, delta):
 @pytest.mark.parametrize("n", [100, 1000])
 def test_with_delta_it_is_no_lower_than_by_the_p_value_of_steinke_nasr_and_jagielski(n, delta):
     counts = counts_of(*laplace(np.random.default_rng(12), 3.0, n, n))
-
     printed = by_steinke_nasr_and_jagielski(counts, delta)
 
     assert epsilon_lower_bound(counts, delta=delta).value >= printed
@@ -213,7 +212,6 @@ def test_a_leak_at_the_low_end_is_found_from_either_side():
 
 def test_only_the_order_of_the_scores_matters():
     members, nonmembers = laplace(np.random.default_rng(4), 1.0, 60, 240)
-
     stretched = epsilon_lower_bound(counts_of(np.exp(members), np.exp(nonmembers)))
 
     assert stretched == epsilon_lower_bound(counts_of(members, nonmembers))
@@ -224,7 +222,6 @@ def test_only_the_order_of_the_scores_matters():
 def test_guesses_are_disjoint_and_chosen_without_the_labels(pooled, seed):
     whole, rng = np.array(pooled), np.random.default_rng(seed)
     one, other = (rng.binomial(whole, 0.3) for _ in range(2))
-
     first = _ways_to_guess(one, whole - one, Direction.EITHER)
     second = _ways_to_guess(other, whole - other, Direction.EITHER)
 
@@ -238,7 +235,6 @@ def test_guesses_are_disjoint_and_chosen_without_the_labels(pooled, seed):
 
 def test_one_end_alone_is_guessed_by_powers_of_two():
     one = np.ones(100, dtype=np.int64)
-
     ways = _ways_to_guess(one, 0 * one, Direction.HIGH).tolist()
 
     assert [way[0] for way in ways if way[1] == 0] == [1, 2, 4, 8, 16, 32]
@@ -260,7 +256,6 @@ def lonely(rng, share, side, n=5000):
 def test_a_leak_at_one_end_alone_is_seen_whichever_side_it_is_of(side):
     rng = np.random.default_rng(13)
     samples = [lonely(rng, 0.05, side) for _ in range(8)]
-
     low = [epsilon_lower_bound(each).value for each in samples]
     with_delta = [epsilon_lower_bound(each, delta=1e-5).value for each in samples]
 
@@ -318,7 +313,6 @@ def test_what_is_given_away_in_few_runs_is_no_violation_of_delta():
 def test_few_members_far_below_are_seen_by_audit_and_by_gate(delta):
     """The two-sided threshold of TensorFlow Privacy's tests: 2 + 697 members, 213 + 313 nonmembers."""
     counts = Counts.of([2, 697], [213, 313], edges=[0.0])
-
     claim, gate = check_claim(counts, 3.0, delta), judge(counts, [MaxEpsilon(3.0, delta)])
 
     assert (claim.decision, gate.decision.value) == ("contradicted", "fail")
@@ -367,7 +361,6 @@ def test_what_cannot_say_anything_says_so():
 @pytest.mark.parametrize("sides", [(500, 500), (100, 900)])
 def test_a_claim_is_contradicted_only_by_more_than_it_claims(sides):
     counts = counts_of(*answers(np.random.default_rng(6), 4.0, *sides))
-
     bold, modest = check_claim(counts, 1.0, prior=0.1), check_claim(counts, 4.5, 1e-6, prior=0.1)
 
     assert (bold.decision, modest.decision) == ("contradicted", "not contradicted")
@@ -385,7 +378,6 @@ def test_a_claim_is_contradicted_only_by_more_than_it_claims(sides):
 
 def test_a_larger_delta_leaves_less_to_epsilon():
     counts = counts_of(*answers(np.random.default_rng(8), 3.0, 300, 700))
-
     falling = [epsilon_lower_bound(counts, delta=d).value for d in (0.0, 1e-6, 1e-4, 1e-2, 0.5)]
 
     assert falling == sorted(falling, reverse=True)

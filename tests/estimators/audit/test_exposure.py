@@ -151,7 +151,6 @@ def test_what_is_shown_of_nonmembers_is_what_would_be_shown_of_members_at_their_
 
 def test_a_known_direction_looks_for_nonmembers_at_the_other_end() -> None:
     counts = Counts.of([0, 900, 100], [100, 900, 0], edges=[0.0, 1.0])
-
     high, low = exposure(counts, direction="high"), exposure(counts, direction="low")
 
     assert high.nonmember_tail.direction == "low"
@@ -230,10 +229,8 @@ def test_of_vectors_a_cell_is_exposed_and_is_no_label() -> None:
     members = np.r_[np.full((500, 2), 9.0), rng.normal(size=(1500, 2))]
     scores = Scores.of(members, rng.normal(size=(2000, 2)))
     counts = finest(scores)
-
     some = np.ones((2, counts.size), dtype=np.int64)
     some[:, -1] = 80, 5
-
     pure, mixed = exposure(counts), exposure(Counts.trusted(some[0], some[1], counts.cells))
 
     assert pure.tail.direction == "cell"

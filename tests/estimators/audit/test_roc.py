@@ -121,7 +121,6 @@ def test_area_interval_is_delong_pair_by_pair(n_members, n_nonmembers, confidenc
 def test_area_interval_covers_also_where_plain_delong_does_not(truth, n_members, n_nonmembers):
     rng, shift, runs = np.random.default_rng(4), float(ndtri(truth)) * np.sqrt(2.0), 400
     samples = ((rng.normal(shift, size=n_members), rng.normal(size=n_nonmembers)) for _ in range(runs))
-
     misses = sum(truth not in auc(counts_of(*each)).estimate.interval for each in samples)
 
     assert misses <= most_misses(runs, 0.05)  # logit-DeLong alone: 13% in the last rows
@@ -154,7 +153,6 @@ def test_each_end_of_the_area_holds_however_many_records_tie(sides, share, shift
 def test_against_a_side_that_ties_the_area_has_the_exact_limits_of_one_rate(n, hits):
     """All nonmembers tie, and so do members but those above: the area is 1/2 + rate/2."""
     counts = Counts.of([0, n - hits, hits], [0, 10**9, 0], edges=[0.0, 1.0])
-
     area = auc(counts).estimate
 
     assert 2 * area.upper - 1 == pytest.approx(upper_limit(float(hits), n, 0.025), abs=0.006)
@@ -163,7 +161,6 @@ def test_against_a_side_that_ties_the_area_has_the_exact_limits_of_one_rate(n, h
 def test_turning_the_scores_round_turns_the_interval_round():
     rng = np.random.default_rng(10)
     members, nonmembers = tied(rng, 30, 70)
-
     one, other = (auc(counts_of(sign * members, sign * nonmembers)).estimate for sign in (1, -1))
 
     assert (one.lower, one.upper) == pytest.approx((1 - other.upper, 1 - other.lower), abs=1e-12)
@@ -172,7 +169,6 @@ def test_turning_the_scores_round_turns_the_interval_round():
 @pytest.mark.parametrize("sides", [(40, 40), (40, 4000), (7, 63)])
 def test_separated_sides_have_area_1_and_the_exact_limit_of_one_to_one_pairs(sides):
     members, nonmembers = np.arange(sides[0]) + 1e6, np.arange(sides[1])
-
     answer = auc(counts_of(members, nonmembers))
 
     assert answer.estimate.value == answer.estimate.upper == 1.0
@@ -182,7 +178,6 @@ def test_separated_sides_have_area_1_and_the_exact_limit_of_one_to_one_pairs(sid
 
 def test_constant_scores_say_one_half_and_not_more():
     counts = Counts.of([90], [10], edges=[])
-
     area, curve, point = auc(counts).estimate, roc(counts), operating_point(counts, 0.1).estimate
 
     assert area.value == 0.5
@@ -194,7 +189,6 @@ def test_constant_scores_say_one_half_and_not_more():
 def test_members_that_score_lower_get_an_area_below_one_half_and_a_caution():
     rng = np.random.default_rng(5)
     members, nonmembers = rng.normal(-1.0, size=60), rng.normal(size=240)
-
     backwards, negated = auc(counts_of(members, nonmembers)), auc(counts_of(-members, -nonmembers))
 
     assert backwards.estimate.value == pytest.approx(1 - negated.estimate.value)
@@ -221,7 +215,6 @@ def test_operating_points_cover_in_all_twelve_cells_of_the_acceptance_list(shift
     rng, runs, rates = np.random.default_rng(7), 400, (0.1, 0.01)
     truths = ndtr(shift - ndtri(1.0 - np.array(rates)))
     hits = np.zeros(2)
-
     for _ in range(runs):
         answers = operating_points(counts_of(rng.normal(shift, size=n), rng.normal(size=n)), rates)
         hits += [t in a.estimate.interval for t, a in zip(truths, answers, strict=True)]
@@ -234,7 +227,6 @@ def test_operating_points_cover_when_scores_tie_and_sides_differ(step, fpr):
     rng, runs = np.random.default_rng(8), 500
     cuts = step * (np.arange(-60, 60) - 0.5)  # a rounded score reaches a step from half a step below it
     truth = norm.sf(cuts - 1.0)[norm.sf(cuts) <= fpr].max()
-
     hits = 0
     for _ in range(runs):
         members, nonmembers = rng.normal(1.0, size=100), rng.normal(size=900)
@@ -247,7 +239,6 @@ def test_operating_points_cover_when_scores_tie_and_sides_differ(step, fpr):
 @pytest.mark.parametrize(("n_nonmembers", "codes"), [(367, ["too_few_nonmembers"]), (368, [])])
 def test_with_fewer_than_3_7_nonmembers_per_alarm_the_lower_end_is_0_and_says_so(n_nonmembers, codes):
     counts = counts_of(np.arange(100) + 1e4, np.arange(n_nonmembers))
-
     answer = operating_point(counts, 0.01)
 
     assert answer.estimate.value == 1.0
@@ -303,7 +294,6 @@ def test_beyond_scipys_binomial_law_the_interval_is_still_narrow_and_holds(n):
 
 def test_at_a_rate_of_next_to_nothing_the_lower_end_is_zero_and_says_what_it_would_take():
     counts = Counts.of([10, 30, 60], [50, 30, 20], [0.0, 1.0])
-
     point = operating_point(counts, 5e-324)
 
     assert point.estimate.lower == 0.0

@@ -68,7 +68,6 @@ def draw_sides(world: oracles.World, seed: int, n1: int, n0: int) -> tuple[np.nd
 @pytest.mark.parametrize("name", ["gaussian", "uneven", "cauchy", "outlier", "far modes"])
 def test_u_n_is_the_integral_over_literal_sums(name, rule) -> None:
     a, b = samples(name)
-
     result = LineDensities.of(a, b, rule)
 
     assert result.advantage(0.3) == pytest.approx(literal_advantage(a, b, result.widths, 0.3), abs=1e-6)
@@ -92,7 +91,6 @@ def test_bandwidths_far_apart_get_a_grid_each(prior) -> None:
     rng = np.random.default_rng(14)
     a, b = np.append(rng.normal(0.5, 1, 40), [2000.0, -900.0]), rng.normal(size=60)
     points = np.concatenate([a, b])
-
     result = LineDensities.of(a, b, Scott())
 
     assert result.widths[0] > 100 * result.widths[1]
@@ -103,7 +101,6 @@ def test_bandwidths_far_apart_get_a_grid_each(prior) -> None:
 
 def test_an_outlier_as_far_as_numbers_go_leaves_an_answer() -> None:
     a, b = samples("gaussian")
-
     values = [LineDensities.of(np.append(a, far), b, Scott()).advantage(0.3) for far in (1e6, 1e12, 1e100)]
 
     assert values == pytest.approx([1.0] * 3, abs=0.01)
@@ -112,7 +109,6 @@ def test_an_outlier_as_far_as_numbers_go_leaves_an_answer() -> None:
 def test_densities_agree_with_scipy() -> None:
     a, b = samples("gaussian")
     points = np.linspace(-5, 5, 77)
-
     result = LineDensities.of(a, b, Scott()).at(points)
 
     assert result.members == pytest.approx(gaussian_kde(a)(points), abs=1e-4)
@@ -131,7 +127,6 @@ def test_densities_integrate_to_one_and_are_never_negative() -> None:
 def test_cauchy_tails_of_many_records_keep_their_resolution(seed) -> None:
     world = oracles.cauchy_shift(0.2)
     a, b = draw_sides(world, seed, 60_000, 60_000)
-
     result = LineDensities.of(a, b, Silverman())
 
     assert result.lines[0].step <= min(result.widths) / 40
@@ -141,7 +136,6 @@ def test_cauchy_tails_of_many_records_keep_their_resolution(seed) -> None:
 
 def test_far_points_where_nothing_was_seen_get_the_prior() -> None:
     a, b = samples("outlier")
-
     risk = LineDensities.of(a, b, Silverman()).at(np.array([-1e7, 1e4, 1e12])).signed_risk(0.3)
 
     assert risk == pytest.approx([2 * 0.3 - 1] * 3)
@@ -161,7 +155,6 @@ def test_points_between_cut_stretches_keep_their_densities() -> None:
 def test_atoms_are_counted_and_the_rest_is_smoothed(prior) -> None:
     world = oracles.atoms()
     a, b = draw_sides(world, 3, 100_000, 50_000)
-
     result = LineDensities.of(a, b, Silverman())
 
     assert result.atoms.values.tolist() == [0.7]
@@ -173,7 +166,6 @@ def test_an_atom_that_only_members_have_is_not_smoothed_away() -> None:
     rng = np.random.default_rng(4)
     a, b = rng.random(5000), rng.random(5000)
     a[:1000] = 0.5  # a fifth of the members: truth .5|.8 - 1| + .5 x .2 at prior 1/2
-
     result = LineDensities.of(a, b, Silverman())
 
     assert result.advantage(0.5) == pytest.approx(0.2, abs=0.04)
@@ -195,7 +187,6 @@ def test_few_distinct_values_are_all_atoms_and_give_w_n(prior) -> None:
 def test_rounded_scores_are_no_atoms_as_long_as_the_kernel_covers_their_step() -> None:
     rng = np.random.default_rng(6)
     a, b = np.round(rng.normal(0.5, 0.2, 1000), 2), np.round(rng.normal(0.5, 0.2, 1000), 2)
-
     atoms, rest, _ = split_atoms(a, b)
 
     assert atoms.size == 0
@@ -205,7 +196,6 @@ def test_rounded_scores_are_no_atoms_as_long_as_the_kernel_covers_their_step() -
 
 def test_a_rounded_score_that_saturates_has_its_end_as_an_atom() -> None:
     a = np.minimum(np.round(np.random.default_rng(7).normal(0.6, 0.3, 4000), 2), 1.0)
-
     atoms, _, _ = split_atoms(a, a[::2])
 
     assert atoms.values.tolist() == [1.0]
@@ -246,7 +236,6 @@ def test_swapping_the_sides_and_the_prior_changes_nothing() -> None:
 def test_the_prior_weights_the_densities_never_the_share_in_the_sample(prior) -> None:
     """erratum E21: nine times the nonmembers, each repeated, leave densities and advantage alone."""
     a, b = samples("gaussian")
-
     few, many = LineDensities.of(a, b, Fixed(0.3)), LineDensities.of(a, np.tile(b, 9), Fixed(0.3))
 
     assert many.atoms.size == few.atoms.size == 0
@@ -262,7 +251,6 @@ def test_a_risk_of_nothing_is_that_of_the_prior_and_a_zero_on_one_side_is_certai
 def test_the_kink_correction_is_right_to_the_third_power_of_the_step() -> None:
     x = np.arange(-10, 10, 0.02) + 0.0037
     values = x * np.exp(-(x**2))
-
     integral = 0.02 * absolute_sum(values)
 
     assert integral == pytest.approx(1.0, abs=1e-6)  # the integral of |x| exp(-x^2)
@@ -276,7 +264,6 @@ def plane_samples(n: int) -> tuple[np.ndarray, np.ndarray]:
 
 def test_a_plane_agrees_with_sums_over_records_by_scikit_learn() -> None:
     a, b = plane_samples(2000)
-
     result = densities_of(Scores.of(a, b), Scott())
 
     assert isinstance(result, PlaneDensities)
@@ -293,7 +280,6 @@ def test_a_plane_agrees_with_sums_over_records_by_scikit_learn() -> None:
 
 def test_a_plane_integrates_what_points_at_random_integrate() -> None:
     a, b = plane_samples(1500)
-
     plane, points = PlaneDensities.of(a, b, Scott()), PointDensities.of(a, b, Scott(), seed=1)
 
     for prior in PRIORS:
@@ -303,7 +289,6 @@ def test_a_plane_integrates_what_points_at_random_integrate() -> None:
 def test_a_plane_with_a_far_outlier_is_summed_directly() -> None:
     a, b = plane_samples(200)
     a[0] = 1e9
-
     result = densities_of(Scores.of(a, b), Silverman())
 
     assert isinstance(result, PointDensities)
@@ -314,7 +299,6 @@ def test_a_plane_with_a_far_outlier_is_summed_directly() -> None:
 def test_sums_in_many_dimensions_agree_with_scikit_learn(d) -> None:
     rng = np.random.default_rng(d)
     a, b = rng.normal(0.2, 1, (150, d)), rng.normal(size=(400, d)) * 2
-
     result = densities_of(Scores.of(a, b), Scott())
 
     assert isinstance(result, PointDensities)

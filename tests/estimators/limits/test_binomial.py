@@ -21,7 +21,6 @@ def test_limits_are_the_textbook_ones() -> None:
 
 def test_limits_agree_with_the_beta_quantiles_of_scipy() -> None:
     hits = np.arange(1, 80)
-
     low, high = clopper_pearson(hits, 80, 0.01)
 
     np.testing.assert_allclose(low, beta.ppf(0.01, hits, 80 - hits + 1), rtol=1e-10)
@@ -75,7 +74,6 @@ def test_quadrature_alone_would_miss_near_perfect_rates() -> None:
     quadrature = (tp + tn) / 80 + np.hypot(
         upper_limit(tp, 40, 0.025) - tp / 40, upper_limit(tn, 40, 0.025) - tn / 40
     ) / 2
-
     weight = binom.pmf(tp, 40, 0.99) * binom.pmf(tn, 40, 0.995)
 
     assert weight[quadrature < (0.99 + 0.995) / 2 - 1e-12].sum() > 0.06

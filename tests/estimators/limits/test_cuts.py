@@ -27,7 +27,6 @@ from estimators.metric.presets import PRESETS, preset
 )
 def test_the_odds_ratio_is_bounded_where_fishers_noncentral_law_says(hits, n_a, others, n_c) -> None:
     total, alpha = hits + others, 0.025
-
     low, high = np.exp(odds_limits(hits, n_a, others, n_c, alpha))
 
     assert nchypergeom_fisher.sf(hits - 1, n_a + n_c, n_a, total, low) == pytest.approx(alpha, rel=1e-6)

@@ -71,7 +71,6 @@ def test_metrics_meet_the_golden_values(x, y, forms, expected):
 def test_the_closed_form_is_the_bisection(n1, n0, share_a, share_c, numerator, denominator):
     x, y = round(share_a * n1), round(share_c * n0)
     negated = tuple(-e for e in numerator)
-
     low, high = ratio_limits(x, n1, y, n0, numerator, denominator, 0.05)
 
     assert float(low) == pytest.approx(bisected(x, n1, y, n0, numerator, denominator, 0.05), abs=1e-8)

@@ -39,7 +39,6 @@ def test_a_limit_is_that_of_the_whole_border_and_hardly_above_it(n, m, prior, al
     corners = [(0, 0), (0, m), (n, 0), (n, m), (n - 1, m), (n, m - 1), (1, m - 1), (n - 0.5, 0.25)]
     pairs = corners + [(rng.integers(0, n + 1), rng.integers(0, m + 1)) for _ in range(24)]
     x, y = (np.array(side, dtype=float) for side in zip(*pairs, strict=True))
-
     upper = weighted_accuracy_upper(x, n, y, m, prior, alpha)
 
     for limit, a, c in zip(upper, x, y, strict=True):
@@ -53,7 +52,6 @@ def test_a_limit_is_that_of_the_whole_border_and_hardly_above_it(n, m, prior, al
 def test_a_design_refuses_uniform_p_values_as_often_as_it_says(share, alpha, alone) -> None:
     design = Design.of(share, alpha, alone)
     first, second = np.random.default_rng(1).exponential(size=(2, 100_000))
-
     refused = (
         (first > design.cap) | (second > design.cap) | (share * first + (1 - share) * second > design.total)
     )
@@ -107,7 +105,6 @@ def test_the_largest_limit_is_that_of_the_list() -> None:
     rng = np.random.default_rng(3)
     x, y = rng.integers(0, 201, 60), rng.integers(0, 901, 60)
     rates = TwoRates.of_guesses(x, 200, y, 900, 0.3)
-
     each = rates.upper(0.3, 0.7, 0.025)
     largest = rates.largest(0.3, 0.7, 0.025)
 
@@ -117,7 +114,6 @@ def test_the_largest_limit_is_that_of_the_list() -> None:
 
 def test_a_falling_slope_takes_the_lower_limit_of_its_rate() -> None:
     rates = TwoRates.of(30, 100, 40, 100, 1.0, 1.0)
-
     difference = float(rates.upper(1.0, -1.0, 0.025))
     turned = float(TwoRates.of(30, 100, 60, 100, 1.0, 1.0).upper(1.0, 1.0, 0.025)) - 1.0
 
@@ -129,7 +125,6 @@ def test_a_falling_slope_takes_the_lower_limit_of_its_rate() -> None:
 def test_a_ratio_is_refused_exactly_where_its_numerator_cannot_reach_it(alpha) -> None:
     top, bottom = (0.0, 0.3, 0.0), (0.0, 0.3, 0.7)  # precision at prior 0.3
     rates = TwoRates.of([0, 5, 40, 100], 100, [0, 3, 90, 900], 900, 0.3, 0.7)
-
     limits = rates.ratio_upper(top, bottom, alpha, (0.0, 1.0))
 
     assert limits[0] == 1.0  # 0/0: nothing is known

@@ -62,7 +62,6 @@ def test_presets_are_scikit_learns_metrics_weighted_to_the_prior(name, prior):
     rng = np.random.default_rng(7)
     truth, guess = np.repeat([1, 0], [40, 70]), rng.integers(0, 2, 110)
     weight = np.where(truth == 1, prior / 40, (1 - prior) / 70)
-
     value = preset(name, prior, **({"beta": 2} if name == "f_beta" else {})).value(
         guess[:40].mean(), guess[40:].mean(), prior
     )
@@ -100,7 +99,6 @@ def test_koyejos_constants_give_the_same_value_as_the_ten_coefficients(numbers, 
     metric = Metric("any", *numbers[:5], 20.0, *numbers[6:])
     k = metric.constants(prior)
     tp, gamma = prior * tpr, prior * tpr + (1 - prior) * fpr
-
     value = (k.e0 + k.e1 * tp + k.e2 * gamma) / (k.h0 + k.h1 * tp + k.h2 * gamma)
 
     assert value == pytest.approx(literal(metric, tpr, fpr, prior), abs=1e-9)
@@ -109,7 +107,6 @@ def test_koyejos_constants_give_the_same_value_as_the_ten_coefficients(numbers, 
 
 def test_e21_rates_are_weighted_by_the_prior_not_by_the_samples_member_share():
     tp, fp, n_members, n_nonmembers = 80, 30, 100, 100  # half of the sample, a tenth of the population
-
     value = preset("precision", 0.1).value(tp / n_members, fp / n_nonmembers, 0.1)
 
     assert float(value) == pytest.approx(0.08 / (0.08 + 0.27))
@@ -147,7 +144,6 @@ def test_e7_lemma_2_with_its_sign_condition_is_the_best_of_all_rules(a, members_
 
 def test_e7_without_the_sign_condition_the_paper_picks_the_worst_rule():
     error_rate = Metric("error rate", a10=1.0, a01=1.0, b0=1.0)
-
     cut = error_rate.known_cut(0.5)
 
     assert cut == Cut(0.5, above=False)  # the printed rule says sgn(eta - 1/2)
@@ -174,7 +170,6 @@ def test_lemma_3_at_the_optimum_is_the_best_of_all_rules(name, prior, seed):
 
 def test_lemma_3_turns_its_direction_when_e1_is_below_h1_times_the_optimum():
     miss_rate_among_guessed = Metric("false discovery", a10=1.0, b11=1.0, b10=1.0)
-
     cut = miss_rate_among_guessed.cut_at(0.9, 0.3)
 
     assert not cut.above
@@ -241,7 +236,6 @@ def test_a_metric_may_be_one_only_at_some_priors():
 def test_e8_both_branches_agree_at_a_known_threshold_although_c3_and_c4_are_not_0(name):
     metric = preset(name, 0.3)
     cut = metric.known_cut(0.3)
-
     value = metric.individual_value([cut.threshold - 1e-9, cut.threshold + 1e-9], cut)
 
     assert value[0] == pytest.approx(value[1], abs=1e-7)
@@ -309,7 +303,6 @@ def test_the_individual_value_is_the_papers_formula_in_r_and_q():
 
 def test_e10_two_representations_of_recall_share_the_metric_but_not_the_individual_risk():
     by_parts, by_prior = preset("recall", 0.1), Metric("TP/p", a11=10.0, b0=1.0)
-
     member = Cut(0.0, above=True)
 
     assert float(by_parts.value(0.4, 0.2, 0.1)) == pytest.approx(float(by_prior.value(0.4, 0.2, 0.1)))
@@ -319,7 +312,6 @@ def test_e10_two_representations_of_recall_share_the_metric_but_not_the_individu
 
 def test_a_record_without_a_value_is_not_a_number_rather_than_a_guess():
     precision, cut = preset("precision", 0.1), Cut(0.4, above=True)
-
     low, high = precision.individual_range([0.1, 0.1, 0.5], [0.3, 0.6, 0.6], cut)
 
     np.testing.assert_allclose(low, [np.nan, 0.4, 0.5])

@@ -101,7 +101,6 @@ def test_with_a_least_share_the_optimum_is_the_best_randomised_rule(name, share)
 def test_a_metric_that_rewards_errors_is_best_from_the_other_end():
     error_rate = Objective.of(Metric("error rate", a10=1.0, a01=1.0, b0=1.0), 0.3)
     counts = random_counts(1)
-
     best = optimum(counts, error_rate)
 
     assert best.value == pytest.approx(1 - np.min(preset("accuracy", 0.3).value(*all_rules(counts), 0.3)))
@@ -125,7 +124,6 @@ def test_the_reported_threshold_picks_a_rule_as_good_as_the_optimum(name):
 def test_where_the_share_binds_the_threshold_is_the_posterior_of_the_cell_where_it_is_met():
     counts = Counts.of([40, 40, 20], [10, 50, 40])  # member share of mass .4*.2+.1*.8 = .16 in the first cell
     goal = objective("precision", 0.2, 0.3)
-
     best = optimum(counts, goal)
 
     assert best.binding
@@ -154,7 +152,6 @@ def test_guessing_without_the_score_earns_the_trivial_value(name, prior, share, 
 
 def test_e18_precision_has_no_optimum_without_a_least_share_and_the_published_one_at_5_percent():
     r, q, _ = gaussian_cells(0.2, size=20_000)
-
     values = [true_value(r, q, objective("precision", 0.5, share)) for share in (0.05, 0.01, 0.001, 0.0001)]
 
     assert values[0] == pytest.approx(0.744, abs=5e-4)  # study T-C2
@@ -245,7 +242,6 @@ def test_plain_mover_fieller_would_miss_a_near_perfect_rule_far_too_often():
     goal = objective("f_beta", 0.5)
     x, y = np.arange(101.0)[:, None], np.arange(101.0)[None, :]
     weight = binom.pmf(x, 100, 0.997) * binom.pmf(y, 100, 0.003)
-
     _, plain = ratio_limits(x, 100, y, 100, *goal.metric.linear(0.5), 0.025)
 
     assert weight[plain < float(goal.metric.value(0.997, 0.003, 0.5))].sum() > 0.07
@@ -301,7 +297,6 @@ def test_precision_without_a_least_share_is_a_bound_on_a_handful_of_records():
     rng = np.random.default_rng(9)
     counts = Counts(rng.multinomial(500, r), rng.multinomial(500, q), Intervals(edges))
     metric = preset("precision", 0.1)
-
     free = metric_optimum(counts, metric, 0.1, min_positive_share=0.0, bins=250)
     constrained = metric_optimum(counts, metric, 0.1)
 
@@ -360,7 +355,6 @@ def test_what_cannot_be_estimated_is_refused_by_name():
 @pytest.mark.parametrize(("n1", "n0"), [(3, 3), (3, 50), (40, 4)])
 def test_very_few_records_give_a_wide_interval_and_a_caution_not_a_failure(n1, n0):
     counts = Counts.of([n1, 0, 0], [n0 - 1, 1, 0])
-
     result = metric_optimum(counts, preset("f_beta", 0.1), 0.1)
 
     assert 0.0 <= result.interval.lower <= result.value <= result.interval.upper <= 1.0
@@ -386,7 +380,6 @@ def test_an_advantage_that_is_known_already_changes_nothing(target):
     rng, accuracy = np.random.default_rng(6), preset("accuracy", 0.4)
     counts = Counts.of(*(rng.multinomial(n, np.full(40, 1 / 40)) for n in (400, 300)), range(39))
     known = advantage(counts, 0.4, target, seed=2)
-
     alone, shared = (metric_optimum(counts, accuracy, 0.4, seed=2, reuse=each) for each in (None, known))
 
     assert shared == alone

@@ -18,7 +18,6 @@ COUNTS = Counts.of([60, 30, 10, 0], [10, 40, 50, 0])
 def test_no_posterior_within_the_cells_interval_leaves_the_range(name, prior) -> None:
     metric = preset(name, prior)
     signed = cell_risks(COUNTS, prior).signed
-
     result = individual_metric(COUNTS, metric, prior)
 
     for cell in range(3):
@@ -61,7 +60,6 @@ def test_a_threshold_learned_from_the_data_is_said_to_be() -> None:
 @pytest.mark.parametrize("seed", range(4))
 def test_precision_of_the_best_cell_has_a_value_and_the_range_of_both_guesses_at_every_seed(seed) -> None:
     counts = Counts.of([10, 30, 60], [60, 30, 10])
-
     result = individual_metric(counts, preset("precision", 0.5), 0.5, seed=seed)
 
     assert result.cut == metric_optimum(counts, preset("precision", 0.5), 0.5, seed=seed).cut

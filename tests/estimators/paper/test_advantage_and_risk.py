@@ -62,7 +62,6 @@ def test_w_n_by_hand(prior, by_hand) -> None:
 def test_algorithm_1_reads_a_continuous_score_in_equal_slices_when_asked(prior) -> None:
     rng = np.random.default_rng(1)
     a, b = rng.normal(0.5, 1, 700), rng.normal(size=400)
-
     result = algorithm_1(Scores.of(a, b), prior, reading=EqualWidth())
 
     assert result.statistic == "W_N"
@@ -106,7 +105,6 @@ def test_u_n_is_the_integral_of_scipy_s_estimates(prior) -> None:
 def test_two_far_kernels_in_u_n_by_hand() -> None:
     """Members all near 0, nonmembers half near 0 with the same kernels, half far: |p - (1-p)/2| + (1-p)/2."""
     a, b = np.arange(8.0) * 1e-9, np.concatenate([np.arange(8.0) * 1e-9, 1e3 + np.arange(8.0) * 1e-9])
-
     value = continuous_advantage(Scores.of(a, b, "continuous"), 0.3, bandwidth=Fixed(1.0)).value
 
     assert value == pytest.approx(abs(0.3 - 0.35) + 0.35, abs=1e-7)
@@ -115,7 +113,6 @@ def test_two_far_kernels_in_u_n_by_hand() -> None:
 def test_a_vector_s_u_n_says_how_it_was_integrated() -> None:
     rng = np.random.default_rng(4)
     scores = Scores.of(rng.normal(size=(80, 3)), rng.normal(size=(60, 3)))
-
     result = algorithm_1(scores, 0.3, reading=Kernel(Fixed(0.5), seed=2))
 
     assert codes(result) == {"monte_carlo"}
@@ -144,7 +141,6 @@ def test_the_interval_covers_the_expectation_of_w_n() -> None:
     x = np.arange(n + 1)
     mass = binom.pmf(x, n, 0.2)
     mean = 5 * (np.abs(prior * x[:, None] - (1 - prior) * x) / n * mass[:, None] * mass).sum()
-
     result = [discrete_advantage(Counts.of(a, b), prior) for a, b in draws]
 
     assert np.mean([mean in each.interval for each in result]) >= 0.95
@@ -251,7 +247,6 @@ def test_e12_zero_corners_are_certain_ends_and_unseen_cells_say_nothing() -> Non
 def test_e12_where_both_densities_are_zero_nothing_is_said() -> None:
     rng = np.random.default_rng(6)
     densities = LineDensities.of(rng.normal(size=200), rng.normal(size=100), Silverman())
-
     risk = continuous_risk(densities, np.array([50.0, -80.0]), 0.1)
 
     assert risk.lower.tolist() == [-1.0, -1.0]
@@ -263,7 +258,6 @@ def test_theorem_2_is_proven_for_cells_that_were_there_before_the_records() -> N
     rng = np.random.default_rng(60)
     numbers = Scores.of(rng.normal(size=300), rng.normal(size=300))
     words = Scores.of(rng.choice(list("abc"), 300), rng.choice(list("abc"), 300))
-
     slices, categories = (record_risk(each, 0.5, reading=EqualWidth(10)).risk for each in (numbers, words))
     counts = record_risk(Counts.of([20, 30], [30, 20], edges=[0.5]), 0.5, targets=[0.2]).risk
 
@@ -317,7 +311,6 @@ def test_theorem_3_covers_the_smoothed_densities() -> None:
     h, prior, points = 0.4, 0.3, np.array([-0.5, 0.3, 1.0])
     spread = sqrt(1 + h * h)
     truth = f(norm.pdf(points, 0.5, spread), norm.pdf(points, 0, spread), prior)
-
     hits = []
     for _ in range(200):
         densities = LineDensities.of(rng.normal(0.5, 1, 500), rng.normal(size=900), Fixed(h))
@@ -342,7 +335,6 @@ def test_an_atom_s_risk_is_theorem_2_s() -> None:
 @pytest.mark.parametrize(("d", "golden"), [(1, 0.28209), (2, 0.07958), (3, 0.02245)])
 def test_mu_k_of_a_product_kernel(d, golden) -> None:
     x = np.linspace(-9, 9, 4001)
-
     value = kernel_roughness(d)
 
     assert value == pytest.approx(golden, abs=5e-6)
@@ -366,7 +358,6 @@ def test_e16_one_record_moves_w_n_far_beyond_two_over_n() -> None:
     a, b = rng.normal(0.5, 1, 500), rng.normal(size=500)
     plane = rng.normal(size=(2, 300, 2))
     plane[0, 0, 1] = 1e5  # on one axis
-
     sides = (a, b), (np.append(a[:-1], 1e6), b), plane
     before, after, of_plane = (algorithm_1(Scores.of(*each), 0.5, reading=EqualWidth(50)) for each in sides)
 
@@ -401,7 +392,6 @@ def test_e17_a_bandwidth_that_shrinks_too_fast_never_finds_no_leak(n) -> None:
 @pytest.mark.parametrize("prior", [0.5, 0.2])
 def test_e21_the_prior_weights_the_sides_whatever_their_numbers(prior) -> None:
     few, many = Counts.of([5, 3, 2], [1, 4, 5]), Counts.of([5, 3, 2], [100, 400, 500])
-
     values = [discrete_advantage(counts, prior).value for counts in (few, many)]
 
     assert values[0] == pytest.approx(values[1], abs=1e-12)
@@ -410,7 +400,6 @@ def test_e21_the_prior_weights_the_sides_whatever_their_numbers(prior) -> None:
 def test_cells_that_outrun_the_sample_are_said_to() -> None:
     rng = np.random.default_rng(16)
     crowded, roomy = (Scores.of(rng.normal(size=(n, 1)), rng.normal(size=(n, 1))) for n in (100, 2000))
-
     result = [algorithm_1(scores, 0.3, reading=EqualWidth()) for scores in (crowded, roomy)]
 
     assert "cells_outrun_sample" in codes(result[0])
@@ -419,7 +408,6 @@ def test_cells_that_outrun_the_sample_are_said_to() -> None:
 
 def test_atoms_are_said_to_be_counted() -> None:
     a, b = oracles.atoms().draw(np.random.default_rng(17), 4000, 4000)
-
     result = continuous_advantage(Scores.of(a, b), 0.3)
 
     assert "atoms" in codes(result)

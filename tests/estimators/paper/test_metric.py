@@ -99,7 +99,6 @@ def test_algorithm_2_with_kernel_densities_is_the_same_four_steps(prior) -> None
         slow_posterior((members[0], nonmembers[0]), side[1], prior, width) > prior
         for side in (members, nonmembers)
     ]
-
     paper = algorithm_2(scores, metric, prior, 7, Kernel(Fixed(width)))
 
     assert (paper.algorithm, paper.estimator) == (2, "kde")
@@ -150,7 +149,6 @@ def test_cells_that_are_given_are_joined_and_slices_that_are_asked_for_are_not()
     """A grid of thousands of cells has too few records in each to learn from; a number of slices is taken literally."""
     scores, metric = normal(300, 300), preset("accuracy", 0.5)
     counts = by_lattice(scores, 200)
-
     given = paper_metric(counts, metric, 0.5, 3)
 
     assert given == paper_metric(counts.coarsen(resolution(600)), metric, 0.5, 3)
@@ -162,7 +160,6 @@ def test_vectors_are_read_in_as_many_dimensions_as_they_have(dimension) -> None:
     """A shift of 0.8 along every axis; accuracy of the optimal rule is Phi(0.4 sqrt(d))."""
     rng = np.random.default_rng(3)
     scores = Scores.of(rng.normal(0.8, 1, (1500, dimension)), rng.normal(0, 1, (1500, dimension)))
-
     paper = paper_metric(scores, preset("accuracy", 0.5), 0.5, 0, Kernel())
 
     assert paper.estimator == "kde"
@@ -194,7 +191,6 @@ def test_a_record_s_risk_by_kernel_densities_is_scipy_s(prior) -> None:
     r, q = (
         gaussian_kde(side, width / side.std(ddof=1))(points) for side in (scores.members, scores.nonmembers)
     )
-
     rows = record_risk(scores, prior, reading=Kernel(Fixed(width)))
 
     assert (rows.theorem, rows.cells, rows.bandwidth) == (3, None, (width, width))
@@ -223,7 +219,6 @@ def test_a_record_s_risk_by_slices_is_the_box_of_its_slice() -> None:
 
 def test_a_target_in_no_cell_is_unknown_and_a_far_one_has_no_density() -> None:
     labels = Scores.of(["a"] * 30 + ["b"] * 20, ["a"] * 10 + ["b"] * 40)
-
     unseen = record_risk(labels, 0.5, targets=["c", "a"]).risk
     far = record_risk(normal(300, 200), 0.5, targets=[1e6, 0.0]).risk
 
@@ -239,7 +234,6 @@ def test_theorem_4_is_the_metric_of_the_posterior_and_its_range(name, prior, rea
     """Over every posterior in the interval of f_p, on a fine grid: both ends are the extremes."""
     scores, metric = normal(200, 150), preset(name, prior)
     risk = record_risk(scores, prior, reading=reading)
-
     rows = record_metric(scores, risk, metric, prior, 1, reading)
 
     for at in (0, 60, 199, 250, 349):
@@ -258,7 +252,6 @@ def test_eq_18_for_precision_and_accuracy_by_hand() -> None:
     """Posterior 3/4 where member is guessed: precision and accuracy 3/4; 1/3 where not: accuracy 2/3, precision 0/0."""
     scores = Scores.of(["a"] * 60 + ["b"] * 40, ["a"] * 20 + ["b"] * 80)
     risk = record_risk(scores, 0.5)
-
     accuracy = record_metric(scores, risk, preset("accuracy", 0.5), 0.5)
     own_rule = record_metric(scores, risk, preset("precision", 0.5), 0.5)
 

@@ -52,7 +52,6 @@ def test_the_loss_is_minus_the_cross_entropy() -> None:
     by_others = [
         -log_loss([label], [row], labels=range(4)) for row, label in zip(PROBABILITIES, LABELS, strict=True)
     ]
-
     scores = models.loss(PROBABILITIES, LABELS)
 
     np.testing.assert_allclose(scores, by_hand, rtol=1e-12)
@@ -64,7 +63,6 @@ def test_the_scaled_confidence_is_the_logit_of_the_own_class() -> None:
     others = [
         sum(p for j, p in enumerate(row) if j != y) for row, y in zip(PROBABILITIES, LABELS, strict=True)
     ]
-
     scores = models.scaled_confidence(PROBABILITIES, LABELS)
 
     np.testing.assert_allclose(scores, logit(own), rtol=1e-9, atol=1e-12)
@@ -100,7 +98,6 @@ def test_the_modified_entropy_is_minus_song_and_mittals() -> None:
 
 def test_of_two_classes_modified_entropy_is_twice_the_weighted_loss_and_ordered_as_the_loss() -> None:
     p = PROBABILITIES[:, 0]
-
     scores = models.modified_entropy(p, np.ones(200, int))
 
     np.testing.assert_allclose(scores, 2 * (1 - p) * np.log(p), rtol=1e-9)
@@ -185,7 +182,6 @@ def test_single_precision_is_read_as_it_is_and_inputs_are_left_as_they_were(quer
 @each_case("query", (*LABELLED, *UNLABELLED))
 def test_a_records_score_is_its_own(query) -> None:
     labels = (LABELS,) if query in LABELLED else ()
-
     alone = np.concatenate(
         [query(PROBABILITIES[i : i + 1], *(each[i : i + 1] for each in labels)) for i in range(20)]
     )
@@ -232,7 +228,6 @@ def test_hard_answers_of_either_precision_are_scored(query) -> None:
 def test_an_overconfident_model_makes_no_ties(query) -> None:
     logits = np.zeros((6, 3))
     logits[:, 0] = [20, 40, 60, 100, 300, 600]
-
     scores = query(logits, *([np.zeros(6, int)] if query in LABELLED else []), logits=True)
 
     assert (np.diff(scores) > 0).all(), scores

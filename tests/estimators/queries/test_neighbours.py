@@ -129,7 +129,6 @@ def test_blocks_do_not_change_the_answer(monkeypatch) -> None:
     rng = np.random.default_rng(4)
     records, rows = mixed(rng, 500), mixed(rng, 300)
     whole = nearest(records, rows, 3).distances
-
     monkeypatch.setattr(neighbours, "BLOCK", 17)
     monkeypatch.setattr(neighbours, "FLOATS", 64)
 

@@ -74,7 +74,6 @@ def test_a_row_is_a_copy_however_its_numbers_were_written(name) -> None:
     rng = np.random.default_rng(0)
     train, holdout, drawn = (numbers(rng, 400) for _ in range(3))
     released = written(stacked(part(train, slice(50)), part(drawn, slice(350))), WRITERS[name])
-
     tables = encode(train, holdout, released)
 
     assert copied(tables) == (50, 0)
@@ -111,7 +110,6 @@ def test_chance_explains_a_clean_release_of_mixed_digits_if_the_training_table_a
     rng = np.random.default_rng(10)
     train, holdout, drawn = (rng.normal(50, 9, 500) for _ in range(3))
     released = np.where(rng.random(500) < 0.5, drawn.round(), drawn)
-
     of_train, of_holdout = copied(encode({"x": train.round()}, {"x": holdout}, {"x": released}))
 
     assert abs(of_train - of_holdout) < 25  # of some 475 each; hold-out rows as they are would be none
@@ -153,7 +151,6 @@ def test_whole_numbers_that_float16_made_even_are_no_rounded_ones() -> None:
     rng = np.random.default_rng(8)
     train, holdout, drawn = ({name: rng.normal(3000, 100, 400) for name in "abc"} for _ in range(3))
     released = written(stacked(part(train, slice(50)), part(drawn, slice(350))), WRITERS["float16"])
-
     tables = encode(train, holdout, released)
 
     assert {column.precision for column in tables.columns} == {"float16"}

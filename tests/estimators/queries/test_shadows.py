@@ -51,7 +51,6 @@ def test_lira_online_is_the_log_ratio_of_two_normal_densities(centre, middle) ->
         inside, outside = split(column)
         ratio = norm.logpdf(signal, middle(inside), np.std(inside))
         by_hand.append(ratio - norm.logpdf(signal, middle(outside), np.std(outside)))
-
     scores = shadows.lira_online(TARGET, SIGNALS, MEMBERSHIP, variance="record", centre=centre)
 
     np.testing.assert_allclose(scores, by_hand, rtol=1e-9)
@@ -62,7 +61,6 @@ def test_lira_offline_is_how_far_the_signal_lies_above_those_without_the_record(
     for column, signal in enumerate(TARGET):
         _, outside = split(column)
         by_hand.append(norm.cdf((signal - np.mean(outside)) / np.std(outside)))  # 1 - P(Z > signal)
-
     scores = shadows.lira_offline(TARGET, SIGNALS, MEMBERSHIP, variance="record")
 
     np.testing.assert_allclose(norm.cdf(scores), by_hand, rtol=1e-9)
@@ -74,7 +72,6 @@ def test_a_pooled_variance_is_that_within_records() -> None:
         math.sqrt(sum(((x - x.mean()) ** 2).sum() for x in each) / sum(len(x) - 1 for x in each))
         for each in (inside, outside)
     ]
-
     by_hand = [
         norm.logpdf(signal, i.mean(), wide[0]) - norm.logpdf(signal, o.mean(), wide[1])
         for signal, i, o in zip(TARGET, inside, outside, strict=True)
@@ -209,7 +206,6 @@ def test_quantile_regression_is_the_signal_less_scikit_learns_quantile() -> None
     model = HistGradientBoostingRegressor(
         loss="quantile", quantile=0.8, max_iter=30, max_leaf_nodes=15, early_stopping=False, random_state=3
     ).fit(z, calibration)
-
     scores = shadows.quantile_regression(x, signal, z, calibration, level=0.8, trees=30, seed=3)
 
     np.testing.assert_allclose(scores, signal - model.predict(x))
@@ -234,7 +230,6 @@ def test_calibration_records_that_are_scored_too_look_like_a_leak_the_other_way(
     rng = np.random.default_rng(6)
     z, x = rng.normal(size=(150, 8)), rng.normal(size=(150, 8))
     theirs, own = rng.normal(size=150), rng.normal(size=150)
-
     scores = shadows.quantile_regression(np.vstack([x, z]), np.r_[own, theirs], z, theirs, level=0.5)
 
     assert (
@@ -288,7 +283,6 @@ def test_members_lie_above_the_quantile_of_records_like_them() -> None:
     x, z = rng.normal(size=(400, 1)), rng.normal(size=(400, 1))
     member = np.arange(400) < 200
     signal = 4 * x[:, 0] + 1.5 * member + rng.normal(size=400)
-
     scores = shadows.quantile_regression(x, signal, z, 4 * z[:, 0] + rng.normal(size=400))
 
     assert area(scores, member) > max(0.75, area(signal, member) + 0.1)

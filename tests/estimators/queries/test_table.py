@@ -394,7 +394,6 @@ def test_dates_beside_texts_of_which_none_is_one_are_refused() -> None:
 )
 def test_texts_of_which_some_are_numbers_stand_beside_numbers(column, kind) -> None:
     sides = {"x": [1, 0, 12], "y": [1, 2, 3]}
-
     columns = encode(sides, {"x": [0, 1, 13], "y": [1, 2, 3]}, {"x": column, "y": [1, 2, 3]}).columns
 
     assert {each.name: each.kind for each in columns}.get("x", "empty") == kind

@@ -109,7 +109,6 @@ def test_references_are_differences_and_ratios_of_losses() -> None:
 def test_a_reference_may_have_tokens_of_its_own() -> None:
     pieces = [np.repeat(row / 2, 2) for row in OTHERS]  # the same texts, in twice as many tokens
     more = [len(row) for row in pieces]
-
     total = text.reference_difference(LOGS, OTHERS, total=True)
 
     np.testing.assert_allclose(text.reference_difference(LOGS, pieces, total=True), total)
@@ -154,7 +153,6 @@ def test_lists_and_single_precision_are_read(query) -> None:
 @each_case("query", QUERIES)
 def test_a_texts_score_is_its_own(query) -> None:
     ask, *rows = query
-
     alone = np.concatenate([ask(*([each[i]] for each in rows)) for i in range(len(SIZES))])
 
     np.testing.assert_allclose(ask(*rows), alone, rtol=1e-12)
@@ -254,7 +252,6 @@ def test_texts_that_a_model_was_trained_on_score_higher(name) -> None:
 def test_units_of_records_that_score_higher_score_higher(how) -> None:
     rng = np.random.default_rng(2)
     units = np.repeat(np.arange(200), 5)
-
     _, scores = text.aggregate(rng.normal(size=1000) + (units < 100), units, how)
 
     assert area(scores, np.arange(200) < 100) > 0.8

@@ -49,7 +49,6 @@ def world(request: pytest.FixtureRequest) -> tuple[Scores, Counts, GroupTable]:
 
 def test_the_table_adds_up_and_can_be_written(world) -> None:
     _, counts, table = world
-
     rows = table.to_list()
     again = GroupTable.of(
         counts, *([row[key] for row in rows[::-1]] for key in ("label", "members", "nonmembers"))
@@ -77,7 +76,6 @@ def test_advantages_of_groups_are_those_of_their_records(world) -> None:
     scores, _, _ = world
     counts = finest(scores)
     table = GroupTable.of_scores(scores, LABELS[:N], LABELS[N:], counts.cells)
-
     of_counts, expected = (
         by_group_of_counts(counts, table, 0.3),
         by_group(scores, LABELS[:N], LABELS[N:], 0.3),
@@ -92,7 +90,6 @@ def test_advantages_of_groups_are_those_of_their_records(world) -> None:
 def test_a_gate_holds_groups_of_counts_to_their_limit(world) -> None:
     scores, counts, table = world
     targets = np.concatenate([scores.members, scores.nonmembers])
-
     of_counts, expected = (
         judge(counts, [limit]).limits[0].estimate
         for limit in (MaxGroupRisk(0.3, table), MaxGroupRisk(0.3, LABELS, targets))

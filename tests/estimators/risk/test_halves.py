@@ -31,7 +31,6 @@ def test_a_record_is_not_given_away_by_a_learner_that_has_seen_it() -> None:
 def test_a_target_that_is_a_record_is_answered_as_that_record() -> None:
     scores = draw(1, shift=0.7)
     plain = individual_risk(scores, learners=LOGISTIC)
-
     again = individual_risk(
         scores, targets=np.concatenate([scores.members, scores.nonmembers]), learners=LOGISTIC
     )
@@ -46,7 +45,6 @@ def test_a_target_that_belongs_with_a_record_is_scored_by_what_has_not_seen_that
     scores = draw(2)
     plain = individual_risk(scores, learners=LOGISTIC)
     taught = int(np.flatnonzero(plain.learned_half == 1)[0])
-
     near = individual_risk(scores, targets=[[0.1, 0.2]], stand_for=[taught], learners=LOGISTIC)
     free = individual_risk(scores, targets=[[0.1, 0.2]], learners=LOGISTIC)
 
@@ -55,7 +53,6 @@ def test_a_target_that_belongs_with_a_record_is_scored_by_what_has_not_seen_that
 
 def test_each_half_is_answered_as_one_score_would_be_and_they_share_what_is_said_of_all() -> None:
     scores = draw(3, 400, 0.5)
-
     risks = individual_risk(scores, 0.3, learners=LOGISTIC)
 
     assert isinstance(risks.cells.counts.cells, Halves)
@@ -76,7 +73,6 @@ def test_each_half_is_answered_as_one_score_would_be_and_they_share_what_is_said
 
 def test_the_best_listed_records_keep_their_learned_scores() -> None:
     risks = individual_risk(draw(4, shift=1.0), learners=LOGISTIC)
-
     listing = risks.top(5)
 
     assert listing.learned_score.tolist() == risks.learned_score[listing.index].tolist()
@@ -104,7 +100,6 @@ def test_without_a_leak_limits_and_flags_err_no_more_often_than_they_say() -> No
     """120 samples of 60 records a side: any flag in 5%, any limit of all at once above 0 in 2.5%, one's own in 2.5%."""
     quick = (Learner("sum", lambda _seed: Sum()),)
     runs, flagged, together, alone = 120, 0, 0, 0.0
-
     for run in range(runs):
         risks = individual_risk(draw(run, 60), seed=run, learners=quick)
         flagged += risks.n_flagged > 0

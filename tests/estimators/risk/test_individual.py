@@ -106,7 +106,6 @@ def test_limits_of_a_cell_meet_the_golden_values_and_exact_ones_are_the_default(
 
 def test_exact_limits_are_those_of_statsmodels_carried_over_to_the_risk():
     counts = categories([3, 0, 20, 77], [90, 5, 20, 785])
-
     cells = cell_risks(counts, 0.1, 0.9, Conditional())
 
     for j, (x, y) in enumerate(zip(counts.members, counts.nonmembers, strict=True)):
@@ -142,7 +141,6 @@ def test_an_empty_cell_is_masked_and_can_have_any_risk():
 @settings(max_examples=60, deadline=None)
 def test_a_cell_gets_the_same_row_among_any_others(pairs, prior):
     counts = categories([a for a, _ in pairs] + [9], [b for _, b in pairs] + [9])
-
     cells = cell_risks(counts, prior)
 
     for j, (x, y) in enumerate(pairs):
@@ -235,7 +233,6 @@ def test_limits_of_the_magnitude_hold_at_zero_where_folded_ends_never_do():
     x, y = rng.binomial(n, r, 4000), rng.binomial(n, r, 4000)
     low, high = Conditional().limits(x, n, y, n, 0.5, 0.025)
     folded = Limits(low, high, 0.95, Guarantee("", "", True)).folded()
-
     naive = (np.minimum(abs(low), abs(high)) <= 0) & (np.maximum(abs(low), abs(high)) >= 0)
 
     assert inside(folded, 0.0).mean() >= 0.95
@@ -252,7 +249,6 @@ def test_the_cells_of_a_continuous_score_are_covered_at_five_points_and_all_at_o
     pooled = (world.member_cdf(grid) + world.nonmember_cdf(grid)) / 2
     points = np.interp((0.05, 0.25, 0.5, 0.75, 0.95), pooled, grid)
     runs, missed, together = 400, np.zeros(5), 0
-
     for _ in range(runs):
         counts = risk_cells(Scores.of(*world.draw(rng, 300, 300), "continuous"))
         cells, truth = cell_risks(counts, prior), true_risks(world, counts.cells, prior)
@@ -267,7 +263,6 @@ def test_the_cells_of_a_continuous_score_are_covered_at_five_points_and_all_at_o
 
 def test_the_share_a_threshold_means_gives_back_the_threshold():
     counts = categories([30, 70], [200, 700])
-
     share = sample_share(counts, 0.2, 0.4)
 
     assert float(risk_at_share(np.asarray(share), 100, 900, 0.2)) == pytest.approx(0.4)
@@ -308,7 +303,6 @@ ZIPF = (1 / np.arange(1, 101)) / (1 / np.arange(1, 101)).sum()
 )
 def test_without_leakage_at_most_one_run_in_twenty_flags_anything(shares, n1, n0, prior):
     rng, runs, any_flag = np.random.default_rng(7), 600, np.zeros(3)
-
     for _ in range(runs):
         counts = categories(rng.multinomial(n1, shares), rng.multinomial(n0, shares))
         by_cells = flag_members(counts, prior, over=OverCells())
@@ -390,7 +384,6 @@ def test_every_record_gets_the_row_of_its_cell_members_first(leaky):
 
 def test_a_target_beyond_the_sample_is_unknown_not_extrapolated(leaky):
     top = max(leaky.members.max(), leaky.nonmembers.max())
-
     result = individual_risk(leaky, 0.2, targets=[top, np.nextafter(top, np.inf), -50.0, 0.0])
 
     assert [r is None for r in result.risk.tolist()] == [False, True, True, False]
@@ -406,7 +399,6 @@ def test_a_target_beyond_the_sample_is_unknown_not_extrapolated(leaky):
 def test_a_category_never_sampled_and_a_vector_outside_the_sampled_box_are_unknown():
     words = Scores.of(["a"] * 30 + ["b"] * 10, ["a"] * 20 + ["b"] * 60)
     scores = Scores.of(*vector_shift(2, 0.3).draw(np.random.default_rng(0), 200, 200))
-
     of_words = individual_risk(words, 0.3, targets=["b", "aa", "z"])
     result = individual_risk(scores, 0.3, targets=[[0.0, 0.0], [0.0, 99.0]])
 
@@ -420,7 +412,6 @@ def test_a_category_never_sampled_and_a_vector_outside_the_sampled_box_are_unkno
 
 def test_counts_answer_for_named_targets_as_the_scores_do(leaky):
     grid = by_grid(leaky)
-
     result = individual_risk(grid, 0.2, targets=[0.0, 1.0, 40.0])
 
     assert isinstance(grid.cells, Grid)
@@ -483,7 +474,6 @@ def test_cells_found_by_buckets_are_those_found_by_searching(spread):
     scores = np.concatenate(
         [scores, cuts, np.nextafter(cuts, -np.inf), np.nextafter(cuts, np.inf), [-1e308, 1e308]]
     )
-
     result = cell_of(scores, Intervals(cuts))
 
     np.testing.assert_array_equal(result, np.searchsorted(cuts, scores, side="right"))
@@ -524,7 +514,6 @@ def test_one_percent_of_rows_copied_into_a_release_are_all_flagged(sign, tied):
 @pytest.mark.parametrize(("n1", "n0", "share"), [(500, 500, 0.02), (200, 1800, 0.02), (5000, 5000, 0.01)])
 def test_the_interval_of_a_memorised_record_reaches_one(n1, n0, share):
     rng, uppers = np.random.default_rng(21), []
-
     for _ in range(60):
         members, known = memorised(rng, n1, share)
         uppers.append(individual_risk(Scores.of(members, rng.normal(size=n0))).upper[rng.choice(known)])
@@ -551,7 +540,6 @@ def test_no_record_of_a_separated_sample_is_said_to_be_safe(sides, prior):
 )
 def test_limits_hold_for_all_narrowing_cells_at_once_and_flags_without_leak_are_rare(shift, sides):
     rng, runs, above, below, flags = np.random.default_rng(22), 250, 0, 0, 0
-
     for _ in range(runs):
         result = individual_risk(Scores.of(rng.normal(shift, size=sides[0]), rng.normal(size=sides[1])))
         cuts, together = result.cells.counts.cells.cuts, result.cells.signed_simultaneous
@@ -567,7 +555,6 @@ def test_limits_hold_for_all_narrowing_cells_at_once_and_flags_without_leak_are_
 @pytest.mark.parametrize(("n1", "n0", "share"), [(500, 500, 0.02), (200, 1800, 0.05), (2000, 2000, 0.01)])
 def test_of_the_flags_of_narrowing_cells_at_most_one_in_twenty_is_false(n1, n0, share):
     rng, runs, false = np.random.default_rng(23), 150, 0.0
-
     for _ in range(runs):
         members, _ = memorised(rng, n1, share)
         result = individual_risk(Scores.of(members, rng.normal(size=n0)))
@@ -627,7 +614,6 @@ def test_what_a_cell_reaches_only_moves_the_end_away_from_no_leak():
         np.array([-0.2, 0.3, -0.6]), np.array([0.2, 0.5, -0.3]), 0.95, Guarantee("", "", finite_sample=True)
     )
     reach = Reach(np.array([0, 1, 2, 2]), np.zeros(4), np.zeros(4))
-
     wider = reach.widen(limits, (np.array([-0.9, -0.8, -0.7, -0.65]), np.array([0.1, 0.9, 0.4, 0.8])), 0.0)
 
     np.testing.assert_array_equal(wider.lower, [-0.9, 0.3, -0.7])
@@ -640,7 +626,6 @@ def test_what_a_cell_reaches_only_moves_the_end_away_from_no_leak():
 def test_a_group_has_the_mean_of_its_records_and_limits_that_average_theirs(leaky):
     rng = np.random.default_rng(13)
     labels = rng.choice(["x", "y", "z"], 1000)
-
     result = individual_risk(leaky, 0.2, groups=labels)
 
     for g, label in enumerate(result.groups.labels):
@@ -665,7 +650,6 @@ def test_a_group_of_unknown_records_only_is_masked(leaky):
 @pytest.mark.parametrize("prior", [0.5, 0.1])
 def test_mean_risks_of_groups_are_covered_all_at_once(prior):
     rng, world, runs, hits = np.random.default_rng(14), gaussian_shift(0.5), 100, 0
-
     for _ in range(runs):
         labels = rng.choice(5, 600, p=[0.6, 0.3, 0.06, 0.03, 0.01])
         result = individual_risk(Scores.of(*world.draw(rng, 200, 400)), prior, groups=labels)
@@ -680,7 +664,6 @@ def test_counts_of_groups_add_up_on_shared_cells_and_small_groups_say_so(leaky):
     cells = risk_cells(leaky).cells
     member_groups = np.repeat(["big", "odd"], [290, 10])
     nonmember_groups = np.repeat(["big", "alone"], [695, 5])
-
     groups = {g.label: g for g in group_counts(leaky, member_groups, nonmember_groups, cells)}
 
     assert [c.code for g in ("odd", "alone") for c in groups[g].cautions] == ["group_too_small"] * 2

@@ -85,7 +85,6 @@ def test_the_plug_in_may_lie_below_the_mean_risk_and_the_interval_does_not() -> 
     """Two cells cut at the median tell nothing of a leak that has two sides."""
     world = scale(3.0)
     scores = Scores.of(*world.draw(np.random.default_rng(2), 2000, 2000))
-
     mean = mean_risk(scores, risk_by_cell(scores, bins=2).cells, bins=2)
 
     assert mean.plug_in < 0.1 < world.truth(0.5)

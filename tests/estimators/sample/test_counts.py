@@ -37,7 +37,6 @@ def join(parts: list[Scores]) -> Scores:
 def test_shards_of_a_growing_grid_merged_out_of_order_equal_one_pass() -> None:
     shards = [draw(seed, spread=10.0 ** (seed - 3)) for seed in range(7)]
     whole = counting.by_grid(join(shards))
-
     total = counting.by_grid(shards[5])
     for index in (2, 6, 0, 4, 1, 3):
         total = total.merge(counting.by_grid(shards[index]))
@@ -201,7 +200,6 @@ def test_fine_cells_of_many_records_agree_with_a_direct_count(shape) -> None:
 @pytest.mark.parametrize("n", [60, 60_000])
 def test_blocks_add_up_to_the_whole_and_have_the_sizes_asked_for(n) -> None:
     counts = Counts.of([n, 2 * n, 3 * n], [4 * n, n, n])
-
     members, nonmembers = counts.blocks(np.array([0.1, 0.3, 0.6]), np.random.default_rng(0))
 
     np.testing.assert_array_equal(members.sum(axis=0), counts.members)
@@ -225,7 +223,6 @@ def test_blocks_follow_the_hypergeometric_law_whichever_way_they_are_drawn(n) ->
 
 def test_a_billion_records_split_without_overflow() -> None:
     counts = Counts.of([2 * 10**9, 10**9], [10**9, 10**9])
-
     members, _ = counts.blocks(np.array([0.5, 0.5]), np.random.default_rng(0))
 
     assert members.sum() == 3 * 10**9
@@ -244,7 +241,6 @@ def test_boxes_hold_equal_mass_and_answer_for_every_row() -> None:
 
 def test_coarsening_keeps_every_record_and_the_order() -> None:
     fine = counting.by_rank(draw(2, 3000))
-
     coarse = fine.coarsen(20)
 
     assert isinstance(coarse.cells, Intervals)
@@ -258,7 +254,6 @@ def test_text_is_counted_as_numpy_counts_it(distinct) -> None:
     rng = np.random.default_rng(distinct)
     labels = np.array([f"{'é' * (k % 3)}label-{k}" for k in range(distinct)])
     sides = [labels[rng.integers(0, distinct, n)] for n in (40_000, 30_000)]
-
     counts = counting.by_category(Scores.of(*sides))
 
     for side, column in zip(sides, (counts.members, counts.nonmembers), strict=True):
@@ -343,7 +338,6 @@ def test_counts_made_here_would_pass_every_check(decimals) -> None:
 @pytest.mark.parametrize("size", [1, 4, 8, 20])
 def test_groups_start_where_coarse_cells_do(size) -> None:
     fine = counting.by_rank(draw(2, 30)) if size < 20 else Counts.of([3, 1, 4], [1, 5, 9], edges=[0.0, 1.0])
-
     starts = fine.group_starts(size)
 
     np.testing.assert_array_equal(fine.lower_edges()[starts[1:]], fine.coarsen(size).lower_edges()[1:])
@@ -353,7 +347,6 @@ def test_groups_start_where_coarse_cells_do(size) -> None:
 def test_scores_far_from_a_grid_are_in_none_of_its_cells(scale) -> None:
     records = np.repeat(scale * np.array([-1.0, 0.5, 1.0]), 3)
     grid = counting.by_grid(Scores.of(records, records)).cells
-
     far = np.array([-1e308, -2e300, -2.0, 2.0, 2e300, 1e308])
     outside = (far < records[0]) | (far > records[-1])
 

@@ -116,7 +116,6 @@ def test_every_row_twice(n, again, decimals) -> None:
 def test_how_many_repeat_is_said() -> None:
     rng = np.random.default_rng(2)
     a, b = rng.normal(size=1000), rng.normal(size=500)
-
     (said,) = finest(Scores.of(np.append(a, a[:100]), b)).doubts
 
     assert said.message.startswith(
@@ -129,7 +128,6 @@ def test_records_on_both_sides(n, both) -> None:
     rng = np.random.default_rng(3)
     a, b = rng.normal(size=n), rng.normal(size=n)
     b[:both] = a[:both]
-
     (said,) = finest(Scores.of(a, b)).doubts
 
     assert said.code == "shared_scores"
@@ -165,7 +163,6 @@ def test_probabilities_beside_another_scale(other, swapped) -> None:
     p = rng.beta(4, 2, 1000)
     far = {"logit": np.log(p / (1 - p)) * 2, "percent": 100 * p, "logarithm": np.log(p)}[other]
     a, b = rng.beta(4, 2, 1000), far
-
     (said,) = finest(Scores.of(b, a) if swapped else Scores.of(a, b)).doubts
 
     assert said.code == "sides_differ_in_range"
@@ -200,7 +197,6 @@ def test_a_side_that_was_written_with_fewer_digits(name, sizes, swapped) -> None
     write, words = WRITTEN[name]
     wide = 50.0 if name == "whole numbers" else 1.0
     few, full = write(rng.normal(0.2, 1, sizes[0])), wide * rng.normal(0, 1, sizes[1])
-
     said, *others = finest(Scores.of(full, few) if swapped else Scores.of(few, full, "continuous")).doubts
 
     assert said.code == "sides_differ_in_precision"
@@ -228,7 +224,6 @@ def test_chances_of_drawn_members_are_those_of_every_draw() -> None:
     ]
     totals = [one + other for one in ways[0] for other in ways[1]]
     expected = np.bincount(totals, minlength=6) / len(totals)
-
     chances = _members_drawn(*map(list, zip(*groups, strict=True)))
 
     assert chances == pytest.approx(expected)
@@ -254,7 +249,6 @@ def test_one_side_sorted(n, swapped, falling) -> None:
     rng = np.random.default_rng(24)
     a, b = np.sort(rng.normal(size=n)), rng.normal(size=n)
     a = a[::-1] if falling else a
-
     (said,) = finest(Scores.of(b, a) if swapped else Scores.of(a, b)).doubts
 
     assert said.code == "one_side_sorted"
@@ -276,7 +270,6 @@ def test_both_sides_sorted_or_one_of_few_orders_is_nothing_odd() -> None:
 def test_the_order_changes_no_number() -> None:
     rng = np.random.default_rng(26)
     a, b = rng.normal(0.5, 1, 500), rng.normal(size=500)
-
     shuffled, odd = (advantage(Scores.of(members, b)) for members in (a, np.sort(a)))
 
     assert odd.estimate.value == shuffled.estimate.value
@@ -288,7 +281,6 @@ def test_a_column_of_vectors_that_was_written_with_fewer_digits() -> None:
     rng = np.random.default_rng(27)
     a, b = rng.normal(size=(2, 300, 3))
     a[:, 1] = single(a[:, 1])
-
     cautions = advantage(Scores.of(a, b), target=LearnedTarget(learners=(logistic(),))).cautions
 
     assert [each.code for each in cautions] == ["sides_differ_in_precision"]

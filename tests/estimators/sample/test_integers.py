@@ -100,7 +100,6 @@ def test_a_target_that_no_float_is_near_is_refused() -> None:
 
 def test_counts_of_integers_merge_across_2_63() -> None:
     low, high = (by_category(Scores.of([v] * 8, [v, v + 1] * 4, Query.DISCRETE)) for v in (2**63 - 2, 2**63))
-
     merged = low.merge(high)
 
     assert merged.cells.to_dict()["labels"] == [2**63 - 2, 2**63 - 1, 2**63, 2**63 + 1]

@@ -86,7 +86,6 @@ def test_many_distinct_numbers_are_continuous_and_the_reason_is_given() -> None:
 def test_few_distinct_numbers_are_discrete_even_when_the_first_thousand_show_fewer() -> None:
     x = np.repeat([0.1, 0.2], 2000)
     y = np.concatenate([np.repeat(0.1, 2000), np.repeat(0.9, 2000)])
-
     scores = Scores.of(x, y)
 
     assert scores.query is Query.DISCRETE

@@ -36,7 +36,6 @@ def counts_of(side: np.ndarray, edges: np.ndarray) -> list[int]:
 def test_records_are_counted_where_they_lie_in_bins_of_equal_width(records) -> None:
     rng = np.random.default_rng(records)
     members, nonmembers = rng.normal(1.0, 1.0, records), rng.normal(0.0, 1.0, records + 5)
-
     result = shape_of(Scores.of(members, nonmembers))
 
     assert np.ptp(np.diff(result.edges)) < 1e-12
@@ -52,7 +51,6 @@ def test_records_are_counted_where_they_lie_in_bins_of_equal_width(records) -> N
 def test_a_large_sample_is_drawn_from_its_finest_counts_without_counting_again() -> None:
     rng = np.random.default_rng(1)
     data = Scores.of(rng.normal(1.0, 1.0, 200_000), rng.normal(0.0, 1.0, 200_000))
-
     result, again = shape_of(data), shape(data, finest(data))
 
     assert result.edges.tolist() == again.edges.tolist()
@@ -65,7 +63,6 @@ def test_a_large_sample_is_drawn_from_its_finest_counts_without_counting_again()
 def test_heavy_tails_lie_outside_and_are_few(make) -> None:
     rng = np.random.default_rng(2)
     data = Scores.of(rng.standard_cauchy(50_000), rng.standard_cauchy(50_000))
-
     result = shape_of(make(data))
 
     assert 0 < result.outside_members + result.outside_nonmembers <= 0.0102 * 100_000
@@ -74,7 +71,6 @@ def test_heavy_tails_lie_outside_and_are_few(make) -> None:
 
 def test_one_far_record_among_few_lies_outside() -> None:
     rng = np.random.default_rng(3)
-
     result = shape_of(Scores.of(rng.normal(size=20), np.append(rng.normal(size=20), 1e9)))
 
     assert (result.outside_members, result.outside_nonmembers) == (0, 1)
@@ -91,7 +87,6 @@ def test_tails_that_are_not_long_are_shown_whole() -> None:
 @pytest.mark.parametrize("step", [1.0, 0.01, 0.25])
 def test_every_bin_holds_as_many_of_evenly_spaced_values_as_any_other(step) -> None:
     values = np.tile(np.round(np.arange(300) * step, 10), 4)
-
     result = shape_of(Scores.of(values, values, "continuous"))
 
     assert len(set(result.members[:-1].tolist())) == 1
@@ -148,7 +143,6 @@ def test_posted_intervals_are_the_bins_open_ones_as_wide_as_their_neighbours_and
 def test_many_posted_cells_are_joined_to_about_equal_widths() -> None:
     cuts = np.sort(np.random.default_rng(8).random(5000))
     ones = np.ones(5001, dtype=np.int64)
-
     result = shape_of(Counts.of(ones, ones, cuts))
 
     assert len(result.members) <= BINS
@@ -159,7 +153,6 @@ def test_many_posted_cells_are_joined_to_about_equal_widths() -> None:
 def test_a_grid_is_cut_at_edges_of_the_grid() -> None:
     rng = np.random.default_rng(9)
     data = Scores.of(rng.normal(size=3000), rng.normal(size=3000))
-
     result = shape_of(by_grid(data))
 
     assert result.members.tolist() == np.histogram(data.members, result.edges)[0].tolist()
@@ -194,7 +187,6 @@ def test_there_is_room_beyond_the_largest_cut(cut) -> None:
 @given(CUTS, st.data())
 def test_whatever_the_cuts_all_records_are_accounted_for(cuts, data) -> None:
     tallies = st.lists(st.integers(0, 2**40), min_size=len(cuts) + 1, max_size=len(cuts) + 1).filter(any)
-
     edges = shape_of(Counts.of(data.draw(tallies), data.draw(tallies), sorted(cuts))).edges
 
     assert np.isfinite(edges).all()

@@ -55,7 +55,6 @@ def test_any_split_of_numbers_in_any_order_gives_the_grid_of_the_whole(
     members, nonmembers, cuts, order
 ) -> None:
     a, b = np.array(members), np.array(nonmembers)
-
     tally = in_blocks(a, b, cuts, order)
 
     assert same(tally.counts(), by_grid(Scores.of(a, b, Query.CONTINUOUS)))
@@ -66,7 +65,6 @@ def test_any_split_of_numbers_in_any_order_gives_the_grid_of_the_whole(
 def test_many_blocks_of_a_normal_sample_give_the_grid_of_the_whole(shift, scale) -> None:
     rng = np.random.default_rng(3)
     a, b = (scale * (rng.normal(size=50_000) + shift) for _ in range(2))
-
     tally = in_blocks(a, b, list(range(1000, 50_000, 3000)), 5)
 
     assert same(tally.counts(), by_grid(Scores.of(a, b)))
@@ -75,7 +73,6 @@ def test_many_blocks_of_a_normal_sample_give_the_grid_of_the_whole(shift, scale)
 def test_a_block_larger_than_a_piece_counts_the_same() -> None:
     rng = np.random.default_rng(4)
     a, b = np.abs(rng.standard_cauchy(size=stream.PIECE + 5)), rng.standard_cauchy(size=stream.PIECE * 2)
-
     tally = CountStream().plus(a, b)
 
     assert same(tally.counts(), by_grid(Scores.of(a, b)))
@@ -90,7 +87,6 @@ def test_a_block_larger_than_a_piece_counts_the_same() -> None:
 )
 def test_any_split_of_integers_gives_the_values_of_the_whole(members, nonmembers, cuts, order) -> None:
     a, b = np.array(members), np.array(nonmembers)
-
     tally = in_blocks(a, b, cuts, order)
 
     assert same(tally.counts(), by_category(Scores.of(a, b, Query.DISCRETE)))
@@ -105,7 +101,6 @@ def test_any_split_of_integers_gives_the_values_of_the_whole(members, nonmembers
 )
 def test_any_split_of_text_gives_the_categories_of_the_whole(members, nonmembers, cuts, order) -> None:
     a, b = np.array(members), np.array(nonmembers)
-
     tally = in_blocks(a, b, cuts, order)
 
     assert same(tally.counts(), by_category(Scores.of(a, b)))
@@ -114,7 +109,6 @@ def test_any_split_of_text_gives_the_categories_of_the_whole(members, nonmembers
 def test_integers_before_or_after_floats_fall_on_the_grid_of_all() -> None:
     whole, fractions = np.arange(-20, 30), np.linspace(-1, 7, 50)
     expected = by_grid(Scores.of(np.concatenate([whole, fractions]), fractions, Query.CONTINUOUS))
-
     first = CountStream().plus(whole, NOTHING).plus(fractions, fractions)
     last = CountStream().plus(fractions, fractions).plus(whole, NOTHING)
 
@@ -126,7 +120,6 @@ def test_integers_of_too_many_distinct_values_fall_on_the_grid(monkeypatch) -> N
     monkeypatch.setattr(stream, "MOST_VALUES", 100)
     rng = np.random.default_rng(1)
     a, b = rng.integers(-(10**12), 10**12, 500), rng.integers(0, 10**12, 500)
-
     tally = in_blocks(a, b, [40, 200, 300], 2)
 
     assert same(tally.counts(), by_grid(Scores.of(a, b, Query.CONTINUOUS)))
@@ -134,7 +127,6 @@ def test_integers_of_too_many_distinct_values_fall_on_the_grid(monkeypatch) -> N
 
 def test_identifiers_beyond_63_bits_are_told_apart() -> None:
     a = np.array([2**63 + 1, 2**63 + 2] * 4, dtype=np.uint64)
-
     counts = CountStream().plus(a, NOTHING).plus(NOTHING, np.arange(8)).counts()
 
     assert counts.cells.to_dict()["labels"] == [*range(8), 2**63 + 1, 2**63 + 2]
@@ -191,7 +183,6 @@ def test_any_split_of_integers_of_any_size_gives_the_cells_of_the_whole(
     members, nonmembers, cuts, order, many
 ) -> None:
     a, b = np.array(members, object), np.array(nonmembers, object)
-
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(stream, "MOST_VALUES", 6 if many else 100)
         split, whole = in_blocks(a, b, cuts, order).counts(), CountStream().plus(a, b).counts()
@@ -214,7 +205,6 @@ def test_on_the_grid_from_the_start_integers_of_any_size_are_the_floats_near_the
     tally = CountStream.on_grid()
     for index in np.random.default_rng(order).permutation(len(a)):
         tally = tally.plus(a[index : index + 1], NOTHING)
-
     counts = tally.plus(NOTHING, a).counts()
 
     assert same(counts, by_grid(Scores.of(a, a, Query.CONTINUOUS)))
@@ -245,7 +235,6 @@ def test_integers_that_no_float_is_near_are_refused_on_the_grid() -> None:
 @pytest.mark.parametrize("kind", [np.float16, np.float32, np.longdouble, ">f8"])
 def test_floats_of_any_width_count_as_the_numbers_they_are(kind) -> None:
     a = np.linspace(-1, 1, 50).astype(kind)
-
     counts = CountStream().plus(a, a[::2]).counts()
 
     assert same(counts, by_grid(Scores.of(a, a[::2], Query.CONTINUOUS)))
@@ -290,7 +279,6 @@ def test_a_count_stream_is_a_value_that_another_block_leaves_alone() -> None:
     block = np.linspace(-1, 1, 20)
     first = CountStream().plus(block, block)
     before = first.counts().to_dict()
-
     first.plus(block, block)
 
     assert first.counts().to_dict() == before

@@ -113,7 +113,6 @@ def test_of_many_records_it_is_estimated_and_said_to_be() -> None:
 def test_less_than_half_is_no_repeat() -> None:
     run, (first,) = run_of(1, 100)
     new = np.random.default_rng(3).normal(0.0, 1.0, (2, 60))
-
     later = run.after(
         Scores.of(
             np.concatenate([first.members[:40], new[0]]), np.concatenate([first.nonmembers[:40], new[1]])
@@ -154,7 +153,6 @@ def test_the_mark_hangs_on_sides_and_numbers_of_records_and_on_no_order() -> Non
     other_order = Scores.of([7, 2.0, 3, 1.5, 4, 6, 5, 2.0], [15.0, 9, 10, 11, 12, 13, 14, 8])
     swapped = Scores.of(one.nonmembers, one.members)
     other_times = Scores.of([1.5, 1.5, 2.0, 3, 4, 5, 6, 7], one.nonmembers)
-
     marks = [mark_of(sides_of(each)) for each in (one, other_order, swapped, other_times)]
 
     assert marks[0] == marks[1]
@@ -166,7 +164,6 @@ def test_no_law_makes_a_batch_likelier_than_its_own_shares_do(counts) -> None:
     values = np.repeat(np.arange(len(counts)), counts)
     shares = np.array(counts) / len(values)
     batch = Counts.of(counts, counts)
-
     chance = chance_of_mark(sides_of(batch))
 
     assert chance == pytest.approx(multinomial.pmf(counts, len(values), shares) ** 2)
@@ -214,7 +211,6 @@ def test_the_sketch_of_two_runs_is_that_of_all_their_records() -> None:
         sides = sides_of(batch("two digits" if place % 3 else "normal", rng, 150))
         both[place % 2], _ = both[place % 2].after(sides, "key")
         together, _ = together.after(sides, "key")
-
     merged = both[0].merge(both[1])
 
     assert merged.to_dict() == together.to_dict()

@@ -216,7 +216,6 @@ def test_values_that_are_new_have_no_part_in_the_rules_that_guess_them() -> None
 
 def test_a_new_value_is_guessed_as_the_next_below() -> None:
     values, history = np.array([1.0, 2.0, 2.5, 3.0]), np.array([[0, 0, 0, 20], [20, 0, 0, 0]])
-
     right = sequential_run()._guesses(history, np.array([0, 3, 4, 0]), np.array([0, 5, 6, 0]), Values(values))
 
     assert set(right.values()) == {(0, 11)}

@@ -60,7 +60,6 @@ def test_replacing_costs_more_than_adding_and_the_moments_accountant_is_beaten()
 
 def test_the_whole_curve_bounds_the_advantage_more_tightly_than_one_epsilon():
     curve = NoisySteps(1.0, 300, 0.01).promise(Adjacency.REPLACE, 1e-5)
-
     found = {b.name: b for b in bounds(curve, delta=1e-5) if b.quantity == "advantage"}
 
     assert (

@@ -69,7 +69,6 @@ def test_nothing_is_said_on_stderr_and_no_answer_is_lost_however_small_or_large_
 def test_half_is_given_away_where_the_first_term_is_half_however_large_epsilon_is(power) -> None:
     """At epsilon v^2/2 it is 1/2 - e^epsilon Phi(-v), and the second term about 1/(v sqrt(2 pi))."""
     shift = 2.0**power
-
     found = shifts.gaussian_delta(shift, shift**2 / 2.0)
 
     assert found == pytest.approx(0.5 - erfcx(shift / np.sqrt(2.0)) / 2.0, rel=1e-9)

@@ -60,7 +60,6 @@ def test_ceilings_meet_the_golden_values(ceiling, expected):
 )
 def test_advantage_ceiling_is_the_best_point_of_the_dp_curve(epsilon, delta, prior):
     expected = best_advantage(dp_curve(epsilon, delta), prior)
-
     ceiling = advantage_ceiling(epsilon, delta, prior)
 
     assert ceiling == pytest.approx(
@@ -90,7 +89,6 @@ def test_individual_ceiling_is_the_largest_risk_within_the_odds(prior):
 @pytest.mark.parametrize("prior", [0.2, 0.5, 0.6])
 def test_inverses_lead_back_to_the_advantage(prior, delta):
     advantage = 0.75
-
     epsilon, mu = epsilon_from_advantage(advantage, delta, prior), gdp_from_advantage(advantage, prior)
 
     assert advantage_ceiling(epsilon, delta, prior) == pytest.approx(advantage, abs=1e-12)
@@ -109,7 +107,6 @@ def test_a_model_without_any_dp_loss_has_advantage_1_on_a_fixed_set():
         0
     )  # E1: the query ignores training, Q(z) = z; S is 50 numbers, known and fixed
     known = rng.normal(size=50)
-
     tpr, fpr = np.isin(rng.choice(known, 1000), known).mean(), np.isin(rng.normal(size=1000), known).mean()
 
     assert tpr - fpr == 1.0 > advantage_ceiling(0.0) == 0.0
@@ -161,7 +158,6 @@ def subset_selection(epsilon, size, chosen):
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_theorem_4_is_attained_and_turned_round(epsilon, delta):
     member, nonmember = truthful(epsilon, delta)
-
     eta = ceilings.mip_eta(epsilon, delta)
 
     assert eta == pytest.approx(np.abs(member - nonmember).sum() / 4.0, abs=1e-14)
@@ -179,7 +175,6 @@ def test_the_inverse_of_theorem_4_has_its_ends():
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_randomised_response_refutes_theorem_8_and_attains_twice_eta(epsilon):
     eta, fpr = ceilings.mip_eta(epsilon), 1.0 / (1.0 + np.exp(epsilon))
-
     tpr = 1.0 - fpr
 
     assert tpr > ceilings.theorem_8_printed(eta, fpr) + 1e-4
@@ -202,7 +197,6 @@ def test_delta_is_what_a_weighted_attack_gains_over_a_constant_one(nu, weight):
     out, inside = rng.dirichlet(np.ones(6), 2)
     sets = (np.arange(64)[:, None] >> np.arange(6)) & 1
     best = (nu * ((1 - sets) @ out) + weight * (1 - nu) * (sets @ inside)).max()  # Definition 2, every attack
-
     delta = normalised(best - guess_accuracy(nu, weight), weight * (1 - nu), nu)
 
     assert delta == pytest.approx(discretised(gamma_of(nu, weight), out, inside), abs=1e-12)  # Theorem 6
@@ -217,7 +211,6 @@ def test_equation_9_holds_and_is_loose(epsilon, delta, nu, weight):
     member, nonmember = truthful(epsilon, delta)
     truth = discretised(gamma_of(nu, weight), nonmember, member)
     distance = 0.5 * np.abs(member - nonmember).sum()
-
     printed = ceilings.equation_9(epsilon, delta, nu, weight)
 
     assert truth <= printed + 1e-12
@@ -230,7 +223,6 @@ def test_equation_9_holds_and_is_loose(epsilon, delta, nu, weight):
 def test_equation_53_starts_from_another_quantity_than_delta():
     """It has gamma P(member's law) - P(nonmember's), Eqs. 3 and 5 the other way round; DP makes good for it."""
     out, inside = np.array([0.5, 0.3, 0.2]), np.array([0.1, 0.8, 0.1])
-
     right, as_in_the_proof = divergence(out, inside, 2.0), divergence(inside, out, 2.0)
 
     assert right == pytest.approx(discretised(2.0, out, inside), abs=1e-14)
@@ -244,7 +236,6 @@ def test_subset_selection_attains_what_iid_records_allow(epsilon, prior):
     for chosen in range(1, size, 3):
         tpr, fpr = subset_selection(epsilon, size, chosen)
         best = max(best, prior * tpr + (1 - prior) * (1 - fpr), prior, 1 - prior)
-
     allowed = max(prior, 1.0 - prior) + ceilings.iid_gain(epsilon, prior, 1.0 - prior)
 
     assert best <= allowed + 1e-12
@@ -255,7 +246,6 @@ def test_subset_selection_attains_what_iid_records_allow(epsilon, prior):
 def test_what_mis_calls_the_supremum_is_not_one(epsilon):
     """Appendix H.2 has tanh(epsilon/2) at delta 0; as the nonmember is a fresh draw it is tanh(epsilon/4)."""
     rng = np.random.default_rng(1)
-
     supremum = normalised(ceilings.iid_gain(epsilon, 0.5, 0.5), 0.5, 0.5)
 
     assert supremum == pytest.approx(np.tanh(epsilon / 4.0), rel=1e-9)

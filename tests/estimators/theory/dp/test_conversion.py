@@ -82,7 +82,6 @@ def test_an_epsilon_limits_what_a_linear_programme_over_pairs_of_laws_reaches(ep
     limits = [delta, slope - 1 + delta, slope - 1 + delta, delta]
     solved = linprog([-prior, 1 - prior], A_ub=rows, b_ub=limits, bounds=[(0, 1), (0, 1)])
     accuracy = 1 - prior - solved.fun
-
     result = convert(epsilon=epsilon, delta=delta, prior=prior, false_positive_rates=RATES)
 
     assert row(result, "advantage").at_most == pytest.approx(2 * accuracy - 1, abs=1e-9)
@@ -97,7 +96,6 @@ def test_an_epsilon_limits_what_a_linear_programme_over_pairs_of_laws_reaches(ep
 def test_a_pure_epsilon_is_within_its_mu_and_touches_it(epsilon) -> None:
     mu = row(convert(epsilon=epsilon), "mu").at_most
     rates = np.concatenate([np.logspace(-300, -1, 4000), np.linspace(0.1, 1.0, 1000)])
-
     pure, gaussian = dp.ApproximateDp(epsilon).envelope().tpr(rates), dp.GaussianDp(mu).envelope().tpr(rates)
 
     assert (pure <= gaussian * (1 + 1e-9) + 1e-15).all()

@@ -123,7 +123,6 @@ def test_no_record_beats_a_promise_about(adjacency, neighbours, weight, size, de
 def test_where_each_record_has_a_coin_of_its_own_adding_and_removing_is_enough(seed, delta):
     laws, rng = mechanism(seed, 0.3 + seed % 3), np.random.default_rng(seed)
     promise = ApproximateDp(promised(one_added_or_removed(laws), delta), delta)
-
     table = bounds(promise, 0.3, 1.0, RATES, "add_remove", "independent")
 
     for record in range(RECORDS):

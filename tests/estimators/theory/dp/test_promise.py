@@ -31,7 +31,6 @@ def test_one_pair_has_three_corners(pair):
 def test_many_pairs_are_the_least_of_their_lines(seed):
     rng = np.random.default_rng(seed)
     epsilons, deltas = rng.exponential(2.0, 9), rng.random(9) ** rng.integers(1, 6)
-
     found = Corners.of(epsilons, deltas)
 
     np.testing.assert_allclose(found.tpr(RATES), below_all(epsilons, deltas), atol=1e-13)
@@ -60,7 +59,6 @@ def test_a_gaussian_promise_has_the_gaussian_curve(mu, prior):
 def test_the_pairs_of_a_gaussian_promise_touch_its_curve_from_above():
     epsilons = np.linspace(0.0, 12.0, 400)
     curve = DpCurve(tuple(epsilons), tuple(gaussian_delta(1.3, e) for e in epsilons))
-
     gap = curve.envelope().tpr(RATES) - GaussianDp(1.3).envelope().tpr(RATES)
 
     assert gap.min() >= -1e-12
@@ -70,7 +68,6 @@ def test_the_pairs_of_a_gaussian_promise_touch_its_curve_from_above():
 @pytest.mark.parametrize("pair", PAIRS[:-1])
 def test_twice_is_the_curve_of_the_curve(pair):
     once = ApproximateDp(*pair).envelope()
-
     twice = once.twice()
 
     np.testing.assert_allclose(twice.tpr(RATES), once.tpr(once.tpr(RATES)), atol=1e-13)
@@ -121,7 +118,6 @@ def test_two_steps_of_pure_dp_allow_less_than_twice_its_epsilon(epsilon):
 def test_a_gain_is_exact_however_unequal_the_weights(promise, weights):
     envelope, (less, more) = promise.envelope(), sorted(weights)
     rates = np.geomspace(1e-30, 1.0, 20_000)
-
     gain = envelope.gain(*weights)
 
     assert gain == envelope.gain(*weights[::-1])

@@ -17,7 +17,6 @@ BOTH = Fits.of(DRAWS, PAIRS.before, PAIRS.after, PAIRS.record)
 
 def test_all_ways_that_apply_are_there_and_certified_ones_are_told_from_estimates() -> None:
     calibrator = Calibrator.of(BOTH)
-
     found = calibrator.calibrations("ball", mip.moment_laplace(calibrator.spread), 0.1)
 
     assert [(each.name, each.certified) for each in found] == [
@@ -36,7 +35,6 @@ def test_all_ways_that_apply_are_there_and_certified_ones_are_told_from_estimate
 
 def test_what_is_printed_and_refuted_is_never_the_tightest() -> None:
     calibrator = Calibrator.of(BOTH)
-
     bounds = bounds_of(
         calibrator.calibrations("ball", mip.moment_laplace(calibrator.spread), 0.49), ("swaps", "ball")
     )
@@ -51,7 +49,6 @@ def test_of_several_certificates_the_one_chosen_beforehand_is_marked_though_anot
     """The least of several random certificates misses more often than each: nobody is led to take it."""
     calibrator = Calibrator.of(BOTH)
     found = calibrator.calibrations("bell", mip.Gaussian(calibrator.spread), 0.1)
-
     bounds = {bound.name: bound for bound in bounds_of(found, ("draws", "bell"))}
 
     assert bounds["swaps_bell"].value < bounds["draws_bell"].value
@@ -86,7 +83,6 @@ def test_the_noise_of_swaps_keeps_eta_against_our_own_attack() -> None:
     calibrator = Calibrator.of(BOTH)
     bell = mip.Gaussian(calibrator.spread)
     scale = calibrator.scales(bell)["swaps"](0.1)
-
     found = mip.attack(lambda rows: rows.mean(axis=0), DATA, bell, scale, seed=3, shadows=400, releases=500)
 
     assert found.eta <= 0.1

@@ -62,7 +62,6 @@ def test_the_bound_by_draws_is_attained_where_the_parameter_tells_membership(noi
 
 def test_a_scale_chosen_on_the_swaps_themselves_is_too_small_no_more_often_than_stated() -> None:
     generator, runs, eta, confidence = np.random.default_rng(5), 100, 0.2, 0.8
-
     scales = [
         mip.Sizes.of_swaps(BELL, *mean_swaps(generator, 40)).scale(eta, confidence) for _ in range(runs)
     ]
@@ -75,7 +74,6 @@ def test_a_scale_chosen_on_the_swaps_themselves_is_too_small_no_more_often_than_
 def test_a_scale_chosen_on_the_draws_themselves_is_too_small_no_more_often_than_stated() -> None:
     generator, runs, eta, confidence = np.random.default_rng(6), 100, 0.2, 0.8
     theta = HALVES @ DATA / 3.0
-
     scales = [
         mip.Sizes.of_draws(LINE, theta[generator.integers(20, size=120)]).scale(eta, confidence)
         for _ in range(runs)
@@ -88,7 +86,6 @@ def test_a_scale_chosen_on_the_draws_themselves_is_too_small_no_more_often_than_
 def test_draws_certify_within_a_seventh_of_what_the_moment_bound_would_say_if_it_knew_the_moment() -> None:
     """Gaussian parameters: E|theta - theta'|/(2 s) is 2/sqrt(pi) of sigma/(2 s), to first order."""
     draws = np.random.default_rng(7).normal(size=200_000)
-
     ratio = mip.Sizes.of_draws(LINE, draws).scale(0.01) / mip.linear_scale(0.01, 1.0)
 
     assert 1.12 < ratio < 1.14  # 2/sqrt(pi) is 1.128
@@ -166,7 +163,6 @@ WORLDS: dict[str, tuple[Draw, float]] = {
 def test_the_limit_is_below_the_mean_no_more_often_than_stated(world, n) -> None:
     draw, mean = WORLDS[world]
     generator, runs, alpha = np.random.default_rng(n), 400, 0.1
-
     misses = sum(
         all_below(draw(generator, n), mean, np.zeros(n, dtype=np.int64), 1, alpha) for _ in range(runs)
     )
@@ -196,7 +192,6 @@ def chernoff(x: NDArray[np.float64], alpha: float) -> float:
 @pytest.mark.parametrize("alpha", [0.05, 5e-4])
 def test_where_the_numbers_agree_it_is_shorter_than_the_three_others_that_are_proven(alpha) -> None:
     x = WORLDS["narrow"][0](np.random.default_rng(0), 200)
-
     found = upper_mean(x, alpha)
 
     assert found - x.mean() < 0.5 * min(
@@ -218,7 +213,6 @@ def test_on_the_terms_it_is_used_for_it_is_the_shortest_of_the_four(fit, rounds)
     sizes, alpha = mip.Sizes.of_swaps(mip.Gaussian([1.0]), pairs.before, pairs.after, pairs.record), 0.05
     x = sizes.noise.total_variation(sizes.sizes / sizes.scale(0.1))
     own = [x[sizes.group == record] for record in range(40)]
-
     ours = max(upper_mean(each, alpha) for each in own)
 
     assert ours == pytest.approx(0.2, rel=1e-4)
@@ -243,7 +237,6 @@ def test_the_worst_of_forty_groups_is_below_the_limit_no_more_often_than_stated_
     rows = rows_needed(0.2, alpha)
     group, mean = np.repeat(np.arange(40), rows), np.full(40, others)
     mean[7] = 0.2
-
     wrong = sum(
         all_below((generator.random(len(group)) < mean[group]).astype(float), 0.2, group, 40, alpha)
         for _ in range(runs)
@@ -282,7 +275,6 @@ def test_a_scale_for_forty_records_is_too_small_no_more_often_than_stated() -> N
 def test_the_worst_group_decides_at_a_level_of_its_own() -> None:
     generator = np.random.default_rng(2)
     x, group = np.concatenate([0.1 * generator.random(100), generator.random(100)]), np.repeat([0, 1], 100)
-
     found = upper_mean(x, 0.05, group, 2)
 
     assert found == pytest.approx(upper_mean(x[100:], 0.05), abs=1e-12)

@@ -14,7 +14,6 @@ def test_theorem_8_needs_a_factor_of_two(epsilon) -> None:
     """Randomised response: TPR - FPR is tanh(epsilon/2), twice its eta; the paper says at most once."""
     true = 1 / (1 + np.exp(-epsilon))
     eta = mip.finite_eta([[true, 1 - true], [1 - true, true]], 2).eta
-
     gap = true - (1 - true)
 
     assert gap > eta * 1.9  # the paper's TPR <= FPR + eta
@@ -52,7 +51,6 @@ def test_what_is_attained_against_the_printed_radius_is_simulated_too() -> None:
     direction = generator.standard_normal((20_000, d))
     cosine = direction[:, 0] / np.linalg.norm(direction, axis=1)
     along = generator.laplace(scale=scale, size=20_000) * cosine
-
     attained = (np.abs(along) < 1.0).mean() / 2.0
 
     assert attained == pytest.approx(printed_eta(scale, d), abs=0.01)
@@ -105,7 +103,6 @@ def test_halves_of_a_half_have_another_moment_than_the_theorem_asks_for() -> Non
     """The mean of n/4 of n/2 records varies sqrt(2) times as much as that of n/2 of n; other fits vary less."""
     data = np.random.default_rng(3).normal(size=12)
     asked = (matrix(12, 6, "") @ data / 6).std()
-
     printed = np.sqrt(np.mean([(matrix(6, 3, "") @ data[row] / 3).var() for row in matrix(12, 6, "")]))
 
     assert printed == pytest.approx(asked * np.sqrt(2), rel=1e-9)

@@ -59,7 +59,6 @@ def test_the_law_is_that_of_rejection_sampling_from_the_density(order) -> None:
     law = noise(order, 1.0, 0.5)
     box = generator.uniform(-14, 14, (400_000, 2))
     kept = box[generator.random(len(box)) < np.exp(-law.size(box))]
-
     draws = law.sample(1.0, len(kept), generator)
 
     assert len(kept) > 900
@@ -76,7 +75,6 @@ def test_the_direction_is_the_cone_measure_as_a_uniform_point_of_the_ball_has_it
     cube = generator.uniform(-1, 1, (200_000, 3))
     ball = cube[norm.of(cube) <= 1.0]
     directions = ball / norm.of(ball)[:, None]
-
     found = norm.sphere(len(ball), generator)
 
     np.testing.assert_allclose(norm.of(found), 1.0, atol=1e-12)
@@ -138,7 +136,6 @@ def test_no_shift_is_told_apart_better_than_stated(order, shift) -> None:
     points = np.stack(np.meshgrid(grid, grid, indexing="ij"), axis=-1).reshape(-1, 2)
     there, here = np.exp(-law.size(points - v)), np.exp(-law.size(points))
     truth = np.abs(there / there.sum() - here / here.sum()).sum() / 2
-
     stated = law.total_variation(law.size(v[None, :]))[0]
 
     assert stated >= truth - 2e-4  # the grid's own error
@@ -153,7 +150,6 @@ def test_a_norm_with_corners_attains_the_bound_in_many_dimensions() -> None:
     generator, d, v = np.random.default_rng(6), 400, 1.0
     law = mip.KNorm(mip.Norm.max(d))
     x = law.sample(1.0, 20_000, generator)
-
     loss = law.size(x - v) - law.size(x)
     attained = np.maximum(0.0, -np.expm1(-loss)).mean()  # E (1 - q/p)_+ under p
 
@@ -176,7 +172,6 @@ def test_a_norm_with_corners_attains_the_bound_in_many_dimensions() -> None:
 )
 def test_total_variation_rises_from_zero_is_concave_and_has_its_inverse(law) -> None:
     v = np.linspace(0, 6, 200)
-
     found = law.total_variation(v)
 
     assert found[0] == 0.0

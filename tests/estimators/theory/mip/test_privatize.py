@@ -48,7 +48,6 @@ def test_an_attack_of_our_own_never_beats_eta(fit, method) -> None:
 
 def test_without_noise_to_speak_of_the_same_attack_finds_everybody() -> None:
     released = mip.privatize(FITS["mean"], POINTS[:8], 0.1, seed=3)
-
     found = mip.attack(FITS["mean"], POINTS[:8], released.noise, released.scale / 1e6, seed=4)
 
     assert found.lower > 0.95  # there are but 70 halves
@@ -57,7 +56,6 @@ def test_without_noise_to_speak_of_the_same_attack_finds_everybody() -> None:
 def test_the_attack_comes_near_what_is_attained() -> None:
     rows, data, noise = matrix(8, 4, ""), POINTS[:8, 0], mip.Gaussian([1.0])
     truth = mip.attained_eta(rows @ data / 4, rows, noise, 0.3)
-
     found = mip.attack(np.mean, data, noise, 0.3, seed=5, shadows=2000, releases=8000)
 
     np.testing.assert_allclose(found.accuracy - 0.5, truth, atol=0.025)
@@ -77,7 +75,6 @@ def test_swaps_add_less_noise_than_draws_and_both_far_less_than_the_paper() -> N
 @pytest.mark.parametrize("shape", [(), (3,), (3, 3)])
 def test_parameters_keep_their_shape(shape) -> None:
     fit = {(): lambda r: r.mean(), (3,): lambda r: r.mean(axis=0), (3, 3): covariance}[shape]
-
     released = mip.privatize(fit, POINTS, 0.2, seed=1, method=mip.Moment())
 
     assert released.parameters.shape == released.deviation.shape == shape
@@ -138,7 +135,6 @@ def test_a_fit_that_draws_numbers_itself_and_minds_the_order_is_as_welcome() -> 
 
 def test_an_odd_number_of_records_has_a_baseline_above_one_half() -> None:
     released = mip.privatize(np.mean, POINTS[:7, 0], 0.2, seed=2)
-
     found = mip.attack(np.mean, POINTS[:7, 0], released.noise, released.scale, seed=1)
 
     assert released.baseline == found.baseline == pytest.approx(4 / 7)
@@ -188,7 +184,6 @@ def test_the_seed_alone_decides_and_without_one_the_operating_system_gives_128_b
 def test_draws_pairs_attack_and_release_of_one_seed_share_no_training_set() -> None:
     """Powers of two: a sum tells the set, and of 184,756 hardly one comes twice by itself."""
     data = 2.0 ** np.arange(20)
-
     draws = set(mip.fitted_draws(np.sum, data, 20, seed=1)[:, 0])
     pairs = mip.swap_pairs(np.sum, data, 20, seed=1)
 
@@ -201,7 +196,6 @@ def test_draws_pairs_attack_and_release_of_one_seed_share_no_training_set() -> N
 def test_pairs_are_a_half_with_the_record_and_the_same_half_without() -> None:
     """Powers of two: a sum tells the set."""
     data = 2.0 ** np.arange(10)
-
     pairs = mip.swap_pairs(np.sum, data, 30, seed=0)
 
     assert np.bincount(pairs.record).tolist() == [30] * 10  # one swap a round for every record

@@ -182,7 +182,6 @@ def test_stating_more_categories_never_shortens_and_lemma_23_caps_the_upper_end(
 def test_certified_records_are_enough_and_not_many_more_than_the_sample_says(universe):
     p = np.random.default_rng(2).dirichlet(np.ones(25))
     tally = Tally.of_counts(np.random.default_rng(3).multinomial(3000, p), universe)
-
     found = records_from(tally, 0.02)
 
     assert records_from(Tally.of_counts([20, 20, 10]), 0.001) == inf  # the unseen alone might give away more

@@ -34,7 +34,6 @@ def test_the_rule_is_the_best_of_all_attacks_and_delta_what_it_gains(seed, nu, w
 
 def test_without_a_share_it_is_the_total_variation_which_no_share_exceeds() -> None:
     laws = np.random.default_rng(1).dirichlet(np.ones(4), size=2).T
-
     result = mis.assess_divergence(laws, member_weight=2.0)
 
     assert result.delta == result.total_variation == pytest.approx(np.abs(laws[:, 0] - laws[:, 1]).sum() / 2)

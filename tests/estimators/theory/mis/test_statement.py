@@ -22,7 +22,6 @@ def test_corollary_15_holds_delta_from_below_where_its_condition_is_met() -> Non
 
 def test_the_mean_loss_is_said_with_the_cut_it_vouches_for() -> None:
     train, heldout = np.full(50, 0.01), np.linspace(0.05, 2.0, 50)
-
     plain, result = (mis.assess_overfitting(train, heldout, alpha=alpha) for alpha in (None, 0.1))
 
     assert plain.by_mean is None

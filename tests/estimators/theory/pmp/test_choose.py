@@ -13,7 +13,6 @@ from tests.estimators.theory.pmp.worlds import FALLING
 
 def test_the_practical_epsilon_is_not_monotone_in_epsilon() -> None:
     mechanism = Summed(FALLING, 4.0)
-
     found = [mechanism.exact(epsilon).epsilon for epsilon in (8.0, 16.0, 64.0)]
 
     assert found == sorted(found, reverse=True)
@@ -23,7 +22,6 @@ def test_the_practical_epsilon_is_not_monotone_in_epsilon() -> None:
 @pytest.mark.parametrize("wanted", [0.01, 0.3, 0.9])
 def test_epsilon_is_the_first_that_reaches_what_is_wanted(wanted) -> None:
     mechanism = Summed(FALLING, 4.0)
-
     found = choose.epsilon(mechanism, wanted)
 
     assert mechanism.exact(found).epsilon <= wanted
@@ -38,7 +36,6 @@ def test_what_is_never_reached_stops_at_the_farthest() -> None:
 
 def test_by_exchanges_it_is_smaller_and_still_enough() -> None:
     mechanism = Summed(np.random.default_rng(0).random((10, 3)), 1.0)
-
     found = choose.epsilon_by_exchanges(mechanism, 0.5)
 
     assert 0.5 <= found <= choose.epsilon(mechanism, 0.5)
@@ -56,7 +53,6 @@ def test_epsilon_on_records_is_reached() -> None:
 @pytest.mark.parametrize("delta", [1e-6, 1e-2])
 def test_sigma_is_the_least_that_keeps_what_is_wanted(wanted, delta) -> None:
     moved = of_sum(np.random.default_rng(0).normal(size=(30, 3)))
-
     found = choose.sigma(moved, wanted, delta)
 
     assert Gaussian(moved, found).epsilon(delta) <= wanted

@@ -20,7 +20,6 @@ def test_practical_epsilons_are_those_of_the_literal_sum(n, outcomes, epsilon) -
     losses = losses_of(n, n, outcomes)
     laws = exponential_laws(losses, epsilon, 1.0)
     mechanism = Summed(losses, 1.0)
-
     found = mechanism.exact(epsilon)
 
     assert found.epsilons.tolist() == pytest.approx(practical_epsilons(laws, n), rel=1e-10)
@@ -31,7 +30,6 @@ def test_practical_epsilons_are_those_of_the_literal_sum(n, outcomes, epsilon) -
 def test_meeting_in_the_middle_is_one_training_set_after_the_other(epsilon) -> None:
     scores = Summed(losses_of(3, 5, 7), 1.0).scores(epsilon)
     blocks = ((chosen, chosen @ scores) for chosen in subsets.all_subsets(10, 5, 100))
-
     quick, slow = laws_of_sums(scores), laws_of_blocks(blocks, 252, 10)
 
     np.testing.assert_allclose(quick.inside, slow.inside, rtol=1e-12, atol=1e-13)
@@ -41,7 +39,6 @@ def test_meeting_in_the_middle_is_one_training_set_after_the_other(epsilon) -> N
 def test_probabilities_too_small_for_floats_keep_their_ratio() -> None:
     mechanism = Summed(np.array([[0.0, 1.0], [0.0, 1.0], [0.0, 0.9], [0.0, 0.8]]), 1.0)
     far = 4000.0
-
     found = mechanism.exact(far)
 
     assert np.exp(found.inside[:, 1]).max() == 0.0
@@ -63,7 +60,6 @@ def test_the_papers_one_direction_misses_what_the_definition_asks() -> None:
 @pytest.mark.parametrize("epsilon", [0.01, 1.0, 10.0, 200.0])
 def test_truth_is_below_the_bound_by_exchanges_which_is_below_dp(seed, epsilon) -> None:
     mechanism = Summed(losses_of(seed, 4, 4) ** 3, 1.0)
-
     truth, bound = mechanism.exact(epsilon).epsilons, mechanism.exchanges(epsilon)
 
     assert (truth <= bound + 1e-12).all()
@@ -88,7 +84,6 @@ def test_the_bound_by_exchanges_is_the_worst_mean_over_half_of_the_others() -> N
 def test_a_constant_of_a_record_changes_nothing_however_large() -> None:
     losses = np.round(losses_of(2, 3, 3), 3)
     far = losses + np.array([[0.0], [1e9], [0.0], [-1e9], [5.0], [0.0]])
-
     found = Summed(far, 1e10).exact(1e6), Summed(losses, 1e10).exact(1e6)
 
     assert found[0].epsilons.tolist() == pytest.approx(found[1].epsilons.tolist(), abs=1e-9)
@@ -98,7 +93,6 @@ def test_the_bound_by_exchanges_can_be_far_below_epsilon_on_records() -> None:
     losses = np.zeros((40, 2))
     losses[0, 1] = 1.0  # one outlier among equals: only its own exchanges move anything
     mechanism = Summed(losses, 1.0)
-
     bound = mechanism.exchanges(4.0)
 
     assert bound[1:].max() == pytest.approx(np.log(1 + (np.exp(2.0) - 1) / 20))
@@ -108,7 +102,6 @@ def test_the_bound_by_exchanges_can_be_far_below_epsilon_on_records() -> None:
 def test_any_loss_is_asked_by_its_table_of_training_sets() -> None:
     losses = losses_of(0, 3, 4)
     table = subsets.matrix(6, 3, "") @ losses
-
     summed, tabled = Summed(losses, 1.0), Tabled(table, 1.0)
 
     np.testing.assert_allclose(summed.exact(5.0).epsilons, tabled.exact(5.0).epsilons, rtol=1e-12)

@@ -43,7 +43,6 @@ def integrated(points: Floats, sigma: float, epsilon: float) -> float:
 @pytest.mark.parametrize("sigma", [0.2, 1.0, 5.0])
 def test_proposition_12_is_never_below_the_truth(epsilon, sigma) -> None:
     points = points_of(3, 8, 1)
-
     found = Gaussian(of_sum(points), sigma).delta(epsilon)
 
     assert integrated(points, sigma, epsilon) <= found + 1e-9
@@ -54,7 +53,6 @@ def test_proposition_12_is_never_below_the_truth(epsilon, sigma) -> None:
 @pytest.mark.parametrize("epsilon", [0.0, 0.3, 3.0])
 def test_for_n_1_it_is_the_truth(epsilon) -> None:
     points = np.array([[0.0], [1.5]])
-
     found = Gaussian(of_sum(points), 1.0).delta(epsilon)
 
     assert found == pytest.approx(integrated(points, 1.0, epsilon), abs=1e-7)
@@ -98,7 +96,6 @@ def test_epsilon_is_the_least_at_which_the_literal_form_gives_delta(records, dim
     points[:outliers] *= 1000.0
     moved = of_sum(points)
     sigma = shifts.gaussian_sigma(moved.largest, 10.0, 1e-2)
-
     found = Gaussian(moved, sigma).epsilon(1e-2)
 
     assert literal(points, sigma, found) <= 1e-2 * (1 + 1e-9)
@@ -112,7 +109,6 @@ def test_bins_are_never_below_and_hardly_above(outliers) -> None:
     points[:outliers] *= 500.0
     grid = np.array([0.0, 0.2, 1.0, 3.0])
     mechanism = Gaussian(of_sum(points), 2.0)
-
     bins, exact = mechanism.deltas(grid), np.array([mechanism.delta(float(e)) for e in grid])
 
     assert (bins >= exact).all()
@@ -123,7 +119,6 @@ def test_patience_that_runs_out_leaves_an_upper_bound(monkeypatch) -> None:
     points = points_of(2, 300, 10)
     patient = Gaussian(of_sum(points), 3.0)
     exact, exact_delta = patient.epsilon(1e-2), patient.delta(0.5)
-
     monkeypatch.setattr("estimators.theory.pmp.gaussian._patience", lambda distances: 1)
 
     assert exact <= patient.epsilon(1e-2) <= exact * 1.02
@@ -160,7 +155,6 @@ def test_a_tiny_distance_counts_beside_a_huge_one_and_a_power_of_two_changes_no_
 def test_one_records_epsilon_is_at_most_everybodys() -> None:
     points = points_of(4, 20, 2)
     mechanism = Gaussian(of_sum(points), 1.0)
-
     each = [mechanism.record_epsilon(x, 0.01) for x in range(20)]
 
     assert max(each) == pytest.approx(mechanism.epsilon(0.01), rel=1e-9)

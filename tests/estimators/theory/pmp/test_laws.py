@@ -20,7 +20,6 @@ def test_the_modular_sum_is_ln_2_for_n_3_and_ln_38_37_for_n_6() -> None:
 
 def test_no_epsilon_is_enough_for_the_modular_sum_to_be_dp() -> None:
     laws, sets = modular_sum(3), training_sets(3)
-
     first, second = laws[sets.index((0, 1, 2))], laws[sets.index((0, 1, 3))]
 
     assert (first * second).sum() == 0.0  # neighbours whose outcomes have nothing in common

@@ -56,7 +56,6 @@ def test_each_end_misses_as_often_as_its_half_of_the_rest_says(monkeypatch, loss
 
 def test_the_upper_end_of_the_worst_asks_for_less_than_all_records_together() -> None:
     mechanism = Summed(RANDOM, 1.0)
-
     found = sample_epsilon(mechanism, 1.0, 5000)
 
     assert mechanism.exact(1.0).epsilon < found.estimate.upper < found.uppers.max()
@@ -66,7 +65,6 @@ def test_the_upper_end_of_the_worst_asks_for_less_than_all_records_together() ->
 def test_limits_close_in_on_the_truth() -> None:
     mechanism = Summed(np.random.default_rng(1).random((12, 4)), 1.0)
     truth = mechanism.exact(1.0).epsilon
-
     found = sample_epsilon(mechanism, 1.0, 200_000)
 
     assert truth in found.estimate.interval
@@ -78,7 +76,6 @@ def test_limits_close_in_on_the_truth() -> None:
 
 def test_a_few_draws_know_no_less_than_the_bound_by_exchanges() -> None:
     mechanism = Summed(np.random.default_rng(2).random((60, 5)), 1.0)
-
     found = sample_epsilon(mechanism, 2.0, 2)
 
     assert found.estimate.lower == 0.0
@@ -89,7 +86,6 @@ def test_an_outcome_that_cannot_be_learned_of_keeps_its_bound() -> None:
     losses = np.zeros((40, 2))
     losses[:, 1] = np.linspace(0.0, 1.0, 40)
     mechanism = Summed(losses, 1.0)
-
     found = sample_epsilon(mechanism, 300.0, 500)  # outcome 1 has a probability of e^-1500
 
     assert found.estimate.lower <= found.estimate.upper <= 300.0
@@ -99,7 +95,6 @@ def test_an_outcome_that_cannot_be_learned_of_keeps_its_bound() -> None:
 def test_log_probabilities_stay_within_their_range() -> None:
     scores = np.random.default_rng(3).normal(size=(10, 4)) * 2
     logs = log_softmax(subsets.matrix(10, 5, "") @ scores, axis=1)
-
     low, high = log_range(scores)
 
     assert (low <= logs.min(axis=0) + 1e-12).all()
@@ -116,7 +111,6 @@ def test_equal_records_and_a_single_outcome_are_no_trouble_and_tables_too_large_
 def test_progress_is_told_and_the_seed_repeats() -> None:
     mechanism = Summed(np.random.default_rng(1).random((30, 4)), 1.0)
     progress: list[float] = []
-
     one = sample_epsilon(mechanism, 1.0, 100_000, seed=7, progress=progress.append)
     two = sample_epsilon(mechanism, 1.0, 100_000, seed=7)
     other = sample_epsilon(mechanism, 1.0, 100_000, seed=8)

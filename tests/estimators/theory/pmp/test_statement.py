@@ -28,7 +28,6 @@ def test_any_finite_law_is_told_at_a_delta() -> None:
 @pytest.mark.parametrize("delta", [0.0, 0.02])
 def test_the_curve_of_a_finite_law_passes_its_epsilon_and_eta_is_mips(delta) -> None:
     laws = np.random.default_rng(3).dirichlet(np.ones(3), size=20)
-
     result = pmp.assess_finite(laws, delta)
 
     assert np.interp(result.practical_epsilon, result.grid, result.deltas) == pytest.approx(delta, abs=2e-3)
