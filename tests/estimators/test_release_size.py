@@ -112,9 +112,9 @@ def test_no_size_is_said_where_even_the_smallest_exceeds_the_limit() -> None:
     train, holdout, _, _ = drawn(3, 400)
     answer = release_size(train, holdout, train, sizes=[200, 400], max_advantage=0.1, queries=NEAR)
 
-    start = "No size: with 97.5% confidence (one end of a 95% interval) even the smallest exceeds 0.1. The first 200 of "
+    start = "No size: with 97.5% confidence (one end of a 95% interval) even the smallest exceeds 0.1."
     assert (decisions(answer), answer.largest) == ("ff", None)
-    assert answer.sentence.startswith(f"{start}400 released rows:")
+    assert answer.sentence.startswith(f"{start} The first 200 of 400 released rows:")
 
 
 def test_an_advantage_that_falls_again_does_not_let_a_larger_size_through() -> None:
@@ -243,15 +243,12 @@ def test_one_released_row_and_missing_values_have_an_answer() -> None:
 
 
 def test_equal_released_rows_give_the_same_at_every_size() -> None:
-    rng = np.random.default_rng(11)
+    rng, released = np.random.default_rng(11), {"x": np.full(50, 0.5), "y": np.full(50, -0.5)}
     train, holdout, reference = (points(rng, n) for n in (80, 80, 60))
-    released, options = (
-        {"x": np.full(50, 0.5), "y": np.full(50, -0.5)},
-        {"queries": ["closeness"], "sizes": [1, 10, 50]},
-    )
-    steps = release_size(train, holdout, released, reference, **options).series.steps
+    answer = release_size(train, holdout, released, reference, queries=["closeness"], sizes=[1, 10, 50])
 
-    assert len({(step.estimate.lower, step.estimate.value, step.estimate.upper) for step in steps}) == 1
+    ends = {(step.estimate.lower, step.estimate.value, step.estimate.upper) for step in answer.series.steps}
+    assert len(ends) == 1
 
 
 def test_the_same_seed_draws_the_same_rows_and_sizes_are_a_set() -> None:
