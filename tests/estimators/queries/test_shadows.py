@@ -123,10 +123,12 @@ def ratios(online: bool, a: float) -> list[float]:
 
 
 @each_case("online, a", [(True, 0.3), (False, 0.0), (False, 0.3), (False, 1.0)])
-def test_rmia_is_the_log_of_the_records_ratio(online, a) -> None:
+def test_rmia_is_the_log_of_the_records_ratio_also_of_probabilities_that_no_float_holds(online, a) -> None:
     scores = shadows.rmia(np.log(OWN), np.log(PROBABILITIES), MEMBERSHIP, online=online, a=a)
+    far = shadows.rmia([-900.0, -1000.0, -0.0], [[-1000.0, -1000.0, -0.0]] * 2, a=1.0)
 
     np.testing.assert_allclose(scores, np.log(ratios(online, a)), rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(far, [100, 0, 0], atol=1e-9)
 
 
 @each_case("online, gamma", [(True, 1.0), (False, 1.0), (False, 2.0), (True, 0.5)])
@@ -149,28 +151,18 @@ def test_rmia_with_a_population_is_the_papers_share_and_orders_records_alike(onl
     assert (np.diff(scores[np.argsort(alone)]) >= 0).all()
 
 
-def test_rmia_takes_probabilities_that_nothing_else_can_hold() -> None:
-    scores = shadows.rmia(
-        [-900.0, -1000.0, -0.0], [[-1000.0, -1000.0, -0.0], [-1000.0, -1000.0, -0.0]], a=1.0
-    )
-
-    np.testing.assert_allclose(scores, [100, 0, 0], atol=1e-9)
-
-
 # Calibration, references, ranks
 
 
-def test_calibrated_loss_is_the_signal_less_the_mean_of_shadows_without_the_record() -> None:
+def test_calibrated_loss_is_the_signal_less_the_mean_of_shadows_without_the_record_and_a_reference_one() -> (
+    None
+):
     by_hand = [signal - split(column)[1].mean() for column, signal in enumerate(TARGET)]
+    of_one = shadows.reference(TARGET, SIGNALS[0])
 
     np.testing.assert_allclose(shadows.calibrated_loss(TARGET, SIGNALS, MEMBERSHIP), by_hand)
-
-
-def test_a_reference_is_one_shadow() -> None:
-    scores = shadows.reference(TARGET, SIGNALS[0])
-
-    np.testing.assert_array_equal(scores, [a - b for a, b in zip(TARGET, SIGNALS[0], strict=True)])
-    np.testing.assert_array_equal(scores, shadows.calibrated_loss(TARGET, SIGNALS[:1]))
+    np.testing.assert_array_equal(of_one, TARGET - SIGNALS[0])
+    np.testing.assert_array_equal(of_one, shadows.calibrated_loss(TARGET, SIGNALS[:1]))
 
 
 def test_the_rank_is_the_share_of_shadows_without_the_record_that_are_below() -> None:
@@ -184,17 +176,11 @@ def test_the_rank_is_the_share_of_shadows_without_the_record_that_are_below() ->
 
 
 @each_case("query", [shadows.lira_offline, shadows.calibrated_loss, shadows.reference_rank])
-def test_without_a_membership_no_shadow_saw_any_record(query) -> None:
-    nobody = np.zeros((MODELS, RECORDS), np.uint8)
-
-    np.testing.assert_array_equal(query(TARGET, SIGNALS), query(TARGET, SIGNALS, nobody))
-
-
-@each_case("query", [shadows.lira_offline, shadows.calibrated_loss, shadows.reference_rank])
-def test_what_shadows_with_the_record_say_is_passed_over(query) -> None:
-    other = np.where(MEMBERSHIP, 1e6, SIGNALS)
+def test_what_shadows_with_the_record_say_is_passed_over_and_without_a_membership_none_saw_it(query) -> None:
+    nobody, other = np.zeros((MODELS, RECORDS), np.uint8), np.where(MEMBERSHIP, 1e6, SIGNALS)
 
     np.testing.assert_array_equal(query(TARGET, other, MEMBERSHIP), query(TARGET, SIGNALS, MEMBERSHIP))
+    np.testing.assert_array_equal(query(TARGET, SIGNALS), query(TARGET, SIGNALS, nobody))
 
 
 # Quantile regression

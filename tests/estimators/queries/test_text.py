@@ -64,12 +64,6 @@ def test_the_zlib_ratio_is_the_loss_over_the_bytes_of_the_compressed_text() -> N
     np.testing.assert_allclose(text.zlib_ratio(LOGS, text.compressed_sizes(TEXTS)), by_hand)
 
 
-def test_texts_are_compressed_in_utf_8() -> None:
-    assert text.compressed_sizes(["grün", "grün".encode(), "", "\ud800"]).tolist() == [
-        len(zlib.compress(each)) for each in ("grün".encode(), "grün".encode(), b"", b"\xed\xa0\x80")
-    ]
-
-
 @each_case("share", (0.1, 0.2, 0.3, 0.5, 0.7, 1.0))
 def test_min_k_is_the_mean_of_the_least_likely_tokens(share) -> None:
     np.testing.assert_allclose(text.mink(LOGS, share=share), [smallest(row, share) for row in LOGS])
@@ -132,49 +126,31 @@ QUERIES: list[tuple[Any, ...]] = [
 
 
 @each_case("query", QUERIES)
-def test_a_padded_array_is_read_up_to_its_lengths(query) -> None:
+def test_padded_arrays_lists_and_single_precision_are_read_and_a_texts_score_is_its_own(query) -> None:
     ask, *rows = query
     expected = ask(*rows)
-
-    for fill in (float("nan"), 0.0, 7.0):
-        np.testing.assert_array_equal(ask(*(padded(each, fill) for each in rows), lengths=SIZES), expected)
-
-
-@each_case("query", QUERIES)
-def test_lists_and_single_precision_are_read(query) -> None:
-    ask, *rows = query
-    expected = ask(*rows)
-
-    np.testing.assert_array_equal(ask(*([row.tolist() for row in each] for each in rows)), expected)
     single = [[row.astype(np.float32) for row in each] for each in rows]
-    np.testing.assert_allclose(ask(*single), expected, rtol=1e-4, atol=1e-5)
-
-
-@each_case("query", QUERIES)
-def test_a_texts_score_is_its_own(query) -> None:
-    ask, *rows = query
     alone = np.concatenate([ask(*([each[i]] for each in rows)) for i in range(len(SIZES))])
 
-    np.testing.assert_allclose(ask(*rows), alone, rtol=1e-12)
+    for fill in (float("nan"), 0.0, 7.0):  # padding is not read
+        np.testing.assert_array_equal(ask(*(padded(each, fill) for each in rows), lengths=SIZES), expected)
+    np.testing.assert_array_equal(ask(*([row.tolist() for row in each] for each in rows)), expected)
+    np.testing.assert_allclose(ask(*single), expected, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(expected, alone, rtol=1e-12)
 
 
 # Probabilities of 0 and 1
 
 
-def test_a_probability_of_0_counts_as_1e_30() -> None:
-    least = math.log(1e-30)
+def test_a_probability_of_0_counts_as_1e_30_and_a_certain_model_is_no_division_by_zero() -> None:
+    least, ratios = math.log(1e-30), text.reference_ratio([[0.0], [0.0], [-1.0]], [[0.0], [-1.0], [0.0]])
 
     assert text.text_loss([[-np.inf, 0.0]]) == pytest.approx([least / 2])
     assert text.mink([[-1000.0, -1.0]], share=0.5) == pytest.approx([least])
     assert text.reference_difference([[-np.inf]], [[-1e9]]).tolist() == [0.0]
-
-
-def test_a_model_that_is_certain_is_no_division_by_zero() -> None:
     assert text.minkpp([[0.0, -2.0]], [[0.0, -2.0]], [[0.0, 0.0]], share=1.0).tolist() == [0.0]
     assert text.minkpp([[-2.0]], [[0.0]], [[0.0]]) == pytest.approx([-2e6])
-    assert text.reference_ratio([[0.0], [0.0], [-1.0]], [[0.0], [-1.0], [0.0]]) == pytest.approx(
-        [-1, -1e-12, -1e12]
-    )
+    assert ratios == pytest.approx([-1, -1e-12, -1e12])
 
 
 # Units
@@ -191,17 +167,13 @@ def test_units_have_one_score_each(labels) -> None:
         np.testing.assert_allclose(result, [summary(of_unit[each]) for each in range(3)])
 
 
-def test_the_top_share_is_the_mean_of_the_highest_scores() -> None:
+def test_the_top_share_is_the_mean_of_the_highest_scores_and_large_ones_overflow_no_sum() -> None:
     scores, units = RNG.normal(size=300), RNG.integers(0, 7, 300)
 
     for share in (0.01, 0.2, 0.5, 1.0):
         names, result = text.aggregate(scores, units, "top_share", share=share)
         np.testing.assert_allclose(result, [-smallest(-scores[units == each], share) for each in names])
-
-
-def test_large_scores_do_not_overflow_a_sum_of_exponentials() -> None:
     _, result = text.aggregate([1e5, 1e5, -1e5], ["a", "a", "b"], "logsumexp")
-
     assert result == pytest.approx([1e5 + math.log(2), -1e5])
 
 

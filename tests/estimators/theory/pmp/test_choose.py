@@ -34,19 +34,15 @@ def test_what_is_never_reached_stops_at_the_farthest() -> None:
     assert choose.epsilon_by_exchanges(Summed(np.ones((4, 2)), 1.0), 5.0, farthest=100.0) == 100.0
 
 
-def test_by_exchanges_it_is_smaller_and_still_enough() -> None:
-    mechanism = Summed(np.random.default_rng(0).random((10, 3)), 1.0)
+def test_by_exchanges_it_is_smaller_and_still_enough_and_epsilon_on_records_is_reached() -> None:
+    losses = np.random.default_rng(0).random((10, 3))
+    mechanism, other = Summed(losses, 1.0), Summed(losses, 2.0)
     found = choose.epsilon_by_exchanges(mechanism, 0.5)
 
     assert 0.5 <= found <= choose.epsilon(mechanism, 0.5)
     assert mechanism.exact(found).epsilon <= 0.5
     assert mechanism.exchanges(found).max() == pytest.approx(0.5, rel=1e-6)
-
-
-def test_epsilon_on_records_is_reached() -> None:
-    mechanism = Summed(np.random.default_rng(0).random((10, 3)), 2.0)
-
-    assert mechanism.on_records(choose.epsilon_on_records(mechanism, 5.0)) == pytest.approx(5.0, rel=1e-6)
+    assert other.on_records(choose.epsilon_on_records(other, 5.0)) == pytest.approx(5.0, rel=1e-6)
 
 
 @pytest.mark.parametrize("wanted", [0.05, 0.5, 5.0])
