@@ -77,7 +77,7 @@ def test_each_end_misses_the_set_as_seldom_as_it_says(shift, whole, drawn) -> No
     above, below, width = 0, 0, []
     for _ in range(3):
         members, nonmembers = rng.normal(shift, 1.0, whole[0]), rng.normal(0.0, 1.0, whole[1])
-        for _ in range(30):
+        for _ in range(20):
             data = Scores.of(rng.permutation(members)[: drawn[0]], rng.permutation(nonmembers)[: drawn[1]])
             result = advantage_on_set(data, *whole).estimate
             truth = best_on(members, nonmembers, 0.5, data)
@@ -87,7 +87,7 @@ def test_each_end_misses_the_set_as_seldom_as_it_says(shift, whole, drawn) -> No
                 checked_ends(data, 0.5, None, 0).at(0.95).estimate.interval.width - result.interval.width
             )
 
-    assert max(above, below) <= most_misses(90)
+    assert max(above, below) <= most_misses(60)
     assert np.mean(width) >= 0.0
 
 

@@ -205,8 +205,7 @@ def test_where_they_do_not_it_is_near_the_chernoff_bound() -> None:
     assert upper_mean(x, 1e-3) - x.mean() < 1.25 * (chernoff(x, 1e-3) - x.mean())
 
 
-@pytest.mark.parametrize("rounds", [128, 512])
-@pytest.mark.parametrize("fit", [np.mean, np.median])
+@pytest.mark.parametrize(("fit", "rounds"), [(np.mean, 512), (np.median, 128)])
 def test_on_the_terms_it_is_used_for_it_is_the_shortest_of_the_four(fit, rounds) -> None:
     """Swaps of 40 records, at the scale that is calibrated for eta = 0.1: the worst record's limit."""
     pairs = mip.swap_pairs(fit, np.random.default_rng(1).normal(size=40), rounds, seed=3)

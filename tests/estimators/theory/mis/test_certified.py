@@ -115,7 +115,7 @@ def test_intervals_cover_in_simulation_and_are_short(world, universe):
     rng = np.random.default_rng(11)
     truths = c_k(p), worst_delta(p, 500), worst_delta(p, 2000)
     missed, width = np.zeros(3), np.zeros(3)
-    runs = 6
+    runs = 2
     for _ in range(runs):
         tally = Tally.of_counts(rng.multinomial(n, p), universe)
         found = diversity(tally), worst_delta_from(tally, 500), worst_delta_from(tally, 2000)
