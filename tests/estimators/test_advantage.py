@@ -224,6 +224,7 @@ def test_a_vector_is_answered_by_a_learned_adversary_that_beats_cells() -> None:
     assert learned.lower <= world.truth(0.5) <= learned.upper
 
 
+@pytest.mark.slow
 def test_the_learned_lower_end_is_seldom_above_the_truth_without_leakage() -> None:
     misses = 0
     for seed in range(60):

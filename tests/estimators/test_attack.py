@@ -193,6 +193,7 @@ CUTS: dict[str, Callable[..., AttackRule]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", CUTS)
 @pytest.mark.parametrize(("confidence", "runs"), [(0.95, 8), (0.999, 3)])
 def test_intervals_cover_the_rule_with_the_cut_it_made(rule, confidence, runs) -> None:

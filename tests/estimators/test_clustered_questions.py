@@ -44,6 +44,7 @@ def people(
     return scores, np.r_[person[member], person[~member]], rng
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("alike", [0.5, 0.95])
 @pytest.mark.parametrize("shift", [0.0, 0.8])
 def test_no_statement_is_wrong_more_often_than_it_says(alike, shift) -> None:
@@ -76,6 +77,7 @@ def test_no_statement_is_wrong_more_often_than_it_says(alike, shift) -> None:
     assert max(unnamed.values()) > most_misses(runs, 0.05)
 
 
+@pytest.mark.slow
 def test_the_risk_of_all_records_at_once_holds() -> None:
     runs, misses, unnamed = 40, 0, 0
     for seed in range(runs):

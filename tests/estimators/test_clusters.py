@@ -69,6 +69,7 @@ def test_each_end_keeps_its_level_where_rows_of_a_cluster_are_alike(world, truth
     assert misses(world(truth), truth, 40).max() <= most_misses(40)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("truth", [0.0, 0.6])
 @pytest.mark.parametrize(
     "world",
@@ -93,6 +94,7 @@ def test_rows_as_independent_would_have_raised_a_false_alarm_nearly_always() -> 
     assert alarms[1] <= most_misses(12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("models", "runs"), [(16, 12), (40, 40)])
 def test_an_interval_for_the_next_model_of_a_procedure_covers_where_models_leak_unequally(
     models, runs

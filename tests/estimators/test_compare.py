@@ -127,6 +127,7 @@ def test_scores_of_other_records_are_never_one_question() -> None:
     assert comparison.differences[0].estimate.lower < 0.0 < comparison.differences[0].estimate.upper
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("prior", [0.5, 0.3])
 def test_the_largest_of_many_harmless_queries_is_seldom_called_a_leak(prior, monkeypatch) -> None:
     monkeypatch.setattr(Ends, "upper", lambda *_: 1.0)  # slow, and nothing to the lower end
@@ -201,6 +202,7 @@ def test_no_group_is_called_a_leak_when_none_leaks() -> None:
     assert wrong <= most_misses(runs, 0.025)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("first_n", "second_n", "first", "second"),
     [(100, 10_000, 0.0, 0.2), (100, 1000, 0.0, 0.2)],

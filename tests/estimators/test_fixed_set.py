@@ -68,6 +68,7 @@ def test_one_threshold_on_every_sample_there_is_of_a_small_set() -> None:
     assert missed <= 0.1 * samples
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("shift", "whole", "drawn"),
     [(0.0, (60, 60), (20, 40)), (0.7, (120, 400), (100, 90)), (20.0, (40, 40), (20, 20))],
@@ -165,6 +166,7 @@ def test_a_set_that_cannot_be_is_refused_by_its_field() -> None:
     assert assess(vectors, AssessOptions(set_members=60, target=CellsTarget())).on_this_set is not None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("target", "shape", "drawn"),
     [

@@ -221,6 +221,7 @@ def drawn(rng: np.random.Generator, q: np.ndarray) -> Scores:
     return Scores.of(LABELS[rng.choice(3, 80, p=R)], LABELS[rng.choice(3, 160, p=q)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("prior", "leak"), [(0.5, True), (0.5, False), (0.25, True)])
 def test_a_wrong_fail_is_rare_though_every_limit_is_the_truth_itself(prior, leak) -> None:
     rng, runs, fails, q = np.random.default_rng(5), 60, 0, Q if leak else R

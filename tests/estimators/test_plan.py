@@ -58,6 +58,7 @@ def test_what_is_no_threshold_and_no_expectation_is_refused() -> None:
         plan_verdict(0.5, 0.9, prior=0.1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("expected", "threshold", "prior"),
     [(0.0, 0.1, 0.5), (0.9, 0.85, 0.2), (0.34, 0.4, 0.35)],

@@ -153,6 +153,7 @@ def test_each_model_has_the_answer_of_its_own_records_whatever_the_labels_and_th
     assert numbered.next_model == result.next_model
 
 
+@pytest.mark.slow
 def test_the_mean_covers_where_one_models_interval_does_not() -> None:
     """Leaks that vary by half of themselves: the case of one model read as the recipe, 0.35."""
     rng = np.random.default_rng(4)
@@ -294,6 +295,7 @@ def test_a_label_for_each_row_and_vectors_are_refused() -> None:
 # --- plans ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_planned_models_settle_the_verdict() -> None:
     plan = plan_models(expected=0.25, max_advantage=0.1, spread=0.05, records=400)
     rng = np.random.default_rng(5)

@@ -267,6 +267,7 @@ def test_the_same_seed_draws_the_same_rows_and_sizes_are_a_set() -> None:
 # --- how often it errs ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_size_that_breaks_the_limit_is_seldom_named() -> None:
     """Audits of samples of a training set, whose truth all of its rows and many others say."""
     rng = np.random.default_rng(13)

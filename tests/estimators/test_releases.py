@@ -183,6 +183,7 @@ def test_what_cannot_be_compared_is_refused(releases, options, error) -> None:
 # --- how often it errs ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @each_case(
     "truths",
     [

@@ -145,6 +145,7 @@ def test_what_makes_no_series_is_refused(steps, options, error) -> None:
 # --- how often it errs ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @each_case(
     "truths",
     [
@@ -165,6 +166,7 @@ def test_a_step_beyond_the_first_that_breaks_the_limit_is_seldom_said_to_keep_it
     assert wrong <= most_misses(runs, 0.025)
 
 
+@pytest.mark.slow
 def test_bands_contain_all_advantages_together_and_no_step_fails_that_keeps_the_limit() -> None:
     truths, runs = [0.0, 0.1, 0.25, 0.1], 60
     missed = failed = 0

@@ -117,6 +117,7 @@ def test_exchanging_the_sides_exchanges_their_rows_and_no_released_table_is_spok
     assert "synthetic" not in str(error.value)
 
 
+@pytest.mark.slow
 def test_a_fair_split_is_hardly_ever_said_to_differ() -> None:
     runs, alarms = 15, 0  # more of them, and of 2,000 rows and more: benchmarks/synthetic.py
     for run in range(runs):

@@ -435,6 +435,7 @@ def test_the_group_that_was_copied_bears_most() -> None:
     assert "(none)" in missing.groups.labels.tolist()
 
 
+@pytest.mark.slow
 def test_a_release_that_looked_at_neither_side_hardly_ever_fails() -> None:
     runs, fails, alarms = 20, 0, 0  # more, and larger tables: benchmarks/synthetic.py
     for run in range(runs):

@@ -192,6 +192,7 @@ def test_the_null_level_of_large_cells_and_of_many_records() -> None:
     assert null_of_cells(np.full(2 * 10**6, 9), 8 * 10**6, 10**7, 0.5) == pytest.approx(few, rel=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dimension", [2, 3])
 def test_the_null_level_of_a_vector_s_u_n(dimension) -> None:
     rng = np.random.default_rng(8)

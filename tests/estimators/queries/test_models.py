@@ -363,6 +363,7 @@ UNTRAINED: dict[str, tuple[Callable[..., np.ndarray], int]] = {
 """By query: the scores of records x with labels y that a model saw none of, whose logits are z; records a side."""
 
 
+@pytest.mark.slow
 @each_case("query", UNTRAINED)
 def test_a_score_of_records_that_no_model_saw_shows_no_leak(query) -> None:
     ask, records = UNTRAINED[query]

@@ -310,6 +310,7 @@ UNSEEN = {
 }
 
 
+@pytest.mark.slow
 @each_case("name", UNSEEN)
 def test_a_score_of_records_that_the_model_did_not_see_shows_no_leak(name) -> None:
     assert false_alarms(UNSEEN[name]) <= 0.05 * RUNS

@@ -208,6 +208,7 @@ def decimals(rng: np.random.Generator, n: int) -> dict[str, Any]:
     return {name: rng.normal(size=n).round(2) for name in "xyz"}
 
 
+@pytest.mark.slow
 def test_members_and_nonmembers_that_were_both_not_used_are_not_told_apart() -> None:
     runs, n = 60, 60  # more kinds, and sizes: benchmarks/queries.py
     alarms = dict.fromkeys(CATALOGUE, 0)

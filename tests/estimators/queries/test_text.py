@@ -232,6 +232,7 @@ def test_units_of_records_that_score_higher_score_higher(how) -> None:
 # No leak
 
 
+@pytest.mark.slow
 @each_case("name", ASKED)
 def test_texts_that_no_model_saw_show_no_leak(name) -> None:
     def scored(rng: np.random.Generator, records: int) -> np.ndarray:

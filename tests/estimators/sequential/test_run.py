@@ -26,6 +26,7 @@ def bells(rng: np.random.Generator, distance: float, n: int, m: int | None = Non
     return Scores.of(rng.normal(distance, 1.0, n), rng.normal(0.0, 1.0, n if m is None else m))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("batch", "truth"),
     [

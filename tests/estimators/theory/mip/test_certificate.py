@@ -60,6 +60,7 @@ def test_the_bound_by_draws_is_attained_where_the_parameter_tells_membership(noi
     assert truth == pytest.approx(by_draws, rel=1e-5)
 
 
+@pytest.mark.slow
 def test_a_scale_chosen_on_the_swaps_themselves_is_too_small_no_more_often_than_stated() -> None:
     generator, runs, eta, confidence = np.random.default_rng(5), 100, 0.2, 0.8
     scales = [
@@ -205,6 +206,7 @@ def test_where_they_do_not_it_is_near_the_chernoff_bound() -> None:
     assert upper_mean(x, 1e-3) - x.mean() < 1.25 * (chernoff(x, 1e-3) - x.mean())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("fit", "rounds"), [(np.mean, 512), (np.median, 128)])
 def test_on_the_terms_it_is_used_for_it_is_the_shortest_of_the_four(fit, rounds) -> None:
     """Swaps of 40 records, at the scale that is calibrated for eta = 0.1: the worst record's limit."""

@@ -108,6 +108,7 @@ WORLDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("universe", [30, None])
 @pytest.mark.parametrize("world", WORLDS)
 def test_intervals_cover_in_simulation_and_are_short(world, universe):

@@ -44,7 +44,7 @@ def missed(n: int, q: float, wrong: Callable[[int], bool]) -> float:
 
 @pytest.mark.parametrize("confidence", [0.5, 0.95])
 @pytest.mark.parametrize("universe", [2, 10, None])
-@pytest.mark.parametrize("n", [50, 3000])
+@pytest.mark.parametrize("n", [50, pytest.param(3000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", TERMS)
 def test_ends_miss_no_more_often_than_they_say_if_one_category_holds_nearly_all(
     name, n, universe, confidence

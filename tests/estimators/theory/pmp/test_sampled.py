@@ -35,6 +35,7 @@ def quantile(chance: float) -> float:
     return float(ndtri(1.0 - chance)) ** 2 / 2.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("losses", "confidence"), [(OUTLIER, 0.5), (ALIKE, 0.8), (RANDOM, 0.5)])
 def test_each_end_misses_as_often_as_its_half_of_the_rest_says(monkeypatch, losses, confidence) -> None:
     monkeypatch.setattr("estimators.theory.pmp.sampled.weight", quantile)
