@@ -107,13 +107,6 @@ def test_an_interval_for_the_next_model_of_a_procedure_covers_where_models_leak_
     )  # half the leak or twice: rows of one model are alike
 
 
-def test_one_model_s_rows_as_independent_would_not_have_covered_the_procedure() -> None:
-    world = procedure(40, 200, 0.6, 0.5)
-    samples = (Scores.of(*world.draw(np.random.default_rng(seed))[:2]) for seed in range(20))
-
-    assert sum(world.truth not in advantage(each).estimate.interval for each in samples) >= 5
-
-
 @pytest.mark.parametrize(("likeness", "most"), [(0.0, 0.35), (0.5, 0.6), (0.95, 1.0)])
 def test_all_rows_say_more_than_one_row_of_each_cluster(likeness, most) -> None:
     draw, widths = people(equal(60, 40), likeness, 0.3), []
@@ -244,22 +237,14 @@ def test_betting_is_near_the_exact_limit_where_every_cluster_is_right_or_wrong_a
 
 
 @pytest.mark.parametrize("clusters", [20, 60])
-@pytest.mark.parametrize(
-    "target",
-    [
-        ThresholdTarget(),
-        TwoSidedTarget(),
-        CellsTarget(changes=6),
-        CellsTarget(bins=3),
-        CellsTarget(changes=0),
-    ],
-)
-def test_every_target_of_one_number_a_record_is_answered(clusters, target) -> None:
-    result = ask(people(equal(clusters, 10), 0.3, 0.3), 0, target=target)
+def test_every_target_of_one_number_a_record_is_answered(clusters) -> None:
+    cells = [CellsTarget(changes=6), CellsTarget(bins=3), CellsTarget(changes=0)]
 
-    assert 0.0 <= result.lower <= result.value <= result.upper <= 1.0
-    assert result.upper > 0.3
-    assert result.provenance.method.startswith(target.name)
+    for target in (ThresholdTarget(), TwoSidedTarget(), *cells):
+        result = ask(people(equal(clusters, 10), 0.3, 0.3), 0, target=target)
+        assert 0.0 <= result.lower <= result.value <= result.upper <= 1.0
+        assert result.upper > 0.3
+        assert result.provenance.method.startswith(target.name)
 
 
 @pytest.mark.parametrize("clusters", [20, 60])

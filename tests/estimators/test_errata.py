@@ -138,14 +138,9 @@ def test_e19_the_regret_is_bounded_by_the_root_of_the_mean_power_and_not_by_the_
     assert regret == pytest.approx(0.2)
     assert beta_1 * power == pytest.approx(0.08)  # Equation 30c
     assert regret <= beta_1 * power ** (1 / sigma) == pytest.approx(0.4)
-
-
-def test_e19_a_negative_denominator_makes_the_theorems_rule_the_worst_one() -> None:
-    metric = Metric("negative", a11=1.0, a00=1.0, b0=-1.0)  # a11 > a01 and a00 > a10, as Theorem 7 asks
-    cut = metric.known_cut(0.3)
-
-    assert cut == Cut(0.5, above=False)
-    assert float(metric.value(0.2, 0.9, 0.3)) > float(metric.value(0.9, 0.2, 0.3))
+    negative = Metric("negative", a11=1.0, a00=1.0, b0=-1.0)  # a11 > a01 and a00 > a10, as Theorem 7 asks
+    assert negative.known_cut(0.3) == Cut(0.5, above=False)  # whose rule is then the worst one
+    assert float(negative.value(0.2, 0.9, 0.3)) > float(negative.value(0.9, 0.2, 0.3))
 
 
 def test_e20_algorithm_3_cuts_the_estimated_posterior_and_not_the_true_one() -> None:

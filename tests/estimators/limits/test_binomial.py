@@ -67,13 +67,3 @@ def test_each_limit_of_the_weighted_accuracy_misses_at_most_its_level(prior, n1,
         truth = prior * tpr + (1 - prior) * tnr
         assert weight[low > truth + 1e-12].sum() <= 0.025
         assert weight[high < truth - 1e-12].sum() <= 0.025
-
-
-def test_quadrature_alone_would_miss_near_perfect_rates() -> None:
-    tp, tn = np.meshgrid(np.arange(41.0), np.arange(41.0), indexing="ij")
-    quadrature = (tp + tn) / 80 + np.hypot(
-        upper_limit(tp, 40, 0.025) - tp / 40, upper_limit(tn, 40, 0.025) - tn / 40
-    ) / 2
-    weight = binom.pmf(tp, 40, 0.99) * binom.pmf(tn, 40, 0.995)
-
-    assert weight[quadrature < (0.99 + 0.995) / 2 - 1e-12].sum() > 0.06

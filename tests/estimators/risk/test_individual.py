@@ -199,13 +199,6 @@ def test_signed_limits_of_a_category_keep_every_level_by_enumeration(n1, n0, pri
     assert worst_end(Conditional(), n1, n0, prior, alpha) <= alpha
 
 
-@pytest.mark.parametrize(("alpha", "times"), [(0.005, 2.0), (0.0005, 5.0)])
-def test_ratio_limits_miss_high_levels_which_is_why_they_are_not_the_default(alpha, times):
-    worst = max(worst_end(MoverFieller(), *design, alpha) for design in SIGNED_DESIGNS)
-
-    assert worst > times * alpha
-
-
 @pytest.mark.parametrize("cells", [60, 1000])
 def test_exact_limits_hold_at_the_levels_many_cells_need_where_ratio_limits_do_not(cells):
     level = 0.025 / cells
