@@ -62,22 +62,19 @@ def test_what_is_left_out_of_two_classes_orders_records_as_what_is_asked() -> No
     logits, labels = world(1, classes=2)
     audit = audited(logits, labels)
     every = audited(logits, labels, queries=[name for name in MODELS if not name.endswith("error")])
-    answers = np.concatenate([softmax(z, axis=1) for z in logits])
-    truth = {"labels": np.concatenate(labels)}
+    answers, truth = np.concatenate([softmax(z, axis=1) for z in logits]), np.concatenate(labels)
+
+    def order(name: str) -> np.ndarray:
+        return getattr(models, name)(answers, *([truth] if "labels" in MODELS[name].needs else [])).argsort()
 
     assert list(audit.scores) == ["loss", "confidence"]
     assert list(every.scores) == ["loss", "confidence", "correctness"]  # named, and still asked once
-    for name, twin in (
-        ("scaled_confidence", "loss"),
-        ("margin", "loss"),
-        ("modified_entropy", "loss"),
-        ("entropy", "confidence"),
-    ):
-        pair = [
-            getattr(models, each)(answers, **({} if each in ("confidence", "entropy") else truth)).argsort()
-            for each in (name, twin)
-        ]
-        np.testing.assert_array_equal(*pair)
+    twins = {
+        **dict.fromkeys(("scaled_confidence", "margin", "modified_entropy"), "loss"),
+        "entropy": "confidence",
+    }
+    for name, twin in twins.items():
+        np.testing.assert_array_equal(order(name), order(twin))
         assert name in audit.not_asked
         assert every.not_asked[name] == f"orders records as {twin} does"
 
@@ -230,12 +227,10 @@ def test_shadows_that_saw_none_of_the_records_serve_what_is_offline_and_two_what
 
 def test_zeros_of_votes_count_half_a_vote_and_others_as_ever() -> None:
     votes = np.array([[1.0, 0.0], [0.99, 0.01], [0.5, 0.5]])
+    tiny, certain = [[1.0, 0.0], [1e-300, 1.0]], [[1.0, 0.0], [0.0, 1.0]]
 
-    assert floor_of(votes) == pytest.approx(0.005)
-    assert floor_of(votes[:, 1]) == pytest.approx(0.005)
-    assert floor_of(votes[1:]) == models.FLOOR
-    assert floor_of([[1.0, 0.0], [1e-300, 1.0]]) == models.FLOOR
-    assert floor_of([[1.0, 0.0], [0.0, 1.0]]) == 0.05
+    assert floor_of(votes) == floor_of(votes[:, 1]) == pytest.approx(0.005)
+    assert (floor_of(votes[1:]), floor_of(tiny), floor_of(certain)) == (models.FLOOR, models.FLOOR, 0.05)
     np.testing.assert_allclose(shadow_signals(votes, [0, 0, 0], floor=0.005)[0], np.log(1.0 / 0.005))
 
 
@@ -404,24 +399,19 @@ def test_sides_of_one_kind_are_not_asked_about() -> None:
 def test_rows_that_shadows_lack_are_left_out_of_every_query_and_counted() -> None:
     """The same as an audit without these rows; shadows are kept whole for the next model of the same rows."""
     *answers, stock = signals_of(5, 8, 1.0)
-    labels = [np.ones(300, int)] * 2
+    labels, groups = [np.ones(300, int)] * 2, [np.repeat(["a", "b"], 150)] * 2
     membership = stock.membership.copy()
     membership[:, [3, 7, 420]] = True
     membership[:, 500] = False
-    lacking = Shadows(stock.signals, membership)
-    keep = np.isin(np.arange(600), [3, 7, 420, 500], invert=True)
-    parts = keep[:300], keep[300:]
-    groups = [np.repeat(["a", "b"], 150)] * 2
+    lacking, keep = Shadows(stock.signals, membership), np.isin(np.arange(600), [3, 7, 420, 500], invert=True)
     options: dict[str, Any] = {"outputs": "logits", "max_advantage": 0.1}
 
+    def kept(sides: list[np.ndarray]) -> list[np.ndarray]:
+        return [side[part] for side, part in zip(sides, (keep[:300], keep[300:]), strict=True)]
+
     audit = audit_model(*answers, *labels, shadows=lacking, groups=tuple(groups), **options)
-    without = audit_model(
-        *(side[part] for side, part in zip(answers, parts, strict=True)),
-        *(side[part] for side, part in zip(labels, parts, strict=True)),
-        shadows=Shadows(stock.signals[:, keep], membership[:, keep]),
-        groups=tuple(side[part] for side, part in zip(groups, parts, strict=True)),
-        **options,
-    )
+    rest = Shadows(stock.signals[:, keep], membership[:, keep])
+    without = audit_model(*kept(answers), *kept(labels), shadows=rest, groups=tuple(kept(groups)), **options)
 
     (said,) = (each.message for each in audit.cautions if each.code == "records_left_out")
     assert said.startswith("4 of 600 records left out: ")

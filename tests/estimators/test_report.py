@@ -265,11 +265,3 @@ def test_security_and_what_is_left_to_gain_carry_the_advantages_interval() -> No
     assert low < 0.95 < high  # a twentieth of the members is given away: 0.81, which is 5% of what 0.8 leaves
     assert "of what that leaves to gain" in result.sentence
     assert "leaves to gain" not in assess(draw(identical(), 200)).sentence
-
-
-def test_the_answer_has_the_upper_end_for_more_changes() -> None:
-    answer = assess(draw(gaussian_shift(0.3), 400))
-
-    ends = {limit.changes: limit.upper for limit in answer.upper_by_changes}
-    assert ends[2] <= answer.advantage.upper < ends[32]
-    assert assess(draw(categories(10, 0.3), 400)).upper_by_changes == ()

@@ -35,15 +35,12 @@ def test_they_are_read_back_as_what_they_are() -> None:
         {"learner": "boxes", "n_taught": 4, "among": "none"},
     ],
 )
-def test_what_does_not_say_how_it_was_learned_is_refused(learned) -> None:
+def test_what_does_not_say_how_it_was_learned_or_has_no_order_is_refused(learned) -> None:
     with pytest.raises(InvalidCounts, match="learned"):
         LearnedCounts.from_dict({**COUNTS.to_dict(), "learned": learned})
-
-
-def test_a_learned_score_has_an_order() -> None:
     with pytest.raises(InvalidCounts, match="order"):
         LearnedCounts.from_dict(
-            {**Counts.of([9, 9], [9, 9]).to_dict(), "learned": COUNTS.to_dict()["learned"]}
+            Counts.of([9, 9], [9, 9]).to_dict() | {"learned": COUNTS.to_dict()["learned"]}
         )
 
 

@@ -60,22 +60,16 @@ def test_any_split_of_numbers_in_any_order_gives_the_grid_of_the_whole(
     assert same(tally.counts(), by_grid(Scores.of(a, b, Query.CONTINUOUS)))
 
 
-@pytest.mark.parametrize("shift", [-3.0, 0.0, 10.0])
-@pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])
-def test_many_blocks_of_a_normal_sample_give_the_grid_of_the_whole(shift, scale) -> None:
+@pytest.mark.parametrize(("shift", "scale"), [(-3.0, 1e-9), (0.0, 1.0), (10.0, 1e9)])
+def test_many_blocks_of_a_normal_sample_and_one_larger_than_a_piece_give_the_grid_of_the_whole(
+    shift, scale
+) -> None:
     rng = np.random.default_rng(3)
     a, b = (scale * (rng.normal(size=50_000) + shift) for _ in range(2))
-    tally = in_blocks(a, b, list(range(1000, 50_000, 3000)), 5)
+    far = np.abs(rng.standard_cauchy(size=stream.PIECE + 5)), rng.standard_cauchy(size=stream.PIECE * 2)
 
-    assert same(tally.counts(), by_grid(Scores.of(a, b)))
-
-
-def test_a_block_larger_than_a_piece_counts_the_same() -> None:
-    rng = np.random.default_rng(4)
-    a, b = np.abs(rng.standard_cauchy(size=stream.PIECE + 5)), rng.standard_cauchy(size=stream.PIECE * 2)
-    tally = CountStream().plus(a, b)
-
-    assert same(tally.counts(), by_grid(Scores.of(a, b)))
+    assert same(in_blocks(a, b, list(range(1000, 50_000, 3000)), 5).counts(), by_grid(Scores.of(a, b)))
+    assert same(CountStream().plus(*far).counts(), by_grid(Scores.of(*far)))
 
 
 @settings(max_examples=100, deadline=None, derandomize=True)
@@ -125,13 +119,6 @@ def test_integers_of_too_many_distinct_values_fall_on_the_grid(monkeypatch) -> N
     assert same(tally.counts(), by_grid(Scores.of(a, b, Query.CONTINUOUS)))
 
 
-def test_identifiers_beyond_63_bits_are_told_apart() -> None:
-    a = np.array([2**63 + 1, 2**63 + 2] * 4, dtype=np.uint64)
-    counts = CountStream().plus(a, NOTHING).plus(NOTHING, np.arange(8)).counts()
-
-    assert counts.cells.to_dict()["labels"] == [*range(8), 2**63 + 1, 2**63 + 2]
-
-
 @pytest.mark.parametrize("first", [0, 1, 2])
 def test_integers_that_no_64_bits_hold_are_counted_as_their_texts_in_any_order(first) -> None:
     blocks = [np.array([2**63, 7], np.uint64), np.array([-1, 7]), np.array([2**70, 2**70 + 1, 7], object)]
@@ -166,6 +153,12 @@ def test_identifiers_that_came_as_objects_are_told_apart_where_64_bits_hold_them
         }
     alone = CountStream().plus(a, a).counts()
     assert alone.cells.to_dict() == {"kind": "values", "labels": [near]}
+    unsigned = CountStream().plus(np.array([2**63 + 1, 2**63 + 2] * 4, dtype=np.uint64), NOTHING)
+    assert unsigned.plus(NOTHING, np.arange(8)).counts().cells.to_dict()["labels"] == [
+        *range(8),
+        2**63 + 1,
+        2**63 + 2,
+    ]
 
 
 integers = st.one_of(st.integers(-5, 5), *(st.integers(end - 3, end + 3) for end in (-(2**63), 2**63, 2**64)))
