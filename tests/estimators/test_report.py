@@ -150,11 +150,15 @@ def test_scores_at_the_ends_of_what_a_float_holds_get_every_answer_but_the_paper
     assert 0.0 <= answer.advantage.lower <= answer.advantage.value <= answer.advantage.upper <= 1.0
 
 
-def test_a_learned_adversary_may_be_asked_for_with_one_number_a_record() -> None:
-    answer = assess(draw(gaussian_shift(0.5), 400), AssessOptions(target=LearnedTarget((logistic(),))))
+def test_there_are_upper_ends_for_more_changes_and_a_learned_adversary_of_one_number_a_record() -> None:
+    scores = draw(gaussian_shift(0.3), 400)
+    answer, learned = (assess(scores, AssessOptions(target=t)) for t in (None, LearnedTarget((logistic(),))))
 
-    assert answer.advantage.leader == "logistic"
-    assert answer.auc is not None
+    ends = {limit.changes: limit.upper for limit in answer.upper_by_changes}
+    assert ends[2] <= answer.advantage.upper < ends[32]
+    assert assess(draw(categories(10, 0.3), 400)).upper_by_changes == ()
+    assert learned.advantage.leader == "logistic"
+    assert learned.auc is not None
 
 
 def test_every_answer_says_in_words_what_its_numbers_say() -> None:

@@ -56,12 +56,13 @@ def test_the_loss_is_the_mean_of_each_text() -> None:
     np.testing.assert_allclose(np.exp(-text.text_loss(LOGS)), perplexity)
 
 
-def test_the_zlib_ratio_is_the_loss_over_the_bytes_of_the_compressed_text() -> None:
-    by_hand = [
-        np.mean(row) / len(zlib.compress(bytes(t, "utf-8"))) for row, t in zip(LOGS, TEXTS, strict=True)
-    ]
+def test_the_zlib_ratio_is_the_loss_over_the_bytes_of_the_text_compressed_in_utf_8() -> None:
+    by_hand = [np.mean(row) / len(zlib.compress(t.encode())) for row, t in zip(LOGS, TEXTS, strict=True)]
+    odd = ["grün", "grün".encode(), "", "\ud800"]
 
     np.testing.assert_allclose(text.zlib_ratio(LOGS, text.compressed_sizes(TEXTS)), by_hand)
+    encoded = ("grün".encode(), "grün".encode(), b"", b"\xed\xa0\x80")
+    assert text.compressed_sizes(odd).tolist() == [len(zlib.compress(each)) for each in encoded]
 
 
 @each_case("share", (0.1, 0.2, 0.3, 0.5, 0.7, 1.0))
