@@ -9,16 +9,7 @@ from scipy.optimize import brentq
 from scipy.stats import beta, binom, nchypergeom_fisher
 
 from estimators.limits.binomial import lower_limit, upper_limit
-from estimators.limits.cuts import (
-    FPR,
-    TPR,
-    AnyCut,
-    FixedCut,
-    GuessTable,
-    PooledCut,
-    odds_limits,
-    sum_at_most,
-)
+from estimators.limits.cuts import FPR, TPR, AnyCut, FixedCut, GuessTable, PooledCut, odds_limits, sum_at_most
 from estimators.metric.presets import PRESETS, preset
 
 
