@@ -11,16 +11,9 @@ from estimators import (
     advantage,
     compare,
     compare_releases,
+    errors,
     paired_difference,
     release_queries,
-)
-from estimators.errors import (
-    DimensionMismatch,
-    MaceError,
-    OptionError,
-    OutOfRange,
-    TooFewRecords,
-    UnknownName,
 )
 from estimators.queries import encode, synthetic_scores
 from tests.cases import each_case
@@ -143,7 +136,7 @@ def test_queries_of_a_table_are_scores_in_the_order_of_its_rows() -> None:
     person = {"person": np.arange(100) // 4}
     few = release_queries(train | person, holdout | person, released, unit="person", seed=1)
     assert all((scores.n_members, scores.n_nonmembers) == (25, 25) for scores in few.values())
-    with pytest.raises(TooFewRecords):
+    with pytest.raises(errors.TooFewRecords):
         release_queries({"x": [1.0, 2.0]}, {"x": [1.0, 2.0]}, {"x": [1.0, 2.0]})
 
 
@@ -163,16 +156,16 @@ SCORES = Scores.of(np.arange(10.0), np.arange(10.0) + 0.5)
 @each_case(
     "releases, options, error",
     [
-        ({}, {}, OptionError),
-        ({"a": SCORES}, {}, OptionError),
-        ([SCORES, SCORES], {}, OptionError),
-        ({"a": SCORES, "b": {}}, {}, OptionError),
-        ({"a": SCORES, "b": [1.0]}, {}, MaceError),
-        ({"a": SCORES, "b": Scores.of(np.ones((9, 2)), np.zeros((9, 2)))}, {}, DimensionMismatch),
-        ({"a": SCORES, "b": SCORES}, {"against": "c"}, UnknownName),
-        ({"a": SCORES, "b": SCORES}, {"max_advantage": 1.5}, OutOfRange),
-        ({"a": SCORES, "b": SCORES}, {"confidence": 1.0}, OutOfRange),
-        ({"a": SCORES, "b": SCORES}, {"prior": 0.0}, OutOfRange),
+        ({}, {}, errors.OptionError),
+        ({"a": SCORES}, {}, errors.OptionError),
+        ([SCORES, SCORES], {}, errors.OptionError),
+        ({"a": SCORES, "b": {}}, {}, errors.OptionError),
+        ({"a": SCORES, "b": [1.0]}, {}, errors.MaceError),
+        ({"a": SCORES, "b": Scores.of(np.ones((9, 2)), np.zeros((9, 2)))}, {}, errors.DimensionMismatch),
+        ({"a": SCORES, "b": SCORES}, {"against": "c"}, errors.UnknownName),
+        ({"a": SCORES, "b": SCORES}, {"max_advantage": 1.5}, errors.OutOfRange),
+        ({"a": SCORES, "b": SCORES}, {"confidence": 1.0}, errors.OutOfRange),
+        ({"a": SCORES, "b": SCORES}, {"prior": 0.0}, errors.OutOfRange),
     ],
 )
 def test_what_cannot_be_compared_is_refused(releases, options, error) -> None:

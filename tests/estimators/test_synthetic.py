@@ -5,15 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from estimators import errors
 from estimators.advantage import advantage
-from estimators.errors import (
-    DimensionMismatch,
-    InputError,
-    OptionError,
-    OutOfRange,
-    TooFewRecords,
-    UnknownName,
-)
 from estimators.limits.excess import excess_lower
 from estimators.plan import Decision
 from estimators.queries import CATALOGUE, SYNTHETIC, encode, synthetic_scores
@@ -324,7 +317,7 @@ def test_the_training_file_the_holdout_file_and_shared_rows_are_said_first() -> 
     )
     assert codes(both)[0] == "shared_rows"
     assert "50 rows" in both.cautions[0].message
-    with pytest.raises(InputError, match="the table of nonmembers is that of members, row for row"):
+    with pytest.raises(errors.InputError, match="the table of nonmembers is that of members, row for row"):
         audit_synthetic(train, part(train, slice(None, None, -1)), released, reference, **LIMITS)
 
 
@@ -361,28 +354,28 @@ def test_fewer_rows_than_k_and_a_release_of_one_row_over_and_over() -> None:
 @each_case(
     "change, options, error, words",
     [
-        ({}, {"max_advantage": 2}, OutOfRange, "max_advantage: got 2"),
-        ({}, {"max_advantage": "0.1"}, OutOfRange, "max_advantage: got str"),
-        ({}, {"max_tpr": -0.1}, OutOfRange, "max_tpr"),
-        ({}, {"max_tpr": 0.1, "at_fpr": 0.0}, OutOfRange, "at_fpr"),
-        ({}, {"max_copies_over_holdout": -1}, OutOfRange, "max_copies_over_holdout"),
-        ({}, {"max_copies_over_holdout": 0.5}, OutOfRange, "max_copies_over_holdout"),
-        ({}, {"max_copies_over_holdout": 0, "accept_copies": True}, OptionError,
+        ({}, {"max_advantage": 2}, errors.OutOfRange, "max_advantage: got 2"),
+        ({}, {"max_advantage": "0.1"}, errors.OutOfRange, "max_advantage: got str"),
+        ({}, {"max_tpr": -0.1}, errors.OutOfRange, "max_tpr"),
+        ({}, {"max_tpr": 0.1, "at_fpr": 0.0}, errors.OutOfRange, "at_fpr"),
+        ({}, {"max_copies_over_holdout": -1}, errors.OutOfRange, "max_copies_over_holdout"),
+        ({}, {"max_copies_over_holdout": 0.5}, errors.OutOfRange, "max_copies_over_holdout"),
+        ({}, {"max_copies_over_holdout": 0, "accept_copies": True}, errors.OptionError,
          "accept_copies: max_copies_over_holdout limits the copies already"),
-        ({}, {"max_near_copies_over_holdout": -1}, OutOfRange, "max_near_copies_over_holdout"),
-        ({}, {"queries": ["closeness"]}, OptionError, "queries: got 1, need at least 2"),
-        ({}, {"queries": ["closenes", "ball"]}, UnknownName, "did you mean 'closeness'"),
-        ({}, {"queries": ["rare_values", "ball"]}, OptionError, "'rare_values' needs a reference"),
-        ({}, {"leave_out": ["agee"]}, InputError, "column 'agee' is in no table"),
-        ({}, {"unit": "who"}, InputError, "unit: members has no column 'who'"),
-        ({}, {"groups": "who"}, InputError, "groups: members has no column 'who'"),
-        ({}, {"groups": ["a"] * 3}, DimensionMismatch, "groups: got 3 labels for 60 rows"),
-        ({}, {"confidence": 95}, OutOfRange, "confidence"),
-        ({"train": {"x": [1.5] * 5}}, {}, InputError, "no column in common"),
-        ({"holdout": {"age": []}}, {}, TooFewRecords, "nonmembers: there are no rows"),
-        ({"holdout": {"age": [40, 41, 42]}}, {}, TooFewRecords, "nonmembers: got 3 rows, need at least 8"),
-        ({"synthetic": {"age": [None] * 9}}, {}, InputError, "no column can be used.*no value there: 'age'"),
-        ({"synthetic": "released.csv"}, {}, InputError, "synthetic: got str, need columns by name"),
+        ({}, {"max_near_copies_over_holdout": -1}, errors.OutOfRange, "max_near_copies_over_holdout"),
+        ({}, {"queries": ["closeness"]}, errors.OptionError, "queries: got 1, need at least 2"),
+        ({}, {"queries": ["closenes", "ball"]}, errors.UnknownName, "did you mean 'closeness'"),
+        ({}, {"queries": ["rare_values", "ball"]}, errors.OptionError, "'rare_values' needs a reference"),
+        ({}, {"leave_out": ["agee"]}, errors.InputError, "column 'agee' is in no table"),
+        ({}, {"unit": "who"}, errors.InputError, "unit: members has no column 'who'"),
+        ({}, {"groups": "who"}, errors.InputError, "groups: members has no column 'who'"),
+        ({}, {"groups": ["a"] * 3}, errors.DimensionMismatch, "groups: got 3 labels for 60 rows"),
+        ({}, {"confidence": 95}, errors.OutOfRange, "confidence"),
+        ({"train": {"x": [1.5] * 5}}, {}, errors.InputError, "no column in common"),
+        ({"holdout": {"age": []}}, {}, errors.TooFewRecords, "nonmembers: there are no rows"),
+        ({"holdout": {"age": [40, 41, 42]}}, {}, errors.TooFewRecords, "nonmembers: got 3 rows, need at least 8"),
+        ({"synthetic": {"age": [None] * 9}}, {}, errors.InputError, "no column can be used.*no value there: 'age'"),
+        ({"synthetic": "released.csv"}, {}, errors.InputError, "synthetic: got str, need columns by name"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_named(change, options, error, words) -> None:
@@ -415,7 +408,7 @@ def test_one_row_of_each_person_is_asked_about() -> None:
     assert "columns_differ" not in codes(audit)
     assert codes(shared)[0] == "shared_units"
     assert shared.cautions[0].message.startswith("100 of 'who'")
-    with pytest.raises(InputError, match="row 4 of nonmembers says nothing in column 'who'") as error:
+    with pytest.raises(errors.InputError, match="row 4 of nonmembers says nothing in column 'who'") as error:
         audited(named, missing, released, unit="who")
     assert error.value.index == 4
 

@@ -10,14 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 from numpy.typing import NDArray
 
-from estimators.errors import (
-    DimensionMismatch,
-    NotFinite,
-    NotInstalled,
-    OutOfRange,
-    TooFewRecords,
-    UnknownName,
-)
+from estimators import errors
 from estimators.queries import neighbours
 from estimators.queries.neighbours import nearest
 from tests.cases import each_case
@@ -121,7 +114,7 @@ def test_what_is_chosen_follows_the_data_not_the_clock(monkeypatch) -> None:
 
     monkeypatch.setattr(neighbours, "_has", lambda package: False)
     assert nearest(spread[:9], spread[:3000], 2, "l2").engine == "tree"  # nothing else is there
-    with pytest.raises(NotInstalled, match="pip install"):
+    with pytest.raises(errors.NotInstalled, match="pip install"):
         nearest(spread, spread, 1, engine="scan")
 
 
@@ -165,14 +158,14 @@ GOOD = np.zeros((3, 2))
 @each_case(
     "records, rows, k, options, error, words",
     [
-        (GOOD, GOOD[:0], 1, {}, TooFewRecords, "at least one"),
-        ([[0.0, 1.0], [np.nan, 1.0]], GOOD, 1, {}, NotFinite, "row 1"),
-        (GOOD + 1e200, GOOD, 1, {}, NotFinite, "scale the columns"),
-        (GOOD, np.zeros((3, 3)), 1, {}, DimensionMismatch, "2 columns and rows 3"),
-        (np.zeros((3, 2, 2)), GOOD, 1, {}, DimensionMismatch, "flatten"),
-        (GOOD, GOOD, 0, {}, OutOfRange, "k"),
-        (GOOD, GOOD, 1, {"metric": "L2"}, UnknownName, "one of l1, l2"),
-        (GOOD, GOOD, 1, {"engine": "trees"}, UnknownName, "tree"),
+        (GOOD, GOOD[:0], 1, {}, errors.TooFewRecords, "at least one"),
+        ([[0.0, 1.0], [np.nan, 1.0]], GOOD, 1, {}, errors.NotFinite, "row 1"),
+        (GOOD + 1e200, GOOD, 1, {}, errors.NotFinite, "scale the columns"),
+        (GOOD, np.zeros((3, 3)), 1, {}, errors.DimensionMismatch, "2 columns and rows 3"),
+        (np.zeros((3, 2, 2)), GOOD, 1, {}, errors.DimensionMismatch, "flatten"),
+        (GOOD, GOOD, 0, {}, errors.OutOfRange, "k"),
+        (GOOD, GOOD, 1, {"metric": "L2"}, errors.UnknownName, "one of l1, l2"),
+        (GOOD, GOOD, 1, {"engine": "trees"}, errors.UnknownName, "tree"),
     ],
 )
 def test_what_is_wrong_is_named(records, rows, k, options, error, words) -> None:

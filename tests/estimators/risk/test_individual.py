@@ -11,15 +11,7 @@ from scipy.stats import binom, hypergeom
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
-from estimators.errors import (
-    DimensionMismatch,
-    InputError,
-    MixedTypes,
-    NotFinite,
-    OutOfRange,
-    RaggedRows,
-    TooFewRecords,
-)
+from estimators import errors
 from estimators.risk.cells import Conditional, Limits, MoverFieller, Reach, cell_risks, risk_at_share
 from estimators.risk.flags import (
     OverCells,
@@ -346,7 +338,7 @@ def test_nonmember_flags_mirror_member_flags_and_no_risk_passes_a_threshold_of_o
     np.testing.assert_array_equal(mirrored.flagged, direct.flagged)
     assert mirrored.threshold == -0.1
     assert 0 < direct.flagged.sum() < 4
-    with pytest.raises(OutOfRange, match="threshold"):
+    with pytest.raises(errors.OutOfRange, match="threshold"):
         flag_members(categories([3], [4]), 0.3, threshold=1.0)
 
 
@@ -399,7 +391,7 @@ def test_a_category_never_sampled_and_a_vector_outside_the_sampled_box_are_unkno
     assert isinstance(result.cells.counts.cells, Halves)
     assert result.risk.mask.tolist() == [False, True]
     for data in (scores, by_boxes(scores, 8)):
-        with pytest.raises(DimensionMismatch):
+        with pytest.raises(errors.DimensionMismatch):
             individual_risk(data, 0.3, targets=[0.0, 1.0])
 
 
@@ -412,7 +404,7 @@ def test_counts_answer_for_named_targets_as_the_scores_do(leaky):
     direct = individual_risk(leaky, 0.2, targets=[0.0, 1.0, 40.0])
     np.testing.assert_allclose(result.lower, direct.lower, atol=0.01)
     assert result.risk.mask.tolist() == direct.risk.mask.tolist() == [False, False, True]
-    with pytest.raises(TooFewRecords, match="targets"):
+    with pytest.raises(errors.TooFewRecords, match="targets"):
         individual_risk(grid, 0.2)
 
 
@@ -428,14 +420,14 @@ def test_counts_on_open_intervals_are_told_how_far_the_sample_reached():
 @pytest.mark.parametrize(
     ("name", "given_as", "error"),
     [
-        ("targets", ["x"], MixedTypes),
-        ("targets", [0.1, np.nan], NotFinite),
-        ("targets", [[0.1, 0.2]], DimensionMismatch),
-        ("targets", 0.5, InputError),
-        ("targets", [[1.0], [1.0, 2.0]], RaggedRows),
-        ("groups", np.array(["a"] * 7), DimensionMismatch),
-        ("groups", np.array([np.nan] * 1000), NotFinite),
-        ("groups", np.array([None, 1] * 500), MixedTypes),
+        ("targets", ["x"], errors.MixedTypes),
+        ("targets", [0.1, np.nan], errors.NotFinite),
+        ("targets", [[0.1, 0.2]], errors.DimensionMismatch),
+        ("targets", 0.5, errors.InputError),
+        ("targets", [[1.0], [1.0, 2.0]], errors.RaggedRows),
+        ("groups", np.array(["a"] * 7), errors.DimensionMismatch),
+        ("groups", np.array([np.nan] * 1000), errors.NotFinite),
+        ("groups", np.array([None, 1] * 500), errors.MixedTypes),
     ],
 )
 def test_targets_and_labels_that_do_not_fit_are_refused(leaky, name, given_as, error):

@@ -11,17 +11,7 @@ from scipy.stats import multinomial
 
 from estimators import Counts, Scores
 from estimators.errors import InputError
-from estimators.sequential import SequentialRun, sequential_run
-from estimators.sequential.repeats import (
-    MOST_HASHES,
-    REFUSE_BELOW,
-    Sketch,
-    _chance_of_sharing,
-    chance_of_mark,
-    mark_of,
-    sides_of,
-    with_batch,
-)
+from estimators.sequential import SequentialRun, repeats, sequential_run
 
 Draw = Callable[[np.random.Generator, int], Any]
 
@@ -53,13 +43,13 @@ def run_of(n_batches: int, n: int, law: str = "normal") -> tuple[SequentialRun, 
 
 @pytest.mark.parametrize("law", LAWS)
 def test_no_batch_of_records_that_never_came_is_taken_for_a_repeat(law) -> None:
-    rng, kept, chances = np.random.default_rng(7), ((), Sketch()), []
+    rng, kept, chances = np.random.default_rng(7), ((), repeats.Sketch()), []
     for n in [10, 8, 30, 100, 8, 300] * 25:
-        marks, sketch, repeat = with_batch(*kept, sides_of(batch(law, rng, n)), "key")
+        marks, sketch, repeat = repeats.with_batch(*kept, repeats.sides_of(batch(law, rng, n)), "key")
         kept = marks, sketch
         chances += [] if repeat is None else [repeat.chance]
 
-    assert min(chances, default=1.0) > REFUSE_BELOW
+    assert min(chances, default=1.0) > repeats.REFUSE_BELOW
 
 
 CHANGES: dict[str, Callable[[Any, np.random.Generator], Any]] = {
@@ -153,7 +143,7 @@ def test_the_mark_hangs_on_sides_and_numbers_of_records_and_on_no_order() -> Non
     other_order = Scores.of([7, 2.0, 3, 1.5, 4, 6, 5, 2.0], [15.0, 9, 10, 11, 12, 13, 14, 8])
     swapped = Scores.of(one.nonmembers, one.members)
     other_times = Scores.of([1.5, 1.5, 2.0, 3, 4, 5, 6, 7], one.nonmembers)
-    marks = [mark_of(sides_of(each)) for each in (one, other_order, swapped, other_times)]
+    marks = [repeats.mark_of(repeats.sides_of(each)) for each in (one, other_order, swapped, other_times)]
 
     assert marks[0] == marks[1]
     assert len(set(marks)) == 3
@@ -164,7 +154,7 @@ def test_no_law_makes_a_batch_likelier_than_its_own_shares_do(counts) -> None:
     values = np.repeat(np.arange(len(counts)), counts)
     shares = np.array(counts) / len(values)
     batch = Counts.of(counts, counts)
-    chance = chance_of_mark(sides_of(batch))
+    chance = repeats.chance_of_mark(repeats.sides_of(batch))
 
     assert chance == pytest.approx(multinomial.pmf(counts, len(values), shares) ** 2)
     for other in np.random.default_rng(5).dirichlet(np.ones(len(counts)), 50):
@@ -186,7 +176,7 @@ def test_the_chance_of_sharing_is_never_less_than_that_of_all_ways_to_part_the_r
     for least in set(shared) - {0}:
         exact = np.mean(np.array(shared) >= least)
         of_members = np.ones(n_looked_at, bool)
-        chance = _chance_of_sharing(
+        chance = repeats._chance_of_sharing(
             least, np.array(totals[:n_looked_at]), of_members, (len(values) - size, 0), [size, 0]
         )
         assert exact <= chance <= 1.0
@@ -205,16 +195,16 @@ def test_a_sketch_of_more_records_than_it_has_is_damaged(side) -> None:
 
 def test_the_sketch_of_two_runs_is_that_of_all_their_records() -> None:
     rng = np.random.default_rng(6)
-    both = [Sketch(), Sketch()]
-    together = Sketch()
+    both = [repeats.Sketch(), repeats.Sketch()]
+    together = repeats.Sketch()
     for place in range(12):
-        sides = sides_of(batch("two digits" if place % 3 else "normal", rng, 150))
+        sides = repeats.sides_of(batch("two digits" if place % 3 else "normal", rng, 150))
         both[place % 2], _ = both[place % 2].after(sides, "key")
         together, _ = together.after(sides, "key")
     merged = both[0].merge(both[1])
 
     assert merged.to_dict() == together.to_dict()
-    assert len(merged.hashes) == MOST_HASHES
+    assert len(merged.hashes) == repeats.MOST_HASHES
 
 
 def test_runs_of_two_names_have_no_hash_in_common() -> None:
