@@ -302,6 +302,7 @@ def test_equations_3_to_6() -> None:
 
 def test_records_that_a_model_learned_by_heart_score_higher() -> None:
     from sklearn.linear_model import LogisticRegression
+
     rng = np.random.default_rng(1)
     x, y = rng.normal(size=(120, 80)), rng.integers(0, 3, 120)
     member = np.arange(120) < 60
