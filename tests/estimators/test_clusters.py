@@ -22,7 +22,7 @@ from estimators import (
 )
 from estimators.audit.roc import auc, clustered_auc
 from estimators.clusters.apart import least_error
-from estimators.clusters.betting import STAKES, BettingEnds, Shares, mean_upper
+from estimators.clusters.betting import STAKES, BettingEnds, Shares, mean_upper, refuse
 from estimators.clusters.blocks import guess_unseen
 from estimators.clusters.design import Clusters
 from estimators.errors import (
@@ -234,6 +234,8 @@ def test_betting_is_near_the_exact_limit_where_every_cluster_is_right_or_wrong_a
     least = 1.0 - 2.0 * mean_upper(0.2, 30.0, ALPHA / len(STAKES))
 
     assert least < ends.lower(ALPHA) < exact
+    shares = Shares(right, np.ones(30))
+    assert shares.log_fortune(refuse([shares], ALPHA)) == pytest.approx(-np.log(ALPHA), rel=1e-4)
 
 
 @pytest.mark.parametrize("clusters", [20, 60])

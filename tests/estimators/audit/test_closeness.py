@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 from scipy.special import ndtr
+from scipy.stats import beta
 
 from estimators.adversary.insample import RARE_ALONE
 from estimators.audit import closeness
@@ -64,6 +65,14 @@ def test_where_nothing_was_seen_the_rule_of_four_over_n_limits_delta() -> None:
     assert closeness.epsilon_upper(counts, 0.9 * least, ALPHA) is None
     assert closeness.epsilon_upper(counts, 4 * least, ALPHA) is not None
     assert closeness.epsilon_upper(counts_of(np.full(4, 10**8), np.full(4, 10**8)), 0.0, ALPHA) is None
+
+
+def test_the_lower_end_is_the_best_ratio_of_exact_limits_each_of_its_part_of_alpha() -> None:
+    counts = counts_of(np.array([90, 10]), np.array([20, 80]))
+    level = ALPHA / (4 * 2 * 2)  # two ends of four tails of two orders, at each of two cuts
+    ratio = beta.ppf(level, 80, 21) / beta.ppf(1 - level, 11, 90)
+
+    assert closeness.epsilon_lower(counts, 0.0, ALPHA) == pytest.approx(np.log(ratio), rel=1e-9)
 
 
 def test_more_records_bring_the_upper_end_down_to_the_truth() -> None:

@@ -164,3 +164,11 @@ def test_no_rule_lies_beyond_the_corners(seed) -> None:
     for weight in (0.1, 0.5, 0.8):
         best = (weight * tpr + (1 - weight) * tnr).max()
         assert best - 1e-12 <= (corners @ [weight, 1 - weight]).max() <= best + 0.02
+
+
+@pytest.mark.parametrize("prior", [0.5, 0.1])
+def test_at_the_lower_end_exactly_one_over_alpha_has_been_won(prior) -> None:
+    seen = blocks(EARLIER, (265, 500, 340, 500))
+    end = lower_accuracy(seen, prior, ALPHA, PLANNED)
+
+    assert 0.0 <= won_for(seen, prior, end, ALPHA, PLANNED) + np.log(ALPHA) < 0.3
