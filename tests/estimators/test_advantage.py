@@ -11,9 +11,18 @@ from estimators.sample.counting import by_grid, by_rank
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Query, Scores
 from estimators.statement import at_least, at_most
-from estimators.targets import CellsTarget, LearnedTarget, Target, ThresholdTarget, TwoSidedTarget
+from estimators.targets import CellsTarget, LearnedTarget, ThresholdTarget, TwoSidedTarget
 from tests.cases import each_case
-from tests.oracles import categories, cauchy_shift, gaussian_shift, identical, scale, vector_shift, xor
+from tests.oracles import (
+    categories,
+    cauchy_shift,
+    gaussian_shift,
+    identical,
+    most_misses,
+    scale,
+    vector_shift,
+    xor,
+)
 
 SHIFTED = Scores.of(*gaussian_shift(0.2).draw(np.random.default_rng(1), 1000, 1000))
 LABELS = Counts.of([40, 10], [10, 40])
@@ -21,12 +30,12 @@ APART = Scores.of(np.arange(400.0) + 1000, np.arange(400.0))
 
 
 def ask(world: object, n1: int, n0: int, prior: float = 0.5, seed: int = 0, **options: object) -> Advantage:
-    a, b = world.draw(np.random.default_rng(seed), n1, n0)  # type: ignore[attr-defined]
-    return advantage(Scores.of(a, b), prior, **options)  # type: ignore[arg-type]
+    a, b = world.draw(np.random.default_rng(seed), n1, n0)
+    return advantage(Scores.of(a, b), prior, **options)
 
 
 @pytest.mark.parametrize("prior", [0.5, 0.2])
-def test_perfectly_separated_scores_have_an_advantage_near_one(prior: float) -> None:
+def test_perfectly_separated_scores_have_an_advantage_near_one(prior) -> None:
     # the gap lies on an edge of the cells for the first and the last only
     for n1, n0, least in ((500, 500, 0.97), (437, 500, 0.95), (1000, 1000, 0.985)):
         result = advantage(Scores.of(np.arange(float(n1)) + 2000, np.arange(float(n0))), prior)
@@ -37,7 +46,7 @@ def test_perfectly_separated_scores_have_an_advantage_near_one(prior: float) -> 
 
 
 @pytest.mark.parametrize("prior", [0.5, 0.1, 0.9])
-def test_constant_scores_give_the_baseline_and_nothing_more(prior: float) -> None:
+def test_constant_scores_give_the_baseline_and_nothing_more(prior) -> None:
     result = advantage(Scores.of(np.ones(500), np.ones(500), Query.CONTINUOUS), prior)
 
     assert result.value == result.lower == pytest.approx(abs(2 * prior - 1))
@@ -47,20 +56,39 @@ def test_constant_scores_give_the_baseline_and_nothing_more(prior: float) -> Non
 def test_scores_from_both_ends_of_the_floating_range_are_valid() -> None:
     rng = np.random.default_rng(0)
     a, b = rng.random(200) * 1.7e308, rng.random(200) * 5e-324
-
     result = advantage(Scores.of(a, b, Query.CONTINUOUS))
 
     assert result.lower > 0.9
 
 
-@pytest.mark.parametrize("bad", [0.0, 1.0, -0.1, 1.5, float("nan")])
-def test_a_prior_or_confidence_outside_the_unit_interval_is_refused(bad: float) -> None:
-    scores = Scores.of(np.arange(50.0), np.arange(50.0))
+HALVES = Counts.of([5, 5], [5, 5])
 
-    with pytest.raises(OutOfRange, match="prior"):
-        advantage(scores, bad)
-    with pytest.raises(OutOfRange, match="confidence"):
-        advantage(scores, 0.5, confidence=bad)
+
+@each_case(
+    "ask, error, words",
+    [
+        *((lambda bad=bad: advantage(HALVES, bad), OutOfRange, "prior") for bad in (0.0, 1.0, -0.1, 1.5, np.nan)),
+        *((lambda bad=bad: advantage(HALVES, confidence=bad), OutOfRange, "confidence") for bad in (0.0, 1.0, np.nan)),
+        *(
+            (lambda bad=bad: advantage(HALVES, bad), OutOfRange, r"prior: got .*, need a number")
+            for bad in ("0.5", None, [0.5], np.array([0.5, 0.5]), 0.5 + 0j)
+        ),
+        *(
+            (lambda bad=bad: advantage(HALVES, target=CellsTarget(bad)), OutOfRange, "bins")
+            for bad in (0, -1, 1.5, 8.0, np.nan, "8")
+        ),
+        *((lambda bad=bad: advantage(HALVES, seed=bad), OutOfRange, "seed") for bad in (-1, 1.5, None)),
+        (lambda: advantage(np.ones(9)), MaceError, r"need Scores.of\(members, nonmembers\)"),
+        (lambda: advantage(HALVES, target=LearnedTarget()), InputError, "needs scores, not counts"),
+        (lambda: ask(categories(5, 0.1), 100, 100, target=ThresholdTarget()), IncompatibleCells, "with an order"),
+        (lambda: ask(categories(10, 0.1), 200, 200, target=CellsTarget(universe=3)), OutOfRange,
+         "universe: got 3 possible categories, but the records have 10"),
+        (lambda: advantage(Scores.of(*np.arange(120).astype(str).reshape(2, 60), "discrete")), TooManyCells, None),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_asked_is_refused(ask, error, words) -> None:
+    with pytest.raises(error, match=words):
+        ask()
 
 
 def test_the_normalisations_of_the_other_papers_follow_from_the_advantage() -> None:
@@ -70,6 +98,7 @@ def test_the_normalisations_of_the_other_papers_follow_from_the_advantage() -> N
     assert result.mip_eta == pytest.approx((result.value - 0.6) / 2)
     assert result.mis_delta == pytest.approx((result.value - 0.6) / 0.4)
     assert result.security == pytest.approx(1 - result.mis_delta)
+    assert "already gives 0.600" in result.sentence
 
 
 def test_the_sentence_states_confidence_resolution_and_ends() -> None:
@@ -87,58 +116,23 @@ def test_the_sentence_states_confidence_resolution_and_ends() -> None:
 @each_case(
     "data, target, words",
     [
-        (
-            SHIFTED,
-            CellsTarget(changes=0),
-            "who guess the same of every record, or who sort the score into 13 steps.",
-        ),
-        (
-            SHIFTED,
-            CellsTarget(changes=1),
-            "who accuse on one side of a cut, or who sort the score into 13 steps.",
-        ),
-        (
-            SHIFTED,
-            CellsTarget(changes=7),
-            "who change their guess at most 7 times along the score, or who sort",
-        ),
-        (
-            SHIFTED,
-            CellsTarget(bins=1),
-            "or inside or outside one range, or who sort the score into 1 step. A more",
-        ),
+        (SHIFTED, CellsTarget(changes=0),
+         "who guess the same of every record, or who sort the score into 13 steps."),
+        (SHIFTED, CellsTarget(changes=1), "who accuse on one side of a cut, or who sort the score into 13 steps."),
+        (SHIFTED, CellsTarget(changes=7), "who change their guess at most 7 times along the score, or who sort"),
+        (SHIFTED, CellsTarget(bins=1), "or inside or outside one range, or who sort the score into 1 step. A more"),
         (SHIFTED, ThresholdTarget(), "who accuse on one side of a cut. A more intricate rule may do better."),
-        (
-            SHIFTED,
-            TwoSidedTarget(),
-            "on one side of a cut, or inside or outside one range. A more intricate rule",
-        ),
-        (
-            LABELS,
-            None,
-            "who see which of 2 groups of similar values the score falls in. A finer rule may do better.",
-        ),
+        (SHIFTED, TwoSidedTarget(), "on one side of a cut, or inside or outside one range. A more intricate rule"),
+        (LABELS, None,
+         "who see which of 2 groups of similar values the score falls in. A finer rule may do better."),
         (APART, None, "The upper end holds for any attacker."),
     ],
-)
-def test_the_upper_end_says_whom_it_covers_and_who_may_do_better(
-    data: Scores | Counts, target: Target | None, words: str
-) -> None:
+)  # fmt: skip
+def test_the_upper_end_says_whom_it_covers_and_who_may_do_better(data, target, words) -> None:
     result = advantage(data, target=target)
 
     assert words in result.sentence
     assert ("may do better" in result.sentence) == (result.upper < 1.0)
-
-
-def test_a_skewed_prior_names_its_baseline_in_the_sentence() -> None:
-    assert "already gives 0.800" in ask(gaussian_shift(0.2), 200, 200, prior=0.1).sentence
-
-
-def test_higher_confidence_gives_a_wider_interval() -> None:
-    assert (
-        ask(gaussian_shift(0.3), 500, 500, confidence=0.99).estimate.interval.width
-        > ask(gaussian_shift(0.3), 500, 500, confidence=0.9).estimate.interval.width
-    )
 
 
 def test_a_threshold_class_that_the_records_contradict_is_rejected_and_bounds_nothing() -> None:
@@ -157,18 +151,12 @@ def test_a_two_sided_leak_is_seen_in_full_by_the_two_sided_class() -> None:
     assert result.lower <= scale(1.8).truth(0.5) <= result.upper
 
 
-def test_a_threshold_class_needs_an_order() -> None:
-    with pytest.raises(IncompatibleCells, match="needs scores with an order"):
-        ask(categories(5, 0.1), 100, 100, target=ThresholdTarget())
-
-
 @pytest.mark.parametrize("target", [CellsTarget(), ThresholdTarget(), TwoSidedTarget()], ids=lambda t: t.name)
 @pytest.mark.parametrize("prior", [0.5, 0.3])
-def test_a_monotone_transform_of_the_scores_changes_nothing(target: object, prior: float) -> None:
+def test_a_monotone_transform_of_the_scores_changes_nothing(target, prior) -> None:
     a, b = cauchy_shift().draw(np.random.default_rng(3), 500, 700)
-
-    plain = advantage(Scores.of(a, b), prior, target)  # type: ignore[arg-type]
-    bent = advantage(Scores.of(np.arctan(a), np.arctan(b)), prior, target)  # type: ignore[arg-type]
+    plain = advantage(Scores.of(a, b), prior, target)
+    bent = advantage(Scores.of(np.arctan(a), np.arctan(b)), prior, target)
 
     for x, y in ((plain.value, bent.value), (plain.lower, bent.lower), (plain.upper, bent.upper)):
         assert x == pytest.approx(y, abs=1e-12)
@@ -176,7 +164,7 @@ def test_a_monotone_transform_of_the_scores_changes_nothing(target: object, prio
 
 def test_one_outlier_moves_the_answer_by_a_hair() -> None:
     # the study's acceptance row 13: the paper's 100-bin statistic falls from .284 to .002
-    for seed in range(10):
+    for seed in range(4):
         a, b = gaussian_shift(0.2).draw(np.random.default_rng(seed), 500, 500)
         c = a.copy()
         c[0] = 1e4
@@ -186,19 +174,12 @@ def test_one_outlier_moves_the_answer_by_a_hair() -> None:
         assert abs(before.value - after.value) <= 0.02
 
 
-def test_counts_give_the_answer_their_scores_give() -> None:
-    a, b = gaussian_shift(0.2).draw(np.random.default_rng(4), 800, 600)
-    scores = Scores.of(a, b)
-
-    assert advantage(by_rank(scores), 0.4) == advantage(scores, 0.4)
-
-
-def test_a_merged_grid_gives_nearly_the_answer_of_the_scores() -> None:
-    a, b = gaussian_shift(0.2).draw(np.random.default_rng(4), 8000, 8000)
-    scores = Scores.of(a, b)
-
+def test_counts_give_the_answer_their_scores_give_and_a_merged_grid_nearly() -> None:
+    a, b = gaussian_shift(0.2).draw(np.random.default_rng(4), 8000, 6000)
+    few, scores = Scores.of(a[:800], b[:600]), Scores.of(a, b)
     direct, through_grid = advantage(scores), advantage(by_grid(scores))
 
+    assert advantage(by_rank(few), 0.4) == advantage(few, 0.4)
     assert through_grid.upper == pytest.approx(direct.upper, abs=0.01)
     assert through_grid.lower == pytest.approx(direct.lower, abs=0.01)
 
@@ -215,12 +196,8 @@ def test_a_billion_records_posted_as_counts_are_answered_to_four_digits() -> Non
     assert result.estimate.interval.width < 2e-4
 
 
-def test_bins_asked_for_are_bins_given() -> None:
-    assert ask(gaussian_shift(0.2), 1000, 1000, target=CellsTarget(bins=8)).resolution == 8
-
-
 def test_no_leakage_has_a_small_upper_end_at_a_useful_resolution() -> None:
-    uppers = [ask(identical(), 1000, 1000, seed=s) for s in range(30)]
+    uppers = [ask(identical(), 1000, 1000, seed=s) for s in range(12)]
 
     assert np.mean([u.upper for u in uppers]) <= 0.12
     assert min(u.resolution for u in uppers) >= 8
@@ -232,16 +209,10 @@ def test_cells_that_outrun_the_sample_are_said_to() -> None:
     assert "cells_outrun_sample" in codes
 
 
-def test_identifiers_posted_as_categories_are_refused() -> None:
-    with pytest.raises(TooManyCells):
-        advantage(Scores.of([f"id{i}" for i in range(60)], [f"no{i}" for i in range(60)]))
-
-
 def test_a_vector_is_answered_by_a_learned_adversary_that_beats_cells() -> None:
     world = vector_shift(5, 0.4)
     a, b = world.draw(np.random.default_rng(5), 2000, 2000)
     scores = Scores.of(a, b)
-
     learned = advantage(scores, target=LearnedTarget((logistic(), quadratic())))
     cells = advantage(scores, target=CellsTarget())
 
@@ -253,16 +224,16 @@ def test_a_vector_is_answered_by_a_learned_adversary_that_beats_cells() -> None:
     assert learned.lower <= world.truth(0.5) <= learned.upper
 
 
-@pytest.mark.parametrize("prior", [0.5, 0.2])
-def test_the_learned_lower_end_is_seldom_above_the_truth_without_leakage(prior: float) -> None:
+@pytest.mark.slow
+def test_the_learned_lower_end_is_seldom_above_the_truth_without_leakage() -> None:
     misses = 0
     for seed in range(60):
         rng = np.random.default_rng(seed)
         scores = Scores.of(rng.normal(size=(80, 3)), rng.normal(size=(120, 3)))
-        validation = learned_validation(scores, prior, seed, (logistic(), quadratic()))
-        misses += validation.at(0.025).lower > abs(2 * prior - 1) + 1e-12
+        validation = learned_validation(scores, 0.2, seed, (logistic(), quadratic()))
+        misses += validation.at(0.025).lower > 0.6 + 1e-12
 
-    assert misses <= 5  # P(Bin(60, 0.025) > 5) = 0.4%
+    assert misses <= most_misses(60)
 
 
 def test_a_leak_that_no_margin_shows_is_found_in_the_vector() -> None:
@@ -271,75 +242,36 @@ def test_a_leak_that_no_margin_shows_is_found_in_the_vector() -> None:
     assert result.lower > 0.1
 
 
-def test_a_learned_adversary_needs_records() -> None:
-    with pytest.raises(InputError, match="needs scores, not counts"):
-        advantage(Counts.of([5, 5], [3, 7]), target=LearnedTarget())
-
-
 @pytest.mark.parametrize("prior", [0.5, 0.1])
-def test_few_records_still_give_an_interval_and_say_so(prior: float) -> None:
+def test_few_records_still_give_an_interval_and_say_so(prior) -> None:
     result = ask(gaussian_shift(0.5), 8, 8, prior=prior)
 
     assert abs(2 * prior - 1) <= result.lower <= result.upper <= 1
     assert "few_records" in [c.code for c in result.cautions]
+    one = advantage(Counts.of([1, 0], [1, 1]))  # one member
+    assert one.lower == 0.0
+    assert one.upper > 0.99
 
 
 def test_boxes_compete_among_the_learned_adversaries() -> None:
     world = xor(0.3)
     a, b = world.draw(np.random.default_rng(6), 1500, 1500)
-
     result = advantage(Scores.of(a, b), target=LearnedTarget((logistic(), boxes())))
 
     assert result.leader == "boxes"  # neither coordinate shows anything, so a linear rule knows nothing
     assert 0.1 < result.lower <= world.truth(0.5)
 
 
-@pytest.mark.parametrize("bad", ["0.5", None, [0.5], np.array([0.5, 0.5]), 0.5 + 0j])
-def test_a_prior_that_is_no_number_is_refused_by_a_typed_error(bad: object) -> None:
-    with pytest.raises(OutOfRange, match=r"prior: got .*, need a number"):
-        advantage(Counts.of([5, 5], [5, 5]), bad)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("bins", [0, -1, 1.5, 8.0, np.nan, "8"])
-def test_bins_that_are_no_count_are_refused_and_not_replaced_by_the_default(bins: object) -> None:
-    with pytest.raises(OutOfRange, match="bins"):
-        advantage(Counts.of([5, 5], [5, 5]), target=CellsTarget(bins))  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("seed", [-1, 1.5, None])
-def test_a_seed_that_is_no_whole_number_is_refused(seed: object) -> None:
-    with pytest.raises(OutOfRange, match="seed"):
-        advantage(Counts.of([5, 5], [5, 5]), seed=seed)  # type: ignore[arg-type]
-
-
-def test_a_bare_array_is_refused_with_what_to_make_of_it() -> None:
-    with pytest.raises(MaceError, match=r"need Scores.of\(members, nonmembers\)"):
-        advantage(np.ones(9))  # type: ignore[arg-type]
-
-
-def test_one_record_a_side_gives_all_but_the_whole_range() -> None:
-    answer = advantage(Counts.of([1, 0], [1, 1]))
-
-    assert answer.lower == 0.0
-    assert answer.upper > 0.99
-
-
 def test_the_point_lies_in_its_own_interval_when_another_family_leads() -> None:
     middle, outside = [0, 20, 0], [10, 0, 10]
     counts = Counts.of(middle, outside, edges=[0.0, 1.0])
-
     answer = advantage(counts, 0.7, ThresholdTarget(), 0.999999)
 
     assert answer.class_rejected or answer.lower <= answer.value <= answer.upper
 
 
-def test_fewer_possible_categories_than_seen_are_refused() -> None:
-    with pytest.raises(OutOfRange, match="universe: got 3 possible categories, but the records have 10"):
-        ask(categories(10, 0.1), 200, 200, target=CellsTarget(universe=3))
-
-
 @pytest.mark.parametrize("prior", [5e-324, 1e-17])
-def test_at_a_prior_next_to_certainty_there_is_nothing_to_gain(prior: float) -> None:
+def test_at_a_prior_next_to_certainty_there_is_nothing_to_gain(prior) -> None:
     result = ask(gaussian_shift(0.3), 100, 100, prior)
 
     assert result.mis_delta == 0.0
@@ -349,7 +281,7 @@ def test_at_a_prior_next_to_certainty_there_is_nothing_to_gain(prior: float) -> 
 @pytest.mark.parametrize(
     ("n1", "n0", "prior"), [(1000, 1000, 0.5), (30, 3000, 0.01), (100, 900, 0.1), (200, 1800, 0.5)]
 )
-def test_a_total_leak_does_not_pass_below_one(n1: int, n0: int, prior: float) -> None:
+def test_a_total_leak_does_not_pass_below_one(n1, n0, prior) -> None:
     """Certified at [0.899, 0.939] by cells alone, it passed at 0.95."""
     rng = np.random.default_rng(3)
     result = advantage(Scores.of(rng.normal(50, 1, n1), rng.normal(0, 1, n0)), prior)
@@ -361,13 +293,13 @@ def test_a_total_leak_does_not_pass_below_one(n1: int, n0: int, prior: float) ->
 def test_five_percent_memorised_at_a_low_prior_lie_in_the_interval() -> None:
     """Missed in every sample by cells alone: their interval was [0.8000, 0.8010], and the truth is 0.81."""
     rng, misses = np.random.default_rng(4), 0
-    for run in range(40):
+    for run in range(20):
         members = np.where(rng.random(1000) < 0.05, rng.normal(20, 1, 1000), rng.normal(0, 1, 1000))
         result = advantage(Scores.of(members, rng.normal(0, 1, 1000)), 0.1, seed=run)
         misses += not result.lower <= 0.81 <= result.upper
         assert result.upper < 0.83
 
-    assert misses <= 4  # P(Bin(40, 0.025) > 4) < 0.4%
+    assert misses <= most_misses(20)
 
 
 def test_the_upper_end_grows_with_the_changes_that_it_covers() -> None:
@@ -391,7 +323,6 @@ def test_a_rule_with_more_changes_than_declared_is_outside_and_the_sentence_says
     members = u[rng.random(u.size) < (1 + 0.6 * np.sin(20 * np.pi * u)) / 2][:3000]
     scores = Scores.of(members, rng.random(3000))
     truth = 0.6 / np.pi  # mean |sine| / 2 of density 1 + 0.6 sin
-
     two = advantage(scores)
 
     assert two.upper < truth

@@ -1,7 +1,5 @@
 """A claim beside the records: worlds at exactly what they claim are rarely contradicted, worlds beyond it are."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.special import expit
@@ -11,7 +9,6 @@ from estimators.advantage import advantage
 from estimators.agreement import agreement
 from estimators.audit.epsilon import epsilon_lower_bound
 from estimators.errors import OptionError, OutOfRange
-from estimators.sample.counting import finest
 from estimators.theory.dp import GaussianDp, advantage_ceiling
 
 COUNTS = Counts.of([120, 300, 580], [310, 420, 270], edges=[0.4, 0.7])
@@ -30,33 +27,32 @@ def shifted(rng, mu, n_members, n_nonmembers):
 
 
 def contradicted(draw, size, claim, sides, prior, runs):
+    """How many of so many samples contradict the claim."""
     rng = np.random.default_rng(17)
-    return np.mean(
-        [
-            agreement(draw(rng, size, *sides), *claim, prior, rates=(0.01, 0.1)).decision == "contradicted"
-            for _ in range(runs)
-        ]
-    )
+    results = (agreement(draw(rng, size, *sides), *claim, prior, rates=(0.01, 0.1)) for _ in range(runs))
+    return sum(each.decision == "contradicted" for each in results)
 
 
-@pytest.mark.parametrize("sides", [(100, 100), (100, 900)])
-@pytest.mark.parametrize(("epsilon", "prior"), [(0.0, 0.5), (1.0, 0.5), (1.0, 0.3), (3.0, 0.5)])
+@pytest.mark.parametrize(
+    ("epsilon", "prior", "sides"),
+    [(0.0, 0.5, (100, 900)), (1.0, 0.5, (100, 100)), (1.0, 0.3, (100, 900)), (3.0, 0.5, (100, 100))],
+)
 def test_randomised_response_at_its_claim_is_contradicted_no_more_often_than_stated(epsilon, prior, sides):
-    runs = 60  # the long run is benchmarks/agreement.py
+    assert (
+        contradicted(answers, epsilon, (epsilon, 0.0), sides, prior, 40) <= 2
+    )  # more: benchmarks/agreement.py
 
-    assert contradicted(answers, epsilon, (epsilon, 0.0), sides, prior, runs) <= 0.05
 
-
-@pytest.mark.parametrize(("delta", "runs"), [(1e-5, 60), (0.1, 20)])
+@pytest.mark.parametrize(("delta", "runs"), [(1e-5, 40), (0.1, 20)])
 def test_a_gaussian_score_at_its_claim_is_contradicted_no_more_often_than_stated(delta, runs):
     claim = GaussianDp(1.0).pair(delta)
 
-    assert contradicted(shifted, 1.0, claim, (100, 100), 0.4, runs) <= 0.05
+    assert contradicted(shifted, 1.0, claim, (100, 100), 0.4, runs) <= 0.05 * runs
 
 
 @pytest.mark.parametrize("claim", [(0.5, 0.0), (0.5, 1e-3)])
 def test_a_score_beyond_its_claim_is_contradicted(claim):
-    assert contradicted(answers, 1.5, claim, (600, 600), 0.5, 5) == 1.0
+    assert contradicted(answers, 1.5, claim, (600, 600), 0.5, 3) == 3
 
 
 def struck(rng, probability, share, size):
@@ -69,12 +65,11 @@ def struck(rng, probability, share, size):
     )
 
 
-@pytest.mark.parametrize(("probability", "share", "size", "runs"), [(0.1, 1.0, 60, 60), (0.5, 0.2, 2000, 12)])
+@pytest.mark.parametrize(("probability", "share", "size", "runs"), [(0.1, 1.0, 60, 60), (0.5, 0.2, 2000, 8)])
 def test_a_run_that_spends_delta_on_many_records_at_once_does_not_contradict_it(
     probability, share, size, runs
 ):
     rng = np.random.default_rng(5)
-
     result = [
         agreement(struck(rng, probability, share, size), 0.0, 0.1, rates=(0.1,), inclusion="independent")
         for _ in range(runs)
@@ -110,10 +105,6 @@ def test_epsilon_says_that_members_of_a_fixed_number_have_no_coins_of_their_own(
     assert "scores are independent draws given who is a member" in fixed.sentence
 
 
-def test_a_claim_is_said_with_all_its_digits():
-    assert "at delta 1.2345649e-05" in agreement(COUNTS, 3.0, 1.2345649e-5).sentence
-
-
 def test_rows_are_what_theory_allows_beside_what_was_measured():
     result = agreement(COUNTS, 0.2, prior=0.4, rates=(0.1,), direction="high")
 
@@ -141,6 +132,7 @@ def test_a_generous_claim_agrees_and_is_not_proven():
 
     agrees = {row.quantity: row.agrees for row in result.rows}
     assert result.decision == "not contradicted"
+    assert "at delta 1.2345649e-05" in agreement(COUNTS, 3.0, 1.2345649e-5).sentence
     assert agrees["advantage"] == agrees["mip_eta"] == agrees["mis_delta"] == agrees["epsilon"] == "yes"
     assert "does not prove it" in result.sentence
 
@@ -174,25 +166,14 @@ def test_rates_and_epsilon_of_a_vector_are_those_of_its_learned_score():
         direction="high",
     )
 
-    assert [row.quantity for row in result.rows] == [
-        "advantage",
-        "mip_eta",
-        "mis_delta",
-        "tpr_at_fpr_0.1_high",
-        "epsilon",
-    ]
+    rows = [row.quantity for row in result.rows]
+    assert rows == ["advantage", "mip_eta", "mis_delta", "tpr_at_fpr_0.1_high", "epsilon"]
     assert result.decision == "contradicted"
     assert "learned_score" in {each.code for each in result.cautions}
 
 
 def test_categories_have_no_rates():
-    rng = np.random.default_rng(3)
-    members, nonmembers = (
-        rng.choice(["a", "b", "c"], 300, p=[0.7, 0.2, 0.1]),
-        rng.choice(["a", "b", "c"], 300),
-    )
-
-    result = agreement(finest(Scores.of(members, nonmembers)), 0.1)
+    result = agreement(Counts.of([210, 60, 30], [100, 100, 100]), 0.1)
 
     assert [row.quantity for row in result.rows] == ["advantage", "mip_eta", "mis_delta", "epsilon"]
 

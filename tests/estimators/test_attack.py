@@ -1,6 +1,8 @@
 """A given attack: its own advantage and not the optimum, valid however it found its cut, and how far from the best."""
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator
+from itertools import product
 
 import numpy as np
 import pytest
@@ -67,12 +69,12 @@ def test_guesses_mean_the_same_as_booleans_numbers_and_words() -> None:
         (QuantileRule(0.1, "members", "below"), lambda m, n: (m <= np.sort(m)[29], n <= np.sort(m)[29])),
     ],
 )
-def test_each_rule_accuses_whom_it_says(rule: AttackRule, expected: object) -> None:
+def test_each_rule_accuses_whom_it_says(rule, expected) -> None:
     scores = normal(300, 200)
 
     attack = judge_records(scores, rule, 0.5, 0)
 
-    wanted = expected(scores.members, scores.nonmembers)  # type: ignore[operator]
+    wanted = expected(scores.members, scores.nonmembers)
     for found, side in zip(attack.guesses, wanted, strict=True):
         assert np.array_equal(found, side)
     assert not attack.cautions
@@ -95,7 +97,6 @@ def test_the_cut_that_is_stated_makes_the_same_guesses_as_a_threshold() -> None:
 
 def test_of_records_that_tie_at_the_cut_some_are_drawn_and_it_says_so() -> None:
     scores = Scores.of([1.0] * 30 + [0.0] * 30, [1.0] * 10 + [0.0] * 50)
-
     found = attack_advantage(scores, TopRule(20), seed=3)
 
     assert sum(found.accusations) == 20
@@ -116,20 +117,13 @@ def test_metrics_are_those_of_the_attack() -> None:
     assert (2 * accuracy.lower - 1, 2 * accuracy.upper - 1) == pytest.approx((found.lower, found.upper))
 
 
-def test_an_attack_that_accuses_nobody_has_no_precision() -> None:
-    found = attack_advantage(normal(), ThresholdRule(50.0))
-
-    assert found.metrics["precision"].value is None
-    assert (found.metrics["precision"].lower, found.metrics["precision"].upper) == (0.0, 1.0)
-    assert found.value == pytest.approx(0.0)
-
-
 @pytest.mark.parametrize("records", [1, 2, 47])
 @pytest.mark.parametrize("prior", [0.5, 0.01])
-def test_few_accused_leave_metrics_that_are_0_over_0_at_an_end_their_range(
-    records: int, prior: float
-) -> None:
+def test_few_accused_leave_metrics_that_are_0_over_0_at_an_end_their_range(records, prior) -> None:
     """Precision is 0/0 where nobody is accused, which limits of the share beyond the cut allow."""
+    nobody = attack_advantage(normal(), ThresholdRule(50.0))
+    assert (nobody.metrics["precision"].value, nobody.value) == (None, pytest.approx(0.0))
+    assert (nobody.metrics["precision"].lower, nobody.metrics["precision"].upper) == (0.0, 1.0)
     found = attack_advantage(normal(24, 24), TopRule(records), prior, confidence=0.999)
 
     for name in ("precision", "npv", "recall", "f_beta"):
@@ -139,12 +133,10 @@ def test_few_accused_leave_metrics_that_are_0_over_0_at_an_end_their_range(
 
 def test_the_best_threshold_is_close_to_the_optimum_and_the_opposite_far_from_it() -> None:
     scores = normal(2000, 2000)
-
     best, worst = (attack_advantage(scores, ThresholdRule(0.5, side)) for side in ("above", "below"))
 
     assert best.gap.lower == 0.0
     assert best.gap.upper < 0.04
-    assert best.share is not None
     assert best.share.lower > 0.85
     assert worst.value == pytest.approx(-best.value)
     assert worst.gap.lower < 2 * 0.383 < worst.gap.upper
@@ -153,7 +145,6 @@ def test_the_best_threshold_is_close_to_the_optimum_and_the_opposite_far_from_it
 
 def test_the_optimum_is_that_of_the_same_scores() -> None:
     scores = normal()
-
     found = attack_advantage(scores, TopRule(), prior=0.2, confidence=0.9, seed=5)
 
     assert found.optimum == advantage(scores, 0.2, confidence=0.9, seed=5)
@@ -161,7 +152,6 @@ def test_the_optimum_is_that_of_the_same_scores() -> None:
 
 def test_a_threshold_chosen_here_has_a_wider_interval_than_one_from_before() -> None:
     scores = normal()
-
     before, here = (
         attack_advantage(scores, ThresholdRule(0.5, chosen_before=flag)) for flag in (True, False)
     )
@@ -203,27 +193,20 @@ CUTS: dict[str, Callable[..., AttackRule]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", CUTS)
-@pytest.mark.parametrize("confidence", [0.95, 0.999])
-def test_intervals_cover_the_rule_with_the_cut_it_made(rule: str, confidence: float) -> None:
+@pytest.mark.parametrize(("confidence", "runs"), [(0.95, 8), (0.999, 3)])
+def test_intervals_cover_the_rule_with_the_cut_it_made(rule, confidence, runs) -> None:
     """No end misses what is true of the rule on new records more often than it may, over worlds, sides and priors."""
-    runs = 12 if confidence == 0.95 else 4
-    worlds, sides = (
-        (identical(), gaussian_shift(0.3), PERFECT),
-        ((15, 15, 0.5), (30, 300, 0.01), (200, 40, 0.9)),
-    )
-    rng, misses, samples = np.random.default_rng([*rule.encode()]), dict[str, list[int]](), 0
-    for world in worlds:
-        for n1, n0, prior in sides:
-            for run in range(runs):
-                samples += 1
-                for name, truth, estimate in judged(world, rng, n1, n0, prior, CUTS[rule], confidence, run):
-                    ends = misses.setdefault(name, [0, 0])
-                    ends[0] += estimate.lower > truth + 1e-6
-                    ends[1] += estimate.upper < truth - 1e-6
+    worlds = identical(), gaussian_shift(0.3), PERFECT
+    sides = (15, 15, 0.5), (30, 300, 0.01), (200, 40, 0.9)
+    rng, misses = np.random.default_rng([*rule.encode()]), defaultdict(lambda: np.zeros(2))
+    for world, (n1, n0, prior), run in product(worlds, sides, range(runs)):
+        for name, truth, estimate in judged(world, rng, n1, n0, prior, CUTS[rule], confidence, run):
+            misses[name] += estimate.lower > truth + 1e-6, estimate.upper < truth - 1e-6
 
-    most = most_misses(samples, (1 - confidence) / 2)
-    assert all(max(ends) <= most for ends in misses.values()), misses
+    most = most_misses(9 * runs, (1 - confidence) / 2)
+    assert all(ends.max() <= most for ends in misses.values()), misses
 
 
 def judged(
@@ -245,7 +228,7 @@ def judged(
         Scores.of(members, nonmembers), attack, prior, confidence, seed, [preset("jaccard", prior)]
     )
     tpr, fpr = (float(cdf(np.array(found.cut))) for cdf in (world.member_cdf, world.nonmember_cdf))
-    if attack.side == "above":  # type: ignore[union-attr]
+    if attack.side == "above":
         tpr, fpr = 1 - tpr, 1 - fpr
     own = 2 * (prior * tpr + (1 - prior) * (1 - fpr)) - 1
     yield "advantage", own, found.estimate
@@ -255,51 +238,35 @@ def judged(
     yield "gap", world.truth(prior) - own, found.gap
 
 
+HALF, SURE = [0.5, 1.0] * 8, [0.0, 1.0] * 8
+
+
 @each_case(
-    "sides, rule, field, text",
+    "ask, field, text",
     [
-        (([0.5, 1.0] * 8, [0.0, 1.0] * 8), GuessRule(), "members", "members: need guesses"),
-        (([0.0, 1.0] * 8, [0.5, 1.0] * 8), GuessRule(), "nonmembers", "nonmembers: need guesses"),
-        ((["yes", "no"] * 8, ["yes", "no"] * 8), GuessRule(), "members", "true or false"),
-        ((["a", "b"] * 8, ["a", "b"] * 8), ThresholdRule(0.0), "members", "threshold cuts numbers, got text"),
-        (([[0.0, 1.0]] * 8, [[0.0, 1.0]] * 8), TopRule(), "members", "top cuts one number a record"),
-        (([0.5, 1.0] * 8, [0.0, 1.0] * 8), TopRule(32), "rule.records", "got 32 of 32 records, need fewer"),
-        (([0.5, 1.0] * 8, [0.0, 1.0] * 8), QuantileRule(0.99), "rule.quantile", "leaves 0 of 32 records"),
-        (
-            ([0.5, 1.0] * 8, [0.0, 1.0] * 8),
-            QuantileRule(0.01, "members", "below"),
-            "rule.quantile",
-            "leaves 0 of 16 records",
-        ),
+        (lambda: attack_advantage(Scores.of(HALF, SURE), GuessRule()), "members", "members: need guesses"),
+        (lambda: attack_advantage(Scores.of(SURE, HALF), GuessRule()), "nonmembers", "nonmembers: need guesses"),
+        (lambda: attack_advantage(Scores.of(["yes", "no"] * 8, ["yes", "no"] * 8), GuessRule()), "members",
+         "true or false"),
+        (lambda: attack_advantage(Scores.of(["a", "b"] * 8, ["a", "b"] * 8), ThresholdRule(0.0)), "members",
+         "threshold cuts numbers, got text"),
+        (lambda: attack_advantage(Scores.of([[0.0, 1.0]] * 8, [[0.0, 1.0]] * 8), TopRule()), "members",
+         "top cuts one number a record"),
+        (lambda: attack_advantage(Scores.of(HALF, SURE), TopRule(32)), "rule.records", "got 32 of 32 records"),
+        (lambda: attack_advantage(Scores.of(HALF, SURE), QuantileRule(0.99)), "rule.quantile", "leaves 0 of 32"),
+        (lambda: attack_advantage(Scores.of(HALF, SURE), QuantileRule(0.01, "members", "below")), "rule.quantile",
+         "leaves 0 of 16 records"),
+        (lambda: attack_advantage(Counts.of([5, 5], [5, 5])), "data", r"data: got Counts, need Scores\.of"),
+        (lambda: ThresholdRule(float("nan")), "threshold", None),
+        (lambda: ThresholdRule("1"), "threshold", None),
+        (lambda: ThresholdRule(1.0, "left"), "side", None),
+        (lambda: TopRule(0), "records", None),
+        (lambda: QuantileRule(1.0), "quantile", None),
+        (lambda: QuantileRule(0.5, "everybody"), "of", None),
     ],
-)
-def test_what_cannot_be_judged_is_refused_by_name(
-    sides: tuple[list[object], list[object]], rule: AttackRule, field: str, text: str
-) -> None:
+)  # fmt: skip
+def test_what_cannot_be_judged_is_refused_by_name(ask, field, text) -> None:
     with pytest.raises(MaceError, match=text) as refusal:
-        attack_advantage(Scores.of(*sides), rule)
-
-    assert refusal.value.field == field
-
-
-def test_counts_hold_no_records_to_judge() -> None:
-    with pytest.raises(MaceError, match=r"data: got Counts, need Scores\.of"):
-        attack_advantage(Counts.of([5, 5], [5, 5]))  # type: ignore[arg-type]
-
-
-@each_case(
-    "make, field",
-    [
-        (lambda: ThresholdRule(float("nan")), "threshold"),
-        (lambda: ThresholdRule("1"), "threshold"),  # type: ignore[arg-type]
-        (lambda: ThresholdRule(1.0, "left"), "side"),  # type: ignore[arg-type]
-        (lambda: TopRule(0), "records"),
-        (lambda: QuantileRule(1.0), "quantile"),
-        (lambda: QuantileRule(0.5, "everybody"), "of"),  # type: ignore[arg-type]
-    ],
-)
-def test_a_rule_that_is_none_is_refused_by_name(make: object, field: str) -> None:
-    with pytest.raises(MaceError) as refusal:
-        make()  # type: ignore[operator]
+        ask()
 
     assert refusal.value.field == field

@@ -1,7 +1,5 @@
 """Rows that come in clusters: levels, widths, agreement with what is done without clusters, and what is refused."""
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 from scipy.special import ndtr
@@ -12,7 +10,6 @@ from estimators import (
     CellsTarget,
     Counts,
     LearnedTarget,
-    MaceError,
     Scores,
     ThresholdTarget,
     TwoSidedTarget,
@@ -25,7 +22,7 @@ from estimators import (
 )
 from estimators.audit.roc import auc, clustered_auc
 from estimators.clusters.apart import least_error
-from estimators.clusters.betting import STAKES, BettingEnds, Shares, mean_upper
+from estimators.clusters.betting import STAKES, BettingEnds, Shares, mean_upper, refuse
 from estimators.clusters.blocks import guess_unseen
 from estimators.clusters.design import Clusters
 from estimators.errors import (
@@ -38,6 +35,8 @@ from estimators.errors import (
 )
 from estimators.limits.binomial import lower_limit
 from estimators.sample.counting import finest
+from tests.cases import each_case
+from tests.oracles import most_misses
 
 ALPHA = 0.025
 
@@ -45,13 +44,13 @@ ALPHA = 0.025
 def ask(draw: Draw, seed: int, **options: object) -> Advantage:
     members, nonmembers, labels = draw(np.random.default_rng(seed))
     cluster = labels if len(labels) > 1 else labels[0]
-    return advantage(Scores.of(members, nonmembers), cluster=cluster, seed=seed, **options)  # type: ignore[arg-type]
+    return advantage(Scores.of(members, nonmembers), cluster=cluster, seed=seed, **options)
 
 
-def misses(draw: Draw, truth: float, runs: int) -> tuple[int, int]:
+def misses(draw: Draw, truth: float, runs: int) -> np.ndarray:
+    """How often either end is on the wrong side of the truth."""
     results = [ask(draw, seed) for seed in range(runs)]
-    above = sum(result.lower > truth + 1e-12 for result in results)
-    return above, sum(result.upper < truth - 1e-12 for result in results)
+    return np.array([[r.lower > truth + 1e-12, r.upper < truth - 1e-12] for r in results]).sum(axis=0)
 
 
 @pytest.mark.parametrize("truth", [0.0, 0.3])
@@ -66,86 +65,56 @@ def misses(draw: Draw, truth: float, runs: int) -> tuple[int, int]:
         lambda truth: crossed(50, 40, (0.3, 0.3), truth, True),
     ],
 )
-def test_each_end_keeps_its_level_where_rows_of_a_cluster_are_alike(
-    world: Callable[[float], Draw], truth: float
-) -> None:
-    above, below = misses(world(truth), truth, 60)
-
-    assert above <= 6  # 6 of 60 is exceeded once in a thousand at a level of 2.5%
-    assert below <= 6
+def test_each_end_keeps_its_level_where_rows_of_a_cluster_are_alike(world, truth) -> None:
+    assert misses(world(truth), truth, 40).max() <= most_misses(40)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("truth", [0.0, 0.6])
 @pytest.mark.parametrize(
     "world",
-    [
-        lambda truth: people(equal(20, 10), 0.5, truth),
-        lambda truth: people(equal(8, 30), 0.95, truth),
-        lambda truth: crossed(20, 20, (0.5, 0.0), truth, False),
-        lambda truth: crossed(20, 20, (0.3, 0.3), truth, True),
-    ],
+    [lambda truth: people(equal(8, 30), 0.95, truth), lambda truth: crossed(20, 20, (0.3, 0.3), truth, True)],
 )
-def test_few_clusters_keep_the_level_by_betting(world: Callable[[float], Draw], truth: float) -> None:
-    above, below = misses(world(truth), truth, 12)
-
-    assert above <= 3
-    assert below <= 3
+def test_few_clusters_keep_the_level_by_betting(world, truth) -> None:
     result = ask(world(truth), 0)
-    assert result.clusters is not None
+
+    assert misses(world(truth), truth, 10).max() <= most_misses(10)
     assert result.clusters.method == "betting"
     assert result.estimate.interval.guarantee.finite_sample
 
 
 def test_rows_as_independent_would_have_raised_a_false_alarm_nearly_always() -> None:
-    draw = people(equal(40, 50), 0.95, 0.0)
-    alarms = {"rows": 0, "clusters": 0}
-    for seed in range(20):
+    draw, alarms = people(equal(40, 50), 0.95, 0.0), np.zeros(2)
+    for seed in range(12):
         members, nonmembers, labels = draw(np.random.default_rng(seed))
         scores = Scores.of(members, nonmembers)
-        alarms["rows"] += advantage(scores).lower > 0.0
-        alarms["clusters"] += advantage(scores, cluster=labels[0]).lower > 0.0
+        alarms += [advantage(scores, cluster=cluster).lower > 0.0 for cluster in (None, labels[0])]
 
-    assert alarms["rows"] >= 19
-    assert alarms["clusters"] <= 3
+    assert alarms[0] >= 11
+    assert alarms[1] <= most_misses(12)
 
 
-@pytest.mark.parametrize("models", [16, 40])
+@pytest.mark.slow
+@pytest.mark.parametrize(("models", "runs"), [(16, 12), (40, 40)])
 def test_an_interval_for_the_next_model_of_a_procedure_covers_where_models_leak_unequally(
-    models: int,
+    models, runs
 ) -> None:
     world = procedure(models, 50, 0.6, 0.5)
-    runs = 20 if models < 40 else 60
 
-    above, below = misses(world.draw, world.truth, runs)
-
-    assert max(above, below) <= 6
-    members, nonmembers, labels = world.draw(np.random.default_rng(0))
-    result = advantage(Scores.of(members, nonmembers), cluster=labels[0])
-    assert result.clusters is not None
-    assert result.clusters.design_effect > 2.0  # half the leak or twice: rows of one model are alike
-
-
-def test_one_model_s_rows_as_independent_would_not_have_covered_the_procedure() -> None:
-    world = procedure(40, 200, 0.6, 0.5)
-    wrong = 0
-    for seed in range(20):
-        members, nonmembers, _ = world.draw(np.random.default_rng(seed))
-        result = advantage(Scores.of(members, nonmembers))
-        wrong += not result.lower <= world.truth <= result.upper
-
-    assert wrong >= 5
+    assert misses(world.draw, world.truth, runs).max() <= most_misses(runs)
+    assert (
+        ask(world.draw, 0).clusters.design_effect > 2.0
+    )  # half the leak or twice: rows of one model are alike
 
 
 @pytest.mark.parametrize(("likeness", "most"), [(0.0, 0.35), (0.5, 0.6), (0.95, 1.0)])
-def test_all_rows_say_more_than_one_row_of_each_cluster(likeness: float, most: float) -> None:
-    draw = people(equal(60, 40), likeness, 0.3)
-    widths = []
-    for seed in range(8):
-        members, nonmembers, labels = draw(np.random.default_rng(seed))
-        sides = labels[0][: len(members)], labels[0][len(members) :]
-        keep = [one_per_unit(side, of) for side, of in zip((members, nonmembers), sides, strict=True)]
-        one = advantage(Scores.of(members[keep[0]], nonmembers[keep[1]]), seed=seed)
-        every = advantage(Scores.of(members, nonmembers), cluster=labels[0], seed=seed)
+def test_all_rows_say_more_than_one_row_of_each_cluster(likeness, most) -> None:
+    draw, widths = people(equal(60, 40), likeness, 0.3), []
+    for seed in range(5):
+        *sides, labels = draw(np.random.default_rng(seed))
+        own = labels[0][: len(sides[0])], labels[0][len(sides[0]) :]
+        alone = [side[one_per_unit(side, of)] for side, of in zip(sides, own, strict=True)]
+        every, one = advantage(Scores.of(*sides), cluster=labels[0]), advantage(Scores.of(*alone))
         widths.append((every.estimate.interval.width, one.estimate.interval.width))
 
     ours, others = np.mean(widths, axis=0)
@@ -155,7 +124,7 @@ def test_all_rows_say_more_than_one_row_of_each_cluster(likeness: float, most: f
 def test_exact_copies_cost_as_much_as_they_are_worth() -> None:
     draw = copies(300, 0.8, 0.3)
     ratios = []
-    for seed in range(12):
+    for seed in range(6):
         members, nonmembers, labels = draw(np.random.default_rng(seed))
         one = advantage(Scores.of(np.unique(members), np.unique(nonmembers)), seed=seed)
         every = advantage(Scores.of(members, nonmembers), cluster=labels[0], seed=seed)
@@ -166,53 +135,42 @@ def test_exact_copies_cost_as_much_as_they_are_worth() -> None:
 
 @pytest.mark.parametrize("target", [None, ThresholdTarget(), TwoSidedTarget(), LearnedTarget()])
 @pytest.mark.parametrize("prior", [0.5, 0.2])
-def test_labels_that_all_differ_change_no_digit(target: object, prior: float) -> None:
+def test_labels_that_all_differ_change_no_digit(target, prior) -> None:
     rng = np.random.default_rng(0)
     shape = (60, 2) if isinstance(target, LearnedTarget) else (60,)
     scores = Scores.of(rng.normal(0.5, 1, shape), rng.normal(0, 1, shape))
-    plain = advantage(scores, prior, target, seed=3)  # type: ignore[arg-type]
+    plain = advantage(scores, prior, target, seed=3)
     names = [f"person {i}" for i in range(120)]
     for cluster in (names, {"person": names, "row": np.arange(120)}):
-        result = advantage(scores, prior, target, seed=3, cluster=cluster)  # type: ignore[arg-type]
+        result = advantage(scores, prior, target, seed=3, cluster=cluster)
         assert result.estimate == plain.estimate
         assert (result.leader, result.resolution, result.provenance) == (
             plain.leader,
             plain.resolution,
             plain.provenance,
         )
-        assert result.clusters is not None
         assert (result.clusters.design_effect, result.clusters.effective_sample) == (1.0, 120.0)
 
 
 def test_the_design_effect_is_that_of_equal_clusters() -> None:
     # of a threshold at the middle of normal scores with correlation 1/2 guesses have correlation 1/3
-    effects = [ask(people(equal(400, 10), 0.5, 0.3), seed).clusters.design_effect for seed in range(6)]  # type: ignore[union-attr]
+    effects = [ask(people(equal(400, 10), 0.5, 0.3), seed).clusters.design_effect for seed in range(6)]
     assert np.mean(effects) == pytest.approx(1.0 + 9.0 / 3.0, rel=0.25)
     result = ask(people(equal(400, 10), 0.5, 0.3), 0)
-    assert result.clusters is not None
     assert result.clusters.numbers == (400,)
     assert result.clusters.effective_sample == pytest.approx(4000 / result.clusters.design_effect)
     assert "400 clusters of 'cluster'" in result.clusters.sentence
 
 
-def test_names_of_labels_and_the_order_of_clusters_say_nothing() -> None:
-    members, nonmembers, labels = people(equal(50, 6), 0.5, 0.3)(np.random.default_rng(1))
-    scores = Scores.of(members, nonmembers)
-    numbers = advantage(scores, cluster=labels[0])
+def test_names_of_labels_say_nothing_and_a_column_within_another_is_left_out() -> None:
+    members, nonmembers, labels = people(equal(100, 10), 0.5, 0.3)(np.random.default_rng(1))
+    scores, household = Scores.of(members, nonmembers), labels[0] // 4 * 2 + labels[0] % 2
+    numbers, alone = (advantage(scores, cluster=each) for each in (labels[0], {"household": household}))
+    both = advantage(scores, cluster={"person": labels[0], "household": household})
 
     assert advantage(scores, cluster=[f"{label:03}" for label in labels[0]]).estimate == numbers.estimate
     assert advantage(scores, cluster=labels[0] * 7.5).estimate == numbers.estimate
-
-
-def test_a_column_within_another_is_left_out() -> None:
-    members, nonmembers, labels = people(equal(100, 10), 0.5, 0.3)(np.random.default_rng(1))
-    scores = Scores.of(members, nonmembers)
-    household = labels[0] // 4 * 2 + labels[0] % 2
-    alone = advantage(scores, cluster={"household": household})
-    both = advantage(scores, cluster={"person": labels[0], "household": household})
-
     assert both.estimate == alone.estimate
-    assert both.clusters is not None
     assert both.clusters.columns == ("household",)
 
 
@@ -226,17 +184,15 @@ def test_the_choice_between_the_methods_is_made_by_numbers_of_rows_alone() -> No
             score = scale * rng.normal(size=clusters)[labels] + rng.normal(size=len(labels))
             scores = Scores.of(score[order][:members], score[order][members:])
             design = Clusters.of(labels[order], scores, 0.5)
-            assert design is not None
             assert design.by_betting is expected
             result = advantage(scores, cluster=labels[order])
-            assert (result.clusters.method == "betting") is expected  # type: ignore[union-attr]
+            assert (result.clusters.method == "betting") is expected
 
 
 def test_no_rule_is_judged_on_a_cluster_that_it_has_seen() -> None:
     members, nonmembers, labels = crossed(30, 30, (0.3, 0.3), 0.3, True)(np.random.default_rng(0))
     scores = Scores.of(members, nonmembers)
     clusters = Clusters.of(labels, scores, 0.5)
-    assert clusters is not None
     fine = finest(scores)
     at = np.concatenate([fine.cells.locate(side) for side in (members, nonmembers)])
     guesses = guess_unseen(clusters, np.ones(clusters.rows), at, fine, 5, 900.0, 0, 3)
@@ -278,39 +234,33 @@ def test_betting_is_near_the_exact_limit_where_every_cluster_is_right_or_wrong_a
     least = 1.0 - 2.0 * mean_upper(0.2, 30.0, ALPHA / len(STAKES))
 
     assert least < ends.lower(ALPHA) < exact
+    shares = Shares(right, np.ones(30))
+    assert shares.log_fortune(refuse([shares], ALPHA)) == pytest.approx(-np.log(ALPHA), rel=1e-4)
 
 
 @pytest.mark.parametrize("clusters", [20, 60])
-@pytest.mark.parametrize(
-    "target",
-    [
-        ThresholdTarget(),
-        TwoSidedTarget(),
-        CellsTarget(changes=6),
-        CellsTarget(bins=3),
-        CellsTarget(changes=0),
-    ],
-)
-def test_every_target_of_one_number_a_record_is_answered(clusters: int, target: CellsTarget) -> None:
-    result = ask(people(equal(clusters, 10), 0.3, 0.3), 0, target=target)
+def test_every_target_of_one_number_a_record_is_answered(clusters) -> None:
+    cells = [CellsTarget(changes=6), CellsTarget(bins=3), CellsTarget(changes=0)]
 
-    assert 0.0 <= result.lower <= result.value <= result.upper <= 1.0
-    assert result.upper > 0.3
-    assert result.provenance.method.startswith(target.name)
+    for target in (ThresholdTarget(), TwoSidedTarget(), *cells):
+        result = ask(people(equal(clusters, 10), 0.3, 0.3), 0, target=target)
+        assert 0.0 <= result.lower <= result.value <= result.upper <= 1.0
+        assert result.upper > 0.3
+        assert result.provenance.method.startswith(target.name)
 
 
-def test_wider_classes_have_larger_upper_ends() -> None:
-    for clusters in (20, 60):
-        draw = people(equal(clusters, 10), 0.3, 0.1)
-        ends = [ask(draw, 2, target=CellsTarget(bins=2, changes=c)).upper for c in (0, 1, 2, 6)]
-        assert ends == sorted(ends)
+@pytest.mark.parametrize("clusters", [20, 60])
+def test_wider_classes_have_larger_upper_ends(clusters) -> None:
+    draw = people(equal(clusters, 10), 0.3, 0.1)
+    ends = [ask(draw, 2, target=CellsTarget(bins=2, changes=c)).upper for c in (0, 1, 2, 6)]
+
+    assert ends == sorted(ends)
 
 
 @pytest.mark.parametrize("prior", [0.01, 0.2, 0.8])
 @pytest.mark.parametrize("clusters", [20, 60])
-def test_ends_lie_between_the_baseline_and_one_at_every_prior(prior: float, clusters: int) -> None:
-    members, nonmembers, labels = people(equal(clusters, 10), 0.3, 0.3)(np.random.default_rng(0))
-    result = advantage(Scores.of(members, nonmembers), prior, cluster=labels[0])
+def test_ends_lie_between_the_baseline_and_one_at_every_prior(prior, clusters) -> None:
+    result = ask(people(equal(clusters, 10), 0.3, 0.3), 0, prior=prior)
 
     assert result.baseline - 1e-12 <= result.lower <= result.value <= result.upper <= 1.0
 
@@ -327,60 +277,50 @@ def test_categories_and_constant_scores_are_answered() -> None:
     assert (constant.lower, constant.value) == (0.0, 0.0)
 
 
-@pytest.mark.parametrize(
-    ("cluster", "error", "words"),
+NULL = Scores.of(*np.random.default_rng(0).normal(size=(2, 50)))
+TWOS = np.arange(100) // 2
+
+
+@each_case(
+    "data, cluster, error, words",
     [
-        (np.zeros(100), TooFewRecords, "one label for all rows"),
-        (
-            {"person": np.arange(100) // 2, "model": ["m"] * 100},
-            TooFewRecords,
-            "cluster 2: got one label for all rows",
-        ),
-        (np.arange(100) % 7, TooFewRecords, "7 labels, need at least 8"),
-        (np.r_[np.arange(50) % 3, 3 + np.arange(50) % 20], TooFewRecords, "member rows come from 3 clusters"),
-        (np.arange(99), DimensionMismatch, "99 labels for 100 rows"),
-        ([np.arange(100) // 2] * 3, DimensionMismatch, "3 columns"),
-        (["ann", ""] * 50, InputError, "row 1 has no label"),
-        ([None] * 100, MixedTypes, "labels must be"),
-        ("person", DimensionMismatch, "one label per record"),
+        (NULL, np.zeros(100), TooFewRecords, "one label for all rows"),
+        (NULL, {"person": TWOS, "model": ["m"] * 100}, TooFewRecords, "cluster 2: got one label for all rows"),
+        (NULL, np.arange(100) % 7, TooFewRecords, "7 labels, need at least 8"),
+        (NULL, np.r_[np.arange(50) % 3, 3 + np.arange(50) % 20], TooFewRecords, "member rows come from 3 clusters"),
+        (NULL, np.arange(99), DimensionMismatch, "99 labels for 100 rows"),
+        (NULL, [TWOS] * 3, DimensionMismatch, "3 columns"),
+        (NULL, ["ann", ""] * 50, InputError, "row 1 has no label"),
+        (NULL, [None] * 100, MixedTypes, "labels must be"),
+        (NULL, "person", DimensionMismatch, "one label per record"),
+        (Counts.of([40, 10], [10, 40]), TWOS, OptionError, "counts do not say"),
+        (Scores.of(np.ones((50, 2)), np.zeros((50, 2))), TWOS, OptionError, "learned adversary"),
     ],
-)
-def test_labels_that_are_none_are_refused_once_and_clearly(
-    cluster: object, error: type[MaceError], words: str
-) -> None:
-    rng = np.random.default_rng(0)
+)  # fmt: skip
+def test_labels_that_are_none_are_refused_once_and_clearly(data, cluster, error, words) -> None:
     with pytest.raises(error, match=words) as caught:
-        advantage(Scores.of(rng.normal(size=50), rng.normal(size=50)), cluster=cluster)  # type: ignore[arg-type]
-    assert caught.value.field == "cluster"
-
-
-def test_counts_and_learned_adversaries_are_refused() -> None:
-    rng = np.random.default_rng(0)
-    with pytest.raises(OptionError, match="counts do not say"):
-        advantage(Counts.of([40, 10], [10, 40]), cluster=np.arange(100) // 2)
-    vectors = Scores.of(rng.normal(size=(50, 2)), rng.normal(size=(50, 2)))
-    with pytest.raises(OptionError, match="learned adversary"):
-        advantage(vectors, cluster=np.arange(100) // 2)
+        advantage(data, cluster=cluster)
+    assert caught.value.field == "cluster" or error is OptionError
 
 
 @pytest.mark.parametrize("clusters", [20, 60])
-def test_differences_and_the_riskiest_query_allow_for_clusters(clusters: int) -> None:
+def test_differences_and_the_riskiest_query_allow_for_clusters(clusters) -> None:
     rng = np.random.default_rng(0)
     members, nonmembers, labels = people(equal(clusters, 20), 0.5, 0.5)(rng)
     first, second = Scores.of(members, nonmembers), Scores.of(members - 0.5, nonmembers)
     others, apart, theirs = people(equal(clusters, 20), 0.5, 0.1)(rng)
     third = Scores.of(others, apart)
-    by_rows = paired_difference(first, second)
-    pair = paired_difference(first, second, cluster=labels[0])
-    free = difference(first, third, clusters=(labels[0], theirs[0]))
+    pair = paired_difference(first, second, cluster=labels[0]).estimate
+    free = difference(first, third, clusters=(labels[0], theirs[0])).estimate
     comparison = compare({"a": first, "b": second}, pairs=[("a", "b")], cluster=labels[0])
+    compared = comparison.differences[0].estimate
 
-    assert pair.estimate.interval.width > by_rows.estimate.interval.width
-    assert free.estimate.interval.width > difference(first, third).estimate.interval.width
-    for result in (pair, free, comparison.differences[0]):
-        assert "clusters are independent draws" in result.estimate.interval.guarantee.assumes
-        assert result.estimate.lower < 0.4 < result.estimate.upper
-    assert comparison.differences[0].estimate.interval.width >= pair.estimate.interval.width - 1e-12
+    assert pair.interval.width > paired_difference(first, second).estimate.interval.width
+    assert free.interval.width > difference(first, third).estimate.interval.width
+    for result in (pair, free, compared):
+        assert "clusters are independent draws" in result.interval.guarantee.assumes
+        assert result.lower < 0.4 < result.upper
+    assert compared.interval.width >= pair.interval.width - 1e-12
     alone = advantage(first, cluster=labels[0], confidence=0.975)
     assert comparison.ranking[0].advantage.estimate == alone.estimate
 
@@ -389,35 +329,29 @@ def test_differences_and_the_riskiest_query_allow_for_clusters(clusters: int) ->
 @pytest.mark.parametrize(
     "world",
     [
-        lambda truth: people(equal(40, 50), 0.5, truth),
         lambda truth: people(equal(20, 20), 0.95, truth),
         lambda truth: people(pareto(100), 0.5, truth),
         lambda truth: copies(200, 0.8, truth),
         lambda truth: crossed(50, 20, (0.5, 0.0), truth, False),
-        lambda truth: crossed(50, 40, (0.3, 0.3), truth, True),
         lambda truth: crossed(20, 20, (0.3, 0.3), truth, True),
     ],
 )
-def test_the_area_keeps_its_level_where_rows_of_a_cluster_are_alike(
-    world: Callable[[float], Draw], truth: float
-) -> None:
-    area = float(ndtr(shift(truth) / np.sqrt(2.0)))
-    above = below = 0
-    for seed in range(60):
-        members, nonmembers, labels = world(truth)(np.random.default_rng(seed))
-        scores = Scores.of(members, nonmembers)
-        interval = clustered_auc(scores, labels if len(labels) > 1 else labels[0]).estimate.interval
-        above += interval.lower > area
-        below += interval.upper < area
-    assert above <= 6
-    assert below <= 6
+def test_the_area_keeps_its_level_where_rows_of_a_cluster_are_alike(world, truth) -> None:
+    area, ends = float(ndtr(shift(truth) / np.sqrt(2.0))), []
+    for seed in range(50):
+        *sides, labels = world(truth)(np.random.default_rng(seed))
+        interval = clustered_auc(
+            Scores.of(*sides), labels if len(labels) > 1 else labels[0]
+        ).estimate.interval
+        ends.append((interval.lower > area, interval.upper < area))
+
+    assert np.sum(ends, axis=0).max() <= most_misses(50)
 
 
 def test_the_area_of_rows_whose_labels_all_differ_is_that_without() -> None:
-    rng = np.random.default_rng(0)
-    scores = Scores.of(rng.normal(0.5, 1, 60), rng.normal(0, 1, 60))
-    assert clustered_auc(scores, np.arange(120)).estimate == auc(finest(scores)).estimate
     words = Scores.of(["a", "b"] * 30, ["a", "c"] * 30)
+
+    assert clustered_auc(NULL, np.arange(100)).estimate == auc(finest(NULL)).estimate
     with pytest.raises(IncompatibleCells, match="no order"):
         clustered_auc(words, np.arange(120) // 2)
 
@@ -432,27 +366,23 @@ def test_repetitions_within_clusters_are_no_doubt_any_more() -> None:
     assert codes == {"none": ["repeated_scores"], "same": [], "other": ["repeated_scores"]}
 
 
-def test_few_clusters_are_said_to_be_few() -> None:
-    assert [caution.code for caution in ask(people(equal(20, 20), 0.3, 0.2), 0).cautions] == ["few_clusters"]
-    assert ask(people(equal(60, 20), 0.3, 0.2), 0).cautions == ()
+def test_the_words_say_what_is_assumed_of_clusters_and_that_few_are_few() -> None:
+    many, few = (ask(people(equal(clusters, 20), 0.3, 0.2), 0) for clusters in (60, 20))
+    threshold = ask(people(equal(60, 20), 0.3, 0.2), 0, target=ThresholdTarget())
 
-
-def test_the_words_say_what_is_assumed_of_clusters() -> None:
-    assumes = ask(people(equal(60, 5), 0.3, 0.2), 0).estimate.interval.guarantee.assumes
-    assert assumes.startswith("clusters are independent draws")
-    threshold = ask(people(equal(60, 5), 0.3, 0.2), 0, target=ThresholdTarget())
+    assert [[caution.code for caution in each.cautions] for each in (many, few)] == [[], ["few_clusters"]]
+    assert many.estimate.interval.guarantee.assumes.startswith("clusters are independent draws")
     assert "likelihood ratio is monotone" in threshold.estimate.interval.guarantee.assumes
 
 
 @pytest.mark.parametrize("columns", [1, 2])
-def test_lone_rows_share_no_label_and_are_of_both_sides(columns: int) -> None:
+def test_lone_rows_share_no_label_and_are_of_both_sides(columns) -> None:
     rng = np.random.default_rng(0)
     labels = {
         f"column {i}": rng.integers(0, number, 600)
         for i, number in zip(range(columns), (50, 20), strict=False)
     }
     clusters = Clusters.of(labels, Scores.of(rng.normal(size=450), rng.normal(size=150)), 0.5)
-    assert clusters is not None
     drawn = [clusters.lone_rows(seed) for seed in range(40)]
     for rows in drawn:
         for column in clusters.columns:
@@ -464,7 +394,7 @@ def test_lone_rows_share_no_label_and_are_of_both_sides(columns: int) -> None:
 
 
 @pytest.mark.parametrize(("rows", "models"), [(120, 31), (60, 12), (40, 9), (24, 9), (16, 8)])
-def test_columns_that_cross_in_few_rows_are_answered(rows: int, models: int) -> None:
+def test_columns_that_cross_in_few_rows_are_answered(rows, models) -> None:
     rng = np.random.default_rng(0)
     scores = Scores.of(rng.normal(1, 1, rows // 2), rng.normal(0, 1, rows // 2))
     labels = {"person": np.arange(rows) // 2, "model": np.arange(rows) % models}
@@ -488,7 +418,7 @@ def test_columns_that_leave_too_few_rows_apart_are_refused() -> None:
 
 
 @pytest.mark.parametrize(("persons", "crossed"), [(20, False), (60, False), (60, True)])
-def test_neither_the_order_of_rows_nor_the_names_of_clusters_decide(persons: int, crossed: bool) -> None:
+def test_neither_the_order_of_rows_nor_the_names_of_clusters_decide(persons, crossed) -> None:
     rng = np.random.default_rng(4)
     person, model = np.repeat(np.arange(persons), 20), np.tile(np.arange(20), persons)
     member = rng.random(len(person)) < 0.5
@@ -513,7 +443,7 @@ def test_neither_the_order_of_rows_nor_the_names_of_clusters_decide(persons: int
 
 
 @pytest.mark.parametrize("members_only", [0, 3])
-def test_clusters_of_both_sides_give_as_many_rows_of_either(members_only: int) -> None:
+def test_clusters_of_both_sides_give_as_many_rows_of_either(members_only) -> None:
     model = np.repeat(np.arange(16), 30)
     member = (np.arange(480) % 3 == 0) | (model < members_only)
     order = np.argsort(~member, kind="stable")

@@ -4,14 +4,7 @@ import numpy as np
 import pytest
 
 from estimators.advantage import Ends
-from estimators.compare import (
-    by_group,
-    compare,
-    difference,
-    differences,
-    paired_difference,
-    same_order,
-)
+from estimators.compare import by_group, compare, difference, differences, paired_difference, same_order
 from estimators.errors import OptionError
 from estimators.sample.counting import by_rank
 from estimators.sample.scores import Query, Scores
@@ -25,7 +18,6 @@ def draw(world: World, n: int, rng: np.random.Generator) -> Scores:
 def test_the_riskiest_query_comes_first_and_its_rank_is_certain_when_it_stands_out() -> None:
     rng = np.random.default_rng(0)
     queries = {"loss": draw(gaussian_shift(0.1), 2000, rng), "distance": draw(gaussian_shift(0.5), 2000, rng)}
-
     result = compare(queries)
 
     assert [place.name for place in result.ranking] == ["distance", "loss"]
@@ -36,10 +28,11 @@ def test_the_riskiest_query_comes_first_and_its_rank_is_certain_when_it_stands_o
 
 def test_queries_alike_share_their_ranks() -> None:
     rng = np.random.default_rng(1)
-
     result = compare({name: draw(identical(), 300, rng) for name in "abc"})
 
     assert {(p.best_rank, p.worst_rank) for p in result.ranking} == {(1, 3)}
+    with pytest.raises(OptionError, match="at least 2 queries, got 1"):
+        compare({"only": draw(identical(), 50, rng)})
 
 
 def ranks(scores: Scores) -> list[int]:
@@ -53,7 +46,7 @@ def test_the_same_order_is_that_of_the_same_ranks_of_all_records() -> None:
     """Ties included: what ties in one and not in the other is another question."""
     rng = np.random.default_rng(51)
     seen = set()
-    for _ in range(400):
+    for _ in range(200):
         base = rng.integers(0, 4, 20) / 4.0
         other = rng.choice([3.0, -2.0]) * base + (rng.random(20) < 0.02)
         pair = [Scores.of(each[:10], each[10:], "continuous") for each in (base, other)]
@@ -73,7 +66,7 @@ def _is_turned(one: list[int], two: list[int]) -> bool:
 
 
 @pytest.mark.parametrize("n", [30, 3000])
-def test_a_difference_in_one_pair_of_records_is_another_order(n: int) -> None:
+def test_a_difference_in_one_pair_of_records_is_another_order(n) -> None:
     a, b = np.random.default_rng(52).normal(size=(2, n))
     near = a.copy()
     near[[1, 2]] = a[[2, 1]]
@@ -87,7 +80,6 @@ def test_one_question_under_three_names_pays_once() -> None:
     a, b, other = rng.normal(0.3, 1, 400), rng.normal(size=400), rng.normal(size=(2, 400))
     queries = {"loss": Scores.of(a, b), "other": Scores.of(*other)}
     twins = {"scaled": Scores.of(np.exp(a), np.exp(b)), "distance": Scores.of(-a, -b)}
-
     plain, named = compare(queries), compare({**queries, **twins})
     answers = {place.name: place.advantage for place in named.ranking}
 
@@ -102,7 +94,6 @@ def test_one_question_under_three_names_pays_once() -> None:
 def test_one_question_under_two_names_is_not_shown_to_differ_from_itself() -> None:
     rng = np.random.default_rng(54)
     a, b = rng.normal(0.5, 1, 500), rng.normal(size=500)
-
     (apart,) = compare(
         {"one": Scores.of(a, b), "turned": Scores.of(-a, -b)}, pairs=[("one", "turned")]
     ).differences
@@ -114,7 +105,7 @@ def test_one_question_under_two_names_is_not_shown_to_differ_from_itself() -> No
 
 def test_queries_that_happen_to_order_these_records_alike_may_differ_on_others() -> None:
     """The second answers one member in fifty otherwise: among 100 of each side often none, which shows no equality."""
-    rng, runs, misses, alike = np.random.default_rng(55), 100, 0, 0
+    rng, runs, misses, alike = np.random.default_rng(55), 60, 0, 0
     for _ in range(runs):
         a, b = (rng.random(100) < 0.7).astype(float), (rng.random(100) < 0.3).astype(float)
         other = np.where(rng.random(100) < 0.02, 0.0, a)
@@ -130,19 +121,17 @@ def test_queries_that_happen_to_order_these_records_alike_may_differ_on_others()
 def test_scores_of_other_records_are_never_one_question() -> None:
     """Two models that both separate their records tie all members and all nonmembers alike."""
     perfect = {name: Scores.of(np.ones(50), np.zeros(50), "discrete") for name in ("one", "other")}
-
     comparison = compare(perfect, pairs=[("one", "other")], paired=False)
 
     assert "same_order" not in {caution.code for caution in comparison.cautions}
     assert comparison.differences[0].estimate.lower < 0.0 < comparison.differences[0].estimate.upper
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("prior", [0.5, 0.3])
-def test_the_largest_of_many_harmless_queries_is_seldom_called_a_leak(
-    prior: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_largest_of_many_harmless_queries_is_seldom_called_a_leak(prior, monkeypatch) -> None:
     monkeypatch.setattr(Ends, "upper", lambda *_: 1.0)  # slow, and nothing to the lower end
-    rng, runs, misses = np.random.default_rng(2), 120, 0
+    rng, runs, misses = np.random.default_rng(2), 100, 0
     for run in range(runs):
         queries = {str(k): draw(identical(), 100, rng) for k in range(8)}
         misses += compare(queries, prior, seed=run).maximum.lower > abs(2 * prior - 1) + 1e-12
@@ -151,7 +140,7 @@ def test_the_largest_of_many_harmless_queries_is_seldom_called_a_leak(
 
 
 def test_the_upper_end_of_the_maximum_holds_without_correction() -> None:
-    rng, runs, misses = np.random.default_rng(3), 120, 0
+    rng, runs, misses = np.random.default_rng(3), 50, 0
     for run in range(runs):
         queries = {"a": draw(gaussian_shift(0.4), 150, rng), "b": draw(gaussian_shift(0.4), 150, rng)}
         result = compare(queries, seed=run)
@@ -160,19 +149,16 @@ def test_the_upper_end_of_the_maximum_holds_without_correction() -> None:
     assert misses <= most_misses(runs, 0.025)
 
 
-def test_one_query_is_no_comparison() -> None:
-    with pytest.raises(OptionError, match="at least 2 queries, got 1"):
-        compare({"only": draw(identical(), 50, np.random.default_rng(0))})
-
-
-@pytest.mark.parametrize("ask", [difference, paired_difference], ids=lambda f: f.__name__)
-@pytest.mark.parametrize(("first", "second"), [(0.0, 0.0), (0.3, 0.3), (0.5, 0.1)])
-def test_the_interval_of_a_difference_covers_it(ask: object, first: float, second: float) -> None:
-    rng, runs = np.random.default_rng(4), 150
-    misses = 0
+@pytest.mark.parametrize(
+    ("ask", "first", "second"),
+    [(difference, 0.0, 0.0), (difference, 0.5, 0.1), (paired_difference, 0.3, 0.3)],
+    ids=str,
+)
+def test_the_interval_of_a_difference_covers_it(ask, first, second) -> None:
+    rng, runs, misses = np.random.default_rng(4), 60, 0
     worlds = [gaussian_shift(a) if a else identical() for a in (first, second)]
     for run in range(runs):
-        result = ask(*(draw(world, 300, rng) for world in worlds), seed=run)  # type: ignore[operator]
+        result = ask(*(draw(world, 300, rng) for world in worlds), seed=run)
         misses += not result.estimate.lower - 0.01 <= first - second <= result.estimate.upper + 0.01
 
     assert misses <= most_misses(runs, 0.05)
@@ -183,7 +169,6 @@ def test_what_is_not_known_to_be_the_same_record_may_depend_in_any_way() -> None
     rng = np.random.default_rng(5)
     a, b = draw(gaussian_shift(0.4), 800, rng), draw(gaussian_shift(0.1), 800, rng)
     c = draw(gaussian_shift(0.1), 700, rng)
-
     apart = difference(a, b)
 
     assert apart.decided
@@ -194,56 +179,40 @@ def test_what_is_not_known_to_be_the_same_record_may_depend_in_any_way() -> None
     assert "row i of both" in paired_difference(a, b).estimate.interval.guarantee.assumes
 
 
-def test_differences_come_with_a_comparison() -> None:
-    rng = np.random.default_rng(12)
-    queries = {name: draw(gaussian_shift(0.3), 200, rng) for name in "abc"}
-    pairs = [("a", "b"), ("c", "b")]
-
-    for paired in (True, False):
-        asked_together = compare(queries, pairs=pairs, paired=paired).differences
-        for one, other in zip(asked_together, differences(queries, pairs, paired), strict=True):
-            assert one.estimate.interval == other.estimate.interval
-
-
 @pytest.mark.parametrize("prior", [0.5, 0.35])
-def test_a_group_that_leaks_is_found_among_groups_that_do_not(prior: float) -> None:
+def test_a_group_that_leaks_is_found_among_groups_that_do_not(prior) -> None:
     rng = np.random.default_rng(6)
     groups = np.repeat(["young", "old", "rare"], [1500, 1400, 5])
     members = rng.normal(size=len(groups)) + 1.5 * (groups == "old")
     scores = Scores.of(members, rng.normal(size=len(groups)))
-
     result = {g.label: g for g in by_group(scores, groups, groups, prior)}
 
-    assert result["old"].advantage is not None
-    assert result["young"].advantage is not None
     assert result["old"].advantage.lower > result["young"].advantage.upper
     assert result["rare"].advantage is None
     assert [c.code for c in result["rare"].cautions] == ["group_too_small"]
 
 
 def test_no_group_is_called_a_leak_when_none_leaks() -> None:
-    rng, runs, wrong = np.random.default_rng(7), 60, 0
+    rng, runs, wrong = np.random.default_rng(7), 30, 0
     for run in range(runs):
-        groups = rng.integers(0, 6, 1200)
-        scores = Scores.of(rng.normal(size=1200), rng.normal(size=1200))
-        wrong += any(
-            g.advantage is not None and g.advantage.lower > 0
-            for g in by_group(scores, groups, groups, seed=run)
-        )
+        groups, scores = rng.integers(0, 6, 1200), Scores.of(*rng.normal(size=(2, 1200)))
+        answers = [g.advantage for g in by_group(scores, groups, groups, seed=run)]
+        wrong += any(each is not None and each.lower > 0 for each in answers)
 
     assert wrong <= most_misses(runs, 0.025)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("first_n", "second_n", "first", "second"),
-    [(100, 10_000, 0.0, 0.2), (1000, 10_000, 0.0, 0.2), (100, 1000, 0.0, 0.2), (1000, 1000, 0.2, 0.2)],
-    ids=["38% missed in quadrature", "25%", "17%", "1%"],
+    [(100, 10_000, 0.0, 0.2), (100, 1000, 0.0, 0.2)],
+    ids=["38% missed in quadrature", "17%"],
 )
 def test_a_model_without_leak_does_not_shrink_the_error_of_a_difference(
-    first_n: int, second_n: int, first: float, second: float
+    first_n, second_n, first, second
 ) -> None:
     """Its estimate lies above its lower end by a bias, which quadrature took for an error."""
-    rng, runs, above, below = np.random.default_rng(8), 60, 0, 0
+    rng, runs, above, below = np.random.default_rng(8), 50, 0, 0
     worlds = [gaussian_shift(a) if a else identical() for a in (first, second)]
     for run in range(runs):
         samples = [draw(world, n, rng) for world, n in zip(worlds, (first_n, second_n), strict=True)]
@@ -254,16 +223,20 @@ def test_a_model_without_leak_does_not_shrink_the_error_of_a_difference(
     assert max(above, below) <= most_misses(runs, 0.025)
 
 
-def test_differences_of_many_pairs_hold_together() -> None:
+def test_differences_of_many_pairs_hold_together_and_come_with_a_comparison() -> None:
     rng = np.random.default_rng(9)
     queries = {name: draw(gaussian_shift(0.3), 200, rng) for name in "abc"}
     pairs = [("a", "b"), ("a", "c"), ("b", "c")]
-
-    together = differences(queries, pairs, paired=False)
-    alone = difference(queries["a"], queries["b"], confidence=1 - 0.05 / 3)
-
-    assert together[0].estimate.lower == pytest.approx(alone.estimate.lower, abs=1e-12)
-    assert (
-        together[0].estimate.interval.width > difference(queries["a"], queries["b"]).estimate.interval.width
+    together = [each.estimate for each in differences(queries, pairs, paired=False)]
+    alone, single = (
+        difference(queries["a"], queries["b"], confidence=c).estimate for c in (1 - 0.05 / 3, 0.95)
     )
-    assert all(each.estimate.interval.confidence == 0.95 for each in together)
+
+    assert together[0].lower == pytest.approx(alone.lower, abs=1e-12)
+    assert together[0].interval.width > single.interval.width
+    assert all(each.interval.confidence == 0.95 for each in together)
+    for paired in (True, False):
+        compared = compare(queries, pairs=pairs, paired=paired).differences
+        assert [each.estimate for each in compared] == [
+            each.estimate for each in differences(queries, pairs, paired)
+        ]

@@ -1,7 +1,5 @@
 """The share of members that are exposed at a precision: its ends against the truth, and how limits use it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -41,7 +39,7 @@ def truth(share: float, away: float) -> float:
 
 
 @pytest.mark.parametrize(("n", "share", "away"), [(150, 0.1, 4.0), (400, 0.03, 5.0), (1000, 0.2, 3.0)])
-def test_each_end_misses_the_truth_no_oftener_than_its_error(n: int, share: float, away: float) -> None:
+def test_each_end_misses_the_truth_no_oftener_than_its_error(n, share, away) -> None:
     runs, alpha, true = 200, 0.1, truth(share, away)
     misses = np.zeros(2)
     for seed in range(runs):
@@ -71,15 +69,15 @@ def test_the_upper_end_is_that_of_every_cut_by_itself() -> None:
 def test_both_ends_of_the_score_are_looked_at_unless_one_is_known() -> None:
     scores = world(np.random.default_rng(0), 1500, 0.1, 6.0)
     turned = Scores.of(-scores.members, -scores.nonmembers)
+    counts, ways = (
+        {"high": finest(scores), "low": finest(turned)},
+        (Direction.HIGH, Direction.LOW, Direction.EITHER),
+    )
     ends = {
         name: [
-            (
-                exposed_at_least(finest(each), ODDS, 0.025, way),
-                exposed_at_most(finest(each), ODDS, 0.025, way)[0],
-            )
-            for way in (Direction.HIGH, Direction.LOW, Direction.EITHER)
+            (exposed_at_least(c, ODDS, 0.025, way), exposed_at_most(c, ODDS, 0.025, way)[0]) for way in ways
         ]
-        for name, each in (("high", scores), ("low", turned))
+        for name, c in counts.items()
     }
 
     assert ends["high"][0] == ends["low"][1]
@@ -96,11 +94,7 @@ def test_members_that_a_release_prints_are_exposed_and_a_limit_on_an_average_hid
     release = Counts.of([4925, 75], [5000, 0], edges=[1.0])
     limits = judge(release, [MaxExposed(0.008), MaxExposed(0.022), MaxExposed(0.015)]).limits
 
-    assert [each.verdict.decision for each in limits] == [
-        Decision.FAIL,
-        Decision.PASS,
-        Decision.INCONCLUSIVE,
-    ]
+    assert [each.verdict.decision for each in limits] == [Decision.FAIL, Decision.PASS, Decision.INCONCLUSIVE]
     assert limits[0].about == "the share of members whose score makes membership 0.9 probable"
 
 
@@ -114,13 +108,13 @@ def test_the_same_odds_at_another_prior_are_another_precision() -> None:
 
 def test_without_a_leak_few_thousand_rows_show_that_few_are_exposed() -> None:
     wrong = 0
-    for seed in range(40):
+    for seed in range(20):
         scores = Scores.of(*np.random.default_rng(seed).normal(size=(2, 3000)))
         [limit] = judge(scores, [MaxExposed(0.01)]).limits
         assert limit.verdict.decision is not Decision.FAIL
         wrong += limit.verdict.decision is not Decision.PASS
 
-    assert wrong <= 10
+    assert wrong <= 5
 
 
 def test_more_records_are_asked_for_where_too_few_show_it() -> None:
@@ -129,7 +123,6 @@ def test_more_records_are_asked_for_where_too_few_show_it() -> None:
     needed = limit.verdict.records_needed
 
     assert limit.verdict.decision is Decision.INCONCLUSIVE
-    assert needed is not None
     more = Scores.of(*np.random.default_rng(2).normal(size=(2, needed)))
     assert judge(more, [MaxExposed(0.01)]).limits[0].verdict.decision is Decision.PASS
 
@@ -143,7 +136,7 @@ def test_more_records_are_asked_for_where_too_few_show_it() -> None:
         (MaxExposed(0.1, direction="up"), OptionError, "direction"),
     ],
 )
-def test_limits_that_mean_nothing_are_refused(limit: MaxExposed, error: type[Exception], words: str) -> None:
+def test_limits_that_mean_nothing_are_refused(limit, error, words) -> None:
     with pytest.raises(error, match=words):
         judge(Counts.of([10, 10], [10, 10], edges=[0.5]), [limit])
 
@@ -161,14 +154,8 @@ def test_an_audit_limits_exposed_members_by_every_query() -> None:
     options: dict[str, Any] = {"max_advantage": 0.3, "max_exposed": 0.05, "check_sides": False}
     clean, leak = (audit_synthetic(train, holdout, each, **options) for each in (released, leaky))
 
-    assert [(each.name, each.decision) for each in clean.limits] == [
-        ("advantage", Decision.PASS),
-        ("exposed", Decision.PASS),
-    ]
-    assert [(each.name, each.decision) for each in leak.limits] == [
-        ("advantage", Decision.PASS),
-        ("exposed", Decision.FAIL),
-    ]
+    decided = [{each.name: each.decision.value for each in audit.limits} for audit in (clean, leak)]
+    assert decided == [{"advantage": "pass", "exposed": "pass"}, {"advantage": "pass", "exposed": "fail"}]
     assert leak.limits[1].estimate.lower > 0.05
     assert "the share of members whose score makes membership 0.9 probable is at least" in leak.sentence
 

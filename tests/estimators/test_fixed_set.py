@@ -20,6 +20,7 @@ from estimators.adversary.changes import best_by_changes
 from estimators.errors import MaceError, OptionError, OutOfRange
 from estimators.fixed_set import MOST
 from estimators.targets import Target
+from tests.oracles import most_misses
 
 
 def best_on(members: np.ndarray, nonmembers: np.ndarray, prior: float, data: Scores) -> float:
@@ -34,7 +35,7 @@ def best_on(members: np.ndarray, nonmembers: np.ndarray, prior: float, data: Sco
 
 @pytest.mark.parametrize("prior", [0.01, 0.5, 0.9])
 @pytest.mark.parametrize("shift", [0.0, 1.0, 20.0])
-def test_of_a_set_that_was_scored_completely_the_advantage_is_known(prior: float, shift: float) -> None:
+def test_of_a_set_that_was_scored_completely_the_advantage_is_known(prior, shift) -> None:
     rng = np.random.default_rng(1)
     members, nonmembers = rng.normal(shift, 1.0, 70), rng.normal(0.0, 1.0, 40)
     data = Scores.of(members, nonmembers)
@@ -50,36 +51,34 @@ def test_of_a_set_that_was_scored_completely_the_advantage_is_known(prior: float
 
 
 def test_one_threshold_on_every_sample_there_is_of_a_small_set() -> None:
-    """Every sample of 8 of 10 members, each with every ninth of 8 of 10 nonmembers."""
+    """Every third sample of 8 of 10 members, each with every ninth of 8 of 10 nonmembers."""
     rng = np.random.default_rng(3)
     members, nonmembers = np.round(rng.normal(1.0, 1.0, 10), 2), np.round(rng.normal(0.0, 1.0, 10), 2)
     values, where = np.unique(np.concatenate([members, nonmembers]), return_inverse=True)
     truth = best_by_changes(np.bincount(where, np.repeat([0.05, -0.05], 10), len(values)), 1)[-1]
     missed, samples = 0, 0
-    for drawn in combinations(range(10), 8):
+    for drawn in list(combinations(range(10), 8))[::3]:
         for others in list(combinations(range(10), 8))[::9]:
             data = Scores.of(members[list(drawn)], nonmembers[list(others)], "continuous")
             result = advantage_on_set(data, 10, 10, target=ThresholdTarget(), confidence=0.8)
             missed += result.estimate.upper < truth - 1e-12
             samples += 1
 
-    assert samples == 225
+    assert samples == 75
     assert missed <= 0.1 * samples
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("shift", "whole", "drawn"),
     [(0.0, (60, 60), (20, 40)), (0.7, (120, 400), (100, 90)), (20.0, (40, 40), (20, 20))],
 )
-def test_each_end_misses_the_set_as_seldom_as_it_says(
-    shift: float, whole: tuple[int, int], drawn: tuple[int, int]
-) -> None:
-    """150 samples of three sets: a nominal end of 2.5 % misses more than 11 times once in a thousand."""
+def test_each_end_misses_the_set_as_seldom_as_it_says(shift, whole, drawn) -> None:
     rng = np.random.default_rng(5)
     above, below, width = 0, 0, []
     for _ in range(3):
         members, nonmembers = rng.normal(shift, 1.0, whole[0]), rng.normal(0.0, 1.0, whole[1])
-        for _ in range(50):
+        for _ in range(20):
             data = Scores.of(rng.permutation(members)[: drawn[0]], rng.permutation(nonmembers)[: drawn[1]])
             result = advantage_on_set(data, *whole).estimate
             truth = best_on(members, nonmembers, 0.5, data)
@@ -89,15 +88,13 @@ def test_each_end_misses_the_set_as_seldom_as_it_says(
                 checked_ends(data, 0.5, None, 0).at(0.95).estimate.interval.width - result.interval.width
             )
 
-    assert above <= 11
-    assert below <= 11
+    assert max(above, below) <= most_misses(60)
     assert np.mean(width) >= 0.0
 
 
 def test_the_more_of_a_set_was_scored_the_more_is_known() -> None:
     rng = np.random.default_rng(6)
     data = Scores.of(rng.normal(0.5, 1.0, 300), rng.normal(0.0, 1.0, 300))
-
     widths = [
         advantage_on_set(data, whole, whole).estimate.interval.width for whole in (300, 330, 600, 10**6)
     ]
@@ -112,7 +109,6 @@ def test_what_a_set_shows_if_nothing_leaks_is_what_dealt_records_show() -> None:
     pool = rng.normal(0.0, 1.0, 60)
     data = Scores.of(pool[:30], pool[30:])
     result = advantage_on_set(data, 30, 30, target=ThresholdTarget())
-
     dealt = []
     for _ in range(400):
         order = rng.permutation(60)
@@ -129,7 +125,6 @@ def test_counts_say_the_same_as_their_records() -> None:
     members, nonmembers = rng.choice(list("abcd"), 90), rng.choice(list("bcde"), 50)
     labels = np.unique(np.concatenate([members, nonmembers]))
     counts = Counts.of(*([int((side == each).sum()) for each in labels] for side in (members, nonmembers)))
-
     of_scores = advantage_on_set(Scores.of(members, nonmembers), 100, 100).estimate
     of_counts = advantage_on_set(counts, 100, 100).estimate
 
@@ -139,7 +134,6 @@ def test_counts_say_the_same_as_their_records() -> None:
 def test_an_assessment_states_both_and_decides_by_records_drawn_anew() -> None:
     rng = np.random.default_rng(9)
     data = Scores.of(rng.normal(0.0, 1.0, 200), rng.normal(0.0, 1.0, 150))
-
     plain = assess(data, AssessOptions(max_advantage=0.3))
     both = assess(data, AssessOptions(max_advantage=0.3, set_nonmembers=400))
 
@@ -161,7 +155,7 @@ def test_a_set_that_cannot_be_is_refused_by_its_field() -> None:
     ]
     for error, name, options in refused:
         with pytest.raises(error) as caught:
-            assess(data, AssessOptions(**options))  # type: ignore[arg-type]
+            assess(data, AssessOptions(**options))
         assert caught.value.field == name
     with pytest.raises(OptionError, match="one by one") as caught:
         assess(data, AssessOptions(set_nonmembers=60), cluster=np.arange(100) // 2)
@@ -172,6 +166,7 @@ def test_a_set_that_cannot_be_is_refused_by_its_field() -> None:
     assert assess(vectors, AssessOptions(set_members=60, target=CellsTarget())).on_this_set is not None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("target", "shape", "drawn"),
     [
@@ -181,7 +176,7 @@ def test_a_set_that_cannot_be_is_refused_by_its_field() -> None:
         (None, "one far off", 297),
     ],
 )
-def test_no_rule_beyond_the_class_moves_the_lower_end(target: Target | None, shape: str, drawn: int) -> None:
+def test_no_rule_beyond_the_class_moves_the_lower_end(target, shape, drawn) -> None:
     """What all scored say is the truth of each part, for the same attackers: rules of another kind have no part."""
     rng = np.random.default_rng(11)
     nonmembers = rng.normal(size=300)
@@ -191,13 +186,13 @@ def test_no_rule_beyond_the_class_moves_the_lower_end(target: Target | None, sha
         "one far off": np.concatenate([rng.normal(size=299), [50.0]]),
     }[shape]
     misses = 0
-    for _ in range(40):
+    for _ in range(20):
         data = Scores.of(rng.permutation(members)[:drawn], rng.permutation(nonmembers)[:drawn])
         result = advantage_on_set(data, 300, 300, target=target)
         truth = class_on(members, nonmembers, data, target)
         misses += not result.estimate.lower <= truth + 1e-9
         assert result.estimate.lower < result.estimate.upper
-    assert misses <= 4  # of 40 at 2.5% each, more come once in a thousand times
+    assert misses <= most_misses(20)
 
 
 def class_on(members: np.ndarray, nonmembers: np.ndarray, data: Scores, target: Target | None) -> float:

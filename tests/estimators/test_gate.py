@@ -1,7 +1,5 @@
 """A gate passes, fails or stays open as its limits do, and errs as seldom as it says."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np
@@ -19,7 +17,7 @@ from estimators.sample.counts import Counts
 from estimators.sample.scores import Scores
 from estimators.statement import roughly
 from estimators.targets import CellsTarget, LearnedTarget, ThresholdTarget
-from tests.oracles import World, gaussian_shift, identical, rare_leak, vector_shift, xor
+from tests.oracles import World, gaussian_shift, identical, most_misses, rare_leak, vector_shift, xor
 
 
 def sample(world: World, n: int, seed: int = 0) -> Scores:
@@ -55,7 +53,6 @@ def test_all_limits_must_pass_and_one_that_fails_is_enough() -> None:
 
 def test_another_limit_makes_no_limit_harder_to_pass_but_harder_to_fail() -> None:
     data = sample(gaussian_shift(0.3), 500)
-
     alone = judge(data, [MaxAdvantage(0.2)]).limits[0].estimate
     beside = judge(data, [MaxAdvantage(0.2), MaxMetric(0.9, preset("f_beta", 0.5)), MaxEpsilon(9.0, 0.1)])
 
@@ -68,7 +65,6 @@ def test_another_limit_makes_no_limit_harder_to_pass_but_harder_to_fail() -> Non
 def test_records_needed_are_the_most_any_open_limit_needs() -> None:
     data = sample(identical(), 300)
     result = judge(data, [MaxAdvantage(0.1), MaxEpsilon(1.0, 0.02), MaxAdvantage(0.9)])
-
     records = [limit.verdict.records_needed for limit in result.limits]
 
     assert result.decision is Decision.INCONCLUSIVE
@@ -101,8 +97,6 @@ def test_epsilon_at_delta_zero_fails_where_it_must_and_never_passes() -> None:
 def test_the_records_epsilon_needs_are_about_enough() -> None:
     world = identical()
     records = judge(sample(world, 200), [MaxEpsilon(1.0, 0.01)]).records_needed
-    assert records is not None
-
     enough = judge(sample(world, records, seed=1), [MaxEpsilon(1.0, 0.01)])
 
     assert 400 < records < 20_000
@@ -111,7 +105,6 @@ def test_the_records_epsilon_needs_are_about_enough() -> None:
 
 def test_a_few_records_that_are_surely_members_do_not_drown_among_others() -> None:
     data = sample(rare_leak(0.02), 20_000)
-
     fine = judge(data, [MaxEpsilon(1.0, 0.005)])
 
     assert fine.decision is Decision.FAIL
@@ -137,27 +130,11 @@ def test_the_group_that_bears_most_decides_and_is_named() -> None:
     result = judge(data, [MaxGroupRisk(0.3, groups)])
 
     table = individual_risk(data, groups=groups).groups
-    assert table is not None
     assert result.decision is Decision.FAIL
     assert "group leaky is at least" in result.limits[0].verdict.reason
     assert result.limits[0].about == "the largest mean risk of 2 groups"
     assert result.limits[0].estimate.lower == table.lower.max()
     assert judge(data, [MaxGroupRisk(1.0, groups)]).decision is Decision.PASS
-
-
-def test_a_limit_that_is_exceeded_without_the_score_is_said_to_be() -> None:
-    result = judge(sample(identical(), 200), [MaxAdvantage(0.1)], prior=0.1)
-
-    assert result.decision is Decision.FAIL
-    assert "limit_below_baseline" in {caution.code for caution in result.cautions}
-
-
-def test_a_long_label_is_shortened_where_it_is_named() -> None:
-    data = sample(identical(), 50)
-
-    result = judge(data, [MaxGroupRisk(0.1, np.array(["x" * 5000] * 100))])
-
-    assert len(result.limits[0].about) < 120
 
 
 def test_limits_on_a_vector_are_judged_by_a_learned_score_that_must_be_accepted_to_pass() -> None:
@@ -187,7 +164,6 @@ def test_a_learned_score_passes_only_where_it_was_accepted_by_name() -> None:
     """The upper end is that of one learned score: where 0.2 leaks it was below 0.19 in 7 of 10 samples."""
     data = sample(xor(), 100)
     plain, accepted = LearnedTarget((quadratic(),)), LearnedTarget((quadratic(),), accept_learned_score=True)
-
     undecided, passed = (judge(data, [MaxAdvantage(1.0, target)]) for target in (plain, accepted))
     of_two = judge(data, [MaxAdvantage(1.0, plain), MaxGroupRisk(1.0, np.array(["a"] * 200))])
     failed = judge(data, [MaxAdvantage(-0.5, plain)])
@@ -203,64 +179,69 @@ def test_a_learned_score_passes_only_where_it_was_accepted_by_name() -> None:
     assert failed.sentence.startswith("Fail: learned score: with 95% confidence")
 
 
+TWENTY, EVEN = sample(identical(), 20), Counts.of([10, 20], [20, 10])
+
+
 @pytest.mark.parametrize(
-    ("limit", "error"),
+    ("data", "limits", "options", "error", "words"),
     [
-        (MaxEpsilon(-1.0, 0.1), OutOfRange),
-        (MaxEpsilon(1.0, 1.0), OutOfRange),
-        (MaxAdvantage("0.1"), OutOfRange),  # type: ignore[arg-type]
-        (MaxAdvantage(float("nan")), OutOfRange),
-        (MaxGroupRisk(0.5, ["a"]), InputError),
+        (TWENTY, [MaxEpsilon(-1.0, 0.1)], {}, OutOfRange, None),
+        (TWENTY, [MaxEpsilon(1.0, 1.0)], {}, OutOfRange, None),
+        (TWENTY, [MaxAdvantage("0.1")], {}, OutOfRange, None),
+        (TWENTY, [MaxAdvantage(float("nan"))], {}, OutOfRange, None),
+        (TWENTY, [MaxGroupRisk(0.5, ["a"])], {}, InputError, None),
+        (TWENTY, [MaxTpr(1.5, 0.1)], {}, OutOfRange, None),
+        (TWENTY, [MaxTpr(0.1, 0.0)], {}, OutOfRange, None),
+        (TWENTY, [MaxTpr(float("nan"), 0.1)], {}, OutOfRange, None),
+        (TWENTY, [], {}, OptionError, "at least 1"),
+        (TWENTY, [MaxGroupRisk(0.9, ["a", "b"] * 20)], {"prior": 0.1}, OptionError, r"prior of 0\.5"),
+        (EVEN, [MaxGroupRisk(0.5, ["a"] * 60)], {}, InputError, "counts hold no records"),
+        (Scores.of(["a"] * 9, ["b"] * 9), [MaxTpr(0.1, 0.1)], {}, OptionError, "no order"),
     ],
 )
-def test_a_limit_that_is_none_is_refused(limit: Limit, error: type[Exception]) -> None:
-    with pytest.raises(error):
-        judge(sample(identical(), 20), [limit])
+def test_what_is_no_limit_is_refused(data, limits, options, error, words) -> None:
+    with pytest.raises(error, match=words):
+        judge(data, limits, **options)
 
 
-def test_group_risk_is_limited_at_a_prior_of_one_half_only() -> None:
-    data = sample(gaussian_shift(0.3), 400)
+def test_a_limit_below_the_baseline_is_said_to_be_and_a_long_label_is_shortened() -> None:
+    below = judge(sample(identical(), 200), [MaxAdvantage(0.1)], prior=0.1)
+    long = judge(sample(identical(), 50), [MaxGroupRisk(0.1, np.array(["x" * 5000] * 100))])
 
-    with pytest.raises(OptionError, match=r"prior of 0\.5"):
-        judge(data, [MaxGroupRisk(0.9, ["a", "b"] * 400)], prior=0.1)
-
-
-def test_no_limits_and_groups_of_counts_are_refused() -> None:
-    with pytest.raises(OptionError, match="at least 1"):
-        judge(sample(identical(), 20), [])
-    with pytest.raises(InputError, match="counts hold no records"):
-        judge(Counts.of([10, 20], [20, 10]), [MaxGroupRisk(0.5, ["a"] * 60)])
+    assert below.decision is Decision.FAIL
+    assert "limit_below_baseline" in {caution.code for caution in below.cautions}
+    assert len(long.limits[0].about) < 120
 
 
 LABELS = np.array(["c0", "c1", "c2"])
 R, Q = np.array([0.5, 0.3, 0.2]), np.array([0.3, 0.3, 0.4])
 
 
-@pytest.mark.parametrize("prior", [0.5, 0.25])
-@pytest.mark.parametrize("leak", [False, True])
-def test_a_wrong_fail_is_rare_though_every_limit_is_the_truth_itself(prior: float, leak: bool) -> None:
-    rng, q = np.random.default_rng(5), Q if leak else R
-    limits = _at_truth(prior, q, 1e-9)
+def drawn(rng: np.random.Generator, q: np.ndarray) -> Scores:
+    return Scores.of(LABELS[rng.choice(3, 80, p=R)], LABELS[rng.choice(3, 160, p=q)])
 
-    fails = 0
-    for run in range(120):
-        data = Scores.of(LABELS[rng.choice(3, 80, p=R)], LABELS[rng.choice(3, 160, p=q)])
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("prior", "leak"), [(0.5, True), (0.5, False), (0.25, True)])
+def test_a_wrong_fail_is_rare_though_every_limit_is_the_truth_itself(prior, leak) -> None:
+    rng, runs, fails, q = np.random.default_rng(5), 60, 0, Q if leak else R
+    limits = _at_truth(prior, q, 1e-9)
+    for run in range(runs):
+        data = drawn(rng, q)
         fails += judge(data, [make(data) for make in limits], prior, seed=run).decision is Decision.FAIL
 
-    assert fails <= 9  # P(Bin(120, 0.025) > 9) < 0.2%
+    assert fails <= most_misses(runs)
 
 
-@pytest.mark.parametrize(("which", "prior"), [(0, 0.5), (0, 0.25), (1, 0.5), (1, 0.25), (2, 0.5)])
-def test_a_wrong_pass_is_rare_where_one_limit_lies_a_hair_below_the_truth(prior: float, which: int) -> None:
-    rng = np.random.default_rng(6)
+@pytest.mark.parametrize(("which", "prior"), [(0, 0.25), (1, 0.5), (2, 0.5)])
+def test_a_wrong_pass_is_rare_where_one_limit_lies_a_hair_below_the_truth(prior, which) -> None:
+    rng, runs, passes = np.random.default_rng(6), 60, 0
     violated = _at_truth(prior, Q, -1e-9)[which]
-
-    passes = 0
-    for run in range(120):
-        data = Scores.of(LABELS[rng.choice(3, 80, p=R)], LABELS[rng.choice(3, 160, p=Q)])
+    for run in range(runs):
+        data = drawn(rng, Q)
         passes += judge(data, [violated(data), MaxAdvantage(1.0)], prior, seed=run).decision is Decision.PASS
 
-    assert passes <= 9
+    assert passes <= most_misses(runs)
 
 
 def _at_truth(prior: float, q: np.ndarray, off: float) -> list[Callable[[Scores], Limit]]:
@@ -292,23 +273,14 @@ def release(copies: int, seed: int, rows: int = 5000) -> Scores:
     return Scores.of(closeness[0], closeness[1])
 
 
-def test_a_pass_on_average_warns_first_of_those_whom_no_nonmember_is_like() -> None:
-    for seed in range(10):
-        result = judge(release(50, seed), [MaxAdvantage(0.1)])
+def test_a_pass_on_average_and_a_fail_warn_first_of_those_whom_no_nonmember_is_like() -> None:
+    fails = Counts.of([4000, 1000], [5000, 0], edges=[0.0]), Decision.FAIL
 
-        assert result.decision is Decision.PASS
+    for data, decision in [fails, *((release(50, seed), Decision.PASS) for seed in range(4))]:
+        result = judge(data, [MaxAdvantage(0.1)])
+        assert result.decision is decision
         assert result.cautions[0].code == "rare_exposure"
-        assert result.exposure is not None
         assert result.exposure.alarm
-
-
-def test_a_fail_too_warns_first_of_exposed_members() -> None:
-    result = judge(Counts.of([4000, 1000], [5000, 0], edges=[0.0]), [MaxAdvantage(0.1)])
-
-    assert result.decision is Decision.FAIL
-    assert result.exposure is not None
-    assert result.exposure.alarm
-    assert result.cautions[0].code == "rare_exposure"
 
 
 def test_a_true_positive_rate_is_limited_at_a_false_positive_rate_in_both_directions() -> None:
@@ -325,7 +297,7 @@ def test_a_true_positive_rate_is_limited_at_a_false_positive_rate_in_both_direct
 
 
 def test_a_limit_on_the_true_positive_rate_is_seldom_wrong() -> None:
-    rng, runs = np.random.default_rng(0), 200
+    rng, runs = np.random.default_rng(0), 120
     wrong = {"fail": 0, "pass": 0}
     for _ in range(runs):
         members = rng.random(1000) - 2.0 * (rng.random(1000) < 0.05)
@@ -333,7 +305,7 @@ def test_a_limit_on_the_true_positive_rate_is_seldom_wrong() -> None:
         for decision, off in (("fail", 1e-9), ("pass", -1e-9)):
             wrong[decision] += judge(data, [MaxTpr(0.0595 + off, 0.01)]).decision.value == decision
 
-    assert max(wrong.values()) <= 0.025 * runs + 2.0 * np.sqrt(0.025 * runs)
+    assert max(wrong.values()) <= most_misses(runs)
 
 
 def test_too_few_nonmembers_leave_a_true_positive_rate_open_and_say_how_many_are_needed() -> None:
@@ -342,19 +314,4 @@ def test_too_few_nonmembers_leave_a_true_positive_rate_open_and_say_how_many_are
     assert result.decision is Decision.INCONCLUSIVE
     assert result.limits[0].estimate.lower == 0.0
     assert result.limits[0].cautions[0].code == "too_few_nonmembers"
-    assert result.records_needed is not None
     assert result.records_needed >= 2 * 4380
-
-
-@pytest.mark.parametrize(
-    ("limit", "error"),
-    [(MaxTpr(1.5, 0.1), OutOfRange), (MaxTpr(0.1, 0.0), OutOfRange), (MaxTpr(float("nan"), 0.1), OutOfRange)],
-)
-def test_a_true_positive_rate_has_a_range(limit: MaxTpr, error: type[Exception]) -> None:
-    with pytest.raises(error):
-        judge(release(0, 0, rows=50), [limit])
-
-
-def test_categories_have_no_true_positive_rate_at_a_false_positive_rate() -> None:
-    with pytest.raises(OptionError, match="no order"):
-        judge(Scores.of(["a"] * 9, ["b"] * 9), [MaxTpr(0.1, 0.1)])

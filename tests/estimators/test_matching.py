@@ -1,9 +1,5 @@
 """Rows that are alike: as many of either side, and what is left differs no more."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -17,7 +13,7 @@ from tests.estimators.queries.test_synthetic import part, people
 
 
 @given(st.lists(st.tuples(st.integers(-9, 9).map(float), st.integers(0, 1)), min_size=1, max_size=30))
-def test_of_each_stratum_as_many_rows_are_kept_of_either_side(rows: list[tuple[float, int]]) -> None:
+def test_of_each_stratum_as_many_rows_are_kept_of_either_side(rows) -> None:
     odds, side = np.array([a for a, _ in rows]), np.array([b for _, b in rows])
     keep = _alike(odds, side, 2.0, np.random.default_rng(0))
 
@@ -60,9 +56,7 @@ def test_a_seed_gives_one_answer_and_equal_sides_are_kept_whole() -> None:
         (20, {"seed": 0.5}, OutOfRange, "seed"),
     ],
 )
-def test_what_is_wrong_is_named(
-    size: int, options: dict[str, Any], error: type[Exception], words: str
-) -> None:
+def test_what_is_wrong_is_named(size, options, error, words) -> None:
     rng = np.random.default_rng(2)
     with pytest.raises(error, match=words):
         match_sides(people(rng, size), people(rng, 30), **options)

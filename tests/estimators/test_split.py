@@ -1,11 +1,10 @@
 """Is the hold-out fair: sides that differ are said to, first in the column that does; a fair split hardly ever is."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy.special import ndtr
 
 from estimators.advantage import advantage
 from estimators.adversary.learned import boosting, logistic
@@ -15,6 +14,7 @@ from estimators.sample.scores import Scores
 from estimators.split import check_split, control
 from tests.cases import each_case
 from tests.estimators.queries.test_synthetic import part, people, stacked
+from tests.oracles import most_misses
 
 Table = dict[str, Any]
 
@@ -52,30 +52,29 @@ def test_the_lower_end_is_the_largest_of_all_and_they_share_the_error() -> None:
     assert beside.columns[0].interval.lower < check.columns[0].interval.lower  # each column looked at counts
 
 
-@each_case("kind", ["number", "whole", "category", "date", "missing"])
-def test_a_column_that_differs_is_named_first(kind: str) -> None:
+@each_case(
+    "name, kind",
+    [("wage", "number"), ("age", "whole"), ("job", "category"), ("day", "date"), ("wage", "missing")],
+)
+def test_a_column_that_differs_is_named_first(name, kind) -> None:
     rng = np.random.default_rng(2)
-    a, b = people(rng, 500), people(rng, 500)
-    name = {"number": "wage", "whole": "age", "category": "job", "date": "day", "missing": "wage"}[kind]
-    for table, late in ((a, 1), (b, 0)):
-        table["day"] = (rng.integers(0, 1000, 500) + 400 * late).astype("datetime64[D]")
-    if kind != "date":
-        b["day"] = b["day"] + 400
-    if kind == "number":
-        a["wage"] = a["wage"] * 2
-    if kind == "whole":
-        a["age"] = a["age"] + 20
-    if kind == "category":
-        a["job"] = np.where(rng.random(500) < 0.5, "clown", a["job"])
-    if kind == "missing":
-        a["wage"] = np.where(rng.random(500) < 0.5, np.nan, a["wage"])
+    a, b = (
+        people(rng, 500) | {"day": rng.integers(400, 1400, 500).astype("datetime64[D]")} for _ in range(2)
+    )
+    half = rng.random(500) < 0.5
+    a[name] = {
+        "number": lambda column: column * 2,
+        "whole": lambda column: column + 20,
+        "category": lambda column: np.where(half, "clown", column),
+        "date": lambda column: column + 400,
+        "missing": lambda column: np.where(half, np.nan, column),
+    }[kind](a[name])
     check = check_split(a, b)
 
     assert check.differs
-    assert check.columns[0].name == name
     assert f"first of all in '{name}'" in check.sentence
     assert "shuffle" in check.sentence
-    assert [column.name for column in check.columns if column.differs] == [name]
+    assert [column.name for column in check.columns if column.differs] == [name] == [check.columns[0].name]
 
 
 def test_a_column_that_one_side_lacks_differs_and_one_that_both_lack_is_left_out() -> None:
@@ -118,19 +117,20 @@ def test_exchanging_the_sides_exchanges_their_rows_and_no_released_table_is_spok
     assert "synthetic" not in str(error.value)
 
 
+@pytest.mark.slow
 def test_a_fair_split_is_hardly_ever_said_to_differ() -> None:
-    runs, alarms = 30, 0  # more of them, and of 2,000 rows and more: benchmarks/synthetic.py
+    runs, alarms = 15, 0  # more of them, and of 2,000 rows and more: benchmarks/synthetic.py
     for run in range(runs):
         rng = np.random.default_rng([11, run])
         n = (8, 30, 100)[run % 3]
         alarms += check_split(people(rng, n), people(rng, n + run), seed=run).differs
 
-    assert alarms <= 0.025 * runs + 3 * np.sqrt(0.025 * runs)
+    assert alarms <= most_misses(runs)
 
 
 def test_a_fair_split_of_repeated_people_is_hardly_ever_said_to_differ() -> None:
     """Everyone twice before the split; everyone of a side eight times after it; the same people on both sides."""
-    runs, alarms = 8, {"before": 0, "after": 0, "both": 0}
+    runs, alarms = 4, {"before": 0, "after": 0, "both": 0}
     for run in range(runs):
         rng = np.random.default_rng([12, run])
         everybody, a, b = people(rng, 100), people(rng, 60), people(rng, 60)
@@ -141,7 +141,7 @@ def test_a_fair_split_of_repeated_people_is_hardly_ever_said_to_differ() -> None
         alarms["after"] += check_split(stacked(*[a] * 8), b, seed=run, learners=[boosting()]).differs
         alarms["both"] += check_split(stacked(a, b), stacked(b, a), seed=run, learners=[boosting()]).differs
 
-    assert max(alarms.values()) <= 2, alarms
+    assert max(alarms.values()) <= 1, alarms
 
 
 def test_rows_that_repeat_count_once_and_are_said_to() -> None:
@@ -155,10 +155,10 @@ def test_rows_that_repeat_count_once_and_are_said_to() -> None:
 
 
 @each_case("sizes", [(8, 8), (300, 300), (2000, 60), (60, 2000)])
-def test_rows_that_are_equal_by_chance_are_not_taken_for_repeats(sizes: tuple[int, int]) -> None:
+def test_rows_that_are_equal_by_chance_are_not_taken_for_repeats(sizes) -> None:
     rng = np.random.default_rng(7)
     said: list[str] = []
-    for _ in range(15):
+    for _ in range(8):
         few = [{name: rng.choice(list("abcd"), n, p=[0.6, 0.2, 0.15, 0.05]) for name in "xyz"} for n in sizes]
         rounded = [{name: rng.normal(size=n).round(1) for name in "xyz"} for n in sizes]
         for a, b in (few, rounded):
@@ -168,20 +168,15 @@ def test_rows_that_are_equal_by_chance_are_not_taken_for_repeats(sizes: tuple[in
 
 
 def test_thousands_of_levels_and_identifiers() -> None:
-    rng = np.random.default_rng(8)
+    rng, row = np.random.default_rng(8), np.arange(600).reshape(2, 300)
     a, b = ({"who": rng.integers(0, 4000, 3000).astype(str), "x": rng.normal(size=3000)} for _ in range(2))
-    check = check_split(a, b)
-    assert not check.differs
-    assert encode_sides(a, b).members.points.shape[1] < 20
-    assert {column.name: column.levels > 3000 for column in encode_sides(a, b).columns}["who"]
+    numbered = [{"row": each, "x": rng.random(300)} for each in row]
+    plain, used, sides = check_split(*numbered), check_split(*numbered, use=["row"]), encode_sides(a, b)
 
-    row = np.arange(600)
-    numbered = check_split({"row": row[:300], "x": rng.random(300)}, {"row": row[300:], "x": rng.random(300)})
-    assert codes(numbered) == ["identifiers"]
-    assert not numbered.differs
-    used = check_split(
-        {"row": row[:300], "x": rng.random(300)}, {"row": row[300:], "x": rng.random(300)}, use=["row"]
-    )
+    assert not check_split(a, b).differs
+    assert sides.members.points.shape[1] < 20
+    assert {column.name: column.levels > 3000 for column in sides.columns}["who"]
+    assert (codes(plain), plain.differs) == (["identifiers"], False)
     assert used.columns[0].name == "row"
     assert used.interval.lower > 0.9
 
@@ -198,13 +193,8 @@ def test_eight_rows_are_enough_and_a_seed_gives_one_answer() -> None:
 @each_case(
     "members, nonmembers, options, error, words",
     [
-        (
-            {"x": [1, 2, 3, 4, 5]},
-            {"x": [2] * 9},
-            {},
-            TooFewRecords,
-            "members: got 5 different rows, need at least 8",
-        ),
+        ({"x": [1, 2, 3, 4, 5]}, {"x": [2] * 9}, {}, TooFewRecords,
+         "members: got 5 different rows, need at least 8"),
         ({"x": [1, 2] * 9}, {"x": []}, {}, TooFewRecords, "nonmembers: there are no rows"),
         ({"x": [1.0] * 9}, {"x": [2, np.inf] * 5}, {}, NotFinite, "'x' is infinite in row 1"),
         ({"x": [1] * 9, "y": [1]}, {"x": [2] * 9}, {}, RaggedRows, "column 'y' has 1 rows"),
@@ -214,10 +204,8 @@ def test_eight_rows_are_enough_and_a_seed_gives_one_answer() -> None:
         ({"x": [1, 2] * 9}, {"x": [1, 2] * 9}, {"use": ["z"]}, InputError, "column 'z' is in no table"),
         ("train.csv", {"x": [1]}, {}, InputError, "members: got str, need columns by name"),
     ],
-)
-def test_what_is_wrong_is_named(
-    members: Any, nonmembers: Any, options: dict[str, Any], error: type[Exception], words: str
-) -> None:
+)  # fmt: skip
+def test_what_is_wrong_is_named(members, nonmembers, options, error, words) -> None:
     with pytest.raises(error, match=words):
         check_split(members, nonmembers, **options)
 
@@ -225,11 +213,9 @@ def test_what_is_wrong_is_named(
 def test_a_control_score_says_how_much_of_the_difference_reaches_it() -> None:
     rng = np.random.default_rng(10)
     reached = control(rng.normal(0.5, 1, 2000), rng.normal(0, 1, 2000))
-    true = 0.19741265136584748  # 2 Phi(1/4) - 1
+    nothing = control(*rng.normal(size=(2, 500)))
 
-    assert reached.advantage.lower < true < reached.advantage.upper
-    assert reached.differs
+    assert reached.advantage.lower < 2 * ndtr(0.25) - 1 < reached.advantage.upper
+    assert (reached.differs, nothing.differs) == (True, False)
     assert "match the sides" in reached.sentence
-    nothing = control(rng.normal(size=500), rng.normal(size=500))
-    assert not nothing.differs
     assert nothing.sentence.startswith("Nothing shows")

@@ -31,12 +31,13 @@ FINITE = st.floats(allow_nan=False, allow_infinity=False)
         (-0.00001, "-0.0001", "0.0000"),
     ],
 )
-def test_a_lower_end_is_rounded_down_and_an_upper_one_up(value: float, lower: str, upper: str) -> None:
+def test_a_lower_end_is_rounded_down_and_an_upper_one_up(value, lower, upper) -> None:
     assert (at_least(value, 4), at_most(value, 4)) == (lower, upper)
+    assert (at_least(-math.inf), at_most(math.inf)) == ("-inf", "inf")
 
 
 @given(FINITE, st.integers(0, 6))
-def test_what_is_said_holds(value: float, digits: int) -> None:
+def test_what_is_said_holds(value, digits) -> None:
     lower, upper = float(at_least(value, digits)), float(at_most(value, digits))
 
     assert lower <= value <= upper
@@ -44,22 +45,17 @@ def test_what_is_said_holds(value: float, digits: int) -> None:
 
 
 @given(st.floats(0.01, 1.0), st.floats(0.01, 1.0))
-def test_digits_are_added_until_it_lies_on_the_right_side_of_the_threshold(one: float, other: float) -> None:
+def test_digits_are_added_until_it_lies_on_the_right_side_of_the_threshold(one, other) -> None:
     low, high = sorted((one, other))
 
     assert float(at_most(low, 4, high)) <= high
     assert high == low or float(at_least(high, 4, low)) > low
 
 
-def test_an_end_that_is_infinite_is_said_so() -> None:
-    assert (at_least(-math.inf), at_most(math.inf)) == ("-inf", "inf")
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_a_sentence_does_not_say_more_than_its_interval(seed: int) -> None:
+@pytest.mark.parametrize("seed", range(8))
+def test_a_sentence_does_not_say_more_than_its_interval(seed) -> None:
     rng = np.random.default_rng(seed)
     result = advantage(Scores.of(rng.normal(0.7, 1.0, 300), rng.normal(0.0, 1.0, 300)), 0.3, seed=seed)
-
     numbers = [
         float(word.strip(",.")) for word in result.sentence.split() if re.fullmatch(r"0\.\d+[,.]?", word)
     ]
@@ -69,21 +65,17 @@ def test_a_sentence_does_not_say_more_than_its_interval(seed: int) -> None:
 
 
 @pytest.mark.parametrize("value", [3794.73319, 1.2345649e-5, 28.5, 0.0, 1e-300, 1.2e308, -0.5, 0.99999, 5.0])
-def test_figures_hold_at_any_size_and_are_four(value: float) -> None:
+def test_figures_hold_at_any_size_and_are_four(value) -> None:
     up, down = figures_up(value), figures_down(value)
 
     assert float(down) <= value <= float(up)
+    assert float(exactly(value)) == value
     assert float(up) - float(down) <= 1e-3 * abs(value)
     assert all(len(text.partition("e")[0].strip("-0.").replace(".", "")) <= 4 for text in (up, down))
 
 
-@pytest.mark.parametrize("value", [4.0, 0.03224109, 1.2345649e-05, 1e-300])
-def test_what_is_said_exactly_is_read_back_as_the_same_float(value: float) -> None:
-    assert float(exactly(value)) == value
-
-
 @pytest.mark.parametrize(("prior", "value"), [(0.5, 0.0), (0.25, 0.5), (0.75, 0.5), (1e-3, 0.998)])
-def test_the_baseline_is_what_guessing_the_likelier_side_earns(prior: float, value: float) -> None:
+def test_the_baseline_is_what_guessing_the_likelier_side_earns(prior, value) -> None:
     assert baseline(prior) == value == baseline(1.0 - prior)
 
 
@@ -100,12 +92,12 @@ def test_the_baseline_is_what_guessing_the_likelier_side_earns(prior: float, val
         (1e-17, "0.000000000000001%"),
     ],
 )
-def test_a_share_is_told_in_percent_with_all_its_digits(share: float, text: str) -> None:
+def test_a_share_is_told_in_percent_with_all_its_digits(share, text) -> None:
     assert percent(share) == text
 
 
 @pytest.mark.parametrize("confidence", [0.9, 0.99999999])
-def test_every_sentence_tells_the_confidence_that_was_computed_with(confidence: float) -> None:
+def test_every_sentence_tells_the_confidence_that_was_computed_with(confidence) -> None:
     rng = np.random.default_rng(0)
     scores = Scores.of(rng.normal(1.0, 1.0, 400), rng.normal(0.0, 1.0, 400))
     counts = by_equal_mass(scores)

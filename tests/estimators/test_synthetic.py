@@ -1,22 +1,12 @@
 """From three tables to one verdict: each limit by hand, copies, drift, and tables that are not what they should be."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
 import pytest
-from scipy.stats import binom
 
+from estimators import errors
 from estimators.advantage import advantage
-from estimators.errors import (
-    DimensionMismatch,
-    InputError,
-    OptionError,
-    OutOfRange,
-    TooFewRecords,
-    UnknownName,
-)
 from estimators.limits.excess import excess_lower
 from estimators.plan import Decision
 from estimators.queries import CATALOGUE, SYNTHETIC, encode, synthetic_scores
@@ -24,6 +14,7 @@ from estimators.sample.scores import Scores, one_per_unit
 from estimators.synthetic import SyntheticAudit, audit_synthetic, count_copies
 from tests.cases import each_case
 from tests.estimators.queries.test_synthetic import categories, part, people, stacked
+from tests.oracles import most_misses
 
 Table = dict[str, Any]
 LIMITS: dict[str, Any] = {"max_advantage": 0.2, "max_tpr": 0.15, "at_fpr": 0.02, "max_copies_over_holdout": 0}
@@ -37,6 +28,14 @@ def drawn(seed: int, n: int = 300, tables: int = 4) -> list[Table]:
         people(rng, n) | {"height": rng.normal(170, 9, n), "debt": rng.lognormal(3, 1, n)}
         for _ in range(tables)
     ]
+
+
+def audited(
+    train: Table, holdout: Table, released: Table, *reference: Table, **options: Any
+) -> SyntheticAudit:
+    """By the queries of nearness and without a look at the sides, unless asked otherwise."""
+    defaults: dict[str, Any] = {"queries": NEAR, "check_sides": False}
+    return audit_synthetic(train, holdout, released, *reference, **defaults | options)
 
 
 def with_copies(released: Table, train: Table, number: int) -> Table:
@@ -57,45 +56,21 @@ def decisions(audit: SyntheticAudit) -> dict[str, str]:
 def test_upper_ends_are_not_corrected_and_lower_ends_share_the_error_over_queries_and_limits() -> None:
     train, holdout, released, _ = drawn(0)
     released = with_copies(released, train, 120)
-    audit = audit_synthetic(
-        train,
-        holdout,
-        released,
-        max_advantage=0.2,
-        max_copies_over_holdout=0,
-        queries=NEAR,
-        seed=2,
-        check_sides=False,
-    )
+    audit = audited(train, holdout, released, max_advantage=0.2, max_copies_over_holdout=0, seed=2)
+    loose = audited(train, holdout, released, max_advantage=0.9, seed=2, accept_copies=True)
     found = synthetic_scores(encode(train, holdout, released), NEAR)
     scores = {name: Scores.of(found.members[name], found.nonmembers[name], "continuous") for name in NEAR}
+    records = [np.concatenate([each.members, each.nonmembers]) for each in scores.values()]
+    orders = {np.unique(each, return_inverse=True)[1].tobytes() for each in records}
+    shared = 1 - 0.05 / (len(orders) * 2)
+    lower = {name: advantage(each, confidence=shared, seed=2).lower for name, each in scores.items()}
+    upper = {name: advantage(each, seed=2).upper for name, each in scores.items()}
 
     limit = audit.limits[0]
-    pairs = [[side[name] for name in NEAR] for side in (found.members, found.nonmembers)]
-    orders = {
-        np.unique(np.concatenate(pair), return_inverse=True)[1].tobytes() for pair in zip(*pairs, strict=True)
-    }
-    lower = {
-        name: advantage(each, confidence=1 - 0.05 / (len(orders) * 2), seed=2).lower
-        for name, each in scores.items()
-    }
     assert len(orders) == 3  # no row lies near a released one without being the same
     assert limit.decision is Decision.FAIL
     assert limit.query == max(lower, key=lambda name: lower[name])
-    assert limit.estimate.lower == lower[limit.query]
-    assert limit.estimate.upper == advantage(scores[limit.query], seed=2).upper
-
-    loose = audit_synthetic(
-        train,
-        holdout,
-        released,
-        max_advantage=0.9,
-        queries=NEAR,
-        seed=2,
-        check_sides=False,
-        accept_copies=True,
-    )
-    upper = {name: advantage(each, seed=2).upper for name, each in scores.items()}
+    assert (limit.estimate.lower, limit.estimate.upper) == (lower[limit.query], upper[limit.query])
     assert loose.decision is Decision.PASS
     assert loose.limits[0].estimate.upper == max(upper.values())
     assert loose.limits[0].query == max(upper, key=lambda name: upper[name])
@@ -104,31 +79,16 @@ def test_upper_ends_are_not_corrected_and_lower_ends_share_the_error_over_querie
 
 def test_one_query_that_fails_is_enough_and_all_must_pass() -> None:
     train, holdout, released, _ = drawn(1)
-    clean = audit_synthetic(
-        train,
-        holdout,
-        released,
-        max_advantage=0.3,
-        max_copies_over_holdout=0,
-        queries=NEAR,
-        check_sides=False,
-    )
-    leaky = audit_synthetic(
-        train,
-        holdout,
-        with_copies(released, train, 150),
-        max_advantage=0.3,
-        max_copies_over_holdout=0,
-        queries=NEAR,
-        check_sides=False,
-    )
+    copied = with_copies(released, train, 150)
+    limits: dict[str, Any] = {"max_advantage": 0.3, "max_copies_over_holdout": 0}
+    clean, leaky = (audited(train, holdout, each, **limits) for each in (released, copied))
+    alone = audited(train, holdout, released)
 
     assert (clean.verdict.word, decisions(clean)) == ("pass", {"advantage": "pass", "copies": "pass"})
     assert decisions(leaky) == {"advantage": "fail", "copies": "fail"}
     assert leaky.verdict.word == "fail"
     assert leaky.sentence.startswith("Fail: ")
     assert "; with 98.75% confidence (one end of a 97.5% interval) at least" in leaky.sentence
-    alone = audit_synthetic(train, holdout, released, queries=NEAR, check_sides=False)
     assert (alone.decision, alone.verdict.word, alone.limits) == (None, "", ())
     assert alone.sentence == alone.comparison.sentence
 
@@ -159,10 +119,8 @@ def test_ties_do_not_hide_the_true_positive_rate() -> None:
 
 
 def test_too_few_nonmembers_for_a_rate_are_said() -> None:
-    train, holdout, released, _ = drawn(4, 60)
-    audit = audit_synthetic(
-        train, holdout, released, max_tpr=0.01, at_fpr=0.001, queries=NEAR, check_sides=False
-    )
+    audit = audited(*drawn(4, 60)[:3], max_tpr=0.01, at_fpr=0.001)
+
     assert audit.decision is Decision.INCONCLUSIVE
     assert "too_few_nonmembers" in codes(audit)
 
@@ -274,41 +232,21 @@ def test_near_copies_are_counted_and_limited_like_copies() -> None:
     assert "near_copies_released" not in codes(clean)
 
 
-def test_copies_that_are_limited_cannot_be_accepted() -> None:
-    train, holdout, released, _ = drawn(11, 60)
-
-    with pytest.raises(OptionError, match="accept_copies: max_copies_over_holdout limits the copies already"):
-        audit_synthetic(train, holdout, released, max_copies_over_holdout=0, accept_copies=True)
-    with pytest.raises(OutOfRange, match="max_near_copies_over_holdout"):
-        audit_synthetic(train, holdout, released, max_near_copies_over_holdout=-1)
-
-
 def test_of_clean_releases_few_fail_and_no_other_decision_changes() -> None:
     """Rounded, float32 and categorical; ``benchmarks.synthetic`` has 2,400 of them."""
-    runs, fails = 60, 0
+    runs, fails = 24, 0
+    options: dict[str, Any] = {"max_advantage": 0.5, "queries": ["closeness", "exact_copy"]}
     for run in range(runs):
-        rng = np.random.default_rng([12, run])
-        write = WRITERS[run % 3]
+        rng, write = np.random.default_rng([12, run]), WRITERS[run % 3]
         if write is None:
-            train, holdout, released = (categories(rng, 60) for _ in range(3))
+            tables = [categories(rng, 60) for _ in range(3)]
         else:
-            train, holdout, released = ({name: rng.normal(0, 2, 60) for name in "xy"} for _ in range(3))
-            released = {name: write(column) for name, column in released.items()}
-        decided = [
-            audit_synthetic(
-                train,
-                holdout,
-                released,
-                max_advantage=0.5,
-                queries=["closeness", "exact_copy"],
-                check_sides=False,
-                accept_copies=accept,
-            ).decision
-            for accept in (False, True)
-        ]
+            *sides, released = ({name: rng.normal(0, 2, 60) for name in "xy"} for _ in range(3))
+            tables = [*sides, {name: write(column) for name, column in released.items()}]
+        decided = [audited(*tables, accept_copies=accept, **options).decision for accept in (False, True)]
         fails += decided[0] is Decision.FAIL
         assert decided[0] is decided[1] or decided == [Decision.FAIL, Decision.PASS]
-    assert fails <= binom.ppf(0.999, runs, 0.025)
+    assert fails <= most_misses(runs)
 
 
 def test_a_filter_that_keeps_away_from_members_exposes_them() -> None:
@@ -340,7 +278,6 @@ def test_sides_that_differ_without_the_release_make_it_fail_or_drift() -> None:
     assert audit.sentence.startswith("Fail, or drift: ")
     assert "shuffle all rows" in audit.sentence
     assert "sides_differ" in codes(audit)
-    assert audit.split is not None
     assert audit.split.columns[0].name == "age"
 
     shuffled = rng.permutation(1000)
@@ -354,7 +291,6 @@ def test_what_no_score_reads_is_no_drift() -> None:
     train, holdout, released, _ = drawn(10)
     train, holdout = train | {"side": [1.5] * 300}, holdout | {"side": [2.5] * 300}
     audit = audit_synthetic(train, holdout, released, queries=NEAR)
-    assert audit.split is not None
     assert not audit.split.differs
     assert "columns_differ" in codes(audit)  # the release has no such column
 
@@ -381,7 +317,7 @@ def test_the_training_file_the_holdout_file_and_shared_rows_are_said_first() -> 
     )
     assert codes(both)[0] == "shared_rows"
     assert "50 rows" in both.cautions[0].message
-    with pytest.raises(InputError, match="the table of nonmembers is that of members, row for row"):
+    with pytest.raises(errors.InputError, match="the table of nonmembers is that of members, row for row"):
         audit_synthetic(train, part(train, slice(None, None, -1)), released, reference, **LIMITS)
 
 
@@ -397,54 +333,52 @@ def test_fewer_rows_than_there_are_neighbours_to_look_for_are_said() -> None:
 
 
 def test_without_a_reference_queries_that_need_one_are_left_out_and_that_is_said() -> None:
-    train, holdout, released, reference = drawn(12, 60)
-    without = audit_synthetic(train, holdout, released, check_sides=False)
+    *tables, reference = drawn(12, 60)
     needy = [name for name in SYNTHETIC if "reference" in CATALOGUE[name].needs]
-    assert set(without.exposures) == set(SYNTHETIC) - set(needy)
+    without, beside = (audited(*tables, *more, queries=None) for more in ((), (reference,)))
+
     said = next(caution for caution in without.cautions if caution.code == "no_reference")
+    assert set(without.exposures) == set(SYNTHETIC) - set(needy)
     assert all(name in said.message for name in needy)
-    assert "no_reference" not in codes(
-        audit_synthetic(train, holdout, released, queries=NEAR, check_sides=False)
-    )
-    beside = audit_synthetic(train, holdout, released, reference, check_sides=False)
     assert set(beside.exposures) == set(SYNTHETIC)
-    assert "no_reference" not in codes(beside)
+    assert "no_reference" not in codes(beside) + codes(audited(*tables))
 
 
 def test_fewer_rows_than_k_and_a_release_of_one_row_over_and_over() -> None:
     train, holdout, released, reference = drawn(13, 40)
     for odd in (part(released, slice(2)), part(released, np.zeros(40, dtype=int))):
-        audit = audit_synthetic(train, holdout, odd, part(reference, slice(3)), **LIMITS, check_sides=False)
+        audit = audited(train, holdout, odd, part(reference, slice(3)), **LIMITS, queries=None)
         assert audit.verdict.word in ("pass", "inconclusive")
 
 
 @each_case(
     "change, options, error, words",
     [
-        ({}, {"max_advantage": 2}, OutOfRange, "max_advantage: got 2"),
-        ({}, {"max_advantage": "0.1"}, OutOfRange, "max_advantage: got str"),
-        ({}, {"max_tpr": -0.1}, OutOfRange, "max_tpr"),
-        ({}, {"max_tpr": 0.1, "at_fpr": 0.0}, OutOfRange, "at_fpr"),
-        ({}, {"max_copies_over_holdout": -1}, OutOfRange, "max_copies_over_holdout"),
-        ({}, {"max_copies_over_holdout": 0.5}, OutOfRange, "max_copies_over_holdout"),
-        ({}, {"queries": ["closeness"]}, OptionError, "queries: got 1, need at least 2"),
-        ({}, {"queries": ["closenes", "ball"]}, UnknownName, "did you mean 'closeness'"),
-        ({}, {"queries": ["rare_values", "ball"]}, OptionError, "'rare_values' needs a reference"),
-        ({}, {"leave_out": ["agee"]}, InputError, "column 'agee' is in no table"),
-        ({}, {"unit": "who"}, InputError, "unit: members has no column 'who'"),
-        ({}, {"groups": "who"}, InputError, "groups: members has no column 'who'"),
-        ({}, {"groups": ["a"] * 3}, DimensionMismatch, "groups: got 3 labels for 60 rows"),
-        ({}, {"confidence": 95}, OutOfRange, "confidence"),
-        ({"train": {"x": [1.5] * 5}}, {}, InputError, "no column in common"),
-        ({"holdout": {"age": []}}, {}, TooFewRecords, "nonmembers: there are no rows"),
-        ({"holdout": {"age": [40, 41, 42]}}, {}, TooFewRecords, "nonmembers: got 3 rows, need at least 8"),
-        ({"synthetic": {"age": [None] * 9}}, {}, InputError, "no column can be used.*no value there: 'age'"),
-        ({"synthetic": "released.csv"}, {}, InputError, "synthetic: got str, need columns by name"),
+        ({}, {"max_advantage": 2}, errors.OutOfRange, "max_advantage: got 2"),
+        ({}, {"max_advantage": "0.1"}, errors.OutOfRange, "max_advantage: got str"),
+        ({}, {"max_tpr": -0.1}, errors.OutOfRange, "max_tpr"),
+        ({}, {"max_tpr": 0.1, "at_fpr": 0.0}, errors.OutOfRange, "at_fpr"),
+        ({}, {"max_copies_over_holdout": -1}, errors.OutOfRange, "max_copies_over_holdout"),
+        ({}, {"max_copies_over_holdout": 0.5}, errors.OutOfRange, "max_copies_over_holdout"),
+        ({}, {"max_copies_over_holdout": 0, "accept_copies": True}, errors.OptionError,
+         "accept_copies: max_copies_over_holdout limits the copies already"),
+        ({}, {"max_near_copies_over_holdout": -1}, errors.OutOfRange, "max_near_copies_over_holdout"),
+        ({}, {"queries": ["closeness"]}, errors.OptionError, "queries: got 1, need at least 2"),
+        ({}, {"queries": ["closenes", "ball"]}, errors.UnknownName, "did you mean 'closeness'"),
+        ({}, {"queries": ["rare_values", "ball"]}, errors.OptionError, "'rare_values' needs a reference"),
+        ({}, {"leave_out": ["agee"]}, errors.InputError, "column 'agee' is in no table"),
+        ({}, {"unit": "who"}, errors.InputError, "unit: members has no column 'who'"),
+        ({}, {"groups": "who"}, errors.InputError, "groups: members has no column 'who'"),
+        ({}, {"groups": ["a"] * 3}, errors.DimensionMismatch, "groups: got 3 labels for 60 rows"),
+        ({}, {"confidence": 95}, errors.OutOfRange, "confidence"),
+        ({"train": {"x": [1.5] * 5}}, {}, errors.InputError, "no column in common"),
+        ({"holdout": {"age": []}}, {}, errors.TooFewRecords, "nonmembers: there are no rows"),
+        ({"holdout": {"age": [40, 41, 42]}}, {}, errors.TooFewRecords, "nonmembers: got 3 rows, need at least 8"),
+        ({"synthetic": {"age": [None] * 9}}, {}, errors.InputError, "no column can be used.*no value there: 'age'"),
+        ({"synthetic": "released.csv"}, {}, errors.InputError, "synthetic: got str, need columns by name"),
     ],
-)
-def test_what_is_wrong_is_named(
-    change: dict[str, Any], options: dict[str, Any], error: type[Exception], words: str
-) -> None:
+)  # fmt: skip
+def test_what_is_wrong_is_named(change, options, error, words) -> None:
     train, holdout, released, _ = drawn(14, 30)
     tables = {"train": train, "holdout": holdout, "synthetic": released} | change
     with pytest.raises(error, match=words):
@@ -457,50 +391,25 @@ def test_what_is_wrong_is_named(
 def test_one_row_of_each_person_is_asked_about() -> None:
     train, holdout, released, _ = drawn(15)
     whose = [np.char.add(side, (np.arange(300) // 3).astype(str)) for side in ("a", "b")]
-    audit = audit_synthetic(
-        train | {"who": whose[0]},
-        holdout | {"who": whose[1].tolist()},
-        released,
-        max_advantage=0.5,
-        unit="who",
-        groups="job",
-        queries=NEAR,
-        seed=4,
-        check_sides=False,
-    )
+    named, theirs = train | {"who": whose[0]}, holdout | {"who": whose[1].tolist()}
     keep = [one_per_unit(np.arange(300), labels, 4) for labels in whose]
     sides = part(train, keep[0]), part(holdout, keep[1])
-    by_hand = audit_synthetic(
-        *sides,
-        released,
-        max_advantage=0.5,
-        groups=np.concatenate([side["job"] for side in sides]),
-        queries=NEAR,
-        seed=4,
-        check_sides=False,
-    )
+    jobs = np.concatenate([side["job"] for side in sides])
+    audit = audited(named, theirs, released, max_advantage=0.5, unit="who", groups="job", seed=4)
+    by_hand = audited(*sides, released, max_advantage=0.5, groups=jobs, seed=4)
+    shared = audited(named, holdout | {"who": whose[0]}, released, unit="who", queries=None)
+    missing = holdout | {"who": [*whose[1][:4], None, *whose[1][5:]]}
 
     assert (audit.provenance.n_members, audit.provenance.n_nonmembers) == (100, 100)
     assert audit.limits == by_hand.limits
-    assert audit.groups is not None
-    assert by_hand.groups is not None
     assert audit.groups.labels.tolist() == by_hand.groups.labels.tolist()
     np.testing.assert_array_equal(audit.groups.upper, by_hand.groups.upper)
     assert audit.groups.records.sum() == 200
     assert "columns_differ" not in codes(audit)
-
-    shared = audit_synthetic(
-        train | {"who": whose[0]}, holdout | {"who": whose[0]}, released, unit="who", check_sides=False
-    )
     assert codes(shared)[0] == "shared_units"
     assert shared.cautions[0].message.startswith("100 of 'who'")
-    with pytest.raises(InputError, match="row 4 of nonmembers says nothing in column 'who'") as error:
-        audit_synthetic(
-            train | {"who": whose[0]},
-            holdout | {"who": [*whose[1][:4], None, *whose[1][5:]]},
-            released,
-            unit="who",
-        )
+    with pytest.raises(errors.InputError, match="row 4 of nonmembers says nothing in column 'who'") as error:
+        audited(named, missing, released, unit="who")
     assert error.value.index == 4
 
 
@@ -510,24 +419,21 @@ def test_the_group_that_was_copied_bears_most() -> None:
     leaky = stacked(released, part(train, nurses))
     audit = audit_synthetic(train, holdout, leaky, groups="job", check_sides=False)
 
-    assert audit.groups is not None
     assert audit.riskiest in CATALOGUE
     lower = dict(zip(audit.groups.labels.tolist(), audit.groups.lower.tolist(), strict=True))
     assert max(lower, key=lambda label: lower[label]) == "nurse"
     missing = audit_synthetic(
         train | {"job": [None, *train["job"][1:]]}, holdout, leaky, groups="job", check_sides=False
     )
-    assert missing.groups is not None
     assert "(none)" in missing.groups.labels.tolist()
 
 
+@pytest.mark.slow
 def test_a_release_that_looked_at_neither_side_hardly_ever_fails() -> None:
-    runs, fails, alarms = 40, 0, 0  # more, and larger tables: benchmarks/synthetic.py
+    runs, fails, alarms = 20, 0, 0  # more, and larger tables: benchmarks/synthetic.py
     for run in range(runs):
-        tables = drawn(1000 + run, 60)
-        audit = audit_synthetic(*tables, **LIMITS | {"max_advantage": 0.0}, seed=run, check_sides=False)
+        audit = audited(*drawn(1000 + run, 60), **LIMITS | {"max_advantage": 0.0}, seed=run, queries=None)
         fails += audit.decision is Decision.FAIL
         alarms += audit.most_exposed[1].alarm
 
-    assert fails <= 4
-    assert alarms <= 4
+    assert max(fails, alarms) <= most_misses(runs)

@@ -11,9 +11,9 @@ from estimators.adversary.families import Cellwise, Threshold, families_for, in_
 from estimators.adversary.holdout import block_fractions, validate, validate_anywhere
 from estimators.adversary.insample import SLACK, cells_or_changes_upper, cells_upper, changes_upper
 from estimators.limits import two_rates
-from estimators.limits.binomial import lower_limit, pools
+from estimators.limits.binomial import pools
 from estimators.limits.two_rates import weighted_accuracy_upper
-from estimators.sample.counting import by_rank
+from estimators.sample.counting import by_category, by_rank
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Query, Scores
 from tests.oracles import categories, gaussian_shift, identical, most_misses, scale
@@ -42,57 +42,49 @@ def test_sides_pool_only_when_the_sample_has_a_middling_priors_shares() -> None:
     assert not pools(100, 900, 0.1)
 
 
-@pytest.mark.parametrize(
-    ("prior", "n1", "n0"),
-    [(0.5, 100, 100), (0.1, 100, 100), (0.9, 30, 170), (0.5, 300, 1000), (0.02, 500, 50)],
-)
 @pytest.mark.parametrize("world", [identical(), gaussian_shift(0.5), scale(2.0)], ids=lambda w: w.name)
-def test_two_classes_searched_together_have_the_larger_of_their_limits(
-    world: object, prior: float, n1: int, n0: int
-) -> None:
-    rng = np.random.default_rng(17)
-    for _ in range(5):
-        a, b = world.draw(rng, n1, n0)  # type: ignore[attr-defined]
-        fine = by_rank(Scores.of(a, b, Query.CONTINUOUS))
-        cells = fine.coarsen(10)
+def test_two_classes_searched_together_have_the_larger_of_their_limits(world) -> None:
+    for prior, n1, n0 in (0.5, 100, 100), (0.1, 100, 100), (0.9, 30, 170), (0.5, 300, 1000), (0.02, 500, 50):
+        rng = np.random.default_rng(17)
+        for _ in range(5):
+            fine = by_rank(Scores.of(*world.draw(rng, n1, n0), Query.CONTINUOUS))
+            cells = fine.coarsen(10)
 
-        alone = max(cells_upper(cells, prior, ALPHA), changes_upper(fine, prior, ALPHA, 2))
-        together = cells_or_changes_upper(cells, fine, prior, ALPHA, 2)
+            alone = max(cells_upper(cells, prior, ALPHA), changes_upper(fine, prior, ALPHA, 2))
+            together = cells_or_changes_upper(cells, fine, prior, ALPHA, 2)
 
-        seen = max(in_sample(Cellwise("cells"), cells, prior), in_sample(Threshold(), fine, prior))
-        assert together == pytest.approx(alone, abs=2.0 * SLACK * (alone - seen) + 1e-9)
+            seen = max(in_sample(Cellwise("cells"), cells, prior), in_sample(Threshold(), fine, prior))
+            assert together == pytest.approx(alone, abs=2.0 * SLACK * (alone - seen) + 1e-9)
 
 
+@pytest.mark.parametrize("world", [identical(), scale(2.0)], ids=lambda w: w.name)
 @pytest.mark.parametrize(
-    ("prior", "n1", "n0"), [(0.5, 100, 100), (0.5, 40, 360), (0.1, 100, 100), (0.9, 30, 170), (0.3, 60, 140)]
+    ("prior", "n1", "n0"), [(0.5, 100, 100), (0.5, 40, 360), (0.1, 100, 100), (0.9, 30, 170)]
 )
-@pytest.mark.parametrize("world", [identical(), gaussian_shift(0.3), scale(2.0)], ids=lambda w: w.name)
-def test_the_lower_end_is_seldom_above_the_truth(world: object, prior: float, n1: int, n0: int) -> None:
-    rng, runs, misses = np.random.default_rng(11), 400, 0
+def test_lower_ends_are_seldom_above_the_truth_by_cells_and_by_cuts_anywhere(prior, n1, n0, world) -> None:
+    rng, runs, misses = np.random.default_rng(11), 250, np.zeros(2)
     for run in range(runs):
-        a, b = world.draw(rng, n1, n0)  # type: ignore[attr-defined]
-        counts = by_rank(Scores.of(a, b, Query.CONTINUOUS)).coarsen(8)
-        truth = world.truth_at(counts.cells.cuts, prior)  # type: ignore[attr-defined]
-        below = validate(counts, prior, families_for(counts), run, 1).at(ALPHA)
-        misses += below.lower > truth + 1e-12
+        fine = by_rank(Scores.of(*world.draw(rng, n1, n0), Query.CONTINUOUS))
+        counts = fine.coarsen(8)
+        by_cells = validate(counts, prior, families_for(counts), run, 1).at(ALPHA).lower
+        anywhere = validate_anywhere(fine, prior, 8, run, 1).at(ALPHA).lower
+        misses += (
+            by_cells > world.truth_at(counts.cells.cuts, prior) + 1e-12,
+            anywhere > world.truth(prior) + 1e-9,
+        )
 
-    assert misses <= most_misses(runs)
+    assert misses.max() <= most_misses(runs)
 
 
-@pytest.mark.parametrize(
-    ("prior", "n1", "n0"), [(0.5, 100, 100), (0.5, 40, 360), (0.1, 100, 100), (0.9, 30, 170), (0.1, 50, 450)]
-)
-@pytest.mark.parametrize(
-    "world", [identical(), gaussian_shift(0.3), gaussian_shift(0.9)], ids=lambda w: w.name
-)
-def test_the_upper_ends_are_seldom_below_the_truth(world: object, prior: float, n1: int, n0: int) -> None:
-    rng, runs = np.random.default_rng(12), 300
+@pytest.mark.parametrize(("prior", "n1", "n0"), [(0.5, 40, 360), (0.1, 100, 100), (0.9, 30, 170)])
+@pytest.mark.parametrize("world", [gaussian_shift(0.3), gaussian_shift(0.9)], ids=lambda w: w.name)
+def test_the_upper_ends_are_seldom_below_the_truth(prior, n1, n0, world) -> None:
+    rng, runs = np.random.default_rng(12), 200
     misses = np.zeros(3, dtype=int)
     for run in range(runs):
-        a, b = world.draw(rng, n1, n0)  # type: ignore[attr-defined]
-        fine = by_rank(Scores.of(a, b, Query.CONTINUOUS))
+        fine = by_rank(Scores.of(*world.draw(rng, n1, n0), Query.CONTINUOUS))
         coarse = fine.coarsen(8)
-        truth, at_cells = world.truth(prior), world.truth_at(coarse.cells.cuts, prior)  # type: ignore[attr-defined]
+        truth, at_cells = world.truth(prior), world.truth_at(coarse.cells.cuts, prior)
         along = best_by_changes(fine.weights(prior), 2)
         limits = [
             (
@@ -115,8 +107,6 @@ def test_the_upper_ends_are_seldom_below_the_truth(world: object, prior: float, 
 @pytest.mark.parametrize(
     ("r", "q", "n1", "n0", "prior"),
     [  # study T-B6: plugging in the selected rule's variance misses 22-46% here
-        (0.5, 0.05, 1000, 1000, 0.1),
-        (0.5, 0.055, 1000, 1000, 0.1),
         (0.5, 0.05, 200, 200, 0.1),
         (0.5, 0.05, 5000, 50, 0.1),
         (0.1, 0.001, 500, 500, 0.02),
@@ -125,9 +115,7 @@ def test_the_upper_ends_are_seldom_below_the_truth(world: object, prior: float, 
         (0.7, 0.3, 50, 1000, 0.5),
     ],
 )
-def test_the_traps_for_unequal_weights_are_not_fallen_into(
-    r: float, q: float, n1: int, n0: int, prior: float
-) -> None:
+def test_the_traps_for_unequal_weights_are_not_fallen_into(r, q, n1, n0, prior) -> None:
     rng, runs = np.random.default_rng(13), 500
     truth = abs(prior * r - (1 - prior) * q) + abs(prior * (1 - r) - (1 - prior) * (1 - q))
     misses = np.zeros(2, dtype=int)
@@ -145,24 +133,16 @@ def test_the_traps_for_unequal_weights_are_not_fallen_into(
 
 
 def test_many_categories_are_bounded_by_their_second_moment() -> None:
-    rng, runs, misses, width = np.random.default_rng(14), 60, 0, []
-    world = categories(10_000, 0.0)
-    for _ in range(runs):
-        a, b = world.draw(rng, 5000, 5000)
-        labels, at = np.unique(np.concatenate([a, b]), return_inverse=True)
-        size = len(labels)
-        counts = Counts.of(np.bincount(at[:5000], minlength=size), np.bincount(at[5000:], minlength=size))
-        upper = cells_upper(counts, 0.5, ALPHA, universe=10_000)
-        misses += upper < 0
-        width.append(upper)
+    rng, world = np.random.default_rng(14), categories(10_000, 0.0)
+    samples = (by_category(Scores.of(*world.draw(rng, 5000, 5000))) for _ in range(60))
+    uppers = [cells_upper(each, 0.5, ALPHA, universe=10_000) for each in samples]
 
-    assert misses == 0
-    assert np.mean(width) <= 0.20  # the study's acceptance, row 6; W_N plus McDiarmid says 0.70
+    assert min(uppers) >= 0.0
+    assert np.mean(uppers) <= 0.20  # the study's acceptance, row 6; W_N plus McDiarmid says 0.70
 
 
-@pytest.mark.parametrize(("k", "f"), [(100, 0.0), (100, 0.1), (200, 0.3)])
-@pytest.mark.parametrize("prior", [0.5, 0.2])
-def test_bounds_for_many_cells_hold_where_every_cell_leaks_alike(k: int, f: float, prior: float) -> None:
+@pytest.mark.parametrize(("k", "f", "prior"), [(100, 0.1, 0.5), (100, 0.0, 0.2), (200, 0.3, 0.2)])
+def test_bounds_for_many_cells_hold_where_every_cell_leaks_alike(k, f, prior) -> None:
     # study T-B4: constant |f| is the hardest case, Cauchy-Schwarz is then tight
     rng, runs, misses = np.random.default_rng(15), 200, 0
     sign = np.where(np.arange(k) % 2 == 0, 1, -1)
@@ -177,34 +157,21 @@ def test_bounds_for_many_cells_hold_where_every_cell_leaks_alike(k: int, f: floa
 
 @pytest.mark.parametrize("prior", [0.3, 0.1])
 def test_the_bound_on_the_hull_is_no_lower_than_the_limit_of_any_set_of_cells_and_hardly_higher(
-    prior: float,
+    prior,
 ) -> None:
     rng = np.random.default_rng(16)
     counts = Counts.of(rng.integers(0, 90, 10), rng.integers(0, 90, 10))
     inside = (np.arange(2**10)[:, None] >> np.arange(10)) & 1 == 1
-    n1, n0 = counts.n_members, counts.n_nonmembers
-    every = (
-        2
-        * weighted_accuracy_upper(
-            inside @ counts.members.astype(float),
-            n1,
-            ~inside @ counts.nonmembers.astype(float),
-            n0,
-            prior,
-            ALPHA,
-        )
-        - 1
-    )
+    hits, rejections = inside @ counts.members.astype(float), ~inside @ counts.nonmembers.astype(float)
+    sides = hits, counts.n_members, rejections, counts.n_nonmembers
+    every = 2 * weighted_accuracy_upper(*sides, prior, ALPHA).max() - 1
 
-    bound = cells_upper(counts, prior, ALPHA)
-
-    assert bound >= every.max() - 1e-12
-    assert bound <= every.max() + 0.01
+    assert every - 1e-12 <= cells_upper(counts, prior, ALPHA) <= every + 0.01
 
 
 @pytest.mark.parametrize("prior", [0.3, 0.05])
 def test_the_bound_for_one_change_is_no_lower_than_that_of_any_cut_and_hardly_higher(
-    prior: float, monkeypatch: pytest.MonkeyPatch
+    prior, monkeypatch
 ) -> None:
     monkeypatch.setattr(two_rates, "CLOSE", 1e-7)
     a, b = gaussian_shift(0.4).draw(np.random.default_rng(17), 1000, 400)
@@ -221,52 +188,23 @@ def test_the_bound_for_one_change_is_no_lower_than_that_of_any_cut_and_hardly_hi
     assert 2 * every - 1 - 1e-9 <= bound <= 2 * every - 1 + 0.015
 
 
-def test_pooled_cross_validation_would_have_failed_where_progressive_validation_holds() -> None:
-    """The tempting alternative misses 4-6% at a nominal 2.5% with no leakage (study 2.1)."""
-    rng, runs = np.random.default_rng(18), 1500
-    crossed = progressive = 0
-    for run in range(runs):
-        a, b = identical().draw(rng, 500, 500)
-        counts = by_rank(Scores.of(a, b)).coarsen(16)
-        members, nonmembers = counts.blocks(np.full(5, 0.2), rng)
-        right = 0
-        for fold in range(5):
-            rest = [np.delete(side, fold, axis=0).sum(axis=0) for side in (members, nonmembers)]
-            gain = rest[0] / rest[0].sum() - rest[1] / rest[1].sum()
-            rule = Threshold().fit(gain[None, :], tie=False)[0]
-            right += int(members[fold][rule].sum() + nonmembers[fold][~rule].sum())
-        crossed += 2 * lower_limit(right, 1000, ALPHA) - 1 > 0
-        progressive += validate(counts, 0.5, families_for(counts), run, 1).at(ALPHA).lower > 0
-
-    assert crossed > most_misses(runs)
-    assert progressive <= most_misses(runs)
-
-
-def test_the_median_of_shuffles_depends_less_on_the_seed_than_one_shuffle() -> None:
-    a, b = gaussian_shift(0.3).draw(np.random.default_rng(19), 300, 300)
-    counts = by_rank(Scores.of(a, b)).coarsen(8)
+def test_the_median_of_shuffles_depends_less_on_the_seed_than_one_shuffle_and_a_seed_repeats() -> None:
+    counts = by_rank(Scores.of(*gaussian_shift(0.3).draw(np.random.default_rng(19), 300, 300))).coarsen(8)
     families = families_for(counts)
-
-    one = [validate(counts, 0.5, families, seed, 1).at(ALPHA).lower for seed in range(60)]
-    five = [validate(counts, 0.5, families, seed, 5).at(ALPHA).lower for seed in range(60)]
+    one, five, again = (
+        [validate(counts, 0.5, families, seed, shuffles).at(ALPHA).lower for seed in range(60)]
+        for shuffles in (1, 5, 5)
+    )
 
     assert np.std(five) < 0.75 * np.std(one)
-
-
-def test_the_same_seed_gives_the_same_answer() -> None:
-    a, b = gaussian_shift(0.3).draw(np.random.default_rng(20), 300, 300)
-    counts = by_rank(Scores.of(a, b)).coarsen(8)
-
-    first, second = (validate(counts, 0.5, families_for(counts), 7).at(ALPHA) for _ in range(2))
-
-    assert first == second
+    assert five == again
 
 
 PERFECT = [(1000, 1000, 0.5), (200, 1800, 0.5), (30, 3000, 0.01), (100, 900, 0.1), (8, 8, 0.5)]
 
 
 @pytest.mark.parametrize(("n1", "n0", "prior"), PERFECT)
-def test_a_total_leak_is_seen_from_both_sides(n1: int, n0: int, prior: float) -> None:
+def test_a_total_leak_is_seen_from_both_sides(n1, n0, prior) -> None:
     """Cells of equal mass straddle the cut between the sides: by them alone the interval was [0.899, 0.939]."""
     rng = np.random.default_rng(22)
     counts = by_rank(Scores.of(rng.normal(50, 1, n1), rng.normal(0, 1, n0)))
@@ -279,12 +217,11 @@ def test_a_total_leak_is_seen_from_both_sides(n1: int, n0: int, prior: float) ->
 
 
 @pytest.mark.parametrize(("n1", "n0"), [(5000, 15_000), (10, 10_000), (20_000, 300), (40_000, 40_000)])
-def test_the_records_that_show_where_to_look_leave_both_sides_in_proportion(n1: int, n0: int) -> None:
+def test_the_records_that_show_where_to_look_leave_both_sides_in_proportion(n1, n0) -> None:
     """A pilot of 1,000 of 15,000 and 500 of 5,000 came off both sides alike: 4,378 and 13,622 were judged."""
     a, b = gaussian_shift(0.6).draw(np.random.default_rng(26), n1, n0)
     counts, prior = by_rank(Scores.of(a, b)), n1 / (n1 + n0)
     judged = 1.0 - block_fractions(n1, n0)[0]
-
     validation = validate_anywhere(counts, prior, 13, seed=0)
 
     assert abs(validation.outcome.n_members - judged * n1).max() <= 1
@@ -298,29 +235,10 @@ def cells_only(counts: Counts, prior: float) -> float:
     return validate(cells, prior, families_for(cells), 0).at(ALPHA).lower - 1e-12
 
 
-@pytest.mark.parametrize(
-    ("n1", "n0", "prior"), [(300, 300, 0.5), (60, 540, 0.5), (100, 900, 0.1), (50, 50, 0.9)]
-)
-@pytest.mark.parametrize("world", [identical(), gaussian_shift(0.3), scale(2.0)], ids=lambda w: w.name)
-def test_the_lower_end_by_cuts_anywhere_is_seldom_above_the_truth(
-    world: object, prior: float, n1: int, n0: int
-) -> None:
-    rng, runs, misses = np.random.default_rng(23), 200, 0
-    truth = world.truth(prior)  # type: ignore[attr-defined]
-    for run in range(runs):
-        a, b = world.draw(rng, n1, n0)  # type: ignore[attr-defined]
-        counts = by_rank(Scores.of(a, b, Query.CONTINUOUS))
-        misses += validate_anywhere(counts, prior, 8, run, 1).at(ALPHA).lower > truth + 1e-9
-
-    assert misses <= most_misses(runs)
-
-
 @pytest.mark.parametrize(("n1", "n0", "share"), [(100, 1000, 0.0015), (30, 300, 0.005)])
-def test_a_near_perfect_rule_of_two_cuts_is_bounded_though_its_errors_are_few(
-    n1: int, n0: int, share: float
-) -> None:
+def test_a_near_perfect_rule_of_two_cuts_is_bounded_though_its_errors_are_few(n1, n0, share) -> None:
     """A normal limit of few errors missed 14% and 13% of these."""
-    rng, runs, misses = np.random.default_rng(24), 300, 0
+    rng, runs, misses = np.random.default_rng(24), 120, 0
     for _ in range(runs):
         few = rng.random(n1) < share
         a, b = np.where(few, rng.random(n1), 2.0 + rng.random(n1)), rng.random(n0)
@@ -333,11 +251,9 @@ LONE = [(0.6, 1000, 9000, 0.5), (0.3, 1000, 4000, 0.5), (0.6, 1000, 9000, 0.3), 
 
 
 @pytest.mark.parametrize(("share", "n1", "n0", "prior"), LONE)
-def test_labels_seen_once_are_bounded_by_what_they_could_give(
-    share: float, n1: int, n0: int, prior: float
-) -> None:
+def test_labels_seen_once_are_bounded_by_what_they_could_give(share, n1, n0, prior) -> None:
     """Members carry a label of their own with this chance, else one of 80: missed in every sample before."""
-    rng, runs, misses, below = np.random.default_rng(25), 60, 0, []
+    rng, runs, misses, below = np.random.default_rng(25), 30, 0, []
     common = np.full(80, 1 / 80)
     truth = max(abs(2 * prior - 1), share * prior + 80 * abs(prior * (1 - share) - (1 - prior)) / 80)
     for run in range(runs):
@@ -354,25 +270,15 @@ def test_labels_seen_once_are_bounded_by_what_they_could_give(
     assert np.mean(below) > abs(2 * prior - 1) + 0.4 * gained  # "a label not seen before is a member's"
 
 
-@pytest.mark.parametrize(("n1", "n0", "k", "up", "down"), [(1000, 99_000, 64, 1.8, 0.2)])
-def test_one_heavy_cell_among_many_does_not_shrink_the_second_moments_error(
-    n1: int, n0: int, k: int, up: float, down: float
-) -> None:
+def test_one_heavy_cell_among_many_does_not_shrink_the_second_moments_error() -> None:
     """The unweighted mean of the cells' variances missed 3.4 to 3.8%."""
     rng, runs, misses = np.random.default_rng(26), 400, 0
-    q = np.concatenate([[0.5], np.full(k, 0.5 / k)])
-    r = q * np.concatenate([[up], np.full(k, down)])
+    q = np.concatenate([[0.5], np.full(64, 0.5 / 64)])
+    r = q * np.concatenate([[1.8], np.full(64, 0.2)])
     r /= r.sum()
     truth = np.abs(r - q).sum() / 2
     for _ in range(runs):
-        counts = Counts.of(rng.multinomial(n1, r), rng.multinomial(n0, q)).occupied()
+        counts = Counts.of(rng.multinomial(1000, r), rng.multinomial(99_000, q)).occupied()
         misses += cells_upper(counts, 0.5, ALPHA) < truth - 1e-9
 
     assert misses <= most_misses(runs)
-
-
-def test_w_k_is_what_the_upper_end_starts_from() -> None:
-    a, b = gaussian_shift(0.3).draw(np.random.default_rng(21), 300, 300)
-    counts = by_rank(Scores.of(a, b)).coarsen(8)
-
-    assert cells_upper(counts, 0.5, ALPHA) > in_sample(Cellwise("cells"), counts, 0.5)

@@ -18,10 +18,9 @@ def best_by_trying(gain: np.ndarray, most: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("most", [0, 1, 2, 3, 9])
-@pytest.mark.parametrize("ties", [True, False])
-def test_it_is_what_trying_every_rule_gives(most: int, ties: bool) -> None:
+def test_it_is_what_trying_every_rule_gives(most) -> None:
     rng = np.random.default_rng(most)
-    for _ in range(300):
+    for ties in [True, False] * 100:
         size = int(rng.integers(1, 30))
         gain = rng.integers(-3, 4, size).astype(float) if ties else rng.normal(size=size)
         np.testing.assert_allclose(best_by_changes(gain, most), best_by_trying(gain, most), atol=1e-9)
@@ -31,16 +30,12 @@ def test_runs_that_only_grow_are_given_up_one_by_one() -> None:
     gain = np.arange(1.0, 41.0) * np.where(np.arange(40) % 2 == 0, 1.0, -1.0)
 
     np.testing.assert_allclose(best_by_changes(gain, 12), best_by_trying(gain, 12))
+    assert best_by_changes(np.zeros(5), 4).tolist() == [0.0] * 5
 
 
 @pytest.mark.parametrize("size", [255, 256, 257, 511, 513, 5000])
-@pytest.mark.parametrize("ties", [True, False])
-def test_long_scores_have_what_the_rule_with_more_changes_says_of_fewer(size: int, ties: bool) -> None:
+def test_long_scores_have_what_the_rule_with_more_changes_says_of_fewer(size) -> None:
     rng = np.random.default_rng(size)
-    for _ in range(30):
+    for ties in [True, False] * 10:
         gain = rng.integers(-3, 4, size).astype(float) if ties else rng.normal(size=size)
         np.testing.assert_allclose(best_by_changes(gain, 2), best_by_changes(gain, 3)[:3], atol=1e-9)
-
-
-def test_without_any_gain_every_rule_is_worth_nothing() -> None:
-    assert best_by_changes(np.zeros(5), 4).tolist() == [0.0] * 5

@@ -5,15 +5,7 @@ from itertools import combinations_with_replacement, product
 import numpy as np
 import pytest
 
-from estimators.adversary.families import (
-    Cellwise,
-    OnGroups,
-    Smoothed,
-    Threshold,
-    TwoSided,
-    families_for,
-    in_sample,
-)
+from estimators.adversary import families
 from estimators.sample.counting import by_rank
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Query, Scores
@@ -26,36 +18,31 @@ def worth(gain: np.ndarray, guesses: np.ndarray) -> float:
     return float(gain[guesses].sum() - gain[~guesses].sum())
 
 
-def test_no_cut_beats_the_fitted_threshold() -> None:
-    guesses = Threshold().fit(GAINS, tie=False)
-
-    for gain, rule in zip(GAINS, guesses, strict=True):
-        cells = np.arange(7)
-        best = max(abs(worth(gain, cells >= cut)) for cut in range(8))
-        assert worth(gain, rule) == pytest.approx(best, abs=1e-12)
-        assert np.abs(np.diff(rule.astype(int))).sum() <= 1
+CELLS = np.arange(7)
+EVERY = [np.array(rule) for rule in product([False, True], repeat=7)]
 
 
-def test_no_run_of_cells_or_its_complement_beats_the_fitted_two_sided_rule() -> None:
-    guesses = TwoSided().fit(GAINS, tie=False)
-
-    for gain, rule in zip(GAINS, guesses, strict=True):
-        cells = np.arange(7)
-        runs = [(cells >= i) & (cells < j) for i, j in combinations_with_replacement(range(8), 2)]
-        assert worth(gain, rule) == pytest.approx(max(abs(worth(gain, run)) for run in runs), abs=1e-12)
-        assert np.abs(np.diff(rule.astype(int))).sum() <= 2
-
-
-def test_no_set_of_cells_beats_the_cellwise_rule() -> None:
-    guesses = Cellwise("cells").fit(GAINS, tie=False)
-
-    for gain, rule in zip(GAINS, guesses, strict=True):
-        best = max(worth(gain, np.array(members)) for members in product([False, True], repeat=7))
-        assert worth(gain, rule) == pytest.approx(best, abs=1e-12)
+@pytest.mark.parametrize(
+    ("family", "rules", "changes"),
+    [
+        (families.Threshold(), [cut <= CELLS for cut in range(8)], 1),
+        (
+            families.TwoSided(),
+            [(i <= CELLS) & (j > CELLS) for i, j in combinations_with_replacement(range(8), 2)],
+            2,
+        ),
+        (families.Cellwise("cells"), EVERY, 6),
+    ],
+    ids=["a cut", "a run of cells", "any set of cells"],
+)
+def test_no_rule_of_its_family_or_its_complement_beats_the_fitted_one(family, rules, changes) -> None:
+    for gain, rule in zip(GAINS, family.fit(GAINS, tie=False), strict=True):
+        assert worth(gain, rule) == pytest.approx(max(abs(worth(gain, each)) for each in rules), abs=1e-12)
+        assert np.abs(np.diff(rule.astype(int))).sum() <= changes
 
 
 def test_joined_cells_share_one_guess() -> None:
-    guesses = OnGroups(Cellwise("coarse"), np.array([0, 3, 5])).fit(GAINS, tie=False)
+    guesses = families.OnGroups(families.Cellwise("coarse"), np.array([0, 3, 5])).fit(GAINS, tie=False)
 
     assert (guesses[:, 0] == guesses[:, 2]).all()
     assert (guesses[:, 3] == guesses[:, 4]).all()
@@ -64,24 +51,23 @@ def test_joined_cells_share_one_guess() -> None:
 def test_a_cell_nobody_saw_is_guessed_as_the_prior_says() -> None:
     gain = np.zeros((1, 3))
 
-    assert Cellwise("cells").fit(gain, tie=True).all()
-    assert not Cellwise("cells").fit(gain, tie=False).any()
+    assert families.Cellwise("cells").fit(gain, tie=True).all()
+    assert not families.Cellwise("cells").fit(gain, tie=False).any()
 
 
 def test_smoothing_with_a_tiny_bandwidth_changes_nothing() -> None:
     np.testing.assert_array_equal(
-        Smoothed(1e-3).fit(GAINS, tie=False), Cellwise("cells").fit(GAINS, tie=False)
+        families.Smoothed(1e-3).fit(GAINS, tie=False), families.Cellwise("cells").fit(GAINS, tie=False)
     )
 
 
 @pytest.mark.parametrize("prior", [0.5, 0.1])
-def test_the_in_sample_threshold_equals_a_sweep_over_every_score(prior: float) -> None:
+def test_the_in_sample_threshold_equals_a_sweep_over_every_score(prior) -> None:
     a, b = atoms().draw(np.random.default_rng(1), 200, 300)
     cuts = np.unique(np.concatenate([a, b]))
     sweep = [2 * (prior * np.mean(a >= c) + (1 - prior) * np.mean(b < c)) - 1 for c in cuts]
     sweep += [-v for v in sweep] + [abs(1 - 2 * prior)]
-
-    value = in_sample(Threshold(), by_rank(Scores.of(a, b, Query.CONTINUOUS)), prior)
+    value = families.in_sample(families.Threshold(), by_rank(Scores.of(a, b, Query.CONTINUOUS)), prior)
 
     assert value == pytest.approx(max(sweep), abs=1e-12)
 
@@ -90,22 +76,15 @@ def test_the_in_sample_cellwise_value_is_the_papers_statistic() -> None:
     # study section 6: W_N for members (5, 3, 2), nonmembers (1, 4, 5)
     counts = Counts.of([5, 3, 2], [1, 4, 5])
 
-    assert in_sample(Cellwise("cells"), counts, 0.5) == pytest.approx(0.4, abs=1e-12)
-    assert in_sample(Cellwise("cells"), counts, 0.1) == pytest.approx(0.8, abs=1e-12)
+    assert families.in_sample(families.Cellwise("cells"), counts, 0.5) == pytest.approx(0.4, abs=1e-12)
+    assert families.in_sample(families.Cellwise("cells"), counts, 0.1) == pytest.approx(0.8, abs=1e-12)
 
 
-def test_unordered_cells_offer_no_threshold() -> None:
-    assert [f.name for f in families_for(Counts.of([5, 3, 2], [1, 4, 5]))] == ["cells", "unseen_labels"]
+def test_ordered_cells_offer_every_family_simplest_first_and_unordered_ones_no_threshold() -> None:
+    counts = by_rank(Scores.of(*gaussian_shift(0.2).draw(np.random.default_rng(0), 500, 500))).coarsen(20)
+    ordered, unordered = (
+        [f.name for f in families.families_for(c)] for c in (counts, Counts.of([5, 3, 2], [1, 4, 5]))
+    )
 
-
-def test_ordered_cells_offer_every_family_simplest_first() -> None:
-    a, b = gaussian_shift(0.2).draw(np.random.default_rng(0), 500, 500)
-    counts = by_rank(Scores.of(a, b)).coarsen(20)
-
-    assert [f.name for f in families_for(counts)] == [
-        "threshold",
-        "two_sided",
-        "coarse_cells",
-        "kde",
-        "cells",
-    ]
+    assert ordered == ["threshold", "two_sided", "coarse_cells", "kde", "cells"]
+    assert unordered == ["cells", "unseen_labels"]

@@ -31,7 +31,7 @@ def limit_of_a_mean(
 
 @pytest.mark.parametrize("n", [10, 30, 100])
 @pytest.mark.parametrize("alpha", [0.05, 0.025, 0.005, 0.0005])
-def test_the_limit_for_one_rule_errs_no_more_often_than_it_says(n: int, alpha: float) -> None:
+def test_the_limit_for_one_rule_errs_no_more_often_than_it_says(n, alpha) -> None:
     """Every pair (records only the first gets right, only the second), enumerated; without SHIFT and WIDEN 10-fold."""
     only_first, only_second = (each.ravel() for each in np.mgrid[: n + 1, : n + 1])
     possible = only_first + only_second <= n
@@ -51,8 +51,8 @@ def test_the_limit_for_one_rule_errs_no_more_often_than_it_says(n: int, alpha: f
     assert worst <= alpha
 
 
-@pytest.mark.parametrize("seed", range(8))
-def test_no_rule_of_the_class_leaves_less_than_is_stated(seed: int) -> None:
+@pytest.mark.parametrize("seed", range(4))
+def test_no_rule_of_the_class_leaves_less_than_is_stated(seed) -> None:
     """All 2^7 rules on seven cells, by the formula written out; what is stated is below the least of them, and near."""
     rng = np.random.default_rng(seed)
     tables = rng.integers(0, 60, (2, 2, 7))
@@ -97,23 +97,21 @@ def optimal(shift: float, prior: float) -> float:
 
 
 WORLDS = [
-    (300, 300, 0.5, 0.5, 0.3, 0.9),
-    (300, 300, 0.5, 0.5, 0.5, 0.999),
+    (200, 200, 0.5, 0.5, 0.5, 0.999),
     (300, 300, 0.5, 0.0, 0.0, 0.5),
     (300, 300, 0.5, 3.0, 0.2, 0.0),
     (200, 200, 0.5, 7.0, 0.0, 0.5),
-    (50, 1000, 0.5, 0.8, 0.5, 0.9),
+    (50, 600, 0.5, 0.8, 0.5, 0.9),
     (100, 900, 0.1, 1.5, 1.2, 0.9),
     (200, 200, 0.5, 1.0, 1.0, -0.9),
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n1", "n0", "prior", "first", "second", "alike"), WORLDS)
-def test_the_interval_of_a_paired_difference_covers_it(
-    n1: int, n0: int, prior: float, first: float, second: float, alike: float
-) -> None:
+def test_the_interval_of_a_paired_difference_covers_it(n1, n0, prior, first, second, alike) -> None:
     """Alike, mirrored, without leak, perfect, unequal, at a low prior: either end errs in at most 2.5%."""
-    rng, runs, above, below = np.random.default_rng(40), 100, 0, 0
+    rng, runs, above, below = np.random.default_rng(40), 60, 0, 0
     truth = optimal(first, prior) - optimal(second, prior)
     for run in range(runs):
         a, b = shifted(n1, n0, first, second, alike, rng)
@@ -133,11 +131,11 @@ def test_the_interval_of_a_paired_difference_covers_it(
     ],
 )
 def test_the_more_alike_two_scores_are_the_narrower_their_difference(
-    n1: int, n0: int, prior: float, first: float, second: float, alike: float, most: float
+    n1, n0, prior, first, second, alike, most
 ) -> None:
     """It was wider than for independent samples: 0.257 where that gives 0.165 and McNemar's test about 0.113."""
     rng, paired, apart = np.random.default_rng(41), [], []
-    for run in range(10):
+    for run in range(4):
         a, b = shifted(n1, n0, first, second, alike, rng)
         paired.append(paired_difference(a, b, prior, seed=run).estimate.interval.width)
         apart.append(difference(a, b, prior, seed=run).estimate.interval.width)
@@ -146,9 +144,9 @@ def test_the_more_alike_two_scores_are_the_narrower_their_difference(
 
 
 @pytest.mark.parametrize("alike", [0.99, 0.0])
-def test_rows_in_another_order_get_the_interval_of_unrelated_records(alike: float) -> None:
+def test_rows_in_another_order_get_the_interval_of_unrelated_records(alike) -> None:
     """Nothing goes wrong unless one score mirrors the other: it only loses what they have in common."""
-    rng, runs, misses, widths = np.random.default_rng(45), 60, 0, []
+    rng, runs, misses, widths = np.random.default_rng(45), 30, 0, []
     truth = optimal(0.8, 0.5) - optimal(0.6, 0.5)
     for run in range(runs):
         a, b = shifted(300, 300, 0.8, 0.6, alike, rng)
@@ -164,7 +162,6 @@ def test_rows_in_another_order_get_the_interval_of_unrelated_records(alike: floa
 
 def test_a_score_does_not_differ_from_itself_and_order_turns_the_sign() -> None:
     a, b = shifted(500, 500, 1.0, 0.4, 0.8, np.random.default_rng(42))
-
     same, there, back = paired_difference(a, a), paired_difference(a, b), paired_difference(b, a)
 
     assert same.estimate.lower <= 0.0 <= same.estimate.upper
@@ -177,7 +174,6 @@ def test_labels_are_paired_too() -> None:
     labels = rng.integers(0, 4, 1000)
     first = Scores.of(np.where(rng.random(500) < 0.5, 0, labels[:500]), labels[500:], "discrete")
     second = Scores.of(labels[:500], labels[500:], "discrete")
-
     paired = paired_difference(first, second)
     unknown = paired_difference(by_category(first), by_category(second))  # which record is which
 
@@ -189,7 +185,6 @@ def test_labels_are_paired_too() -> None:
 def test_every_record_but_the_first_block_is_judged_by_a_rule_that_has_not_seen_it() -> None:
     a, _ = shifted(400, 600, 2.0, 0.0, 0.0, np.random.default_rng(44))
     fine = by_rank(a)
-
     judged = Judged.of(a, fine, Rules(np.arange(fine.size), 2), 10, 0.5, seed=0)
 
     for members, nonmembers in judged.right:

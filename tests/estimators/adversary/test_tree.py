@@ -1,7 +1,5 @@
 """Boxes that a database can compute: those of a tree, cut between rows."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.tree import DecisionTreeClassifier
@@ -18,7 +16,7 @@ ROWS = RNG.normal(np.where(MEMBER, 0.4, 0.0)[:, None], 1.0, (3000, 3)).astype(np
 
 
 @pytest.mark.parametrize("leaf", [1, 40, 400, 1500])
-def test_a_tree_with_all_its_paths_has_the_leaves_of_scikit_learn(leaf: int) -> None:
+def test_a_tree_with_all_its_paths_has_the_leaves_of_scikit_learn(leaf) -> None:
     grown = DecisionTreeClassifier(max_depth=DEPTH, min_samples_leaf=leaf, random_state=0).fit(ROWS, MEMBER)
 
     at, theirs = complete(grown.tree_).locate(ROWS), grown.apply(ROWS)
@@ -30,7 +28,6 @@ def test_a_tree_with_all_its_paths_has_the_leaves_of_scikit_learn(leaf: int) -> 
 def test_no_row_lies_on_a_cut_and_each_stays_in_its_box() -> None:
     whole = np.round(ROWS * 3)
     boxes = Boxes.halving(whole, 64)  # cut at medians, which are numbers of rows
-
     moved = between_rows(boxes, whole)
 
     assert np.isin(boxes.cuts, whole).any()
@@ -40,7 +37,6 @@ def test_no_row_lies_on_a_cut_and_each_stays_in_its_box() -> None:
 
 def test_what_scikit_learn_cannot_hold_is_left_to_boxes_of_equal_mass() -> None:
     far = ROWS * 1e200
-
     rule = teach(far[MEMBER], far[~MEMBER], learners=IN_ENGINES)
 
     assert rule.learner == "boxes"

@@ -1,7 +1,5 @@
 """Operating points along the whole curve, for a picture."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -11,7 +9,7 @@ from estimators.sample.counting import finest
 
 
 @pytest.mark.parametrize(("records", "least"), [(8, 0.1), (200, 1 / 200), (50_000, 1e-4)])
-def test_a_band_reaches_from_one_nonmember_to_nearly_all(records: int, least: float) -> None:
+def test_a_band_reaches_from_one_nonmember_to_nearly_all(records, least) -> None:
     rng = np.random.default_rng(0)
 
     result = band(finest(Scores.of(rng.normal(1.0, 1.0, records), rng.normal(0.0, 1.0, records))))
@@ -32,7 +30,6 @@ def test_each_point_of_a_band_is_the_operating_point_at_its_rate() -> None:
 
 def test_a_band_never_falls() -> None:
     rng = np.random.default_rng(1)
-
     result = band(finest(Scores.of(rng.normal(1.0, 1.0, 3000), rng.normal(0.0, 1.0, 3000))))
 
     assert np.all(np.diff([float(point.estimate.value or 0.0) for point in result]) >= 0.0)

@@ -1,7 +1,5 @@
 """ROC curve, area and operating points: other programs, slow literal twins, and coverage by simulation."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.special import ndtr, ndtri
@@ -20,6 +18,7 @@ from estimators.errors import IncompatibleCells, OutOfRange
 from estimators.limits.binomial import lower_limit, upper_limit
 from estimators.sample.cells import Intervals
 from estimators.sample.counts import Counts
+from tests.oracles import most_misses
 
 
 def counts_of(members, nonmembers):
@@ -117,23 +116,14 @@ def test_area_interval_is_delong_pair_by_pair(n_members, n_nonmembers, confidenc
 
 
 @pytest.mark.parametrize(
-    ("truth", "n_members", "n_nonmembers"),
-    [(0.5, 30, 30), (0.6, 50, 450), (0.9, 200, 200), (0.97, 200, 50), (0.99, 50, 1000), (0.99, 30, 30)],
+    ("truth", "n_members", "n_nonmembers"), [(0.5, 30, 30), (0.97, 200, 50), (0.99, 50, 1000), (0.99, 30, 30)]
 )
 def test_area_interval_covers_also_where_plain_delong_does_not(truth, n_members, n_nonmembers):
-    rng, shift, runs = np.random.default_rng(4), float(ndtri(truth)) * np.sqrt(2.0), 700
+    rng, shift, runs = np.random.default_rng(4), float(ndtri(truth)) * np.sqrt(2.0), 400
+    samples = ((rng.normal(shift, size=n_members), rng.normal(size=n_nonmembers)) for _ in range(runs))
+    misses = sum(truth not in auc(counts_of(*each)).estimate.interval for each in samples)
 
-    hits = np.mean(
-        [
-            truth
-            in auc(
-                counts_of(rng.normal(shift, size=n_members), rng.normal(size=n_nonmembers))
-            ).estimate.interval
-            for _ in range(runs)
-        ]
-    )
-
-    assert hits >= 0.93  # 0.95 less two and a half standard errors; logit-DeLong alone: 0.87 in the last rows
+    assert misses <= most_misses(runs, 0.05)  # logit-DeLong alone: 13% in the last rows
 
 
 def mostly_tied(rng, n, share, shift=0.0):
@@ -142,54 +132,35 @@ def mostly_tied(rng, n, share, shift=0.0):
     return scores
 
 
-@pytest.mark.parametrize("sides", [(8, 8), (15, 1000), (1000, 15), (50, 50), (500, 500)])
-@pytest.mark.parametrize(("share", "shift"), [(0.5, 1.0), (0.9, 1.0), (0.9, 2.5), (0.99, 2.5)])
+@pytest.mark.parametrize("sides", [(8, 8), (15, 1000), (1000, 15), (50, 50)])
+@pytest.mark.parametrize(("share", "shift"), [(0.5, 1.0), (0.9, 2.5), (0.99, 2.5)])
 def test_each_end_of_the_area_holds_however_many_records_tie(sides, share, shift):
-    rng, runs = np.random.default_rng([9, *sides]), 400
-    truth = (
-        share**2 / 2 + share * (1 - share) * (ndtr(shift) + 0.5) + (1 - share) ** 2 * ndtr(shift / np.sqrt(2))
+    rng, runs = np.random.default_rng([9, *sides]), 250
+    at_most = ndtr(shift) + 0.5
+    truth = share**2 / 2 + share * (1 - share) * at_most + (1 - share) ** 2 * ndtr(shift / np.sqrt(2))
+    samples = (
+        (mostly_tied(rng, sides[0], share, shift), mostly_tied(rng, sides[1], share)) for _ in range(runs)
     )
+    intervals = [auc(counts_of(*each)).estimate.interval for each in samples]
 
-    ends = np.array(
-        [
-            (interval.lower, interval.upper)
-            for _ in range(runs)
-            for interval in [
-                auc(
-                    counts_of(mostly_tied(rng, sides[0], share, shift), mostly_tied(rng, sides[1], share))
-                ).estimate.interval
-            ]
-        ]
-    )
-
-    most = 0.025 + 2.6 * np.sqrt(0.025 * 0.975 / runs)  # before: up to 0.73 below, with 15:1000
-    assert (ends[:, 0] > truth).mean() <= most
-    assert (ends[:, 1] < truth).mean() <= most
+    assert sum(each.lower > truth for each in intervals) <= most_misses(
+        runs
+    )  # before: up to 0.73 below, with 15:1000
+    assert sum(each.upper < truth for each in intervals) <= most_misses(runs)
 
 
 @pytest.mark.parametrize(("n", "hits"), [(15, 0), (15, 3), (50, 1), (200, 30), (200, 180)])
 def test_against_a_side_that_ties_the_area_has_the_exact_limits_of_one_rate(n, hits):
     """All nonmembers tie, and so do members but those above: the area is 1/2 + rate/2."""
     counts = Counts.of([0, n - hits, hits], [0, 10**9, 0], edges=[0.0, 1.0])
-
     area = auc(counts).estimate
 
     assert 2 * area.upper - 1 == pytest.approx(upper_limit(float(hits), n, 0.025), abs=0.006)
 
 
-def test_turning_the_scores_round_turns_the_interval_round():
-    rng = np.random.default_rng(10)
-    members, nonmembers = tied(rng, 30, 70)
-
-    one, other = (auc(counts_of(sign * members, sign * nonmembers)).estimate for sign in (1, -1))
-
-    assert (one.lower, one.upper) == pytest.approx((1 - other.upper, 1 - other.lower), abs=1e-12)
-
-
 @pytest.mark.parametrize("sides", [(40, 40), (40, 4000), (7, 63)])
 def test_separated_sides_have_area_1_and_the_exact_limit_of_one_to_one_pairs(sides):
     members, nonmembers = np.arange(sides[0]) + 1e6, np.arange(sides[1])
-
     answer = auc(counts_of(members, nonmembers))
 
     assert answer.estimate.value == answer.estimate.upper == 1.0
@@ -199,23 +170,21 @@ def test_separated_sides_have_area_1_and_the_exact_limit_of_one_to_one_pairs(sid
 
 def test_constant_scores_say_one_half_and_not_more():
     counts = Counts.of([90], [10], edges=[])
-
     area, curve, point = auc(counts).estimate, roc(counts), operating_point(counts, 0.1).estimate
 
-    assert area.value == 0.5
-    assert 0.0 < area.lower < 0.5 < area.upper < 1.0
+    assert 0.0 < area.lower < area.value == 0.5 < area.upper < 1.0
     assert (curve.fpr.tolist(), curve.tpr.tolist()) == ([0.0, 1.0], [0.0, 1.0])
     assert (point.value, point.lower) == (0.0, 0.0)
 
 
 def test_members_that_score_lower_get_an_area_below_one_half_and_a_caution():
     rng = np.random.default_rng(5)
-    members, nonmembers = rng.normal(-1.0, size=60), rng.normal(size=240)
+    sides = [rng.normal(mean, size=n).round(1) for mean, n in ((-1.0, 60), (0.0, 240))]
+    backwards, negated = (auc(counts_of(*(sign * side for side in sides))) for sign in (1, -1))
 
-    backwards, negated = auc(counts_of(members, nonmembers)), auc(counts_of(-members, -nonmembers))
-
-    assert backwards.estimate.value == pytest.approx(1 - negated.estimate.value)
-    assert backwards.estimate.lower == pytest.approx(1 - negated.estimate.upper)
+    ends = [(e.value, e.lower, e.upper) for e in (backwards.estimate, negated.estimate)]
+    assert ends[0] == pytest.approx((1 - ends[1][0], 1 - ends[1][2], 1 - ends[1][1]), abs=1e-12)
+    assert ends[0][0] < 0.5
     assert [c.code for c in backwards.cautions] == ["members_score_lower"]
     assert negated.cautions == ()
 
@@ -235,25 +204,21 @@ def test_operating_point_is_the_bracket_record_by_record(fpr, confidence, sides)
 @pytest.mark.parametrize("n", [200, 2000])
 @pytest.mark.parametrize("shift", [0.0, 1.0, 3.0])
 def test_operating_points_cover_in_all_twelve_cells_of_the_acceptance_list(shift, n):
-    rng, runs, rates = np.random.default_rng(7), 1000, (0.1, 0.01)
+    rng, runs, rates = np.random.default_rng(7), 400, (0.1, 0.01)
     truths = ndtr(shift - ndtri(1.0 - np.array(rates)))
     hits = np.zeros(2)
-
     for _ in range(runs):
-        counts = counts_of(rng.normal(shift, size=n), rng.normal(size=n))
-        answers = operating_points(counts, rates)
+        answers = operating_points(counts_of(rng.normal(shift, size=n), rng.normal(size=n)), rates)
         hits += [t in a.estimate.interval for t, a in zip(truths, answers, strict=True)]
 
     assert (hits / runs >= 0.94).all()
 
 
-@pytest.mark.parametrize("fpr", [0.02, 0.1, 0.12, 0.25])
-@pytest.mark.parametrize("step", [0.1, 0.5, 1.5])
+@pytest.mark.parametrize(("step", "fpr"), [(0.1, 0.02), (0.5, 0.1), (0.5, 0.25), (1.5, 0.12)])
 def test_operating_points_cover_when_scores_tie_and_sides_differ(step, fpr):
     rng, runs = np.random.default_rng(8), 500
     cuts = step * (np.arange(-60, 60) - 0.5)  # a rounded score reaches a step from half a step below it
     truth = norm.sf(cuts - 1.0)[norm.sf(cuts) <= fpr].max()
-
     hits = 0
     for _ in range(runs):
         members, nonmembers = rng.normal(1.0, size=100), rng.normal(size=900)
@@ -265,26 +230,24 @@ def test_operating_points_cover_when_scores_tie_and_sides_differ(step, fpr):
 
 @pytest.mark.parametrize(("n_nonmembers", "codes"), [(367, ["too_few_nonmembers"]), (368, [])])
 def test_with_fewer_than_3_7_nonmembers_per_alarm_the_lower_end_is_0_and_says_so(n_nonmembers, codes):
-    counts = counts_of(np.arange(100) + 1e4, np.arange(n_nonmembers))
-
-    answer = operating_point(counts, 0.01)
+    answer = operating_point(counts_of(np.arange(100) + 1e4, np.arange(n_nonmembers)), 0.01)
+    nearly_none = operating_point(Counts.of([10, 30, 60], [50, 30, 20], [0.0, 1.0]), 5e-324)
 
     assert answer.estimate.value == 1.0
     assert (answer.estimate.lower == 0.0) == bool(codes)
     assert [c.code for c in answer.cautions] == codes
     assert all("at least 368" in c.message for c in answer.cautions)
+    assert nearly_none.estimate.lower == 0.0
+    assert "need at least inf" in nearly_none.cautions[0].message
 
 
 @pytest.mark.parametrize("ask", [roc, auc, lambda counts: operating_point(counts, 0.1)])
-def test_categories_have_no_thresholds(ask):
+def test_categories_have_no_thresholds_and_a_rate_lies_strictly_between_0_and_1(ask):
     with pytest.raises(IncompatibleCells, match="no order"):
         ask(Counts.of([3, 4, 5], [5, 4, 3]))
-
-
-@pytest.mark.parametrize("fpr", [0.0, 1.0, float("nan")])
-def test_a_rate_lies_strictly_between_0_and_1(fpr):
-    with pytest.raises(OutOfRange, match="fpr"):
-        operating_point(Counts.of([3, 4, 5], [5, 4, 3], edges=[0.0, 1.0]), fpr)
+    for fpr in (0.0, 1.0, float("nan")):
+        with pytest.raises(OutOfRange, match="fpr"):
+            operating_point(Counts.of([3, 4, 5], [5, 4, 3], edges=[0.0, 1.0]), fpr)
 
 
 @pytest.mark.parametrize("step", [0.0, 0.5])
@@ -308,7 +271,7 @@ def test_the_bracket_of_order_statistics_is_the_binomials(n, rate, alpha):
     assert _smallest_count_reached(n, rate, alpha) == np.flatnonzero(at_least <= alpha)[0]
 
 
-@pytest.mark.parametrize("n", [2**31 - 1, 2**31, 10**12])
+@pytest.mark.parametrize("n", [2**31, 10**12])
 def test_beyond_scipys_binomial_law_the_interval_is_still_narrow_and_holds(n):
     cuts = np.linspace(-3.0, 4.0, 1401)
     expected = [np.diff(np.concatenate([[0.0], ndtr(cuts - shift), [1.0]])) for shift in (0.5, 0.0)]
@@ -321,12 +284,3 @@ def test_beyond_scipys_binomial_law_the_interval_is_still_narrow_and_holds(n):
     truth = 1.0 - ndtr(cuts[at] - 0.5)
     assert point.estimate.lower <= truth <= point.estimate.upper
     assert point.estimate.upper - point.estimate.lower < 0.005
-
-
-def test_at_a_rate_of_next_to_nothing_the_lower_end_is_zero_and_says_what_it_would_take():
-    counts = Counts.of([10, 30, 60], [50, 30, 20], [0.0, 1.0])
-
-    point = operating_point(counts, 5e-324)
-
-    assert point.estimate.lower == 0.0
-    assert "need at least inf" in point.cautions[0].message

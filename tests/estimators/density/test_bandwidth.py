@@ -1,7 +1,5 @@
 """Bandwidth rules against closed forms, slow twins and statsmodels."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from statsmodels.nonparametric.bandwidths import bw_silverman
@@ -43,16 +41,14 @@ def cross_validation_by_pairs(x: np.ndarray, h: float) -> float:
 
 def test_scott_is_the_deviation_times_the_rate_of_the_dimension() -> None:
     x = np.array([1.0, 2.0, 4.0, 8.0, 16.0])
-
     widths = [Scott().choose(Sample.of(x), d) for d in (1, 2, 6)]
 
     assert widths == pytest.approx([x.std(ddof=1) * 5 ** (-1 / (d + 4)) for d in (1, 2, 6)], rel=1e-12)
 
 
 @pytest.mark.parametrize("n", [20, 500, 30_000])
-def test_silverman_agrees_with_statsmodels(n: int) -> None:
+def test_silverman_agrees_with_statsmodels(n) -> None:
     x = np.random.default_rng(1).standard_t(3, size=n)
-
     width = Silverman().choose(Sample.of(x))
 
     assert width == pytest.approx(bw_silverman(x), rel=2e-3)  # statsmodels divides by 1.34898
@@ -60,26 +56,23 @@ def test_silverman_agrees_with_statsmodels(n: int) -> None:
 
 def test_quartiles_of_many_records_come_from_the_grid() -> None:
     x = np.random.default_rng(2).gamma(2.0, size=200_000)
-
     sample = Sample.of(x)
 
     assert sample.quartile_range == pytest.approx(np.subtract(*np.quantile(x, [0.75, 0.25])), rel=1e-3)
 
 
 @pytest.mark.parametrize(("rule", "noise"), [(ImprovedSheatherJones(), 0.03), (LeastSquaresCV(), 0.2)])
-def test_data_driven_rules_find_the_best_width_for_a_gaussian(rule: Bandwidth, noise: float) -> None:
+def test_data_driven_rules_find_the_best_width_for_a_gaussian(rule, noise) -> None:
     n = 200_000  # cross-validation is known for its noise, of relative order n^(-1/10)
-
     width = rule.choose(Sample.of(np.random.default_rng(3).normal(size=n)))
 
     assert width == pytest.approx(best_for_gaussian(n), rel=noise)
 
 
 @pytest.mark.parametrize("rule", [ImprovedSheatherJones(), LeastSquaresCV()])
-def test_two_far_modes_do_not_blur_the_width(rule: Bandwidth) -> None:
+def test_two_far_modes_do_not_blur_the_width(rule) -> None:
     n = 100_000
     best = best_for_gaussian(n // 2)  # two Gaussians that do not meet: each as if alone
-
     widths = [rule.choose(Sample.of(gaussian_mixture(n, apart))) for apart in (20.0, 1e5)]
 
     assert widths == pytest.approx([best, best], rel=0.2)
@@ -88,18 +81,16 @@ def test_two_far_modes_do_not_blur_the_width(rule: Bandwidth) -> None:
 
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("scale", [1e-9, 1e-3, 1e6])
-def test_every_rule_scales_with_the_data_and_ignores_where_they_lie(rule: Bandwidth, scale: float) -> None:
+def test_every_rule_scales_with_the_data_and_ignores_where_they_lie(rule, scale) -> None:
     x = np.random.default_rng(4).normal(size=3000) + 0.7 * (np.arange(3000) % 3)
-
     width, scaled = rule.choose(Sample.of(x)), rule.choose(Sample.of((x + 5.0) * scale))
 
     assert scaled == pytest.approx(width * scale, rel=1e-3)
 
 
 @pytest.mark.parametrize("rule", [Silverman(), ImprovedSheatherJones(), LeastSquaresCV()])
-def test_one_far_outlier_does_not_change_a_robust_width(rule: Bandwidth) -> None:
+def test_one_far_outlier_does_not_change_a_robust_width(rule) -> None:
     x = np.random.default_rng(6).normal(size=5000)
-
     clean, spoiled = rule.choose(Sample.of(x)), rule.choose(Sample.of(np.append(x, 1e9)))
 
     assert spoiled == pytest.approx(clean, rel=0.05)
@@ -109,7 +100,6 @@ def test_one_far_outlier_does_not_change_a_robust_width(rule: Bandwidth) -> None
 def test_cross_validation_is_the_minimum_of_the_sum_over_pairs() -> None:
     x = np.random.default_rng(7).gamma(3.0, size=400)
     trial = np.geomspace(0.1, 2.0, 100)
-
     width = LeastSquaresCV().choose(Sample.of(x))
 
     assert cross_validation_by_pairs(x, width) <= min(cross_validation_by_pairs(x, h) for h in trial) + 1e-6
@@ -147,39 +137,27 @@ def test_counts_on_a_grid_choose_what_their_records_choose() -> None:
     x = np.random.default_rng(9).normal(2.0, 3.0, size=100_000)
     counts, edges = np.histogram(x, 4000, (-15.0, 20.0))
     step = edges[1] - edges[0]
-
     from_counts = [rule.choose(Sample.of_counts(counts, edges[0] + step / 2, step)) for rule in RULES]
 
     assert from_counts == pytest.approx([rule.choose(Sample.of(x)) for rule in RULES], rel=0.01)
 
 
-@pytest.mark.parametrize("rule", RULES)
-def test_equal_records_have_no_width(rule: Bandwidth) -> None:
-    with pytest.raises(OutOfRange, match="equal records have no scale"):
-        rule.choose(Sample.of(np.full(50, 3.0)))
-
-
-@pytest.mark.parametrize("width", [0.0, -1.0, float("nan"), float("inf")])
-def test_a_fixed_width_must_be_above_0_and_finite(width: float) -> None:
-    with pytest.raises(OutOfRange, match="bandwidth"):
-        Fixed(width)
-
-
-def test_a_fixed_width_is_taken_whatever_the_records() -> None:
-    width = Fixed(0.25).choose(Sample.of(np.full(9, 1.0)), 4)
-
-    assert width == 0.25
-
-
-def test_what_cannot_be_binned_is_refused() -> None:
-    with pytest.raises(TooFewRecords):
-        Sample.of([1.0])
-    with pytest.raises(NotFinite):
-        Sample.of([1.0, np.nan, 2.0])
-    with pytest.raises(InvalidCounts):
-        Sample.of_counts([1, -1, 5], 0.0, 1.0)
-    with pytest.raises(TooFewRecords):
-        Sample.of_counts([1, 0], 0.0, 1.0)
+@pytest.mark.parametrize(
+    ("ask", "error", "words"),
+    [
+        *((lambda rule=rule: rule.choose(Sample.of(np.full(50, 3.0))), OutOfRange, "equal records have no scale")
+          for rule in RULES),
+        *((lambda width=width: Fixed(width), OutOfRange, "bandwidth") for width in (0.0, -1.0, np.nan, np.inf)),
+        (lambda: Sample.of([1.0]), TooFewRecords, None),
+        (lambda: Sample.of([1.0, np.nan, 2.0]), NotFinite, None),
+        (lambda: Sample.of_counts([1, -1, 5], 0.0, 1.0), InvalidCounts, None),
+        (lambda: Sample.of_counts([1, 0], 0.0, 1.0), TooFewRecords, None),
+    ],
+)  # fmt: skip
+def test_what_has_no_width_is_refused_and_a_fixed_one_is_taken(ask, error, words) -> None:
+    assert Fixed(0.25).choose(Sample.of(np.full(9, 1.0)), 4) == 0.25
+    with pytest.raises(error, match=words):
+        ask()
 
 
 def test_spread_indices_stay_inside_and_have_no_period() -> None:
@@ -191,10 +169,8 @@ def test_spread_indices_stay_inside_and_have_no_period() -> None:
     assert np.abs(np.bincount(at // 1000) - 100).max() <= 2  # sorted records are seen evenly
 
 
-@pytest.mark.parametrize("n", [2, 3, 4, 5, 6, 7, 200, 201, 202, 203])
-def test_quartiles_are_numpys(n: int) -> None:
-    x = np.random.default_rng(n).normal(size=n)
-
-    first, third = np.quantile(x, [0.25, 0.75])
-
-    assert Sample.of(x).quartile_range == third - first
+def test_quartiles_are_numpys() -> None:
+    for n in (2, 3, 4, 5, 6, 7, 200, 201, 202, 203):
+        x = np.random.default_rng(n).normal(size=n)
+        first, third = np.quantile(x, [0.25, 0.75])
+        assert Sample.of(x).quartile_range == third - first

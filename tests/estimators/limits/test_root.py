@@ -1,7 +1,5 @@
 """Zeros are those of scipy.optimize.brentq, to the last digit."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np
@@ -32,9 +30,9 @@ def outcome(
 
 
 @pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS)
-def test_zeros_are_those_of_scipy(function: Callable[[float, float, float], float]) -> None:
+def test_zeros_are_those_of_scipy(function) -> None:
     rng = np.random.default_rng(0)
-    for _ in range(300):
+    for _ in range(100):
         slope, zero, xtol = 10 ** rng.uniform(-2, 2), rng.normal(), 10 ** rng.uniform(-14, -3)
         ends = zero - 10 ** rng.uniform(-3, 1), zero + 10 ** rng.uniform(-3, 1)
         with np.errstate(over="ignore"):
@@ -52,12 +50,12 @@ def test_an_end_may_be_the_zero() -> None:
 @pytest.mark.parametrize(
     "function", [lambda x: x * x + 1.0, lambda x: float("nan"), lambda x: x or float("nan")]
 )
-def test_what_has_no_zero_there_is_refused(function: Callable[[float], float]) -> None:
+def test_what_has_no_zero_there_is_refused(function) -> None:
     with pytest.raises(ValueError, match=r"sign|NaN"):
         brentq(function, -1.0, 1.0)
 
 
 @pytest.mark.parametrize("find", [brentq, optimize.brentq])
-def test_a_zero_that_no_steps_reach_is_no_answer(find: Callable[..., float]) -> None:
+def test_a_zero_that_no_steps_reach_is_no_answer(find) -> None:
     with pytest.raises(RuntimeError):
         find(lambda x: (x - 1 / 3) ** 9, -1.1, 2.3, xtol=1e-15)

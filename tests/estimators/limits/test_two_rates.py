@@ -34,14 +34,11 @@ def grid_upper(x: float, n: int, y: float, m: int, prior: float, alpha: float) -
         (8, 8, 0.5, 1e-6),
     ],
 )
-def test_a_limit_is_that_of_the_whole_border_and_hardly_above_it(
-    n: int, m: int, prior: float, alpha: float
-) -> None:
+def test_a_limit_is_that_of_the_whole_border_and_hardly_above_it(n, m, prior, alpha) -> None:
     rng = np.random.default_rng(0)
     corners = [(0, 0), (0, m), (n, 0), (n, m), (n - 1, m), (n, m - 1), (1, m - 1), (n - 0.5, 0.25)]
     pairs = corners + [(rng.integers(0, n + 1), rng.integers(0, m + 1)) for _ in range(24)]
     x, y = (np.array(side, dtype=float) for side in zip(*pairs, strict=True))
-
     upper = weighted_accuracy_upper(x, n, y, m, prior, alpha)
 
     for limit, a, c in zip(upper, x, y, strict=True):
@@ -52,17 +49,14 @@ def test_a_limit_is_that_of_the_whole_border_and_hardly_above_it(
 
 @pytest.mark.parametrize("share", [0.02, 0.3, 0.5, 0.8])
 @pytest.mark.parametrize(("alpha", "alone"), [(0.1, 0.1), (0.025, 0.1), (0.025, 0.4)])
-def test_a_design_refuses_uniform_p_values_as_often_as_it_says(
-    share: float, alpha: float, alone: float
-) -> None:
+def test_a_design_refuses_uniform_p_values_as_often_as_it_says(share, alpha, alone) -> None:
     design = Design.of(share, alpha, alone)
-    first, second = np.random.default_rng(1).exponential(size=(2, 400_000))
-
+    first, second = np.random.default_rng(1).exponential(size=(2, 100_000))
     refused = (
         (first > design.cap) | (second > design.cap) | (share * first + (1 - share) * second > design.total)
     )
 
-    assert refused.mean() == pytest.approx(alpha, abs=4.0 * np.sqrt(alpha / 400_000))
+    assert refused.mean() == pytest.approx(alpha, abs=4.0 * np.sqrt(alpha / 100_000))
 
 
 def worst_miss(n: int, m: int, prior: float, alpha: float) -> float:
@@ -87,11 +81,9 @@ def worst_miss(n: int, m: int, prior: float, alpha: float) -> float:
     return worst / alpha
 
 
-@pytest.mark.parametrize("confidence", [0.8, 0.95, 0.99, 0.999, 0.9999])
+@pytest.mark.parametrize("confidence", [0.8, 0.95, 0.999])
 @pytest.mark.parametrize(("n", "m", "prior"), [(8, 60, 0.3), (30, 100, 0.9), (20, 20, 0.1)])
-def test_limits_of_two_rates_never_miss_more_often_than_their_level(
-    confidence: float, n: int, m: int, prior: float
-) -> None:
+def test_limits_of_two_rates_never_miss_more_often_than_their_level(confidence, n, m, prior) -> None:
     assert worst_miss(n, m, prior, (1.0 - confidence) / 2.0) <= 1.0
 
 
@@ -101,9 +93,7 @@ def test_limits_of_two_rates_never_miss_more_often_than_their_level(
     ids=["limits in quadrature missed 18 times their level at 99.9%", "and more than it at 95%"],
 )
 @pytest.mark.parametrize("alpha", [0.025, 0.005, 0.0025, 0.0005])
-def test_where_limits_in_quadrature_missed_far_too_often_these_do_not(
-    n: int, m: int, prior: float, tpr: float, tnr: float, alpha: float
-) -> None:
+def test_where_limits_in_quadrature_missed_far_too_often_these_do_not(n, m, prior, tpr, tnr, alpha) -> None:
     x, y = np.arange(n + 1.0)[:, None], np.arange(m + 1.0)[None, :]
     high = weighted_accuracy_upper(x, n, y, m, prior, alpha)
     weight = binom.pmf(x, n, tpr) * binom.pmf(y, m, tnr)
@@ -115,7 +105,6 @@ def test_the_largest_limit_is_that_of_the_list() -> None:
     rng = np.random.default_rng(3)
     x, y = rng.integers(0, 201, 60), rng.integers(0, 901, 60)
     rates = TwoRates.of_guesses(x, 200, y, 900, 0.3)
-
     each = rates.upper(0.3, 0.7, 0.025)
     largest = rates.largest(0.3, 0.7, 0.025)
 
@@ -125,7 +114,6 @@ def test_the_largest_limit_is_that_of_the_list() -> None:
 
 def test_a_falling_slope_takes_the_lower_limit_of_its_rate() -> None:
     rates = TwoRates.of(30, 100, 40, 100, 1.0, 1.0)
-
     difference = float(rates.upper(1.0, -1.0, 0.025))
     turned = float(TwoRates.of(30, 100, 60, 100, 1.0, 1.0).upper(1.0, 1.0, 0.025)) - 1.0
 
@@ -134,10 +122,9 @@ def test_a_falling_slope_takes_the_lower_limit_of_its_rate() -> None:
 
 
 @pytest.mark.parametrize("alpha", [0.025, 5e-4])
-def test_a_ratio_is_refused_exactly_where_its_numerator_cannot_reach_it(alpha: float) -> None:
+def test_a_ratio_is_refused_exactly_where_its_numerator_cannot_reach_it(alpha) -> None:
     top, bottom = (0.0, 0.3, 0.0), (0.0, 0.3, 0.7)  # precision at prior 0.3
     rates = TwoRates.of([0, 5, 40, 100], 100, [0, 3, 90, 900], 900, 0.3, 0.7)
-
     limits = rates.ratio_upper(top, bottom, alpha, (0.0, 1.0))
 
     assert limits[0] == 1.0  # 0/0: nothing is known
@@ -152,9 +139,7 @@ def test_a_ratio_is_refused_exactly_where_its_numerator_cannot_reach_it(alpha: f
 
 
 @pytest.mark.parametrize("prior", [0.5, 0.1])
-def test_the_distance_to_a_limit_shrinks_as_the_root_of_the_records_up_to_a_hundred_billion(
-    prior: float,
-) -> None:
+def test_the_distance_to_a_limit_shrinks_as_the_root_of_the_records_up_to_a_hundred_billion(prior) -> None:
     """By the central limit theorem; of more records the floats of a tail have lost the digits that count."""
     distances = {}
     for n in (1e8, 1e10, two_rates.MOST_RECORDS, 1e15):
@@ -165,7 +150,7 @@ def test_the_distance_to_a_limit_shrinks_as_the_root_of_the_records_up_to_a_hund
     np.testing.assert_allclose(list(distances.values()), distances[1e8], rtol=2e-3)
 
 
-def test_very_many_records_take_no_more_steps_than_many(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_very_many_records_take_no_more_steps_than_many(monkeypatch) -> None:
     steps = []
     rate = two_rates._rate
     monkeypatch.setattr(two_rates, "_rate", lambda *arguments: steps.append(1) or rate(*arguments))

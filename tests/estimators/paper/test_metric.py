@@ -1,7 +1,5 @@
 """Algorithms 2 and 3 and Theorem 4, by cells and by kernel densities, against the paper's steps written out slowly."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import gaussian_kde, norm
@@ -93,7 +91,7 @@ def test_algorithm_3_learns_the_threshold_on_its_second_part():
 
 
 @pytest.mark.parametrize("prior", [0.5, 0.1])
-def test_algorithm_2_with_kernel_densities_is_the_same_four_steps(prior: float) -> None:
+def test_algorithm_2_with_kernel_densities_is_the_same_four_steps(prior) -> None:
     scores, width = normal(400, 300), 0.4
     members, nonmembers = parts_of(scores, HALVES, 7)
     metric = preset("balanced_accuracy", prior)
@@ -101,7 +99,6 @@ def test_algorithm_2_with_kernel_densities_is_the_same_four_steps(prior: float) 
         slow_posterior((members[0], nonmembers[0]), side[1], prior, width) > prior
         for side in (members, nonmembers)
     ]
-
     paper = algorithm_2(scores, metric, prior, 7, Kernel(Fixed(width)))
 
     assert (paper.algorithm, paper.estimator) == (2, "kde")
@@ -125,7 +122,6 @@ def test_algorithm_3_with_kernel_densities_learns_its_threshold_on_the_second_pa
     paper = algorithm_3(scores, metric, prior, 5, Kernel(Fixed(width)))
 
     assert (paper.algorithm, paper.estimator) == (3, "kde")
-    assert paper.cut.threshold is not None
     every = np.sort(np.concatenate([*eta[0], *eta[1]]))
     at = int(np.argmin(np.abs(every - paper.cut.threshold)))  # one of them, but for the grid's 1e-5
     cut = (every[at] + every[at + 1]) / 2
@@ -153,7 +149,6 @@ def test_cells_that_are_given_are_joined_and_slices_that_are_asked_for_are_not()
     """A grid of thousands of cells has too few records in each to learn from; a number of slices is taken literally."""
     scores, metric = normal(300, 300), preset("accuracy", 0.5)
     counts = by_lattice(scores, 200)
-
     given = paper_metric(counts, metric, 0.5, 3)
 
     assert given == paper_metric(counts.coarsen(resolution(600)), metric, 0.5, 3)
@@ -161,31 +156,26 @@ def test_cells_that_are_given_are_joined_and_slices_that_are_asked_for_are_not()
 
 
 @pytest.mark.parametrize("dimension", [2, 8])
-def test_vectors_are_read_in_as_many_dimensions_as_they_have(dimension: int) -> None:
+def test_vectors_are_read_in_as_many_dimensions_as_they_have(dimension) -> None:
     """A shift of 0.8 along every axis; accuracy of the optimal rule is Phi(0.4 sqrt(d))."""
     rng = np.random.default_rng(3)
     scores = Scores.of(rng.normal(0.8, 1, (1500, dimension)), rng.normal(0, 1, (1500, dimension)))
-
     paper = paper_metric(scores, preset("accuracy", 0.5), 0.5, 0, Kernel())
 
     assert paper.estimator == "kde"
     assert paper.value == pytest.approx(norm.cdf(0.4 * np.sqrt(dimension)), abs=0.05)
 
 
-def test_kernel_densities_of_counts_or_categories_are_refused_with_the_remedy() -> None:
-    labels = Scores.of(["a"] * 30, ["b"] * 20)
-
+def test_kernel_densities_of_counts_or_categories_and_too_few_records_are_refused_with_the_remedy() -> None:
+    labels, accuracy = Scores.of(["a"] * 30, ["b"] * 20), preset("accuracy", 0.5)
     for data in (by_category(labels), labels):
         for ask in (
-            lambda d: paper_metric(d, preset("accuracy", 0.5), 0.5, 0, Kernel()),
+            lambda d: paper_metric(d, accuracy, 0.5, 0, Kernel()),
             lambda d: record_risk(d, 0.5, reading=Kernel(), targets=["a"]),
         ):
             with pytest.raises(InputError, match=r"numbers on a line.*by their cells") as refused:
                 ask(data)
             assert refused.value.field == "estimator.kind"
-
-
-def test_too_few_records_for_three_parts_are_refused() -> None:
     with pytest.raises(TooFewRecords, match="at least 3 records"):
         algorithm_3(Counts.of([1, 1], [5, 5]), preset("f_beta", 0.5), 0.5)
 
@@ -195,13 +185,12 @@ def test_too_few_records_for_three_parts_are_refused() -> None:
 
 
 @pytest.mark.parametrize("prior", [0.5, 0.1])
-def test_a_record_s_risk_by_kernel_densities_is_scipy_s(prior: float) -> None:
+def test_a_record_s_risk_by_kernel_densities_is_scipy_s(prior) -> None:
     scores, width = normal(300, 200), 0.5
     points = np.concatenate([scores.members, scores.nonmembers])
     r, q = (
         gaussian_kde(side, width / side.std(ddof=1))(points) for side in (scores.members, scores.nonmembers)
     )
-
     rows = record_risk(scores, prior, reading=Kernel(Fixed(width)))
 
     assert (rows.theorem, rows.cells, rows.bandwidth) == (3, None, (width, width))
@@ -213,13 +202,9 @@ def test_a_record_s_risk_by_kernel_densities_is_scipy_s(prior: float) -> None:
 
 def test_a_record_s_risk_by_slices_is_the_box_of_its_slice() -> None:
     scores = normal(300, 200)
-    edges = np.linspace(
-        *(f(np.concatenate([scores.members, scores.nonmembers])) for f in (np.min, np.max)), 21
-    )
-    slice_of = [
-        np.clip(np.searchsorted(edges, side, "right") - 1, 0, 19)
-        for side in (scores.members, scores.nonmembers)
-    ]
+    sides = scores.members, scores.nonmembers
+    edges = np.linspace(*(f(np.concatenate(sides)) for f in (np.min, np.max)), 21)
+    slice_of = [np.clip(np.searchsorted(edges, side, "right") - 1, 0, 19) for side in sides]
     r, q = (np.bincount(side, minlength=20) / len(side) for side in slice_of)
 
     rows = record_risk(scores, 0.3, reading=EqualWidth(20))
@@ -234,7 +219,6 @@ def test_a_record_s_risk_by_slices_is_the_box_of_its_slice() -> None:
 
 def test_a_target_in_no_cell_is_unknown_and_a_far_one_has_no_density() -> None:
     labels = Scores.of(["a"] * 30 + ["b"] * 20, ["a"] * 10 + ["b"] * 40)
-
     unseen = record_risk(labels, 0.5, targets=["c", "a"]).risk
     far = record_risk(normal(300, 200), 0.5, targets=[1e6, 0.0]).risk
 
@@ -246,13 +230,10 @@ def test_a_target_in_no_cell_is_unknown_and_a_far_one_has_no_density() -> None:
 @pytest.mark.parametrize("name", PRESETS)
 @pytest.mark.parametrize("prior", [0.01, 0.3, 0.99])
 @pytest.mark.parametrize("reading", [EqualWidth(10), Kernel(Fixed(0.5))], ids=["histogram", "kde"])
-def test_theorem_4_is_the_metric_of_the_posterior_and_its_range(
-    name: str, prior: float, reading: EqualWidth | Kernel
-) -> None:
+def test_theorem_4_is_the_metric_of_the_posterior_and_its_range(name, prior, reading) -> None:
     """Over every posterior in the interval of f_p, on a fine grid: both ends are the extremes."""
     scores, metric = normal(200, 150), preset(name, prior)
     risk = record_risk(scores, prior, reading=reading)
-
     rows = record_metric(scores, risk, metric, prior, 1, reading)
 
     for at in (0, 60, 199, 250, 349):
@@ -271,7 +252,6 @@ def test_eq_18_for_precision_and_accuracy_by_hand() -> None:
     """Posterior 3/4 where member is guessed: precision and accuracy 3/4; 1/3 where not: accuracy 2/3, precision 0/0."""
     scores = Scores.of(["a"] * 60 + ["b"] * 40, ["a"] * 20 + ["b"] * 80)
     risk = record_risk(scores, 0.5)
-
     accuracy = record_metric(scores, risk, preset("accuracy", 0.5), 0.5)
     own_rule = record_metric(scores, risk, preset("precision", 0.5), 0.5)
 

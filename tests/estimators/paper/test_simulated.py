@@ -46,9 +46,7 @@ def test_the_shares_are_those_of_the_page() -> None:
     ],
 )
 @pytest.mark.parametrize(("n", "size"), [(50, "300"), (700, "1,000"), (4000, "10,000")])
-def test_an_interval_names_the_simulation_that_is_nearest(
-    reading: EqualWidth | Kernel, name: str, n: int, size: str
-) -> None:
+def test_an_interval_names_the_simulation_that_is_nearest(reading, name, n, size) -> None:
     setting = (
         f"at 95% confidence, simulated ({name}, {size} records a side)"  # whatever this interval's own is
     )
@@ -69,7 +67,7 @@ def test_categories_and_counts_have_the_shares_of_categories() -> None:
 
 
 @pytest.mark.parametrize("reading", [EqualWidth(10), Kernel()])
-def test_of_vectors_nothing_was_simulated_and_nothing_is_said(reading: EqualWidth | Kernel) -> None:
+def test_of_vectors_nothing_was_simulated_and_nothing_is_said(reading) -> None:
     scores = sides(100, 2)
 
     assert "simulated" not in algorithm_1(scores, 0.5, reading=reading).interval.guarantee.covers

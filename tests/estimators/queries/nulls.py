@@ -1,7 +1,5 @@
 """Members and nonmembers that no model has seen: how often the certified interval says otherwise."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np
@@ -11,7 +9,7 @@ from estimators import Scores
 from estimators.advantage import ends_of
 from estimators.adversary.learned import Learner, learned_validation
 
-RUNS = 200
+RUNS = 100
 RECORDS = 100
 """A side."""
 
@@ -47,12 +45,8 @@ Scored = Callable[[np.random.Generator, int], Floats]
 
 def false_alarms(scored: Scored, runs: int = RUNS, records: int = RECORDS) -> int:
     """In how many runs the interval of the advantage does not contain 0."""
-    alarms = 0
-    for run in range(runs):
-        scores = scored(np.random.default_rng(run), 2 * records)
-        sides = Scores.of(scores[:records], scores[records:])
-        alarms += lower_end(sides) > 0.0
-    return alarms
+    samples = (scored(np.random.default_rng(run), 2 * records) for run in range(runs))
+    return sum(lower_end(Scores.of(each[:records], each[records:])) > 0.0 for each in samples)
 
 
 def lower_end(sides: Scores) -> float:

@@ -1,7 +1,5 @@
 """Every query of the catalogue is a function of its name, and needs what the catalogue says."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Mapping
 from types import ModuleType
@@ -37,9 +35,7 @@ NO_QUERIES = {"random_halves", "compressed_sizes", "aggregate", "records_with_sh
 
 
 @each_case("catalogue, module", MODULES)
-def test_a_query_is_a_public_function_of_its_name_and_every_one_is_listed(
-    catalogue: Mapping[str, Query], module: ModuleType
-) -> None:
+def test_a_query_is_a_public_function_of_its_name_and_every_one_is_listed(catalogue, module) -> None:
     functions = {
         name
         for name, function in inspect.getmembers(module, inspect.isfunction)
@@ -50,9 +46,7 @@ def test_a_query_is_a_public_function_of_its_name_and_every_one_is_listed(
 
 
 @each_case("catalogue, module", MODULES)
-def test_what_a_query_needs_are_the_arguments_without_a_default(
-    catalogue: Mapping[str, Query], module: ModuleType
-) -> None:
+def test_what_a_query_needs_are_the_arguments_without_a_default(catalogue, module) -> None:
     for name, query in catalogue.items():
         arguments = inspect.signature(getattr(module, name)).parameters.values()
 

@@ -1,12 +1,9 @@
 """Ever more rows of one release: the scores of a search from scratch, and no row searched twice."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pytest
 
 from estimators.queries import nearest, synthetic_scores
 from estimators.queries import nested as module
@@ -53,7 +50,7 @@ def many_rows() -> Encoding:
         (many_rows(), "l2"),
     ],
 )
-def test_scores_are_those_of_a_search_from_scratch(tables: Encoding, metric: str) -> None:
+def test_scores_are_those_of_a_search_from_scratch(tables, metric) -> None:
     total = len(tables.synthetic)
     sizes = [1, 2, 3, 7, 31, 33, 40, total]
     for size, scores in zip(sizes, nested_scores(tables, sizes, metric=metric), strict=True):
@@ -66,7 +63,7 @@ def test_scores_are_those_of_a_search_from_scratch(tables: Encoding, metric: str
             )
 
 
-def test_no_pair_is_searched_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_pair_is_searched_twice(monkeypatch) -> None:
     pairs = {"asked": 0}
 
     def counted(records: Any, rows: Any, k: int, metric: str) -> Any:
@@ -75,7 +72,6 @@ def test_no_pair_is_searched_twice(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(module, "nearest", counted)
     tables = drawn(5)
-    assert tables.reference is not None
     sides, people = len(tables.members) + len(tables.nonmembers), len(tables.reference)
     total = len(tables.synthetic)
     every = range(1, total + 1)

@@ -1,7 +1,5 @@
 """Queries of a released table: each against its formula, both sides alike, and no leak where there is none."""
 
-from __future__ import annotations
-
 from itertools import combinations
 from math import exp, log
 from typing import Any
@@ -17,6 +15,7 @@ from estimators.queries.synthetic import CATALOGUE, Release, synthetic_scores
 from estimators.queries.table import Encoding, encode, encode_points
 from estimators.sample.scores import Scores
 from tests.cases import each_case
+from tests.oracles import most_misses
 
 Floats = NDArray[np.float64]
 
@@ -108,8 +107,8 @@ def rarity(tables: Encoding, index: int, together: int) -> float:
     return total
 
 
-@each_case("seed", range(6))
-def test_every_query_equals_its_formula(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@each_case("seed", range(3))
+def test_every_query_equals_its_formula(seed, monkeypatch) -> None:
     monkeypatch.setattr(
         module, "KERNELS", 50
     )  # as many as there are rows: the densities are over all of them
@@ -141,7 +140,7 @@ def test_local_rank_looks_at_the_nearest_people_only() -> None:
         assert scores.members["local_rank"][index] == pytest.approx(by_hand(tables, index)["local_rank"])
 
 
-def test_the_ball_holds_all_rows_within_it_however_many(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_ball_holds_all_rows_within_it_however_many(monkeypatch) -> None:
     monkeypatch.setattr(module, "KERNELS", 3)
     monkeypatch.setattr(module, "AT_ONCE", 40)
     tables = drawn(3)
@@ -159,7 +158,7 @@ def test_the_ball_holds_all_rows_within_it_however_many(monkeypatch: pytest.Monk
 
 
 @each_case("reference", [True, False])
-def test_exchanging_the_sides_exchanges_the_scores(reference: bool) -> None:
+def test_exchanging_the_sides_exchanges_the_scores(reference) -> None:
     rng = np.random.default_rng(11)
     a, b, s, r = people(rng, 60), people(rng, 45), people(rng, 70), people(rng, 50)
     s = stacked(s, part(a, slice(9)))
@@ -209,8 +208,9 @@ def decimals(rng: np.random.Generator, n: int) -> dict[str, Any]:
     return {name: rng.normal(size=n).round(2) for name in "xyz"}
 
 
+@pytest.mark.slow
 def test_members_and_nonmembers_that_were_both_not_used_are_not_told_apart() -> None:
-    runs, n = 200, 60  # more kinds, and sizes: benchmarks/queries.py
+    runs, n = 60, 60  # more kinds, and sizes: benchmarks/queries.py
     alarms = dict.fromkeys(CATALOGUE, 0)
     for run in range(runs):
         rng = np.random.default_rng([17, run])
@@ -222,7 +222,7 @@ def test_members_and_nonmembers_that_were_both_not_used_are_not_told_apart() -> 
             result = advantage(Scores.of(scores.members[name], scores.nonmembers[name]))
             alarms[name] += result.lower > 0.0
 
-    assert {name: count for name, count in alarms.items() if count > 0.05 * runs} == {}
+    assert {name: count for name, count in alarms.items() if count > most_misses(runs)} == {}
 
 
 @each_case(
@@ -232,7 +232,7 @@ def test_members_and_nonmembers_that_were_both_not_used_are_not_told_apart() -> 
         (5, {"exact_copy", "closeness_ratio", "rare_values"}),
     ],
 )
-def test_a_release_of_noisy_members_is_seen(versions: int, blind: set[str]) -> None:
+def test_a_release_of_noisy_members_is_seen(versions, blind) -> None:
     """One version of each member hides from who looks at the fifth, several from who looks at the first two."""
     rng = np.random.default_rng(0)
     a, b, r = people(rng, 300), people(rng, 300), people(rng, 300)
@@ -290,19 +290,6 @@ def test_copies_rank_above_everything_and_every_score_is_finite() -> None:
     assert scores.members["exact_copy"][:4].tolist() == [1, 1, 1, 0]
 
 
-@each_case("name", ["members", "nonmembers"])
-def test_a_release_that_is_the_table_of_one_side_says_so(name: str) -> None:
-    rng = np.random.default_rng(8)
-    a, b, r = people(rng, 60), people(rng, 60), people(rng, 60)
-    tables = encode(a, b, a if name == "members" else b, r)
-    scores = synthetic_scores(tables)
-    own = scores.members if name == "members" else scores.nonmembers
-
-    assert [caution.code for caution in tables.cautions] == [f"synthetic_is_{name}"]
-    assert (own["exact_copy"] == 1).all()
-    assert (own["closeness"] == 0).all()
-
-
 @each_case(
     "members, nonmembers, released, reference",
     [
@@ -312,7 +299,7 @@ def test_a_release_that_is_the_table_of_one_side_says_so(name: str) -> None:
         ((40, 2), (40, 2), (3, 2), (1, 2)),
     ],
 )
-def test_fewer_rows_than_k(members: Any, nonmembers: Any, released: Any, reference: Any) -> None:
+def test_fewer_rows_than_k(members, nonmembers, released, reference) -> None:
     rng = np.random.default_rng(9)
     tables = encode_points(
         rng.random(members),
@@ -328,24 +315,20 @@ def test_fewer_rows_than_k(members: Any, nonmembers: Any, released: Any, referen
     np.testing.assert_array_equal(scores.members["kth_closeness"], -np.array(far))
 
 
-def test_rows_that_are_all_equal_tie() -> None:
-    same = np.ones((20, 3))
-    scores = synthetic_scores(encode_points(same, same, same, same))
+def test_rows_that_are_all_equal_tie_and_values_may_be_missing_but_one() -> None:
+    hole, same = {"x": [None] * 9 + [1.0], "y": ["a", None] * 5}, np.ones((20, 3))
+    holes, equal = (
+        synthetic_scores(encode(hole, hole, hole, hole)),
+        synthetic_scores(encode_points(same, same, same, same)),
+    )
 
     for name in CATALOGUE:
-        every = np.concatenate([scores.members[name], scores.nonmembers[name]])
+        assert np.isfinite(holes.members[name]).all()
+        np.testing.assert_array_equal(holes.members[name], holes.nonmembers[name])
+        every = np.concatenate([equal.members[name], equal.nonmembers[name]])
         assert np.isfinite(every).all()
         assert len(np.unique(every)) == 1, name
-
-
-def test_values_that_are_all_missing_but_one() -> None:
-    hole = {"x": [None] * 9 + [1.0], "y": ["a", None] * 5}
-    scores = synthetic_scores(encode(hole, hole, hole, hole))
-
-    for name in CATALOGUE:
-        assert np.isfinite(scores.members[name]).all()
-        np.testing.assert_array_equal(scores.members[name], scores.nonmembers[name])
-    assert (scores.members["exact_copy"] == 1).all()
+    assert (holes.members["exact_copy"] == 1).all()
 
 
 def test_euclidean_distances_of_raw_numbers() -> None:
@@ -363,21 +346,23 @@ def test_euclidean_distances_of_raw_numbers() -> None:
     )
 
 
-def test_what_is_wrong_is_named() -> None:
-    tables = encode_points(*np.random.default_rng(0).random((3, 9, 2)))
+NINE = encode_points(*np.random.default_rng(0).random((3, 9, 2)))
 
-    with pytest.raises(OptionError, match="'rare_values' needs a reference: rows like the others"):
-        synthetic_scores(tables, ["rare_values"])
-    with pytest.raises(UnknownName, match="did you mean 'closeness'"):
-        synthetic_scores(tables, ["closenes"])
-    with pytest.raises(OptionError, match="l2 is for numbers, and the tables have categories"):
-        synthetic_scores(drawn(0), metric="l2")
-    with pytest.raises(OutOfRange, match="radius"):
-        synthetic_scores(tables, radius=0.0)
-    with pytest.raises(OutOfRange, match="near"):
-        synthetic_scores(tables, near=-1.0)
-    with pytest.raises(OutOfRange, match="k"):
-        synthetic_scores(tables, k=0)
+
+@each_case(
+    "tables, names, options, error, words",
+    [
+        (NINE, ["rare_values"], {}, OptionError, "'rare_values' needs a reference: rows like the others"),
+        (NINE, ["closenes"], {}, UnknownName, "did you mean 'closeness'"),
+        (drawn(0), None, {"metric": "l2"}, OptionError, "l2 is for numbers, and the tables have categories"),
+        (NINE, None, {"radius": 0.0}, OutOfRange, "radius"),
+        (NINE, None, {"near": -1.0}, OutOfRange, "near"),
+        (NINE, None, {"k": 0}, OutOfRange, "k"),
+    ],
+)
+def test_what_is_wrong_is_named(tables, names, options, error, words) -> None:
+    with pytest.raises(error, match=words):
+        synthetic_scores(tables, names, **options)
 
 
 def test_the_catalogue_says_what_each_query_is() -> None:

@@ -1,7 +1,5 @@
 """Tables as points: what a distance is, which tables fix it, and what each odd column becomes."""
 
-from __future__ import annotations
-
 import datetime as dt
 from decimal import Decimal
 from typing import Any
@@ -13,14 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from estimators.errors import (
-    DimensionMismatch,
-    InputError,
-    MixedTypes,
-    NotFinite,
-    RaggedRows,
-    TooFewRecords,
-)
+from estimators.errors import DimensionMismatch, InputError, MixedTypes, NotFinite, RaggedRows, TooFewRecords
 from estimators.queries.table import Encoding, Rows, encode, encode_points, encode_sides
 from tests.cases import each_case
 
@@ -88,7 +79,7 @@ def test_only_the_released_table_and_the_reference_fix_ranges_and_levels() -> No
 
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 2**32 - 1))
-def test_exchanging_the_sides_exchanges_their_rows(seed: int) -> None:
+def test_exchanging_the_sides_exchanges_their_rows(seed) -> None:
     rng = np.random.default_rng(seed)
 
     def draw() -> dict[str, Any]:
@@ -130,7 +121,7 @@ def test_exchanging_the_sides_exchanges_their_rows(seed: int) -> None:
         max_size=12,
     )
 )
-def test_records_are_equal_where_their_values_are(rows: list[tuple[Any, Any]]) -> None:
+def test_records_are_equal_where_their_values_are(rows) -> None:
     table = {"n": [a for a, _ in rows], "t": [b for _, b in rows]}
     varied = {"n": [*table["n"], 0, 1], "t": [*table["t"], "0", "1"]}  # no column is constant or empty
     tables = encode(varied, varied, varied, categories=["t"])
@@ -255,7 +246,6 @@ def test_frames_and_columns_of_other_libraries() -> None:
         "whole": "number", "level": "category", "true": "number", "text": "category", "moment": "date",
     }  # fmt: skip
     for each in (tables.members, tables.nonmembers, tables.reference):
-        assert each is not None
         np.testing.assert_array_equal(each.points, tables.synthetic.points)
         np.testing.assert_array_equal(each.records, tables.synthetic.records)
 
@@ -339,53 +329,48 @@ def test_rows_that_stand_where_they_should_not() -> None:
     assert codes(encode_points(*few)) == []  # equal by chance, within the sides as between them
 
 
+SQUARE = np.zeros((2, 2))
+
+
 @each_case(
-    "tables, error, words",
+    "ask, error, words",
     [
-        (({}, one([1]), one([1])), InputError, "members: there are no columns"),
-        ((one([1]), one([]), one([1])), TooFewRecords, "nonmembers: there are no rows"),
-        (([1, 2], one([1]), one([1])), InputError, "members: got list, need columns by name"),
-        ((one([1]), one([1]), {"y": [1]}), InputError, "no column in common.*members has 'x'"),
-        (({"x": [1, 2], "y": [1]}, one([1]), one([1])), RaggedRows, "column 'y' has 1 rows and 'x' 2"),
-        ((one([1.0]), one([1, np.inf]), one([1])), NotFinite, "nonmembers: column 'x' is infinite in row 1"),
-        ((one([1.0]), one([1]), one([[1, 2]])), MixedTypes, "synthetic: column 'x' holds list"),
-        ((one([{"a": 1}]), one([1]), one([1])), MixedTypes, "members: column 'x' holds dict; need a number"),
-        ((one([b"a"]), one([1]), one([1])), MixedTypes, "bytes"),
-        ((one([None, None]), one([1]), one([1, 2])), InputError, "no column can be used.*no value"),
-        ((one([1, 2]), one([1]), one([3, 3])), InputError, "no column can be used.*one value only"),
+        (lambda: encode({}, one([1]), one([1])), InputError, "members: there are no columns"),
+        (lambda: encode(one([1]), one([]), one([1])), TooFewRecords, "nonmembers: there are no rows"),
+        (lambda: encode([1, 2], one([1]), one([1])), InputError, "members: got list, need columns by name"),
+        (lambda: encode(one([1]), one([1]), {"y": [1]}), InputError, "no column in common.*members has 'x'"),
+        (lambda: encode({"x": [1, 2], "y": [1]}, one([1]), one([1])), RaggedRows, "column 'y' has 1 rows and 'x' 2"),
+        (lambda: encode(one([1.0]), one([1, np.inf]), one([1])), NotFinite,
+         "nonmembers: column 'x' is infinite in row 1"),
+        (lambda: encode(one([1.0]), one([1]), one([[1, 2]])), MixedTypes, "synthetic: column 'x' holds list"),
+        (lambda: encode(one([{"a": 1}]), one([1]), one([1])), MixedTypes,
+         "members: column 'x' holds dict; need a number"),
+        (lambda: encode(one([b"a"]), one([1]), one([1])), MixedTypes, "bytes"),
+        (lambda: encode(one([None, None]), one([1]), one([1, 2])), InputError, "no column can be used.*no value"),
+        (lambda: encode(one([1, 2]), one([1]), one([3, 3])), InputError, "no column can be used.*one value only"),
+        (lambda: encode(one([1]), one([1]), one([1, 2]), categories=["agee"]), InputError,
+         "column 'agee' is in no table; the columns are 'x'"),
+        (lambda: encode_points(SQUARE, np.zeros((2, 3)), np.zeros((2, 3))), DimensionMismatch,
+         "members has 2 columns and synthetic 3"),
+        (lambda: encode_points(SQUARE, SQUARE, SQUARE, np.zeros((0, 2))), TooFewRecords, "reference"),
+        (lambda: encode_points([[0.0]], [[0.0]], [[0.0], [np.nan]]), NotFinite, "synthetic: row 1"),
     ],
-)
-def test_what_is_wrong_is_named(tables: tuple[Any, Any, Any], error: type[InputError], words: str) -> None:
+)  # fmt: skip
+def test_what_is_wrong_is_named(ask, error, words) -> None:
     with pytest.raises(error, match=words):
-        encode(*tables)
-
-
-def test_options_that_name_no_column_and_matrices_that_do_not_match_are_refused() -> None:
-    with pytest.raises(InputError, match="column 'agee' is in no table; the columns are 'x'"):
-        encode(one([1]), one([1]), one([1, 2]), categories=["agee"])
-    with pytest.raises(DimensionMismatch, match="members has 2 columns and synthetic 3"):
-        encode_points(np.zeros((2, 2)), np.zeros((2, 3)), np.zeros((2, 3)))
-    with pytest.raises(TooFewRecords, match="reference"):
-        encode_points(np.zeros((2, 2)), np.zeros((2, 2)), np.zeros((2, 2)), np.zeros((0, 2)))
-    with pytest.raises(NotFinite, match="synthetic: row 1"):
-        encode_points([[0.0]], [[0.0]], [[0.0], [np.nan]])
+        ask()
 
 
 # --- one column in two notations ------------------------------------------------------------------------------
 
 
-@each_case(
-    "column, words",
-    [
-        (["$1.5", "$2.5", "$3.5"], "numbers in members and texts in synthetic, of which none is a number"),
-        (["1,5", "2,5", "3,5"], "numbers in members and texts in synthetic, of which none is a number"),
-        (["low", "", "high"], "numbers in members and texts in synthetic, of which none is a number"),
-    ],
-)
-def test_numbers_beside_texts_of_which_none_is_one_are_refused(column: list[str], words: str) -> None:
+@each_case("column", [["$1.5", "$2.5", "$3.5"], ["1,5", "2,5", "3,5"], ["low", "", "high"]])
+def test_numbers_beside_texts_of_which_none_is_one_are_refused(column) -> None:
     members, nonmembers = {"x": [1.5, 2.5, 3.5]}, {"x": [4.5, 5.5, None]}
 
-    with pytest.raises(InputError, match=words) as caught:
+    with pytest.raises(
+        InputError, match="numbers in members and texts in synthetic, of which none is a number"
+    ) as caught:
         encode(members, nonmembers, {"x": column})
     assert caught.value.field == "synthetic"
     assert encode(members, nonmembers, {"x": column}, categories=["x"]).columns[0].kind == "category"
@@ -407,9 +392,8 @@ def test_dates_beside_texts_of_which_none_is_one_are_refused() -> None:
         ([None, "", None], "empty"),
     ],
 )
-def test_texts_of_which_some_are_numbers_stand_beside_numbers(column: list[Any], kind: str) -> None:
+def test_texts_of_which_some_are_numbers_stand_beside_numbers(column, kind) -> None:
     sides = {"x": [1, 0, 12], "y": [1, 2, 3]}
-
     columns = encode(sides, {"x": [0, 1, 13], "y": [1, 2, 3]}, {"x": column, "y": [1, 2, 3]}).columns
 
     assert {each.name: each.kind for each in columns}.get("x", "empty") == kind

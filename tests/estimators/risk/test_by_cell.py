@@ -1,7 +1,5 @@
 """Individual risk without a row for each record: the same cells and flags, from scores or from counts."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -19,10 +17,9 @@ SAMPLES = {
 
 
 @pytest.mark.parametrize("name", SAMPLES)
-def test_the_cells_and_the_flags_are_those_of_every_record(name: str) -> None:
+def test_the_cells_and_the_flags_are_those_of_every_record(name) -> None:
     data, prior = SAMPLES[name], 0.3
     every = individual_risk(data, prior, 0.9)
-
     result = risk_by_cell(data, prior, 0.9)
 
     assert result.n_flagged == every.n_flagged == int(every.flagged.sum())
@@ -32,9 +29,8 @@ def test_the_cells_and_the_flags_are_those_of_every_record(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["continuous", "integers", "text"])
-def test_counts_that_were_made_already_give_the_same(name: str) -> None:
+def test_counts_that_were_made_already_give_the_same(name) -> None:
     data = SAMPLES[name]
-
     result = risk_by_cell(finest(data), 0.3)
 
     assert result.cells.counts.cells.to_dict() == risk_by_cell(data, 0.3).cells.counts.cells.to_dict()

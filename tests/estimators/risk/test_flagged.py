@@ -1,7 +1,5 @@
 """What is said of flagged records: a flag is about cells, and how many of the flagged are members is estimated."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import norm
@@ -33,7 +31,7 @@ def test_at_even_odds_the_share_of_members_is_the_share_counted() -> None:
 
 
 @each_case("prior", [0.001, 0.1, 0.5, 0.9])
-def test_at_a_prior_it_is_what_bayes_rule_gives_of_a_record_that_is_flagged(prior: float) -> None:
+def test_at_a_prior_it_is_what_bayes_rule_gives_of_a_record_that_is_flagged(prior) -> None:
     result = risk_by_cell(LEAK, prior)
 
     member, nonmember = prior * (500 + 200) / 1000, (1 - prior) * (350 + 50) / 1000
@@ -50,9 +48,7 @@ def test_of_targets_it_is_the_mean_over_the_targets_that_are_flagged() -> None:
 
 
 @each_case("prior, members, nonmembers", [(0.5, 1000, 1000), (0.01, 1000, 1000), (0.9, 400, 1200)])
-def test_it_is_near_the_share_of_members_among_people_who_are_flagged(
-    prior: float, members: int, nonmembers: int
-) -> None:
+def test_it_is_near_the_share_of_members_among_people_who_are_flagged(prior, members, nonmembers) -> None:
     """The cells are picked by the same records, so that it is a little too high, and not by much."""
     off = []
     for seed in range(40):
@@ -82,22 +78,13 @@ def test_where_nothing_is_flagged_no_share_is_told() -> None:
     [
         (LEAK, {"over": OverCells()}, "that holds for at least 95% of the cells on average, not for each"),
         (LEAK, {"confidence": 0.99}, "that holds for at least 99% of them on average, not for each"),
-        (
-            LEAK,
-            {"threshold": 0.2},
-            "250 of 2,000 records lie where scores make membership more likely than 60%;",
-        ),
+        (LEAK, {"threshold": 0.2}, "250 of 2,000 records lie where scores make membership more likely than 60%;"),
         (LEAK, {"prior": 0.0001}, "at a prior of 0.0001 fewer than 1 in 100 are"),
-        (
-            Counts.of([0, 800], [800, 0], edges=[0.0]),
-            {},
-            "It proves no single one a member: at a prior of 0.5 nearly all are",
-        ),
+        (Counts.of([0, 800], [800, 0], edges=[0.0]), {},
+         "It proves no single one a member: at a prior of 0.5 nearly all are"),
     ],
-)
-def test_what_is_said_stays_true_of_other_questions(
-    counts: Counts, options: dict[str, object], words: str
-) -> None:
-    said = risk_by_cell(counts, **options).sentence  # type: ignore[arg-type]
+)  # fmt: skip
+def test_what_is_said_stays_true_of_other_questions(counts, options, words) -> None:
+    said = risk_by_cell(counts, **options).sentence
 
     assert words in said

@@ -1,7 +1,5 @@
 """Groups of counts: what is said of them is what is said of their records."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np
@@ -49,9 +47,8 @@ def world(request: pytest.FixtureRequest) -> tuple[Scores, Counts, GroupTable]:
     return scores, counts, GroupTable.of_scores(scores, LABELS[:N], LABELS[N:], counts.cells)
 
 
-def test_the_table_adds_up_and_can_be_written(world: tuple[Scores, Counts, GroupTable]) -> None:
+def test_the_table_adds_up_and_can_be_written(world) -> None:
     _, counts, table = world
-
     rows = table.to_list()
     again = GroupTable.of(
         counts, *([row[key] for row in rows[::-1]] for key in ("label", "members", "nonmembers"))
@@ -61,14 +58,13 @@ def test_the_table_adds_up_and_can_be_written(world: tuple[Scores, Counts, Group
     assert (again.labels.tolist(), again.members.tolist()) == (["a", "b", "c"], table.members.tolist())
 
 
-def test_risk_of_groups_is_the_mean_over_their_records(world: tuple[Scores, Counts, GroupTable]) -> None:
+def test_risk_of_groups_is_the_mean_over_their_records(world) -> None:
     scores, counts, table = world
     targets = np.concatenate([scores.members, scores.nonmembers])
 
     of_counts = risk_by_cell(counts, 0.3, 0.9).of_groups(counts, table, 0.9)
 
     expected = individual_risk(counts, 0.3, 0.9, targets, LABELS).groups
-    assert expected is not None
     assert of_counts.labels.tolist() == expected.labels.tolist()
     assert of_counts.records.tolist() == expected.records.tolist()
     assert of_counts.flagged.tolist() == expected.flagged.tolist()
@@ -76,11 +72,10 @@ def test_risk_of_groups_is_the_mean_over_their_records(world: tuple[Scores, Coun
         np.testing.assert_allclose(getattr(of_counts, name), getattr(expected, name), rtol=1e-12)
 
 
-def test_advantages_of_groups_are_those_of_their_records(world: tuple[Scores, Counts, GroupTable]) -> None:
+def test_advantages_of_groups_are_those_of_their_records(world) -> None:
     scores, _, _ = world
     counts = finest(scores)
     table = GroupTable.of_scores(scores, LABELS[:N], LABELS[N:], counts.cells)
-
     of_counts, expected = (
         by_group_of_counts(counts, table, 0.3),
         by_group(scores, LABELS[:N], LABELS[N:], 0.3),
@@ -89,15 +84,12 @@ def test_advantages_of_groups_are_those_of_their_records(world: tuple[Scores, Co
     assert [each.label for each in of_counts] == [each.label for each in expected]
     for one, other in zip(of_counts, expected, strict=True):
         assert (one.n_members, one.n_nonmembers) == (other.n_members, other.n_nonmembers)
-        assert one.advantage is not None
-        assert other.advantage is not None
         assert (one.advantage.lower, one.advantage.upper) == (other.advantage.lower, other.advantage.upper)
 
 
-def test_a_gate_holds_groups_of_counts_to_their_limit(world: tuple[Scores, Counts, GroupTable]) -> None:
+def test_a_gate_holds_groups_of_counts_to_their_limit(world) -> None:
     scores, counts, table = world
     targets = np.concatenate([scores.members, scores.nonmembers])
-
     of_counts, expected = (
         judge(counts, [limit]).limits[0].estimate
         for limit in (MaxGroupRisk(0.3, table), MaxGroupRisk(0.3, LABELS, targets))
@@ -116,20 +108,9 @@ COUNTS = Counts.of([5, 3], [1, 7], edges=[0.5])
 @pytest.mark.parametrize(
     ("labels", "members", "nonmembers", "error", "match"),
     [
-        (
-            ["a", "b"],
-            [[5, 0], [0, 2]],
-            [[1, 0], [0, 7]],
-            InvalidCounts,
-            "in cell 1 all groups together have 2 members",
-        ),
-        (
-            ["a", "b"],
-            [[5, 0], [0, 3]],
-            [[0, 0], [0, 7]],
-            InvalidCounts,
-            "in cell 0 .* 0 nonmembers, the counts 1",
-        ),
+        (["a", "b"], [[5, 0], [0, 2]], [[1, 0], [0, 7]], InvalidCounts,
+         "in cell 1 all groups together have 2 members"),
+        (["a", "b"], [[5, 0], [0, 3]], [[0, 0], [0, 7]], InvalidCounts, "in cell 0 .* 0 nonmembers, the counts 1"),
         (["a", "a"], [[5, 0], [0, 3]], [[1, 0], [0, 7]], InvalidCounts, "two have the same label"),
         (["a"], [[5, 3, 0]], [[1, 7, 0]], InvalidCounts, "whole number for each of 2 cells"),
         (["a"], [[5, 3.5]], [[1, 7]], InvalidCounts, "whole number"),
@@ -138,15 +119,13 @@ COUNTS = Counts.of([5, 3], [1, 7], edges=[0.5])
         (["a", 1], [[5, 0], [0, 3]], [[1, 0], [0, 7]], MixedTypes, "all text or all numbers"),
         ([], [], [], InvalidCounts, "in cell 0 all groups together have 0 members"),
     ],
-)
-def test_a_table_that_is_none_of_these_counts_is_refused(
-    labels: list[object], members: list[object], nonmembers: list[object], error: type[Exception], match: str
-) -> None:
+)  # fmt: skip
+def test_a_table_that_is_none_of_these_counts_is_refused(labels, members, nonmembers, error, match) -> None:
     with pytest.raises(error, match=match):
         GroupTable.of(COUNTS, labels, members, nonmembers)
 
 
-def test_a_table_larger_than_memory_is_for_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_table_larger_than_memory_is_for_is_refused(monkeypatch) -> None:
     monkeypatch.setattr(groups, "MOST_COUNTS", 3)
 
     with pytest.raises(TooManyCells, match="2 groups on 2 cells"):

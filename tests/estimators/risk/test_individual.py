@@ -1,7 +1,5 @@
 """Individual risk: literal twins, laws, and how often limits and flags keep their promise."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np
@@ -13,15 +11,7 @@ from scipy.stats import binom, hypergeom
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
-from estimators.errors import (
-    DimensionMismatch,
-    InputError,
-    MixedTypes,
-    NotFinite,
-    OutOfRange,
-    RaggedRows,
-    TooFewRecords,
-)
+from estimators import errors
 from estimators.risk.cells import Conditional, Limits, MoverFieller, Reach, cell_risks, risk_at_share
 from estimators.risk.flags import (
     OverCells,
@@ -41,7 +31,7 @@ from estimators.sample.locating import SampleRange, cell_of
 from estimators.sample.scores import Scores
 from estimators.sample.search import BUCKETS
 from estimators.statement import Guarantee
-from tests.oracles import gaussian_shift, identical, scale, vector_shift
+from tests.oracles import gaussian_shift, identical, most_misses, scale, vector_shift
 
 DESIGNS = ((20, 20, 0.5), (60, 60, 0.5), (20, 100, 0.5), (30, 270, 0.1), (60, 60, 0.1))
 RATES = np.array(
@@ -93,17 +83,21 @@ def test_plug_in_columns_are_the_formulas_written_out():
 
 
 @pytest.mark.parametrize(
-    ("how", "expected"), [(MoverFieller(), (0.187531, 0.739197)), (Conditional(), (0.176076, 0.746170))]
+    ("how", "expected", "proven"),
+    [(MoverFieller(), (0.187531, 0.739197), False), (Conditional(), (0.176076, 0.746170), True)],
 )
-def test_limits_of_a_cell_meet_the_golden_values(how, expected):
-    cells = cell_risks(categories([30, 470], [10, 490]), 0.5, interval=how)
+def test_limits_of_a_cell_meet_the_golden_values_and_exact_ones_are_the_default(how, expected, proven):
+    counts = categories([30, 470], [10, 490])
+    cells = cell_risks(counts, 0.5, interval=how)
 
     assert (cells.signed.lower[0], cells.signed.upper[0]) == pytest.approx(expected, abs=1e-6)
+    assert cells.signed.guarantee.finite_sample is proven
+    assert cell_risks(counts).provenance.method == "cells+conditional"
+    assert (cell_risks(counts).signed.lower[0] == cells.signed.lower[0]) == proven
 
 
 def test_exact_limits_are_those_of_statsmodels_carried_over_to_the_risk():
     counts = categories([3, 0, 20, 77], [90, 5, 20, 785])
-
     cells = cell_risks(counts, 0.1, 0.9, Conditional())
 
     for j, (x, y) in enumerate(zip(counts.members, counts.nonmembers, strict=True)):
@@ -139,7 +133,6 @@ def test_an_empty_cell_is_masked_and_can_have_any_risk():
 @settings(max_examples=60, deadline=None)
 def test_a_cell_gets_the_same_row_among_any_others(pairs, prior):
     counts = categories([a for a, _ in pairs] + [9], [b for _, b in pairs] + [9])
-
     cells = cell_risks(counts, prior)
 
     for j, (x, y) in enumerate(pairs):
@@ -152,20 +145,13 @@ def test_a_cell_gets_the_same_row_among_any_others(pairs, prior):
 
 def test_pairs_are_the_same_by_table_and_by_sorting():
     rng = np.random.default_rng(0)
-    small = categories(rng.poisson(3, 3000), rng.poisson(3, 3000))
-    huge = categories(np.append(small.members, 10**6), np.append(small.nonmembers, 10**6))
+    few = rng.poisson(3, (2, 3000))
+    huge = categories(*np.append(few, [[10**6]] * 2, axis=1))  # too many for a table
 
-    by_table, by_sort = cell_risks(small, 0.3).counts.size, cell_risks(huge, 0.3)
+    by_sort = cell_risks(huge, 0.3).signed_risk[:3000].filled(9.0)
 
-    assert by_table == 3000
-    n1, n0 = huge.n_members, huge.n_nonmembers
-    np.testing.assert_allclose(
-        by_sort.signed_risk[:3000].filled(9.0),
-        [
-            risk_of(a / n1, b / n0, 0.3) if a + b else 9.0
-            for a, b in zip(small.members, small.nonmembers, strict=True)
-        ],
-    )
+    expected = [risk_of(a / huge.n_members, b / huge.n_nonmembers, 0.3) if a + b else 9.0 for a, b in few.T]
+    np.testing.assert_allclose(by_sort, expected)
 
 
 @pytest.mark.parametrize("folded", [False, True])
@@ -205,21 +191,6 @@ def test_signed_limits_of_a_category_keep_every_level_by_enumeration(n1, n0, pri
     assert worst_end(Conditional(), n1, n0, prior, alpha) <= alpha
 
 
-@pytest.mark.parametrize(("alpha", "times"), [(0.005, 2.0), (0.0005, 5.0)])
-def test_ratio_limits_miss_high_levels_which_is_why_they_are_not_the_default(alpha, times):
-    worst = max(worst_end(MoverFieller(), *design, alpha) for design in SIGNED_DESIGNS)
-
-    assert worst > times * alpha
-
-
-def test_categories_get_exact_limits_unless_others_are_asked_for():
-    counts = categories([30, 470], [10, 490])
-
-    assert cell_risks(counts).signed.guarantee.finite_sample
-    assert cell_risks(counts).provenance.method == "cells+conditional"
-    assert not cell_risks(counts, interval=MoverFieller()).signed.guarantee.finite_sample
-
-
 @pytest.mark.parametrize("cells", [60, 1000])
 def test_exact_limits_hold_at_the_levels_many_cells_need_where_ratio_limits_do_not(cells):
     level = 0.025 / cells
@@ -231,15 +202,14 @@ def test_exact_limits_hold_at_the_levels_many_cells_need_where_ratio_limits_do_n
 def test_exact_limits_hold_in_cells_cut_to_a_size_where_ratio_limits_do_not():
     x = np.arange(34)
     chance = hypergeom.pmf(x, 200, 100, 33)  # no leak: 33 of 200 records, 100 of them members
-    misses = {}
-    for how in (MoverFieller(), Conditional()):
+    misses = []
+    for how in (Conditional(), MoverFieller()):
         low, high = how.limits(x, 100, 33 - x, 100, 0.5, 0.025)
-        misses[how.name] = float(chance @ ((low > 0) | (high < 0)))
+        misses.append(float(chance @ ((low > 0) | (high < 0))))
 
-    assert misses["conditional"] <= 0.05 < misses["mover_fieller"]
-    assert individual_risk(
-        Counts(np.full(4, 9), np.full(4, 9), Intervals(np.arange(3.0))), 0.3, targets=[1]
-    ).cells.signed.guarantee.finite_sample
+    assert misses[0] <= 0.05 < misses[1]
+    counts = Counts(np.full(4, 9), np.full(4, 9), Intervals(np.arange(3.0)))
+    assert individual_risk(counts, 0.3, targets=[1]).cells.signed.guarantee.finite_sample
 
 
 def test_limits_of_the_magnitude_hold_at_zero_where_folded_ends_never_do():
@@ -248,31 +218,29 @@ def test_limits_of_the_magnitude_hold_at_zero_where_folded_ends_never_do():
     x, y = rng.binomial(n, r, 4000), rng.binomial(n, r, 4000)
     low, high = Conditional().limits(x, n, y, n, 0.5, 0.025)
     folded = Limits(low, high, 0.95, Guarantee("", "", True)).folded()
-
     naive = (np.minimum(abs(low), abs(high)) <= 0) & (np.maximum(abs(low), abs(high)) >= 0)
 
     assert inside(folded, 0.0).mean() >= 0.95
     assert naive.mean() == 0.0
 
 
-@pytest.mark.parametrize("prior", [0.5, 0.1])
-@pytest.mark.parametrize("world", [identical(), gaussian_shift(0.5), scale(1.5)], ids=lambda w: w.name)
+@pytest.mark.parametrize(
+    ("world", "prior"),
+    [(identical(), 0.5), (gaussian_shift(0.5), 0.1), (scale(1.5), 0.5)],
+    ids=["no leak", "shift", "scale"],
+)
 def test_the_cells_of_a_continuous_score_are_covered_at_five_points_and_all_at_once(world, prior):
-    rng = np.random.default_rng(6)
-    grid = np.linspace(-8, 8, 20_001)
+    rng, grid = np.random.default_rng(6), np.linspace(-8, 8, 20_001)
     pooled = (world.member_cdf(grid) + world.nonmember_cdf(grid)) / 2
     points = np.interp((0.05, 0.25, 0.5, 0.75, 0.95), pooled, grid)
-    runs, at_points, together = 500, np.zeros(5), 0
-
+    runs, missed, together = 400, np.zeros(5), 0
     for _ in range(runs):
         counts = risk_cells(Scores.of(*world.draw(rng, 300, 300), "continuous"))
         cells, truth = cell_risks(counts, prior), true_risks(world, counts.cells, prior)
-        at_points += inside(cells.pointwise, abs(truth))[counts.cells.locate(points)]
-        together += inside(cells.signed_simultaneous, truth).all()
+        missed += ~inside(cells.pointwise, abs(truth))[counts.cells.locate(points)]
+        together += not inside(cells.signed_simultaneous, truth).all()
 
-    error = 2.6 * np.sqrt(0.05 * 0.95 / runs)
-    assert at_points.min() / runs >= 0.95 - error
-    assert together / runs >= 0.95 - error
+    assert max(*missed, together) <= most_misses(runs, 0.05)
 
 
 # flags
@@ -280,7 +248,6 @@ def test_the_cells_of_a_continuous_score_are_covered_at_five_points_and_all_at_o
 
 def test_the_share_a_threshold_means_gives_back_the_threshold():
     counts = categories([30, 70], [200, 700])
-
     share = sample_share(counts, 0.2, 0.4)
 
     assert float(risk_at_share(np.asarray(share), 100, 900, 0.2)) == pytest.approx(0.4)
@@ -293,86 +260,64 @@ def test_the_tail_is_the_sum_of_its_terms():
     np.testing.assert_allclose(binomial_tail(hits, trials, 0.1), binom.sf(hits - 1, trials, 0.1))
 
 
-@given(st.lists(st.floats(0, 0.3), min_size=1, max_size=60))
-@settings(max_examples=80, deadline=None)
-def test_benjamini_hochberg_over_cells_is_that_of_statsmodels(p_values):
-    ours = benjamini_hochberg(np.array(p_values), np.ones(len(p_values)), 0.1)
-
-    np.testing.assert_array_equal(ours, multipletests(p_values, 0.1, "fdr_bh")[0])
-
-
-@given(st.lists(st.tuples(st.floats(0, 0.2), st.integers(0, 6)), min_size=1, max_size=30))
-@settings(max_examples=80, deadline=None)
-def test_benjamini_hochberg_over_records_is_that_of_every_record_testing_for_itself(cells):
+@given(
+    st.lists(st.tuples(st.floats(0, 0.3), st.integers(0, 6)), min_size=1, max_size=40)
+    | st.lists(st.tuples(st.floats(0, 0.3), st.just(1)), min_size=1, max_size=60)
+)
+@settings(max_examples=100, deadline=None)
+def test_benjamini_hochberg_is_that_of_statsmodels_with_every_record_testing_for_itself(cells):
     p_values, sizes = np.array([p for p, _ in cells]), np.array([m for _, m in cells])
 
     ours = benjamini_hochberg(p_values, sizes.astype(float), 0.1)
 
-    if not sizes.sum():
+    if sizes.sum():
+        each = multipletests(np.repeat(p_values, sizes), 0.1, "fdr_bh")[0]
+        np.testing.assert_array_equal(np.repeat(ours, sizes), each)
+    else:
         assert not ours.any()
-        return
-    each = multipletests(np.repeat(p_values, sizes), 0.1, "fdr_bh")[0]
-    np.testing.assert_array_equal(np.repeat(ours, sizes), each)
 
 
 ZIPF = (1 / np.arange(1, 101)) / (1 / np.arange(1, 101)).sum()
 
 
-@pytest.mark.parametrize("prior", [0.5, 0.1])
-@pytest.mark.parametrize(("n1", "n0"), [(500, 500), (100, 900), (900, 100)])
+@pytest.mark.parametrize(("n1", "n0", "prior"), [(500, 500, 0.5), (100, 900, 0.1), (900, 100, 0.5)])
 @pytest.mark.parametrize(
     "shares",
     [np.full(20, 0.05), np.array([0.5, 0.3] + [0.01] * 20), ZIPF],
     ids=["equal mass", "atoms", "zipf"],
 )
 def test_without_leakage_at_most_one_run_in_twenty_flags_anything(shares, n1, n0, prior):
-    rng = np.random.default_rng(7)
-    runs, any_flag = 600, np.zeros(3)
-
+    rng, runs, any_flag = np.random.default_rng(7), 600, np.zeros(3)
     for _ in range(runs):
         counts = categories(rng.multinomial(n1, shares), rng.multinomial(n0, shares))
-        result = [
-            flag_members(counts, prior),
-            flag_members(counts, prior, over=OverCells()),
-            flag_nonmembers(counts, prior),
-        ]
+        by_cells = flag_members(counts, prior, over=OverCells())
+        result = flag_members(counts, prior), by_cells, flag_nonmembers(counts, prior)
         any_flag += [f.flagged.any() for f in result]
 
     assert any_flag.max() / runs <= 0.05
 
 
-@pytest.mark.parametrize("prior", [0.5, 0.1])
-def test_without_leakage_a_continuous_score_flags_in_at_most_one_run_of_twenty(prior):
+@pytest.mark.parametrize(("prior", "digits"), [(0.5, 9), (0.1, 1)])
+def test_without_leakage_a_continuous_score_flags_in_at_most_one_run_of_twenty(prior, digits):
     rng = np.random.default_rng(8)
-    runs = 400
+    samples = (Scores.of(*(rng.normal(size=n).round(digits) for n in (100, 900))) for _ in range(200))
 
-    flagged = [
-        individual_risk(
-            Scores.of(np.round(rng.normal(size=100), digits), np.round(rng.normal(size=900), digits)), prior
-        ).flagged.any()
-        for digits in (1, 9)
-        for _ in range(runs // 2)
-    ]
-
-    assert np.mean(flagged) <= 0.05
+    assert np.mean([individual_risk(each, prior).flagged.any() for each in samples]) <= 0.05
 
 
 @pytest.mark.parametrize("over", [OverRecords(), OverCells()], ids=lambda o: o.name)
 @pytest.mark.parametrize(
-    ("size", "records", "tau"),
-    [(100, 2000, 0.0), (100, 20_000, 0.0), (100, 20_000, 0.2), (1000, 20_000, 0.0)],
+    ("size", "records", "tau", "prior"),
+    [(100, 2000, 0.0, 0.2), (100, 20_000, 0.0, 0.5), (100, 20_000, 0.2, 0.2), (1000, 20_000, 0.0, 0.5)],
 )
-@pytest.mark.parametrize("prior", [0.5, 0.2])
 def test_one_flag_in_twenty_is_false_at_most(size, records, tau, prior, over):
-    rng = np.random.default_rng(9)
+    rng, runs = np.random.default_rng(9), 100
     limit = (1 + tau) / (1 - tau)  # r/q at the threshold
-    leaking = np.arange(size) < 0.12 * size
-    at_limit = ~leaking & (np.arange(size) < 0.4 * size)
-    q = np.full(size, 1 / size)
+    place, q = np.arange(size), np.full(size, 1 / size)
+    leaking, at_limit = place < 0.12 * size, (place >= 0.12 * size) & (place < 0.4 * size)
     ratio = np.where(leaking, 2 * limit, np.where(at_limit, limit, 0.0))
-    ratio[~leaking & ~at_limit] = (1 - (q * ratio).sum()) / q[~leaking & ~at_limit].sum()
-    threshold = risk_of(limit, 1.0, prior)
-    runs, false, result = 100, 0.0, 0.0
+    ratio[place >= 0.4 * size] = (1 - (q * ratio).sum()) / q[place >= 0.4 * size].sum()
+    threshold, false, result = risk_of(limit, 1.0, prior), 0.0, 0.0
 
     for _ in range(runs):
         counts = categories(rng.multinomial(records // 2, q * ratio), rng.multinomial(records // 2, q))
@@ -385,19 +330,15 @@ def test_one_flag_in_twenty_is_false_at_most(size, records, tau, prior, over):
     assert result > (0.9 if records / size == 200 else 0.02)
 
 
-def test_nonmember_flags_mirror_member_flags():
+def test_nonmember_flags_mirror_member_flags_and_no_risk_passes_a_threshold_of_one():
     members, nonmembers = [40, 10, 5, 45], [10, 200, 300, 390]
-
     mirrored = flag_nonmembers(categories(nonmembers, members), 0.7, threshold=-0.1)
-
     direct = flag_members(categories(members, nonmembers), 0.3, threshold=0.1)
+
     np.testing.assert_array_equal(mirrored.flagged, direct.flagged)
     assert mirrored.threshold == -0.1
     assert 0 < direct.flagged.sum() < 4
-
-
-def test_a_threshold_that_no_risk_can_pass_is_refused():
-    with pytest.raises(OutOfRange, match="threshold"):
+    with pytest.raises(errors.OutOfRange, match="threshold"):
         flag_members(categories([3], [4]), 0.3, threshold=1.0)
 
 
@@ -413,22 +354,21 @@ def leaky():
 def test_every_record_gets_the_row_of_its_cell_members_first(leaky):
     result = individual_risk(leaky, 0.2)
 
-    cell = result.cells.counts.cells.locate(np.concatenate([leaky.members, leaky.nonmembers]))
-    np.testing.assert_array_equal(result.cell, cell)
-    np.testing.assert_array_equal(result.risk, np.abs(result.cells.signed_risk[cell]))
-    np.testing.assert_array_equal(result.posterior, result.cells.posterior[cell])
-    np.testing.assert_array_equal(result.lower, result.cells.pointwise.lower[cell])
-    np.testing.assert_array_equal(result.upper, result.cells.pointwise.upper[cell])
-    np.testing.assert_array_equal(result.simultaneous_lower, result.cells.simultaneous.lower[cell])
-    np.testing.assert_array_equal(result.simultaneous_upper, result.cells.simultaneous.upper[cell])
-    np.testing.assert_array_equal(result.flagged, result.flags.flagged[cell])
+    cells = result.cells
+    cell = cells.counts.cells.locate(np.concatenate([leaky.members, leaky.nonmembers]))
+    of_cells = {
+        "cell": np.arange(cells.size), "risk": np.abs(cells.signed_risk), "posterior": cells.posterior,
+        "lower": cells.pointwise.lower, "upper": cells.pointwise.upper, "flagged": result.flags.flagged,
+        "simultaneous_lower": cells.simultaneous.lower, "simultaneous_upper": cells.simultaneous.upper,
+    }  # fmt: skip
+    for name, column in of_cells.items():
+        np.testing.assert_array_equal(getattr(result, name), column[cell], err_msg=name)
     assert 0 < result.flagged.sum() < result.size
     assert result.cautions == ()
 
 
 def test_a_target_beyond_the_sample_is_unknown_not_extrapolated(leaky):
     top = max(leaky.members.max(), leaky.nonmembers.max())
-
     result = individual_risk(leaky, 0.2, targets=[top, np.nextafter(top, np.inf), -50.0, 0.0])
 
     assert [r is None for r in result.risk.tolist()] == [False, True, True, False]
@@ -441,29 +381,22 @@ def test_a_target_beyond_the_sample_is_unknown_not_extrapolated(leaky):
     assert np.isfinite(result.risk.data).all()
 
 
-def test_a_category_never_sampled_is_unknown():
-    scores = Scores.of(["a"] * 30 + ["b"] * 10, ["a"] * 20 + ["b"] * 60)
-
-    result = individual_risk(scores, 0.3, targets=["b", "aa", "z"])
-
-    assert [r is None for r in result.risk.tolist()] == [False, True, True]
-
-
-def test_a_vector_outside_the_sampled_box_is_unknown():
+def test_a_category_never_sampled_and_a_vector_outside_the_sampled_box_are_unknown():
+    words = Scores.of(["a"] * 30 + ["b"] * 10, ["a"] * 20 + ["b"] * 60)
     scores = Scores.of(*vector_shift(2, 0.3).draw(np.random.default_rng(0), 200, 200))
-
+    of_words = individual_risk(words, 0.3, targets=["b", "aa", "z"])
     result = individual_risk(scores, 0.3, targets=[[0.0, 0.0], [0.0, 99.0]])
 
+    assert of_words.risk.mask.tolist() == [False, True, True]
     assert isinstance(result.cells.counts.cells, Halves)
     assert result.risk.mask.tolist() == [False, True]
     for data in (scores, by_boxes(scores, 8)):
-        with pytest.raises(DimensionMismatch):
+        with pytest.raises(errors.DimensionMismatch):
             individual_risk(data, 0.3, targets=[0.0, 1.0])
 
 
 def test_counts_answer_for_named_targets_as_the_scores_do(leaky):
     grid = by_grid(leaky)
-
     result = individual_risk(grid, 0.2, targets=[0.0, 1.0, 40.0])
 
     assert isinstance(grid.cells, Grid)
@@ -471,7 +404,7 @@ def test_counts_answer_for_named_targets_as_the_scores_do(leaky):
     direct = individual_risk(leaky, 0.2, targets=[0.0, 1.0, 40.0])
     np.testing.assert_allclose(result.lower, direct.lower, atol=0.01)
     assert result.risk.mask.tolist() == direct.risk.mask.tolist() == [False, False, True]
-    with pytest.raises(TooFewRecords, match="targets"):
+    with pytest.raises(errors.TooFewRecords, match="targets"):
         individual_risk(grid, 0.2)
 
 
@@ -480,53 +413,42 @@ def test_counts_on_open_intervals_are_told_how_far_the_sample_reached():
     reach = SampleRange(np.array([-2.0]), np.array([3.0]))
 
     assert individual_risk(counts, 0.3, targets=[-5.0, 2.0]).risk.mask.tolist() is False
-    assert individual_risk(counts, 0.3, targets=[-5.0, 2.0], sample_range=reach).risk.mask.tolist() == [
-        True,
-        False,
-    ]
+    told = individual_risk(counts, 0.3, targets=[-5.0, 2.0], sample_range=reach)
+    assert told.risk.mask.tolist() == [True, False]
 
 
 @pytest.mark.parametrize(
-    ("targets", "error"),
+    ("name", "given_as", "error"),
     [
-        (["x"], MixedTypes),
-        ([0.1, np.nan], NotFinite),
-        ([[0.1, 0.2]], DimensionMismatch),
-        (0.5, InputError),
-        ([[1.0], [1.0, 2.0]], RaggedRows),
+        ("targets", ["x"], errors.MixedTypes),
+        ("targets", [0.1, np.nan], errors.NotFinite),
+        ("targets", [[0.1, 0.2]], errors.DimensionMismatch),
+        ("targets", 0.5, errors.InputError),
+        ("targets", [[1.0], [1.0, 2.0]], errors.RaggedRows),
+        ("groups", np.array(["a"] * 7), errors.DimensionMismatch),
+        ("groups", np.array([np.nan] * 1000), errors.NotFinite),
+        ("groups", np.array([None, 1] * 500), errors.MixedTypes),
     ],
 )
-def test_targets_of_another_kind_are_refused(leaky, targets, error):
-    with pytest.raises(error, match="targets"):
-        individual_risk(leaky, 0.2, targets=targets)
-
-
-def test_no_targets_give_no_rows(leaky):
-    result = individual_risk(leaky, 0.2, targets=[])
-
-    assert result.risk.tolist() == result.lower.tolist() == result.flagged.tolist() == []
-    assert result.top(3).size == 0
+def test_targets_and_labels_that_do_not_fit_are_refused(leaky, name, given_as, error):
+    with pytest.raises(error, match=name):
+        individual_risk(leaky, 0.2, **{name: given_as})
 
 
 def test_the_top_are_the_surest_members_in_order_and_the_unknown_last(leaky):
-    targets = [-2.0, 99.0, 2.5, 0.3, 1.5, 2.6]
-
-    result = individual_risk(leaky, 0.2, targets=targets)
+    result = individual_risk(leaky, 0.2, targets=[-2.0, 99.0, 2.5, 0.3, 1.5, 2.6])
+    none = individual_risk(leaky, 0.2, targets=[])
+    one_alone = individual_risk(categories([1, 60, 39], [0, 20, 80]), 0.3, targets=[0, 2, 1])
 
     signed = result.cells.signed_simultaneous.lower
     best = sorted((i for i in range(6) if i != 1), key=lambda i: (-signed[result.cell[i]], i))
     np.testing.assert_array_equal(result.top(3).index, best[:3])
     assert result.top(6).index[-1] == 1
     assert result.top(99).size == 6
-
-
-def test_a_single_member_alone_in_its_cell_is_not_at_the_top():
-    counts = categories([1, 60, 39], [0, 20, 80])
-
-    result = individual_risk(counts, 0.3, targets=[0, 2, 1])
-
-    assert result.risk[0] == 1.0
-    assert result.top(1).index.tolist() == [2]
+    assert none.risk.tolist() == none.lower.tolist() == none.flagged.tolist() == []
+    assert none.top(3).size == 0
+    assert one_alone.risk[0] == 1.0
+    assert one_alone.top(1).index.tolist() == [2]  # not the single member in its cell
 
 
 @pytest.mark.parametrize("spread", [1.0, 1e-300, 1e300])
@@ -537,7 +459,6 @@ def test_cells_found_by_buckets_are_those_found_by_searching(spread):
     scores = np.concatenate(
         [scores, cuts, np.nextafter(cuts, -np.inf), np.nextafter(cuts, np.inf), [-1e308, 1e308]]
     )
-
     result = cell_of(scores, Intervals(cuts))
 
     np.testing.assert_array_equal(result, np.searchsorted(cuts, scores, side="right"))
@@ -546,9 +467,7 @@ def test_cells_found_by_buckets_are_those_found_by_searching(spread):
 def test_monotone_transforms_of_the_score_change_nothing(leaky):
     bent = Scores.of(np.exp(leaky.members), np.exp(leaky.nonmembers), "continuous")
 
-    cells = individual_risk(bent, 0.2)
-
-    np.testing.assert_array_equal(cells.lower, individual_risk(leaky, 0.2).lower)
+    np.testing.assert_array_equal(individual_risk(bent, 0.2).lower, individual_risk(leaky, 0.2).lower)
 
 
 # a few memorised records, and cells that hold more than one kind
@@ -566,7 +485,7 @@ def memorised(rng, n, share):
 @pytest.mark.parametrize("tied", [False, True])
 @pytest.mark.parametrize("sign", [1, -1])
 def test_one_percent_of_rows_copied_into_a_release_are_all_flagged(sign, tied):
-    for seed in range(25):
+    for seed in range(8):
         rng = np.random.default_rng(seed)
         copies = np.full(50, 12.0) if tied else rng.normal(12.0, 1.0, 50)
         members = sign * np.concatenate([copies, rng.normal(size=4950)])
@@ -577,24 +496,21 @@ def test_one_percent_of_rows_copied_into_a_release_are_all_flagged(sign, tied):
         assert result.n_flagged < 120
 
 
-@pytest.mark.parametrize(
-    ("n1", "n0", "share"), [(500, 500, 0.02), (200, 1800, 0.02), (5000, 5000, 0.01), (5000, 5000, 0.1)]
-)
+@pytest.mark.parametrize(("n1", "n0", "share"), [(500, 500, 0.02), (200, 1800, 0.02), (5000, 5000, 0.01)])
 def test_the_interval_of_a_memorised_record_reaches_one(n1, n0, share):
-    rng, runs, near, exactly = np.random.default_rng(21), 100, 0, 0
-
-    for _ in range(runs):
+    rng, uppers = np.random.default_rng(21), []
+    for _ in range(60):
         members, known = memorised(rng, n1, share)
-        upper = individual_risk(Scores.of(members, rng.normal(size=n0))).upper[rng.choice(known)]
-        near += upper >= 0.95
-        exactly += upper == 1.0
+        uppers.append(individual_risk(Scores.of(members, rng.normal(size=n0))).upper[rng.choice(known)])
 
-    assert near >= 98
-    assert exactly >= 85  # of one memorised record the two at the very end may be one of each side
+    assert np.mean(np.array(uppers) >= 0.95) >= 0.98
+    assert (
+        np.mean(np.array(uppers) == 1.0) >= 0.8
+    )  # of one memorised record the two at the end may be one of each side
 
 
 @pytest.mark.parametrize("prior", [0.5, 0.1])
-@pytest.mark.parametrize("sides", [(25, 15), (50, 70), (1000, 1000), (200, 1800), (3000, 300), (5000, 5001)])
+@pytest.mark.parametrize("sides", [(25, 15), (50, 70), (1000, 1000), (200, 1800), (3000, 300)])
 def test_no_record_of_a_separated_sample_is_said_to_be_safe(sides, prior):
     result = individual_risk(Scores.of(np.arange(sides[0]) + 1e6, np.arange(sides[1])), prior)
 
@@ -604,37 +520,31 @@ def test_no_record_of_a_separated_sample_is_said_to_be_safe(sides, prior):
     assert (result.simultaneous_lower <= result.lower).all()
 
 
-@pytest.mark.parametrize("sides", [(500, 500), (100, 900), (900, 100)])
-@pytest.mark.parametrize("shift", [0.0, 0.6])
+@pytest.mark.parametrize(
+    ("shift", "sides"), [(0.0, (500, 500)), (0.0, (100, 900)), (0.6, (500, 500)), (0.6, (900, 100))]
+)
 def test_limits_hold_for_all_narrowing_cells_at_once_and_flags_without_leak_are_rare(shift, sides):
-    rng, runs, above, below, flags = np.random.default_rng(22), 400, 0, 0, 0
-
+    rng, runs, above, below, flags = np.random.default_rng(22), 250, 0, 0, 0
     for _ in range(runs):
         result = individual_risk(Scores.of(rng.normal(shift, size=sides[0]), rng.normal(size=sides[1])))
         cuts, together = result.cells.counts.cells.cuts, result.cells.signed_simultaneous
-        r, q = (np.diff(ndtr(cuts - at), prepend=0.0, append=1.0) for at in (shift, 0.0))
-        truth = risk_of(r, q, 0.5)
+        truth = risk_of(*(np.diff(ndtr(cuts - at), prepend=0.0, append=1.0) for at in (shift, 0.0)), 0.5)
         above += (together.lower > truth + 1e-9).any()
         below += (together.upper < truth - 1e-9).any()
         flags += result.flagged.any()
 
-    most = 0.025 + 2.6 * np.sqrt(0.025 * 0.975 / runs)
-    assert max(above, below) / runs <= most
-    assert shift or flags / runs <= 0.05
+    assert max(above, below) <= most_misses(runs)
+    assert shift or flags <= most_misses(runs, 0.05)
 
 
 @pytest.mark.parametrize(("n1", "n0", "share"), [(500, 500, 0.02), (200, 1800, 0.05), (2000, 2000, 0.01)])
 def test_of_the_flags_of_narrowing_cells_at_most_one_in_twenty_is_false(n1, n0, share):
     rng, runs, false = np.random.default_rng(23), 150, 0.0
-
     for _ in range(runs):
         members, _ = memorised(rng, n1, share)
         result = individual_risk(Scores.of(members, rng.normal(size=n0)))
-        cuts, flagged, records = (
-            result.cells.counts.cells.cuts,
-            result.flags.flagged,
-            result.cells.counts.pooled,
-        )
+        counts, flagged = result.cells.counts, result.flags.flagged
+        cuts, records = counts.cells.cuts, counts.pooled
         r = np.diff((1 - share) * ndtr(cuts) + share * ndtr((cuts - 8.0) / 0.5), prepend=0.0, append=1.0)
         q = np.diff(ndtr(cuts), prepend=0.0, append=1.0)
         false += records[flagged & (r <= q)].sum() / max(1, records[flagged].sum()) / runs
@@ -642,18 +552,13 @@ def test_of_the_flags_of_narrowing_cells_at_most_one_in_twenty_is_false(n1, n0, 
     assert false <= 0.05
 
 
-def test_a_leak_that_a_group_shares_is_flagged_though_no_cell_of_it_shows_it():
-    counts = Counts(np.array([17, 17, 17, 17, 32]), np.array([8, 8, 8, 8, 68]), Intervals(np.arange(4.0)))
-    groups = np.array([0, 4])
+def test_a_leak_of_a_whole_group_is_flagged_and_an_exposed_cell_exposes_no_group():
+    spread = Counts(np.array([17, 17, 17, 17, 32]), np.array([8, 8, 8, 8, 68]), Intervals(np.arange(4.0)))
+    one = Counts(np.array([30, 20, 50, 100]), np.array([0, 22, 56, 122]), Intervals(np.arange(3.0)))
 
-    assert flag_members(counts, 0.5, groups=groups).flagged.tolist() == [True] * 4 + [False]
-    assert not flag_members(counts, 0.5, over=OverCells()).flagged.all()
-
-
-def test_an_exposed_cell_does_not_make_its_group_exposed():
-    counts = Counts(np.array([30, 20, 50, 100]), np.array([0, 22, 56, 122]), Intervals(np.arange(3.0)))
-
-    assert flag_members(counts, 0.5, groups=np.array([0, 3])).flagged.tolist() == [True, False, False, False]
+    assert flag_members(spread, 0.5, groups=np.array([0, 4])).flagged.tolist() == [True] * 4 + [False]
+    assert not flag_members(spread, 0.5, over=OverCells()).flagged.all()
+    assert flag_members(one, 0.5, groups=np.array([0, 3])).flagged.tolist() == [True, False, False, False]
 
 
 def test_the_top_are_ranked_by_their_own_cell_not_by_what_its_limits_reach_beside_it():
@@ -669,21 +574,15 @@ def test_the_top_are_ranked_by_their_own_cell_not_by_what_its_limits_reach_besid
 
 def test_cells_narrow_alike_towards_both_ends_and_labels_have_no_say():
     scores = np.random.default_rng(0).normal(size=4000)
-
-    one, other, mirrored = (
-        risk_cells(Scores.of(*sides))
-        for sides in (
-            (scores[:2000], scores[2000:]),
-            (scores[::2], scores[1::2]),
-            (-scores[:2000], -scores[2000:]),
-        )
-    )
+    first, second = scores[:2000], scores[2000:]
+    sides = (first, second), (scores[::2], scores[1::2]), (-first, -second)
+    one, other, mirrored = (risk_cells(Scores.of(*each)) for each in sides)
 
     np.testing.assert_array_equal(one.cells.cuts, other.cells.cuts)
     assert one.pooled[:4].tolist() == mirrored.pooled[:4].tolist() == sorted(one.pooled[:4])
     assert 16 <= one.pooled[0] < 32
     assert one.size <= 20 + 2 * 4
-    assert risk_cells(Scores.of(scores[:2000], scores[2000:]), 7).size == 7
+    assert risk_cells(Scores.of(first, second), 7).size == 7
 
 
 def test_a_tie_at_either_end_has_a_cell_of_its_own():
@@ -700,7 +599,6 @@ def test_what_a_cell_reaches_only_moves_the_end_away_from_no_leak():
         np.array([-0.2, 0.3, -0.6]), np.array([0.2, 0.5, -0.3]), 0.95, Guarantee("", "", finite_sample=True)
     )
     reach = Reach(np.array([0, 1, 2, 2]), np.zeros(4), np.zeros(4))
-
     wider = reach.widen(limits, (np.array([-0.9, -0.8, -0.7, -0.65]), np.array([0.1, 0.9, 0.4, 0.8])), 0.0)
 
     np.testing.assert_array_equal(wider.lower, [-0.9, 0.3, -0.7])
@@ -713,7 +611,6 @@ def test_what_a_cell_reaches_only_moves_the_end_away_from_no_leak():
 def test_a_group_has_the_mean_of_its_records_and_limits_that_average_theirs(leaky):
     rng = np.random.default_rng(13)
     labels = rng.choice(["x", "y", "z"], 1000)
-
     result = individual_risk(leaky, 0.2, groups=labels)
 
     for g, label in enumerate(result.groups.labels):
@@ -737,8 +634,7 @@ def test_a_group_of_unknown_records_only_is_masked(leaky):
 
 @pytest.mark.parametrize("prior", [0.5, 0.1])
 def test_mean_risks_of_groups_are_covered_all_at_once(prior):
-    rng, world, runs, hits = np.random.default_rng(14), gaussian_shift(0.5), 200, 0
-
+    rng, world, runs, hits = np.random.default_rng(14), gaussian_shift(0.5), 100, 0
     for _ in range(runs):
         labels = rng.choice(5, 600, p=[0.6, 0.3, 0.06, 0.03, 0.01])
         result = individual_risk(Scores.of(*world.draw(rng, 200, 400)), prior, groups=labels)
@@ -746,14 +642,13 @@ def test_mean_risks_of_groups_are_covered_all_at_once(prior):
         means = np.array([truth[labels == g].mean() for g in result.groups.labels])
         hits += ((result.groups.lower <= means) & (means <= result.groups.upper)).all()
 
-    assert hits / runs >= 0.95
+    assert runs - hits <= most_misses(runs, 0.05)
 
 
 def test_counts_of_groups_add_up_on_shared_cells_and_small_groups_say_so(leaky):
     cells = risk_cells(leaky).cells
     member_groups = np.repeat(["big", "odd"], [290, 10])
     nonmember_groups = np.repeat(["big", "alone"], [695, 5])
-
     groups = {g.label: g for g in group_counts(leaky, member_groups, nonmember_groups, cells)}
 
     assert [c.code for g in ("odd", "alone") for c in groups[g].cautions] == ["group_too_small"] * 2
@@ -765,12 +660,3 @@ def test_counts_of_groups_add_up_on_shared_cells_and_small_groups_say_so(leaky):
         groups["big"].counts.members, np.bincount(cells.locate(big), minlength=cells.size)
     )
     assert (groups["big"].n_members, groups["odd"].n_members, groups["alone"].n_members) == (290, 10, 0)
-
-
-@pytest.mark.parametrize(
-    ("groups", "error"),
-    [(["a"] * 7, DimensionMismatch), ([np.nan] * 1000, NotFinite), ([None, 1] * 500, MixedTypes)],
-)
-def test_labels_that_do_not_fit_are_refused(leaky, groups, error):
-    with pytest.raises(error, match="groups"):
-        individual_risk(leaky, 0.2, groups=np.array(groups))

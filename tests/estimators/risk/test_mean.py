@@ -14,19 +14,17 @@ PRIORS = (0.01, 0.1, 0.5, 0.9)
 
 @pytest.mark.parametrize("prior", PRIORS)
 @pytest.mark.parametrize("world", [identical(), gaussian_shift(0.3), scale()], ids=lambda world: world.name)
-def test_the_mean_of_the_true_risk_over_the_mixture_is_the_true_advantage(
-    world: object, prior: float
-) -> None:
+def test_the_mean_of_the_true_risk_over_the_mixture_is_the_true_advantage(world, prior) -> None:
     cuts = np.linspace(-6, 7, 200_001)
-    r, q = (np.diff(cdf(cuts)) for cdf in (world.member_cdf, world.nonmember_cdf))  # type: ignore[attr-defined]
+    r, q = (np.diff(cdf(cuts)) for cdf in (world.member_cdf, world.nonmember_cdf))
     mixture = prior * r + (1 - prior) * q
     risk = np.abs(prior * r - (1 - prior) * q) / np.where(mixture > 0, mixture, 1)
 
-    assert (mixture * risk).sum() == pytest.approx(world.truth(prior), abs=1e-4)  # type: ignore[attr-defined]
+    assert (mixture * risk).sum() == pytest.approx(world.truth(prior), abs=1e-4)
 
 
 @pytest.mark.parametrize("prior", PRIORS)
-def test_the_mean_of_the_risks_that_are_stated_is_the_sum_over_their_cells(prior: float) -> None:
+def test_the_mean_of_the_risks_that_are_stated_is_the_sum_over_their_cells(prior) -> None:
     rng = np.random.default_rng(0)
     scores = Scores.of(rng.normal(0.5, 1, 300), rng.normal(0, 1, 900))
     risks = individual_risk(scores, prior)
@@ -64,9 +62,9 @@ def test_the_interval_is_that_of_the_advantage_and_says_so() -> None:
 
 @pytest.mark.parametrize(("prior", "n1", "n0"), [(0.5, 100, 100), (0.01, 40, 400), (0.9, 300, 60)])
 def test_the_interval_covers_the_true_mean_where_the_plug_in_lies_above_what_its_cells_can_tell(
-    prior: float, n1: int, n0: int
+    prior, n1, n0
 ) -> None:
-    rng, runs, low, high, excess = np.random.default_rng(1), 40, 0, 0, 0.0
+    rng, runs, low, high, excess = np.random.default_rng(1), 20, 0, 0, 0.0
     for world in (identical(), gaussian_shift(0.3), categories(6, 0.2)):
         for run in range(runs):
             scores = Scores.of(*world.draw(rng, n1, n0))
@@ -87,7 +85,6 @@ def test_the_plug_in_may_lie_below_the_mean_risk_and_the_interval_does_not() -> 
     """Two cells cut at the median tell nothing of a leak that has two sides."""
     world = scale(3.0)
     scores = Scores.of(*world.draw(np.random.default_rng(2), 2000, 2000))
-
     mean = mean_risk(scores, risk_by_cell(scores, bins=2).cells, bins=2)
 
     assert mean.plug_in < 0.1 < world.truth(0.5)

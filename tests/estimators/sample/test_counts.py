@@ -14,6 +14,7 @@ from estimators.sample.cells import Boxes, Categories, Grid, Intervals
 from estimators.sample.counting import by_lattice
 from estimators.sample.counts import GRID_CELLS, Counts
 from estimators.sample.scores import Query, Scores
+from tests.cases import each_case
 
 
 def same(a: Counts, b: Counts) -> bool:
@@ -36,7 +37,6 @@ def join(parts: list[Scores]) -> Scores:
 def test_shards_of_a_growing_grid_merged_out_of_order_equal_one_pass() -> None:
     shards = [draw(seed, spread=10.0 ** (seed - 3)) for seed in range(7)]
     whole = counting.by_grid(join(shards))
-
     total = counting.by_grid(shards[5])
     for index in (2, 6, 0, 4, 1, 3):
         total = total.merge(counting.by_grid(shards[index]))
@@ -52,7 +52,7 @@ def test_shards_of_a_growing_grid_merged_out_of_order_equal_one_pass() -> None:
         max_size=3,
     )
 )
-def test_grid_merging_is_associative_and_commutative_for_any_finite_scores(values: list[list[float]]) -> None:
+def test_grid_merging_is_associative_and_commutative_for_any_finite_scores(values) -> None:
     a, b, c = (counting.by_grid(Scores.of(v[:8], v[8:], Query.CONTINUOUS)) for v in values)
 
     assert same(a.merge(b).merge(c), a.merge(b.merge(c)))
@@ -66,53 +66,33 @@ def test_a_growing_grid_never_spans_more_than_its_limit() -> None:
     assert cells.keys[-1] - cells.keys[0] < GRID_CELLS
 
 
-def test_categories_merge_by_label() -> None:
-    a = counting.by_category(Scores.of(list("aaaabbbb"), list("aaaaaaab")))
-    b = counting.by_category(Scores.of(list("bbbbcccc"), list("cccccccb")))
-
-    total = a.merge(b)
-
-    assert total.cells.to_dict()["labels"] == ["a", "b", "c"]
-    assert total.members.tolist() == [4, 8, 4]
-    assert total.nonmembers.tolist() == [7, 2, 7]
-
-
-def test_counts_on_different_cuts_do_not_merge() -> None:
-    a, b = counting.by_edges(draw(1), [0.0]), counting.by_edges(draw(1), [0.5])
-
-    with pytest.raises(IncompatibleCells, match="count both on the same cells"):
-        a.merge(b)
+VECTORS = Scores.of(*(np.random.default_rng(n).normal(size=(n, 2)) for n in (300, 200)))
 
 
 @pytest.mark.parametrize(
-    "make",
+    "counts",
     [
-        counting.by_grid,
-        counting.by_rank,
-        lambda s: counting.by_edges(s, [-1.0, 0.0, 1.0]),
-        lambda s: counting.by_category(Scores.of(np.round(s.members), np.round(s.nonmembers), "discrete")),
+        counting.by_grid(draw(7)),
+        counting.by_rank(draw(7)),
+        counting.by_edges(draw(7), [-1.0, 0.0, 1.0]),
+        counting.by_category(Scores.of(np.round(draw(7).members), np.round(draw(7).nonmembers), "discrete")),
+        counting.by_boxes(VECTORS, 16),
+        counting.by_lattice(VECTORS, 10),
     ],
+    ids=lambda counts: counts.cells.kind,
 )
-def test_counts_survive_json(make: object) -> None:
-    counts = make(draw(7))  # type: ignore[operator]
-
-    back = Counts.from_dict(json.loads(json.dumps(counts.to_dict())))
-
-    assert same(back, counts)
-
-
-def test_boxes_and_lattices_survive_json() -> None:
-    rng = np.random.default_rng(0)
-    scores = Scores.of(rng.normal(size=(300, 2)), rng.normal(size=(200, 2)))
-    for counts in (counting.by_boxes(scores, 16), counting.by_lattice(scores, 10)):
-        assert same(Counts.from_dict(json.loads(json.dumps(counts.to_dict()))), counts)
+def test_counts_survive_json(counts) -> None:
+    assert same(Counts.from_dict(json.loads(json.dumps(counts.to_dict()))), counts)
 
 
 def test_posted_counts_with_outer_edges_equal_those_with_inner_cuts() -> None:
-    a = Counts.of([5, 3, 2], [1, 4, 5], [0.0, 1.0, 2.0, 3.0])
-    b = Counts.of([5, 3, 2], [1, 4, 5], [1.0, 2.0])
+    sides = [5, 3, 2], [1, 4, 5]
 
-    assert same(a, b)
+    assert same(Counts.of(*sides, [0.0, 1.0, 2.0, 3.0]), Counts.of(*sides, [1.0, 2.0]))
+
+
+def posted(**cells: object) -> dict[str, object]:
+    return {"members": [1, 2], "nonmembers": [1, 2], "cells": cells or None}
 
 
 @pytest.mark.parametrize(
@@ -127,62 +107,54 @@ def test_posted_counts_with_outer_edges_equal_those_with_inner_cuts() -> None:
         ({"members": ["a"], "nonmembers": [1]}, "need whole numbers"),
         ({"members": [1], "nonmembers": [1], "cells": {"kind": "circle"}}, "unknown kind"),
         ({"members": [1], "nonmembers": [1], "cells": {"kind": "grid"}}, "incomplete"),
+        (posted(), None),
+        (posted(kind="grid", exponent=0, keys=[2, 1]), None),
+        (posted(kind="grid", exponent=99999, keys=[1, 2]), None),
+        (posted(kind="grid", exponent=0, keys=[1, 10**30]), None),
+        (posted(kind="categories", labels=["b", "b"]), None),
+        (posted(kind="values", labels=[np.nan, 1.0]), None),
+        (posted(kind="boxes", axes=[-5], cuts=[1.0]), None),
     ],
 )
-def test_malformed_counts_are_refused_with_the_reason(value: dict[str, object], match: str) -> None:
+def test_malformed_counts_are_refused_with_the_reason(value, match) -> None:
     with pytest.raises(InvalidCounts, match=match):
         Counts.from_dict(value)
 
 
-def test_counts_without_records_are_refused() -> None:
-    with pytest.raises(TooFewRecords):
-        Counts.of([0, 0], [1, 1])
+NAMES = [f"user-{i}" for i in range(200)]
+ROWS = np.random.default_rng(0).normal(size=(50, 20))
 
 
-def test_every_record_in_a_cell_of_its_own_is_refused() -> None:
-    labels = [f"user-{i}" for i in range(200)]
-
-    with pytest.raises(TooManyCells, match="each of the 200 records has a cell of its own"):
-        counting.by_category(Scores.of(labels[:100], labels[100:]))
-
-
-def test_a_million_distinct_strings_are_refused_and_not_scored() -> None:
-    labels = np.char.add("u", np.arange(1_000_000).astype(str))
-
-    with pytest.raises(TooManyCells):
-        counting.by_category(Scores.of(labels[::2], labels[1::2]))
-
-
-def test_a_hundred_bins_on_twenty_axes_are_refused() -> None:
-    rows = np.random.default_rng(0).normal(size=(50, 20))
-
-    with pytest.raises(TooManyCells, match="use fewer bins"):
-        counting.by_lattice(Scores.of(rows, rows))
+@each_case(
+    "ask, error, words",
+    [
+        (lambda: Counts.of([0, 0], [1, 1]), TooFewRecords, None),
+        (lambda: counting.by_category(Scores.of(NAMES[:100], NAMES[100:])), TooManyCells,
+         "each of the 200 records has a cell of its own"),
+        (lambda: counting.by_lattice(Scores.of(ROWS, ROWS), 100), TooManyCells, "use fewer bins"),
+        (lambda: counting.by_edges(draw(1), [0.0]).merge(counting.by_edges(draw(1), [0.5])), IncompatibleCells,
+         "count both on the same cells"),
+        (lambda: counting.on_cells(Scores.of(list("aaaaaaaab"), ["a"] * 9), Categories(np.array(["a"]))), InputError,
+         "record 8 falls into none"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_counted_is_refused(ask, error, words) -> None:
+    with pytest.raises(error, match=words):
+        ask()
 
 
-def test_the_lattice_counts_what_numpy_counts() -> None:
-    scores = draw(3, 2000)
-    low = min(scores.members.min(), scores.nonmembers.min())
-    high = max(scores.members.max(), scores.nonmembers.max())
-
-    counts = counting.by_lattice(scores, 100)
-
-    expected, _ = np.histogram(scores.members, bins=100, range=(low, high))
-    np.testing.assert_array_equal(counts.members, expected)
-    assert counts.n_nonmembers == scores.n_nonmembers
-
-
-def test_the_two_dimensional_lattice_counts_what_numpy_counts() -> None:
+@pytest.mark.parametrize(("axes", "bins"), [(1, 100), (2, 10)])
+def test_the_lattice_counts_what_numpy_counts(axes, bins) -> None:
     rng = np.random.default_rng(0)
-    a, b = rng.normal(size=(500, 2)), rng.normal(size=(400, 2))
-    low, high = np.minimum(a.min(0), b.min(0)), np.maximum(a.max(0), b.max(0))
+    a, b = rng.normal(size=(500, axes)), rng.normal(size=(400, axes))
+    ends = list(zip(np.minimum(a.min(0), b.min(0)), np.maximum(a.max(0), b.max(0)), strict=True))
 
-    counts = counting.by_lattice(Scores.of(a, b), 10)
+    counts = counting.by_lattice(Scores.of(a, b), bins)
 
-    expected, _, _ = np.histogram2d(a[:, 0], a[:, 1], bins=10, range=[(low[0], high[0]), (low[1], high[1])])
-    dense = np.zeros(100, dtype=int)
-    dense[counts.cells.keys] = counts.members  # type: ignore[attr-defined]
-    np.testing.assert_array_equal(dense, expected.ravel())
+    for side, column in ((a, counts.members), (b, counts.nonmembers)):
+        dense = np.zeros(bins**axes, dtype=int)
+        dense[counts.cells.keys if axes > 1 else slice(None)] = column
+        np.testing.assert_array_equal(dense, np.histogramdd(side, bins=bins, range=ends)[0].ravel())
 
 
 def test_equal_mass_cells_hold_equal_mass_and_keep_ties_together() -> None:
@@ -198,9 +170,9 @@ def test_equal_mass_cells_hold_equal_mass_and_keep_ties_together() -> None:
 
 
 @pytest.mark.parametrize("transform", [np.exp, lambda x: x**3, np.arctan])
-def test_ranks_do_not_change_under_a_monotone_transform(transform: object) -> None:
+def test_ranks_do_not_change_under_a_monotone_transform(transform) -> None:
     s = draw(5, 900)
-    t = Scores.of(transform(s.members), transform(s.nonmembers), Query.CONTINUOUS)  # type: ignore[operator]
+    t = Scores.of(transform(s.members), transform(s.nonmembers), Query.CONTINUOUS)
 
     for a, b in (
         (counting.by_rank(s), counting.by_rank(t)),
@@ -211,10 +183,9 @@ def test_ranks_do_not_change_under_a_monotone_transform(transform: object) -> No
 
 
 @pytest.mark.parametrize(
-    "shape",
-    ["normal", "cauchy", "two far clusters", "atom", "constant", "huge", "subnormal", "lognormal"],
+    "shape", ["normal", "cauchy", "two far clusters", "atom", "constant", "huge", "subnormal", "lognormal"]
 )
-def test_fine_cells_of_many_records_agree_with_a_direct_count(shape: str) -> None:
+def test_fine_cells_of_many_records_agree_with_a_direct_count(shape) -> None:
     rng = np.random.default_rng(6)
     x = {
         "normal": lambda n: rng.normal(size=n),
@@ -237,45 +208,34 @@ def test_fine_cells_of_many_records_agree_with_a_direct_count(shape: str) -> Non
     assert counts.pooled.max() <= max(repeats.max() + 160_000 // 4096, 160_000 // 2048), values.size
 
 
-def test_scores_outside_given_categories_are_refused_by_index() -> None:
-    scores = Scores.of(list("aaaaaaaab"), list("aaaaaaaaa"))
-
-    with pytest.raises(InputError, match="record 8 falls into none"):
-        counting.on_cells(scores, Categories(np.array(["a"])))
-
-
 @pytest.mark.parametrize("n", [60, 60_000])
-def test_blocks_add_up_to_the_whole_and_have_the_sizes_asked_for(n: int) -> None:
-    counts = Counts.of([n, 2 * n, 3 * n], [4 * n, n, n])
-
+def test_blocks_add_up_to_the_whole_have_the_sizes_asked_for_and_do_not_overflow(n) -> None:
+    counts, billions = (
+        Counts.of([n, 2 * n, 3 * n], [4 * n, n, n]),
+        Counts.of([2 * 10**9, 10**9], [10**9, 10**9]),
+    )
     members, nonmembers = counts.blocks(np.array([0.1, 0.3, 0.6]), np.random.default_rng(0))
+    many, _ = billions.blocks(np.array([0.5, 0.5]), np.random.default_rng(0))
 
     np.testing.assert_array_equal(members.sum(axis=0), counts.members)
     np.testing.assert_array_equal(nonmembers.sum(axis=0), counts.nonmembers)
     np.testing.assert_array_equal(members.sum(axis=1), np.array([0.6, 1.8, 3.6]) * n)
+    assert many.sum() == 3 * 10**9
+    assert abs(many[0, 0] - 10**9) < 10**6
 
 
 @pytest.mark.parametrize("n", [30, 3000])
-def test_blocks_follow_the_hypergeometric_law_whichever_way_they_are_drawn(n: int) -> None:
+def test_blocks_follow_the_hypergeometric_law_whichever_way_they_are_drawn(n) -> None:
     counts = Counts.of([n, 3 * n], [n, n])
     rng = np.random.default_rng(1)
 
-    draws = np.array([counts.blocks(np.array([0.25, 0.75]), rng)[0][0, 0] for _ in range(4000)])
+    draws = np.array([counts.blocks(np.array([0.25, 0.75]), rng)[0][0, 0] for _ in range(2000)])
 
     total, block = 4 * n, n  # textbook mean and variance of the hypergeometric distribution
     mean = block * n / total
     variance = block * (n / total) * (1 - n / total) * (total - block) / (total - 1)
     assert abs(draws.mean() - mean) < 4 * np.sqrt(variance / 4000)
     assert abs(draws.var() / variance - 1) < 0.1
-
-
-def test_a_billion_records_split_without_overflow() -> None:
-    counts = Counts.of([2 * 10**9, 10**9], [10**9, 10**9])
-
-    members, _ = counts.blocks(np.array([0.5, 0.5]), np.random.default_rng(0))
-
-    assert members.sum() == 3 * 10**9
-    assert abs(members[0, 0] - 10**9) < 10**6
 
 
 def test_boxes_hold_equal_mass_and_answer_for_every_row() -> None:
@@ -290,7 +250,6 @@ def test_boxes_hold_equal_mass_and_answer_for_every_row() -> None:
 
 def test_coarsening_keeps_every_record_and_the_order() -> None:
     fine = counting.by_rank(draw(2, 3000))
-
     coarse = fine.coarsen(20)
 
     assert isinstance(coarse.cells, Intervals)
@@ -300,60 +259,40 @@ def test_coarsening_keeps_every_record_and_the_order() -> None:
 
 
 @pytest.mark.parametrize("distinct", [1, 5, 3000, 60_000])
-def test_text_is_counted_as_numpy_counts_it(distinct: int) -> None:
+def test_text_is_counted_as_numpy_counts_it(distinct) -> None:
     rng = np.random.default_rng(distinct)
     labels = np.array([f"{'é' * (k % 3)}label-{k}" for k in range(distinct)])
-    a, b = labels[rng.integers(0, distinct, 40_000)], labels[rng.integers(0, distinct, 30_000)]
+    sides = [labels[rng.integers(0, distinct, n)] for n in (40_000, 30_000)]
+    counts = counting.by_category(Scores.of(*sides))
 
-    counts = counting.by_category(Scores.of(a, b))
-
-    names, expected = np.unique(a, return_counts=True)
-    assert dict(zip(names.tolist(), expected.tolist(), strict=True)) == {
-        label: n
-        for label, n in zip(counts.cells.to_dict()["labels"], counts.members.tolist(), strict=True)  # type: ignore[call-overload]
-        if n
-    }
-    assert counts.n_nonmembers == 30_000
+    for side, column in zip(sides, (counts.members, counts.nonmembers), strict=True):
+        names, expected = np.unique(side, return_counts=True)
+        assert counts.cells.labels[column > 0].tolist() == names.tolist()
+        assert column[column > 0].tolist() == expected.tolist()
 
 
-def test_labels_of_different_width_on_the_two_sides_meet_in_one_cell() -> None:
-    counts = counting.by_category(Scores.of(["a"] * 8 + ["abc"] * 2, ["a"] * 10 + ["abcdefgh"]))
+def test_categories_merge_by_label_and_those_of_different_width_meet_in_one_cell() -> None:
+    sides = (list("aaaabbbb"), list("aaaaaaab")), (["b"] * 4 + ["abc"] * 4, ["abc"] * 7 + ["abcdefgh"])
+    one, other = (counting.by_category(Scores.of(*each)) for each in sides)
+    total = one.merge(other)
 
-    assert counts.members.tolist() == [8, 2, 0]
-    assert counts.nonmembers.tolist() == [10, 0, 1]
+    assert total.cells.to_dict()["labels"] == ["a", "abc", "abcdefgh", "b"]
+    assert (total.members.tolist(), total.nonmembers.tolist()) == ([4, 4, 0, 8], [7, 7, 1, 1])
+    assert (other.members.tolist(), other.nonmembers.tolist()) == ([4, 0, 4], [7, 1, 0])
 
 
 @pytest.mark.parametrize(
     "bad",
     [[1.0, np.nan], [1.0, np.inf], [1e19, 1.0], [10**30, 1], [None, 1], ["a", "b"], [[1], [1, 2]], [1j, 1]],
 )
-def test_counts_that_are_no_counts_are_refused_by_a_typed_error_that_repeats_nothing(
-    bad: list[object],
-) -> None:
+def test_counts_that_are_no_counts_are_refused_by_a_typed_error_that_repeats_nothing(bad) -> None:
     with pytest.raises(InvalidCounts) as refusal:
-        Counts.of(bad, [1, 2])  # type: ignore[arg-type]
+        Counts.of(bad, [1, 2])
     assert "'a'" not in str(refusal.value)
 
 
-@pytest.mark.parametrize(
-    "cells",
-    [
-        None,
-        {"kind": "grid", "exponent": 0, "keys": [2, 1]},
-        {"kind": "grid", "exponent": 99999, "keys": [1, 2]},
-        {"kind": "grid", "exponent": 0, "keys": [1, 10**30]},
-        {"kind": "categories", "labels": ["b", "b"]},
-        {"kind": "values", "labels": [np.nan, 1.0]},
-        {"kind": "boxes", "axes": [-5], "cuts": [1.0]},
-    ],
-)
-def test_cells_that_were_tampered_with_are_refused(cells: object) -> None:
-    with pytest.raises(InvalidCounts):
-        Counts.from_dict({"members": [1, 2], "nonmembers": [1, 2], "cells": cells})
-
-
 @pytest.mark.parametrize("ends", [(0.0, 1e-310), (0.0, 5e-324), (-1.7e308, 1.7e308), (1.0, 1.0 + 2.3e-16)])
-def test_equal_width_cells_of_any_range_count_every_record(ends: tuple[float, float]) -> None:
+def test_equal_width_cells_of_any_range_count_every_record(ends) -> None:
     counts = by_lattice(Scores.of(ends * 10, ends * 10, Query.CONTINUOUS), 100)
 
     assert (counts.n_members, counts.n_nonmembers) == (20, 20)
@@ -361,7 +300,7 @@ def test_equal_width_cells_of_any_range_count_every_record(ends: tuple[float, fl
 
 
 @pytest.mark.parametrize("n", [60, 60_000])
-def test_several_shuffles_are_the_same_as_one_after_the_other(n: int) -> None:
+def test_several_shuffles_are_the_same_as_one_after_the_other(n) -> None:
     counts = Counts.of([n, 2 * n, 3 * n], [4 * n, n, n])
     fractions, rng = np.array([0.1, 0.3, 0.6]), np.random.default_rng(4)
 
@@ -374,7 +313,7 @@ def test_several_shuffles_are_the_same_as_one_after_the_other(n: int) -> None:
 
 
 @pytest.mark.parametrize("decimals", [0, 1, 9])
-def test_counts_made_here_would_pass_every_check(decimals: int) -> None:
+def test_counts_made_here_would_pass_every_check(decimals) -> None:
     rng = np.random.default_rng(decimals)
     a, b = np.round(rng.normal(size=500), decimals), np.round(rng.normal(size=400), decimals)
 
@@ -389,19 +328,17 @@ def test_counts_made_here_would_pass_every_check(decimals: int) -> None:
 
 
 @pytest.mark.parametrize("size", [1, 4, 8, 20])
-def test_groups_start_where_coarse_cells_do(size: int) -> None:
+def test_groups_start_where_coarse_cells_do(size) -> None:
     fine = counting.by_rank(draw(2, 30)) if size < 20 else Counts.of([3, 1, 4], [1, 5, 9], edges=[0.0, 1.0])
-
     starts = fine.group_starts(size)
 
     np.testing.assert_array_equal(fine.lower_edges()[starts[1:]], fine.coarsen(size).lower_edges()[1:])
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1.0, 1e300])
-def test_scores_far_from_a_grid_are_in_none_of_its_cells(scale: float) -> None:
+def test_scores_far_from_a_grid_are_in_none_of_its_cells(scale) -> None:
     records = np.repeat(scale * np.array([-1.0, 0.5, 1.0]), 3)
     grid = counting.by_grid(Scores.of(records, records)).cells
-
     far = np.array([-1e308, -2e300, -2.0, 2.0, 2e300, 1e308])
     outside = (far < records[0]) | (far > records[-1])
 
@@ -412,9 +349,7 @@ def test_scores_far_from_a_grid_are_in_none_of_its_cells(scale: float) -> None:
 @pytest.mark.parametrize("slot_bits", [counting.SLOT_BITS, 6, 2])
 @pytest.mark.parametrize("widths", [(1, 1), (3, 3), (3, 8), (9, 2)])
 @pytest.mark.parametrize("several", [2, 40, 3000])
-def test_texts_are_counted_whatever_slots_they_meet_in(
-    slot_bits: int, widths: tuple[int, int], several: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_texts_are_counted_whatever_slots_they_meet_in(slot_bits, widths, several, monkeypatch) -> None:
     monkeypatch.setattr(counting, "SLOT_BITS", slot_bits)
     monkeypatch.setattr(counting, "BLOCK_OF_TEXT", 700)
     rng = np.random.default_rng(several)

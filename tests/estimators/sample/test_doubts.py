@@ -1,7 +1,5 @@
 """Signs that scores are not what they are taken for: seen where they are, never in honest scores."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import combinations
 from math import log
@@ -28,13 +26,14 @@ from estimators.metric.presets import preset
 from estimators.sample.counting import EXACT_RECORDS, by_rank, finest
 from estimators.sample.doubts import _members_drawn, of_precision
 from tests.cases import each_case
+from tests.oracles import most_misses
 
 Floats = NDArray[np.float64]
 Draw = Callable[[np.random.Generator, int, int], Floats]
 
 
 def codes(members: object, nonmembers: object, query: str = "continuous") -> list[str]:
-    counts = finest(Scores.of(members, nonmembers, query))  # type: ignore[arg-type]
+    counts = finest(Scores.of(members, nonmembers, query))
     return [caution.code for caution in counts.doubts]
 
 
@@ -84,18 +83,18 @@ HONEST: dict[str, Draw] = {
 
 @each_case("name", HONEST)
 @pytest.mark.parametrize("leak", [0, 1])
-@pytest.mark.parametrize("sizes", [(50, 50), (200, 60), (2000, 2000), (300, 5000)])
-def test_honest_scores_are_not_doubted(name: str, leak: int, sizes: tuple[int, int]) -> None:
+@pytest.mark.parametrize("sizes", [(50, 50), (200, 60), (300, 5000)])
+def test_honest_scores_are_not_doubted(name, leak, sizes) -> None:
     rng = np.random.default_rng(17)
     draw = HONEST[name]
-    for _ in range(12):
+    for _ in range(6):
         a, b = draw(rng, leak, sizes[0]), draw(rng, 0, sizes[1])
 
         assert codes(a, b) == codes(a, b, "auto") == []
 
 
 @pytest.mark.parametrize("name", ["normal", "three decimals", "confidence of 32 bits", "an atom"])
-def test_honest_scores_of_many_records_are_not_doubted(name: str) -> None:
+def test_honest_scores_of_many_records_are_not_doubted(name) -> None:
     rng = np.random.default_rng(18)
     n = EXACT_RECORDS
     assert codes(HONEST[name](rng, 1, n), HONEST[name](rng, 0, n)) == []
@@ -105,8 +104,8 @@ NORMAL = HONEST["normal"]
 
 
 @pytest.mark.parametrize("again", [np.tile, np.repeat])
-@pytest.mark.parametrize(("n", "decimals"), [(60, 20), (1000, 20), (100_000, 20), (1000, 2), (20_000, 2)])
-def test_every_row_twice(n: int, again: Callable[..., Floats], decimals: int) -> None:
+@pytest.mark.parametrize(("n", "decimals"), [(60, 20), (1000, 20), (100_000, 20), (1000, 2)])
+def test_every_row_twice(n, again, decimals) -> None:
     """Appended to itself or each row beside its twin, also of rounded scores, where all counts are even then."""
     rng = np.random.default_rng(1)
     a, b = (again(np.round(NORMAL(rng, leak, n // 2), decimals), 2) for leak in (1, 0))
@@ -117,7 +116,6 @@ def test_every_row_twice(n: int, again: Callable[..., Floats], decimals: int) ->
 def test_how_many_repeat_is_said() -> None:
     rng = np.random.default_rng(2)
     a, b = rng.normal(size=1000), rng.normal(size=500)
-
     (said,) = finest(Scores.of(np.append(a, a[:100]), b)).doubts
 
     assert said.message.startswith(
@@ -125,12 +123,11 @@ def test_how_many_repeat_is_said() -> None:
     )
 
 
-@pytest.mark.parametrize(("n", "both"), [(300, 300), (1000, 25), (5000, 300), (100_000, 60_000)])
-def test_records_on_both_sides(n: int, both: int) -> None:
+@pytest.mark.parametrize(("n", "both"), [(300, 300), (1000, 25), (100_000, 60_000)])
+def test_records_on_both_sides(n, both) -> None:
     rng = np.random.default_rng(3)
     a, b = rng.normal(size=n), rng.normal(size=n)
     b[:both] = a[:both]
-
     (said,) = finest(Scores.of(a, b)).doubts
 
     assert said.code == "shared_scores"
@@ -161,12 +158,11 @@ def test_rows_of_vectors() -> None:
 
 @pytest.mark.parametrize("swapped", [False, True])
 @pytest.mark.parametrize("other", ["logit", "percent", "logarithm"])
-def test_probabilities_beside_another_scale(other: str, swapped: bool) -> None:
+def test_probabilities_beside_another_scale(other, swapped) -> None:
     rng = np.random.default_rng(6)
     p = rng.beta(4, 2, 1000)
     far = {"logit": np.log(p / (1 - p)) * 2, "percent": 100 * p, "logarithm": np.log(p)}[other]
     a, b = rng.beta(4, 2, 1000), far
-
     (said,) = finest(Scores.of(b, a) if swapped else Scores.of(a, b)).doubts
 
     assert said.code == "sides_differ_in_range"
@@ -196,12 +192,11 @@ WRITTEN: dict[str, tuple[Callable[[Floats], Floats], str]] = {
 @pytest.mark.parametrize("swapped", [False, True])
 @pytest.mark.parametrize("sizes", [(40, 40), (300, 2000), (30_000, 30_000)])
 @each_case("name", WRITTEN)
-def test_a_side_that_was_written_with_fewer_digits(name: str, sizes: tuple[int, int], swapped: bool) -> None:
+def test_a_side_that_was_written_with_fewer_digits(name, sizes, swapped) -> None:
     rng = np.random.default_rng(21)
     write, words = WRITTEN[name]
     wide = 50.0 if name == "whole numbers" else 1.0
     few, full = write(rng.normal(0.2, 1, sizes[0])), wide * rng.normal(0, 1, sizes[1])
-
     said, *others = finest(Scores.of(full, few) if swapped else Scores.of(few, full, "continuous")).doubts
 
     assert said.code == "sides_differ_in_precision"
@@ -229,7 +224,6 @@ def test_chances_of_drawn_members_are_those_of_every_draw() -> None:
     ]
     totals = [one + other for one in ways[0] for other in ways[1]]
     expected = np.bincount(totals, minlength=6) / len(totals)
-
     chances = _members_drawn(*map(list, zip(*groups, strict=True)))
 
     assert chances == pytest.approx(expected)
@@ -239,23 +233,22 @@ def test_digits_say_nothing_more_often_than_they_may() -> None:
     """Where both sides mix precisions alike a test at one in twenty warns once in twenty samples at most."""
     rng = np.random.default_rng(23)
     warned = 0
-    for _ in range(300):
+    for _ in range(150):
         pooled = rng.normal(size=200)
         pooled = np.where(rng.random(200) < 0.5, np.round(pooled, 2), pooled)
         with patch("estimators.sample.doubts.SURE", log(20.0)), patch("estimators.sample.doubts.FAR", 0.0):
             warned += bool(of_precision(pooled[:100], pooled[100:]))
 
-    assert warned <= 25  # a binomial of 300 and 0.05 exceeds it once in 60
+    assert warned <= most_misses(150, 0.05)
 
 
 @pytest.mark.parametrize("falling", [False, True])
 @pytest.mark.parametrize("swapped", [False, True])
 @pytest.mark.parametrize("n", [20, 1000, 140_000])
-def test_one_side_sorted(n: int, swapped: bool, falling: bool) -> None:
+def test_one_side_sorted(n, swapped, falling) -> None:
     rng = np.random.default_rng(24)
     a, b = np.sort(rng.normal(size=n)), rng.normal(size=n)
     a = a[::-1] if falling else a
-
     (said,) = finest(Scores.of(b, a) if swapped else Scores.of(a, b)).doubts
 
     assert said.code == "one_side_sorted"
@@ -277,7 +270,6 @@ def test_both_sides_sorted_or_one_of_few_orders_is_nothing_odd() -> None:
 def test_the_order_changes_no_number() -> None:
     rng = np.random.default_rng(26)
     a, b = rng.normal(0.5, 1, 500), rng.normal(size=500)
-
     shuffled, odd = (advantage(Scores.of(members, b)) for members in (a, np.sort(a)))
 
     assert odd.estimate.value == shuffled.estimate.value
@@ -289,7 +281,6 @@ def test_a_column_of_vectors_that_was_written_with_fewer_digits() -> None:
     rng = np.random.default_rng(27)
     a, b = rng.normal(size=(2, 300, 3))
     a[:, 1] = single(a[:, 1])
-
     cautions = advantage(Scores.of(a, b), target=LearnedTarget(learners=(logistic(),))).cautions
 
     assert [each.code for each in cautions] == ["sides_differ_in_precision"]

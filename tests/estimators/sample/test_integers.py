@@ -1,7 +1,5 @@
 """Identifiers of 64 bits and more are told apart on both sides, whatever types they come as; and so are texts."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -36,7 +34,7 @@ def ids(values: list[int], kind: Any) -> np.ndarray:
         (0, 10**12, ("i4", "i8")),
     ],
 )
-def test_integers_answer_as_their_texts_do(low: int, high: int, kinds: tuple[Any, Any]) -> None:
+def test_integers_answer_as_their_texts_do(low, high, kinds) -> None:
     a, b = ([start + int(k) for k in PICK] for start in (low, high))
     texts = Scores.of(list(map(str, a)), list(map(str, b)))
     for first, second in ((ids(a, kinds[0]), ids(b, kinds[1])), (a, b), (ids(a, "O"), ids(b, "O"))):
@@ -46,18 +44,14 @@ def test_integers_answer_as_their_texts_do(low: int, high: int, kinds: tuple[Any
 
         assert isinstance(counts.cells, Categories)
         assert isinstance(of_texts.cells, Categories)
-        of_number = {
-            str(label): (int(m), int(n))
-            for label, m, n in zip(
-                counts.cells.labels.tolist(), counts.members, counts.nonmembers, strict=True
-            )
-        }
-        assert of_number == {
-            label: (int(m), int(n))
-            for label, m, n in zip(
-                of_texts.cells.labels.tolist(), of_texts.members, of_texts.nonmembers, strict=True
-            )
-        }
+        rows, of_text_rows = (
+            {
+                str(label): pair
+                for label, *pair in zip(c.cells.labels.tolist(), c.members, c.nonmembers, strict=True)
+            }
+            for c in (counts, of_texts)
+        )
+        assert rows == of_text_rows
         assert advantage(numbers).lower > 0.9
         risk = individual_risk(numbers)
         assert not np.ma.getmaskarray(risk.risk).any()
@@ -87,9 +81,7 @@ def test_targets_are_found_among_labels_of_another_type_and_nothing_near_them_is
         ([0.5, 2.0**70], Query.CONTINUOUS, [0, 0, 1, None]),
     ],
 )
-def test_targets_beyond_64_bits_are_found_as_what_the_scores_are(
-    scores: list[float], query: Query, places: list[int | None]
-) -> None:
+def test_targets_beyond_64_bits_are_found_as_what_the_scores_are(scores, query, places) -> None:
     sample = Scores.of([scores[0]] * 40 + [scores[1]] * 8, [scores[1]] * 48, query)
     targets = [2**53, 2**53 + 1, 2**70, 2**70 + 2**60]
 
@@ -108,7 +100,6 @@ def test_a_target_that_no_float_is_near_is_refused() -> None:
 
 def test_counts_of_integers_merge_across_2_63() -> None:
     low, high = (by_category(Scores.of([v] * 8, [v, v + 1] * 4, Query.DISCRETE)) for v in (2**63 - 2, 2**63))
-
     merged = low.merge(high)
 
     assert merged.cells.to_dict()["labels"] == [2**63 - 2, 2**63 - 1, 2**63, 2**63 + 1]

@@ -1,7 +1,5 @@
 """Counts of a learned score say what they are of, wherever they go."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -37,15 +35,12 @@ def test_they_are_read_back_as_what_they_are() -> None:
         {"learner": "boxes", "n_taught": 4, "among": "none"},
     ],
 )
-def test_what_does_not_say_how_it_was_learned_is_refused(learned: object) -> None:
+def test_what_does_not_say_how_it_was_learned_or_has_no_order_is_refused(learned) -> None:
     with pytest.raises(InvalidCounts, match="learned"):
         LearnedCounts.from_dict({**COUNTS.to_dict(), "learned": learned})
-
-
-def test_a_learned_score_has_an_order() -> None:
     with pytest.raises(InvalidCounts, match="order"):
         LearnedCounts.from_dict(
-            {**Counts.of([9, 9], [9, 9]).to_dict(), "learned": COUNTS.to_dict()["learned"]}
+            Counts.of([9, 9], [9, 9]).to_dict() | {"learned": COUNTS.to_dict()["learned"]}
         )
 
 
@@ -69,7 +64,7 @@ def test_a_verdict_passes_by_them_only_where_that_was_accepted() -> None:
 @pytest.mark.parametrize(
     "limit", [MaxAdvantage(0.2), MaxTpr(0.3, fpr=0.1), MaxMetric(0.7, preset("accuracy", 0.5))]
 )
-def test_no_limit_of_a_gate_passes_by_them_either(limit: MaxAdvantage | MaxTpr | MaxMetric) -> None:
+def test_no_limit_of_a_gate_passes_by_them_either(limit) -> None:
     accepted = LearnedTarget(accept_learned_score=True)
     about = MaxAdvantage(limit.maximum, accepted) if isinstance(limit, MaxAdvantage) else limit
 

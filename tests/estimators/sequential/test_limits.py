@@ -1,7 +1,5 @@
 """Bets that cannot be won on average, whatever the rates: by summing over every outcome, no simulation."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np
@@ -11,13 +9,7 @@ from scipy.optimize import differential_evolution
 from scipy.stats import binom
 
 from estimators.sequential.corners import corners_of
-from estimators.sequential.limits import (
-    Blocks,
-    lower_accuracy,
-    upper_accuracy,
-    won_against,
-    won_for,
-)
+from estimators.sequential.limits import Blocks, lower_accuracy, upper_accuracy, won_against, won_for
 
 Floats = NDArray[np.float64]
 
@@ -34,7 +26,7 @@ def blocks(*outcomes: tuple[int, int, int, int]) -> Blocks:
 
 @pytest.mark.parametrize("prior", [0.5, 0.1, 0.9])
 @pytest.mark.parametrize(("n1", "n0"), [(4, 4), (2, 7), (6, 1)])
-def test_bets_on_right_guesses_are_never_won_on_average(prior: float, n1: int, n0: int) -> None:
+def test_bets_on_right_guesses_are_never_won_on_average(prior, n1, n0) -> None:
     """One block more, at every pair of rates whose accuracy is the one that is bet against, or less."""
     accuracy = 0.6 if prior == 0.5 else 0.92
     right = np.array(list(product(range(n1 + 1), range(n0 + 1))))
@@ -69,7 +61,7 @@ def test_nor_by_rules_that_follow_what_was_seen() -> None:
 
 @pytest.mark.parametrize("prior", [0.5, 0.2])
 @pytest.mark.parametrize("share", [0.5, 0.1])
-def test_bets_against_a_rule_are_fair_at_its_own_rates(prior: float, share: float) -> None:
+def test_bets_against_a_rule_are_fair_at_its_own_rates(prior, share) -> None:
     """Whatever share of members was expected: exactly 1 at every pair of rates."""
     n1, n0 = 5, 4
     right = np.array(list(product(range(n1 + 1), range(n0 + 1))), dtype=float)
@@ -103,10 +95,8 @@ LINES = {
 
 @pytest.mark.parametrize("name", LINES)
 @pytest.mark.parametrize("n", [10, 10_000_000])
-@pytest.mark.parametrize(("prior", "times"), [(0.5, 1), (0.5, 30), (0.9, 2), (0.1, 4)])
-def test_no_rule_is_overlooked_however_many_records_there_are(
-    name: str, n: int, prior: float, times: int
-) -> None:
+@pytest.mark.parametrize(("prior", "times"), [(0.5, 30), (0.9, 2), (0.1, 4)])
+def test_no_rule_is_overlooked_however_many_records_there_are(name, n, prior, times) -> None:
     """At the limit: no pair of rates, on the records and in truth, that a search of another kind finds still stands."""
     line, records, weight = LINES[name], (n, times * n), np.array([prior, 1.0 - prior])
     accuracy = upper_accuracy(line, *records, prior, ALPHA, 2 * n, 1.0 / (1.0 + times))
@@ -129,7 +119,7 @@ def test_no_rule_is_overlooked_however_many_records_there_are(
         vectorized=True,
         updating="deferred",
         popsize=20,
-        maxiter=60,
+        maxiter=40,
         tol=0.0,
         polish=False,
     )
@@ -142,16 +132,13 @@ def test_nothing_is_bet_on_rules_that_have_seen_nothing() -> None:
     """Whatever comes of a first block; after it, the larger the stake the sooner it is bet."""
     first, both = blocks((9, 10, 9, 10)), blocks((9, 10, 9, 10), (9, 10, 9, 10))
 
+    assert lower_accuracy(blocks(), 0.5, ALPHA, PLANNED) == 0.0
     assert won_for(first, 0.5, 0.6, ALPHA, PLANNED) == pytest.approx(0.0, abs=1e-12)
     assert won_for(both, 0.5, 0.6, ALPHA, 100) > won_for(both, 0.5, 0.6, ALPHA, 100_000) > 0.1
 
 
-def test_no_record_says_nothing() -> None:
-    assert lower_accuracy(blocks(), 0.5, ALPHA, PLANNED) == 0.0
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_no_rule_lies_beyond_the_corners(seed: int) -> None:
+@pytest.mark.parametrize("seed", range(3))
+def test_no_rule_lies_beyond_the_corners(seed) -> None:
     """Every rule on six cells, and every rule of two changes on forty, by brute force."""
     rng = np.random.default_rng(seed)
     members, nonmembers = rng.multinomial(300, rng.dirichlet(np.ones(40))), rng.integers(1, 30, 40)
@@ -177,3 +164,11 @@ def test_no_rule_lies_beyond_the_corners(seed: int) -> None:
     for weight in (0.1, 0.5, 0.8):
         best = (weight * tpr + (1 - weight) * tnr).max()
         assert best - 1e-12 <= (corners @ [weight, 1 - weight]).max() <= best + 0.02
+
+
+@pytest.mark.parametrize("prior", [0.5, 0.1])
+def test_at_the_lower_end_exactly_one_over_alpha_has_been_won(prior) -> None:
+    seen = blocks(EARLIER, (265, 500, 340, 500))
+    end = lower_accuracy(seen, prior, ALPHA, PLANNED)
+
+    assert 0.0 <= won_for(seen, prior, end, ALPHA, PLANNED) + np.log(ALPHA) < 0.3

@@ -1,7 +1,5 @@
 """Batches that were there before: seen in any order, with a record less, and not where chance explains it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from itertools import combinations
@@ -13,17 +11,7 @@ from scipy.stats import multinomial
 
 from estimators import Counts, Scores
 from estimators.errors import InputError
-from estimators.sequential import SequentialRun, sequential_run
-from estimators.sequential.repeats import (
-    MOST_HASHES,
-    REFUSE_BELOW,
-    Sketch,
-    _chance_of_sharing,
-    chance_of_mark,
-    mark_of,
-    sides_of,
-    with_batch,
-)
+from estimators.sequential import SequentialRun, repeats, sequential_run
 
 Draw = Callable[[np.random.Generator, int], Any]
 
@@ -54,14 +42,14 @@ def run_of(n_batches: int, n: int, law: str = "normal") -> tuple[SequentialRun, 
 
 
 @pytest.mark.parametrize("law", LAWS)
-def test_no_batch_of_records_that_never_came_is_taken_for_a_repeat(law: str) -> None:
-    rng, kept, chances = np.random.default_rng(7), ((), Sketch()), []
-    for n in [10, 8, 30, 100, 8, 300] * 50:
-        marks, sketch, repeat = with_batch(*kept, sides_of(batch(law, rng, n)), "key")
+def test_no_batch_of_records_that_never_came_is_taken_for_a_repeat(law) -> None:
+    rng, kept, chances = np.random.default_rng(7), ((), repeats.Sketch()), []
+    for n in [10, 8, 30, 100, 8, 300] * 25:
+        marks, sketch, repeat = repeats.with_batch(*kept, repeats.sides_of(batch(law, rng, n)), "key")
         kept = marks, sketch
         chances += [] if repeat is None else [repeat.chance]
 
-    assert min(chances, default=1.0) > REFUSE_BELOW
+    assert min(chances, default=1.0) > repeats.REFUSE_BELOW
 
 
 CHANGES: dict[str, Callable[[Any, np.random.Generator], Any]] = {
@@ -76,9 +64,7 @@ CHANGES: dict[str, Callable[[Any, np.random.Generator], Any]] = {
 
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize(("n_batches", "n"), [(1, 60), (3, 200), (8, 40)])
-def test_a_batch_that_comes_again_is_refused_with_the_number_of_its_records(
-    change: str, n_batches: int, n: int
-) -> None:
+def test_a_batch_that_comes_again_is_refused_with_the_number_of_its_records(change, n_batches, n) -> None:
     run, batches = run_of(n_batches, n)
     rng = np.random.default_rng(1)
 
@@ -117,7 +103,6 @@ def test_of_many_records_it_is_estimated_and_said_to_be() -> None:
 def test_less_than_half_is_no_repeat() -> None:
     run, (first,) = run_of(1, 100)
     new = np.random.default_rng(3).normal(0.0, 1.0, (2, 60))
-
     later = run.after(
         Scores.of(
             np.concatenate([first.members[:40], new[0]]), np.concatenate([first.nonmembers[:40], new[1]])
@@ -129,13 +114,10 @@ def test_less_than_half_is_no_repeat() -> None:
 
 @pytest.mark.parametrize(
     "again",
-    [
-        Scores.of(["a"] * 12 + ["b"] * 8, ["b"] * 12 + ["a"] * 8),
-        Counts.of([12, 8], [8, 12], edges=[0.5]),
-    ],
+    [Scores.of(["a"] * 12 + ["b"] * 8, ["b"] * 12 + ["a"] * 8), Counts.of([12, 8], [8, 12], edges=[0.5])],
     ids=["labels", "counts"],
 )
-def test_where_chance_explains_it_the_batch_is_taken_with_a_caution(again: Scores | Counts) -> None:
+def test_where_chance_explains_it_the_batch_is_taken_with_a_caution(again) -> None:
     run = sequential_run(0.1).after(again)
 
     later = run.after(again)
@@ -161,20 +143,18 @@ def test_the_mark_hangs_on_sides_and_numbers_of_records_and_on_no_order() -> Non
     other_order = Scores.of([7, 2.0, 3, 1.5, 4, 6, 5, 2.0], [15.0, 9, 10, 11, 12, 13, 14, 8])
     swapped = Scores.of(one.nonmembers, one.members)
     other_times = Scores.of([1.5, 1.5, 2.0, 3, 4, 5, 6, 7], one.nonmembers)
-
-    marks = [mark_of(sides_of(each)) for each in (one, other_order, swapped, other_times)]
+    marks = [repeats.mark_of(repeats.sides_of(each)) for each in (one, other_order, swapped, other_times)]
 
     assert marks[0] == marks[1]
     assert len(set(marks)) == 3
 
 
 @pytest.mark.parametrize("counts", [[3, 5], [1] * 8, [10, 1, 1], [20]])
-def test_no_law_makes_a_batch_likelier_than_its_own_shares_do(counts: list[int]) -> None:
+def test_no_law_makes_a_batch_likelier_than_its_own_shares_do(counts) -> None:
     values = np.repeat(np.arange(len(counts)), counts)
     shares = np.array(counts) / len(values)
     batch = Counts.of(counts, counts)
-
-    chance = chance_of_mark(sides_of(batch))
+    chance = repeats.chance_of_mark(repeats.sides_of(batch))
 
     assert chance == pytest.approx(multinomial.pmf(counts, len(values), shares) ** 2)
     for other in np.random.default_rng(5).dirichlet(np.ones(len(counts)), 50):
@@ -184,7 +164,7 @@ def test_no_law_makes_a_batch_likelier_than_its_own_shares_do(counts: list[int])
 @pytest.mark.parametrize("n_looked_at", [2, 4])
 @pytest.mark.parametrize("totals", [[2, 2, 2, 2], [3, 3, 1, 1], [2, 1, 1, 1, 1, 2], [4, 2, 2, 1]])
 def test_the_chance_of_sharing_is_never_less_than_that_of_all_ways_to_part_the_records(
-    totals: list[int], n_looked_at: int
+    totals, n_looked_at
 ) -> None:
     values = np.repeat(np.arange(len(totals)), totals)
     size = len(values) // 2
@@ -196,14 +176,14 @@ def test_the_chance_of_sharing_is_never_less_than_that_of_all_ways_to_part_the_r
     for least in set(shared) - {0}:
         exact = np.mean(np.array(shared) >= least)
         of_members = np.ones(n_looked_at, bool)
-        chance = _chance_of_sharing(
+        chance = repeats._chance_of_sharing(
             least, np.array(totals[:n_looked_at]), of_members, (len(values) - size, 0), [size, 0]
         )
         assert exact <= chance <= 1.0
 
 
 @pytest.mark.parametrize("side", [1, 0])
-def test_a_sketch_of_more_records_than_it_has_is_damaged(side: int) -> None:
+def test_a_sketch_of_more_records_than_it_has_is_damaged(side) -> None:
     rng = np.random.default_rng(0)
     state = sequential_run().after(Scores.of(rng.normal(size=20), rng.normal(size=20))).to_dict()
     hashes = re.findall("........", state["sketch"]["hashes"])
@@ -215,17 +195,16 @@ def test_a_sketch_of_more_records_than_it_has_is_damaged(side: int) -> None:
 
 def test_the_sketch_of_two_runs_is_that_of_all_their_records() -> None:
     rng = np.random.default_rng(6)
-    both = [Sketch(), Sketch()]
-    together = Sketch()
+    both = [repeats.Sketch(), repeats.Sketch()]
+    together = repeats.Sketch()
     for place in range(12):
-        sides = sides_of(batch("two digits" if place % 3 else "normal", rng, 150))
+        sides = repeats.sides_of(batch("two digits" if place % 3 else "normal", rng, 150))
         both[place % 2], _ = both[place % 2].after(sides, "key")
         together, _ = together.after(sides, "key")
-
     merged = both[0].merge(both[1])
 
     assert merged.to_dict() == together.to_dict()
-    assert len(merged.hashes) == MOST_HASHES
+    assert len(merged.hashes) == repeats.MOST_HASHES
 
 
 def test_runs_of_two_names_have_no_hash_in_common() -> None:

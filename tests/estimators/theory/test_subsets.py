@@ -1,7 +1,5 @@
 """Training sets: all of them in order, or some at random."""
 
-from __future__ import annotations
-
 from itertools import combinations
 from math import comb
 
@@ -14,7 +12,7 @@ from estimators.theory import subsets
 
 @pytest.mark.parametrize(("records", "size"), [(1, 0), (1, 1), (6, 3), (7, 2), (5, 5)])
 @pytest.mark.parametrize("block", [1, 4, 1000])
-def test_all_come_once_in_the_order_of_itertools(records: int, size: int, block: int) -> None:
+def test_all_come_once_in_the_order_of_itertools(records, size, block) -> None:
     rows = np.concatenate(list(subsets.all_subsets(records, size, block)))
 
     assert [tuple(np.flatnonzero(row)) for row in rows] == list(combinations(range(records), size))
@@ -32,12 +30,15 @@ def test_random_ones_have_the_size_are_uniform_and_come_again_from_the_seed() ->
 
 
 def test_too_many_are_refused_with_what_to_use_instead() -> None:
-    with pytest.raises(TooManySubsets, match="set draws"):
-        subsets.matrix(60, 30, "set draws")
-    with pytest.raises(TooManySubsets, match=r"more than 10\^15 ways"):  # 2e600: no float holds it
-        subsets.matrix(2000, 1000, "set draws")
-    with pytest.raises(TooManySubsets, match="set draws"):  # more digits than there is memory for
-        subsets.matrix(2**52, 2**51, "set draws")
+    for n, k, words in [
+        (60, 30, "set draws"),
+        (2000, 1000, r"more than 10\^15 ways"),
+        (2**52, 2**51, "set draws"),
+    ]:
+        with pytest.raises(
+            TooManySubsets, match=words
+        ):  # 2e600: no float holds it; or more digits than memory
+            subsets.matrix(n, k, "set draws")
     with pytest.raises(TooFewRecords):
         subsets.how_many(3, 4)
     with pytest.raises(OutOfRange):

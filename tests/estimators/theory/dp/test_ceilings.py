@@ -3,22 +3,13 @@
 What the papers print, against counterexamples and brute force; and what we put in its place.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import norm
 
 from estimators.errors import OutOfRange
+from estimators.theory import dp
 from estimators.theory.bounds import accuracy, gamma_of, guess_accuracy, normalised
-from estimators.theory.dp import (
-    advantage_ceiling,
-    ceilings,
-    epsilon_from_advantage,
-    gdp_ceiling,
-    gdp_from_advantage,
-    individual_risk_ceiling,
-)
 from estimators.theory.mis.security import divergence
 
 ALARMS = np.linspace(0.0, 1.0, 400_001)
@@ -42,13 +33,13 @@ def dp_curve(epsilon, delta):
 @pytest.mark.parametrize(
     ("ceiling", "expected"),
     [
-        (advantage_ceiling(1.0), 0.4621),  # tanh(1/2)
-        (advantage_ceiling(2.0), 0.7616),  # MACE Appendix G: 0.762
-        (advantage_ceiling(1.0, prior=0.1), 0.8),  # E2: the population's
-        (individual_risk_ceiling(1.0, prior=0.1), 0.9215),  # E2: the paper's, which holds for one record
-        (advantage_ceiling(1.0, 0.05), 0.4890),  # E3
-        (individual_risk_ceiling(1.0), 0.4621),
-        (gdp_ceiling(1.0), 2 * norm.cdf(0.5) - 1),
+        (dp.advantage_ceiling(1.0), 0.4621),  # tanh(1/2)
+        (dp.advantage_ceiling(2.0), 0.7616),  # MACE Appendix G: 0.762
+        (dp.advantage_ceiling(1.0, prior=0.1), 0.8),  # E2: the population's
+        (dp.individual_risk_ceiling(1.0, prior=0.1), 0.9215),  # E2: the paper's, which holds for one record
+        (dp.advantage_ceiling(1.0, 0.05), 0.4890),  # E3
+        (dp.individual_risk_ceiling(1.0), 0.4621),
+        (dp.gdp_ceiling(1.0), 2 * norm.cdf(0.5) - 1),
     ],
 )
 def test_ceilings_meet_the_golden_values(ceiling, expected):
@@ -62,8 +53,7 @@ def test_ceilings_meet_the_golden_values(ceiling, expected):
 )
 def test_advantage_ceiling_is_the_best_point_of_the_dp_curve(epsilon, delta, prior):
     expected = best_advantage(dp_curve(epsilon, delta), prior)
-
-    ceiling = advantage_ceiling(epsilon, delta, prior)
+    ceiling = dp.advantage_ceiling(epsilon, delta, prior)
 
     assert ceiling == pytest.approx(
         expected, abs=2e-5
@@ -76,14 +66,14 @@ def test_advantage_ceiling_is_the_best_point_of_the_dp_curve(epsilon, delta, pri
 def test_gdp_ceiling_is_the_best_point_of_the_gaussian_curve(mu, prior):
     expected = best_advantage(norm.cdf(norm.ppf(ALARMS) + mu), prior)
 
-    assert gdp_ceiling(mu, prior) == pytest.approx(expected, abs=1e-6)
+    assert dp.gdp_ceiling(mu, prior) == pytest.approx(expected, abs=1e-6)
 
 
 @pytest.mark.parametrize("prior", [0.1, 0.5, 0.7])
 def test_individual_ceiling_is_the_largest_risk_within_the_odds(prior):
     odds = np.exp(np.linspace(-1.5, 1.5, 3001)) * prior / (1 - prior)
 
-    assert individual_risk_ceiling(1.5, prior) == pytest.approx(
+    assert dp.individual_risk_ceiling(1.5, prior) == pytest.approx(
         np.abs((odds - 1) / (odds + 1)).max(), abs=1e-12
     )
 
@@ -92,18 +82,17 @@ def test_individual_ceiling_is_the_largest_risk_within_the_odds(prior):
 @pytest.mark.parametrize("prior", [0.2, 0.5, 0.6])
 def test_inverses_lead_back_to_the_advantage(prior, delta):
     advantage = 0.75
+    epsilon, mu = dp.epsilon_from_advantage(advantage, delta, prior), dp.gdp_from_advantage(advantage, prior)
 
-    epsilon, mu = epsilon_from_advantage(advantage, delta, prior), gdp_from_advantage(advantage, prior)
-
-    assert advantage_ceiling(epsilon, delta, prior) == pytest.approx(advantage, abs=1e-12)
-    assert gdp_ceiling(mu, prior) == pytest.approx(advantage, abs=1e-10)
+    assert dp.advantage_ceiling(epsilon, delta, prior) == pytest.approx(advantage, abs=1e-12)
+    assert dp.gdp_ceiling(mu, prior) == pytest.approx(advantage, abs=1e-10)
 
 
 def test_inverses_have_their_closed_forms_and_ends():
-    assert epsilon_from_advantage(0.3) == pytest.approx(2 * np.arctanh(0.3), abs=1e-12)
-    assert gdp_from_advantage(0.3) == pytest.approx(2 * norm.ppf(0.65), abs=1e-10)
-    assert epsilon_from_advantage(0.8, prior=0.1) == gdp_from_advantage(0.8, prior=0.1) == 0.0
-    assert epsilon_from_advantage(1.0) == gdp_from_advantage(1.0, 0.2) == np.inf
+    assert dp.epsilon_from_advantage(0.3) == pytest.approx(2 * np.arctanh(0.3), abs=1e-12)
+    assert dp.gdp_from_advantage(0.3) == pytest.approx(2 * norm.ppf(0.65), abs=1e-10)
+    assert dp.epsilon_from_advantage(0.8, prior=0.1) == dp.gdp_from_advantage(0.8, prior=0.1) == 0.0
+    assert dp.epsilon_from_advantage(1.0) == dp.gdp_from_advantage(1.0, 0.2) == np.inf
 
 
 def test_a_model_without_any_dp_loss_has_advantage_1_on_a_fixed_set():
@@ -111,20 +100,19 @@ def test_a_model_without_any_dp_loss_has_advantage_1_on_a_fixed_set():
         0
     )  # E1: the query ignores training, Q(z) = z; S is 50 numbers, known and fixed
     known = rng.normal(size=50)
-
     tpr, fpr = np.isin(rng.choice(known, 1000), known).mean(), np.isin(rng.normal(size=1000), known).mean()
 
-    assert tpr - fpr == 1.0 > advantage_ceiling(0.0) == 0.0
+    assert tpr - fpr == 1.0 > dp.advantage_ceiling(0.0) == 0.0
 
 
 @pytest.mark.parametrize(
     ("ask", "name"),
     [
-        (lambda: gdp_ceiling(np.inf), "mu"),
-        (lambda: advantage_ceiling(1.0, prior=0.0), "prior"),
-        (lambda: advantage_ceiling(-1.0), "epsilon"),
-        (lambda: advantage_ceiling(1.0, delta=1.1), "delta"),
-        (lambda: epsilon_from_advantage(1.5), "advantage"),
+        (lambda: dp.gdp_ceiling(np.inf), "mu"),
+        (lambda: dp.advantage_ceiling(1.0, prior=0.0), "prior"),
+        (lambda: dp.advantage_ceiling(-1.0), "epsilon"),
+        (lambda: dp.advantage_ceiling(1.0, delta=1.1), "delta"),
+        (lambda: dp.epsilon_from_advantage(1.5), "advantage"),
     ],
 )
 def test_numbers_out_of_range_are_refused_by_name(ask, name):
@@ -163,37 +151,34 @@ def subset_selection(epsilon, size, chosen):
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_theorem_4_is_attained_and_turned_round(epsilon, delta):
     member, nonmember = truthful(epsilon, delta)
-
-    eta = ceilings.mip_eta(epsilon, delta)
+    eta = dp.ceilings.mip_eta(epsilon, delta)
 
     assert eta == pytest.approx(np.abs(member - nonmember).sum() / 4.0, abs=1e-14)
     assert eta == pytest.approx(delta + (1 - delta) / (1 + np.exp(-epsilon)) - 0.5, abs=1e-14)  # as printed
-    assert ceilings.epsilon_from_mip_eta(eta, delta) == pytest.approx(epsilon, rel=1e-9)
+    assert dp.ceilings.epsilon_from_mip_eta(eta, delta) == pytest.approx(epsilon, rel=1e-9)
 
 
 def test_the_inverse_of_theorem_4_has_its_ends():
-    assert ceilings.epsilon_from_mip_eta(0.5) == np.inf
-    assert ceilings.epsilon_from_mip_eta(0.1, 0.3) == 0.0
-    assert ceilings.epsilon_from_mip_eta(0.2) == pytest.approx(np.log(1.4 / 0.6), rel=1e-14)
+    assert dp.ceilings.epsilon_from_mip_eta(0.5) == np.inf
+    assert dp.ceilings.epsilon_from_mip_eta(0.1, 0.3) == 0.0
     with pytest.raises(OutOfRange, match="eta"):
-        ceilings.epsilon_from_mip_eta(0.51)
+        dp.ceilings.epsilon_from_mip_eta(0.51)
 
 
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_randomised_response_refutes_theorem_8_and_attains_twice_eta(epsilon):
-    eta, fpr = ceilings.mip_eta(epsilon), 1.0 / (1.0 + np.exp(epsilon))
-
+    eta, fpr = dp.ceilings.mip_eta(epsilon), 1.0 / (1.0 + np.exp(epsilon))
     tpr = 1.0 - fpr
 
-    assert tpr > ceilings.theorem_8_printed(eta, fpr) + 1e-4
-    assert tpr == pytest.approx(ceilings.theorem_8(eta, fpr), abs=1e-14)
+    assert tpr > dp.ceilings.theorem_8_printed(eta, fpr) + 1e-4
+    assert tpr == pytest.approx(dp.ceilings.theorem_8(eta, fpr), abs=1e-14)
 
 
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_lemma_13_is_up_to_twice_too_large(epsilon):
-    printed, right = ceilings.lemma_13_printed(epsilon), ceilings.mip_eta(epsilon)
+    printed, right = dp.ceilings.lemma_13_printed(epsilon), dp.ceilings.mip_eta(epsilon)
 
-    assert right == pytest.approx(ceilings.lemma_6(epsilon) - 0.5, abs=1e-15)
+    assert right == pytest.approx(dp.ceilings.lemma_6(epsilon) - 0.5, abs=1e-15)
     assert printed > right
     assert printed / right == pytest.approx(1.0 + np.exp(-epsilon), rel=1e-12)
 
@@ -205,7 +190,6 @@ def test_delta_is_what_a_weighted_attack_gains_over_a_constant_one(nu, weight):
     out, inside = rng.dirichlet(np.ones(6), 2)
     sets = (np.arange(64)[:, None] >> np.arange(6)) & 1
     best = (nu * ((1 - sets) @ out) + weight * (1 - nu) * (sets @ inside)).max()  # Definition 2, every attack
-
     delta = normalised(best - guess_accuracy(nu, weight), weight * (1 - nu), nu)
 
     assert delta == pytest.approx(discretised(gamma_of(nu, weight), out, inside), abs=1e-12)  # Theorem 6
@@ -220,11 +204,10 @@ def test_equation_9_holds_and_is_loose(epsilon, delta, nu, weight):
     member, nonmember = truthful(epsilon, delta)
     truth = discretised(gamma_of(nu, weight), nonmember, member)
     distance = 0.5 * np.abs(member - nonmember).sum()
-
-    printed = ceilings.equation_9(epsilon, delta, nu, weight)
+    printed = dp.ceilings.equation_9(epsilon, delta, nu, weight)
 
     assert truth <= printed + 1e-12
-    assert truth <= distance + 1e-12 <= ceilings.total_variation_printed(distance, nu, weight) + 2e-12
+    assert truth <= distance + 1e-12 <= dp.ceilings.total_variation_printed(distance, nu, weight) + 2e-12
     if nu == 0.5 and weight == 1.0:
         assert printed == pytest.approx(np.expm1(epsilon) + delta, rel=1e-12)
         assert printed > distance
@@ -233,7 +216,6 @@ def test_equation_9_holds_and_is_loose(epsilon, delta, nu, weight):
 def test_equation_53_starts_from_another_quantity_than_delta():
     """It has gamma P(member's law) - P(nonmember's), Eqs. 3 and 5 the other way round; DP makes good for it."""
     out, inside = np.array([0.5, 0.3, 0.2]), np.array([0.1, 0.8, 0.1])
-
     right, as_in_the_proof = divergence(out, inside, 2.0), divergence(inside, out, 2.0)
 
     assert right == pytest.approx(discretised(2.0, out, inside), abs=1e-14)
@@ -247,8 +229,7 @@ def test_subset_selection_attains_what_iid_records_allow(epsilon, prior):
     for chosen in range(1, size, 3):
         tpr, fpr = subset_selection(epsilon, size, chosen)
         best = max(best, prior * tpr + (1 - prior) * (1 - fpr), prior, 1 - prior)
-
-    allowed = max(prior, 1.0 - prior) + ceilings.iid_gain(epsilon, prior, 1.0 - prior)
+    allowed = max(prior, 1.0 - prior) + dp.ceilings.iid_gain(epsilon, prior, 1.0 - prior)
 
     assert best <= allowed + 1e-12
     assert best == pytest.approx(allowed, abs=1e-5)
@@ -258,8 +239,7 @@ def test_subset_selection_attains_what_iid_records_allow(epsilon, prior):
 def test_what_mis_calls_the_supremum_is_not_one(epsilon):
     """Appendix H.2 has tanh(epsilon/2) at delta 0; as the nonmember is a fresh draw it is tanh(epsilon/4)."""
     rng = np.random.default_rng(1)
-
-    supremum = normalised(ceilings.iid_gain(epsilon, 0.5, 0.5), 0.5, 0.5)
+    supremum = normalised(dp.ceilings.iid_gain(epsilon, 0.5, 0.5), 0.5, 0.5)
 
     assert supremum == pytest.approx(np.tanh(epsilon / 4.0), rel=1e-9)
     assert supremum < np.tanh(epsilon / 2.0)
@@ -277,7 +257,7 @@ def test_what_mis_calls_the_supremum_is_not_one(epsilon):
 @pytest.mark.parametrize("epsilon", [1e-9, 40.0, 700.0])
 @pytest.mark.parametrize("weights", [(1e-6, 1.0), (1.0, 1e-6), (0.5, 0.5)])
 def test_what_iid_records_allow_is_never_more_than_all_there_is(epsilon, weights):
-    delta = normalised(ceilings.iid_gain(epsilon, *weights), *weights)
+    delta = normalised(dp.ceilings.iid_gain(epsilon, *weights), *weights)
 
     assert 0.0 <= delta <= 1.0
     assert delta == pytest.approx(float(epsilon > 1.0), abs=1e-5)

@@ -1,7 +1,5 @@
 """The envelope by its definition on a grid, and the two steps of add/remove by linear programming."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.optimize import linprog
@@ -29,11 +27,10 @@ def test_one_pair_has_three_corners(pair):
     np.testing.assert_allclose(found.tpr(RATES), below_all([pair[0]], [pair[1]]), atol=1e-13, rtol=1e-9)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(6))
 def test_many_pairs_are_the_least_of_their_lines(seed):
     rng = np.random.default_rng(seed)
     epsilons, deltas = rng.exponential(2.0, 9), rng.random(9) ** rng.integers(1, 6)
-
     found = Corners.of(epsilons, deltas)
 
     np.testing.assert_allclose(found.tpr(RATES), below_all(epsilons, deltas), atol=1e-13)
@@ -62,7 +59,6 @@ def test_a_gaussian_promise_has_the_gaussian_curve(mu, prior):
 def test_the_pairs_of_a_gaussian_promise_touch_its_curve_from_above():
     epsilons = np.linspace(0.0, 12.0, 400)
     curve = DpCurve(tuple(epsilons), tuple(gaussian_delta(1.3, e) for e in epsilons))
-
     gap = curve.envelope().tpr(RATES) - GaussianDp(1.3).envelope().tpr(RATES)
 
     assert gap.min() >= -1e-12
@@ -72,7 +68,6 @@ def test_the_pairs_of_a_gaussian_promise_touch_its_curve_from_above():
 @pytest.mark.parametrize("pair", PAIRS[:-1])
 def test_twice_is_the_curve_of_the_curve(pair):
     once = ApproximateDp(*pair).envelope()
-
     twice = once.twice()
 
     np.testing.assert_allclose(twice.tpr(RATES), once.tpr(once.tpr(RATES)), atol=1e-13)
@@ -113,12 +108,9 @@ def test_two_steps_of_add_or_remove_go_as_far_and_no_further(pair, prior):
 def test_two_steps_of_pure_dp_allow_less_than_twice_its_epsilon(epsilon):
     allowed = 2.0 * ApproximateDp(epsilon).envelope().twice().gain(0.5, 0.5)
 
+    assert GaussianDp(0.7).envelope().twice() == GaussianDp(1.4).envelope()  # one of twice the size
     assert allowed == pytest.approx(1.0 - np.exp(-epsilon), abs=1e-14)
     assert np.tanh(epsilon / 2.0) < allowed < advantage_ceiling(2.0 * epsilon)
-
-
-def test_two_steps_of_a_gaussian_promise_are_one_of_twice_the_size():
-    assert GaussianDp(0.7).envelope().twice() == GaussianDp(1.4).envelope()
 
 
 @pytest.mark.parametrize("promise", [ApproximateDp(3.0, 1e-3), ApproximateDp(700.0), GaussianDp(2.0)])
@@ -126,7 +118,6 @@ def test_two_steps_of_a_gaussian_promise_are_one_of_twice_the_size():
 def test_a_gain_is_exact_however_unequal_the_weights(promise, weights):
     envelope, (less, more) = promise.envelope(), sorted(weights)
     rates = np.geomspace(1e-30, 1.0, 20_000)
-
     gain = envelope.gain(*weights)
 
     assert gain == envelope.gain(*weights[::-1])

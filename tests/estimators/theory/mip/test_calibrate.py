@@ -1,7 +1,5 @@
 """From fits made elsewhere to every calibration side by side."""
 
-from __future__ import annotations
-
 from math import inf
 
 import numpy as np
@@ -19,7 +17,6 @@ BOTH = Fits.of(DRAWS, PAIRS.before, PAIRS.after, PAIRS.record)
 
 def test_all_ways_that_apply_are_there_and_certified_ones_are_told_from_estimates() -> None:
     calibrator = Calibrator.of(BOTH)
-
     found = calibrator.calibrations("ball", mip.moment_laplace(calibrator.spread), 0.1)
 
     assert [(each.name, each.certified) for each in found] == [
@@ -33,11 +30,11 @@ def test_all_ways_that_apply_are_there_and_certified_ones_are_told_from_estimate
         ("corollary_10_printed", False),
     ]
     assert [each.name for each in found if not each.proven] == ["corollary_10_printed"]
+    assert "independent of the pairs" in found[0].assumes
 
 
 def test_what_is_printed_and_refuted_is_never_the_tightest() -> None:
     calibrator = Calibrator.of(BOTH)
-
     bounds = bounds_of(
         calibrator.calibrations("ball", mip.moment_laplace(calibrator.spread), 0.49), ("swaps", "ball")
     )
@@ -52,7 +49,6 @@ def test_of_several_certificates_the_one_chosen_beforehand_is_marked_though_anot
     """The least of several random certificates misses more often than each: nobody is led to take it."""
     calibrator = Calibrator.of(BOTH)
     found = calibrator.calibrations("bell", mip.Gaussian(calibrator.spread), 0.1)
-
     bounds = {bound.name: bound for bound in bounds_of(found, ("draws", "bell"))}
 
     assert bounds["swaps_bell"].value < bounds["draws_bell"].value
@@ -62,25 +58,13 @@ def test_of_several_certificates_the_one_chosen_beforehand_is_marked_though_anot
     assert "chosen before looking at the fits" in bounds["draws_bell"].assumes
 
 
-def test_pairs_are_certified_beside_draws_that_are_independent_of_them() -> None:
-    assert (
-        "independent of the pairs"
-        in Calibrator.of(BOTH).calibrations("bell", mip.Gaussian(np.ones(4)), 0.1)[0].assumes
-    )
-
-
 def test_the_spread_comes_from_draws_that_certify_nothing() -> None:
     found, fresh = BOTH.shape(None, 2.0)
 
-    assert fresh is not None
     np.testing.assert_array_equal(fresh, DRAWS[133:])
     np.testing.assert_allclose(found, mip.spread_of_draws(DRAWS[:133]))
-
-
-def test_a_spread_given_leaves_all_draws_to_the_certificate() -> None:
-    spread, fresh = BOTH.shape([1.0, 2.0, 3.0, 4.0], 2.0)
-
-    assert fresh is BOTH.draws
+    spread, every = BOTH.shape([1.0, 2.0, 3.0, 4.0], 2.0)  # given, it leaves all draws to the certificate
+    assert every is BOTH.draws
     assert spread.tolist() == [1.0, 2.0, 3.0, 4.0]
 
 
@@ -99,7 +83,6 @@ def test_the_noise_of_swaps_keeps_eta_against_our_own_attack() -> None:
     calibrator = Calibrator.of(BOTH)
     bell = mip.Gaussian(calibrator.spread)
     scale = calibrator.scales(bell)["swaps"](0.1)
-
     found = mip.attack(lambda rows: rows.mean(axis=0), DATA, bell, scale, seed=3, shadows=400, releases=500)
 
     assert found.eta <= 0.1

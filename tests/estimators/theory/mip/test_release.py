@@ -1,7 +1,5 @@
 """Noise in floating point: which doubles can be reached tells of the fit, unless the sum is rounded."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -34,7 +32,6 @@ def unreached(bare: float, generator: np.random.Generator) -> float:
 
 def test_doubles_out_of_reach_of_the_noise_alone_tell_nothing_of_the_fit() -> None:
     generator = np.random.default_rng(0)
-
     inside, outside = unreached(0.05, generator), unreached(0.0, generator)
 
     assert inside == pytest.approx(outside, abs=0.012)  # four standard errors: an accuracy of 0.5 +- 0.006
@@ -43,7 +40,6 @@ def test_doubles_out_of_reach_of_the_noise_alone_tell_nothing_of_the_fit() -> No
 def test_without_the_grid_the_same_attack_is_right_more_often_than_eta_allows() -> None:
     """Why there is one: the noise is a double before the fit is added, and 0 + noise is always within reach."""
     noise = BELL.sample(SCALE, RELEASES, np.random.default_rng(0))[:, 0]
-
     inside, outside = 1.0 - reached(0.05 + noise).mean(), 1.0 - reached(0.0 + noise).mean()
 
     assert outside == 0.0
@@ -51,9 +47,8 @@ def test_without_the_grid_the_same_attack_is_right_more_often_than_eta_allows() 
 
 
 @pytest.mark.parametrize("scale", [1e-200, 1e-3, 1.0, 3.7, 1e100])
-def test_the_grid_is_of_powers_of_two_and_far_finer_than_the_noise(scale: float) -> None:
+def test_the_grid_is_of_powers_of_two_and_far_finer_than_the_noise(scale) -> None:
     noise = mip.moment_laplace(np.array([1.0, 30.0, 0.01]))
-
     grid = grid_of(noise, scale)
 
     assert (np.frexp(grid)[0] == 0.5).all()

@@ -1,7 +1,5 @@
 """Scales from a moment: the paper's, ours, and what is attained, by exact enumeration of small worlds."""
 
-from __future__ import annotations
-
 from math import pi, sqrt
 
 import numpy as np
@@ -65,7 +63,7 @@ def test_methods_numbers_for_eight_records_and_the_mean_query() -> None:
 
 @pytest.mark.parametrize("noise", [LINE, BELL], ids=["laplace", "gaussian"])
 @pytest.mark.parametrize("eta", [0.01, 0.1, 0.3, 0.45])
-def test_no_bound_is_below_what_is_attained(noise: mip.Noise, eta: float) -> None:
+def test_no_bound_is_below_what_is_attained(noise, eta) -> None:
     queries = {"mean": lambda half: half.mean(), "median": np.median, "largest": np.max}
     for records in worlds()[::3]:
         for query in queries.values():
@@ -80,12 +78,9 @@ def test_no_bound_is_below_what_is_attained(noise: mip.Noise, eta: float) -> Non
 
 @pytest.mark.parametrize("noise", [LINE, BELL], ids=["laplace", "gaussian"])
 @pytest.mark.parametrize("eta", [0.001, 0.1, 0.4])
-def test_on_the_line_it_is_attained_where_the_parameter_tells_membership(
-    noise: mip.Noise, eta: float
-) -> None:
+def test_on_the_line_it_is_attained_where_the_parameter_tells_membership(noise, eta) -> None:
     rows = np.array([[True, False], [False, True]])
     scale = mip.moment_scale(eta, noise, 1.0)
-
     attained = mip.attained_eta([1.0, -1.0], rows, noise, scale)
 
     np.testing.assert_allclose(attained, eta, rtol=2e-5)
@@ -103,7 +98,7 @@ def test_the_line_sigma_over_two_eta_is_tight_to_first_order_only() -> None:
 
 
 @pytest.mark.parametrize("moment", [1.0, 2.0, 4.0])
-def test_every_formula_goes_to_a_scale_and_back(moment: float) -> None:
+def test_every_formula_goes_to_a_scale_and_back(moment) -> None:
     for noise in (LINE, BELL, mip.KNorm(mip.Norm.moment(np.ones(5))), mip.Gaussian(np.ones(5))):
         for formula in mip.formulas(noise, 1.7, moment):
             for eta in (0.003, 0.1, 0.49):
@@ -126,7 +121,6 @@ def test_ours_needs_less_than_the_line_and_the_paper_at_any_eta() -> None:
 def test_in_many_dimensions_the_papers_own_noise_needs_a_fraction_of_the_line() -> None:
     """The ball has no corners: at order 2 the factor is Gamma(d/2)/(sqrt(pi) Gamma((d+1)/2)), 0.08 at d = 100."""
     noise = mip.KNorm(mip.Norm.moment(np.ones(100)))
-
     ratio = mip.moment_scale(0.001, noise, 1.0) / mip.linear_scale(0.001, 1.0)
 
     assert ratio == pytest.approx(0.0798, abs=5e-4)
@@ -134,7 +128,7 @@ def test_in_many_dimensions_the_papers_own_noise_needs_a_fraction_of_the_line() 
 
 @pytest.mark.parametrize("dimension", [2, 10, 1000])
 @pytest.mark.parametrize("eta", [0.01, 0.1, 0.4])
-def test_with_the_gamma_radius_the_same_world_attains_eta_and_no_more(dimension: int, eta: float) -> None:
+def test_with_the_gamma_radius_the_same_world_attains_eta_and_no_more(dimension, eta) -> None:
     """theta = +-sigma_i in all coordinates: 2 apart in the moment norm, where only the distance counts."""
     noise = mip.KNorm(mip.Norm.moment(np.ones(dimension)))
     scale = mip.moment_scale(eta, noise, 1.0)
@@ -150,14 +144,9 @@ def test_with_the_gamma_radius_the_same_world_attains_eta_and_no_more(dimension:
     assert mip.moment_eta(scale, noise, 1.0) == pytest.approx(eta)
 
 
-def test_on_the_line_the_printed_corollary_is_the_density_it_should_be() -> None:
+def test_moments_below_two_have_their_own_radius_and_on_the_line_the_printed_corollary_is_right() -> None:
+    assert [mip.gaussian_sigma(16, moment) for moment in (2.0, 5.0, 1.0)] == [4.0, 4.0, 16.0]
     assert printed_eta(5.0, 1) == pytest.approx(mip.moment_eta(5.0, LINE, 1.0), rel=1e-12)
-
-
-def test_moments_below_two_have_their_own_radius_for_gaussian_noise() -> None:
-    assert mip.gaussian_sigma(16, 2.0) == 4.0
-    assert mip.gaussian_sigma(16, 5.0) == 4.0
-    assert mip.gaussian_sigma(16, 1.0) == 16.0
 
 
 def test_what_is_out_of_range_is_refused() -> None:

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import product
 from math import comb, inf, prod
@@ -22,6 +20,7 @@ from estimators.theory.mis.diversity import c_k, most_diverse
 from estimators.theory.mis.security import least_records, records_needed, worst_delta
 from estimators.theory.mis.shape import Move, Shape
 from estimators.theory.mis.tally import Tally
+from tests.cases import each_case
 
 
 def multinomial(n: int, p: tuple[float, ...]) -> Iterator[tuple[tuple[int, ...], float]]:
@@ -109,6 +108,7 @@ WORLDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("universe", [30, None])
 @pytest.mark.parametrize("world", WORLDS)
 def test_intervals_cover_in_simulation_and_are_short(world, universe):
@@ -116,7 +116,7 @@ def test_intervals_cover_in_simulation_and_are_short(world, universe):
     rng = np.random.default_rng(11)
     truths = c_k(p), worst_delta(p, 500), worst_delta(p, 2000)
     missed, width = np.zeros(3), np.zeros(3)
-    runs = 6
+    runs = 2
     for _ in range(runs):
         tally = Tally.of_counts(rng.multinomial(n, p), universe)
         found = diversity(tally), worst_delta_from(tally, 500), worst_delta_from(tally, 2000)
@@ -159,17 +159,14 @@ def test_away_from_gamma_1_exact_limits_for_each_category_cover_every_sample(gam
             assert missed.max() <= alpha / 2.0
 
 
-def test_without_a_universe_c_k_has_no_upper_end_and_delta_has_one():
+def test_without_a_universe_c_k_has_no_upper_end_and_delta_has_one() -> None:
+    """A little mass spread thinly over the unseen makes c_k as large as one likes."""
     tally = Tally.of_counts([400, 300, 200, 100])
+    sizes = [c_k([0.999, *np.full(k, 0.001 / k)]) for k in (10, 10**3, 10**5)]
 
     assert diversity(tally).upper == inf
     assert diversity(tally).lower < c_k([0.4, 0.3, 0.2, 0.1])
     assert worst_delta_from(tally, 1000).upper < 0.05
-
-
-def test_the_unseen_are_why_a_little_mass_spread_thinly_makes_c_k_as_large_as_one_likes():
-    sizes = [c_k([0.999, *np.full(k, 0.001 / k)]) for k in (10, 10**3, 10**5)]
-
     assert sizes[2] > 100 * sizes[0] / 2
     assert worst_delta([0.999, *np.full(10**5, 1e-8)], 1000) < 0.002
 
@@ -186,53 +183,39 @@ def test_stating_more_categories_never_shortens_and_lemma_23_caps_the_upper_end(
 def test_certified_records_are_enough_and_not_many_more_than_the_sample_says(universe):
     p = np.random.default_rng(2).dirichlet(np.ones(25))
     tally = Tally.of_counts(np.random.default_rng(3).multinomial(3000, p), universe)
-
     found = records_from(tally, 0.02)
 
+    assert records_from(Tally.of_counts([20, 20, 10]), 0.001) == inf  # the unseen alone might give away more
     assert worst_delta_from(tally, int(found)).upper <= 0.02
     assert records_needed(p, 0.02) <= found
     assert found < 1.3 * least_records(tally.shares, tally.times.astype(float), 0.02, 1.0) or universe is None
 
 
-def test_no_size_is_certified_where_the_unseen_alone_might_give_away_more():
-    assert records_from(Tally.of_counts([20, 20, 10]), 0.001) == inf
-
-
-def test_a_tally_is_the_same_from_values_counts_and_text():
-    counts = Tally.of_counts([3, 0, 2, 2])
+def test_a_tally_is_the_same_from_values_counts_and_text_and_the_estimate_is_its_own() -> None:
+    counts, shares = Tally.of_counts([3, 0, 2, 2]), np.array([3, 2, 2]) / 7
     numbers = Tally.of_values(np.array([5, 5, 5, 7, 7, 9, 9]))
     words = Tally.of_values(["b", "a", "b", "c", "a", "b", "c"])
 
     for tally in (counts, numbers, words):
-        assert tally.counts.tolist() == [2, 3]
-        assert tally.times.tolist() == [2, 1]
+        assert (tally.counts.tolist(), tally.times.tolist()) == ([2, 3], [2, 1])
         assert (tally.records, tally.categories, tally.unseen) == (7, 3, None)
+        assert diversity(tally).value == pytest.approx(c_k(shares))
+        assert worst_delta_from(tally, 40, 1.3).value == pytest.approx(worst_delta(shares, 40, 1.3))
     assert Tally.of_counts([3, 0, 2, 2], 6).unseen == 3
 
 
-def test_the_estimate_is_the_samples_own_c_k_and_delta():
-    tally = Tally.of_counts([30, 50, 20])
-
-    assert diversity(tally).value == pytest.approx(c_k([0.3, 0.5, 0.2]))
-    assert worst_delta_from(tally, 40, 1.3).value == pytest.approx(worst_delta([0.3, 0.5, 0.2], 40, 1.3))
-
-
-@pytest.mark.parametrize(
-    ("counts", "universe", "error"),
+@each_case(
+    "make, error",
     [
-        ([], None, TooFewRecords),
-        ([0, 0], None, TooFewRecords),
-        ([1.5, 2], None, InvalidCounts),
-        ([-1, 2], None, InvalidCounts),
-        ([float("nan")], None, InvalidCounts),
-        ([3, 0, 2], 2, OutOfRange),
+        (lambda: Tally.of_values([]), TooFewRecords),
+        (lambda: Tally.of_counts([]), TooFewRecords),
+        (lambda: Tally.of_counts([0, 0]), TooFewRecords),
+        (lambda: Tally.of_counts([1.5, 2]), InvalidCounts),
+        (lambda: Tally.of_counts([-1, 2]), InvalidCounts),
+        (lambda: Tally.of_counts([float("nan")]), InvalidCounts),
+        (lambda: Tally.of_counts([3, 0, 2], 2), OutOfRange),
     ],
 )
-def test_counts_that_are_none_are_refused(counts, universe, error):
+def test_counts_that_are_none_are_refused(make, error) -> None:
     with pytest.raises(error):
-        Tally.of_counts(counts, universe)
-
-
-def test_an_empty_column_is_refused():
-    with pytest.raises(TooFewRecords):
-        Tally.of_values([])
+        make()

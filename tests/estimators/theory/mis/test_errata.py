@@ -1,7 +1,5 @@
 """What the paper prints and what holds instead, each with a number (docs/methods.md has the table)."""
 
-from __future__ import annotations
-
 from math import exp, sqrt
 
 import numpy as np
@@ -67,18 +65,11 @@ def test_lemma_21_fails_where_one_category_holds_nearly_everything():
     assert printed > 2.0 * truth
 
 
-def test_lemma_21s_geometric_law_is_at_n_plus_1_and_not_at_most_n():
-    p, n = 0.01, 50
-    at_most = 1.0 - (1.0 - p) ** n
-
-    assert p * (1.0 - p) ** n < 0.02 * at_most
-
-
 def test_corollary_15s_constants_are_not_the_best():
     ratios = [
         float(excess(np.array([p]), n)[0]) / sqrt(p * (1.0 - p) / n)
         for n in (5, 6, 10, 100, 1000)
-        for p in np.linspace(1.0 / n, 1.0 - 1.0 / n, 2001)
+        for p in np.linspace(1.0 / n, 1.0 - 1.0 / n, 501)
     ]
 
     assert min(ratios) >= LEAST_SHARE > 0.29  # Berend and Kontorovich: 1/sqrt(8)
@@ -96,12 +87,6 @@ def test_remark_4_the_best_attack_on_one_training_set_is_not_perfect_on_discrete
         0.5 * (0.5 + 2.0 / 3.0 + 0.2)
     )  # the paper: 1, for any procedure and any data
     assert best < 0.7
-
-
-def test_accuracy_in_section_2_is_a_weighted_mean_and_not_the_sum_of_both_rates():
-    tnr, tpr, nu = 0.9, 0.8, 0.3
-
-    assert nu * tnr + (1.0 - nu) * tpr <= 1.0 < tnr + tpr
 
 
 def test_lemma_33_a_constant_algorithm_is_deterministic_and_0_dp():

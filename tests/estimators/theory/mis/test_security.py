@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from itertools import chain, combinations
 from math import sqrt
 
@@ -20,6 +18,7 @@ from estimators.theory.mis.security import (
     simple_records,
     worst_delta,
 )
+from tests.cases import each_case
 from tests.estimators.theory.mis import worlds
 
 SHARES = [(0.5, 1.0), (0.3, 1.0), (0.7, 1.0), (0.5, 3.0), (0.6, 0.4)]
@@ -104,12 +103,6 @@ def test_terms_away_from_gamma_1_are_exact_at_many_records(gamma):
     assert excess(np.array([p]), n, gamma)[0] == pytest.approx(float(exact), rel=1e-9)
 
 
-def test_certain_and_impossible_categories_give_nothing_away():
-    assert worst_delta([1.0, 0.0], 10) == 0.0
-    assert worst_delta([1.0, 0.0], 10, 0.5) == 0.0
-    assert worst_delta([1.0, 0.0], 10, 2.0) == 0.0
-
-
 @pytest.mark.parametrize("p", WORLDS, ids=str)
 def test_gamma_1_is_the_worst_share_of_nonmembers(p):
     for n in (1, 5, 37, 1000):
@@ -163,34 +156,38 @@ def test_records_needed_is_the_least_number_that_suffices(gamma):
         assert n <= simple_records(c_k(p), wanted)
 
 
-def test_records_needed_beyond_counting_is_infinite():
-    assert records_needed([0.5, 0.5], 1e-9) == float("inf")
-    assert simple_records(1.0, 1e-9) == float("inf")
+@each_case(
+    "ask, error",
+    [
+        (lambda: worst_delta([0.5, 0.6], 10), NotDistribution),
+        *((lambda n=n: worst_delta([0.5, 0.5], n), OutOfRange) for n in (0, 2.5, 10**16)),
+        *(
+            (lambda gamma=gamma: worst_delta([0.5, 0.5], 10, gamma), OutOfRange)
+            for gamma in (0.0, -1.0, np.inf)
+        ),
+        (lambda: records_needed([0.5, 0.5], 1.1), OutOfRange),
+        (lambda: divergence([0.5, 0.5], [0.5, 0.4]), NotDistribution),
+        (lambda: divergence([0.5, 0.5], [1.5, -0.5]), NotDistribution),
+        (lambda: divergence([0.5, 0.5], [np.nan, 1.0]), NotFinite),
+        (lambda: divergence([0.5, 0.5], []), TooFewRecords),
+        (lambda: divergence([0.5, 0.5], [1.0]), DimensionMismatch),
+        *((lambda bad=bad: gamma_of(bad), OutOfRange) for bad in (0.0, 1.0, np.nan)),
+    ],
+)
+def test_bad_input_is_refused(ask, error):
+    with pytest.raises(error):
+        ask()
 
 
-def test_the_exact_number_of_records_is_about_two_over_pi_of_the_simple_one():
-    p = np.full(50, 0.02)
+def test_the_ends_and_limits_of_delta_and_of_the_records_needed():
+    p, even = np.array([0.5, 0.25, 0.25]), np.full(50, 0.02)
 
-    assert records_needed(p, 0.01) / simple_records(c_k(p), 0.01) == pytest.approx(2.0 / np.pi, rel=0.01)
-
-
-def test_bad_input_is_refused():
-    with pytest.raises(NotDistribution):
-        worst_delta([0.5, 0.6], 10)
-    for n in (0, 2.5, 10**16):
-        with pytest.raises(OutOfRange):
-            worst_delta([0.5, 0.5], n)
-    for gamma in (0.0, -1.0, float("inf")):
-        with pytest.raises(OutOfRange):
-            worst_delta([0.5, 0.5], 10, gamma)
-    with pytest.raises(OutOfRange):
-        records_needed([0.5, 0.5], 1.1)
-
-
-def test_the_exact_value_approaches_c_k_over_sqrt_2_pi_n():
-    p, n = np.array([0.5, 0.25, 0.25]), 10**9
-
-    assert worst_delta(p, n) == pytest.approx(c_k(p) / sqrt(2.0 * np.pi * n), rel=1e-8)
+    assert [worst_delta([1.0, 0.0], 10, gamma) for gamma in (1.0, 0.5, 2.0)] == [0.0] * 3
+    assert worst_delta(p, 10**9) == pytest.approx(c_k(p) / sqrt(2.0 * np.pi * 10**9), rel=1e-8)
+    assert records_needed([0.5, 0.5], 1e-9) == simple_records(1.0, 1e-9) == float("inf")
+    assert records_needed(even, 0.01) / simple_records(c_k(even), 0.01) == pytest.approx(
+        2.0 / np.pi, rel=0.01
+    )
 
 
 GAMMAS = (0.1, 0.5, 0.9, 1.0, 1.3, 2.0, 7.0)
@@ -210,40 +207,21 @@ def pairs(rng_seed: int = 0):
 
 
 @pytest.mark.parametrize("gamma", GAMMAS)
-def test_it_is_equations_3_and_4_with_the_supremum_over_every_set(gamma):
+def test_the_divergence_is_equations_3_and_4_over_every_set_and_the_f_divergence_of_proposition_5(gamma):
+    """It never exceeds total variation, so that the paper's factor max(1, gamma) is not needed."""
     for p, q in pairs():
         sets = chain.from_iterable(combinations(range(5), k) for k in range(6))
         raw = max(gamma * p[list(b)].sum() - q[list(b)].sum() for b in sets) / gamma
         paper = max(1.0, gamma) * (raw - max(1.0 - 1.0 / gamma, 0.0))
-
-        assert divergence(p, q, gamma) == pytest.approx(paper, abs=1e-12)
-
-
-@pytest.mark.parametrize("gamma", GAMMAS)
-def test_it_is_the_f_divergence_of_proposition_5(gamma):
-    for p, q in pairs(1):
         f = 0.5 * max(1.0, gamma) * (np.abs(p - q / gamma) - q * abs(1.0 - 1.0 / gamma))
 
+        assert divergence(p, q, gamma) == pytest.approx(paper, abs=1e-12)
         assert divergence(p, q, gamma) == pytest.approx(f.sum(), abs=1e-12)
-
-
-def test_it_is_total_variation_at_gamma_1():
-    for p, q in pairs(2):
-        assert divergence(p, q) == pytest.approx(np.abs(p - q).sum() / 2.0)
-
-
-@pytest.mark.parametrize("gamma", GAMMAS)
-def test_it_never_exceeds_total_variation_so_the_papers_factor_max_1_gamma_is_not_needed(gamma):
-    for p, q in pairs(3):
         assert divergence(p, q, gamma) <= divergence(p, q) + 1e-12
-
-
-@pytest.mark.parametrize("gamma", GAMMAS)
-def test_it_is_0_for_equal_and_1_for_disjoint_distributions(gamma):
-    p = np.array([0.2, 0.8, 0.0])
-
-    assert divergence(p, p, gamma) == 0.0
-    assert divergence(p, [0.0, 0.0, 1.0], gamma) == pytest.approx(1.0)
+        assert divergence(p, q) == pytest.approx(np.abs(p - q).sum() / 2.0)
+    same = np.array([0.2, 0.8, 0.0])
+    assert divergence(same, same, gamma) == 0.0
+    assert divergence(same, [0.0, 0.0, 1.0], gamma) == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize(("nu", "weight"), [(0.5, 1.0), (0.2, 1.0), (0.9, 3.0), (0.3, 0.5)])
@@ -269,24 +247,3 @@ def test_one_attack_leaves_at_least_the_security_there_is(gamma):
         say = np.array([True, False, True, True, False])
 
         assert security_at(q[say].sum(), p[say].sum(), gamma) >= 1.0 - divergence(p, q, gamma) - 1e-12
-
-
-@pytest.mark.parametrize(
-    ("given", "error"),
-    [
-        ([0.5, 0.4], NotDistribution),
-        ([1.5, -0.5], NotDistribution),
-        ([np.nan, 1.0], NotFinite),
-        ([], TooFewRecords),
-        ([1.0], DimensionMismatch),
-    ],
-)
-def test_what_is_no_distribution_is_refused(given, error):
-    with pytest.raises(error):
-        divergence([0.5, 0.5], given)
-
-
-@pytest.mark.parametrize("bad", [0.0, 1.0, float("nan")])
-def test_a_share_of_nonmembers_that_leaves_no_side_is_refused(bad):
-    with pytest.raises(OutOfRange):
-        gamma_of(bad)

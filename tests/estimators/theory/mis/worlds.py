@@ -1,7 +1,5 @@
 """Small worlds gone through one by one: every data set, every test point, every attack."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable
 from itertools import product

@@ -1,7 +1,5 @@
 """The noise for a wanted practical epsilon."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -15,7 +13,6 @@ from tests.estimators.theory.pmp.worlds import FALLING
 
 def test_the_practical_epsilon_is_not_monotone_in_epsilon() -> None:
     mechanism = Summed(FALLING, 4.0)
-
     found = [mechanism.exact(epsilon).epsilon for epsilon in (8.0, 16.0, 64.0)]
 
     assert found == sorted(found, reverse=True)
@@ -23,9 +20,8 @@ def test_the_practical_epsilon_is_not_monotone_in_epsilon() -> None:
 
 
 @pytest.mark.parametrize("wanted", [0.01, 0.3, 0.9])
-def test_epsilon_is_the_first_that_reaches_what_is_wanted(wanted: float) -> None:
+def test_epsilon_is_the_first_that_reaches_what_is_wanted(wanted) -> None:
     mechanism = Summed(FALLING, 4.0)
-
     found = choose.epsilon(mechanism, wanted)
 
     assert mechanism.exact(found).epsilon <= wanted
@@ -38,27 +34,21 @@ def test_what_is_never_reached_stops_at_the_farthest() -> None:
     assert choose.epsilon_by_exchanges(Summed(np.ones((4, 2)), 1.0), 5.0, farthest=100.0) == 100.0
 
 
-def test_by_exchanges_it_is_smaller_and_still_enough() -> None:
-    mechanism = Summed(np.random.default_rng(0).random((10, 3)), 1.0)
-
+def test_by_exchanges_it_is_smaller_and_still_enough_and_epsilon_on_records_is_reached() -> None:
+    losses = np.random.default_rng(0).random((10, 3))
+    mechanism, other = Summed(losses, 1.0), Summed(losses, 2.0)
     found = choose.epsilon_by_exchanges(mechanism, 0.5)
 
     assert 0.5 <= found <= choose.epsilon(mechanism, 0.5)
     assert mechanism.exact(found).epsilon <= 0.5
     assert mechanism.exchanges(found).max() == pytest.approx(0.5, rel=1e-6)
-
-
-def test_epsilon_on_records_is_reached() -> None:
-    mechanism = Summed(np.random.default_rng(0).random((10, 3)), 2.0)
-
-    assert mechanism.on_records(choose.epsilon_on_records(mechanism, 5.0)) == pytest.approx(5.0, rel=1e-6)
+    assert other.on_records(choose.epsilon_on_records(other, 5.0)) == pytest.approx(5.0, rel=1e-6)
 
 
 @pytest.mark.parametrize("wanted", [0.05, 0.5, 5.0])
 @pytest.mark.parametrize("delta", [1e-6, 1e-2])
-def test_sigma_is_the_least_that_keeps_what_is_wanted(wanted: float, delta: float) -> None:
+def test_sigma_is_the_least_that_keeps_what_is_wanted(wanted, delta) -> None:
     moved = of_sum(np.random.default_rng(0).normal(size=(30, 3)))
-
     found = choose.sigma(moved, wanted, delta)
 
     assert Gaussian(moved, found).epsilon(delta) <= wanted

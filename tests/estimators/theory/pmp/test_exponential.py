@@ -1,7 +1,5 @@
 """The exponential mechanism, against the literal sum over training sets."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -9,12 +7,8 @@ from estimators.errors import DimensionMismatch, NotFinite, OutOfRange, TooFewRe
 from estimators.theory import subsets
 from estimators.theory.pmp.exponential import Summed, Tabled
 from estimators.theory.pmp.laws import laws_of_blocks, laws_of_sums
-from tests.estimators.theory.pmp.worlds import (
-    ONE_WAY,
-    dp_epsilon,
-    exponential_laws,
-    practical_epsilons,
-)
+from tests.cases import each_case
+from tests.estimators.theory.pmp.worlds import ONE_WAY, dp_epsilon, exponential_laws, practical_epsilons
 
 
 def losses_of(seed: int, n: int, outcomes: int) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
@@ -22,11 +16,10 @@ def losses_of(seed: int, n: int, outcomes: int) -> np.ndarray[tuple[int, int], n
 
 
 @pytest.mark.parametrize(("n", "outcomes", "epsilon"), [(1, 2, 1.0), (2, 3, 8.0), (3, 5, 0.1), (4, 2, 30.0)])
-def test_practical_epsilons_are_those_of_the_literal_sum(n: int, outcomes: int, epsilon: float) -> None:
+def test_practical_epsilons_are_those_of_the_literal_sum(n, outcomes, epsilon) -> None:
     losses = losses_of(n, n, outcomes)
     laws = exponential_laws(losses, epsilon, 1.0)
     mechanism = Summed(losses, 1.0)
-
     found = mechanism.exact(epsilon)
 
     assert found.epsilons.tolist() == pytest.approx(practical_epsilons(laws, n), rel=1e-10)
@@ -34,10 +27,9 @@ def test_practical_epsilons_are_those_of_the_literal_sum(n: int, outcomes: int, 
 
 
 @pytest.mark.parametrize("epsilon", [1e-6, 0.5, 20.0])
-def test_meeting_in_the_middle_is_one_training_set_after_the_other(epsilon: float) -> None:
+def test_meeting_in_the_middle_is_one_training_set_after_the_other(epsilon) -> None:
     scores = Summed(losses_of(3, 5, 7), 1.0).scores(epsilon)
     blocks = ((chosen, chosen @ scores) for chosen in subsets.all_subsets(10, 5, 100))
-
     quick, slow = laws_of_sums(scores), laws_of_blocks(blocks, 252, 10)
 
     np.testing.assert_allclose(quick.inside, slow.inside, rtol=1e-12, atol=1e-13)
@@ -47,7 +39,6 @@ def test_meeting_in_the_middle_is_one_training_set_after_the_other(epsilon: floa
 def test_probabilities_too_small_for_floats_keep_their_ratio() -> None:
     mechanism = Summed(np.array([[0.0, 1.0], [0.0, 1.0], [0.0, 0.9], [0.0, 0.8]]), 1.0)
     far = 4000.0
-
     found = mechanism.exact(far)
 
     assert np.exp(found.inside[:, 1]).max() == 0.0
@@ -65,11 +56,10 @@ def test_the_papers_one_direction_misses_what_the_definition_asks() -> None:
     assert found.worst.says == "nonmember"
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("epsilon", [0.01, 1.0, 10.0, 200.0])
-def test_truth_is_below_the_bound_by_exchanges_which_is_below_dp(seed: int, epsilon: float) -> None:
+def test_truth_is_below_the_bound_by_exchanges_which_is_below_dp(seed, epsilon) -> None:
     mechanism = Summed(losses_of(seed, 4, 4) ** 3, 1.0)
-
     truth, bound = mechanism.exact(epsilon).epsilons, mechanism.exchanges(epsilon)
 
     assert (truth <= bound + 1e-12).all()
@@ -94,7 +84,6 @@ def test_the_bound_by_exchanges_is_the_worst_mean_over_half_of_the_others() -> N
 def test_a_constant_of_a_record_changes_nothing_however_large() -> None:
     losses = np.round(losses_of(2, 3, 3), 3)
     far = losses + np.array([[0.0], [1e9], [0.0], [-1e9], [5.0], [0.0]])
-
     found = Summed(far, 1e10).exact(1e6), Summed(losses, 1e10).exact(1e6)
 
     assert found[0].epsilons.tolist() == pytest.approx(found[1].epsilons.tolist(), abs=1e-9)
@@ -104,7 +93,6 @@ def test_the_bound_by_exchanges_can_be_far_below_epsilon_on_records() -> None:
     losses = np.zeros((40, 2))
     losses[0, 1] = 1.0  # one outlier among equals: only its own exchanges move anything
     mechanism = Summed(losses, 1.0)
-
     bound = mechanism.exchanges(4.0)
 
     assert bound[1:].max() == pytest.approx(np.log(1 + (np.exp(2.0) - 1) / 20))
@@ -114,7 +102,6 @@ def test_the_bound_by_exchanges_can_be_far_below_epsilon_on_records() -> None:
 def test_any_loss_is_asked_by_its_table_of_training_sets() -> None:
     losses = losses_of(0, 3, 4)
     table = subsets.matrix(6, 3, "") @ losses
-
     summed, tabled = Summed(losses, 1.0), Tabled(table, 1.0)
 
     np.testing.assert_allclose(summed.exact(5.0).epsilons, tabled.exact(5.0).epsilons, rtol=1e-12)
@@ -135,29 +122,30 @@ def test_one_outcome_or_equal_records_give_nothing_away() -> None:
     assert Summed(np.ones((6, 3)), 1.0).on_records(5.0) == pytest.approx(0.0, abs=1e-14)
 
 
-def test_bad_input_is_refused_one_clear_error_each() -> None:
-    with pytest.raises(OutOfRange, match=r"sensitivity: .* above 0"):
-        Summed(np.ones((4, 2)), 0.0)
-    with pytest.raises(OutOfRange, match="sensitivity: exchanging"):
-        Summed(ONE_WAY, 0.5)
-    with pytest.raises(OutOfRange, match="sensitivity: exchanging"):
-        Tabled(np.array([[0.0, 1.0], [2.0, 0.0]]), 1.0)
-    with pytest.raises(OutOfRange, match="epsilon"):
-        Summed(ONE_WAY, 1.0).exact(-1.0)
-    with pytest.raises(TooFewRecords, match="even"):
-        Summed(np.ones((5, 2)), 1.0)
-    with pytest.raises(TooFewRecords):
-        Summed(np.ones((0, 2)), 1.0)
-    with pytest.raises(NotFinite, match="row 2"):
-        Summed(np.array([[0.0], [1.0], [np.inf], [0.0]]), 1.0)
-    with pytest.raises(DimensionMismatch, match="training set"):
-        Tabled(np.ones((7, 2)), 1.0)
-    with pytest.raises(OutOfRange, match="fewer outcomes, or DP's own epsilon"):
-        Summed(np.zeros((2000, 30)), 1.0).exchanges(1.0)
-    for refused in (Summed, Tabled):
-        with pytest.raises(OutOfRange, match="a logit exceeds"):  # equal records, and outcomes 1e300 apart
-            refused(np.array([[0.0, 1e150]] * 2), 1e-150).exact(1.0)
-        with pytest.raises(OutOfRange, match="a number beyond 1e"):
-            refused(np.array([[0.0, 1e308]] * 2), 1.0)
-    with pytest.raises(TooManySubsets, match="set draws"):
-        Summed(np.zeros((40, 2)), 1.0).exact(1.0)
+@each_case(
+    "ask, error, words",
+    [
+        (lambda: Summed(np.ones((4, 2)), 0.0), OutOfRange, r"sensitivity: .* above 0"),
+        (lambda: Summed(ONE_WAY, 0.5), OutOfRange, "sensitivity: exchanging"),
+        (lambda: Tabled(np.array([[0.0, 1.0], [2.0, 0.0]]), 1.0), OutOfRange, "sensitivity: exchanging"),
+        (lambda: Summed(ONE_WAY, 1.0).exact(-1.0), OutOfRange, "epsilon"),
+        (lambda: Summed(np.ones((5, 2)), 1.0), TooFewRecords, "even"),
+        (lambda: Summed(np.ones((0, 2)), 1.0), TooFewRecords, None),
+        (lambda: Summed(np.array([[0.0], [1.0], [np.inf], [0.0]]), 1.0), NotFinite, "row 2"),
+        (lambda: Tabled(np.ones((7, 2)), 1.0), DimensionMismatch, "training set"),
+        (
+            lambda: Summed(np.zeros((2000, 30)), 1.0).exchanges(1.0),
+            OutOfRange,
+            "fewer outcomes, or DP's own epsilon",
+        ),
+        # equal records, and outcomes 1e300 apart
+        (lambda: Summed(np.array([[0.0, 1e150]] * 2), 1e-150).exact(1.0), OutOfRange, "a logit exceeds"),
+        (lambda: Tabled(np.array([[0.0, 1e150]] * 2), 1e-150).exact(1.0), OutOfRange, "a logit exceeds"),
+        (lambda: Summed(np.array([[0.0, 1e308]] * 2), 1.0), OutOfRange, "a number beyond 1e"),
+        (lambda: Tabled(np.array([[0.0, 1e308]] * 2), 1.0), OutOfRange, "a number beyond 1e"),
+        (lambda: Summed(np.zeros((40, 2)), 1.0).exact(1.0), TooManySubsets, "set draws"),
+    ],
+)
+def test_bad_input_is_refused_one_clear_error_each(ask, error, words) -> None:
+    with pytest.raises(error, match=words):
+        ask()

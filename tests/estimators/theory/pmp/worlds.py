@@ -1,7 +1,5 @@
 """Small mechanisms gone through literally, training set by training set."""
 
-from __future__ import annotations
-
 from itertools import combinations
 from math import exp, log
 
