@@ -1,7 +1,5 @@
 """JAX-Privacy: the largest accuracy of a threshold, its upper bound, and epsilon after Clopper and Pearson."""
 
-from __future__ import annotations
-
 from importlib import import_module
 
 from benchmarks.hostile.question import Covers, NotAsked, Question, Statement

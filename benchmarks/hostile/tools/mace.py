@@ -1,7 +1,5 @@
 """mace: both ends and epsilon, rows that come in clusters and looks included."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from benchmarks.hostile.question import Covers, Question, Statement

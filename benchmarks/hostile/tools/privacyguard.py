@@ -5,8 +5,6 @@
 every threshold, each limit at 97.5%, the largest ratio of 1 - fnr to fpr or of 1 - fpr to fnr.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.stats import beta
 

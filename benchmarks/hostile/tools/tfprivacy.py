@@ -5,8 +5,6 @@ largest, over thresholds, both sides and both directions, of Bailey's (1987) low
 95%.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.stats import norm
 
