@@ -194,6 +194,11 @@ STEPS = (
         "docs/reference.md is what the docstrings make",
         program("python", "scripts/reference.py", "--check"),
     ),
+    Step(
+        "tables",
+        "tables of docs are those of docs/results, and name the commands that make them",
+        program("python", "-m", "benchmarks", "check"),
+    ),
     Step("fit", "the installed distributions fit each other", program("python", "-m", "pip", "check")),
     Step("pins", "what is installed is what is pinned", installed_as_pinned),
     Step("licences", "every licence is one we accept", accepted_licences),
