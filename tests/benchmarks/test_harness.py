@@ -7,6 +7,7 @@ import pytest
 from benchmarks import harness
 from benchmarks.__main__ import main
 
+EVERY = harness.benchmarks()
 TOY = '''"""Toys, counted.
 
 Nothing else.
@@ -129,11 +130,16 @@ def test_what_cannot_be_is_refused(
     assert said in capsys.readouterr().err
 
 
-def test_what_is_saved_is_printed_again_and_other_tables_stay(
+def test_what_docs_name_is_saved_and_printed_again_and_tables_of_other_runs_stay(
     place: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    harness.write_results("toys", {"old": ["| a |", "| --- |"]})
-    main(["run", "toys", "--only", "counted", "--save"])
+    documented(
+        place,
+        SHOWN
+        + "<!-- python -m benchmarks table toys old -->\n<!-- python -m benchmarks table toys widths -->",
+    )
+    harness.write_results("toys", {"old": ["| a |", "| --- |"], "unnamed": ["| b |"]})
+    main(["run", "toys", "--save"])
     capsys.readouterr()
 
     assert main(["table", "toys", "widths"]) == 0
@@ -214,10 +220,8 @@ def test_results_come_in_the_order_of_their_tasks(jobs: int) -> None:
     assert harness.Run(jobs=jobs).map(abs, range(-5, 5)) == [5, 4, 3, 2, 1, 0, 1, 2, 3, 4]
 
 
-@pytest.mark.parametrize("name", harness.benchmarks())
-def test_every_benchmark_says_what_it_is_about_and_reads_its_settings(name: str) -> None:
-    benchmark = harness.benchmarks()[name]
-
+@pytest.mark.parametrize("benchmark", EVERY.values(), ids=EVERY)
+def test_every_benchmark_says_what_it_is_about_and_reads_its_settings(benchmark: harness.Benchmark) -> None:
     run, tables, _ = benchmark.asked(benchmark.parser(), ["--quick"])
 
     assert benchmark.about
@@ -225,7 +229,8 @@ def test_every_benchmark_says_what_it_is_about_and_reads_its_settings(name: str)
     assert run.options == {option: quick for option, (_, quick) in benchmark.options.items()}
 
 
+@pytest.mark.slow
 def test_a_real_benchmark_runs_quickly(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["run", "theory_mip", "--quick", "--jobs", "1"]) == 0
+    assert main(["run", "theory", "--only", "noise", "--quick"]) == 0
 
     assert "\n| 50 | 1.53 - 1.87 (" in capsys.readouterr().out
