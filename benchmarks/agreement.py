@@ -31,7 +31,6 @@ def answers(epsilon: float, rng: Rng, n_members: int, n_nonmembers: int) -> Scor
 
 
 def shifted(mu: float, rng: Rng, n_members: int, n_nonmembers: int) -> Scores:
-    """A Gaussian score."""
     return Scores.of(rng.normal(mu, 1.0, n_members), rng.normal(0.0, 1.0, n_nonmembers))
 
 
@@ -43,12 +42,12 @@ WORLDS = {
     )
     for epsilon in (0.0, 1.0, 3.0)
 } | {
-    f"Gaussian, mu 1, delta {delta:g}": (
+    f"Gaussian, mu 1, delta {name}": (
         partial(shifted, 1.0),
         GaussianDp(1.0).pair(delta),
         partial(gdp_ceiling, 1.0),
     )
-    for delta in (1e-5, 0.1)
+    for name, delta in {"1e-5": 1e-5, "0.1": 0.1}.items()
 }
 """A score, the claim it attains, and its advantage at a prior."""
 

@@ -86,26 +86,19 @@ def worlds() -> list[World]:
         World(f"{share:.0%} copies, {truth}", copies(300, share, truth), truth)
         for share, truth in product((0.2, 0.5, 0.8), (0.0, 0.3))
     ]
-    asked = [
-        ("records x models", (0.5, 0.0), each) for each in ((20, 100, few), (50, 40, RUNS), (200, 10, RUNS))
-    ]
-    asked += [("records x models", (0.5, 0.0), each) for each in ((1000, 2, RUNS), (2000, 1, RUNS))]
-    both = ((20, 100, RUNS // 4), (50, 40, RUNS), (100, 60, RUNS // 2))
-    asked += [("both columns", (0.3, 0.3), each) for each in both]
-    listed += [
-        World(
-            f"{name} {records} x {models}, {truth}",
-            crossed(records, models, alike, truth, name[0] == "b"),
-            truth,
-            runs,
-        )
-        for (name, alike, (records, models, runs)), truth in product(asked, (0.0, 0.3))
-    ]
+    of_records = ((20, 100, few), (50, 40, RUNS), (200, 10, RUNS), (1000, 2, RUNS), (2000, 1, RUNS))
+    of_both = ((20, 100, RUNS // 4), (50, 40, RUNS), (100, 60, RUNS // 2))
+    for name, alike, sizes in (
+        ("records x models", (0.5, 0.0), of_records),
+        ("both columns", (0.3, 0.3), of_both),
+    ):
+        for (records, models, runs), truth in product(sizes, (0.0, 0.3)):
+            draw = crossed(records, models, alike, truth, sizes is of_both)
+            listed.append(World(f"{name} {records} x {models}, {truth}", draw, truth, runs))
     return [*listed, World("200 x 10, 10% known by all rows", memorised(100, 10, 0.1), 0.1)]
 
 
 def procedures() -> list[World]:
-    """Models of one procedure."""
     leaks = ((0.0, 0.0), (0.2, 0.0), (0.2, 0.2), (0.2, 0.5), (0.6, 0.5))
     return [procedure(models, 50, *leak) for models, leak in product((16, 30, 40, 64), leaks)]
 
@@ -123,12 +116,14 @@ class Tally:
     one_row: float
     design_effect: float
 
-    def __str__(self) -> str:
+    def row(self, beside: bool) -> str:
+        """A line of the table; with or without one row a cluster beside it."""
         ends = " | ".join(
             f"{each / self.runs:.3f}{mark(each, self.runs)}" for each in (self.above, self.below)
         )
-        widths = f"{self.width:.3f} | {self.one_row:.3f} | {self.width / self.one_row:.2f}"
-        return f"{self.name} | {self.method} | {self.runs} | {ends} | {widths} | {self.design_effect:.2f}"
+        ratio = f" | {self.one_row:.3f} | {self.width / self.one_row:.2f}" if beside else ""
+        widths = f"{self.width:.3f}{ratio} | {self.design_effect:.2f}"
+        return f"{self.name} | {self.method} | {self.runs} | {ends} | {widths}"
 
 
 def answers(world: World, seed: int) -> tuple[Advantage, Advantage]:
@@ -161,7 +156,6 @@ def one_row(labels: list[Integers], n_members: int, rng: Rng) -> list[Integers]:
 
 
 def tally(at: int, listed, run: Run) -> Tally:
-    """Draw from a world again and again."""
     world = listed()[at]
     runs = run.times(world.runs, 2)
     results = [answers(world, seed) for seed in range(runs)]
@@ -179,11 +173,10 @@ def tally(at: int, listed, run: Run) -> Tally:
     )
 
 
-def tallied(run: Run, listed, most: int):
+def tallied(run: Run, listed, most: int, beside: bool):
     """A row for each world, and the misses of each method."""
-    yield "world, truth | method | runs | above | below | width | one row a cluster | ratio | design effect"
     tallies = run.map(partial(tally, listed=listed, run=run), run.few(range(len(listed())), most))
-    yield from map(str, tallies)
+    yield from (each.row(beside) for each in tallies)
     for method in sorted({each.method for each in tallies}):
         group = [each for each in tallies if each.method == method]
         runs = sum(each.runs for each in group)
@@ -194,10 +187,12 @@ def tallied(run: Run, listed, most: int):
 @table
 def ends(run: Run):
     """People, copies, and records asked of several models."""
-    yield from tallied(run, worlds, 12)
+    yield "world, truth | method | runs | above | below | width | one row a cluster | ratio | design effect"
+    yield from tallied(run, worlds, 12, True)
 
 
 @table
 def models(run: Run):
     """Models of one training procedure."""
-    yield from tallied(run, procedures, 3)
+    yield "models x records, truth | method | runs | above | below | width | design effect"
+    yield from tallied(run, procedures, 3, False)

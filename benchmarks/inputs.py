@@ -34,7 +34,7 @@ if {free}:
     @contextmanager
     def as_many_as_there_are(learners):
         yield
-    learned.one_thread = as_many_as_there_are
+    learned.on_one_thread = as_many_as_there_are
 rng = np.random.default_rng(0)
 def ask(n):
     scores = Scores.of(rng.normal(0.2, 1, (n, {wide})), rng.normal(0, 1, (n, {wide})))
@@ -47,7 +47,6 @@ print(time.perf_counter() - wall, time.process_time() - cpu)
 
 
 def codes(a: Floats, b: Floats) -> list[str]:
-    """The warnings that scores come with."""
     return [caution.code for caution in finest(Scores.of(a, b, "continuous")).doubts]
 
 
@@ -64,7 +63,6 @@ def honest(run: Run):
 
 
 def faults(rng: Rng, n: int) -> dict[str, tuple[Floats, Floats]]:
-    """Scores of both sides with a fault."""
     a, b = rng.normal(size=n), rng.normal(size=n)
     half = rng.normal(size=n // 2)
     few = max(1, n // 20)

@@ -174,7 +174,10 @@ def serving(
             os.sched_setaffinity(process.pid, CORES)
         service = Service(process, port, probe_port, Path(folder))
         try:
-            until(lambda: service.answers("/readyz" if command[0] == "app.cli" else "/openapi.json"))
+            if not until(
+                lambda: service.answers("/readyz" if command[0] == "app.cli" else "/openapi.json"), 180
+            ):
+                raise TimeoutError(f"{' '.join(command)} was not ready within three minutes")
             yield service
         finally:
             process.send_signal(signal.SIGCONT)

@@ -2,7 +2,7 @@
 
 Batches of equal size of both sides. "New": batches of records that never came, each beside all before it in its run.
 The last columns: each tenth batch of a run, changed, with the state of the run's end: how many are refused, and how
-many taken with a caution. MINUTES on one core.
+many taken with a caution. Half a minute on one core.
 """
 
 from collections import Counter
@@ -16,8 +16,7 @@ from estimators.sequential.repeats import DOUBTED, REFUSE_BELOW, Repeat, Sketch,
 
 QUICK = 0.05
 RUNS = 20
-PLANS = ((20, 500), (50, 50), (200, 25))
-"""Batches of a run, and records a side in each."""
+PLANS = ((20, 500), (50, 50), (200, 25))  # batches of a run, and records a side in each
 LEAVES = np.linspace(0.013, 0.987, 12)
 LAWS = {
     "normal": lambda rng, n: rng.normal(0.0, 1.0, n),
@@ -36,7 +35,6 @@ CHANGES = {
 
 
 def outcome_of(repeat: Repeat | None) -> str:
-    """What becomes of a batch."""
     if repeat is None or repeat.chance > DOUBTED:
         return "taken"
     return "refused" if repeat.chance <= REFUSE_BELOW else "caution"

@@ -22,21 +22,21 @@ from estimators.sequential.run import PLANNED
 
 RUNS, RUNS_OF_MANY_LOOKS, RUNS_UNTIL_STOPPED = 200, 100, 60
 LIMIT = 0.1
-PARTS = 20
-"""Looks until the records of the oracle plan are there."""
+PARTS = 20  # looks until the records of the oracle plan are there
 GROWING = [50, *(round(50 * 1.5**step) - round(50 * 1.5 ** (step - 1)) for step in range(1, 12))]
 """Records a side in each of 12 batches, after which there are half as many again."""
 FROM_FEW = np.diff(np.concatenate([[0], np.geomspace(10, 50_000, 12).round().astype(int)])).tolist()
 """12 looks, at 20 to 100,000 records."""
-OF_SCORES = (
+Plan = tuple[str, list[int], int]
+"""A name, records of a side in each batch, and how many nonmembers there are to a member."""
+OF_SCORES: tuple[Plan, ...] = (
     ("12, growing", GROWING, 1),
     ("40, even", [50] * 40, 1),
     ("12, 1:9", GROWING, 9),
     ("12, from 20 to 100,000", FROM_FEW, 1),
     ("1,000, even", [50] * 1000, 1),
 )
-OF_COUNTS = (("3, to 10^6", [10_000, 90_000, 900_000], 1),)
-"""Batches, and how many nonmembers there are to a member."""
+OF_COUNTS: tuple[Plan, ...] = (("3, to 10^6", [10_000, 90_000, 900_000], 1),)
 LABELS = np.array(list("abcdefgh"))
 CUTS = np.linspace(-3.0, 5.0, 41)
 
@@ -52,9 +52,15 @@ class World:
     def __str__(self) -> str:
         return f"{self.name}, {self.truth:.3g}"
 
+    @property
+    def plans(self) -> tuple[Plan, ...]:
+        """All in which it is drawn: of some truths one is enough."""
+        if self.name == "counts":
+            return OF_COUNTS
+        return OF_SCORES if self.truth in (0.0, 0.2) else OF_SCORES[:1]
+
 
 def bells(truth: float, rng: Rng, n: int, m: int) -> Scores:
-    """Normal scores, members' shifted."""
     return Scores.of(rng.normal(shift(truth), 1.0, n), rng.normal(0.0, 1.0, m))
 
 
@@ -70,7 +76,6 @@ def cells(by: float) -> Floats:
 
 
 def counts(by: float, rng: Rng, n: int, m: int) -> Counts:
-    """Normal scores in these cells, members' shifted."""
     return Counts.of(rng.multinomial(n, cells(by)), rng.multinomial(m, cells(0.0)), edges=CUTS)
 
 
@@ -97,7 +102,6 @@ def one(seed: int, world: World, batches: list[int], times: int) -> tuple[bool, 
 
 
 def together(batches: list[Scores | Counts]) -> Scores | Counts:
-    """All records of a run."""
     if isinstance(batches[0], Counts):
         return reduce(Counts.merge, batches)
     return Scores.of(
@@ -109,18 +113,8 @@ def together(batches: list[Scores | Counts]) -> Scores | Counts:
 def ends(run: Run):
     """How often either end is ever wrong, and how wide both are at the end."""
     yield "scores | truth | batches | runs | ever above | ever below | width"
-    plans = [
-        (world, *plan) for world in WORLDS for plan in (OF_COUNTS if world.name == "counts" else OF_SCORES)
-    ]
-    few = [
-        each
-        for each in plans
-        if each[0].truth in (0.0, 0.2) or each[0].name == "counts" or (each[2] is GROWING and each[3] == 1)
-    ]
-    every = []
-    for world, name, batches, times in run.few(
-        [each for each in few if not run.quick or len(each[2]) < 20], 5
-    ):
+    plans, every = [(world, *plan) for world in WORLDS for plan in world.plans], []
+    for world, name, batches, times in run.few([p for p in plans if not run.quick or len(p[2]) < 20], 5):
         runs = run.times(RUNS_OF_MANY_LOOKS if len(batches) == 1000 else RUNS, 2 if run.quick else 5)
         outcomes = run.map(partial(one, world=world, batches=batches, times=times), range(runs))
         every += outcomes

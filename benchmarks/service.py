@@ -44,7 +44,6 @@ stock = partial(
 
 
 def post(connection: http.client.HTTPConnection, path: str, body: bytes, kind: str) -> bytes:
-    """One answer."""
     connection.request("POST", path, body, {"Content-Type": kind})
     answer = connection.getresponse()
     content = answer.read()
@@ -65,7 +64,6 @@ def in_turns(times: int, *tasks: Callable[[], object]) -> list[list[float]]:
 
 
 def sample(n: int) -> tuple[Floats, Floats]:
-    """Scores of both sides."""
     rng = np.random.default_rng(0)
     return rng.normal(0.5, 1.0, n), rng.normal(0.0, 1.0, n)
 
@@ -126,7 +124,6 @@ def compared(run: Run):
 
 
 def faster(name: str, goal: float, mine: list[float], other: list[float]) -> str:
-    """A row of the table."""
     ours, theirs = median(mine), median(other)
     times = f"{1e3 * ours:.0f} ms against {1e3 * theirs:.0f} ms"
     return f"{name} | >= {goal:g}x faster | {theirs / ours:.1f}x | {times}"
@@ -204,9 +201,8 @@ def small(run: Run):
 
 
 def start_up(run: Run):
-    """Seconds and memory until it is ready."""
     code = "import time; t=time.perf_counter(); import app.main; app.main.create_app(); print(time.perf_counter()-t)"
-    times, seconds, resident, family = max(2, run.repeats // 20), [], 0.0, 0.0
+    times, seconds, resident, family = max(1, run.repeats // 20), [], 0.0, 0.0
     command = [sys.executable, "-c", code]
     imports = [float(subprocess.run(command, capture_output=True, check=True).stdout) for _ in range(times)]
     for _ in range(times):
