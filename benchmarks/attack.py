@@ -31,7 +31,6 @@ class Normal:
     rounded: bool = False
 
     def draw(self, rng: Rng, n1: int, n0: int) -> list[Floats]:
-        """Scores of both sides."""
         sides = [rng.normal(self.shift, 1.0, n1), rng.normal(0.0, 1.0, n0)]
         return [np.round(side) for side in sides] if self.rounded else sides
 
@@ -47,7 +46,6 @@ class Normal:
         return float(out[0]), float(out[1])
 
     def optimum(self, prior: float) -> float:
-        """The optimal advantage."""
         if self.rounded:
             k = np.arange(-12.0, 40.0)
             r, q = (norm.cdf(k + 0.5, mean) - norm.cdf(k - 0.5, mean) for mean in (self.shift, 0.0))

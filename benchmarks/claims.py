@@ -39,8 +39,7 @@ QUICK = 0.0001
 PRIORS = (0.5, 0.1)
 LEVEL = 0.025
 POINTS = (0.05, 0.25, 0.5, 0.75, 0.95)
-ONE = 10**12
-"""Cell probabilities become counts of so many records: the same code then finds the true optimum."""
+ONE = 10**12  # cell probabilities become counts of so many records: the same code then finds the true optimum
 ByLabel = tuple[Floats, Floats] | None
 
 
@@ -55,7 +54,6 @@ class Share:
 
     @property
     def rate(self) -> float:
-        """Share of the runs."""
         return self.hits / self.runs
 
     @property
@@ -86,7 +84,6 @@ def verdict(claim: str, shares: Sequence[Share], must: str = "<= 0.025") -> str:
 
 
 def times(full: int, run: Run) -> int:
-    """Runs of a case."""
     return run.times(full, 2 if run.quick else 4)
 
 
@@ -110,7 +107,6 @@ def cell_probabilities(world: World, counts: Counts, by_label: ByLabel) -> tuple
 
 
 def baseline(prior: float) -> float:
-    """The advantage where nothing leaks."""
     return abs(2 * prior - 1)
 
 
@@ -189,7 +185,6 @@ def lone(share: float, side: int) -> World:
 
 
 def apart(by: float) -> World:
-    """Gaussian scores, so many standard deviations apart."""
     return World(
         f"Gaussian, {by:g} apart", lambda r, a, b: (r.normal(by, 1.0, a), r.normal(size=b)), baseline
     )
@@ -247,7 +242,6 @@ def risk(run: Run) -> Section:
 
 
 def outside(limits: Limits, value: Floats) -> np.ndarray:
-    """Where a value is beyond its limits."""
     return (value < limits.lower - 1e-12) | (value > limits.upper + 1e-12)
 
 
@@ -587,7 +581,6 @@ SECTIONS: tuple[Callable[[Run], Section], ...] = (
 
 
 def made(section: Callable[[Run], Section], run: Run) -> Section:
-    """What a section says."""
     return section(run)
 
 

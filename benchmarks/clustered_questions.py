@@ -30,8 +30,7 @@ DELTA = 0.1
 FPR = 0.1
 SHARE = 0.05
 CUT = 1.0
-LIMIT = 0.3
-"""Signed risk above which a record is flagged."""
+LIMIT = 0.3  # signed risk above which a record is flagged
 WORLDS = [(*size, *rest) for size, *rest in product(((200, 10), (30, 40)), (0.5, 0.95), (0.0, 0.3))]
 """People with rows each, their correlation, and the advantage."""
 
@@ -94,7 +93,6 @@ class Sample:
 
     @property
     def d(self) -> float:
-        """By how much members are shifted."""
         return shift(self.truth)
 
     @property
@@ -106,7 +104,6 @@ class Sample:
 
 
 def statements(world: tuple, seed: int, named: bool) -> Iterator[Statement]:
-    """What every question states of one draw."""
     number, rows, likeness, truth = world
     rng = np.random.default_rng(seed)
     members, nonmembers, (labels,) = people(equal(number, rows), likeness, truth)(rng)
@@ -142,7 +139,6 @@ def of_gate(s: Sample) -> Iterator[Statement]:
 
 
 def of_metrics(s: Sample) -> Iterator[Statement]:
-    """Metrics at their optimum."""
     of_all, counts = None, s.counts
     if s.cluster is not None:
         of_all = e.advantage(s.scores, 0.5, e.CellsTarget(), seed=s.seed, cluster=s.cluster)
@@ -174,7 +170,6 @@ def of_risk(s: Sample) -> Iterator[Statement]:
 
 
 def of_audit(s: Sample) -> Iterator[Statement]:
-    """Epsilon, ROC, AUC and exposure."""
     delta = DELTA if s.d else 0.0  # at delta 0 the epsilon of two normal laws apart is infinite
     bound = epsilon_lower_bound(s.counts, delta=delta, seed=s.seed).value
     too_high = bound > epsilon_of_shift(s.d, delta, 20.0) + 1e-12

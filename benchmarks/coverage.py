@@ -30,8 +30,7 @@ RUNS = {100: 1000, 300: 800, 1_000: 600, 10_000: 200}
 VECTOR_RUNS = {100: 200, 300: 150, 1_000: 100, 10_000: 30}
 ALPHA = 0.025
 LEARNERS = (quadratic(), logistic())
-MANY_CHANGES = "alternating"
-"""The world whose best rule changes its guess more often than the default covers."""
+MANY_CHANGES = "alternating"  # the world whose best rule changes its guess more often than the default covers
 
 
 @dataclass(frozen=True)
@@ -57,7 +56,6 @@ class Row:
 
     @property
     def width(self) -> float:
-        """Beside the oracle's."""
         return (self.upper - self.lower) / self.oracle
 
     def rate(self, errors: int) -> str:
@@ -67,7 +65,6 @@ class Row:
 
 
 def simulate(case: tuple, run: Run) -> Row:
-    """Draw, ask, compare with the truth."""
     at, n, prior, ratio = case
     world, n1 = WORLDS[at], round(2 * n * ratio[0] / sum(ratio))
     n0, vectors = 2 * n - n1, world.dimension > 1
@@ -174,7 +171,6 @@ def cases(run: Run):
 
 
 def claims(rows: list[Row]):
-    """What was claimed, each against the table."""
     runs = sum(row.runs for row in rows)
     yield "claim | measured"
     yield f"samples simulated, cases | {runs}, {len(rows)}"

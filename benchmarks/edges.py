@@ -33,7 +33,6 @@ class Edge:
 
 
 def density(x: Floats, parts: tuple[Part, ...]) -> Floats:
-    """Of a mixture of normal laws."""
     return np.asarray(sum(share * norm.pdf(x, mean, spread) for share, mean, spread in parts))
 
 
@@ -140,7 +139,6 @@ def simulate(task: tuple[int, int]) -> list[float]:
 
 
 def simulated(run: Run, places: range):
-    """Each case beside what came of it."""
     tasks = [(index, times(run, *CASES[index][1:3])) for index in run.few(places, 6)]
     return [(CASES[index], each) for (index, _), each in zip(tasks, run.map(simulate, tasks), strict=True)]
 

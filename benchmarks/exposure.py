@@ -21,8 +21,7 @@ from estimators.sample.counts import Counts
 from estimators.sample.scores import Scores
 
 RUNS = 2000
-LARGE_RUNS = 400
-"""Of samples of 10,000 and more a side."""
+LARGE_RUNS = 400  # of samples of 10,000 and more a side
 SEEDS = 50
 SIDES = (
     *((8, 8), (30, 30), (100, 100), (1000, 1000), (10_000, 10_000)),
@@ -56,7 +55,6 @@ class Law:
 
 
 def zipf(rng: Rng, records: int) -> Integers:
-    """Labels with a long tail."""
     return (np.minimum(rng.zipf(1.5, records), 2000) - 1).astype(np.intp)
 
 
@@ -137,7 +135,6 @@ def release(copies: int, seed: int, rows: int = 5000) -> Scores:
 
 
 def decided(words: list[str]) -> str:
-    """How often each decision fell."""
     every = ("pass", "fail", "inconclusive")
     return ", ".join(f"{words.count(word)} {word}" for word in every if word in words)
 

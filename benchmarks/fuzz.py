@@ -50,19 +50,14 @@ OPTIONS = {
 }
 """How many, the number of the first, their seed, suffixes of the corpus (csv,parquet); and one, and where it goes."""
 MIB = 2**20
-EXPANDED = 16 * MIB
-"""What a body may expand to."""
-GRANTED = 512 * MIB
-"""What a child may take beyond what it began with."""
-SECONDS = 20.0
-"""After so long a mutant is said to hang; the machine may be busy with other things."""
+EXPANDED = 16 * MIB  # what a body may expand to
+GRANTED = 512 * MIB  # what a child may take beyond what it began with
+SECONDS = 20.0  # after so long a mutant is said to hang; the machine may be busy with other things
 BATCH = 2000
 MOST_REFUSAL = 4096
-ANSWERED = 8
-"""One of so many mutants is answered, and not only decoded."""
+ANSWERED = 8  # one of so many mutants is answered, and not only decoded
 
-PLANT = "planted-7f3a"
-"""A category of the corpus, which no refusal may repeat."""
+PLANT = "planted-7f3a"  # a category of the corpus, which no refusal may repeat
 
 Bytes = bytes | bytearray
 Random = np.random.Generator
@@ -404,16 +399,14 @@ COMPRESSIONS = ["identity", "gzip before", "gzip after", "zstd before", "zstd af
 """Before: a mutant is compressed. After: what is compressed is mutated."""
 
 
-Row = tuple[str, bool]
-"""Of the table: a format, and whether it is compressed."""
+Row = tuple[str, bool]  # of the table: a format, and whether it is compressed
 ROWS = [
     (theory + suffix[1:], compressed)
     for theory in ("", "theory's ")
     for suffix in MEDIA_TYPES
     for compressed in (False, True)
 ]
-CELL = struct.calcsize("<BBf")
-"""Bytes of a mutant on the page that a child shares with its parent."""
+CELL = struct.calcsize("<BBf")  # bytes of a mutant on the page that a child shares with its parent
 
 
 @dataclass(frozen=True)
@@ -612,7 +605,6 @@ def _await(child: int, page: mmap.mmap) -> str:
 
 
 def corpus_of(run: Run) -> list[Entry]:
-    """The bodies that mutants are made of."""
     wanted = {"." + name for name in run.formats.split(",") if name}
     return [entry for entry in entries() if not wanted or Path(entry.name).suffix in wanted]
 
@@ -637,7 +629,6 @@ def mutants(run: Run):
 
 
 def line(label: str, cells: list[int], seconds: float) -> str:
-    """A row of the table."""
     return f"{label} | {sum(cells):,} | {' | '.join(f'{n:,}' for n in cells)} | {1e3 * seconds:,.0f}"
 
 

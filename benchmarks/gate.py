@@ -28,8 +28,7 @@ from tests.oracles import shift_for
 
 HAIR = 1e-9
 LEVEL = 0.025
-UPPER_ENDS = 10
-"""Samples of which epsilon's upper end is worked out."""
+UPPER_ENDS = 10  # samples of which epsilon's upper end is worked out
 SIDES = ((100, 100), (200, 1_800), (10_000, 10_000))
 RUNS = 200
 DELTA = 0.02
@@ -111,7 +110,6 @@ def wrong(law: Law, prior: float, sides: tuple[int, int], runs: int, only: str |
 
 
 def percent(rate: float | None) -> str:
-    """Two digits, or a dash."""
     return "–" if rate is None else f"{100 * rate:.2g}%"
 
 

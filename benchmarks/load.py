@@ -37,15 +37,12 @@ from macekit.call import CSV, JSON, NPY
 
 OPTIONS = {"seconds": (4.0, 1.0), "kills": (5, 1), "requests": (3000, 300), "apart": (False, False)}
 """Of each load; how often each process is stopped and killed; over which memory is watched; cores of their own."""
-AGAIN = 0.1
-"""Seconds after which a client that was refused asks again."""
+AGAIN = 0.1  # seconds after which a client that was refused asks again
 CLIENTS = (1, 4, 16, 64, 256)
 FACTORS = (0.4, 0.8, 1, 2, 4, 6)
 TRICKLED, SILENT = 34, 1024
-LARGE = 16
-"""One of so many requests of a mixed load is large."""
-Row = tuple[str, int]
-"""Of a table, with how much of it was wrong."""
+LARGE = 16  # one of so many requests of a mixed load is large
+Row = tuple[str, int]  # of a table, with how much of it was wrong
 
 
 # --- clients ------------------------------------------------------------------------------------------------
@@ -90,7 +87,6 @@ class Tally:
 
     @property
     def faults(self) -> int:
-        """What should not be, whatever the load."""
         silent = self.statuses[503] - len(self.retry_after)
         return self.other + self.reset + self.late + self.lost_probes + silent
 
@@ -164,7 +160,6 @@ class Client:
 
 
 def mixture(mixed: bool) -> Callable[[int], bytes]:
-    """The request of a number."""
     bodies = small(), large()
     return lambda number: bodies[mixed and number % LARGE == LARGE - 1]
 
@@ -248,7 +243,6 @@ def probed(service: Service, seconds: float, run: Callable[[], Tally]) -> tuple[
 
 
 def quantiles(durations: list[float]) -> str:
-    """p50 and p99, milliseconds."""
     if not durations:
         return "- | -"
     ordered = sorted(durations)
@@ -266,7 +260,6 @@ LOOPS = (
 
 
 def loads(seconds: float, mixed: bool, quick: bool = False) -> Iterator[Row]:
-    """Closed and open loops."""
     which, numbers, factors = mixture(mixed), CLIENTS, FACTORS
     if quick:
         numbers, factors = (4,), (2,)
@@ -297,8 +290,7 @@ def loads(seconds: float, mixed: bool, quick: bool = False) -> Iterator[Row]:
 # --- clients that hold on -----------------------------------------------------------------------------------
 
 
-REOPENED = 18
-"""Uploads that were ended and begin anew, every half second."""
+REOPENED = 18  # uploads that were ended and begin anew, every half second
 
 
 class Uploads:
@@ -359,7 +351,6 @@ SLOW = (
 
 
 def holding(seconds: float, trickled: int = TRICKLED, silent: int = SILENT) -> Iterator[Row]:
-    """Others while uploads trickle or are silent."""
     rows = b"score,member\n" + b"0.5,1\n" * 11_000
     kinds = {
         "nobody": (0, "/v1/counts", b"", b""),
@@ -446,7 +437,6 @@ def asking(service: Service, stop: threading.Event | None = None) -> Iterator[Ta
 def outcome(
     what: str, times: int, service: Service, tally: Tally, files: int, before: int, after: int
 ) -> str:
-    """A row, once the service has ended."""
     until(lambda: not service.left(), 10)
     return (
         f"{what} | {times} | {tally.statuses[200]:,} | {tally.statuses[503]} | {tally.cut} | {service.left()} | "
@@ -563,7 +553,6 @@ def soak(requests: int) -> Row:
 
 
 def counted(run: Run, rows: Iterable[Row]) -> Iterator[str]:
-    """Rows, and what was wrong."""
     if run.apart:
         cores = sorted(os.sched_getaffinity(0) | CORES)
         CORES.update(cores[: max(len(cores) // 2, 1)])

@@ -38,7 +38,6 @@ CASES = (("mixed", "l1"), ("low rank", "l2"), ("mixed", "l2"), ("Gaussian", "l2"
 
 
 def alone(records: Floats, rows: Floats, metric: str, engine: str) -> None:
-    """The library as anybody would call it."""
     with threadpool_limits(limits=1):
         if engine == "tree":
             from scipy.spatial import cKDTree
@@ -82,7 +81,6 @@ def measured(pipe: Any, name: str, metric: str, n: int, engine: str | None) -> N
 
 
 def apart(*arguments: Any) -> Any:
-    """What a process of its own measured."""
     here, there = multiprocessing.Pipe()
     process = multiprocessing.get_context("spawn").Process(target=measured, args=(there, *arguments))
     process.start()

@@ -27,8 +27,7 @@ from estimators.sample.counting import by_rank
 SIZES = ((300, 60), (1000, 40), (10_000, 12))
 PRIORS = (0.5, 0.1)
 CATEGORIES = "10 categories"
-INNER = np.linspace(-1.5, 2.5, 9)
-"""Cuts of the ten categories, fixed in advance."""
+INNER = np.linspace(-1.5, 2.5, 9)  # cuts of the ten categories, fixed in advance
 READINGS: dict[str, EqualWidth | Kernel | None] = {
     CATEGORIES: None,
     "100 slices": EqualWidth(),
@@ -39,10 +38,8 @@ READINGS: dict[str, EqualWidth | Kernel | None] = {
     "least_squares": Kernel(LeastSquaresCV()),
     "fixed 0.3": Kernel(Fixed(0.3)),
 }
-BIASES = (1, 5)
-"""Columns of the table that are no shares."""
-ASKED = 200
-"""Records of each sample whose intervals are looked at."""
+BIASES = (1, 5)  # columns of the table that are no shares
+ASKED = 200  # records of each sample whose intervals are looked at
 
 
 @dataclass(frozen=True)
@@ -85,14 +82,12 @@ WORLDS = (
 
 
 def truth(world: World, prior: float) -> float:
-    """The optimal advantage, by quadrature."""
     grid = np.sinh(np.linspace(-12.0, 12.0, 400_001))
     r, q = world.members.pdf(grid), world.nonmembers.pdf(grid)
     return float(np.trapezoid(np.abs(prior * r - (1 - prior) * q), grid))
 
 
 def masses(world: World, cuts: Floats) -> list[Floats]:
-    """Of both sides between the cuts."""
     return [np.diff(law.cdf(cuts), prepend=0.0, append=1.0) for law in (world.members, world.nonmembers)]
 
 

@@ -28,10 +28,8 @@ Law = Callable[[Rng, int], Floats]
 
 RUNS = 400
 ALPHA = 0.025
-ROWS = 200
-"""Records of a side of each model."""
-MANY = 400_000
-"""Trainings of which the truth is the mean."""
+ROWS = 200  # records of a side of each model
+MANY = 400_000  # trainings of which the truth is the mean
 
 
 def normal(leak: float, varies: float) -> Law:
@@ -45,7 +43,6 @@ def two_values(rng: Rng, number: int) -> Floats:
 
 
 def skewed(rng: Rng, number: int) -> Floats:
-    """Log-normal shifts."""
     deviation = np.sqrt(np.log1p(0.5**2))
     return shift(0.2) * np.exp(deviation * rng.normal(size=number) - deviation**2 / 2.0)
 
@@ -77,7 +74,6 @@ class World:
         return float(many.mean()), float(np.sqrt(between)), between / (between + noise)
 
     def model(self, own: float, rng: Rng, seed: int) -> Ends:
-        """Both ends of one model."""
         scores = Scores.of(rng.normal(own, 1.0, self.rows), rng.normal(0.0, 1.0, self.rows))
         return ends_of(finest(scores), 0.5, None, seed)
 
@@ -101,7 +97,6 @@ for name, law in (
 
 
 def row(world: World, runs: int) -> str:
-    """A line of the table."""
     mean, spread, part = world.truth
     misses, widths, shares, spreads, one, proven = np.zeros(4), np.zeros(3), [], 0, 0, 0
     for seed in range(runs):

@@ -39,12 +39,10 @@ def categories(rng: Rng, n: int) -> Table:
 
 
 def decimals(rng: Rng, n: int) -> Table:
-    """Rounded numbers that do not hang together."""
     return {name: rng.normal(size=n).round(2) for name in "xyz"}
 
 
 def verbatim(members: Table, fresh: Table, share: float) -> Table:
-    """Fresh rows, and some of the members."""
     n = len(members["age"])
     return stacked(part(fresh, slice(round(n * (1 - share)))), part(members, slice(round(n * share))))
 
@@ -58,7 +56,6 @@ def mixtures(rng: Rng, members: Table, fresh: Table) -> Table:
 
 
 def jittered(rng: Rng, members: Table, fresh: Table) -> Table:
-    """Members, every number a little off."""
     n = len(members["age"])
     return members | {
         "wage": members["wage"] * np.exp(rng.normal(scale=0.05, size=n)),

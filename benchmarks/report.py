@@ -31,7 +31,6 @@ print(time.perf_counter() - began)
 
 
 def answer(operation: str, body: bytes, n: int, form: str) -> Reply:
-    """One answer."""
     options = (("members", str(n)), ("max_advantage", "0.2"))
     reply = perform(Call(operation, NPY, query=options, accept=form), Body.of(body))
     assert reply.status == 200, bytes(reply.body)[:300]

@@ -5,7 +5,6 @@ these hold that is not a mapped file. Every line is measured in a process of its
 ratios inside one run mean anything. What is not installed is left out, and said. 10^6 rows take some minutes.
 """
 
-import importlib.util
 import json
 import os
 import subprocess
@@ -16,6 +15,8 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ import pyarrow.parquet as pq
 import macekit
 from benchmarks.harness import Run, table
 from benchmarks.processes import family_of, kibibytes, status_of
+from estimators.sample.counting import finest_exponent
 
 OPTIONS = {
     "rows": (1_000_000, 20_000),
@@ -37,7 +39,6 @@ OPTIONS = {
 """Rows streamed here, counted by engines and by Spark, and of two scores each; and where they are written and stay."""
 FILES = 8
 NEEDS = {"Dask": "dask", "Ibis": "ibis", "SQLFrame": "sqlframe", "Spark": "pyspark", "DuckDB": "duckdb"}
-Frame = Callable[[Path], Any]
 
 
 # --- records ------------------------------------------------------------------------------------------------
@@ -64,17 +65,13 @@ def write(folder: Path, rows: int, world: str = "") -> Path:
             score = rng.normal(size=n)
             score[member] += 0.2533
             names = np.array([f"r{place}" for place in range(8)])
-            columns = {
-                "score": score,
-                "member": member,
-                "region": names[rng.integers(0, 8, n, dtype=np.int8)],
-            }
+            region = names[rng.integers(0, 8, n, dtype=np.int8)]
+            columns = {"score": score, "member": member, "region": region}
         pq.write_table(pa.table(columns), folder / f"{file}.parquet")
     return folder
 
 
 def kinds(size: int = 20_000) -> dict[str, pa.Table]:
-    """One table of every kind of scores."""
     rng = np.random.default_rng(1)
     member = rng.random(size) < 0.5
 
@@ -92,8 +89,7 @@ def kinds(size: int = 20_000) -> dict[str, pa.Table]:
     }
     region = of(["eu", "us", "zürich"])
     return {
-        name: pa.table({"score": column, "member": member, "region": region})
-        for name, column in scores.items()
+        name: pa.table({"score": each, "member": member, "region": region}) for name, each in scores.items()
     }
 
 
@@ -123,52 +119,29 @@ def spark() -> Any:
     return session
 
 
-def dask(path: Path) -> Any:
-    import dask.dataframe as dd
-
-    return dd.read_parquet(path)
+def duckdb_files(connection: Any, path: Path) -> Any:
+    return connection.read_parquet(str(path / "*.parquet"))
 
 
-def relation(path: Path) -> Any:
-    import duckdb
-
-    return duckdb.connect().read_parquet(str(path / "*.parquet"))
-
-
-def ibis(path: Path) -> Any:
-    import ibis
-
-    return ibis.duckdb.connect().read_parquet(str(path / "*.parquet"))
+def dialect(path: Path) -> Any:
+    session = import_module("sqlframe.duckdb").DuckDBSession
+    return session.builder.getOrCreate().read.parquet(str(path / "*.parquet"))
 
 
-def sqlframe(path: Path) -> Any:
-    from sqlframe.duckdb import DuckDBSession
-
-    return DuckDBSession.builder.getOrCreate().read.parquet(str(path / "*.parquet"))
-
-
-def polars(path: Path) -> Any:
-    import polars as pl
-
-    return pl.scan_parquet(path / "*.parquet")
-
-
-ENGINES: dict[str, Frame] = {
+ENGINES: dict[str, Callable[[Path], Any]] = {
     "folder": lambda path: path,
-    "Polars, lazy": polars,
-    "DuckDB, relation": relation,
-    "Dask": dask,
-    "Ibis, DuckDB": ibis,
-    "SQLFrame, DuckDB": sqlframe,
+    "Polars, lazy": lambda path: import_module("polars").scan_parquet(path / "*.parquet"),
+    "DuckDB, relation": lambda path: duckdb_files(import_module("duckdb").connect(), path),
+    "Dask": lambda path: import_module("dask.dataframe").read_parquet(path),
+    "Ibis, DuckDB": lambda path: duckdb_files(import_module("ibis").duckdb.connect(), path),
+    "SQLFrame, DuckDB": dialect,
     "Spark": lambda path: spark().read.parquet(str(path)),
 }
 
 
 def present(name: str) -> bool:
     """Whether the packages are there that a name of the table begins with."""
-    return all(
-        importlib.util.find_spec(package) is not None for word, package in NEEDS.items() if word in name
-    )
+    return all(find_spec(package) for word, package in NEEDS.items() if word in name)
 
 
 # --- counts are the same ------------------------------------------------------------------------------------
@@ -238,7 +211,6 @@ def held() -> int:
 
 @contextmanager
 def measured() -> Iterator[Cost]:
-    """The cost of the block."""
     cost, done, watching = Cost(), threading.Event(), [0.0]
 
     def watch() -> None:
@@ -263,28 +235,21 @@ OWN_COUNT = """select floor(score * {}::double)::bigint as key, count(*) filter 
 
 def own_query(path: Path) -> str:
     """The database's own way, by hand: how far the scores reach, and a count of each of as many cells."""
-    import duckdb
-
-    from estimators.sample.counting import finest_exponent
-
-    connection = duckdb.connect()
+    connection = import_module("duckdb").connect()
     (ends,) = connection.sql(OWN_ENDS.format(path)).fetchall()
     cells = connection.sql(OWN_COUNT.format(2.0 ** -finest_exponent(*ends), path)).fetchnumpy()
     return f"{len(cells['key'])} cells"
 
 
 def shown(result: Any) -> str:
-    """Its interval."""
     return f"{result.advantage.lower:.6f} to {result.advantage.upper:.6f}"
 
 
 def of_counts(result: Any) -> str:
-    """How many cells they are."""
     return f"{len(result['counts']['members'])} cells"
 
 
 def risks(path: Path) -> str:
-    """A row for each record, as Parquet."""
     with tempfile.NamedTemporaryFile(suffix=".parquet") as file:
         answer = macekit.write_risks(path, file.name)
         rows = pq.read_metadata(file.name).num_rows
@@ -314,14 +279,13 @@ def of_vectors(source: Any) -> str:
 
 
 def counted(engine: str) -> Callable[[Path], str]:
-    """Counts of its frame."""
     return lambda path: of_counts(macekit.counts(ENGINES[engine](path)))
 
 
 WAYS: dict[str, Callable[[Path], str]] = {
     "vectors, files": of_vectors,
     "vectors, in memory": lambda path: of_vectors(pq.read_table(path)),
-    "vectors, Ibis, DuckDB": lambda path: of_vectors(ibis(path)),
+    "vectors, Ibis, DuckDB": lambda path: of_vectors(ENGINES["Ibis, DuckDB"](path)),
     "estimate": lambda path: shown(macekit.estimate(path)),
     "counts": lambda path: of_counts(macekit.counts(path)),
     "counts by group": lambda path: f"{len(macekit.counts_by(path, 'region'))} groups",
@@ -360,13 +324,11 @@ def one(way: str, warm: str, path: str) -> None:
 
 @contextmanager
 def folder_of(run: Run) -> Iterator[Path]:
-    """Where the records are written."""
     with tempfile.TemporaryDirectory() as temporary:
         yield Path(run.folder or temporary)
 
 
 def rows_of(run: Run, rows: int, ways: Sequence[str], beside: str, world: str = "") -> Iterator[str]:
-    """A row for each way."""
     with folder_of(run) as folder:
         warm = write(folder / f"warm{world}", 10_000, world)
         path = write(folder / f"rows{world}-{rows}", rows, world)
@@ -379,7 +341,6 @@ def rows_of(run: Run, rows: int, ways: Sequence[str], beside: str, world: str = 
 
 
 def head(rows: int, beside: str, *more: str) -> str:
-    """Of such a table."""
     first = " | ".join((f"{rows:,} rows in {FILES} files", *more))
     return f"{first} | CPU, s | ns a row | x {beside} | wall, s | MiB | answer"
 

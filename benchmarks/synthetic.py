@@ -17,19 +17,16 @@ from estimators.sample.scores import Scores
 from estimators.split import check_split
 from estimators.synthetic import SyntheticAudit, audit_synthetic
 
-OPTIONS = {"rows": (5000, 300)}
-"""Rows of the large tables."""
+OPTIONS = {"rows": (5000, 300)}  # rows of the large tables
 LIMITS = {"max_advantage": 0.1, "max_tpr": 0.01, "at_fpr": 0.001, "max_copies_over_holdout": 0}
 """The limits of every audit here, but for those that nobody limited."""
 
 
 def audited(train: Table, holdout: Table, released: Table, *reference: Table, **options) -> SyntheticAudit:
-    """An audit with these limits."""
     return audit_synthetic(train, holdout, released, *reference, **LIMITS, **options)
 
 
 def how_many(cases) -> str:
-    """Of how many."""
     every = list(cases)
     return f"{sum(every)} of {len(every)}"
 
@@ -86,7 +83,6 @@ def numbers(rng: Rng, n: int) -> Table:
 
 
 def few_levels(rng: Rng, n: int) -> Table:
-    """Four columns of few categories."""
     return {name: rng.choice(list("abcd"), n, p=[0.5, 0.3, 0.15, 0.05]) for name in "wxyz"}
 
 
@@ -184,13 +180,11 @@ def untrained(run: Run):
 
 
 def agreeing(rng: Rng, n: int, differ: bool) -> Table:
-    """Two columns that agree more often."""
     first, other, same = rng.integers(0, 2, n), rng.integers(0, 2, n), rng.random(n) < 0.25
     return adults(rng, n) | {"first": first, "other": np.where(same & differ, first, other)}
 
 
 def wide(rng: Rng, n: int, differ: bool) -> Table:
-    """Two hundred columns."""
     columns = {f"x{place}": rng.normal(size=n) for place in range(100)}
     return columns | {f"c{place}": rng.choice(list("abcdefghijkl"), n) for place in range(100)}
 

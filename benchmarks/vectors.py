@@ -37,12 +37,10 @@ Pair = tuple[Floats, Floats]
 
 
 def normal(rng: Rng, n: int, dimension: int, by: float = 0.0) -> Scores:
-    """Normal vectors of both sides, members' shifted."""
     return Scores.of(rng.normal(by, 1, (n, dimension)), rng.normal(size=(n, dimension)))
 
 
 def sees(vectors: Scores, seed: int, learners: tuple[Learner, ...], prior: float = 0.5) -> list[float]:
-    """Whether each statement sees a leak."""
     counts, zero = learn_score(vectors, prior, seed, learners).counts, 2.0 * prior - 1.0
     risks = individual_risk(vectors, prior, seed=seed, learners=learners)
     best = [

@@ -12,8 +12,7 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Rng = np.random.Generator
 Table = dict[str, Any]
-Part = tuple[float, float, float]
-"""Share, mean and spread of a part of a mixture of normal laws."""
+Part = tuple[float, float, float]  # share, mean and spread of a part of a mixture of normal laws
 Draw = Callable[[Rng], tuple[Floats, Floats, list[Integers]]]
 """Members' scores, nonmembers', and columns that say whose a row is, members' rows first."""
 
@@ -35,7 +34,6 @@ def epsilon_of_shift(by: float, delta: float, most: float = 60.0) -> float:
 
 
 def draw_mixture(rng: Rng, parts: tuple[Part, ...], n: int) -> Floats:
-    """Numbers of a mixture of normal laws."""
     shares, means, spreads = (np.array(column) for column in zip(*parts, strict=True))
     which = rng.choice(len(parts), n, p=shares)
     return rng.normal(means[which], spreads[which])
@@ -45,7 +43,6 @@ def draw_mixture(rng: Rng, parts: tuple[Part, ...], n: int) -> Floats:
 
 
 def equal(number: int, rows: int) -> Callable[[Rng], Integers]:
-    """As many rows each."""
     return lambda _: np.full(number, rows)
 
 
@@ -100,12 +97,10 @@ def crossed(records: int, models: int, likeness: tuple[float, float], truth: flo
 
 
 def part(table: Table, which: Any) -> Table:
-    """Some of the rows."""
     return {name: column[which] for name, column in table.items()}
 
 
 def stacked(*tables: Table) -> Table:
-    """The rows of all."""
     return {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}
 
 

@@ -16,11 +16,9 @@ from benchmarks.hostile.worlds import WORLDS, World
 ALPHA = 0.025
 EPSILON_ALPHA = 0.05
 NOISE = 1e-6
-MANY = 8000
-"""Records of a side from which on a world has a quarter of the runs."""
+MANY = 8000  # records of a side from which on a world has a quarter of the runs
 
-FEW = 20
-"""Runs below which a tool is too slow to be asked again and again."""
+FEW = 20  # runs below which a tool is too slow to be asked again and again
 
 
 def adapter(name: str) -> ModuleType:
@@ -70,7 +68,6 @@ class Judgement:
 
     @property
     def beyond(self) -> tuple[bool, ...]:
-        """Whether each errs more than it may."""
         return tuple(
             misses is not None and misses > most_misses(self.runs, alpha)
             for misses, alpha in zip(self.misses, (ALPHA, ALPHA, ALPHA, EPSILON_ALPHA), strict=True)
@@ -154,7 +151,6 @@ def _wrong(world: World, said: Statement) -> list[bool | None]:
 
 
 def _any(column: tuple[bool | None, ...]) -> bool | None:
-    """Whether it happened at any look."""
     return None if None in column else any(column)
 
 

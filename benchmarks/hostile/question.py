@@ -35,7 +35,6 @@ class Question:
 
     @property
     def is_number(self) -> bool:
-        """Whether each record has one number."""
         return self.members.ndim == 1 and self.members.dtype.kind == "f"
 
 

@@ -90,7 +90,6 @@ def row(answered: list[tuple[World, Judgement]]) -> list[str]:
 
 
 def counted(wrong: list[bool]) -> str:
-    """How many, of how many."""
     return f"{sum(wrong)} of {len(wrong)}" if wrong else "-"
 
 

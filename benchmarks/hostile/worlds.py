@@ -26,7 +26,6 @@ class Laws:
     nonmembers: Floats
 
     def advantage(self, prior: float) -> float:
-        """That of the best attacker."""
         return float(np.abs(self._gain(prior)).sum())
 
     def covered(self, prior: float, covers: Covers, cell_of: CellOf | None) -> float | None:
@@ -50,7 +49,6 @@ class Laws:
         return max(values)
 
     def epsilon(self) -> float:
-        """The larger log ratio of both laws."""
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = np.abs(np.log(self.members / self.nonmembers))
         return float(np.nanmax(ratio))
@@ -79,7 +77,6 @@ class World:
 
     @property
     def truth(self) -> float:
-        """The advantage of the best attacker."""
         return self.laws.advantage(self.prior)
 
     @property
@@ -164,7 +161,7 @@ def atom(name: str, share: float, by: float, sizes: tuple[int, int]) -> World:
 
     def draw(rng: Rng, n: int, m: int) -> Sides:
         scores = rng.normal(by, 1.0, n), rng.normal(0.0, 1.0, m)
-        return tuple(np.where(rng.random(len(each)) < share, 0.0, each) for each in scores)  # type: ignore[return-value]
+        return tuple(np.where(rng.random(len(each)) < share, 0.0, each) for each in scores)
 
     return independent(name, Laws(points[order], *sides), draw, sizes, epsilon=0.0 if by == 0.0 else math.inf)
 
@@ -254,7 +251,6 @@ def looks(name: str, by: float, batch: int, times: int) -> World:
 
 
 def shifted(by: float) -> tuple[Part, ...]:
-    """Normal scores with this mean."""
     return ((1.0, by, 1.0),)
 
 

@@ -10,7 +10,6 @@ RUNS = 120
 
 
 def ask(question: Question) -> Statement:
-    """Its auditor takes higher scores for members'."""
     if not question.is_number:
         raise NotAsked("one number a record")
     auditor = import_module("jax_privacy.auditing").CanaryScoreAuditor(question.members, question.nonmembers)

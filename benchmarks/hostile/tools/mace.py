@@ -12,7 +12,6 @@ RUNS = 300
 
 
 def ask(question: Question) -> Statement:
-    """Everything at once, as `mace estimate` does."""
     scores = Scores.of(question.members, question.nonmembers)
     columns = {f"column {i}": each for i, each in enumerate(question.person)}
     result = assess(scores, AssessOptions(prior=question.prior), columns or None)

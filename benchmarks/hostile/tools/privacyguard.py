@@ -17,7 +17,6 @@ RESAMPLES = 1000
 
 
 def ask(question: Question) -> Statement:
-    """Its accuracy is that of equal sides."""
     if not question.is_number or question.prior != 0.5 or len(question.members) > 20_000:
         raise NotAsked(
             "one number a record, a prior of 1/2, at most 20,000 records a side (a thousand resamples)"

@@ -16,7 +16,6 @@ RUNS = 300
 
 
 def ask(question: Question) -> Statement:
-    """An estimate and a bound of epsilon."""
     if not question.is_number or question.prior != 0.5:
         raise NotAsked("one number a record, a prior of 1/2")
     n, m = len(question.members), len(question.nonmembers)
