@@ -1,1 +1,1 @@
-"""Benchmarks: each prints a table; none asserts a time."""
+"""Benchmarks: `python -m benchmarks list` says which; none asserts a time."""

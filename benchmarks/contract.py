@@ -1,55 +1,38 @@
 """Does the service keep to its OpenAPI document, whatever is asked? Requests that schemathesis makes up, in numbers.
 
-    python -m benchmarks.contract                      # 2,000 requests, about four minutes
-    python -m benchmarks.contract --requests 20000     # the long run, about an hour
-
 The same requests as in tests/contract/test_schemathesis.py, and as many more until there are enough: JSON and tables,
 every phase (examples, coverage, fuzzing, stateful), every check, each run with another seed. The exit status is 1 if
 schemathesis found anything: a 5xx, an answer that is not documented, a wrong one taken or a right one refused.
+2,000 requests take about four minutes, the long run (`--requests 20000`) an hour.
 """
 
-from __future__ import annotations
-
-import argparse
 import sys
 import tempfile
 from pathlib import Path
 
+from benchmarks.harness import Run, table
 from tests.app.running import running
 from tests.contract.document import document
 from tests.contract.generated import findings, with_json, with_tables
 
-EXAMPLES = 40
-"""Of each operation in one run, at most."""
-PATIENCE = 3600
+OPTIONS = {"requests": (2000, 1), "seed": (1, 1), "examples": (40, 1)}
+"""Requests at least, the seed of the first run, and how many of each operation in one run at most."""
 
 
-def main() -> int:
-    """Print a row for each run."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--requests", type=int, default=2000, help="at least as many")
-    parser.add_argument("--seed", type=int, default=1, help="of the first run")
-    options = parser.parse_args()
-    print("| seed | bodies | requests | faults found |\n|---|---|---|---|")
-    asked, seed, bad = 0, options.seed, False
+@table
+def requests(run: Run):
+    """A row for each run."""
+    yield "seed | bodies | requests | faults found"
+    asked, seed = 0, run.seed
     with tempfile.TemporaryDirectory() as name, running(Path(name)) as service:
         parts = {"JSON": with_json(document()), "tables": with_tables(document(), service)}
-        while asked < options.requests:
+        while asked < run.requests:
             for kind, part in parts.items():
-                most = ("--max-examples", str(EXAMPLES))
-                found = findings(part, service, Path(name), *most, seed=seed, patience=PATIENCE)
+                most = ("--max-examples", str(run.examples))
+                found = findings(part, service, Path(name), *most, seed=seed, patience=3600)
                 asked += found.asked
-                bad |= bool(found.text)
-                print(
-                    f"| {seed} | {kind} | {found.asked:,} | {'yes' if found.text else 'none'} |", flush=True
-                )
+                run.faults += bool(found.text)
+                yield f"{seed} | {kind} | {found.asked:,} | {'yes' if found.text else 'none'}"
                 print(found.text, file=sys.stderr, flush=True)
             seed += 1
-    print(f"| all | | {asked:,} | {'yes' if bad else 'none'} |")
-    return bad
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    yield f"all | | {asked:,} | {'yes' if run.faults else 'none'}"

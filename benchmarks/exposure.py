@@ -1,21 +1,18 @@
 """Are members whom no nonmember is like reported, and how often is anybody where nothing leaks? By simulation.
 
-    python -m benchmarks.exposure                # the tables of docs/methods.md, section 5: some five minutes
-    python -m benchmarks.exposure --runs 0.1     # a tenth of the runs
-
 Every "too high" may be 2.5%: the lower limit on the score's epsilon lies above its truth, which without a leak is 0.
+Some five minutes.
 """
 
-from __future__ import annotations
-
-import argparse
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import product
 from operator import attrgetter
 
 import numpy as np
-from numpy.typing import NDArray
 
+from benchmarks.harness import Run, table
+from benchmarks.worlds import Floats, Integers, Rng
 from estimators.audit.exposure import Exposure, exposure
 from estimators.gate import judge
 from estimators.maxima import MaxAdvantage, MaxTpr
@@ -23,24 +20,14 @@ from estimators.sample.cells import Categories, Intervals, Values
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Scores
 
-Floats = NDArray[np.float64]
-Draw = Callable[[np.random.Generator, int, int], Counts]
-
 RUNS = 2000
-LARGE_RUNS = 400
-"""Of samples of 10,000 and more a side."""
-
+LARGE_RUNS = 400  # of samples of 10,000 and more a side
 SEEDS = 50
 SIDES = (
-    (8, 8),
-    (30, 30),
-    (100, 100),
-    (1000, 1000),
-    (10_000, 10_000),
-    (100, 10_000),
-    (10_000, 100),
-    (15, 1000),
+    *((8, 8), (30, 30), (100, 100), (1000, 1000), (10_000, 10_000)),
+    *((100, 10_000), (10_000, 100), (15, 1000)),
 )
+OF_LEAKS = ((100, 100), (1000, 1000), (10_000, 10_000), (100, 10_000))
 ENDLESS = float("inf")
 
 
@@ -50,7 +37,7 @@ def ranks(members: Floats, nonmembers: Floats) -> Counts:
     return Counts.trusted(side, 1 - side, Intervals(np.arange(len(side) - 1.0)))
 
 
-def table(members: NDArray[np.intp], nonmembers: NDArray[np.intp], cells: type[Categories]) -> Counts:
+def tied(members: Integers, nonmembers: Integers, cells: type = Categories) -> Counts:
     """A cell for each value from 0 on."""
     size = int(max(members.max(), nonmembers.max())) + 1
     columns = [np.bincount(side, minlength=size) for side in (members, nonmembers)]
@@ -62,13 +49,18 @@ class Law:
     """How samples are drawn, and the epsilon of the score's two distributions, or of what else ``limit`` looks at."""
 
     name: str
-    draw: Draw
+    draw: Callable[[Rng, int, int], Counts]
     epsilon: float = 0.0
     limit: Callable[[Exposure], float] = attrgetter("score_epsilon")
 
 
-def _zipf(rng: np.random.Generator, records: int) -> NDArray[np.intp]:
+def zipf(rng: Rng, records: int) -> Integers:
     return (np.minimum(rng.zipf(1.5, records), 2000) - 1).astype(np.intp)
+
+
+def apart(rng: Rng, records: int, share: float) -> Floats:
+    """Uniform scores, a share of them beyond all others."""
+    return rng.random(records) + 2.0 * (rng.random(records) < share)
 
 
 def steep(ratio: float) -> Law:
@@ -83,13 +75,11 @@ def steep(ratio: float) -> Law:
 
 def answers(ratio: float) -> Law:
     """Blurred randomised response on membership: at its own end each side has the largest ratio in every tail."""
+    honest = ratio / (1.0 + ratio)
 
-    def draw(rng: np.random.Generator, n1: int, n0: int) -> Counts:
-        honest = ratio / (1.0 + ratio)
-        sides = (
-            (rng.random(n) < share) + 0.5 * rng.random(n) for n, share in ((n1, honest), (n0, 1 - honest))
-        )
-        return ranks(*sides)
+    def draw(rng: Rng, n1: int, n0: int) -> Counts:
+        shares = (n1, honest), (n0, 1 - honest)
+        return ranks(*((rng.random(n) < share) + 0.5 * rng.random(n) for n, share in shares))
 
     return Law(f"either side {ratio:g} times as often in every tail of its end", draw, float(np.log(ratio)))
 
@@ -100,78 +90,40 @@ def labels(ratio: float) -> Law:
     r = np.array([0.04 * ratio] + [(1 - 0.04 * ratio) / 50] * 50)
     return Law(
         f"one label of 51, {ratio:g} times as often",
-        lambda rng, n1, n0: table(rng.choice(51, n1, p=r), rng.choice(51, n0, p=q), Categories),
+        lambda rng, n1, n0: tied(rng.choice(51, n1, p=r), rng.choice(51, n0, p=q)),
         float(np.log(ratio)),
     )
 
 
-RARE = Law(
-    "2% of members where no nonmember is",
-    lambda rng, n1, n0: ranks(rng.random(n1) + 2.0 * (rng.random(n1) < 0.02), rng.random(n0)),
-    ENDLESS,
-)
-MIXED = Law(
-    "2% of members and 0.1% of nonmembers at the top",
-    lambda rng, n1, n0: ranks(
-        rng.random(n1) + 2.0 * (rng.random(n1) < 0.02), rng.random(n0) + 2.0 * (rng.random(n0) < 0.001)
-    ),
-    float(np.log(20.0)),
-)
-SHIFT = Law(
-    "Gaussian shift 0.25 (advantage 0.1)",
-    lambda rng, n1, n0: ranks(rng.normal(0.25, 1, n1), rng.normal(0, 1, n0)),
-    ENDLESS,
-)
 NOTHING = (
     Law("no leak, continuous", lambda rng, n1, n0: ranks(rng.random(n1), rng.random(n0))),
-    Law("no leak, ties", lambda rng, n1, n0: table(_zipf(rng, n1), _zipf(rng, n0), Values)),
-    Law(
-        "no leak, labels with a long tail",
-        lambda rng, n1, n0: table(_zipf(rng, n1), _zipf(rng, n0), Categories),
-    ),
-    Law(
-        "no leak, 5 labels",
-        lambda rng, n1, n0: table(rng.integers(0, 5, n1), rng.integers(0, 5, n0), Categories),
-    ),
-)
-BELOW = Law(
-    "2% of nonmembers where no member is",
-    lambda rng, n1, n0: ranks(rng.random(n1), rng.random(n0) - 2.0 * (rng.random(n0) < 0.02)),
-    ENDLESS,
+    Law("no leak, ties", lambda rng, n1, n0: tied(zipf(rng, n1), zipf(rng, n0), Values)),
+    Law("no leak, labels with a long tail", lambda rng, n1, n0: tied(zipf(rng, n1), zipf(rng, n0))),
+    Law("no leak, 5 labels", lambda rng, n1, n0: tied(rng.integers(0, 5, n1), rng.integers(0, 5, n0))),
 )
 LEAKS = (
-    steep(2.0),
-    steep(20.0),
-    answers(2.0),
-    answers(20.0),
-    labels(3.0),
-    labels(20.0),
-    RARE,
-    BELOW,
-    MIXED,
-    SHIFT,
+    *(steep(2.0), steep(20.0), answers(2.0), answers(20.0), labels(3.0), labels(20.0)),
+    Law(
+        "2% of members where no nonmember is",
+        lambda rng, n1, n0: ranks(apart(rng, n1, 0.02), rng.random(n0)),
+        ENDLESS,
+    ),
+    Law(
+        "2% of nonmembers where no member is",
+        lambda rng, n1, n0: ranks(rng.random(n1), rng.random(n0) - 2.0 * (rng.random(n0) < 0.02)),
+        ENDLESS,
+    ),
+    Law(
+        "2% of members and 0.1% of nonmembers at the top",
+        lambda rng, n1, n0: ranks(apart(rng, n1, 0.02), apart(rng, n0, 0.001)),
+        float(np.log(20.0)),
+    ),
+    Law(
+        "Gaussian shift 0.25 (advantage 0.1)",
+        lambda rng, n1, n0: ranks(rng.normal(0.25, 1, n1), rng.normal(0, 1, n0)),
+        ENDLESS,
+    ),
 )
-
-
-def limits(share: float) -> Iterator[str]:
-    """How often the limit on the score's epsilon is too high, and how large it is."""
-    yield "| law | n1, n0 | runs | truth | mean limit | too high | alarms |"
-    yield "| --- | ---: | ---: | ---: | ---: | ---: | ---: |"
-    cases = [(law, sides) for law in NOTHING for sides in SIDES]
-    cases += [
-        (law, sides) for law in LEAKS for sides in ((100, 100), (1000, 1000), (10_000, 10_000), (100, 10_000))
-    ]
-    for law, (n1, n0) in cases:
-        runs = max(1, round(share * (LARGE_RUNS if max(n1, n0) >= 10_000 else RUNS)))
-        rng = np.random.default_rng(7)
-        results = [exposure(law.draw(rng, n1, n0)) for _ in range(runs)]
-        lower = np.array([law.limit(each) for each in results])
-        alarms = np.mean([each.alarm for each in results])
-        truth = "none" if law.epsilon == ENDLESS else f"{law.epsilon:.3f}"
-        yield (
-            f"| {law.name} | {n1}, {n0} | {runs} | {truth} | {lower.mean():.3f} | "
-            f"{100 * np.mean(lower > law.epsilon):.2g}% | {100 * alarms:.3g}% |"
-        )
 
 
 def release(copies: int, seed: int, rows: int = 5000) -> Scores:
@@ -182,63 +134,56 @@ def release(copies: int, seed: int, rows: int = 5000) -> Scores:
     return Scores.of(closeness[0], closeness[1])
 
 
-def releases(share: float) -> Iterator[str]:
+def decided(words: list[str]) -> str:
+    every = ("pass", "fail", "inconclusive")
+    return ", ".join(f"{words.count(word)} {word}" for word in every if word in words)
+
+
+@table
+def releases(run: Run):
     """What a gate makes of a release that holds some training rows word for word."""
     yield (
-        "| copies among 5,000 rows | releases | advantage at most 0.1 | warned | mean limit on the score's epsilon | "
-        "TPR at most 0.01 at FPR 0.001 |"
+        "copies among 5,000 rows | releases | advantage at most 0.1 | warned | mean limit on the score's epsilon | "
+        "TPR at most 0.01 at FPR 0.001"
     )
-    yield "| ---: | ---: | --- | ---: | ---: | --- |"
+    seeds = run.times(SEEDS)
     for copies in (0, 10, 25, 50, 250):
-        seeds = max(1, round(share * SEEDS))
         averages, rates, warned, lower = [], [], 0, []
         for seed in range(seeds):
             data = release(copies, seed)
             gate = judge(data, [MaxAdvantage(0.1)])
             averages.append(gate.decision.value)
             rates.append(judge(data, [MaxTpr(0.01, 0.001)]).decision.value)
-            assert gate.exposure is not None
             lower.append(gate.exposure.score_epsilon)
             warned += bool(gate.cautions) and gate.cautions[0].code == "rare_exposure"
-        yield (
-            f"| {copies} | {seeds} | {_decisions(averages)} | {100 * warned / seeds:.3g}% | {np.mean(lower):.2f} | "
-            f"{_decisions(rates)} |"
-        )
+        share = f"{100 * warned / seeds:.3g}%"
+        yield f"{copies} | {seeds} | {decided(averages)} | {share} | {np.mean(lower):.2f} | {decided(rates)}"
 
 
-def _decisions(words: list[str]) -> str:
-    return ", ".join(
-        f"{words.count(word)} {word}" for word in ("pass", "fail", "inconclusive") if word in words
-    )
-
-
-def operating_points(share: float) -> Iterator[str]:
+@table
+def operating_points(run: Run):
     """How often a gate on the true positive rate is wrong, with the maximum a hair beside the truth."""
-    yield "| law | n1, n0 | runs | TPR at FPR 0.01 | wrong fail | wrong pass |"
-    yield "| --- | ---: | ---: | ---: | ---: | ---: |"
-    for name, low in (("no leak", 0.0), ("5% of members below every nonmember", 0.05)):
-        truth = low + (1.0 - low) * 0.01
-        for n1, n0 in ((1000, 1000), (10_000, 10_000), (200, 10_000)):
-            runs = max(1, round(share * LARGE_RUNS))
-            rng, wrong = np.random.default_rng(7), {"fail": 0, "pass": 0}
-            for _ in range(runs):
-                counts = ranks(rng.random(n1) - 2.0 * (rng.random(n1) < low), rng.random(n0))
-                for decision, off in (("fail", 1e-9), ("pass", -1e-9)):
-                    wrong[decision] += judge(counts, [MaxTpr(truth + off, 0.01)]).decision.value == decision
-            rates = " | ".join(f"{100 * wrong[decision] / runs:.2g}%" for decision in ("fail", "pass"))
-            yield f"| {name} | {n1}, {n0} | {runs} | {truth:g} | {rates} |"
+    yield "law | n1, n0 | runs | TPR at FPR 0.01 | wrong fail | wrong pass"
+    runs, laws = run.times(LARGE_RUNS), {"no leak": 0.0, "5% of members below every nonmember": 0.05}
+    for (name, low), (n1, n0) in product(laws.items(), ((1000, 1000), (10_000, 10_000), (200, 10_000))):
+        truth, rng, wrong = low + (1.0 - low) * 0.01, np.random.default_rng(7), {"fail": 0, "pass": 0}
+        for _ in range(runs):
+            counts = ranks(rng.random(n1) - 2.0 * (rng.random(n1) < low), rng.random(n0))
+            for decision, off in (("fail", 1e-9), ("pass", -1e-9)):
+                wrong[decision] += judge(counts, [MaxTpr(truth + off, 0.01)]).decision.value == decision
+        rates = " | ".join(f"{100 * each / runs:.2g}%" for each in wrong.values())
+        yield f"{name} | {n1}, {n0} | {runs} | {truth:g} | {rates}"
 
 
-def main() -> None:
-    """Print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--runs", type=float, default=1.0, help="share of the runs")
-    share = parser.parse_args().runs
-    for rows in (releases(share), operating_points(share), limits(share)):
-        for line in rows:
-            print(line, flush=True)
-        print()
-
-
-if __name__ == "__main__":
-    main()
+@table
+def limits(run: Run):
+    """How often the limit on the score's epsilon is too high, and how large it is."""
+    yield "law | n1, n0 | runs | truth | mean limit | too high | alarms"
+    for law, (n1, n0) in run.few([*product(NOTHING, SIDES), *product(LEAKS, OF_LEAKS)], 12):
+        runs, rng = run.times(LARGE_RUNS if max(n1, n0) >= 10_000 else RUNS), np.random.default_rng(7)
+        results = [exposure(law.draw(rng, n1, n0)) for _ in range(runs)]
+        lower = np.array([law.limit(each) for each in results])
+        alarms = np.mean([each.alarm for each in results])
+        truth = "none" if law.epsilon == ENDLESS else f"{law.epsilon:.3f}"
+        rates = f"{100 * np.mean(lower > law.epsilon):.2g}% | {100 * alarms:.3g}%"
+        yield f"{law.name} | {n1}, {n0} | {runs} | {truth} | {lower.mean():.3f} | {rates}"

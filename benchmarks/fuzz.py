@@ -1,18 +1,12 @@
 """Does any body end a process, raise what is no Problem, take more than it is granted, or never end?
 
-    python -m benchmarks.fuzz                          # 20,000 mutants, about a minute
-    python -m benchmarks.fuzz --mutants 1000000        # the long run, about an hour on one core
-    python -m benchmarks.fuzz --mutant 123 --write x   # mutant 123 as a file, and what comes of it
-
 Mutants of the corpus (tests/macekit/decoding/corpus), by seeded generators that know how each format is built. A
 mutant is its seed and its number: the same everywhere. It is decoded whole and, if it is a table of scores, block by
 block; one of eight is answered, too. This happens in forked children with a limit of memory and a clock. The exit
-status is 1 if anything happened that should not.
+status is 1 if anything happened that should not. 20,000 mutants take a minute, a million an hour on one core;
+`--only one --mutant 123 --write x` writes mutant 123 to a file, and says what comes of it.
 """
 
-from __future__ import annotations
-
-import argparse
 import gzip
 import io
 import json
@@ -37,6 +31,7 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 import pyarrow as pa
 
+from benchmarks.harness import Run, table
 from estimators import MaceError
 from macekit.call import ARROW, ARROW_FILE, CSV, JSON, NDJSON, NPY, NPZ, PARQUET, Body, Call
 from macekit.decoding import blocks, decode
@@ -45,20 +40,24 @@ from macekit.operations import perform
 from macekit.problems import Problem
 from tests.macekit.decoding.corpus import MEDIA_TYPES, Entry, entries
 
+OPTIONS = {
+    "mutants": (20_000, 2000),
+    "first": (0, 0),
+    "seed": (0, 0),
+    "formats": ("", ""),
+    "mutant": (-1, -1),
+    "write": ("", ""),
+}
+"""How many, the number of the first, their seed, suffixes of the corpus (csv,parquet); and one, and where it goes."""
 MIB = 2**20
-EXPANDED = 16 * MIB
-"""What a body may expand to."""
-GRANTED = 512 * MIB
-"""What a child may take beyond what it began with."""
-SECONDS = 20.0
-"""After so long a mutant is said to hang; the machine may be busy with other things."""
+EXPANDED = 16 * MIB  # what a body may expand to
+GRANTED = 512 * MIB  # what a child may take beyond what it began with
+SECONDS = 20.0  # after so long a mutant is said to hang; the machine may be busy with other things
 BATCH = 2000
 MOST_REFUSAL = 4096
-ANSWERED = 8
-"""One of so many mutants is answered, and not only decoded."""
+ANSWERED = 8  # one of so many mutants is answered, and not only decoded
 
-PLANT = "planted-7f3a"
-"""A category of the corpus, which no refusal may repeat."""
+PLANT = "planted-7f3a"  # a category of the corpus, which no refusal may repeat
 
 Bytes = bytes | bytearray
 Random = np.random.Generator
@@ -68,89 +67,15 @@ INTEGERS = [0, 1, 2, 7, 8, 127, 128, 255, 256, 2**15, 2**16 - 1, 2**24, 2**31 - 
 INTEGERS += [2**51, 2**53 + 1, 2**63 - 1, 2**63, 2**64 - 1, 2**64 - 8]
 TOKENS = [
     *(str(whole) for whole in (*INTEGERS, 2**64, 10**30, -1, -(2**63), -(2**63) - 1)),
-    *(
-        "1e400",
-        "-1e400",
-        "5e-324",
-        "1e-300",
-        "-0",
-        "-0.0",
-        "0x10",
-        "1_000",
-        "1 234",
-        "0,5",
-        "1.",
-        ".5",
-        "+1",
-        "00012",
-    ),
-    *(
-        "NaN",
-        "nan",
-        "inf",
-        "-Infinity",
-        "null",
-        "None",
-        "#N/A",
-        "?",
-        "-",
-        "true",
-        "false",
-        "TRUE",
-        "member",
-        "train",
-    ),
-    *(
-        "",
-        " ",
-        '"',
-        '""',
-        "'",
-        "\0",
-        "a\0",
-        "\ufeff",
-        "\u202e",
-        "\u00a0",
-        "\U0001f600",
-        "\r",
-        "\n",
-        "\t",
-        ",",
-        ";",
-        "|",
-    ),
-    *("[", "]", "{", "}", "[[", "[]", "{}", ":", "\\", "\\u0000", "\\ud800", '"\\u', "9" * 400, "x" * 5000),
-    *(
-        "score",
-        "member",
-        "members",
-        "nonmembers",
-        "counts",
-        "targets",
-        "groups",
-        "units",
-        "queries",
-        "cells",
-        "prior",
-    ),
+    *("1e400", "-1e400", "5e-324", "1e-300", "-0", "-0.0", "0x10", "1_000", "1 234", "0,5", "1.", ".5"),
+    *("+1", "00012", "NaN", "nan", "inf", "-Infinity", "null", "None", "#N/A", "?", "-", "true", "false"),
+    *("TRUE", "member", "train", "", " ", '"', '""', "'", "\0", "a\0", "\ufeff", "\u202e", "\u00a0"),
+    *("\U0001f600", "\r", "\n", "\t", ",", ";", "|", "[", "]", "{", "}", "[[", "[]", "{}", ":", "\\"),
+    *("\\u0000", "\\ud800", '"\\u', "9" * 400, "x" * 5000, "score", "member", "members", "nonmembers"),
+    *("counts", "targets", "groups", "units", "queries", "cells", "prior"),
 ]
-NAMES = [
-    "score",
-    "member",
-    "g",
-    "x",
-    "y",
-    "x,y",
-    "0",
-    "1",
-    "0,1",
-    "nothing",
-    "list",
-    "moment",
-    "",
-    "member=yes",
-    "a.b",
-]
+NAMES = ["score", "member", "g", "x", "y", "x,y", "0", "1", "0,1", "nothing", "list", "moment", ""]
+NAMES += ["member=yes", "a.b"]
 
 
 # --- what a mutant is made by -------------------------------------------------------------------------------
@@ -222,16 +147,7 @@ def _with_integer(rng: Random, body: bytes, start: int, end: int) -> bytes:
     return body[:at] + value.to_bytes(width, order) + body[at + width :]
 
 
-ANY = [
-    change_bytes,
-    flip_bit,
-    truncate,
-    drop_piece,
-    repeat_piece,
-    insert_noise,
-    splice,
-    write_integer,
-]
+ANY = [change_bytes, flip_bit, truncate, drop_piece, repeat_piece, insert_noise, splice, write_integer]
 
 
 def exchange_token(rng: Random, body: bytes, spare: list[Entry]) -> bytes:
@@ -250,11 +166,8 @@ def exchange_separator(rng: Random, body: bytes, spare: list[Entry]) -> bytes:
     if not ends:
         return body
     at = pick(rng, ends)
-    return (
-        body[:at]
-        + pick(rng, [b"", b",", b";", b"\n", b"\r", b'"', b"[", b"]", b"{", b"}", b"\t", b":"])
-        + body[at + 1 :]
-    )
+    separators = [b"", b",", b";", b"\n", b"\r", b'"', b"[", b"]", b"{", b"}", b"\t", b":"]
+    return body[:at] + pick(rng, separators) + body[at + 1 :]
 
 
 def move_lines(rng: Random, body: bytes, spare: list[Entry]) -> bytes:
@@ -269,11 +182,11 @@ def move_lines(rng: Random, body: bytes, spare: list[Entry]) -> bytes:
 
 
 def recode(rng: Random, body: bytes, spare: list[Entry]) -> bytes:
-    return body.decode("utf-8", "replace").encode(
-        pick(rng, ["utf-16", "utf-16-le", "utf-32", "utf-7", "utf-8-sig"])
-    )
+    encodings = ["utf-16", "utf-16-le", "utf-32", "utf-7", "utf-8-sig"]
+    return body.decode("utf-8", "replace").encode(pick(rng, encodings))
 
 
+LEAVES = [None, True, "", "a", [], {}, [[]], [None], {"a": {}}, 1e308, -0.0, 5e-324, 1e-300, *INTEGERS]
 TEXT = [exchange_token, exchange_token, exchange_token, exchange_separator, move_lines]
 
 
@@ -289,20 +202,8 @@ def change_tree(rng: Random, body: bytes, spare: list[Entry]) -> bytes:
             break
         holder, key = pick(rng, places)
         value = holder[key]
-        leaf = pick(
-            rng,
-            [None, True, "", "a", [], {}, [[]], [None], {"a": {}}, 1e308, -0.0, 5e-324, 1e-300, *INTEGERS],
-        )
-        options: list[Any] = [
-            leaf,
-            leaf,
-            [value],
-            [value, leaf],
-            {"members": value},
-            str(value),
-            -1,
-            [value] * 9,
-        ]
+        leaf = pick(rng, LEAVES)
+        options = [leaf, leaf, [value], [value, leaf], {"members": value}, str(value), -1, [value] * 9]
         if isinstance(value, list):
             options += [value * 3, value[:7], [*value, leaf], value[::-1], dict(enumerate(map(str, value)))]
         if isinstance(value, int | float) and not isinstance(value, bool):
@@ -339,58 +240,13 @@ def deepen(rng: Random, body: bytes, spare: list[Entry]) -> bytes:
     return body[:at] + opening * depth + b"1" + closing * depth + body[at:]
 
 
-DESCRIPTIONS = [
-    "<f8",
-    ">f8",
-    "<f4",
-    "<f2",
-    "|b1",
-    "<i8",
-    "<u8",
-    ">u2",
-    "|i1",
-    "<U3",
-    "|S4",
-    "<U0",
-    "|S0",
-    "|O",
-    "<c16",
-    "<M8[ns]",
-]
-DESCRIPTIONS += [
-    "<m8",
-    "|V8",
-    "<f16",
-    "<U100000000",
-    "|V4000000000",
-    "f",
-    "",
-    "<f9",
-    "<f8,<i4",
-    "int",
-    "<f-8",
-    "\0",
-]
-SHAPES = [
-    "()",
-    "(0,)",
-    "(1,)",
-    "(30,)",
-    "(30",
-    "30",
-    "(-1,)",
-    "(30, 2)",
-    "(2, 15)",
-    "(0, 0)",
-    "(1, 0)",
-    "(0, 9)",
-    "(3, 2, 5)",
-]
-SHAPES += [f"({a}, {b})" for a in (0, 1, 30, 2**32, 10**20) for b in (0, 1, 2**32, 10**20)] + [
-    f"({'1,' * 70})",
-    "(True,)",
-    "(1.5,)",
-]
+DESCRIPTIONS = ["<f8", ">f8", "<f4", "<f2", "|b1", "<i8", "<u8", ">u2", "|i1", "<U3", "|S4", "<U0", "|S0"]
+DESCRIPTIONS += ["|O", "<c16", "<M8[ns]", "<m8", "|V8", "<f16", "<U100000000", "|V4000000000", "f", "", "<f9"]
+DESCRIPTIONS += ["<f8,<i4", "int", "<f-8", "\0"]
+SHAPES = ["()", "(0,)", "(1,)", "(30,)", "(30", "30", "(-1,)", "(30, 2)", "(2, 15)", "(0, 0)", "(1, 0)"]
+SHAPES += ["(0, 9)", "(3, 2, 5)"]
+SHAPES += [f"({a}, {b})" for a in (0, 1, 30, 2**32, 10**20) for b in (0, 1, 2**32, 10**20)]
+SHAPES += [f"({'1,' * 70})", "(True,)", "(1.5,)"]
 
 
 def write_npy_header(rng: Random, body: bytes, spare: list[Entry]) -> bytes:
@@ -414,37 +270,29 @@ def write_npy_header(rng: Random, body: bytes, spare: list[Entry]) -> bytes:
     return b"\x93NUMPY" + bytes([version, 0]) + packed + header + data
 
 
+DAMAGED = (zipfile.BadZipFile, lzma.LZMAError, zlib.error, struct.error, EOFError, LookupError)
+DAMAGED += (NotImplementedError, OSError, RuntimeError, ValueError)
+"""What reading a damaged archive may raise."""
+
+
 def change_archive(rng: Random, body: bytes, spare: list[Entry]) -> bytes:
     """An archive written anew: entries with another head, another name, twice, in another order or compression."""
     try:
         with zipfile.ZipFile(io.BytesIO(body)) as file:
             arrays = [(name, file.read(name)) for name in file.namelist()]
-    except (
-        zipfile.BadZipFile,
-        lzma.LZMAError,
-        zlib.error,
-        struct.error,
-        EOFError,
-        LookupError,
-        NotImplementedError,
-        OSError,
-        RuntimeError,
-        ValueError,
-    ):
+    except DAMAGED:
         return change_bytes(rng, body, spare)
     for _ in range(int(rng.integers(1, 4))):
         at = int(rng.integers(len(arrays)))
         name, data = arrays[at]
         change: Callable[..., bytes] = pick(rng, [write_npy_header, change_bytes, truncate, drop_piece])
-        arrays[at] = pick(
-            rng,
-            [
-                (name, change(rng, data, spare)),
-                (pick(rng, [*NAMES, "../x", "/x", "a\\b", "members", "nonmembers"]) + ".npy", data),
-                (name, pick(rng, arrays)[1]),
-                (name, data + bytes(pick(rng, [1, 2**16, 2**22]))),
-            ],
-        )
+        changes = [
+            (name, change(rng, data, spare)),
+            (pick(rng, [*NAMES, "../x", "/x", "a\\b", "members", "nonmembers"]) + ".npy", data),
+            (name, pick(rng, arrays)[1]),
+            (name, data + bytes(pick(rng, [1, 2**16, 2**22]))),
+        ]
+        arrays[at] = pick(rng, changes)
         if rng.random() < 0.2:
             arrays.append(pick(rng, arrays))
     sink = io.BytesIO()
@@ -513,9 +361,8 @@ def change_footer(rng: Random, body: bytes, spare: list[Entry]) -> bytes:
     for _ in range(int(rng.integers(1, 4))):
         at = int(rng.integers(start, len(body) - 8))
         old = changed[at]
-        changed[at] = pick(
-            rng, [0, old ^ 1, old ^ 16, (old + 1) % 256, (old - 1) % 256, 0x7F, 0xFF, int(rng.integers(256))]
-        )
+        near = [0, old ^ 1, old ^ 16, (old + 1) % 256, (old - 1) % 256, 0x7F, 0xFF]
+        changed[at] = pick(rng, [*near, int(rng.integers(256))])
     return bytes(changed)
 
 
@@ -552,16 +399,14 @@ COMPRESSIONS = ["identity", "gzip before", "gzip after", "zstd before", "zstd af
 """Before: a mutant is compressed. After: what is compressed is mutated."""
 
 
-Row = tuple[str, bool]
-"""Of the table: a format, and whether it is compressed."""
+Row = tuple[str, bool]  # of the table: a format, and whether it is compressed
 ROWS = [
     (theory + suffix[1:], compressed)
     for theory in ("", "theory's ")
     for suffix in MEDIA_TYPES
     for compressed in (False, True)
 ]
-CELL = struct.calcsize("<BBf")
-"""Bytes of a mutant on the page that a child shares with its parent."""
+CELL = struct.calcsize("<BBf")  # bytes of a mutant on the page that a child shares with its parent
 
 
 @dataclass(frozen=True)
@@ -759,60 +604,43 @@ def _await(child: int, page: mmap.mmap) -> str:
 # --- the table ----------------------------------------------------------------------------------------------
 
 
-def table(counts: Counter[tuple[str, bool, str]], slowest: dict[Row, float]) -> Iterator[str]:
-    yield "| | mutants | " + " | ".join(HEADS.values()) + " | slowest, ms of CPU |"
-    yield "|---" * (3 + len(HEADS)) + "|"
-    for name, compressed in [row for row in ROWS if row in slowest]:
-        label = f"{name}, compressed" if compressed else name
-        yield line(label, [counts[name, compressed, each] for each in OUTCOMES], slowest[name, compressed])
-    yield line(
-        "all", [sum(counts[*row, each] for row in slowest) for each in OUTCOMES], max(slowest.values())
-    )
+def corpus_of(run: Run) -> list[Entry]:
+    wanted = {"." + name for name in run.formats.split(",") if name}
+    return [entry for entry in entries() if not wanted or Path(entry.name).suffix in wanted]
 
 
-def line(label: str, cells: list[int], seconds: float) -> str:
-    return (
-        f"| {label} | {sum(cells):,} | " + " | ".join(f"{n:,}" for n in cells) + f" | {1e3 * seconds:,.0f} |"
-    )
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--mutants", type=int, default=20_000)
-    parser.add_argument("--first", type=int, default=0, help="the number of the first")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument(
-        "--formats", default="", help="suffixes of the corpus, separated by commas: csv,parquet"
-    )
-    parser.add_argument("--mutant", type=int, help="this one alone, here, with its exception")
-    parser.add_argument("--write", type=Path, help="where its body goes")
-    arguments = parser.parse_args()
-    wanted = {"." + name for name in arguments.formats.split(",") if name}
-    corpus = [entry for entry in entries() if not wanted or Path(entry.name).suffix in wanted]
-    if arguments.mutant is not None:
-        one = mutant(arguments.seed, arguments.mutant, corpus)
-        if arguments.write:
-            arguments.write.write_bytes(one.body)
-        print(
-            f"{one.of} ({one.made_by}), {zlib.crc32(one.body):08x}, {len(one.body)} bytes, {one.call}",
-            flush=True,
-        )
-        MemoryLimit.apply(GRANTED)
-        print(outcome(one, 0))
-        return 0
-    counts: Counter[tuple[str, bool, str]] = Counter()
-    slowest: dict[Row, float] = {}
-    numbers = range(arguments.first, arguments.first + arguments.mutants)
-    for number, row, result, seconds in outcomes(arguments.seed, numbers, corpus):
+@table
+def mutants(run: Run):
+    """How many of each format came to what."""
+    counts, slowest = Counter[tuple[str, bool, str]](), dict[Row, float]()
+    numbers = range(run.first, run.first + run.mutants)
+    for number, row, result, seconds in outcomes(run.seed, numbers, corpus_of(run)):
         counts[*row, result] += 1
         slowest[row] = max(slowest.get(row, 0.0), seconds)
         if result in FAILURES:
+            run.faults += 1
             print(f"{number}: {result}, {row}", file=sys.stderr, flush=True)
-    print("\n".join(table(counts, slowest)))
-    return int(any(counts[key] for key in counts if key[2] in FAILURES))
+    yield f"| mutants | {' | '.join(HEADS.values())} | slowest, ms of CPU"
+    for name, compressed in [row for row in ROWS if row in slowest]:
+        label = f"{name}, compressed" if compressed else name
+        yield line(label, [counts[name, compressed, each] for each in OUTCOMES], slowest[name, compressed])
+    all_of_them = [sum(counts[*row, each] for row in slowest) for each in OUTCOMES]
+    yield line("all", all_of_them, max(slowest.values()))
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def line(label: str, cells: list[int], seconds: float) -> str:
+    return f"{label} | {sum(cells):,} | {' | '.join(f'{n:,}' for n in cells)} | {1e3 * seconds:,.0f}"
+
+
+@table
+def one(run: Run):
+    """One mutant alone, here, with its exception, if its number is given."""
+    if run.mutant < 0:
+        return
+    found = mutant(run.seed, run.mutant, corpus_of(run))
+    if run.write:
+        Path(run.write).write_bytes(found.body)
+    yield "mutant of | made by | CRC-32 | bytes | question | outcome"
+    what = f"{found.of} | {found.made_by} | {zlib.crc32(found.body):08x} | {len(found.body)} | {found.call}"
+    MemoryLimit.apply(GRANTED)
+    yield f"{what} | {outcome(found, 0)}"

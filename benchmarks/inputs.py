@@ -1,24 +1,19 @@
 """Are honest scores left alone, and faults seen? What does a thread limit save, and is a null level the mean?
 
-    python -m benchmarks.inputs                # some minutes on one core
-    python -m benchmarks.inputs --runs 0.1     # a tenth of the runs
-
-Prints markdown tables. The CPU of learned adversaries is measured in processes of their own, with as many threads as
-the machine offers; on a machine whose cores others use the ratio is larger.
+The CPU of learned adversaries is measured in processes of their own, with as many threads as the machine offers; on a
+machine whose cores others use the ratio is larger.
 """
 
-from __future__ import annotations
-
-import argparse
 import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from itertools import product
 
 import numpy as np
-from numpy.typing import NDArray
 
+from benchmarks.harness import Run, least, table
+from benchmarks.worlds import Floats, Rng
 from estimators.density.bandwidth import Scott
 from estimators.paper import EqualWidth, Kernel, algorithm_1
 from estimators.sample import doubts
@@ -26,12 +21,8 @@ from estimators.sample.counting import finest
 from estimators.sample.scores import Scores
 from tests.estimators.sample.test_doubts import HONEST
 
-Floats = NDArray[np.float64]
-
 SIZES = ((50, 50), (200, 60), (500, 500), (2000, 400), (5000, 5000), (300, 9000))
 CODES = sorted(doubts.DOUBTS)
-FAULTY = (60, 300, 1000, 10_000, 1_000_000)
-
 LEARN = """
 import time
 from contextlib import contextmanager
@@ -43,7 +34,7 @@ if {free}:
     @contextmanager
     def as_many_as_there_are(learners):
         yield
-    learned.one_thread = as_many_as_there_are
+    learned.on_one_thread = as_many_as_there_are
 rng = np.random.default_rng(0)
 def ask(n):
     scores = Scores.of(rng.normal(0.2, 1, (n, {wide})), rng.normal(0, 1, (n, {wide})))
@@ -59,32 +50,26 @@ def codes(a: Floats, b: Floats) -> list[str]:
     return [caution.code for caution in finest(Scores.of(a, b, "continuous")).doubts]
 
 
-def honest(runs: int) -> Iterator[str]:
-    """Warnings of scores that have no fault."""
-    yield f"Scores without a fault, {runs} samples each of {len(SIZES)} sizes, with and without a leak: warnings"
-    yield ""
-    yield f"| scores | samples | {' | '.join(CODES)} |"
-    yield "| --- | ---: | " + "---: | " * len(CODES)
+@table
+def honest(run: Run):
+    """Warnings of scores that have no fault, with and without a leak."""
+    runs, sizes = run.times(140), SIZES[: 3 if run.quick else None]
+    yield f"scores without a fault | samples | {' | '.join(CODES)}"
     for name, draw in HONEST.items():
         rng, count = np.random.default_rng(1), Counter[str]()
-        for n1, n0 in SIZES:
-            for leak in (0, 1):
-                for _ in range(runs):
-                    count.update(codes(draw(rng, leak, n1), draw(rng, 0, n0)))
-        cells = " | ".join(str(count[code]) for code in CODES)
-        yield f"| {name} | {2 * runs * len(SIZES)} | {cells} |"
+        for (n1, n0), leak, _ in product(sizes, (0, 1), range(runs)):
+            count.update(codes(draw(rng, leak, n1), draw(rng, 0, n0)))
+        yield f"{name} | {2 * runs * len(sizes)} | {' | '.join(str(count[code]) for code in CODES)}"
 
 
-def faults(rng: np.random.Generator, n: int) -> dict[str, tuple[Floats, Floats]]:
+def faults(rng: Rng, n: int) -> dict[str, tuple[Floats, Floats]]:
     a, b = rng.normal(size=n), rng.normal(size=n)
     half = rng.normal(size=n // 2)
     few = max(1, n // 20)
+    twice, rounded = np.tile(half, 2), np.tile(np.round(half, 2), 2)
     return {
-        "every row twice": (np.tile(half, 2), np.tile(rng.normal(size=n // 2), 2)),
-        "every row twice, two decimals": (
-            np.tile(np.round(half, 2), 2),
-            np.tile(np.round(b[: n // 2], 2), 2),
-        ),
+        "every row twice": (twice, np.tile(rng.normal(size=n // 2), 2)),
+        "every row twice, two decimals": (rounded, np.tile(np.round(b[: n // 2], 2), 2)),
         "5% of members' rows twice": (np.append(a[few:], a[-few:]), b),
         "drawn with replacement": (rng.choice(a, n), rng.choice(b, n)),
         "the same scores on both sides": (a, a),
@@ -96,108 +81,78 @@ def faults(rng: np.random.Generator, n: int) -> dict[str, tuple[Floats, Floats]]
     }
 
 
-def faulty(runs: int) -> Iterator[str]:
-    """How often a fault is seen."""
-    yield f"Scores with a fault: share of {runs} samples (at most 5 of the largest) that any warning came with"
-    yield ""
-    yield f"| fault | {' | '.join(f'{n:,} a side' for n in FAULTY)} |"
-    yield "| --- | " + "---: | " * len(FAULTY)
+@table
+def faulty(run: Run):
+    """The share of samples with a fault that any warning came with."""
+    runs, sizes = run.times(50), (60, 300, 1000, 10_000, 1_000_000)[: 3 if run.quick else None]
+    yield f"fault ({runs} samples, at most 5 of the largest) | {' | '.join(f'{n:,} a side' for n in sizes)}"
     rng = np.random.default_rng(2)
     for fault in faults(rng, 60):
         shares = []
-        for n in FAULTY:
+        for n in sizes:
             times = min(runs, 5) if n > 10**5 else runs
             shares.append(np.mean([bool(codes(*faults(rng, n)[fault])) for _ in range(times)]))
-        yield f"| {fault} | {' | '.join(f'{share:.0%}' for share in shares)} |"
+        yield f"{fault} | {' | '.join(f'{share:.0%}' for share in shares)}"
 
 
-def cost() -> Iterator[str]:
+@table
+def cost(run: Run):
     """What looking costs, beside counting."""
-    yield "| records a side | looking, CPU ms | counting with it, CPU ms |"
-    yield "| ---: | ---: | ---: |"
+    yield "records a side | looking, CPU ms | counting with it, CPU ms"
     rng = np.random.default_rng(3)
-    for n in (10**3, 10**4, 10**5, 10**6):
+    for n in (10**3, 10**4, 10**5, 10**6)[: 2 if run.quick else None]:
         a, b = rng.normal(size=n), rng.normal(size=n)
         scores, once = Scores.of(a, b), np.ones(2 * n, dtype=np.int64)
         side = (rng.random(2 * n) < 0.5).astype(np.int64)
 
-        def look(a: Floats = a, b: Floats = b, once: object = once, side: object = side) -> None:
+        def look(a: Floats = a, b: Floats = b, once: Floats = once, side: Floats = side) -> None:
             doubts.of_ranges(a, b)
             doubts.of_precision(a, b)
             doubts.of_order(a, b)
             if len(a) > 2**16:
                 doubts.of_many(a, b)
             else:
-                doubts.of_values(side, once - side, ordered=True)  # type: ignore[operator, arg-type]
+                doubts.of_values(side, once - side, ordered=True)
 
-        yield f"| {n:,} | {_least(look):.2f} | {_least(lambda scores=scores: finest(scores)):.1f} |"
-
-
-def _least(work: object, times: int = 15) -> float:
-    """Milliseconds of CPU, the least of several times."""
-    best = np.inf
-    for _ in range(times):
-        start = time.process_time()
-        work()  # type: ignore[operator]
-        best = min(best, time.process_time() - start)
-    return 1e3 * best
+        tasks = look, lambda scores=scores: finest(scores)
+        looking, counting = (1e3 * least(task, 15, time.process_time) for task in tasks)
+        yield f"{n:,} | {looking:.2f} | {counting:.1f}"
 
 
-def threads() -> Iterator[str]:
+@table
+def threads(run: Run):
     """CPU and time of a learned adversary on one thread, and on as many as there are."""
-    yield "| vectors a side | one thread: wall s, CPU s | no limit: wall s, CPU s | CPU, times |"
-    yield "| --- | ---: | ---: | ---: |"
-    for n, wide in ((200, 2), (1000, 10), (10_000, 2)):
+    yield "vectors a side | one thread: wall s, CPU s | no limit: wall s, CPU s | CPU, times"
+    for n, wide in ((200, 2), (1000, 10), (10_000, 2))[: 1 if run.quick else None]:
         both = []
         for free in (False, True):
-            code = LEARN.format(free=free, n=n, wide=wide)
-            out = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+            command = [sys.executable, "-c", LEARN.format(free=free, n=n, wide=wide)]
+            out = subprocess.run(command, check=True, capture_output=True, text=True)
             both.append([float(word) for word in out.stdout.split()])
         (wall, cpu), (free_wall, free_cpu) = both
-        yield (
-            f"| {n:,} x {wide} | {wall:.2f}, {cpu:.2f} | {free_wall:.2f}, {free_cpu:.2f} | {free_cpu / cpu:.1f} |"
-        )
+        yield f"{n:,} x {wide} | {wall:.2f}, {cpu:.2f} | {free_wall:.2f}, {free_cpu:.2f} | {free_cpu / cpu:.1f}"
 
 
-def null_levels(runs: int) -> Iterator[str]:
+LAWS = {
+    "normal": lambda rng, n: rng.normal(size=n),
+    "exponential": lambda rng, n: rng.exponential(size=n),
+    "log-normal, sigma 2": lambda rng, n: np.exp(2.0 * rng.normal(size=n)),
+    "uniform": lambda rng, n: rng.random(n),
+    "an atom of 0.3": lambda rng, n: np.where(rng.random(n) < 0.3, 1.0, rng.random(n)),
+}
+
+
+@table
+def null_levels(run: Run):
     """The null level beside the mean of the statistic where nothing leaks."""
-    yield f"Without a leak: mean over {runs} samples"
-    yield ""
-    yield "| scores | n1, n0 | prior | W_N, 100 cells | null level | U_N, Scott | null level |"
-    yield "| --- | ---: | ---: | ---: | ---: | ---: | ---: |"
-    laws = {
-        "normal": lambda rng, n: rng.normal(size=n),
-        "exponential": lambda rng, n: rng.exponential(size=n),
-        "log-normal, sigma 2": lambda rng, n: np.exp(2.0 * rng.normal(size=n)),
-        "uniform": lambda rng, n: rng.random(n),
-        "an atom of 0.3": lambda rng, n: np.where(rng.random(n) < 0.3, 1.0, rng.random(n)),
-    }
-    for name, law in laws.items():
-        for n1, n0, prior in ((200, 200, 0.5), (1000, 300, 0.5), (1000, 1000, 0.3), (5000, 5000, 0.5)):
-            rng = np.random.default_rng(4)
-            samples = [Scores.of(law(rng, n1), law(rng, n0), "continuous") for _ in range(runs)]
-            cells = []
-            for reading in (EqualWidth(), Kernel(Scott())):
-                results = [algorithm_1(each, prior, reading=reading) for each in samples]
-                cells += [np.mean([r.value for r in results]), np.mean([r.null_level for r in results])]
-            yield f"| {name} | {n1}, {n0} | {prior} | {' | '.join(f'{cell:.3f}' for cell in cells)} |"
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=float, default=1.0)
-    share = parser.parse_args().runs
-    for part in (
-        honest(max(1, round(140 * share))),
-        faulty(max(1, round(50 * share))),
-        cost(),
-        threads(),
-        null_levels(max(2, round(60 * share))),
-    ):
-        for line in part:
-            print(line, flush=True)
-        print()
-
-
-if __name__ == "__main__":
-    main()
+    runs = run.times(60, 2)
+    yield f"scores ({runs} samples) | n1, n0 | prior | W_N, 100 cells | null level | U_N, Scott | null level"
+    sides = ((200, 200, 0.5), (1000, 300, 0.5), (1000, 1000, 0.3), (5000, 5000, 0.5))
+    for (name, law), (n1, n0, prior) in product(LAWS.items(), sides[: 2 if run.quick else None]):
+        rng = np.random.default_rng(4)
+        samples = [Scores.of(law(rng, n1), law(rng, n0), "continuous") for _ in range(runs)]
+        means = []
+        for reading in (EqualWidth(), Kernel(Scott())):
+            results = [algorithm_1(each, prior, reading=reading) for each in samples]
+            means += [np.mean([r.value for r in results]), np.mean([r.null_level for r in results])]
+        yield f"{name} | {n1}, {n0} | {prior} | {' | '.join(f'{mean:.3f}' for mean in means)}"

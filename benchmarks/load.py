@@ -1,25 +1,17 @@
 """Does the service stay up? More requests than it can answer, slow clients, a log nobody reads, processes that die.
 
-    python -m benchmarks.load                                 # a short run of all, about three minutes
-    python -m benchmarks.load --seconds 20 --faults 100 --requests 100000    # the long run, about an hour
-    python -m benchmarks.load --only loops,mixed              # some of: loops, mixed, slow, log, faults, memory
-    python -m benchmarks.load --apart                         # half of the cores for the service, half for the clients
-
 The service runs in processes of its own, the clients in this one, and a third asks /healthz twenty times a second, on
-the service's port and on that of the probes. All share one machine, so the clients take what the service could have:
-ratios say more than rates. Capacity is the goodput of eight clients that ask one request after the other. A client that
-is told to come back later does so after a tenth of a second, whatever Retry-After says. Processes, memory and
-descriptors are those of the service's whole family, as the system tells them to root or to its user.
+the service's port and on that of the probes. All share one machine, so the clients take what the service could have
+(`--apart`: half of the cores for each): ratios say more than rates. Capacity is the goodput of eight clients that ask
+one request after the other. A client that is told to come back later does so after a tenth of a second, whatever
+Retry-After says. Processes, memory and descriptors are those of the service's whole family, as the system tells them
+to root or to its user. Three to five minutes; `--seconds 20 --kills 100 --requests 100000` is the long run, an hour.
 
 The exit status is 1 if an answer was neither 200 nor 503, was cut off or never came where it should have, or if a
 process, a file or a descriptor stayed.
 """
 
-from __future__ import annotations
-
-import argparse
 import asyncio
-import http.client
 import json
 import math
 import os
@@ -30,161 +22,27 @@ import socket
 import statistics
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from pathlib import Path
+from functools import partial
 
-from benchmarks.service import Server, as_json, as_npy
+from benchmarks.harness import Run, table
+from benchmarks.processes import CORES, PATIENCE, Service, serving, until
+from benchmarks.service import as_json, as_npy
 from macekit.call import CSV, JSON, NPY
 
-PATIENCE = 30.0
-"""Seconds after which a client gives up."""
-AGAIN = 0.1
-"""Seconds after which a client that was refused asks again."""
+OPTIONS = {"seconds": (4.0, 1.0), "kills": (5, 1), "requests": (3000, 300), "apart": (False, False)}
+"""Of each load; how often each process is stopped and killed; over which memory is watched; cores of their own."""
+AGAIN = 0.1  # seconds after which a client that was refused asks again
 CLIENTS = (1, 4, 16, 64, 256)
 FACTORS = (0.4, 0.8, 1, 2, 4, 6)
 TRICKLED, SILENT = 34, 1024
-LARGE = 16
-"""One of so many requests of a mixed load is large."""
-CORES: set[int] = set()
-"""Those of the service; none: all, with the clients."""
-
-
-# --- the service --------------------------------------------------------------------------------------------
-
-
-@dataclass
-class Service:
-    """A service that listens, and its port of probes."""
-
-    process: subprocess.Popen[bytes]
-    port: int
-    probe_port: int
-    folder: Path
-    known: set[tuple[int, str]] = field(default_factory=set)
-    """Its processes so far, by number and start: workers outlive a fork server that was killed, and are then nobody's
-    children; and the number of one that has ended may be somebody else's."""
-
-    @property
-    def server(self) -> Server:
-        return Server(self.process, self.port)
-
-    def family(self) -> list[int]:
-        """The server and all that came of it and have not ended."""
-        self.known |= {(pid, start) for pid in self.server.family() if (start := start_of(pid))}
-        return [pid for pid, start in sorted(self.known) if start_of(pid) == start]
-
-    def left(self) -> int:
-        """How many of its processes so far have not ended."""
-        return sum(start_of(pid) == start for pid, start in self.known)
-
-    def fork_server(self) -> int | None:
-        return next((pid for pid in self.family() if parent_of(pid) == self.process.pid), None)
-
-    def workers(self) -> list[int]:
-        return [pid for pid in self.family() if pid not in (self.process.pid, self.fork_server())]
-
-    def descriptors(self) -> list[int]:
-        """Open descriptors of the server, its fork server and its workers; empty if the system does not say."""
-        counts = []
-        for pid in self.family():
-            try:
-                counts.append(len(os.listdir(f"/proc/{pid}/fd")))
-            except OSError:
-                continue
-        return counts
-
-    def files(self) -> int:
-        """Files that it left in its temporary directory."""
-        return sum(1 for _ in (self.folder / "tmp").rglob("*"))
-
-    def ask(self, path: str, port: int | None = None) -> tuple[int, bytes]:
-        connection = http.client.HTTPConnection("127.0.0.1", port or self.port, timeout=PATIENCE)
-        try:
-            connection.request("GET", path)
-            answer = connection.getresponse()
-            return answer.status, answer.read()
-        finally:
-            connection.close()
-
-    def metric(self, name: str) -> float:
-        lines = self.ask("/metrics", self.probe_port)[1].decode().splitlines()
-        return float(next(line.rpartition(" ")[2] for line in lines if line.startswith(name + " ")))
-
-
-def parent_of(pid: int) -> int:
-    try:
-        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
-    except OSError:
-        return 0
-
-
-def start_of(pid: int) -> str:
-    """When a process began; empty if it is gone or has ended: one that nobody has waited for yet is no orphan."""
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return ""
-    return "" if fields[0] == "Z" else fields[19]
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
-@contextmanager
-def serving(output: int = subprocess.DEVNULL, **settings: str) -> Iterator[Service]:
-    """A service as processes of its own, ready, until the block ends."""
-    with tempfile.TemporaryDirectory() as folder:
-        port, probe_port = free_port(), free_port()
-        (Path(folder) / "tmp").mkdir()
-        bare = {name: value for name, value in os.environ.items() if not name.startswith("MACE_")}
-        ours = {"MACE_PORT": str(port), "MACE_PROBE_PORT": str(probe_port), "TMPDIR": f"{folder}/tmp"}
-        process = subprocess.Popen(
-            [sys.executable, "-m", "app.cli", "serve"],
-            env={**bare, **ours, **{f"MACE_{name.upper()}": value for name, value in settings.items()}},
-            stdout=output,
-            stderr=subprocess.DEVNULL,
-        )
-        if CORES:
-            os.sched_setaffinity(process.pid, CORES)
-        service = Service(process, port, probe_port, Path(folder))
-        try:
-            until(lambda: ready(service))
-            yield service
-        finally:
-            process.send_signal(signal.SIGCONT)
-            process.terminate()
-            try:
-                process.wait(60)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-
-
-def ready(service: Service) -> bool:
-    try:
-        return service.ask("/readyz")[0] == 200
-    except OSError:
-        return False
-
-
-def until(reached: Callable[[], bool], seconds: float = 60) -> bool:
-    """Whether it came to that in time."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if reached():
-            return True
-        time.sleep(0.02)
-    return False
+LARGE = 16  # one of so many requests of a mixed load is large
+Row = tuple[str, int]  # of a table, with how much of it was wrong
 
 
 # --- clients ------------------------------------------------------------------------------------------------
@@ -223,8 +81,12 @@ class Tally:
         return ", ".join(f"{number} {kind}" for kind, number in self.problems.items()) or "0"
 
     @property
+    def cut(self) -> str:
+        """Cells of a row: other answers, connections that ended, and requests that were given up."""
+        return f"{self.others} | {self.reset} | {self.late}"
+
+    @property
     def faults(self) -> int:
-        """What should not be, whatever the load."""
         silent = self.statuses[503] - len(self.retry_after)
         return self.other + self.reset + self.late + self.lost_probes + silent
 
@@ -298,7 +160,6 @@ class Client:
 
 
 def mixture(mixed: bool) -> Callable[[int], bytes]:
-    """The request of a number."""
     bodies = small(), large()
     return lambda number: bodies[mixed and number % LARGE == LARGE - 1]
 
@@ -344,6 +205,12 @@ async def opened(port: int, rate: float, seconds: float, which: Callable[[int], 
     return tally
 
 
+def four(service: Service, seconds: float, stop: threading.Event | None = None) -> Tally:
+    """Four clients, every other of whose requests needs a worker."""
+    bodies = small(), medium()
+    return asyncio.run(closed(service.port, 4, seconds, lambda number: bodies[number % 2], stop))
+
+
 PROBE = """
 import http.client, json, sys, time
 port, seconds = int(sys.argv[1]), float(sys.argv[2])
@@ -376,7 +243,6 @@ def probed(service: Service, seconds: float, run: Callable[[], Tally]) -> tuple[
 
 
 def quantiles(durations: list[float]) -> str:
-    """p50 and p99, milliseconds."""
     if not durations:
         return "- | -"
     ordered = sorted(durations)
@@ -388,38 +254,35 @@ def quantiles(durations: list[float]) -> str:
 # --- more than it can answer --------------------------------------------------------------------------------
 
 LOOPS = (
-    "| load | goodput, 1/s | of that at 1x | refused (503) | Retry-After, s | other | reset | given up "
-    "| answers p50, ms | p99 | /healthz p50, ms | p99 | on its own port p50 | p99 |\n" + "|---" * 14 + "|"
+    "load | goodput, 1/s | of that at 1x | refused (503) | Retry-After, s | other | reset | given up | "
+    "answers p50, ms | p99 | /healthz p50, ms | p99 | on its own port p50 | p99"
 )
 
 
-Rows = Iterator[tuple[str, int]]
-"""Rows of a table, each with how much of it was wrong."""
-
-
-def loops(seconds: float, mixed: bool, clients: tuple[int, ...], factors: tuple[float, ...]) -> Rows:
-    """Closed and open loops."""
-    which = mixture(mixed)
+def loads(seconds: float, mixed: bool, quick: bool = False) -> Iterator[Row]:
+    which, numbers, factors = mixture(mixed), CLIENTS, FACTORS
+    if quick:
+        numbers, factors = (4,), (2,)
     with serving() as service:
         asyncio.run(closed(service.port, 8, min(2.0, seconds), which))
         capacity = asyncio.run(closed(service.port, 8, seconds, which)).goodput
-        loads: list[tuple[str, Callable[[], Tally]]] = []
-        for number in clients:
-            name = f"closed, {number} client{'s' * (number > 1)}"
-            loads.append(
-                (name, lambda number=number: asyncio.run(closed(service.port, number, seconds, which)))
-            )  # type: ignore[misc]
-        for factor in factors:
-            rate = factor * capacity
-            name = f"open, {factor:g}x: {rate:.0f}/s"
-            loads.append((name, lambda rate=rate: asyncio.run(opened(service.port, rate, seconds, which))))  # type: ignore[misc]
-        for name, run in loads:
-            tally, apart = probed(service, seconds, run)
+        tasks = {
+            f"closed, {number} client{'s' * (number > 1)}": partial(
+                closed, service.port, number, seconds, which
+            )
+            for number in numbers
+        } | {
+            f"open, {factor:g}x: {factor * capacity:.0f}/s": partial(
+                opened, service.port, factor * capacity, seconds, which
+            )
+            for factor in factors
+        }
+        for name, task in tasks.items():
+            tally, apart = probed(service, seconds, lambda task=task: asyncio.run(task()))
             waits = f"{min(tally.retry_after)} to {max(tally.retry_after)}" if tally.retry_after else "-"
             yield (
-                f"| {name} | {tally.goodput:.0f} | {tally.goodput / capacity:.2f} | {tally.statuses[503]:,} | {waits} "
-                f"| {tally.others} | {tally.reset} | {tally.late} | {quantiles(tally.answers)} "
-                f"| {quantiles(tally.probes)} | {quantiles(apart)} |",
+                f"{name} | {tally.goodput:.0f} | {tally.goodput / capacity:.2f} | {tally.statuses[503]:,} | {waits} | "
+                f"{tally.cut} | {quantiles(tally.answers)} | {quantiles(tally.probes)} | {quantiles(apart)}",
                 tally.faults,
             )
 
@@ -427,8 +290,7 @@ def loops(seconds: float, mixed: bool, clients: tuple[int, ...], factors: tuple[
 # --- clients that hold on -----------------------------------------------------------------------------------
 
 
-REOPENED = 18
-"""Uploads that were ended and begin anew, every half second."""
+REOPENED = 18  # uploads that were ended and begin anew, every half second
 
 
 class Uploads:
@@ -444,7 +306,7 @@ class Uploads:
         self._thread = threading.Thread(target=self._run)
         self.ended = 0
 
-    def __enter__(self) -> Uploads:
+    def __enter__(self) -> "Uploads":
         self._thread.start()
         return self
 
@@ -483,36 +345,28 @@ class Uploads:
 
 
 SLOW = (
-    "| meanwhile | goodput of 4 clients, 1/s | of that alone | refused (503) | other | reset | given up "
-    "| answers p50, ms | p99 | /healthz p50, ms | p99 | uploads that were ended |\n" + "|---" * 12 + "|"
+    "meanwhile | goodput of 4 clients, 1/s | of that alone | refused (503) | other | reset | given up | "
+    "answers p50, ms | p99 | /healthz p50, ms | p99 | uploads that were ended"
 )
 
 
-def holding(seconds: float, trickled: int = TRICKLED, silent: int = SILENT) -> Rows:
-    """Others while uploads trickle or are silent."""
+def holding(seconds: float, trickled: int = TRICKLED, silent: int = SILENT) -> Iterator[Row]:
     rows = b"score,member\n" + b"0.5,1\n" * 11_000
     kinds = {
         "nobody": (0, "/v1/counts", b"", b""),
         f"{trickled} trickled uploads to /v1/counts": (trickled, "/v1/counts", rows, b"0.5,1\n"),
         f"{silent:,} silent uploads": (silent, "/v1/advantage", b"", b""),
     }
-    bodies = small(), medium()
     alone = 0.0
     for name, (number, path, start, piece) in kinds.items():
         with serving() as service, Uploads(service.port, number, path, start, piece) as uploads:
             if number:
-                until(lambda number=number: arrived(service) >= number, 20)  # type: ignore[misc]
-            tally, _ = probed(
-                service,
-                seconds,
-                lambda: asyncio.run(closed(service.port, 4, seconds, lambda n: bodies[n % 2])),
-            )
+                until(lambda number=number: arrived(service) >= number, 20)
+            tally, _ = probed(service, seconds, lambda: four(service, seconds))
             alone = alone or tally.goodput
             yield (
-                f"| {name} | {tally.goodput:.0f} | {tally.goodput / alone:.2f} | {tally.statuses[503]} "
-                f"| {tally.others} | {tally.reset} | {tally.late} | {quantiles(tally.answers)} "
-                f"| {quantiles(tally.probes)} "
-                f"| {uploads.ended} |",
+                f"{name} | {tally.goodput:.0f} | {tally.goodput / alone:.2f} | {tally.statuses[503]} | {tally.cut} | "
+                f"{quantiles(tally.answers)} | {quantiles(tally.probes)} | {uploads.ended}",
                 tally.faults + (tally.statuses[200] == 0),
             )
 
@@ -523,13 +377,13 @@ def arrived(service: Service) -> float:
     )
 
 
-def unread(requests: int) -> tuple[str, int]:
+def unread(requests: int) -> Row:
     """A log that nobody reads: how many were answered, what was dropped."""
     reader, writer = os.pipe()
     with serving(writer) as service:
         os.close(writer)
         statuses: Counter[int] = Counter()
-        connection = service.server.connect()
+        connection = service.connect()
         for _ in range(requests):
             connection.request("GET", "/version", headers={"X-Request-ID": "x" * 64})
             answer = connection.getresponse()
@@ -540,15 +394,15 @@ def unread(requests: int) -> tuple[str, int]:
         service.process.terminate()
         ended = service.process.wait(60)
     os.close(reader)
-    row = f"{statuses[200]:,} of {requests:,} requests answered, {dropped:,.0f} lines dropped, exit status {ended}"
+    row = f"{requests:,} | {statuses[200]:,} | {dropped:,.0f} | {ended}"
     return row, requests - statuses[200] + abs(ended)
 
 
 # --- processes that die -------------------------------------------------------------------------------------
 
 FAULTS = (
-    "| what | times | answered (200) | refused (503) | other | reset | given up | left behind: processes | files "
-    "| descriptors before, after |\n" + "|---" * 10 + "|"
+    "what | times | answered (200) | refused (503) | other | reset | given up | left behind: processes | files | "
+    "descriptors before, after"
 )
 
 
@@ -567,53 +421,46 @@ def strike(service: Service, victim: str, number: int, rng: random.Random) -> No
             os.close(descriptor)
 
 
-@dataclass
-class Clients:
-    """Four clients that ask until they are told to stop, and what became of their requests."""
-
-    port: int
-    bodies: tuple[bytes, bytes]
-    tally: Tally = field(default_factory=Tally)
-
-    @contextmanager
-    def asking(self) -> Iterator[threading.Event]:
-        """A load beside what is done meanwhile; at its end, or once the event is set, it stops and is counted."""
-        stop = threading.Event()
-        thread = threading.Thread(target=lambda: self._ask(stop))
-        thread.start()
-        try:
-            yield stop
-        finally:
-            stop.set()
-            thread.join()
-
-    def _ask(self, stop: threading.Event) -> None:
-        self.tally = asyncio.run(closed(self.port, 4, 3600, lambda n: self.bodies[n % 2], stop))
+@contextmanager
+def asking(service: Service, stop: threading.Event | None = None) -> Iterator[Tally]:
+    """Four clients beside what is done meanwhile; at its end, or once the event is set, they stop and are counted."""
+    stop, tally = stop or threading.Event(), Tally()
+    thread = threading.Thread(target=lambda: vars(tally).update(vars(four(service, 3600, stop))))
+    thread.start()
+    try:
+        yield tally
+    finally:
+        stop.set()
+        thread.join()
 
 
-def faults_within(victim: str, number: int, times: int, seed: int = 0) -> tuple[str, int]:
-    """Workers or fork servers that are stopped or killed at random moments of a load: a row, and what was wrong."""
-    rng, bodies = random.Random(seed), (small(), medium())
+def outcome(
+    what: str, times: int, service: Service, tally: Tally, files: int, before: int, after: int
+) -> str:
+    until(lambda: not service.left(), 10)
+    return (
+        f"{what} | {times} | {tally.statuses[200]:,} | {tally.statuses[503]} | {tally.cut} | {service.left()} | "
+        f"{files} | {before}, {after}"
+    )
+
+
+def faults_within(victim: str, number: int, times: int, seed: int = 0) -> Row:
+    """Workers or fork servers that are stopped or killed at random moments of a load."""
+    rng = random.Random(seed)
     with serving(time_limit="3") as service:
-        asyncio.run(closed(service.port, 4, 1.0, lambda n: bodies[n % 2]))
+        four(service, 1.0)
         before, workers = settled(service), len(service.workers())
-        clients = Clients(service.port, bodies)
-        with clients.asking():
+        with asking(service) as tally:
             for _ in range(times):
                 time.sleep(rng.uniform(0.1, 1.0))
                 strike(service, victim, number, rng)
             time.sleep(1)
         until(lambda: len(service.workers()) == workers == service.metric("mace_workers"), 30)
-        after = settled(service)
-        files = service.files()
+        after, files = settled(service), service.files()
         service.family()
-    until(lambda: not service.left(), 10)
-    orphans, tally = service.left(), clients.tally
-    row = (
-        f"| {signal.Signals(number).name} to a {victim} | {times} | {tally.statuses[200]:,} | {tally.statuses[503]} "
-        f"| {tally.others} | {tally.reset} | {tally.late} | {orphans} | {files} | {before}, {after} |"
-    )
-    return row, tally.reset + tally.late + orphans + files + (after > before)
+    name = f"{signal.Signals(number).name} to a {victim}"
+    row = outcome(name, times, service, tally, files, before, after)
+    return row, tally.reset + tally.late + service.left() + files + (after > before)
 
 
 def settled(service: Service) -> int:
@@ -626,60 +473,47 @@ def settled(service: Service) -> int:
     return counts[-1]
 
 
-def server_stopped(times: int, seed: int = 0) -> tuple[str, int]:
+def server_stopped(times: int, seed: int = 0) -> Row:
     """The server itself is stopped and goes on: nobody is lost."""
-    rng, bodies = random.Random(seed), (small(), medium())
+    rng = random.Random(seed)
     with serving() as service:
-        asyncio.run(closed(service.port, 4, 1.0, lambda n: bodies[n % 2]))
-        before, clients = settled(service), Clients(service.port, bodies)
-        with clients.asking():
+        four(service, 1.0)
+        before = settled(service)
+        with asking(service) as tally:
             for _ in range(times):
-                time.sleep(rng.uniform(0.05, 0.5))
-                service.process.send_signal(signal.SIGSTOP)
-                time.sleep(rng.uniform(0.05, 0.5))
-                service.process.send_signal(signal.SIGCONT)
+                for number in (signal.SIGSTOP, signal.SIGCONT):
+                    time.sleep(rng.uniform(0.05, 0.5))
+                    service.process.send_signal(number)
         after, files = settled(service), service.files()
         service.family()
-    until(lambda: not service.left(), 10)
-    orphans, tally = service.left(), clients.tally
-    row = (
-        f"| SIGSTOP, SIGCONT to the server | {times} | {tally.statuses[200]:,} | {tally.statuses[503]} "
-        f"| {tally.others} | {tally.reset} | {tally.late} | {orphans} | {files} | {before}, {after} |"
-    )
-    return row, tally.faults + orphans + files + (after > before)
+    row = outcome("SIGSTOP, SIGCONT to the server", times, service, tally, files, before, after)
+    return row, tally.faults + service.left() + files + (after > before)
 
 
-def server_killed(times: int, seed: int = 0) -> tuple[str, int]:
+def server_killed(times: int, seed: int = 0) -> Row:
     """The server is killed under load: its processes and files go with it. Whoever was not answered knows."""
-    rng, bodies = random.Random(seed), (small(), medium())
+    rng = random.Random(seed)
     orphans = files = good = cut = 0
     for _ in range(times):
+        stop = threading.Event()
         with serving() as service:
-            clients = Clients(service.port, bodies)
-            with clients.asking() as stop:
+            with asking(service, stop) as tally:
                 time.sleep(rng.uniform(0.2, 1.0))
                 service.family()
                 stop.set()
                 service.process.kill()
                 service.process.wait()
-            until(lambda service=service: not service.left(), 10)  # type: ignore[misc]
-            orphans += service.left()
-            files += service.files()
-            good, cut = good + clients.tally.statuses[200], cut + clients.tally.reset
-    row = f"| SIGKILL to the server | {times} | {good:,} | 0 | 0 | {cut} | 0 | {orphans} | {files} | |"
+            until(lambda service=service: not service.left(), 10)
+            orphans, files = orphans + service.left(), files + service.files()
+            good, cut = good + tally.statuses[200], cut + tally.reset
+    row = f"SIGKILL to the server | {times} | {good:,} | 0 | 0 | {cut} | 0 | {orphans} | {files} |"
     return row, orphans + files
 
 
 # --- many requests ------------------------------------------------------------------------------------------
 
-MEMORY = (
-    "| requests | memory after a tenth of them, MiB | at the end | growth | descriptors | processes |\n"
-    + "|---" * 6
-    + "|"
-)
 
-
-def soak(requests: int) -> tuple[str, int]:
+def soak(requests: int) -> Row:
     """Memory, descriptors and processes over many requests of every kind."""
     kinds = [
         ("/v1/advantage", as_json(50), JSON),
@@ -690,11 +524,11 @@ def soak(requests: int) -> tuple[str, int]:
         ("/v1/advantage", b'{"members": [1, 2', JSON),
     ]
     with serving(log_level="error") as service:
-        connection, faults = service.server.connect(), 0
+        connection, faults = service.connect(), 0
         sizes, counts, processes = list[float](), list[int](), list[int]()
         for number in range(requests):
             if number == requests // 10:
-                sizes.append(service.server.memory("Pss"))
+                sizes.append(service.memory())
                 counts.append(sum(service.descriptors()))
                 processes.append(len(service.family()))
             path, body, media_type = kinds[number % len(kinds)]
@@ -702,69 +536,78 @@ def soak(requests: int) -> tuple[str, int]:
             answer = connection.getresponse()
             answer.read()
             faults += answer.status not in ((400,) if body.endswith(b"2") else (200,))
-        sizes.append(service.server.memory("Pss"))
+        sizes.append(service.memory())
         until(lambda: sum(service.descriptors()) <= counts[0], 5)
         counts.append(sum(service.descriptors()))
         processes.append(len(service.family()))
         connection.close()
     growth = sizes[1] / sizes[0] - 1 if sizes[0] else 0.0
     row = (
-        f"| {requests:,} | {sizes[0]:.0f} | {sizes[1]:.0f} | {100 * growth:+.1f} % | {counts[0]}, {counts[1]} "
-        f"| {processes[0]}, {processes[1]} |"
+        f"{requests:,} | {sizes[0]:.0f} | {sizes[1]:.0f} | {100 * growth:+.1f} % | {counts[0]}, {counts[1]} | "
+        f"{processes[0]}, {processes[1]}"
     )
     return row, faults + (counts[1] > counts[0]) + (processes[1] != processes[0])
 
 
-# --- all of it ----------------------------------------------------------------------------------------------
+# --- tables -------------------------------------------------------------------------------------------------
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--seconds", type=float, default=4.0, help="of each load")
-    parser.add_argument("--faults", type=int, default=5, help="how often each process is stopped and killed")
-    parser.add_argument("--requests", type=int, default=3000, help="over which memory is watched")
-    parser.add_argument("--only", default="loops,mixed,slow,log,faults,memory")
-    parser.add_argument("--apart", action="store_true", help="service and clients on cores of their own")
-    arguments = parser.parse_args()
-    if arguments.apart:
-        cores = sorted(os.sched_getaffinity(0))
+def counted(run: Run, rows: Iterable[Row]) -> Iterator[str]:
+    if run.apart:
+        cores = sorted(os.sched_getaffinity(0) | CORES)
         CORES.update(cores[: max(len(cores) // 2, 1)])
         os.sched_setaffinity(0, set(cores) - CORES or CORES)
-    parts, wrong = arguments.only.split(","), 0
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, 8192)), hard))
-
-    def show(row: str, faults: int) -> None:
-        nonlocal wrong
-        wrong += faults
-        print(row, flush=True)
-
-    for part, title in (("loops", "Small JSON"), ("mixed", f"Small JSON, and one of {LARGE} a large body")):
-        if part in parts:
-            print(f"\n{title}:\n\n{LOOPS}", flush=True)
-            for row, faults in loops(arguments.seconds, part == "mixed", CLIENTS, FACTORS):
-                show(row, faults)
-    if "slow" in parts:
-        print(f"\n{SLOW}", flush=True)
-        for row, faults in holding(arguments.seconds):
-            show(row, faults)
-    if "log" in parts:
-        row, faults = unread(max(12_000, arguments.requests // 10))
-        show(f"\nA log that nobody reads: {row}.", faults)
-    if "faults" in parts:
-        print(f"\n{FAULTS}", flush=True)
-        for victim in ("worker", "fork server"):
-            for number in (signal.SIGKILL, signal.SIGSTOP):
-                show(*faults_within(victim, number, arguments.faults))
-        show(*server_stopped(arguments.faults))
-        show(*server_killed(arguments.faults))
-    if "memory" in parts:
-        print(f"\n{MEMORY}", flush=True)
-        show(*soak(arguments.requests))
-    return int(wrong > 0)
+    for row, wrong in rows:
+        run.faults += wrong
+        yield row
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+@table
+def loops(run: Run):
+    """Small JSON."""
+    yield LOOPS
+    yield from counted(run, loads(run.seconds, False, run.quick))
+
+
+@table
+def mixed(run: Run):
+    """Small JSON, and one of so many a large body."""
+    yield LOOPS
+    yield from counted(run, loads(run.seconds, True, run.quick))
+
+
+@table
+def slow(run: Run):
+    """Clients that hold on."""
+    yield SLOW
+    yield from counted(run, holding(run.seconds, silent=200 if run.quick else SILENT))
+
+
+@table
+def log(run: Run):
+    """A log that nobody reads."""
+    yield "requests | answered | lines dropped | exit status"
+    yield from counted(
+        run, (unread(each) for each in [1000 if run.quick else max(12_000, run.requests // 10)])
+    )
+
+
+@table
+def faults(run: Run):
+    """Processes that die."""
+    yield FAULTS
+    signals = [
+        (victim, each) for victim in ("worker", "fork server") for each in (signal.SIGKILL, signal.SIGSTOP)
+    ]
+    few = run.few(signals, 1)
+    yield from counted(run, (faults_within(victim, number, run.kills) for victim, number in few))
+    yield from counted(run, (strikes(run.kills) for strikes in (server_stopped, server_killed)))
+
+
+@table
+def memory(run: Run):
+    """Many requests."""
+    yield "requests | memory after a tenth of them, MiB | at the end | growth | descriptors | processes"
+    yield from counted(run, (soak(each) for each in [run.requests]))

@@ -1,8 +1,5 @@
 """How often the paper's intervals contain what one might take them for, in every cell of its matrix.
 
-    python -m benchmarks.paper                # some minutes on two cores
-    python -m benchmarks.paper --runs 0.1     # a tenth of the runs
-
 Worlds are normal (or Student's t with two degrees of freedom), so f_p is known at every score, in every slice, and
 after smoothing. Nominal is 0.95 throughout. "risk": the share of records whose interval contains f_p at their score;
 "of its cell", "smoothed": that of the slice the score falls in, and of the smoothed densities, which is what Theorems 2
@@ -12,32 +9,25 @@ cases: five worlds, at priors 0.5 and 0.1. `estimators/paper/simulated.py` state
 published interval.
 """
 
-from __future__ import annotations
-
-import argparse
-import os
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import norm, t
 
+from benchmarks.harness import Run, table
+from benchmarks.worlds import Floats, Integers, Rng
 from estimators import Scores, individual_risk, metric_optimum, preset
 from estimators.density.bandwidth import Fixed, ImprovedSheatherJones, LeastSquaresCV, Scott, Silverman
 from estimators.density.kernel import signed_risk
 from estimators.paper import EqualWidth, Kernel, algorithm_1, paper_metric, record_metric, record_risk
 from estimators.sample.counting import by_rank
 
-Array = NDArray[np.float64]
-Law = tuple[Callable[[Array], Array], Callable[[Array], Array], Callable[[np.random.Generator, int], Array]]
-
 SIZES = ((300, 60), (1000, 40), (10_000, 12))
 PRIORS = (0.5, 0.1)
 CATEGORIES = "10 categories"
-INNER = np.linspace(-1.5, 2.5, 9)
-"""Cuts of the ten categories, fixed in advance."""
+INNER = np.linspace(-1.5, 2.5, 9)  # cuts of the ten categories, fixed in advance
 READINGS: dict[str, EqualWidth | Kernel | None] = {
     CATEGORIES: None,
     "100 slices": EqualWidth(),
@@ -48,50 +38,33 @@ READINGS: dict[str, EqualWidth | Kernel | None] = {
     "least_squares": Kernel(LeastSquaresCV()),
     "fixed 0.3": Kernel(Fixed(0.3)),
 }
-BIASES = (1, 5)
-"""Columns of the table that are no shares."""
-ASKED = 200
-"""Records of each sample whose intervals are looked at."""
-
-
-def normal(mean: float, spread: float) -> Law:
-    """Density, distribution function and draws."""
-    return (
-        lambda x: np.asarray(norm.pdf(x, mean, spread)),
-        lambda x: np.asarray(norm.cdf(x, mean, spread)),
-        lambda rng, n: rng.normal(mean, spread, n),
-    )
-
-
-def student(mean: float) -> Law:
-    """The same of Student's t with two degrees of freedom."""
-    return (
-        lambda x: np.asarray(t.pdf(x - mean, 2)),
-        lambda x: np.asarray(t.cdf(x - mean, 2)),
-        lambda rng, n: mean + rng.standard_t(2, n),
-    )
+BIASES = (1, 5)  # columns of the table that are no shares
+ASKED = 200  # records of each sample whose intervals are looked at
 
 
 @dataclass(frozen=True)
 class World:
-    """Two laws; ``smooth`` gives their densities after a Gaussian of a width, where that is known."""
+    """Members' and nonmembers' laws; the spreads of normal laws are known, so that they are after smoothing, too."""
 
     name: str
-    members: Law
-    nonmembers: Law
-    smooth: Callable[[Array, float, float], tuple[Array, Array]] | None
+    members: Any
+    nonmembers: Any
+    draw: Callable[[Rng, int], tuple[Floats, Floats]]
+    normal: tuple[float, float] | None = None
+
+    def smooth(self, x: Floats, first: float, second: float) -> tuple[Floats, Floats]:
+        """Both densities after a Gaussian of a width each."""
+        assert self.normal is not None
+        mean, spread = self.normal
+        return norm.pdf(x, mean, np.hypot(spread, first)), norm.pdf(x, 0.0, np.hypot(1.0, second))
 
 
 def pair(name: str, mean: float, spread: float) -> World:
     """Normal members of this mean and spread against standard normal nonmembers."""
-
-    def smooth(x: Array, first: float, second: float) -> tuple[Array, Array]:
-        return (
-            np.asarray(norm.pdf(x, mean, np.hypot(spread, first))),
-            np.asarray(norm.pdf(x, 0.0, np.hypot(1.0, second))),
-        )
-
-    return World(name, normal(mean, spread), normal(0.0, 1.0), smooth)
+    laws = norm(mean, spread), norm(0.0, 1.0)
+    return World(
+        name, *laws, lambda rng, n: (rng.normal(mean, spread, n), rng.normal(0.0, 1.0, n)), (mean, spread)
+    )
 
 
 WORLDS = (
@@ -99,54 +72,60 @@ WORLDS = (
     pair("shift 0.5", 0.5, 1.0),
     pair("shift 2", 2.0, 1.0),
     pair("scale 1.5", 0.0, 1.5),
-    World("t2, shift 0.5", student(0.5), student(0.0), None),
+    World(
+        "t2, shift 0.5",
+        t(2, 0.5),
+        t(2, 0.0),
+        lambda rng, n: (0.5 + rng.standard_t(2, n), rng.standard_t(2, n)),
+    ),
 )
 
 
 def truth(world: World, prior: float) -> float:
-    """The optimal advantage, by quadrature."""
     grid = np.sinh(np.linspace(-12.0, 12.0, 400_001))
-    r, q = world.members[0](grid), world.nonmembers[0](grid)
+    r, q = world.members.pdf(grid), world.nonmembers.pdf(grid)
     return float(np.trapezoid(np.abs(prior * r - (1 - prior) * q), grid))
 
 
-def of_cells(world: World, cuts: Array, at: NDArray[np.int64], prior: float) -> Array:
+def masses(world: World, cuts: Floats) -> list[Floats]:
+    return [np.diff(law.cdf(cuts), prepend=0.0, append=1.0) for law in (world.members, world.nonmembers)]
+
+
+def of_cells(world: World, cuts: Floats, at: Integers, prior: float) -> Floats:
     """f_p of the interval between cuts that each record falls in."""
-    r, q = (np.diff(law[1](cuts), prepend=0.0, append=1.0) for law in (world.members, world.nonmembers))
-    return signed_risk(np.maximum(r, 0.0), np.maximum(q, 0.0), prior)[at]
+    r, q = (np.maximum(each, 0.0) for each in masses(world, cuts))
+    return signed_risk(r, q, prior)[at]
 
 
 def of_categories(world: World, prior: float) -> float:
     """The advantage of those who see the category alone."""
-    r, q = (np.diff(law[1](INNER), prepend=0.0, append=1.0) for law in (world.members, world.nonmembers))
+    r, q = masses(world, INNER)
     return float(np.abs(prior * r - (1 - prior) * q).sum())
 
 
-def inside(values: Array, lower: Array, upper: Array) -> float:
+def inside(values: Floats, lower: Floats, upper: Floats) -> float:
     """The share within; where there is no truth, none is counted."""
     known = ~np.isnan(values) & ~np.isnan(lower)
     held = (lower - 1e-9 <= values) & (values <= upper + 1e-9)
     return float(held[known].mean()) if known.any() else np.nan
 
 
-def simulate(task: tuple[int, int, int, float]) -> tuple[tuple[int, int, float], dict[str, Array]]:
+def simulate(task: tuple[int, int, int, float]) -> dict[str, Floats]:
     """One world, size and prior: for each reading the mean of what its intervals contain."""
     index, n, runs, prior = task
     world, rng = WORLDS[index], np.random.default_rng([index, n])
     best, accuracy = truth(world, prior), preset("accuracy", prior)
     rows: dict[str, list[list[float]]] = {name: [] for name in READINGS}
     for run in range(runs):
-        sides = world.members[2](rng, n), world.nonmembers[2](rng, n)
+        sides = world.draw(rng, n)
         scores, every = Scores.of(*sides, "continuous"), np.concatenate(sides)
         asked = rng.choice(len(every), ASKED, replace=False)
         points = every[asked]
-        at_point = signed_risk(world.members[0](points), world.nonmembers[0](points), prior)
+        at_point = signed_risk(world.members.pdf(points), world.nonmembers.pdf(points), prior)
         ours = individual_risk(scores, prior)
-        cuts = ours.cells.counts.cells.cuts  # type: ignore[attr-defined]
-        own = of_cells(world, cuts, ours.cell[asked], prior)
-        certified = inside(
-            own, ours.cells.signed.lower[ours.cell[asked]], ours.cells.signed.upper[ours.cell[asked]]
-        )
+        own, signed = ours.cell[asked], ours.cells.signed
+        risk_of_cell = of_cells(world, ours.cells.counts.cells.cuts, own, prior)
+        certified = inside(risk_of_cell, signed.lower[own], signed.upper[own])
         found = metric_optimum(by_rank(scores), accuracy, prior, seed=run).interval
         for name, reading in READINGS.items():
             data, at_score, leak = scores, at_point, best
@@ -165,7 +144,7 @@ def simulate(task: tuple[int, int, int, float]) -> tuple[tuple[int, int, float],
             elif isinstance(reading, EqualWidth):
                 edges = np.linspace(every.min(), every.max(), reading.bins + 1)[1:-1]
                 promise = of_cells(world, edges, np.searchsorted(edges, points, "right"), prior)
-            elif world.smooth is not None and risk.bandwidth is not None:
+            elif world.normal is not None and risk.bandwidth is not None:
                 promise = signed_risk(*world.smooth(points, *risk.bandwidth), prior)
             of_metric = accuracy.individual_value((1.0 + at_score) / 2.0, metric.cut)
             published = paper_metric(data, accuracy, prior, run, reading).value
@@ -182,43 +161,31 @@ def simulate(task: tuple[int, int, int, float]) -> tuple[tuple[int, int, float],
                 ]
             )
     columns = {name: np.array(each, dtype=float).T for name, each in rows.items()}
-    return (index, n, prior), {
+    return {
         name: np.array([np.nan if np.isnan(column).all() else np.nanmean(column) for column in each])
         for name, each in columns.items()
     }
 
 
-def main() -> None:
-    """Run every world on all cores and print."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+@table
+def contained(run: Run):
+    """A row for each reading and size."""
+    yield (
+        "reading | a side | statistic contains the advantage | its bias | risk: its own promise | risk at the score | "
+        "metric at the score | Algorithm 2: bias | certified risk | certified accuracy"
     )
-    parser.add_argument("--runs", type=float, default=1.0, help="share of the full number of runs")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    options = parser.parse_args()
+    sizes, worlds = SIZES[: 1 if run.quick else None], run.few(range(len(WORLDS)), 2)
     tasks = [
-        (index, n, max(4, round(options.runs * runs)), prior)
-        for n, runs in reversed(SIZES)
-        for index in range(len(WORLDS))
+        (index, n, run.times(runs, 1 if run.quick else 4), prior)
+        for n, runs in reversed(sizes)
+        for index in worlds
         for prior in PRIORS
     ]
-    with ProcessPoolExecutor(options.jobs) as pool:
-        results = dict(pool.map(simulate, tasks))
-    print(
-        "| reading | a side | statistic contains the advantage | its bias | risk: its own promise "
-        "| risk at the score | metric at the score | Algorithm 2: bias | certified risk | certified accuracy |"
-    )
-    print("|---|---|---|---|---|---|---|---|---|---|")
+    results = list(zip(tasks, run.map(simulate, tasks), strict=True))
     for name in READINGS:
-        for n, _ in SIZES:
-            cases = np.array([values[name] for (_, size, _), values in results.items() if size == n])
-            texts = [f"{name}", f"{n}"]
-            for at, column in enumerate(cases.T):
-                form = "+.3f" if at in BIASES else ".2f"
-                known = column[~np.isnan(column)]
+        for n, _ in sizes:
+            texts = [name, f"{n}"]
+            for at, column in enumerate(np.array([each[name] for task, each in results if task[1] == n]).T):
+                form, known = "+.3f" if at in BIASES else ".2f", column[~np.isnan(column)]
                 texts.append(f"{known.min():{form}} to {known.max():{form}}" if known.size else "–")
-            print(f"| {' | '.join(texts)} |")
-
-
-if __name__ == "__main__":
-    main()
+            yield " | ".join(texts)

@@ -1,19 +1,10 @@
 """Counts where the records lie: that every engine counts the same, and what a row costs.
 
-    python -m benchmarks.scale                       # 10^6 rows, some minutes
-    python -m benchmarks.scale --rows 100000000 --engine-rows 10000000
-    python -m benchmarks.scale --only equal,stream
-    python -m benchmarks.scale --only vectors --vector-rows 20000000 --repeats 1
-
 CPU is that of the process and all it started (a Spark's Java and its workers, too), beyond imports; memory is what
 these hold that is not a mapped file. Every line is measured in a process of its own, the least of several. Only
-ratios inside one run mean anything. What is not installed is left out, and said.
+ratios inside one run mean anything. What is not installed is left out, and said. 10^6 rows take some minutes.
 """
 
-from __future__ import annotations
-
-import argparse
-import importlib.util
 import json
 import os
 import subprocess
@@ -21,9 +12,11 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -32,50 +25,53 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import macekit
+from benchmarks.harness import Run, table
+from benchmarks.processes import family_of, kibibytes, status_of
+from estimators.sample.counting import finest_exponent
 
+OPTIONS = {
+    "rows": (1_000_000, 20_000),
+    "engine_rows": (1_000_000, 20_000),
+    "vector_rows": (1_000_000, 20_000),
+    "repeats": (3, 1),
+    "folder": ("", ""),
+}
+"""Rows streamed here, counted by engines and by Spark, and of two scores each; and where they are written and stay."""
 FILES = 8
 NEEDS = {"Dask": "dask", "Ibis": "ibis", "SQLFrame": "sqlframe", "Spark": "pyspark", "DuckDB": "duckdb"}
-Frame = Callable[[Path], Any]
 
 
 # --- records ------------------------------------------------------------------------------------------------
 
 
-def write(folder: Path, rows: int) -> Path:
-    """Gaussian scores whose advantage is 0.1, with eight regions, in eight files."""
+def write(folder: Path, rows: int, world: str = "") -> Path:
+    """In eight files: Gaussian scores whose advantage is 0.1, with eight regions; or two scores a record.
+
+    Of two scores both are larger by 0.2 for members, or of equal sign for a fifth of them ("xor").
+    """
     folder.mkdir(parents=True, exist_ok=True)
     for file in range(FILES):
         rng = np.random.default_rng(file)
         n = rows * (file + 1) // FILES - rows * file // FILES
         member = rng.random(n) < 0.5
-        score = rng.normal(size=n)
-        score[member] += 0.2533
-        region = pa.DictionaryArray.from_arrays(
-            rng.integers(0, 8, n, dtype=np.int8), [f"r{place}" for place in range(8)]
-        )
-        table = pa.table({"score": score, "member": member, "region": region.cast(pa.string())})
-        pq.write_table(table, folder / f"{file}.parquet")
-    return folder
-
-
-def write_vectors(folder: Path, rows: int, world: str) -> Path:
-    """Two scores a record, in eight files: both larger by 0.2 for members, or of equal sign for a fifth of them."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for file in range(FILES):
-        rng = np.random.default_rng(file)
-        n = rows * (file + 1) // FILES - rows * file // FILES
-        member = rng.random(n) < 0.5
-        a, b = rng.normal(size=(2, n))
-        if world == "xor":
-            b = np.where(member & (rng.random(n) < 0.2), np.abs(b) * np.sign(a), b)
+        if world:
+            a, b = rng.normal(size=(2, n))
+            if world == "xor":
+                b = np.where(member & (rng.random(n) < 0.2), np.abs(b) * np.sign(a), b)
+            else:
+                a, b = a + 0.2 * member, b + 0.2 * member
+            columns = {"a": a, "b": b, "member": member}
         else:
-            a, b = a + 0.2 * member, b + 0.2 * member
-        pq.write_table(pa.table({"a": a, "b": b, "member": member}), folder / f"{file}.parquet")
+            score = rng.normal(size=n)
+            score[member] += 0.2533
+            names = np.array([f"r{place}" for place in range(8)])
+            region = names[rng.integers(0, 8, n, dtype=np.int8)]
+            columns = {"score": score, "member": member, "region": region}
+        pq.write_table(pa.table(columns), folder / f"{file}.parquet")
     return folder
 
 
 def kinds(size: int = 20_000) -> dict[str, pa.Table]:
-    """One table of every kind of scores."""
     rng = np.random.default_rng(1)
     member = rng.random(size) < 0.5
 
@@ -93,8 +89,7 @@ def kinds(size: int = 20_000) -> dict[str, pa.Table]:
     }
     region = of(["eu", "us", "zürich"])
     return {
-        name: pa.table({"score": column, "member": member, "region": region})
-        for name, column in scores.items()
+        name: pa.table({"score": each, "member": member, "region": region}) for name, each in scores.items()
     }
 
 
@@ -124,82 +119,58 @@ def spark() -> Any:
     return session
 
 
-def dask(path: Path) -> Any:
-    import dask.dataframe as dd
-
-    return dd.read_parquet(path)
+def duckdb_files(connection: Any, path: Path) -> Any:
+    return connection.read_parquet(str(path / "*.parquet"))
 
 
-def relation(path: Path) -> Any:
-    import duckdb
-
-    return duckdb.connect().read_parquet(str(path / "*.parquet"))
-
-
-def ibis(path: Path) -> Any:
-    import ibis
-
-    return ibis.duckdb.connect().read_parquet(str(path / "*.parquet"))
+def dialect(path: Path) -> Any:
+    session = import_module("sqlframe.duckdb").DuckDBSession
+    return session.builder.getOrCreate().read.parquet(str(path / "*.parquet"))
 
 
-def sqlframe(path: Path) -> Any:
-    from sqlframe.duckdb import DuckDBSession
-
-    return DuckDBSession.builder.getOrCreate().read.parquet(str(path / "*.parquet"))
-
-
-def polars(path: Path) -> Any:
-    import polars as pl
-
-    return pl.scan_parquet(path / "*.parquet")
-
-
-ENGINES: dict[str, Frame] = {
+ENGINES: dict[str, Callable[[Path], Any]] = {
     "folder": lambda path: path,
-    "Polars, lazy": polars,
-    "DuckDB, relation": relation,
-    "Dask": dask,
-    "Ibis, DuckDB": ibis,
-    "SQLFrame, DuckDB": sqlframe,
+    "Polars, lazy": lambda path: import_module("polars").scan_parquet(path / "*.parquet"),
+    "DuckDB, relation": lambda path: duckdb_files(import_module("duckdb").connect(), path),
+    "Dask": lambda path: import_module("dask.dataframe").read_parquet(path),
+    "Ibis, DuckDB": lambda path: duckdb_files(import_module("ibis").duckdb.connect(), path),
+    "SQLFrame, DuckDB": dialect,
     "Spark": lambda path: spark().read.parquet(str(path)),
 }
 
 
 def present(name: str) -> bool:
     """Whether the packages are there that a name of the table begins with."""
-    return all(
-        importlib.util.find_spec(package) is not None for word, package in NEEDS.items() if word in name
-    )
+    return all(find_spec(package) for word, package in NEEDS.items() if word in name)
 
 
 # --- counts are the same ------------------------------------------------------------------------------------
 
 
-def equal(folder: Path) -> None:
-    """Print for each engine which kinds of tables it counts as the table itself is, and which it refuses."""
+@table
+def equal(run: Run):
+    """Which kinds of tables each engine counts as the table itself is, and which it refuses."""
     tables, bad = kinds(), unusable()
-    places = {name: folder / "equal" / str(place) for place, name in enumerate([*tables, *bad])}
-    for name, table in {**tables, **bad}.items():
-        places[name].mkdir(parents=True, exist_ok=True)
-        pq.write_table(table, places[name] / "0.parquet")
-    wanted = {name: macekit.counts(table)["counts"] for name, table in tables.items()}
-    groups = grouped(tables["floats"])
-    print(f"\n| engine | {' | '.join(tables)} | by group | null, NaN, infinity | null, third membership |")
-    print("|---" * (len(tables) + 4) + "|")
-    for engine, frame in ENGINES.items():
-        if not present(engine):
-            print(f"| {engine}: not installed |" + " |" * (len(tables) + 3))
-            continue
-        cells = [
-            "same" if macekit.counts(frame(places[name]))["counts"] == wanted[name] else "OTHER"
-            for name in tables
-        ]
-        cells.append("same" if grouped(frame(places["floats"])) == groups else "OTHER")
-        refusals = [refusal(frame(places[name])) for name in bad]
-        cells += [", ".join(refusals[:3]), ", ".join(refusals[3:])]
-        print(f"| {engine} | {' | '.join(cells)} |", flush=True)
-        if engine == "Spark":
-            spark().stop()
+    yield f"engine | {' | '.join(tables)} | by group | null, NaN, infinity | null, third membership"
+    with folder_of(run) as folder:
+        places = {name: folder / "equal" / str(place) for place, name in enumerate([*tables, *bad])}
+        for name, records in {**tables, **bad}.items():
+            places[name].mkdir(parents=True, exist_ok=True)
+            pq.write_table(records, places[name] / "0.parquet")
+        wanted = {name: macekit.counts(records)["counts"] for name, records in tables.items()}
+        groups = grouped(tables["floats"])
+        for engine, frame in ENGINES.items():
+            if not present(engine):
+                yield f"{engine}: not installed |{' |' * (len(tables) + 2)}"
+            elif not (run.quick and engine == "Spark"):
+                same = [macekit.counts(frame(places[name]))["counts"] == wanted[name] for name in tables]
+                same.append(grouped(frame(places["floats"])) == groups)
+                refusals = [refusal(frame(places[name])) for name in bad]
+                cells = ["same" if each else "OTHER" for each in same]
+                run.faults += not all(same)
+                yield f"{engine} | {' | '.join(cells)} | {', '.join(refusals[:3])} | {', '.join(refusals[3:])}"
+            if engine == "Spark" and present(engine) and not run.quick:
+                spark().stop()
 
 
 def grouped(source: Any) -> dict[Any, Any]:
@@ -227,62 +198,34 @@ class Cost:
     answer: str = ""
 
 
-@dataclass
-class Tree:
-    """This process and all it started."""
+def cpu() -> float:
+    """Seconds of this process and all it started, those of children that ended with them."""
+    fields = (status_of(pid) for pid in family_of(os.getpid()))
+    return sum(sum(map(int, each[11:15])) for each in fields if each) / os.sysconf("SC_CLK_TCK")
 
-    ticks: int = field(default_factory=lambda: os.sysconf("SC_CLK_TCK"))
 
-    def processes(self) -> Iterator[list[str]]:
-        """The line in /proc of each."""
-        lines = {}
-        for path in Path("/proc").glob("[0-9]*/stat"):
-            try:
-                text = path.read_text()
-            except OSError:
-                continue
-            lines[int(text.split()[0])] = text[text.rindex(")") + 2 :].split()
-        family = {os.getpid()}
-        while more := {pid for pid, line in lines.items() if int(line[1]) in family} - family:
-            family |= more
-        for pid in family & set(lines):
-            yield [str(pid), *lines[pid]]
-
-    def cpu(self) -> float:
-        """Seconds, those of children that ended with them."""
-        return sum(sum(map(int, line[12:16])) for line in self.processes()) / self.ticks
-
-    def held(self) -> int:
-        """Bytes that are no mapped file."""
-        total = 0
-        for line in self.processes():
-            try:
-                text = Path(f"/proc/{line[0]}/status").read_text()
-            except OSError:
-                continue
-            sizes = dict(entry.split(":", 1) for entry in text.splitlines() if ":" in entry)
-            total += sum(int(sizes[name].split()[0]) for name in ("RssAnon", "RssShmem") if name in sizes)
-        return 1024 * total
+def held() -> int:
+    """Bytes of these that are no mapped file."""
+    return 1024 * sum(kibibytes(pid, "status", "RssAnon", "RssShmem") for pid in family_of(os.getpid()))
 
 
 @contextmanager
 def measured() -> Iterator[Cost]:
-    """The cost of the block."""
-    tree, cost, done, watching = Tree(), Cost(), threading.Event(), [0.0]
+    cost, done, watching = Cost(), threading.Event(), [0.0]
 
     def watch() -> None:
         while not done.wait(0.05):
-            cost.peak = max(cost.peak, tree.held())
+            cost.peak = max(cost.peak, held())
             watching[0] = time.thread_time()
 
     watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()
-    before, start = tree.cpu(), time.perf_counter()
+    before, start = cpu(), time.perf_counter()
     yield cost
-    cost.wall, cost.cpu = time.perf_counter() - start, tree.cpu() - before - watching[0]
+    cost.wall, cost.cpu = time.perf_counter() - start, cpu() - before - watching[0]
     done.set()
     watcher.join()
-    cost.peak = max(cost.peak, tree.held())
+    cost.peak = max(cost.peak, held())
 
 
 OWN_ENDS = "select min(score), max(score) from read_parquet('{}/*.parquet')"
@@ -292,46 +235,25 @@ OWN_COUNT = """select floor(score * {}::double)::bigint as key, count(*) filter 
 
 def own_query(path: Path) -> str:
     """The database's own way, by hand: how far the scores reach, and a count of each of as many cells."""
-    import duckdb
-
-    from estimators.sample.counting import finest_exponent
-
-    connection = duckdb.connect()
+    connection = import_module("duckdb").connect()
     (ends,) = connection.sql(OWN_ENDS.format(path)).fetchall()
     cells = connection.sql(OWN_COUNT.format(2.0 ** -finest_exponent(*ends), path)).fetchnumpy()
     return f"{len(cells['key'])} cells"
 
 
 def shown(result: Any) -> str:
-    interval = getattr(result, "advantage", None)
-    return "" if interval is None else f"{interval.lower:.6f} to {interval.upper:.6f}"
+    return f"{result.advantage.lower:.6f} to {result.advantage.upper:.6f}"
 
 
 def of_counts(result: Any) -> str:
-    counts = result["counts"]
-    return f"{len(counts['members'])} cells"
-
-
-def by_group(source: Any) -> str:
-    groups = macekit.counts_by(source, "region")
-    return f"{len(groups)} groups"
+    return f"{len(result['counts']['members'])} cells"
 
 
 def risks(path: Path) -> str:
-    """A row for each record, as Parquet."""
     with tempfile.NamedTemporaryFile(suffix=".parquet") as file:
         answer = macekit.write_risks(path, file.name)
         rows = pq.read_metadata(file.name).num_rows
     return f"{rows:,} rows, {answer['flags']['records']:,} flagged"
-
-
-def report_by_group(path: Path) -> str:
-    groups = macekit.report(path, group="region").answer["groups"]
-    return f"{len(groups)} groups"
-
-
-def page_by_group(path: Path) -> str:
-    return f"{len(macekit.report(path, group='region').to_html()) // 1000} kB"
 
 
 def map_in_arrow(path: Path) -> str:
@@ -356,28 +278,22 @@ def of_vectors(source: Any) -> str:
     return f"{shown(result)}, {result.learned_score.learner}"
 
 
-def from_memory(path: Path) -> str:
-    """The same of a table that is in memory already."""
-    return of_vectors(pq.read_table(path))
+def counted(engine: str) -> Callable[[Path], str]:
+    return lambda path: of_counts(macekit.counts(ENGINES[engine](path)))
 
 
 WAYS: dict[str, Callable[[Path], str]] = {
     "vectors, files": of_vectors,
-    "vectors, in memory": from_memory,
-    "vectors, Ibis, DuckDB": lambda path: of_vectors(ibis(path)),
+    "vectors, in memory": lambda path: of_vectors(pq.read_table(path)),
+    "vectors, Ibis, DuckDB": lambda path: of_vectors(ENGINES["Ibis, DuckDB"](path)),
     "estimate": lambda path: shown(macekit.estimate(path)),
     "counts": lambda path: of_counts(macekit.counts(path)),
-    "counts by group": by_group,
+    "counts by group": lambda path: f"{len(macekit.counts_by(path, 'region'))} groups",
     "risk of each record, written": risks,
-    "report by group": report_by_group,
-    "report by group, HTML": page_by_group,
+    "report by group": lambda path: f"{len(macekit.report(path, group='region').answer['groups'])} groups",
+    "report by group, HTML": lambda path: f"{len(macekit.report(path, group='region').to_html()) // 1000} kB",
     "DuckDB's own query": own_query,
-    "Polars, lazy": lambda path: of_counts(macekit.counts(polars(path))),
-    "DuckDB, relation": lambda path: of_counts(macekit.counts(relation(path))),
-    "Dask": lambda path: of_counts(macekit.counts(dask(path))),
-    "Ibis, DuckDB": lambda path: of_counts(macekit.counts(ibis(path))),
-    "SQLFrame, DuckDB": lambda path: of_counts(macekit.counts(sqlframe(path))),
-    "Spark": lambda path: of_counts(macekit.counts(spark().read.parquet(str(path)))),
+    **{engine: counted(engine) for engine in ENGINES if engine != "folder"},
     "Spark, mapInArrow and partial": map_in_arrow,
 }
 """What is measured, by its name in the tables."""
@@ -387,7 +303,8 @@ def cost(way: str, path: Path, warm: Path, repeats: int) -> Cost:
     """The least of several, each in a process of its own that did the same with few records before."""
     costs = []
     for _ in range(repeats):
-        command = [sys.executable, "-m", "benchmarks.scale", "--way", way, str(warm), str(path)]
+        code = f"from benchmarks.scale import one; one({way!r}, {str(warm)!r}, {str(path)!r})"
+        command = [sys.executable, "-c", code]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             return Cost(answer=(done.stderr.strip().splitlines() or ["ended"])[-1][:200])
@@ -397,118 +314,97 @@ def cost(way: str, path: Path, warm: Path, repeats: int) -> Cost:
     return best
 
 
-def one(way: str, warm: Path, path: Path) -> None:
-    WAYS[way](warm)
+def one(way: str, warm: str, path: str) -> None:
+    """In a process of its own: what it costs, as JSON."""
+    WAYS[way](Path(warm))
     with measured() as it:
-        it.answer = WAYS[way](path)
+        it.answer = WAYS[way](Path(path))
     print(json.dumps(vars(it)), flush=True)
 
 
-def table(ways: list[str], path: Path, rows: int, warm: Path, repeats: int, beside: str) -> None:
-    print(f"\n| {rows:,} rows in {FILES} files | CPU, s | ns a row | x {beside} | wall, s | MiB | answer |")
-    print("|---|---|---|---|---|---|---|")
-    present_ways = [way for way in ways if present(way)]
-    costs = {way: cost(way, path, warm, repeats) for way in present_ways}
+@contextmanager
+def folder_of(run: Run) -> Iterator[Path]:
+    with tempfile.TemporaryDirectory() as temporary:
+        yield Path(run.folder or temporary)
+
+
+def rows_of(run: Run, rows: int, ways: Sequence[str], beside: str, world: str = "") -> Iterator[str]:
+    with folder_of(run) as folder:
+        warm = write(folder / f"warm{world}", 10_000, world)
+        path = write(folder / f"rows{world}-{rows}", rows, world)
+        costs = {way: cost(way, path, warm, run.repeats) for way in ways if present(way)}
     for way, it in costs.items():
         ratio = it.cpu / costs[beside].cpu if beside in costs and costs[beside].cpu else float("nan")
-        print(
-            f"| {way} | {it.cpu:.2f} | {1e9 * it.cpu / rows:.0f} | {ratio:.2f} | {it.wall:.1f} "
-            f"| {it.peak / 2**20:.0f} | {it.answer} |",
-            flush=True,
-        )
+        label = f"{way} | {world}" if world else way
+        times = f"{it.cpu:.2f} | {1e9 * it.cpu / rows:.0f} | {ratio:.2f} | {it.wall:.1f}"
+        yield f"{label} | {times} | {it.peak / 2**20:.0f} | {it.answer}"
 
 
-def of_two_scores(folder: Path, rows: int, repeats: int) -> None:
+def head(rows: int, beside: str, *more: str) -> str:
+    first = " | ".join((f"{rows:,} rows in {FILES} files", *more))
+    return f"{first} | CPU, s | ns a row | x {beside} | wall, s | MiB | answer"
+
+
+OWN = "DuckDB's own query"
+
+
+@table
+def stream(run: Run):
+    """What is answered here, beside the database's own way."""
+    yield head(run.rows, OWN)
+    ways = (OWN, "counts", "estimate", "counts by group", "risk of each record, written")
+    yield from rows_of(run, run.rows, ways[:2] if run.quick else ways, OWN)
+
+
+@table
+def vectors(run: Run):
     """What vectors cost, in a world where a simple rule is best and in one where it is not."""
-    ways = ["vectors, files", "vectors, in memory", "vectors, Ibis, DuckDB"]
-    for world in ("shift", "xor"):
-        warm = write_vectors(folder / f"warm-{world}", 10_000, world)
-        path = write_vectors(folder / f"{world}-{rows}", rows, world)
-        print(f"\n{world}:")
-        table(ways, path, rows, warm, repeats, ways[0])
+    ways = ("vectors, files", "vectors, in memory", "vectors, Ibis, DuckDB")
+    yield head(run.vector_rows, ways[0], "world")
+    for world in ("shift",) if run.quick else ("shift", "xor"):
+        yield from rows_of(run, run.vector_rows, ways[:1] if run.quick else ways, ways[0], world)
 
 
-def linear(folder: Path, rows: int, warm: Path, repeats: int) -> None:
+@table
+def linear(run: Run):
     """The same question of ever more rows; what each more row costs leaves out what any question costs first."""
-    print("\n| rows | CPU, s | ns a row | ns each more row than the line above | MiB |")
-    print("|---|---|---|---|---|")
-    sizes = sorted({max(rows // step, 10_000) for step in (100, 10, 1)})
+    yield "rows | CPU, s | ns a row | ns each more row than the line above | MiB"
     before = 0, 0.0
-    for size in sizes:
-        it = cost("counts", write(folder / f"rows-{size}", size), warm, repeats)
-        more = f"{1e9 * (it.cpu - before[1]) / (size - before[0]):.0f}" if before[0] else ""
-        before = size, it.cpu
-        print(
-            f"| {size:,} | {it.cpu:.2f} | {1e9 * it.cpu / size:.0f} | {more} | {it.peak / 2**20:.0f} |",
-            flush=True,
-        )
-
-
-def each_more_row(folder: Path, rows: int, warm: Path, repeats: int) -> None:
-    """What Spark takes for each more row, its Java and its workers together, and what that makes of 10^12."""
-    print(
-        "\n| Spark | CPU, s, of "
-        + f"{rows // 10:,} rows | of {rows:,} | ns each more row | core-hours of 10^12 rows |"
-    )
-    print("|---|---|---|---|---|")
-    sizes = (rows // 10, rows)
-    paths = [write(folder / f"rows-{size}", size) for size in sizes]
-    for way in ("Spark", "Spark, mapInArrow and partial"):
-        few, many = (cost(way, path, warm, repeats) for path in paths)
-        if few.cpu and many.cpu:
-            more = (many.cpu - few.cpu) / (sizes[1] - sizes[0])
-            print(
-                f"| {way} | {few.cpu:.2f} | {many.cpu:.2f} | {1e9 * more:.0f} | {1e12 * more / 3600:.0f} |",
-                flush=True,
-            )
-        else:
-            print(f"| {way} | {few.answer or many.answer} | | | |", flush=True)
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--rows", type=int, default=1_000_000, help="streamed here")
-    parser.add_argument("--engine-rows", type=int, default=1_000_000, help="counted by engines, and by Spark")
-    parser.add_argument("--vector-rows", type=int, default=1_000_000, help="of two scores each")
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--only", default="equal,stream,linear,vectors,group,push,spark")
-    parser.add_argument("--folder", type=Path, help="where the records are written, and stay")
-    parser.add_argument("--way", nargs=3, metavar=("NAME", "WARM", "PATH"), help=argparse.SUPPRESS)
-    given = parser.parse_args()
-    if given.way:
-        way, warm, path = given.way
-        one(way, Path(warm), Path(path))
-        return
-    with tempfile.TemporaryDirectory() as temporary:
-        folder = given.folder or Path(temporary)
+    with folder_of(run) as folder:
         warm = write(folder / "warm", 10_000)
-        parts = given.only.split(",")
-        if "equal" in parts:
-            equal(folder)
-        if "stream" in parts:
-            path = write(folder / f"rows-{given.rows}", given.rows)
-            ways = [
-                "DuckDB's own query",
-                "counts",
-                "estimate",
-                "counts by group",
-                "risk of each record, written",
-            ]
-            table(ways, path, given.rows, warm, given.repeats, "DuckDB's own query")
-        if "vectors" in parts:
-            of_two_scores(folder, given.vector_rows, given.repeats)
-        if "linear" in parts:
-            linear(folder, given.rows, warm, given.repeats)
-        few = write(folder / f"rows-{given.engine_rows}", given.engine_rows)
-        if "group" in parts:
-            ways = ["counts by group", "report by group", "report by group, HTML"]
-            table(ways, few, given.engine_rows, warm, given.repeats, ways[0])
-        if "push" in parts:
-            ways = ["DuckDB's own query", *[name for name in ENGINES if name in WAYS and name != "Spark"]]
-            table(ways, few, given.engine_rows, warm, given.repeats, "DuckDB's own query")
-        if "spark" in parts:
-            each_more_row(folder, given.engine_rows, warm, given.repeats)
+        for size in sorted({max(run.rows // step, 10_000) for step in (100, 10, 1)}):
+            it = cost("counts", write(folder / f"rows-{size}", size), warm, run.repeats)
+            more = f"{1e9 * (it.cpu - before[1]) / (size - before[0]):.0f}" if before[0] else ""
+            before = size, it.cpu
+            yield f"{size:,} | {it.cpu:.2f} | {1e9 * it.cpu / size:.0f} | {more} | {it.peak / 2**20:.0f}"
 
 
-if __name__ == "__main__":
-    main()
+@table
+def group(run: Run):
+    """The same by group."""
+    ways = ("counts by group", "report by group", "report by group, HTML")
+    yield head(run.engine_rows, ways[0])
+    yield from rows_of(run, run.engine_rows, ways[:1] if run.quick else ways, ways[0])
+
+
+@table
+def push(run: Run):
+    """What engines take."""
+    yield head(run.engine_rows, OWN)
+    ways = [OWN, *(name for name in ENGINES if name in WAYS and name != "Spark")]
+    yield from rows_of(run, run.engine_rows, ways[:3] if run.quick else ways, OWN)
+
+
+@table
+def each_more_row(run: Run):
+    """What Spark takes for each more row, its Java and its workers together, and what that makes of 10^12."""
+    few, many = run.engine_rows // 10, run.engine_rows
+    yield f"Spark | CPU, s, of {few:,} rows | of {many:,} | ns each more row | core-hours of 10^12 rows"
+    with folder_of(run) as folder:
+        warm = write(folder / "warm", 10_000)
+        paths = [write(folder / f"rows-{size}", size) for size in (few, many)]
+        for way in ("Spark", "Spark, mapInArrow and partial")[: 1 if run.quick else None]:
+            less, all_ = (cost(way, path, warm, run.repeats) for path in paths)
+            more = (all_.cpu - less.cpu) / (many - few)
+            row = f"{less.cpu:.2f} | {all_.cpu:.2f} | {1e9 * more:.0f} | {1e12 * more / 3600:.0f}"
+            yield f"{way} | {row if less.cpu and all_.cpu else (less.answer or all_.answer) + ' | | |'}"

@@ -1,16 +1,10 @@
 """How long everything takes, as a multiple of np.sum over the same scores, beside the peers that install.
 
-    python -m benchmarks.speed                   # 10^3 to 10^6 a side
-    python -m benchmarks.speed --largest 7       # to 10^7
-
 Only ratios inside one run mean anything: machines differ and are shared. "peak" is the most memory NumPy and
 Python held beyond the scores themselves (tracemalloc, in a run of its own). A peer that would take more than
 a minute is left out at that size.
 """
 
-from __future__ import annotations
-
-import argparse
 import time
 import tracemalloc
 from collections.abc import Callable, Iterator
@@ -25,6 +19,7 @@ from sklearn.metrics import roc_auc_score, roc_curve
 from sklearn.neighbors import KernelDensity
 from statsmodels.stats.proportion import proportion_confint
 
+from benchmarks.harness import Run, Title, table
 from estimators.advantage import advantage
 from estimators.audit.roc import auc, roc
 from estimators.density.bandwidth import ImprovedSheatherJones, LeastSquaresCV, Sample, Silverman
@@ -38,6 +33,8 @@ from estimators.sample import counting
 from estimators.sample.scores import Query, Scores
 from estimators.targets import ThresholdTarget
 
+OPTIONS = {"smallest": (3, 3), "largest": (6, 3), "budget": (1.5, 0.01)}
+"""Powers of ten, and seconds for each call."""
 Call = Callable[[], object]
 
 
@@ -50,7 +47,7 @@ class Stage:
     peers: tuple[tuple[str, Call, int], ...] = ()
 
 
-def stages(n: int) -> Iterator[Stage]:
+def listed(n: int) -> Iterator[Stage]:
     """Every stage on Gaussian scores, n a side, and on a hundred categories."""
     rng = np.random.default_rng(0)
     a, b = rng.normal(0.5, size=n), rng.normal(size=n)
@@ -61,7 +58,6 @@ def stages(n: int) -> Iterator[Stage]:
     scores, labels = Scores.of(a, b), Scores.of(i, j, Query.DISCRETE)
     low, high = min(a.min(), b.min()), max(a.max(), b.max())
     edges = np.linspace(low, high, 101)
-    fine = counting.by_rank(scores)
     hits = rng.binomial(500, 0.3, size=n)
 
     yield Stage("check the scores", lambda: Scores.of(a, b))
@@ -176,10 +172,9 @@ def stages(n: int) -> Iterator[Stage]:
         "everything: assess, and risk of every record",
         lambda: (assess(scores), individual_risk(scores, 0.5)),
     )
-    del fine
 
 
-def best_of(call: Call, budget: float = 1.5) -> float:
+def best_of(call: Call, budget: float) -> float:
     """Least seconds of a few calls: the least is what the machine's other users could not spoil."""
     call()
     least, elapsed, calls = np.inf, 0.0, 0
@@ -200,26 +195,17 @@ def peak(call: Call) -> float:
     return most / 2**20
 
 
-def main() -> None:
-    """Print one table for each size."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--smallest", type=int, default=3)
-    parser.add_argument("--largest", type=int, default=6)
-    options = parser.parse_args()
-    for power in range(options.smallest, options.largest + 1):
-        n = 10**power
-        rng = np.random.default_rng(0)
+@table
+def stages(run: Run):
+    """One table for each size."""
+    for power in range(run.smallest, run.largest + 1):
+        n, rng = 10**power, np.random.default_rng(0)
         a, b = rng.normal(size=n), rng.normal(size=n)
-        unit = best_of(lambda a=a, b=b: (np.sum(a), np.sum(b)), 0.5)
-        print(f"\n10^{power} a side; np.sum of both sides: {1e3 * unit:.3f} ms\n")
-        print("| stage | x np.sum | peak MiB | peers: time / ours |")
-        print("|---|---|---|---|")
-        for stage in stages(n):
-            ours = best_of(stage.ours)
-            others = [(name, best_of(call) / ours) for name, call, largest in stage.peers if power <= largest]
-            beside = "; ".join(f"{name} {ratio:.3g}" for name, ratio in others) or "–"
-            print(f"| {stage.name} | {ours / unit:.1f} | {peak(stage.ours):.1f} | {beside} |", flush=True)
-
-
-if __name__ == "__main__":
-    main()
+        unit = best_of(lambda a=a, b=b: (np.sum(a), np.sum(b)), run.budget / 3)
+        yield Title(f"10^{power}", f"10^{power} a side; np.sum of both sides: {1e3 * unit:.3f} ms")
+        yield "stage | x np.sum | peak MiB | peers: time / ours"
+        for stage in listed(n):
+            ours = best_of(stage.ours, run.budget)
+            peers = [(name, call) for name, call, largest in stage.peers if power <= largest]
+            others = "; ".join(f"{name} {best_of(call, run.budget) / ours:.3g}" for name, call in peers)
+            yield f"{stage.name} | {ours / unit:.1f} | {peak(stage.ours):.1f} | {others or '–'}"

@@ -3,8 +3,6 @@
 uvicorn benchmarks.stock:app
 """
 
-from __future__ import annotations
-
 import numpy as np
 from fastapi import FastAPI
 from pydantic import BaseModel

@@ -197,6 +197,11 @@ STEPS = (
             *("--doctree-dir", "build/doctrees", "docs", "build/guide"),
         ),
     ),
+    Step(
+        "tables",
+        "tables of docs are those of docs/results, and name the commands that make them",
+        program("python", "-m", "benchmarks", "check"),
+    ),
     Step("fit", "the installed distributions fit each other", program("python", "-m", "pip", "check")),
     Step("pins", "what is installed is what is pinned", installed_as_pinned),
     Step("licences", "every licence is one we accept", accepted_licences),

@@ -1,7 +1,5 @@
 """How often a tool's statements about a world are wrong."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,18 +9,16 @@ from types import ModuleType
 
 import numpy as np
 
-from benchmarks.coverage import most_misses
+from benchmarks.harness import most_misses
 from benchmarks.hostile.question import NotAsked, Question, Statement
 from benchmarks.hostile.worlds import WORLDS, World
 
 ALPHA = 0.025
 EPSILON_ALPHA = 0.05
 NOISE = 1e-6
-MANY = 8000
-"""Records of a side from which on a world has a quarter of the runs."""
+MANY = 8000  # records of a side from which on a world has a quarter of the runs
 
-FEW = 20
-"""Runs below which a tool is too slow to be asked again and again."""
+FEW = 20  # runs below which a tool is too slow to be asked again and again
 
 
 def adapter(name: str) -> ModuleType:
@@ -61,22 +57,20 @@ class Judgement:
     upper_of_any: int | None
     epsilon: int | None
     says_leak: int | None
-    value: tuple[float | None, float | None, float | None]
+    value: tuple[float | None, ...]
     error: float | None
     seconds: float
 
     @property
-    def beyond(self) -> tuple[bool, bool, bool, bool]:
-        """Whether lower end, upper end, the same against any attacker, and epsilon err more than they may."""
-        ends = [
-            misses is not None and misses > most_misses(self.runs, ALPHA)
-            for misses in (self.lower, self.upper, self.upper_of_any)
-        ]
-        return (
-            ends[0],
-            ends[1],
-            ends[2],
-            self.epsilon is not None and self.epsilon > most_misses(self.runs, EPSILON_ALPHA),
+    def misses(self) -> tuple[int | None, ...]:
+        """Of lower end, upper end, the same against any attacker, and epsilon."""
+        return self.lower, self.upper, self.upper_of_any, self.epsilon
+
+    @property
+    def beyond(self) -> tuple[bool, ...]:
+        return tuple(
+            misses is not None and misses > most_misses(self.runs, alpha)
+            for misses, alpha in zip(self.misses, (ALPHA, ALPHA, ALPHA, EPSILON_ALPHA), strict=True)
         )
 
 
@@ -89,28 +83,29 @@ def judge(tool: str, place: int, share: float) -> Judgement | str:
         return "too slow to be asked again and again"
     rows, values, seconds = [], [], []
     for run in range(runs):
-        question = world.question(np.random.default_rng([place, run]))
+        question, where = (
+            world.question(np.random.default_rng([place, run])),
+            f"{tool} of {world.name!r}, run {run}",
+        )
         start = time.perf_counter()
         try:
             statements = list(_statements(module, world, question))
         except NotAsked as reason:
             return str(reason)
         except Exception as error:
-            raise Broken(f"{tool} of {world.name!r}, run {run}: {type(error).__name__}: {error}") from error
+            raise Broken(f"{where}: {type(error).__name__}: {error}") from error
         for said in statements:
-            _require_statement(said, f"{tool} of {world.name!r}, run {run}")
+            _require_statement(said, where)
         seconds.append(time.perf_counter() - start)
         rows.append([_wrong(world, each) for each in statements])
         last = statements[-1]
         values.append((last.estimate, last.lower, last.upper))
     ever = [[_any(column) for column in zip(*looks, strict=True)] for looks in rows]
-    misses = [_count(column) for column in zip(*ever, strict=True)]
-    estimate, lower, upper = (_mean(column) for column in zip(*values, strict=True))
     errors = [abs(each[0] - world.truth) for each in values if each[0] is not None]
     return Judgement(
         runs,
-        *(misses[0], misses[1], misses[2], misses[3], misses[4]),
-        (estimate, lower, upper),
+        *(_count(column) for column in zip(*ever, strict=True)),
+        tuple(_mean(column) for column in zip(*values, strict=True)),
         _mean(tuple(errors)) if errors else None,
         min(seconds),
     )
@@ -156,7 +151,6 @@ def _wrong(world: World, said: Statement) -> list[bool | None]:
 
 
 def _any(column: tuple[bool | None, ...]) -> bool | None:
-    """Whether it happened at any look."""
     return None if None in column else any(column)
 
 

@@ -1,7 +1,5 @@
 """What a tool is asked, and what it may say: an adapter is a module that turns one into the other."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
@@ -37,7 +35,6 @@ class Question:
 
     @property
     def is_number(self) -> bool:
-        """Whether each record has one number."""
         return self.members.ndim == 1 and self.members.dtype.kind == "f"
 
 

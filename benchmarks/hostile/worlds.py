@@ -1,7 +1,5 @@
 """Worlds whose truth is known exactly: the mass of both sides at points, or in intervals too small to matter."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -10,14 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from benchmarks.clusters import copies, crossed, equal, people, shift
 from benchmarks.hostile.question import CellOf, Column, Covers, Question
+from benchmarks.worlds import Floats, Part, Rng, copies, crossed, draw_mixture, equal, people, shift
 
-Floats = NDArray[np.float64]
 Sides = tuple[Column, Column]
-Draw = Callable[[np.random.Generator, int, int], Sides]
-Part = tuple[float, float, float]
-"""Share, mean and spread of a part of a mixture of normal laws."""
+Draw = Callable[[Rng, int, int], Sides]
 
 GRID = np.linspace(-12.0, 33.0, 90_001)
 
@@ -31,7 +26,6 @@ class Laws:
     nonmembers: Floats
 
     def advantage(self, prior: float) -> float:
-        """That of the best attacker."""
         return float(np.abs(self._gain(prior)).sum())
 
     def covered(self, prior: float, covers: Covers, cell_of: CellOf | None) -> float | None:
@@ -55,7 +49,6 @@ class Laws:
         return max(values)
 
     def epsilon(self) -> float:
-        """The larger log ratio of both laws."""
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = np.abs(np.log(self.members / self.nonmembers))
         return float(np.nanmax(ratio))
@@ -73,7 +66,7 @@ class World:
     prior: float
     laws: Laws
     epsilon: float
-    question: Callable[[np.random.Generator], Question]
+    question: Callable[[Rng], Question]
     looks: tuple[int, ...] = ()
     clustered: bool = False
 
@@ -84,7 +77,6 @@ class World:
 
     @property
     def truth(self) -> float:
-        """The advantage of the best attacker."""
         return self.laws.advantage(self.prior)
 
     @property
@@ -103,7 +95,7 @@ def independent(
 ) -> World:
     """Records of each side drawn one by one."""
 
-    def question(rng: np.random.Generator) -> Question:
+    def question(rng: Rng) -> Question:
         members, nonmembers = draw(rng, *sizes)
         return Question(members, nonmembers, prior)
 
@@ -113,13 +105,6 @@ def independent(
 def mixture_cdf(parts: Iterable[Part], at: Floats) -> Floats:
     """Distribution function of a mixture of normal laws."""
     return np.asarray(sum(share * ndtr((at - mean) / spread) for share, mean, spread in parts))
-
-
-def draw_mixture(rng: np.random.Generator, parts: tuple[Part, ...], n: int) -> Floats:
-    """Numbers of a mixture of normal laws."""
-    shares, means, spreads = (np.array(column) for column in zip(*parts, strict=True))
-    which = rng.choice(len(parts), n, p=shares)
-    return rng.normal(means[which], spreads[which])
 
 
 STANDARD: tuple[Part, ...] = ((1.0, 0.0, 1.0),)
@@ -152,7 +137,7 @@ def ties(name: str, by: float, step: float, sizes: tuple[int, int]) -> World:
     edges = (values[1:] + values[:-1]) / 2.0
     sides = [np.diff(ndtr(edges - mean), prepend=0.0, append=1.0) for mean in (by, 0.0)]
 
-    def draw(rng: np.random.Generator, n: int, m: int) -> Sides:
+    def draw(rng: Rng, n: int, m: int) -> Sides:
         members, nonmembers = rng.normal(by, 1.0, n), rng.normal(0.0, 1.0, m)
         first, last = values[0] / step, values[-1] / step
         return (
@@ -174,9 +159,9 @@ def atom(name: str, share: float, by: float, sizes: tuple[int, int]) -> World:
         masses[-1] += (1.0 - share) * ndtr(mean - grid[-1])
         sides.append(np.append(masses, share)[order])
 
-    def draw(rng: np.random.Generator, n: int, m: int) -> Sides:
+    def draw(rng: Rng, n: int, m: int) -> Sides:
         scores = rng.normal(by, 1.0, n), rng.normal(0.0, 1.0, m)
-        return tuple(np.where(rng.random(len(each)) < share, 0.0, each) for each in scores)  # type: ignore[return-value]
+        return tuple(np.where(rng.random(len(each)) < share, 0.0, each) for each in scores)
 
     return independent(name, Laws(points[order], *sides), draw, sizes, epsilon=0.0 if by == 0.0 else math.inf)
 
@@ -188,7 +173,7 @@ def waves(name: str, periods: int, sizes: tuple[int, int], depth: float = 0.6) -
     members = np.diff(edges) - depth * np.diff(np.cos(turn * edges)) / turn
     laws = Laws((edges[1:] + edges[:-1]) / 2.0, members, np.diff(edges))
 
-    def draw(rng: np.random.Generator, n: int, m: int) -> Sides:
+    def draw(rng: Rng, n: int, m: int) -> Sides:
         tries = rng.random(4 * n + 200)
         accepted = tries[(1.0 + depth) * rng.random(tries.size) < 1.0 + depth * np.sin(turn * tries)]
         return accepted[:n], rng.random(m)
@@ -202,7 +187,7 @@ def hole(name: str, width: float, sizes: tuple[int, int]) -> World:
     points = (edges[1:] + edges[:-1]) / 2.0
     members = (np.abs(points - 0.5) > width / 2.0) / 2000.0 / (1.0 - width)
 
-    def draw(rng: np.random.Generator, n: int, m: int) -> Sides:
+    def draw(rng: Rng, n: int, m: int) -> Sides:
         beside = rng.uniform(width / 2.0, 0.5, n)
         return np.where(rng.random(n) < 0.5, 0.5 + beside, 0.5 - beside), rng.random(m)
 
@@ -216,7 +201,7 @@ def categories(name: str, kinds: int, tilt: float, sizes: tuple[int, int]) -> Wo
     members, nonmembers = members / members.sum(), nonmembers / nonmembers.sum()
     names = np.array([f"kind {place}" for place in np.random.default_rng(0).permutation(kinds)])
 
-    def draw(rng: np.random.Generator, n: int, m: int) -> Sides:
+    def draw(rng: Rng, n: int, m: int) -> Sides:
         return rng.choice(names, n, p=members), rng.choice(names, m, p=nonmembers)
 
     return independent(name, Laws(names, members, nonmembers), draw, sizes)
@@ -226,7 +211,7 @@ def parity(name: str, width: int, of: int, advantage: float, sizes: tuple[int, i
     """Rows of normal numbers; the product of the first few signs is +1 more often among members."""
     chances = np.array([1.0 + advantage, 1.0 - advantage]) / 2.0
 
-    def side(rng: np.random.Generator, n: int, even: float) -> Floats:
+    def side(rng: Rng, n: int, even: float) -> Floats:
         rows = rng.normal(size=(n, width))
         rows[:, 0] = np.abs(rows[:, 0]) * np.sign(rows[:, 1:of]).prod(axis=1)
         rows[:, 0] *= np.where(rng.random(n) < even, 1.0, -1.0)
@@ -242,14 +227,14 @@ def parity(name: str, width: int, of: int, advantage: float, sizes: tuple[int, i
 
 def clusters(
     name: str,
-    draw: Callable[[np.random.Generator], tuple[Floats, Floats, list[NDArray[np.int64]]]],
+    draw: Callable[[Rng], tuple[Floats, Floats, list[NDArray[np.int64]]]],
     advantage: float,
     rows: int,
 ) -> World:
     """Rows that are alike within persons, or within records and models."""
     likened = normals(name, ((1.0, shift(advantage), 1.0),), (rows, rows))
 
-    def question(rng: np.random.Generator) -> Question:
+    def question(rng: Rng) -> Question:
         members, nonmembers, labels = draw(rng)
         return Question(members, nonmembers, 0.5, tuple(labels))
 
@@ -266,7 +251,6 @@ def looks(name: str, by: float, batch: int, times: int) -> World:
 
 
 def shifted(by: float) -> tuple[Part, ...]:
-    """Normal scores with this mean."""
     return ((1.0, by, 1.0),)
 
 

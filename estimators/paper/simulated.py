@@ -1,6 +1,6 @@
 """How often the paper's intervals contained what one might take them for: the simulations of docs/paper.md.
 
-``python -m benchmarks.paper`` makes the table, over five worlds at priors 0.5 and 0.1.
+``python -m benchmarks run paper`` makes the table, over five worlds at priors 0.5 and 0.1.
 """
 
 from __future__ import annotations

@@ -212,11 +212,9 @@ def test_from_the_shell() -> None:
     """A tool of one's own beside mace; what is not installed is named."""
     command = [
         sys.executable,
-        "-m",
-        "benchmarks.hostile",
+        *("-m", "benchmarks", "run", "hostile"),
         "--tools",
-        "mace",
-        LIAR,
+        f"mace,{LIAR}",
         "--runs",
         "0.02",
         "--jobs",
@@ -261,7 +259,7 @@ def test_what_cannot_be_asked_for_is_told_before_anything_runs() -> None:
         (["--worlds", "nowhere"], "none is called so"),
         (["--runs", "0"], "a share above 0"),
     ):
-        command = [sys.executable, "-m", "benchmarks.hostile", "--tools", "mace", *options]
+        command = [sys.executable, "-m", "benchmarks", "run", "hostile", "--tools", "mace", *options]
         ran = subprocess.run(command, capture_output=True, text=True, check=False)
         assert ran.returncode == 2
         assert words in ran.stderr

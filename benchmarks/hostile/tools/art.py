@@ -1,7 +1,5 @@
 """Adversarial Robustness Toolbox: its black-box attack, a random forest trained on one half and judged on the other."""
 
-from __future__ import annotations
-
 from importlib import import_module
 
 import numpy as np

@@ -1,7 +1,5 @@
 """JAX-Privacy: the largest accuracy of a threshold, its upper bound, and epsilon after Clopper and Pearson."""
 
-from __future__ import annotations
-
 from importlib import import_module
 
 from benchmarks.hostile.question import Covers, NotAsked, Question, Statement
@@ -12,7 +10,6 @@ RUNS = 120
 
 
 def ask(question: Question) -> Statement:
-    """Its auditor takes higher scores for members'."""
     if not question.is_number:
         raise NotAsked("one number a record")
     auditor = import_module("jax_privacy.auditing").CanaryScoreAuditor(question.members, question.nonmembers)

@@ -1,7 +1,5 @@
 """mace: both ends and epsilon, rows that come in clusters and looks included."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from benchmarks.hostile.question import Covers, Question, Statement
@@ -14,7 +12,6 @@ RUNS = 300
 
 
 def ask(question: Question) -> Statement:
-    """Everything at once, as `mace estimate` does."""
     scores = Scores.of(question.members, question.nonmembers)
     columns = {f"column {i}": each for i, each in enumerate(question.person)}
     result = assess(scores, AssessOptions(prior=question.prior), columns or None)

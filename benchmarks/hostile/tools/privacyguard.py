@@ -5,8 +5,6 @@
 every threshold, each limit at 97.5%, the largest ratio of 1 - fnr to fpr or of 1 - fpr to fnr.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.stats import beta
 
@@ -19,7 +17,6 @@ RESAMPLES = 1000
 
 
 def ask(question: Question) -> Statement:
-    """Its accuracy is that of equal sides."""
     if not question.is_number or question.prior != 0.5 or len(question.members) > 20_000:
         raise NotAsked(
             "one number a record, a prior of 1/2, at most 20,000 records a side (a thousand resamples)"

@@ -1,7 +1,5 @@
 """Privacy Meter: the ROC curve of its `MetricResult`, of which people take the largest distance from the diagonal."""
 
-from __future__ import annotations
-
 from importlib import import_module
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The estimator of the MACE paper: Algorithm 1 with McDiarmid's interval, which is that of the statistic's mean."""
 
-from __future__ import annotations
-
 from benchmarks.hostile.question import Covers, NotAsked, Question, Statement
 from estimators import Scores
 from estimators.paper import algorithm_1

@@ -1,7 +1,5 @@
 """Rates of every threshold, which several tools begin with."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

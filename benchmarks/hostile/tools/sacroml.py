@@ -1,7 +1,5 @@
 """SACRO-ML: its worst-case attack, ten forests on held-out records (no dummies), and their p-values of the AUC."""
 
-from __future__ import annotations
-
 import logging
 import tempfile
 from importlib import import_module

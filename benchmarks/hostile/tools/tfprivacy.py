@@ -5,8 +5,6 @@ largest, over thresholds, both sides and both directions, of Bailey's (1987) low
 95%.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.stats import norm
 
@@ -18,7 +16,6 @@ RUNS = 300
 
 
 def ask(question: Question) -> Statement:
-    """An estimate and a bound of epsilon."""
     if not question.is_number or question.prior != 0.5:
         raise NotAsked("one number a record, a prior of 1/2")
     n, m = len(question.members), len(question.nonmembers)

@@ -26,7 +26,7 @@ CORPUS = entries()
 @pytest.mark.slow
 def test_mutants_of_every_format_are_read_or_refused() -> None:
     """In a process of its own, whose children are not those of a process with threads."""
-    command = [sys.executable, "-m", "benchmarks.fuzz", "--mutants", str(MUTANTS)]
+    command = [sys.executable, "-m", "benchmarks", "run", "fuzz", "--mutants", str(MUTANTS)]
     done = subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).parents[3], check=False)
 
     assert done.returncode == 0, done.stderr[-3000:]
