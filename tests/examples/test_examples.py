@@ -25,6 +25,7 @@ def test_without_leakage_the_published_interval_never_covers_and_the_certified_o
         )  # P(Bin(20, 0.95) < 17) = 1.6% at the nominal level; it is above that
 
 
+@pytest.mark.slow
 def test_a_forest_fails_and_larger_leaves_give_less_away() -> None:
     printed = ran("sklearn_model.py").out
 
@@ -37,6 +38,7 @@ def test_a_forest_fails_and_larger_leaves_give_less_away() -> None:
     assert all(" Fail: " not in line for line in printed.splitlines()[-2:])
 
 
+@pytest.mark.slow
 def test_a_network_is_audited_and_where_pytorch_is_not_another_stands_in_its_place() -> None:
     done = ran("torch_model.py")
     printed = done.out
@@ -51,6 +53,7 @@ def test_a_network_is_audited_and_where_pytorch_is_not_another_stands_in_its_pla
     assert all(0.0 <= float(lower) < float(upper) < 0.4 for lower, upper in ends)
 
 
+@pytest.mark.slow
 def test_a_language_model_of_long_contexts_remembers_more_than_one_of_single_words() -> None:
     sides = ran("language_model.py").out.split(" words of context, ")[1:]
     rows = [[line.split() for line in side.splitlines() if " to " in line] for side in sides]
@@ -70,6 +73,7 @@ def test_a_language_model_of_long_contexts_remembers_more_than_one_of_single_wor
     assert all(ends[0][name][0] > ends[1][name][1] for name in ends[0].keys() - {"reference_difference"})
 
 
+@pytest.mark.slow
 def test_more_rows_of_a_release_give_more_away_than_few_or_none_of_the_training_rows() -> None:
     sizes, releases = ran("releases.py").out.split("\n\n")
     rows = [line.split() for line in sizes.splitlines()[:-1]]
@@ -82,6 +86,7 @@ def test_more_rows_of_a_release_give_more_away_than_few_or_none_of_the_training_
     assert [float(line.split()[-1]) < 0 for line in releases.splitlines()[1:]] == 3 * [True]
 
 
+@pytest.mark.slow
 def test_the_verdicts_beside_other_tools_are_those_of_the_page() -> None:
     page = (EXAMPLES / "compare_tools.md").read_text().partition("### mace\n\n")[2].partition("\n\n")[0]
     printed, written = (
@@ -98,6 +103,7 @@ def test_the_verdicts_beside_other_tools_are_those_of_the_page() -> None:
     assert [row[1] for row in written[2:]] == ["pass", "pass", "fail", "fail", "fail", "fail"]
 
 
+@pytest.mark.slow
 def test_over_several_halves_each_synthesizer_has_its_row(monkeypatch: pytest.MonkeyPatch) -> None:
     some = {name: compare_tools.SYNTHESIZERS[name] for name in ("independent columns", "bootstrap")}
     monkeypatch.setattr(compare_tools, "SYNTHESIZERS", some)

@@ -92,6 +92,7 @@ def test_the_github_workflow_lets_nothing_pass_but_a_pass(folder: Path) -> None:
     ] == []
 
 
+@pytest.mark.slow
 def test_the_scripts_of_the_gitlab_job_gate_and_report(folder: Path) -> None:
     (job,) = read("gitlab/membership.gitlab-ci.yml").values()
 

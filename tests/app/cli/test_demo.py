@@ -25,15 +25,14 @@ def again(done: Done) -> str:
 
 
 def test_it_writes_scores_answer_and_report_and_says_where(empty: Path) -> None:
-    done = process("demo")
-    here = typed("demo -o other")
+    done, other = typed("demo"), typed("demo -o other")
 
-    assert (done.status, done.err) == (here.status, here.err) == (0, "")
+    assert (done.status, done.err) == (0, "")
     assert sorted(file.name for file in (empty / "mace-demo").iterdir()) == FILES
     report = (empty / "mace-demo" / "report.html").resolve()
     assert f"\nReport: {report}\n        {report.as_uri()}\n" in done.out
     assert report.read_text().startswith("<!doctype html>")
-    assert here.out == done.out.replace("mace-demo", "other")
+    assert other.out == done.out.replace("mace-demo", "other")
     for name in FILES:
         assert (empty / "other" / name).read_bytes() == (empty / "mace-demo" / name).read_bytes()
 

@@ -65,8 +65,8 @@ def test_every_answer_is_written_as_every_suffix(folder: Path, question: Any) ->
         assert done.err != "", suffix
 
 
-def test_a_report_is_made_by_the_command_as_a_process_of_its_own(folder: Path) -> None:
-    done = process("report scores.csv --group group -o report.html")
+def test_a_report_names_its_file_its_time_and_no_folder(folder: Path) -> None:
+    done = typed("report scores.csv --group group -o report.html")
 
     assert (done.status, done.out) == (0, "")
     assert done.err.startswith("With 95% confidence the best attacker who reads this score")

@@ -164,6 +164,7 @@ GONE = "exec 2>&-"
 UNREAD = "exec 2> >(exec true); wait $!"
 
 
+@pytest.mark.slow
 @needs_full
 @each_case(
     "stderr, line, status",
@@ -224,6 +225,7 @@ def test_quiet_shows_no_progress() -> None:
     assert done.returncode == 0
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc")
 def test_a_large_file_is_never_held(folder: Path) -> None:
     """The most that the process has held, after a small file and after large ones."""

@@ -56,7 +56,7 @@ def scripted(
     server.seen = []  # type: ignore[attr-defined]
     if context is not None:
         server.socket = context.wrap_socket(server.socket, server_side=True)
-    thread = threading.Thread(target=server.serve_forever)
+    thread = threading.Thread(target=server.serve_forever, args=[0.01])  # looks so often for its end
     thread.start()
     try:
         yield server
