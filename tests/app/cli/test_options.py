@@ -11,7 +11,6 @@ from app.cli.options import add_to, columns_of, options_of, values_of
 from app.cli.parsing import Parser
 from macekit.schemas.questions import QUESTIONS as MODELS
 from tests.app.cli.files import refused
-from tests.cases import each_case
 
 
 def parse(operation: str, line: str) -> tuple[dict[str, object], tuple[tuple[str, str], ...]]:
@@ -70,18 +69,8 @@ def test_the_values_of_a_question_are_those_that_it_takes() -> None:
 
 def test_an_option_given_twice_is_refused_by_every_command() -> None:
     lines = [f"{each.command} --output a.json --output a.json" for each in (*QUESTIONS, *THEORY, GATE)]
-    lines += ["demo --output mace-demo --output b", "serve --port 1 --port 2"]
-    lines += ["compare a.csv b.csv --paired --no-paired", "estimate --prior=0.1 --prior 0.2 a.csv"]
-
     for line in lines:
         assert ": given twice\nSee mace " in refused(line), line
-
-
-@each_case("asked", ["--threshold 0.1 --max-advantage 0.2", "--max-advantage 0.2 --threshold 0.1"])
-def test_an_option_by_both_of_its_names_is_refused(asked: str) -> None:
-    said = refused(f"estimate {asked} a.csv")
-
-    assert ": given twice; --max-advantage and --threshold are one option\n" in said
 
 
 @pytest.mark.parametrize(

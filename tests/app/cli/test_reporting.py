@@ -193,28 +193,6 @@ def test_what_only_looks_like_an_answer_is_refused_in_a_line(empty: Path, text: 
     assert problem.count("\n") == 1
 
 
-@each_case(
-    "line, said",
-    [
-        ("report kept.json --max-advantage 0.2", "is an answer already; options need the scores"),
-        ("report scores.csv --card", "--card: goes with -o and a file whose name ends in .md"),
-        ("report scores.csv --card -o x.html", "--card: goes with -o"),
-        ("report scores.csv --chart roc -o x.html", "--chart: goes with -o"),
-        ("report scores.csv --chart none -o x.svg", "--chart: this answer has interval, "),
-        ("plan --expected 0.2 --width 0.1 -o x.svg", "x.svg: the answer is written as .json, "),
-        ("counts scores.csv -o x.html", "x.html: the answer is written as .json;"),
-        ("report scores.csv -o there.html", "there.html: is there already; --overwrite replaces it"),
-    ],
-)
-def test_what_cannot_be_written_is_said(folder: Path, kept: Path, line: str, said: str) -> None:
-    (folder / "there.html").write_text("dear")
-    before = set(os.listdir(folder))
-
-    assert said in refused(line)
-    assert set(os.listdir(folder)) == before
-    assert (folder / "there.html").read_text() == "dear"
-
-
 def test_a_chart_alone_is_smaller_than_all_and_a_card_shorter_than_the_report(folder: Path) -> None:
     for options in ("all.svg", "one.svg --chart roc", "report.md", "card.md --card"):
         assert typed(f"report scores.csv -q -o {options}").status == 0

@@ -219,18 +219,3 @@ def test_what_is_wrong_is_said(folder: Path, changes: dict[str, Any], said: str)
     assert error.startswith("mace shadows: wrong.npz: ")
     assert said in error
     assert not Path("out.csv").exists()
-
-
-@each_case(
-    "line, said",
-    [
-        ("scores.csv", "scores.csv: the input is not NPZ"),
-        ("signals.npz --scale odds", "--scale: needs to be one of logit, log, plain"),
-        ("signals.npz --max-advantage 2", "--max-advantage: needs a number from -1 to 1"),
-        ("signals.npz -o out.txt", "out.txt: the answer is written as .csv"),
-        ("signals.npz -o scores.csv", "scores.csv: is there already"),
-        ("", "FILE"),
-    ],
-)
-def test_misuse_is_said(folder: Path, line: str, said: str) -> None:
-    assert said in refused(f"shadows {line}")

@@ -308,11 +308,3 @@ def test_help_prints_what_the_option_prints(words: str) -> None:
     assert by_command == by_option
     assert (by_command.status, by_command.err) == (0, "")
     assert by_command.out != ""
-
-
-@each_case(
-    "line, near",
-    [("help gat", "gat is not a command; did you mean gate?"), ("estimat", "did you mean estimate?")],
-)
-def test_an_unknown_command_suggests_the_nearest(line: str, near: str) -> None:
-    assert near in refused(line)

@@ -194,18 +194,11 @@ def test_what_is_wrong_is_named_by_its_line(folder: Path, content: str, said: st
     "line, said",
     [
         ("tokens.jsonl out.xlsx", "the answer is written as .jsonl"),
-        ("tokens.jsonl scores.csv", "scores.csv: is there already; --overwrite replaces it"),
-        ("nowhere.jsonl out.jsonl", "nowhere.jsonl: No such file"),
-        ("tokens.jsonl out.jsonl --share 2", "--share: needs a number above 0 and at most 1"),
-        ("tokens.jsonl out.jsonl --how max", "--how: goes with --by"),
-        ("tokens.jsonl out.jsonl --by document --how most", "--how: needs to be one of mean"),
         ("tokens.jsonl out.jsonl --by person", "line 1: person: is asked for and missing"),
         ("tokens.jsonl out.jsonl --keep logprobs,nobody", "line 1: nobody: is asked for and missing"),
-        ("tokens.jsonl", "OUTPUT"),
-        ("tokens.jsonl out.jsonl --bye x", "--bye is not an option; did you mean --by?"),
     ],
 )
-def test_misuse_is_said(folder: Path, line: str, said: str) -> None:
+def test_a_field_or_a_form_that_is_not_there_is_said(folder: Path, line: str, said: str) -> None:
     assert said in failed(line)
 
 

@@ -18,7 +18,7 @@ from macekit.catalogue import ARRAYS, Operation, flag
 from macekit.operations import perform
 from macekit.schemas.query import of_table, query_pairs
 from macekit.schemas.questions import QUESTIONS
-from tests.app.cli.files import answer, refused, typed
+from tests.app.cli.files import answer, typed
 from tests.cases import each_case
 
 ASKED = [(question, name) for question in THEORY for name in JSON_EXAMPLES[question.name]]
@@ -145,28 +145,6 @@ def test_a_column_of_a_table_is_counted_as_categories() -> None:
     found = answer("theory mis people.csv --column city --sizes 100")
 
     assert (found["records"], found["categories"], found["curve"]["n"]) == (60, 2, [100])
-
-
-@each_case(
-    "line, said",
-    [
-        ("mip-infinite", "did you mean mip-finite?"),
-        ("", "required: NAME"),
-        ("dp --epsilom 1", "--epsilom is not an option; did you mean --epsilon?"),
-        ("dp", "mace theory dp: "),
-        ("dp --epsilon -1", "--epsilon: needs to be greater than or equal to 0"),
-        ("dp --rdp 2 --delta 0.1", "--rdp: needs to be a list"),
-        ("mip a.npy b.npy", "takes one file, got 2\n"),
-        ("pmp-gaussian theory-pmp-gaussian.npy", "is required and missing"),
-        ("mis theory-mis.csv --column nowhere", "column: no column of the 1 has this name"),
-        ("mip nowhere.npy", "nowhere.npy: No such file"),
-        ("mip request.json --column a", "--column: a JSON request has no"),
-    ],
-)
-def test_what_cannot_be_asked_is_misuse(line: str, said: str) -> None:
-    Path("request.json").write_text(json.dumps({"draws": [1.0, 2.0]}))
-
-    assert said in refused(f"theory {line}")
 
 
 @each_case("question", THEORY)
