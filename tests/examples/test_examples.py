@@ -155,7 +155,7 @@ def test_an_engine_answers_what_one_file_does(engine: str, last: str, sentence: 
 def test_spark_answers_what_one_file_does_as_a_program_of_its_own(sentence: str) -> None:
     command = [sys.executable, str(EXAMPLES / "engines" / "with_spark.py")]
 
-    printed = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
+    printed = subprocess.run(command, capture_output=True, text=True, timeout=600, check=True).stdout
 
     assert sentence in printed
     assert "of 100000 records are flagged" in printed.splitlines()[-1]
