@@ -187,6 +187,7 @@ def test_a_tool_that_is_wrong_is_told_so() -> None:
     assert judge(LIAR, place("1,000 names, rare ones tilted"), 1.0) == "one number a record"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [
@@ -208,6 +209,7 @@ def test_a_tool_says_what_it_has_no_answer_to() -> None:
         published.ask(Question(np.zeros((20, 2)), np.ones((20, 2)), 0.5))
 
 
+@pytest.mark.slow
 def test_from_the_shell() -> None:
     """A tool of one's own beside mace; what is not installed is named."""
     command = [

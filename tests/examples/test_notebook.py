@@ -31,6 +31,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return work
 
 
+@pytest.mark.slow
 def test_the_notebook_runs_and_shows_the_answer_the_chart_and_the_frame(folder: Path) -> None:
     notebook = nbformat.read(NOTEBOOK, as_version=4)
 

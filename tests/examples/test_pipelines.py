@@ -19,14 +19,16 @@ import yaml
 from pyarrow import parquet
 
 from app.cli.demo import example_table
+from tests.app.cli.files import typed
+from tests.examples.scripts import EXAMPLES, bare_environment, ran
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
 IMAGE = "mace:0.1.0"
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A checkout with the scores that the pipelines look at."""
+    monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)
     table = {
         "loss": np.concatenate([rng.normal(0.1, 1, 4000), rng.normal(0, 1, 4000)]),
@@ -39,13 +41,10 @@ def folder(tmp_path: Path) -> Path:
 def shell(script: str, folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
     """A script as a runner runs it, with this interpreter's `mace` first on the path."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    clean = {
-        name: value for name, value in os.environ.items() if not name.startswith(("MACE_", "GITHUB_", "CI"))
-    }
     return subprocess.run(
         ["bash", "-euo", "pipefail", "-c", script],
         cwd=folder,
-        env=clean | {"PATH": path} | variables,
+        env=bare_environment() | {"PATH": path} | variables,
         capture_output=True,
         text=True,
         timeout=120,
@@ -61,14 +60,18 @@ def cases(junit: Path) -> list[str]:
     return [str(case.get("name")) for case in ET.parse(junit).iter("testcase")]
 
 
-def test_the_steps_of_the_github_workflow_gate_report_and_write_the_summary(folder: Path) -> None:
+def test_the_steps_of_the_github_workflow_gate_report_and_write_the_summary(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (job,) = read("github-actions/membership.yml")["jobs"].values()
     commands = [step["run"] for step in job["steps"] if step.get("run", "").startswith("mace ")]
     summary = folder / "summary.md"
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
 
-    done = [shell(each, folder, GITHUB_STEP_SUMMARY=str(summary), GITHUB_ACTIONS="true") for each in commands]
+    done = [typed(each.removeprefix("mace ")) for each in commands]
 
-    assert [each.returncode for each in done] == [0, 0], [each.stderr for each in done]
+    assert [each.status for each in done] == [0, 0], [each.err for each in done]
     assert len(cases(folder / "gate.xml")) == 1
     assert (folder / "report.html").read_text().startswith("<!doctype html>")
     assert "0.1" in summary.read_text()
@@ -80,15 +83,16 @@ def test_the_github_workflow_lets_nothing_pass_but_a_pass(folder: Path) -> None:
     (job,) = read("github-actions/membership.yml")["jobs"].values()
     gate = next(step for step in job["steps"] if step.get("name") == "Gate")
 
-    done = shell(gate["run"].replace("--max-advantage 0.1", "--max-advantage 0.05"), folder)
+    done = typed(gate["run"].removeprefix("mace ").replace("--max-advantage 0.1", "--max-advantage 0.05"))
 
-    assert done.returncode == 3
+    assert done.status == 3
     assert "continue-on-error" not in gate
     assert [
         step["uses"] for step in job["steps"] if "uses" in step and not re.search(r"@v\d+$", step["uses"])
     ] == []
 
 
+@pytest.mark.slow
 def test_the_scripts_of_the_gitlab_job_gate_and_report(folder: Path) -> None:
     (job,) = read("gitlab/membership.gitlab-ci.yml").values()
 
@@ -117,9 +121,10 @@ def test_the_containers_of_the_argo_workflow_gate_and_report(folder: Path) -> No
         words = [word.replace("{{workflow.parameters.maximum}}", maximum) for word in words]
         for mount, place in outside.items():
             words = [word.replace(f"{mount}/", f"{place}/") for word in words]
-        done = shell(" ".join(words), folder)
+        assert words[0] == "mace"
+        done = typed("", *words[1:])
 
-        assert done.returncode == 0, done.stderr
+        assert done.status == 0, done.err
         assert container["image"] == IMAGE
         assert container["securityContext"]["readOnlyRootFilesystem"] is True
         mounts = {mount["mountPath"] for mount in container["volumeMounts"]}
@@ -176,49 +181,46 @@ def test_the_airflow_dag_is_python_and_calls_that_task() -> None:
     assert len(calls[0].args) == 3
 
 
-def test_the_model_card_is_what_its_script_makes(tmp_path: Path) -> None:
+def test_the_model_card_is_what_its_script_makes(folder: Path) -> None:
     card = EXAMPLES / "huggingface" / "model-card.md"
-    (tmp_path / "example.csv").write_bytes(example_table())
-    shutil.copy(card, tmp_path / "README.md")
-    script = EXAMPLES / "huggingface" / "make_card.py"
+    (folder / "example.csv").write_bytes(example_table())
+    shutil.copy(card, folder / "README.md")
 
-    subprocess.run(
-        [sys.executable, str(script), "example.csv", "README.md"], cwd=tmp_path, timeout=60, check=True
-    )
+    ran("huggingface/make_card.py", "example.csv", "README.md")
 
     def lasting(path: Path) -> list[str]:
         return [line for line in path.read_text().splitlines() if "Report made" not in line]
 
-    assert lasting(tmp_path / "README.md") == lasting(card)
+    assert lasting(folder / "README.md") == lasting(card)
     assert yaml.safe_load(card.read_text().split("---\n")[1])["license"] == "apache-2.0"
 
 
-def test_a_card_without_a_section_gets_one_at_its_end(tmp_path: Path) -> None:
-    (tmp_path / "example.csv").write_bytes(example_table())
-    (tmp_path / "README.md").write_text("# A model\n")
-    script = EXAMPLES / "huggingface" / "make_card.py"
+def test_a_card_without_a_section_gets_one_at_its_end(folder: Path) -> None:
+    (folder / "example.csv").write_bytes(example_table())
+    (folder / "README.md").write_text("# A model\n")
 
     for _ in range(2):
-        subprocess.run(
-            [sys.executable, str(script), "example.csv", "README.md"], cwd=tmp_path, timeout=60, check=True
-        )
+        ran("huggingface/make_card.py", "example.csv", "README.md")
 
-    text = (tmp_path / "README.md").read_text()
+    text = (folder / "README.md").read_text()
     assert text.startswith("# A model\n\n<!-- membership leakage: begin -->\n## Membership leakage\n")
     assert text.count("## Membership leakage") == 1
 
 
-def test_a_training_run_logs_what_its_own_losses_give_away(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-W", "error", str(EXAMPLES / "mlflow" / "log_run.py"), str(tmp_path / "runs")],
-        env=os.environ | {"MLFLOW_ALLOW_FILE_STORE": "true"},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=True,
-    )
+@pytest.mark.slow
+def test_a_training_run_logs_what_its_own_losses_give_away(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import mlflow
 
-    assert re.findall(r"^depth \d+: (\w+)", done.stdout, flags=re.MULTILINE) == ["pass", "fail"]
+    monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
+    before = mlflow.get_tracking_uri()
+    try:
+        printed = ran("mlflow/log_run.py", str(tmp_path / "runs")).out
+    finally:
+        mlflow.set_tracking_uri(before)
+
+    assert re.findall(r"^depth \d+: (\w+)", printed, flags=re.MULTILINE) == ["pass", "fail"]
     assert len(list((tmp_path / "runs").rglob("report.html"))) == 2
 
 

@@ -1,8 +1,10 @@
 """The goldens, made anew: what the service answers and what the shell prints, so that a change of either is seen.
 
-    .venv/bin/python -m tests.goldens.rewrite
+    .venv/bin/python -m tests.goldens.rewrite                 # where they are kept
+    .venv/bin/python -m tests.goldens.rewrite service FOLDER  # one part in a folder: whole/ has every text in full
 
-The tests run the same program with another folder, and compare.
+The tests run the same program with another folder, and compare. Words are kept as they are, of all else a digest: to
+see what a digest stands for, make the texts in full before and after a change, and compare the two folders.
 """
 
 from __future__ import annotations
@@ -38,14 +40,18 @@ def main(arguments: list[str]) -> None:
     """Make one part in a given folder, or all parts where they are kept."""
     if arguments:
         part, folder = arguments
-        for name, text in importlib.import_module(f"tests.goldens.{part}").goldens().items():
+        kept, whole = importlib.import_module(f"tests.goldens.{part}").goldens()
+        for name, text in {**kept, **{f"whole/{name}": text for name, text in whole.items()}}.items():
             path = Path(folder, name)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(text.encode())
         return
     for part in PARTS:
+        new = FILES / f"{part}.new"
+        make(part, new)
+        shutil.rmtree(new / "whole")
         shutil.rmtree(FILES / part, ignore_errors=True)
-        make(part, FILES / part)
+        new.rename(FILES / part)
 
 
 if __name__ == "__main__":

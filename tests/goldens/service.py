@@ -1,119 +1,102 @@
-"""The answers of every operation in every form, over HTTP, to the requests that the OpenAPI document shows."""
+"""The answers of every operation in every form to the requests that the service shows.
+
+They are made in this process, as a worker makes them; those of one operation come over HTTP, with their headers.
+"""
 
 from __future__ import annotations
 
-import hashlib
 import json
 import struct
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
-import httpx
 import pyarrow as pa
 
 from app.main import create_app
-from app.openapi.document import OPTIONS
+from app.openapi.examples import JSON_EXAMPLES
+from app.openapi.files import file_bytes, files_of, options_with
+from macekit.call import ARROW, HTML, JSON, MARKDOWN, PNG, Body, Call
+from macekit.catalogue import OPERATIONS, Operation
+from macekit.operations import perform
+from macekit.schemas.query import query_pairs
 from tests.app.client import TestClient
-from tests.goldens.steady import steady
+from tests.goldens.steady import digest, steady
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "openapi.json"
+OVER_HTTP = "advantage"
+"""The operation that is asked over HTTP, and whose PNG is drawn: it is the SVG again, in pixels that depend on the
+fonts of the machine."""
 
-JSON, CSV, HTML, MARKDOWN = "application/json", "text/csv", "text/html", "text/markdown"
-ARROW, PNG = "application/vnd.apache.arrow.stream", "image/png"
-SUFFIXES = {
-    "application/x-ndjson": "jsonl",
-    "application/x-npy": "npy",
-    "application/x-npz": "npz",
-    ARROW: "arrow",
-    "application/vnd.apache.parquet": "parquet",
-}
+REQUEST_ID = "0" * 32
 
-WHOLE_HTML = "/v1/advantage"
-"""The operation whose HTML is kept as a text; of the others a digest."""
-
-DRAWN_PNG = "/v1/advantage"
-"""The operation whose PNG is drawn: it is the SVG again, in pixels that depend on the fonts of the machine."""
-
-LEFT_OUT = {("/v1/theory/dp", "noise")}
+LEFT_OUT = {("theory/dp", "noise")}
 """An accountant adds up a great many small numbers, and processors differ in the tenth digit; the shell prints four."""
 
 HEADERS = ("content-type", "content-disposition")
+SUFFIXES = {JSON: "json", MARKDOWN: "md", HTML: "html"}
+Pairs = tuple[tuple[str, str], ...]
+TABLES = ("methods", "metrics/presets")
+"""What is told without a question."""
 
 
-def goldens() -> dict[str, str]:
-    """Every text that is kept, by the name of its file."""
-    paths = json.loads(DOCUMENT.read_text("utf-8"))["paths"]
-    kept: dict[str, str] = {}
+def goldens() -> tuple[dict[str, str], dict[str, str]]:
+    """What is kept, by the name of its file, and every text in full: words are kept, and a digest of all the rest."""
+    whole: dict[str, str] = {}
     digests: list[str] = []
+    words: list[str] = []
     with TestClient(create_app()) as client:
-        for path, item in paths.items():
-            if "post" not in item:
-                continue
-            for example, form, response in _answers(client, path, item["post"]):
-                text = _text(form, response)
-                name = f"{path.removeprefix('/v1/').replace('/', '-')}/{example}"
-                headers = " ".join(response.headers.get(header, "-") for header in HEADERS)
-                digest = hashlib.sha256(text.encode()).hexdigest()
-                digests.append(f"{name} {form} {response.status_code} {headers} {digest}")
+        for row in OPERATIONS:
+            for example, form, head, body in _answers(client, row):
+                name, text = f"{row.name.replace('/', '-')}/{example}", _text(form, body)
+                digests.append(f"{name} {form} {head} {digest(text)}")
+                whole[f"{name}.{SUFFIXES.get(form) or form.split('/')[1]}"] = text
                 if form == JSON and "." not in example:
-                    kept[f"{name}.json"] = json.dumps(json.loads(text), indent=1, ensure_ascii=False) + "\n"
-                elif form == MARKDOWN:
-                    kept[f"{name}.md"] = text
-                elif form == HTML and path == WHOLE_HTML:
-                    kept[f"{name}.html"] = text
-        for path in ("/v1/methods", "/v1/metrics/presets"):
-            text = steady(client.get(path).text)
-            kept[f"get{path.replace('/', '-')}.json"] = json.dumps(json.loads(text), indent=1) + "\n"
-    kept["digests.txt"] = "\n".join(digests) + "\n"
-    return kept
+                    words += [name, *_words(json.loads(text)), ""]
+        for table in TABLES:
+            text = steady(client.get(f"/v1/{table}").text)
+            digests.append(f"GET {table} {digest(text)}")
+            whole[f"GET/{table}.json"] = text
+    reports = {name: text for name, text in whole.items() if name.endswith(".md")}
+    return reports | {"digests.txt": "\n".join(digests) + "\n", "words.txt": "\n".join(words)}, whole
 
 
-def _answers(
-    client: TestClient, path: str, operation: dict[str, Any]
-) -> Iterator[tuple[str, str, httpx.Response]]:
-    """Each example as JSON, each form of body as JSON, and the first example in every form of answer."""
-    forms = list(operation["responses"]["200"]["content"])
-    bodies = operation["requestBody"]["content"]
-    first = True
-    for example, shown in bodies.get(JSON, {}).get("examples", {}).items():
-        for form in forms if first else [JSON]:
-            if (form != PNG or path == DRAWN_PNG) and (path, example) not in LEFT_OUT:
-                yield example, form, _post(client, path, JSON, json.dumps(shown["value"]).encode(), form)
-        first = False
-    query = {name: _spelled(value) for name, value in bodies.get(CSV, {}).get(OPTIONS, {}).items()}
-    for table in bodies.get(CSV, {}).get("examples", {}):
-        stem = table.removesuffix(".csv")
-        for media_type in (form for form in bodies if form != JSON):
-            name = f"{stem}.{SUFFIXES.get(media_type, 'csv')}"
-            body = client.get(f"/examples/{name}").content
-            yield name, JSON, _post(client, path, media_type, body, JSON, query)
+def _answers(client: TestClient, row: Operation) -> Iterator[tuple[str, str, str, bytes]]:
+    """Each example as JSON, each form of body as JSON, and the first example in every form of answer: the example, the
+    form, status and headers, and the body."""
+
+    def ask(media_type: str, body: bytes, form: str, query: Pairs = ()) -> tuple[str, str, bytes]:
+        if row.name == OVER_HTTP:
+            headers = {"Content-Type": media_type, "Accept": form}
+            sent = client.post(f"/v1/{row.name}", params=dict(query), content=body, headers=headers)
+            told = " ".join(sent.headers.get(header, "-") for header in HEADERS)
+            return form, f"{sent.status_code} {told}", sent.content
+        call = Call(row.name, media_type, query=query, accept=form, request_id=REQUEST_ID)
+        reply = perform(call, Body.of(body))
+        return form, f"{reply.status} {reply.media_type}", bytes(reply.body)
+
+    for place, (example, shown) in enumerate(JSON_EXAMPLES.get(row.name, {}).items()):
+        for form in [JSON] if place else row.forms:
+            if (form != PNG or row.name == OVER_HTTP) and (row.name, example) not in LEFT_OUT:
+                yield example, *ask(JSON, json.dumps(shown.value).encode(), form)
+    if row.bodies == (JSON,):
+        return
+    query = query_pairs(options_with(row.name)) or ()
+    for name, media_type in files_of(row.name).items():
+        if media_type in row.bodies:
+            yield name, *ask(media_type, file_bytes(name), JSON, query)
 
 
-def _post(
-    client: TestClient,
-    path: str,
-    media_type: str,
-    body: bytes,
-    accept: str,
-    query: dict[str, str] | None = None,
-) -> httpx.Response:
-    return client.post(
-        path, params=query, content=body, headers={"Content-Type": media_type, "Accept": accept}
-    )
+def _words(answer: Any) -> list[str]:
+    """What people read of an answer: its sentence and its notes."""
+    notes = [f"- {note['code']}: {note['message']}" for note in answer.get("warnings", ())]
+    return [*([answer["sentence"]] if "sentence" in answer else []), *notes]
 
 
-def _spelled(value: object) -> str:
-    if isinstance(value, list):
-        return ",".join(map(str, value))
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _text(form: str, response: httpx.Response) -> str:
-    """The answer as a text that is the same on every machine."""
+def _text(form: str, body: bytes) -> str:
+    """The answer as a text that is the same on every machine; JSON with a line for each value."""
     if form == ARROW:
-        table = pa.ipc.open_stream(response.content).read_all()
+        table = pa.ipc.open_stream(body).read_all()
         return steady(f"{table.schema}\n{json.dumps(table.to_pydict())}\n")
     if form == PNG:
-        return "{} x {} pixels".format(*struct.unpack(">II", response.content[16:24]))
-    return steady(response.content.decode())
+        return "{} x {} pixels".format(*struct.unpack(">II", body[16:24]))
+    text = steady(body.decode())
+    return json.dumps(json.loads(text), indent=1, ensure_ascii=False) + "\n" if form == JSON else text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 
 from macekit.call import __version__
@@ -35,3 +36,8 @@ def _rounded(match: re.Match[str]) -> str:
         return match[0]
     value = float(match[0])
     return "0.0" if abs(value) < TINY else f"{value:.{DIGITS}g}"
+
+
+def digest(text: str) -> str:
+    """What differs if the text does."""
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

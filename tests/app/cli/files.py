@@ -1,13 +1,20 @@
-"""Files to ask about: the service's own examples, and a shell to ask in."""
+"""Files to ask about: the service's own examples; and the command, in this process or as one of its own."""
 
 from __future__ import annotations
 
 import io
 import json
 import os
+import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from fcntl import F_SETPIPE_SZ, fcntl
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,18 +28,24 @@ from estimators.queries.shadows import random_halves
 COMMAND = [sys.executable, "-m", "app.cli"]
 
 
-def put_examples(folder: Path) -> None:
+@cache
+def examples() -> dict[str, bytes]:
     """Every example: as tables, as a request, as two models."""
-    for name in FILES:
-        (folder / name).write_bytes(file_bytes(name))
-    (folder / "request.json").write_text(json.dumps(JSON_EXAMPLES["advantage"]["scores"].value))
-    (folder / "tokens.jsonl").write_bytes(tokens())
-    (folder / "signals.npz").write_bytes(signals())
-    (folder / "runs.csv").write_text(runs())
-    models = JSON_EXAMPLES["compare"]["models"].value
-    assert isinstance(models, dict)
-    for name, sides in models["queries"].items():
-        (folder / f"{name}.csv").write_text(table(sides["members"], sides["nonmembers"]))
+    models: Any = JSON_EXAMPLES["compare"]["models"].value
+    texts = {name: table(sides["members"], sides["nonmembers"]) for name, sides in models["queries"].items()}
+    return {
+        **{name: file_bytes(name) for name in FILES},
+        "request.json": json.dumps(JSON_EXAMPLES["advantage"]["scores"].value).encode(),
+        "tokens.jsonl": tokens(),
+        "signals.npz": signals(),
+        "runs.csv": runs().encode(),
+        **{f"{name}.csv": text.encode() for name, text in texts.items()},
+    }
+
+
+def put_examples(folder: Path) -> None:
+    for name, data in examples().items():
+        (folder / name).write_bytes(data)
 
 
 def runs() -> str:
@@ -91,6 +104,78 @@ def side(scores: list[float]) -> str:
     return "\n".join(map(str, scores)) + "\n"
 
 
+# --- the command ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Done:
+    """What came of a line: the exit status, and what stands on both streams."""
+
+    status: int
+    out: str
+    err: str
+
+    @property
+    def answer(self) -> Any:
+        """The answer of a line with ``--json``, whatever was decided."""
+        assert self.status in (PASS, FAIL, UNDECIDED), self.err
+        return json.loads(self.out)
+
+
+def typed(line: str, *words: str, stdin: bytes | None = None) -> Done:
+    """Type a line in this process; further words are taken as they are, and ``stdin`` comes through a pipe."""
+    with _standard_input(stdin), _streams() as (out, err):
+        try:
+            status = main([*shlex.split(line), *words])
+        except SystemExit as end:  # how argparse ends
+            status = int(str(end.code or 0))
+    return Done(status, *(stream.buffer.getvalue().decode() for stream in (out, err)))  # type: ignore[attr-defined]
+
+
+def refused(line: str, *words: str, stdin: bytes | None = None) -> str:
+    """What is said of a line that is misuse, and nothing is printed."""
+    done = typed(line, *words, stdin=stdin)
+    assert (done.status, done.out) == (2, ""), done.err
+    assert "Traceback" not in done.err
+    return done.err
+
+
+def answer(line: str, *words: str, stdin: bytes | None = None) -> Any:
+    """The answer to a line as JSON, whatever was decided."""
+    return typed(line, *words, "--json", stdin=stdin).answer
+
+
+def answered(_capsys: pytest.CaptureFixture[str], *words: str) -> Any:
+    return answer("", *words)
+
+
+@contextmanager
+def _streams() -> Iterator[tuple[io.TextIOWrapper, io.TextIOWrapper]]:
+    out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", newline="\n", write_through=True) for _ in range(2))
+    with redirect_stdout(out), redirect_stderr(err):
+        yield out, err
+
+
+@contextmanager
+def _standard_input(data: bytes | None) -> Iterator[None]:
+    """A pipe with these bytes in place of standard input, which is empty while tests run."""
+    if data is None:
+        yield
+        return
+    reader, writer = os.pipe()
+    fcntl(writer, F_SETPIPE_SZ, 2**20)
+    assert os.write(writer, data) == len(data)
+    os.close(writer)
+    kept = os.dup(0)
+    os.dup2(reader, 0)
+    os.close(reader)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 0)
+        os.close(kept)
+
+
 HUMBLE = (
     ("setpriv", "--bounding-set", "-dac_override,-dac_read_search", "--inh-caps", "-all")
     if os.geteuid() == 0
@@ -99,31 +184,14 @@ HUMBLE = (
 """What makes a program heed permissions even for root, whom they do not stop."""
 
 
-def mace(
-    *arguments: str,
-    folder: Path,
-    stdin: bytes | None = b"",
-    timeout: float = 120,
-    through: tuple[str, ...] = (),
-) -> subprocess.CompletedProcess[str]:
-    """The command as a process of its own."""
-    done = subprocess.run(
-        [*through, *COMMAND, *arguments],
-        cwd=folder,
+def process(line: str, *words: str, stdin: bytes | None = b"", through: tuple[str, ...] = ()) -> Done:
+    """The same as a process of its own."""
+    ran = subprocess.run(
+        [*through, *COMMAND, *shlex.split(line), *words],
         input=stdin,
         capture_output=True,
-        timeout=timeout,
+        timeout=120,
         check=False,
         env=dict(os.environ),  # without the width that readline, which pytest loads, tells children only
     )
-    out, err = done.stdout.decode(), done.stderr.decode()
-    return subprocess.CompletedProcess(done.args, done.returncode, out, err)
-
-
-def answered(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, object]:
-    """The JSON answer of the command, run in this process, whatever was decided."""
-    status = main([*arguments, "--json"])
-    out, err = capsys.readouterr()
-    assert status in (PASS, FAIL, UNDECIDED), err
-    found: dict[str, object] = json.loads(out)
-    return found
+    return Done(ran.returncode, ran.stdout.decode(), ran.stderr.decode())

@@ -4,35 +4,43 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
 from pathlib import Path
 
 import numpy as np
 import pyarrow.csv
 import pytest
 
-from app.cli import main
 from app.cli.demo import SIDE, example_table
-from tests.app.cli.files import HUMBLE, mace
-from tests.app.cli.fork import run_mace
+from tests.app.cli.files import HUMBLE, Done, process, typed
+from tests.cases import each_case
 
 FILES = ["answer.json", "report.html", "scores.csv"]
 
 
-def test_it_writes_scores_answer_and_report_and_says_where(tmp_path: Path) -> None:
-    done = mace("demo", folder=tmp_path)
+def again(done: Done) -> str:
+    """What is typed to make the answer again, as it says."""
+    found = re.search(r"^Again:  mace (.*) -o report\.html$", done.out, re.MULTILINE)
+    assert found is not None
+    return found[1]
 
-    assert (done.returncode, done.stderr) == (0, "")
-    assert sorted(file.name for file in (tmp_path / "mace-demo").iterdir()) == FILES
-    report = (tmp_path / "mace-demo" / "report.html").resolve()
-    assert f"\nReport: {report}\n        {report.as_uri()}\n" in done.stdout
+
+def test_it_writes_scores_answer_and_report_and_says_where(empty: Path) -> None:
+    done, other = typed("demo"), typed("demo -o other")
+
+    assert (done.status, done.err) == (0, "")
+    assert sorted(file.name for file in (empty / "mace-demo").iterdir()) == FILES
+    report = (empty / "mace-demo" / "report.html").resolve()
+    assert f"\nReport: {report}\n        {report.as_uri()}\n" in done.out
     assert report.read_text().startswith("<!doctype html>")
+    assert other.out == done.out.replace("mace-demo", "other")
+    for name in FILES:
+        assert (empty / "other" / name).read_bytes() == (empty / "mace-demo" / name).read_bytes()
 
 
-def test_the_advantage_comes_first_and_the_rest_below(tmp_path: Path) -> None:
-    lines = run_mace("demo", folder=tmp_path).stdout.splitlines()
+def test_the_advantage_comes_first_and_the_rest_below(empty: Path) -> None:
+    lines = typed("demo").out.splitlines()
 
-    answer = json.loads((tmp_path / "mace-demo" / "answer.json").read_text())["result"]["advantage"]
+    answer = json.loads((empty / "mace-demo" / "answer.json").read_text())["result"]["advantage"]
     first = re.fullmatch(
         r"Advantage: (0\.\d+), and with 95% confidence between (0\.\d+) and (0\.\d+)", lines[0]
     )
@@ -45,100 +53,79 @@ def test_the_advantage_comes_first_and_the_rest_below(tmp_path: Path) -> None:
     assert any(line.startswith("Area under the ROC (AUC)") for line in lines[2:])
 
 
-def test_the_command_it_names_makes_the_answer_again(tmp_path: Path) -> None:
-    done = run_mace("demo", folder=tmp_path)
-    again = re.search(r"^Again:  mace (.*) -o report\.html$", done.stdout, re.MULTILINE)
-    assert again is not None
+@each_case("name", ["mace-demo", "-x", "--x", "a b"])
+def test_the_command_it_names_makes_the_answer_again_whatever_the_folder_is_called(
+    empty: Path, name: str
+) -> None:
+    done = typed("demo", f"-o={name}")
 
-    asked = run_mace(*again[1].split(), "-o", "again.json", folder=tmp_path)
+    asked = typed(again(done), "-o", "again.json", "--overwrite")
 
-    assert asked.returncode == 1, asked.stderr  # the demo exceeds its limit
-    assert json.loads((tmp_path / "again.json").read_text()) == json.loads(
-        (tmp_path / "mace-demo" / "answer.json").read_text()
-    )
-
-
-@pytest.mark.parametrize("name", ["-x", "--x", "a b"])
-def test_the_command_can_be_typed_whatever_the_folder_is_called(tmp_path: Path, name: str) -> None:
-    done = run_mace("demo", f"-o={name}", folder=tmp_path)
-    again = re.search(r"^Again:  mace (.*) -o report\.html$", done.stdout, re.MULTILINE)
-    assert again is not None
-
-    asked = run_mace(*shlex.split(again[1]), "-o", "again.json", folder=tmp_path)
-
-    assert asked.returncode == 1, asked.stderr  # the demo exceeds its limit
+    assert asked.status == 1, asked.err  # the demo exceeds its limit
+    made, kept = (json.loads((empty / file).read_text()) for file in ("again.json", f"{name}/answer.json"))
+    assert made == kept
 
 
-def test_twice_gives_the_same_bytes_and_touches_nothing(tmp_path: Path) -> None:
-    first = mace("demo", folder=tmp_path)
-    before = {file.name: (file.read_bytes(), file.stat()) for file in (tmp_path / "mace-demo").iterdir()}
+def test_twice_gives_the_same_and_touches_nothing(empty: Path) -> None:
+    def files() -> dict[str, object]:
+        return {file.name: (file.read_bytes(), file.stat()) for file in (empty / "mace-demo").iterdir()}
 
-    second = mace("demo", folder=tmp_path)
+    first = typed("demo")
+    before = files()
 
-    assert second.stdout == first.stdout
-    assert {
-        file.name: (file.read_bytes(), file.stat()) for file in (tmp_path / "mace-demo").iterdir()
-    } == before
-    other = mace("demo", "-o", "other", folder=tmp_path)
-    assert other.returncode == 0
-    assert {file.name: file.read_bytes() for file in (tmp_path / "other").iterdir()} == {
-        name: data for name, (data, _) in before.items()
-    }
+    assert typed("demo") == first
+    assert files() == before
 
 
-def test_files_that_say_something_else_are_replaced_only_by_force(tmp_path: Path) -> None:
-    (tmp_path / "mace-demo").mkdir()
-    (tmp_path / "mace-demo" / "scores.csv").write_text("dear")
+def test_files_that_say_something_else_are_replaced_only_by_force(empty: Path) -> None:
+    (empty / "mace-demo").mkdir()
+    (empty / "mace-demo" / "scores.csv").write_text("dear")
 
-    refused = run_mace("demo", folder=tmp_path)
+    done = typed("demo")
 
-    assert refused.returncode == 2
-    assert "\nOptimal advantage " in refused.stdout
-    assert "mace-demo/scores.csv: is there already; --overwrite replaces it" in refused.stderr
-    assert (tmp_path / "mace-demo" / "scores.csv").read_text() == "dear"
-    assert [file.name for file in (tmp_path / "mace-demo").iterdir()] == ["scores.csv"]
-    assert run_mace("demo", "--overwrite", folder=tmp_path).returncode == 0
-    assert (tmp_path / "mace-demo" / "scores.csv").read_bytes() == example_table()
+    assert done.status == 2
+    assert "\nOptimal advantage " in done.out
+    assert "mace-demo/scores.csv: is there already; --overwrite replaces it" in done.err
+    assert (empty / "mace-demo" / "scores.csv").read_text() == "dear"
+    assert [file.name for file in (empty / "mace-demo").iterdir()] == ["scores.csv"]
+    assert typed("demo --overwrite").status == 0
+    assert (empty / "mace-demo" / "scores.csv").read_bytes() == example_table()
 
 
-def test_in_a_folder_that_may_not_be_written_to_the_answer_is_printed_all_the_same(tmp_path: Path) -> None:
-    sealed = tmp_path / "sealed"
+def test_in_a_folder_that_may_not_be_written_to_the_answer_is_printed_all_the_same(
+    empty: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sealed = empty / "sealed"
     sealed.mkdir(mode=0o500)
+    monkeypatch.chdir(sealed)
 
-    done = mace("demo", folder=sealed, through=HUMBLE)
+    done = process("demo", through=HUMBLE)
 
-    assert done.returncode == 2
-    assert "\nOptimal advantage " in done.stdout
-    assert "Report:" not in done.stdout
-    assert done.stderr.startswith("mace demo: mace-demo: cannot be made: Permission denied\n")
-    assert "-o names another folder" in done.stderr
+    assert done.status == 2
+    assert "\nOptimal advantage " in done.out
+    assert "Report:" not in done.out
+    assert done.err.startswith("mace demo: mace-demo: cannot be made: Permission denied\n")
+    assert "-o names another folder" in done.err
     assert list(sealed.iterdir()) == []
 
 
-@pytest.mark.parametrize("name", ["a file", "a file/below", "x\0y", "n" * 300])
-def test_a_folder_that_cannot_be_is_said(
-    tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "a file").write_text("")
+@each_case("name", ["a file", "a file/below", "x\0y", "n" * 300])
+def test_a_folder_that_cannot_be_is_said(empty: Path, name: str) -> None:
+    (empty / "a file").write_text("")
 
-    assert main(["demo", "-o", str(tmp_path / name)]) == 2
+    done = typed("demo -o", name)
 
-    out, err = capsys.readouterr()
-    assert "\nOptimal advantage " in out
-    assert err.startswith("mace demo: ")
-    assert "Traceback" not in err
+    assert done.status == 2
+    assert "\nOptimal advantage " in done.out
+    assert done.err.startswith("mace demo: ")
+    assert "Traceback" not in done.err
 
 
-def test_a_folder_with_an_odd_name_is_written_to_and_named_so_that_a_shell_takes_it(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_folder_with_an_odd_name_is_written_to_and_named_so_that_a_terminal_takes_it(empty: Path) -> None:
+    done = typed("demo -o", "-- it's $HOME\u202e\x1b[31m")
 
-    assert main(["demo", "-o", "-- it's $HOME\u202e\x1b[31m"]) == 0
-
-    out = capsys.readouterr().out
-    assert "\x1b" not in out
-    assert "\u202e" not in out
+    assert done.status == 0
+    assert not {"\x1b", "\u202e"} & set(done.out)
 
 
 def test_the_example_has_the_scores_that_were_always_shown_and_its_table_keeps_every_digit() -> None:

@@ -9,240 +9,282 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 
-from app.cli import main
 from app.openapi.examples import MEMBERS, NONMEMBERS
-from tests.app.cli.files import mace, table
-from tests.app.cli.fork import run_mace
+from tests.app.cli.files import answer, refused, table, typed
+from tests.cases import each_case
 
-Capture = pytest.CaptureFixture[str]
-
-
-@pytest.fixture(autouse=True)
-def _no_pipeline(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The tests may themselves run in one."""
-    for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
-        monkeypatch.delenv(name, raising=False)
+LIMIT = "gate scores.csv --max-advantage"
 
 
-@pytest.mark.parametrize(
-    ("maximum", "status", "word"), [("0.9", 0, "Pass"), ("0.1", 1, "Fail"), ("0.6", 3, "Not enough data")]
-)
+@each_case("maximum, status, word", [("0.9", 0, "Pass"), ("0.1", 1, "Fail"), ("0.6", 3, "Not enough data")])
 def test_the_exit_status_is_the_decision(folder: Path, maximum: str, status: int, word: str) -> None:
-    done = mace("gate", "scores.csv", "--max-advantage", maximum, folder=folder)
+    done = typed(f"{LIMIT} {maximum}")
 
-    assert (done.returncode, done.stderr) == (status, "")
-    assert f"\n{word}: " in done.stdout
-    assert ("records in all would settle it" in done.stdout) == (status == 3)
+    assert (done.status, done.err) == (status, "")
+    assert f"\n{word}: " in done.out
+    assert ("records in all would settle it" in done.out) == (status == 3)
 
 
-def test_a_vector_passes_only_by_a_learned_score_that_is_accepted(tmp_path: Path) -> None:
+def test_a_vector_passes_only_by_a_learned_score_that_is_accepted(empty: Path) -> None:
     rng = np.random.default_rng(2)
     rows = [f"{a},{b},{place % 2}" for place, (a, b) in enumerate(rng.normal(size=(120, 2)))]
-    (tmp_path / "two.csv").write_text("\n".join(["loss,margin,member", *rows]))
-    question = ("gate", "two.csv", "--score", "loss,margin", "--max-advantage", "1")
+    Path("two.csv").write_text("\n".join(["loss,margin,member", *rows]))
+    question = "gate two.csv --score loss,margin --max-advantage 1"
 
-    undecided = run_mace(*question, folder=tmp_path)
-    accepted = run_mace(
-        *question, "--estimator", "learned", "--learners", "boxes", "--accept-learned-score", folder=tmp_path
-    )
+    undecided = typed(question)
+    accepted = typed(f"{question} --estimator learned --learners boxes --accept-learned-score")
 
-    assert (undecided.returncode, accepted.returncode) == (3, 0)
-    assert "Undecided: learned score: " in undecided.stdout
-    assert "Pass: learned score: " in accepted.stdout
+    assert (undecided.status, accepted.status) == (3, 0)
+    assert "Undecided: learned score: " in undecided.out
+    assert "Pass: learned score: " in accepted.out
 
 
-MISUSES = {
-    "no limit": ["scores.csv"],
-    "no file": ["nowhere.csv", "--max-advantage", "0.1"],
-    "no number": ["scores.csv", "--max-advantage", "small"],
-    "out of range": ["scores.csv", "--max-advantage", "7"],
-    "not a number at all": ["scores.csv", "--max-advantage", "nan"],
-    "metric without max": ["scores.csv", "--metric", "accuracy"],
-    "max without metric": ["scores.csv", "--max", "0.7"],
-    "no such metric": ["scores.csv", "--metric", "f3", "--max", "0.7"],
-    "delta alone": ["scores.csv", "--max-advantage", "0.5", "--delta", "0.1"],
-    "groups missing": ["scores.csv", "--max-group-risk", "0.5"],
-    "groups for nothing": ["scores.csv", "--max-advantage", "0.5", "--group", "group"],
-    "no such group": ["scores.csv", "--max-group-risk", "0.5", "--group", "nobody"],
-    "junit over scores": ["scores.csv", "--max-advantage", "0.5", "--junit", "scores.csv"],
-    "summary over scores": ["scores.csv", "--max-advantage", "0.5", "--summary", "scores.csv"],
-    "metrics over scores": ["scores.csv", "--max-advantage", "0.5", "--metrics", "scores.csv"],
-    "no such folder": ["scores.csv", "--max-advantage", "0.5", "--junit", "none/gate.xml"],
-    "a folder": ["scores.csv", "--max-advantage", "0.5", "--junit", "folder.xml"],
-    "no such option": ["scores.csv", "--max-advantag", "0.5"],
-    "a limit twice": ["scores.csv", "--max-advantage", "0.1", "--max-advantage", "0.5"],
-    "a limit twice, the same": ["scores.csv", "--max-advantage=0.5", "--max-advantage=0.5"],
-    "a file of results twice": [
-        "scores.csv",
-        "--max-advantage",
-        "0.5",
-        "--junit",
-        "a.xml",
-        "--junit",
-        "b.xml",
-    ],
-}
-
-
-@pytest.mark.parametrize("arguments", MISUSES.values(), ids=MISUSES)
-def test_misuse_is_2_and_never_a_decision(folder: Path, capsys: Capture, arguments: list[str]) -> None:
+def test_a_file_of_results_that_is_a_folder_is_misuse_before_any_work(folder: Path) -> None:
+    """Other misuse stands in the transcripts of tests/goldens."""
     (folder / "folder.xml").mkdir()
-    before = (folder / "scores.csv").read_bytes()
 
-    try:
-        status = main(["gate", *arguments])
-    except SystemExit as end:
-        status = int(str(end.code))
-
-    out, err = capsys.readouterr()
-    assert (status, out) == (2, "")
-    assert err.startswith("mace ")
-    assert "Traceback" not in err
-    assert (folder / "scores.csv").read_bytes() == before
+    assert refused(f"{LIMIT} 0.5 --junit folder.xml").startswith("mace gate: folder.xml: ")
 
 
-def test_without_a_limit_the_options_are_named_as_they_are_typed(folder: Path, capsys: Capture) -> None:
-    assert main(["gate", "scores.csv"]) == 2
-
-    named = (
-        "--max-advantage, --max-tpr with --at-fpr, --max-epsilon, --max with --metric, and --max-group-risk\n"
-    )
-    assert capsys.readouterr().err.endswith(f"give at least one of {named}")
-
-
-def test_a_limit_given_twice_is_named(folder: Path, capsys: Capture) -> None:
-    with pytest.raises(SystemExit):
-        main(["gate", "scores.csv", "--max-advantage", "0.1", "--max-advantage", "0.5"])
-
-    assert capsys.readouterr().err == "mace gate: --max-advantage: given twice\nSee mace gate --help.\n"
-
-
-GARBAGE = {
-    "nothing": b"",
-    "zeros": b"\0" * 100,
-    "json": b"{]",
-    "one column": b"score\n1\n2\n",
-    "nan": b"score,member\n" + b"nan,1\n" * 9,
-    "few": b"score,member\n1,1\n2,0\n",
-    "parquet": b"PAR1garbagePAR1",
-    "gzip": b"\x1f\x8bgarbage",
-}
-
-
-@pytest.mark.parametrize("data", GARBAGE.values(), ids=GARBAGE)
-def test_what_cannot_be_read_is_misuse_too(folder: Path, capsys: Capture, data: bytes) -> None:
+@each_case(
+    "data",
+    [
+        b"",
+        b"\0" * 100,
+        b"{]",
+        b"score\n1\n2\n",
+        b"score,member\n" + b"nan,1\n" * 9,
+        b"score,member\n1,1\n2,0\n",
+        b"PAR1garbagePAR1",
+        b"\x1f\x8bgarbage",
+    ],
+)
+def test_what_cannot_be_read_is_misuse_too(folder: Path, data: bytes) -> None:
     (folder / "bad").write_bytes(data)
 
-    assert main(["gate", "bad", "--max-advantage", "0.5", "--junit", "gate.xml"]) == 2
-    assert "Traceback" not in capsys.readouterr().err
+    assert refused("gate bad --max-advantage 0.5 --junit gate.xml")
     assert not (folder / "gate.xml").exists()
 
 
 def test_every_file_a_pipeline_reads_is_written(folder: Path) -> None:
-    more = ["--max-epsilon", "1", "--delta", "0.05", "--max-group-risk", "0.5", "--group", "group"]
-    files = ["--junit", "gate.xml", "--metrics", "gate.txt", "--summary", "gate.md", "-o", "gate.json"]
+    more = "--max-epsilon 1 --delta 0.05 --max-group-risk 0.5 --group group"
+    files = "--junit gate.xml --metrics gate.txt --summary gate.md -o gate.json"
     (folder / "gate.md").write_text("before\n")
     (folder / "gate.xml").write_text("an older one")
 
-    done = run_mace("gate", "scores.csv", "--max-advantage", "0.1", *more, *files, folder=folder)
+    done = typed(f"{LIMIT} 0.1 {more} {files}")
 
-    assert done.returncode == 1
-    answer = json.loads((folder / "gate.json").read_text())
+    assert done.status == 1
+    kept = json.loads((folder / "gate.json").read_text())
     suite = ET.parse(folder / "gate.xml").getroot().find("testsuite")
     assert suite is not None
-    assert len(suite.findall("testcase")) == len(answer["limits"]) == 3
+    assert len(suite.findall("testcase")) == len(kept["limits"]) == 3
     assert (folder / "gate.txt").read_text().endswith("# EOF\n")
     assert (folder / "gate.md").read_text().startswith("before\n\n### mace gate: fail")
-    assert done.stderr.startswith("Fail: ")
+    assert done.err.startswith("Fail: ")
 
 
 def test_the_answer_as_json_is_the_services(folder: Path) -> None:
-    done = run_mace("gate", "scores.csv", "--max-advantage", "0.6", "--json", folder=folder)
+    done = typed(f"{LIMIT} 0.6 --json")
 
-    assert done.returncode == 3
-    assert json.loads(done.stdout)["decision"] == "inconclusive"
+    assert (done.status, done.answer["decision"]) == (3, "inconclusive")
 
 
 def test_github_gets_its_summary_and_its_line_unasked(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(folder / "step"))
 
-    done = run_mace("gate", "scores.csv", "--max-advantage", "0.1", "--json", folder=folder)
+    done = typed(f"{LIMIT} 0.1 --json")
 
-    assert done.returncode == 1
-    assert json.loads(done.stdout)["decision"] == "fail"
-    assert done.stderr.startswith("::error title=mace gate::Fail: with 95%25 confidence")
+    assert (done.status, done.answer["decision"]) == (1, "fail")
+    assert done.err.startswith("::error title=mace gate::Fail: with 95%25 confidence")
     assert (folder / "step").read_text().count("### mace gate: fail") == 1
 
 
 def test_the_same_summary_is_not_written_twice(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(folder / "step.md"))
 
-    assert main(["gate", "scores.csv", "--max-advantage", "0.9", "--summary", "step.md", "-q"]) == 0
+    assert typed(f"{LIMIT} 0.9 --summary step.md -q").status == 0
     assert (folder / "step.md").read_text().count("### mace gate") == 1
 
 
 def test_a_summary_that_cannot_be_written_does_not_pass(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+    folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(folder / "nowhere" / "step"))
 
-    assert main(["gate", "scores.csv", "--max-advantage", "0.9"]) == 2
-    assert "cannot be written" in capsys.readouterr().err
+    done = typed(f"{LIMIT} 0.9")
+
+    assert done.status == 2
+    assert "cannot be written" in done.err
 
 
-def test_limits_may_stand_in_a_json_request_and_options_win_over_them(folder: Path, capsys: Capture) -> None:
+def test_limits_may_stand_in_a_json_request_and_options_win_over_them(folder: Path) -> None:
     body = {"members": MEMBERS, "nonmembers": NONMEMBERS, "max_advantage": 0.1}
     (folder / "asked.json").write_text(json.dumps(body))
 
-    assert main(["gate", "asked.json"]) == 1
-    assert main(["gate", "asked.json", "--max-advantage", "0.9"]) == 0
-    assert capsys.readouterr().err == ""
+    first, second = typed("gate asked.json"), typed("gate asked.json --max-advantage 0.9")
+
+    assert (first.status, second.status) == (1, 0)
+    assert first.err == second.err == ""
 
 
-def test_two_files_and_standard_input_are_judged_likewise(folder: Path, capsys: Capture) -> None:
+def test_two_files_and_standard_input_are_judged_likewise(folder: Path) -> None:
     for name, scores in (("m.csv", MEMBERS), ("n.csv", NONMEMBERS)):
         (folder / name).write_text("\n".join(map(str, scores)) + "\n")
 
-    assert main(["gate", "--members", "m.csv", "--nonmembers", "n.csv", "--max-advantage", "0.1"]) == 1
-    done = run_mace(
-        "gate", "--max-advantage", "0.1", folder=folder, stdin=table(MEMBERS, NONMEMBERS).encode()
-    )
-    assert done.returncode == 1
+    of_sides = typed("gate --members m.csv --nonmembers n.csv --max-advantage 0.1")
+    piped = typed("gate --max-advantage 0.1", stdin=table(MEMBERS, NONMEMBERS).encode())
+
+    assert (of_sides.status, piped.status) == (1, 1)
     table_read = (
         "read: score (numbers, 37 different), member (text, 2 different; 1: members, 0: nonmembers)\n"
     )
     sides_read = (
         "read: members from m.csv (numbers, 18 different), nonmembers from n.csv (numbers, 20 different)\n"
     )
-    of_sides = capsys.readouterr().out
-    assert done.stdout.count(table_read) == of_sides.count(sides_read) == 1
-    assert done.stdout.replace(table_read, "") == of_sides.replace(sides_read, "")
+    assert piped.out.count(table_read) == of_sides.out.count(sides_read) == 1
+    assert piped.out.replace(table_read, "") == of_sides.out.replace(sides_read, "")
 
 
 def test_a_hostile_group_is_inert_wherever_it_is_named(folder: Path) -> None:
     label = "\x1b[2J::error::owned\u202e<b>|`"
     rows = [f"{score},{int(i < 24)},{label}" for i, score in enumerate(MEMBERS + NONMEMBERS)]
     (folder / "bad.csv").write_text("\n".join(["score,member,group", *rows]) + "\n")
-    files = ["--junit", "gate.xml", "--summary", "gate.md"]
 
-    done = run_mace("gate", "bad.csv", "--max-group-risk", "0.01", "--group", "group", *files, folder=folder)
+    done = typed("gate bad.csv --max-group-risk 0.01 --group group --junit gate.xml --summary gate.md")
 
-    assert done.returncode in (1, 3)
-    told = done.stdout + (folder / "gate.xml").read_text() + (folder / "gate.md").read_text()
+    assert done.status in (1, 3)
+    told = done.out + (folder / "gate.xml").read_text() + (folder / "gate.md").read_text()
     assert "\x1b" not in told
     assert "\u202e" not in told
-    assert not any(line.startswith("::") for line in done.stdout.splitlines())
+    assert not any(line.startswith("::") for line in done.out.splitlines())
     ET.parse(folder / "gate.xml")
 
 
-def test_counts_are_enough_for_a_large_file(
-    folder: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_counts_are_enough_for_a_large_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.cli.run.LARGE", 10)
 
-    assert main(["gate", "scores.csv", "--score", "score", "--max-advantage", "0.1"]) == 1
-    assert "mace counts it while reading" in capsys.readouterr().err
-    status = main(["gate", "scores.csv", "--score", "score", "--max-group-risk", "1", "--group", "group"])
-    assert status == 0
-    assert "mace counts it while reading" not in capsys.readouterr().err
+    counted = typed("gate scores.csv --score score --max-advantage 0.1")
+    held = typed("gate scores.csv --score score --max-group-risk 1 --group group")
+
+    assert (counted.status, held.status) == (1, 0)
+    assert "mace counts it while reading" in counted.err
+    assert "mace counts it while reading" not in held.err
+
+
+# --- batch after batch, until the run says pass or fail ---------------------------------------------------------
+
+
+def batch(seed: int, distance: float, n: int = 100) -> str:
+    rng = np.random.default_rng(seed)
+    rows = [f"{value},1" for value in rng.normal(distance, 1.0, n)]
+    return "\n".join(["score,member", *rows, *(f"{value},0" for value in rng.normal(0.0, 1.0, n))])
+
+
+def look(text: str, options: str = "") -> tuple[int, str, str]:
+    Path("batch.csv").write_text(text)
+    done = typed(f"gate batch.csv --state run.json {options}")
+    return done.status, done.out, done.err
+
+
+def test_batches_are_given_until_the_run_says_fail(empty: Path) -> None:
+    first = look(batch(1, 1.0, 40), "--sequential --max-advantage 0.2 --planned 2000")
+    second = look(batch(2, 1.0, 400), "--junit gate.xml -o gate.html")
+    third = look(batch(3, 1.0), "--json")
+
+    assert first[0] == 3
+    assert "Not enough data after 1 look at 80 records" in first[1]
+    assert second[0] == 1
+    assert "Fail after 2 looks at 880 records: with 95% confidence at all looks together" in second[2]
+    assert 'failures="1"' in (empty / "gate.xml").read_text()
+    assert "Looks so far" in (empty / "gate.html").read_text()
+    found = json.loads(third[1])
+    run, (limit,) = found["anytime"], found["limits"]
+    assert (third[0], found["decision"], run["looks"], run["n_members"]) == (1, "fail", 3, 540)
+    assert 0.2 < limit["lower"] <= limit["upper"] <= 1.0
+    assert "at every look at once" in limit["guarantee"]["covers"]
+    assert found["state"] == json.loads((empty / "run.json").read_text())
+
+
+def test_the_first_batch_without_a_file_to_keep_it_in(empty: Path) -> None:
+    (empty / "batch.csv").write_text(batch(1, 1.0))
+
+    assert answer("gate batch.csv --sequential --max-advantage 0.9")["state"]["max_advantage"] == 0.9
+
+
+def test_a_run_that_passes_ends_with_0(empty: Path) -> None:
+    status = [look(batch(seed, 0.0, 600), "--max-advantage 0.3")[0] for seed in range(3)]
+
+    assert status[-1] == 0
+
+
+def test_a_run_takes_two_files_and_labels(empty: Path) -> None:
+    (empty / "in.csv").write_text("score\n" + "\n".join(["cat"] * 30 + ["dog"] * 10))
+    (empty / "out.csv").write_text("score\n" + "\n".join(["cat"] * 10 + ["dog"] * 30))
+
+    done = typed("gate --members in.csv --nonmembers out.csv --state run.json --max-advantage 0.05")
+
+    assert (done.status, done.err) in ((1, ""), (3, ""))
+    assert "after 1 look at 80 records" in done.out
+    assert json.loads((empty / "run.json").read_text())["counts"]["cells"]["labels"] == ["cat", "dog"]
+
+
+@each_case(
+    "options, words",
+    [
+        ("--max-advantage 0.3", "was begun with 0.2, which cannot change"),
+        ("--confidence 0.9", "was begun with 0.95"),
+        ("--planned 7000", "was begun with 10000"),
+        ("--max-tpr 0.3 --at-fpr 0.1", "--max-tpr: with --sequential, --max-advantage is judged"),
+        ("--no-sequential", "--no-sequential: does not go with --state"),
+    ],
+)
+def test_a_question_that_changes_is_refused(empty: Path, options: str, words: str) -> None:
+    (empty / "run.json").unlink(missing_ok=True)
+    look(batch(1, 1.0), "--max-advantage 0.2")
+    kept = (empty / "run.json").read_bytes()
+
+    status, _, problem = look(batch(2, 1.0), options)
+
+    assert status == 2
+    assert words in problem
+    assert (empty / "run.json").read_bytes() == kept
+
+
+@each_case("content", ["", "{}", "[1]", '{"kind": "mace sequential run", "version": 99}', "[" * 10**5])
+def test_a_file_that_is_no_run_is_refused_and_left_alone(empty: Path, content: str) -> None:
+    (empty / "run.json").write_text(content)
+
+    status, _, problem = look(batch(1, 1.0), "--max-advantage 0.2")
+
+    assert status == 2
+    assert "run.json: " in problem or "state: " in problem
+    assert (empty / "run.json").read_text() == content
+
+
+@each_case(
+    "text, options, words",
+    [
+        (batch(1, 0.0), "", "--max-advantage: is required"),
+        (batch(1, 0.0, 9), "--max-advantage 0.1", "the first batch needs 10"),
+        ("score,member\n0.5,1\n", "--max-advantage 0.1", ""),
+        ("", "--max-advantage 0.1", "empty"),
+        (batch(1, 1.0), "--max-advantage 0.9 -o run.json", "are the same file"),
+    ],
+)
+def test_a_first_look_that_cannot_be_is_refused(empty: Path, text: str, options: str, words: str) -> None:
+    status, _, problem = look(text, options)
+
+    assert status == 2
+    assert words in problem
+    assert not (empty / "run.json").exists()
+
+
+def test_what_a_pipeline_reads_is_about_all_batches(empty: Path) -> None:
+    for seed, n in ((1, 40), (2, 60)):
+        look(batch(seed, 1.0, n), f"--max-advantage 0.9 --junit g.xml --summary {seed}.md")
+
+    assert '<property name="n_members" value="100" />' in (empty / "g.xml").read_text()
+    assert "100 member and 100 nonmember scores" in (empty / "2.md").read_text()
+    assert "SHA-256 of the last batch" in (empty / "2.md").read_text()

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from app.cli import main
 from app.cli.commands import QUESTIONS, THEORY
 from app.cli.gate import GATE
+from app.cli.inputs import in_shell
 from app.cli.options import add_to, columns_of, options_of, values_of
 from app.cli.parsing import Parser
 from macekit.schemas.questions import QUESTIONS as MODELS
-from tests.cases import each_case
+from tests.app.cli.files import refused
 
 
 def parse(operation: str, line: str) -> tuple[dict[str, object], tuple[tuple[str, str], ...]]:
@@ -67,23 +67,21 @@ def test_the_values_of_a_question_are_those_that_it_takes() -> None:
     assert question.model_dump(include=set(values), exclude_unset=True) == values
 
 
-def test_an_option_given_twice_is_refused_by_every_command(capsys: pytest.CaptureFixture[str]) -> None:
-    names = [question.command for question in (*QUESTIONS, *THEORY, GATE)]
-    commands = [*(f"{name} --output a.json --output a.json" for name in names)]
-    commands += ["demo --output mace-demo --output b", "serve --port 1 --port 2"]
-    commands += ["compare a.csv b.csv --paired --no-paired", "estimate --prior=0.1 --prior 0.2 a.csv"]
-
-    for command in commands:
-        with pytest.raises(SystemExit, match="2"):
-            main(command.split())
-
-        out, err = capsys.readouterr()
-        assert (out, ": given twice\nSee mace " in err) == ("", True), command
+def test_an_option_given_twice_is_refused_by_every_command() -> None:
+    lines = [f"{each.command} --output a.json --output a.json" for each in (*QUESTIONS, *THEORY, GATE)]
+    for line in lines:
+        assert ": given twice\nSee mace " in refused(line), line
 
 
-@each_case("asked", ["--threshold 0.1 --max-advantage 0.2", "--max-advantage 0.2 --threshold 0.1"])
-def test_an_option_by_both_of_its_names_is_refused(capsys: pytest.CaptureFixture[str], asked: str) -> None:
-    with pytest.raises(SystemExit, match="2"):
-        main(f"estimate {asked} a.csv".split())
-
-    assert ": given twice; --max-advantage and --threshold are one option\n" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("service", "shell"),
+    [
+        ("say which with score=NAME, or several", "say which with --score NAME, or several"),
+        ("needs members=N in the query string: its", "needs --member-count N: its"),
+        ("estimator.kind and metric.beta", "--estimator and --beta"),
+        ("post several to /v1/compare", "post several to mace compare"),
+        ("ask /v1/advantage; the body is", "ask mace estimate; the input is"),
+    ],
+)
+def test_problems_are_put_in_the_words_of_the_shell(service: str, shell: str) -> None:
+    assert in_shell(service) == shell

@@ -14,171 +14,133 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from app.cli import main, run
+from app.cli import run
 from app.cli.commands import QUESTIONS
 from app.openapi.examples import JSON_EXAMPLES, MEMBERS, NONMEMBERS
+from app.openapi.files import FILES
 from macekit.call import CSV, Body, Call
 from macekit.operations import perform
-from tests.app.cli.files import answered, side
+from tests.app.cli.files import answer, refused, side, typed
+from tests.cases import each_case
 
-Capture = pytest.CaptureFixture[str]
-
-RULE = ("--rule", "top"), {"rule.kind": "top"}
+RULE = "--rule top", {"rule.kind": "top"}
 """What an attack needs that has scores and no guesses: in the shell, and in a query."""
 
 
-def service(operation: str, file: Path, **query: str) -> dict[str, object]:
+def service(operation: str, **query: str) -> Any:
     """What the service answers to the same table."""
-    reply = perform(Call(operation, CSV, query=tuple(query.items())), Body.of(file.read_bytes()))
-    found: dict[str, object] = json.loads(bytes(reply.body))
-    return found
+    reply = perform(
+        Call(operation, CSV, query=tuple(query.items())), Body.of(Path("scores.csv").read_bytes())
+    )
+    return json.loads(bytes(reply.body))
 
 
-def failed(capsys: Capture, *arguments: str) -> str:
-    """What the command says when it cannot answer."""
-    try:
-        status = main(arguments)
-    except SystemExit as end:  # how argparse refuses
-        status = int(str(end.code))
-    out, err = capsys.readouterr()
-    assert (status, out) == (2, "")
-    assert "Traceback" not in err
-    return err
-
-
-def test_the_answer_is_the_services(folder: Path, capsys: Capture) -> None:
-    found = answered(capsys, "estimate", "scores.csv", "--max-advantage", "0.1", "--estimator", "threshold")
-
-    query = {"max_advantage": "0.1", "estimator.kind": "threshold"}
-    assert found == service("advantage", folder / "scores.csv", **query)
-
-
-ABOUT_ONE_TABLE = [each for each in QUESTIONS if each.most_files == 1 and each.name != "procedure"]
-"""A procedure needs a column more: ``test_procedure``."""
-
-
-@pytest.mark.parametrize("question", ABOUT_ONE_TABLE, ids=lambda q: q.name)
-def test_every_question_about_one_table_is_answered(folder: Path, capsys: Capture, question: object) -> None:
-    name, operation = question.command, question.name  # type: ignore[attr-defined]
-    options, query = RULE if name == "attack" else ((), {})
-
-    found = answered(capsys, name, "scores.csv", *options)
-
-    assert found == service(operation, folder / "scores.csv", **query)
-    assert main([name, "scores.csv", *options]) == 0
-    out = capsys.readouterr().out
-    assert (
-        "24 members and 24 nonmembers in" if name == "counts" else "24  and 24 nonmember records\n"
-    ) in out
-
-
-@pytest.mark.parametrize(
-    "name",
+@each_case(
+    "line, operation, query",
     [
-        "scores.csv",
-        "scores.jsonl",
-        "scores.npy",
-        "scores.npz",
-        "scores.arrow",
-        "scores.parquet",
-        "request.json",
+        (
+            "estimate scores.csv --max-advantage 0.1 --estimator threshold",
+            "advantage",
+            {"max_advantage": "0.1", "estimator.kind": "threshold"},
+        ),
+        (
+            "estimate scores.csv --metric f_beta --beta 2",
+            "advantage",
+            {"metric.preset": "f_beta", "metric.beta": "2"},
+        ),
+        ("compare scores.csv --score score,loss", "compare", {"score": "score,loss"}),
     ],
 )
-@pytest.mark.parametrize("packing", ["", ".gz", ".zst"])
-def test_every_format_gives_the_same_numbers(folder: Path, capsys: Capture, name: str, packing: str) -> None:
-    data = (folder / name).read_bytes()
-    if packing:
-        (folder / name).rename(folder / f"plain-{name}")
-        packed = gzip.compress(data) if packing == ".gz" else pa.compress(data, "zstd", asbytes=True)
-        (folder / f"{name}{packing}").write_bytes(packed)
+def test_the_answer_is_the_services(folder: Path, line: str, operation: str, query: dict[str, str]) -> None:
+    assert answer(line) == service(operation, **query)
 
-    found = answered(capsys, "estimate", f"{name}{packing}", "--prior", "0.2")
 
-    asked = service(
-        "advantage", folder / ("plain-scores.csv" if packing and "csv" in name else "scores.csv"), prior="0.2"
+@each_case("question", [each for each in QUESTIONS if each.most_files == 1 and each.name != "procedure"])
+def test_every_question_about_one_table_is_answered(folder: Path, question: Any) -> None:
+    options, query = RULE if question.name == "attack" else ("", {})
+    line = f"{question.command} scores.csv {options}"
+
+    assert answer(line) == service(question.name, **query)
+    done = typed(line)
+    assert done.status == 0
+    read = (
+        "24 members and 24 nonmembers in" if question.name == "counts" else "24  and 24 nonmember records\n"
     )
-    assert found["advantage"] == asked["advantage"]
+    assert read in done.out
 
 
-def test_a_format_is_told_by_the_first_bytes_where_no_suffix_tells(folder: Path, capsys: Capture) -> None:
-    expected = answered(capsys, "estimate", "scores.csv")["advantage"]
-    for name in ("scores.csv", "scores.jsonl", "scores.npy", "scores.npz", "scores.arrow", "scores.parquet"):
-        (folder / "file").write_bytes((folder / name).read_bytes())
-        assert answered(capsys, "estimate", "file")["advantage"] == expected
-        (folder / "file").write_bytes(gzip.compress((folder / name).read_bytes()))
-        assert answered(capsys, "estimate", "file")["advantage"] == expected
-    (folder / "file").write_bytes((folder / "request.json").read_bytes())
-    assert answered(capsys, "estimate", "file")["advantage"] == expected
+@each_case("name", [*FILES, "request.json"])
+def test_every_format_gives_the_same_numbers_by_its_name_or_its_first_bytes(folder: Path, name: str) -> None:
+    expected = answer("estimate scores.csv --prior 0.2")["advantage"]
+    data = (folder / name).read_bytes()
+    packed = {
+        "": data,
+        ".gz": gzip.compress(data),
+        ".zst": pa.compress(data, "zstd", asbytes=True),
+    }
+    for suffix, content in packed.items():
+        for file in (f"packed-{name}{suffix}", "file"):
+            (folder / file).write_bytes(content)
+            assert answer(f"estimate {file} --prior 0.2")["advantage"] == expected, (file, suffix)
 
 
-def test_arrow_files_and_tables_separated_by_tabs_are_read(folder: Path, capsys: Capture) -> None:
-    expected = answered(capsys, "estimate", "scores.csv")["advantage"]
-    text = (folder / "scores.csv").read_text()
-    (folder / "scores.tsv").write_text(text.replace(",", "\t"))
+def test_arrow_files_and_tables_separated_by_tabs_are_read(folder: Path) -> None:
+    expected = answer("estimate scores.csv")["advantage"]
+    (folder / "scores.tsv").write_text((folder / "scores.csv").read_text().replace(",", "\t"))
     table = pa.ipc.open_stream((folder / "scores.arrow").read_bytes()).read_all()
     with pa.ipc.new_file(str(folder / "scores.feather"), table.schema) as writer:
         writer.write_table(table)
 
-    assert answered(capsys, "estimate", "scores.tsv")["advantage"] == expected
-    assert answered(capsys, "estimate", "scores.feather")["advantage"] == expected
+    assert answer("estimate scores.tsv")["advantage"] == expected
+    assert answer("estimate scores.feather")["advantage"] == expected
 
 
-@pytest.mark.parametrize("suffix", ["npy", "csv"])
-def test_two_files_are_the_two_sides(folder: Path, capsys: Capture, suffix: str) -> None:
+def test_a_side_may_be_a_file_of_one_column_a_column_of_a_table_or_rows_of_a_vector(folder: Path) -> None:
     for name, scores in (("m", MEMBERS), ("n", NONMEMBERS)):
         np.save(folder / f"{name}.npy", np.array(scores))
         (folder / f"{name}.csv").write_text(side(scores))
-
-    found = answered(capsys, "estimate", "--members", f"m.{suffix}", "--nonmembers", "n.npy")
-
-    assert found["advantage"] == service("advantage", folder / "scores.csv")["advantage"]
-
-
-def test_a_side_may_be_a_column_of_a_table_or_rows_of_a_vector(folder: Path, capsys: Capture) -> None:
-    (folder / "m.csv").write_text("id,score\n" + "".join(f"a{i},{v}\n" for i, v in enumerate(MEMBERS)))
-    (folder / "n.csv").write_text("loss\n" + side(NONMEMBERS))
-    expected = service("advantage", folder / "scores.csv")["advantage"]
-    assert (
-        answered(capsys, "estimate", "--members", "m.csv", "--nonmembers", "n.csv")["advantage"] == expected
-    )
+    (folder / "m-id.csv").write_text("id,score\n" + "".join(f"a{i},{v}\n" for i, v in enumerate(MEMBERS)))
+    (folder / "n-loss.csv").write_text("loss\n" + side(NONMEMBERS))
+    expected = service("advantage")["advantage"]
+    for sides in ("m.npy --nonmembers n.npy", "m.csv --nonmembers n.npy", "m-id.csv --nonmembers n-loss.csv"):
+        assert answer(f"estimate --members {sides}")["advantage"] == expected, sides
 
     rng = np.random.default_rng(0)
     np.save(folder / "m.npy", rng.normal(size=(40, 2)) + 1)
     np.save(folder / "n.npy", rng.normal(size=(40, 2)))
-    found = answered(capsys, "estimate", "--members", "m.npy", "--nonmembers", "n.npy")
-    assert found["provenance"]["n_members"] == 40  # type: ignore[index]
-    assert found["provenance"]["query"] == "a vector of 2 numbers"  # type: ignore[index]
+    found = answer("estimate --members m.npy --nonmembers n.npy")
+    assert found["provenance"]["n_members"] == 40
+    assert found["provenance"]["query"] == "a vector of 2 numbers"
     learned = found["learned_score"]
-    assert learned["n_taught"] + learned["n_members"] + learned["n_nonmembers"] == 80  # type: ignore[index]
-    assert found["roc"]["auc_lower"] > 0.5  # type: ignore[index]
+    assert learned["n_taught"] + learned["n_members"] + learned["n_nonmembers"] == 80
+    assert found["roc"]["auc_lower"] > 0.5
 
 
-def test_a_fault_in_one_of_two_files_is_said_with_its_name_and_row(folder: Path, capsys: Capture) -> None:
+def test_a_fault_in_one_of_two_files_is_said_with_its_name_and_row(folder: Path) -> None:
     np.save(folder / "m.npy", np.array([*MEMBERS, np.nan]))
     np.save(folder / "n.npy", np.array(NONMEMBERS))
 
-    error = failed(capsys, "estimate", "--members", "m.npy", "--nonmembers", "n.npy")
+    said = refused("estimate --members m.npy --nonmembers n.npy")
 
-    assert error == "mace estimate: m.npy: score: row 24 is NaN or infinite\n"
+    assert said == "mace estimate: m.npy: score: row 24 is NaN or infinite\n"
 
 
-def test_options_of_the_command_line_win_over_those_of_a_request(folder: Path, capsys: Capture) -> None:
-    asked = {**JSON_EXAMPLES["advantage"]["options"].value, "max_advantage": 0.5}  # type: ignore[dict-item]
+def test_options_of_the_command_line_win_over_those_of_a_request(folder: Path) -> None:
+    asked: Any = {**JSON_EXAMPLES["advantage"]["options"].value, "max_advantage": 0.5}  # type: ignore[dict-item]
     (folder / "asked.json").write_text(json.dumps(asked))
 
-    found = answered(capsys, "estimate", "asked.json", "--prior", ".3", "--confidence", "0.8")
+    options = answer("estimate asked.json --prior .3 --confidence 0.8")["provenance"]["options"]
 
-    options = found["provenance"]["options"]  # type: ignore[index]
     assert (options["prior"], options["confidence"], options["max_advantage"]) == (0.3, 0.8, 0.5)
     assert options["estimator"] == {"kind": "threshold"}
 
 
-def test_several_files_are_compared_by_their_stems(folder: Path, capsys: Capture) -> None:
-    found = answered(capsys, "compare", "before.csv", "after.csv", "--no-paired", "--against", "after")
+def test_several_files_are_compared_by_their_stems(folder: Path) -> None:
+    found = answer("compare before.csv after.csv --no-paired --against after")
 
     posted = json.dumps({**JSON_EXAMPLES["compare"]["models"].value, "against": "after"}).encode()  # type: ignore[dict-item]
     asked = json.loads(bytes(perform(Call("compare"), Body.of(posted)).body))
-    read = [each.pop("columns") for each in found["provenance"]]  # type: ignore[attr-defined]
+    read = [each.pop("columns") for each in found["provenance"]]
     assert [[(column["role"], column["name"]) for column in columns] for columns in read] == [
         [(role, f"{file}: {role}") for role in ("score", "member")] for file in ("before", "after")
     ]
@@ -187,149 +149,105 @@ def test_several_files_are_compared_by_their_stems(folder: Path, capsys: Capture
     assert found == asked
 
 
-def test_files_of_one_stem_are_told_apart_by_their_whole_names(folder: Path, capsys: Capture) -> None:
-    found = answered(capsys, "compare", "scores.csv", "scores.parquet")
+def test_files_of_one_stem_are_told_apart_by_their_whole_names(folder: Path) -> None:
+    found = answer("compare scores.csv scores.parquet")
 
-    assert {place["name"] for place in found["ranking"]} == {"scores.csv", "scores.parquet"}  # type: ignore[attr-defined]
-    assert "was given twice" in failed(capsys, "compare", "scores.csv", "scores.csv")
-
-
-def test_files_between_options_are_files(folder: Path, capsys: Capture) -> None:
-    apart = answered(capsys, "compare", "before.csv", "--prior", "0.4", "after.csv", "--no-paired")
-
-    assert apart == answered(capsys, "compare", "--prior", "0.4", "before.csv", "after.csv", "--no-paired")
+    assert {place["name"] for place in found["ranking"]} == {"scores.csv", "scores.parquet"}
+    assert "was given twice" in refused("compare scores.csv scores.csv")
 
 
-def test_a_file_called_like_a_number_can_be_compared_against(folder: Path, capsys: Capture) -> None:
+def test_files_between_options_are_files(folder: Path) -> None:
+    apart = answer("compare before.csv --prior 0.4 after.csv --no-paired")
+
+    assert apart == answer("compare --prior 0.4 before.csv after.csv --no-paired")
+
+
+def test_a_file_called_like_a_number_can_be_compared_against(folder: Path) -> None:
     (folder / "after.csv").rename(folder / "2024.csv")
 
-    found = answered(capsys, "compare", "before.csv", "2024.csv", "--against", "2024")
+    found = answer("compare before.csv 2024.csv --against 2024")
 
-    assert [each["second"] for each in found["differences"]] == ["2024"]  # type: ignore[attr-defined]
-
-
-def test_several_scores_of_one_table_are_compared(folder: Path, capsys: Capture) -> None:
-    found = answered(capsys, "compare", "scores.csv", "--score", "score,loss")
-
-    assert found == service("compare", folder / "scores.csv", score="score,loss")
+    assert [each["second"] for each in found["differences"]] == ["2024"]
 
 
-def test_a_metric_with_parameters_is_asked_as_the_service_has_it(folder: Path, capsys: Capture) -> None:
-    found = answered(capsys, "estimate", "scores.csv", "--metric", "f_beta", "--beta", "2")
-
-    assert found == service(
-        "advantage", folder / "scores.csv", **{"metric.preset": "f_beta", "metric.beta": "2"}
-    )
+def test_a_plan_needs_no_file() -> None:
+    assert "records" in typed("plan --expected 0.1 --max-advantage 0.6").out
+    assert "--expected: is required and missing" in refused("plan")
+    assert "give --max-advantage or --width" in refused("plan --expected 0.05")
 
 
-def test_a_plan_needs_no_file(capsys: Capture) -> None:
-    assert main(["plan", "--expected", "0.05", "--max-advantage", "0.1"]) == 0
-    assert "records" in capsys.readouterr().out
-    assert "--expected: is required and missing" in failed(capsys, "plan")
+@each_case("line, records", [("risk scores.csv", 10), ("risk scores.csv --top 3", 3)])
+def test_ten_records_are_printed_unless_asked_otherwise(folder: Path, line: str, records: int) -> None:
+    table = typed(line).out.partition("\nRecord ")[2].partition("\n\n")[0]
+
+    assert len(table.splitlines()) - 1 == records
+    assert len(answer("risk scores.csv")["records"]["index"]) == 48
 
 
-def _records_in(out: str) -> int:
-    """Rows of the table of records."""
-    table = out.partition("\nRecord ")[2].partition("\n\n")[0]
-    return len(table.splitlines()) - 1
-
-
-def test_ten_records_are_printed_unless_asked_otherwise(folder: Path, capsys: Capture) -> None:
-    main(["risk", "scores.csv"])
-    assert _records_in(capsys.readouterr().out) == 10
-    main(["risk", "scores.csv", "--top", "3"])
-    assert _records_in(capsys.readouterr().out) == 3
-    assert len(answered(capsys, "risk", "scores.csv")["records"]["index"]) == 48  # type: ignore[index]
-
-
-@pytest.mark.parametrize(
-    "name", ["scores.csv", "scores.jsonl", "scores.npy", "scores.arrow", "scores.parquet"]
-)
-def test_a_large_file_is_counted_and_the_counts_are_asked(
-    folder: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
-    counted = answered(capsys, "counts", name)
+@each_case("name", [name for name in FILES if not name.endswith("npz")])
+def test_a_large_file_is_counted_and_the_counts_are_asked(folder: Path, name: str) -> None:
+    counted = answer(f"counts {name}")
     (folder / "counts.json").write_text(json.dumps({"counts": counted["counts"], "max_advantage": 0.1}))
-    expected: Any = answered(capsys, "estimate", "counts.json")
+    expected = answer("estimate counts.json")
     expected["provenance"]["columns"] = counted["columns"]
-    monkeypatch.setattr(run, "LARGE", 100)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(run, "LARGE", 100)
+        done = typed(f"estimate {name} --max-advantage 0.1 --json")
 
-    assert main(["estimate", name, "--max-advantage", "0.1", "--json"]) == 1
-
-    out, err = capsys.readouterr()
-    assert json.loads(out) == expected
-    assert f"{name} is large, so mace counts it while reading" in err
+    assert (done.status, done.answer) == (1, expected)
+    assert f"{name} is large, so mace counts it while reading" in done.err
 
 
-@pytest.mark.parametrize("arguments", [["--estimator", "kde"], ["--unit", "loss"], ["--query", "discrete"]])
-def test_a_large_file_is_held_if_the_records_are_needed(
-    folder: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
-) -> None:
-    expected = answered(capsys, "estimate", "scores.csv", "--score", "score", *arguments)
-    monkeypatch.setattr(run, "LARGE", 100)
-
-    assert answered(capsys, "estimate", "scores.csv", "--score", "score", *arguments) == expected
+@each_case("options", ["--estimator kde", "--unit loss", "--query discrete"])
+def test_a_large_file_is_held_if_the_records_are_needed(folder: Path, options: str) -> None:
+    expected = answer(f"estimate scores.csv --score score {options}")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(run, "LARGE", 100)
+        assert answer(f"estimate scores.csv --score score {options}") == expected
 
 
 def test_large_files_are_counted_before_they_are_compared(
-    folder: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+    folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(run, "LARGE", 100)
 
-    assert main(["compare", "before.csv", "after.csv"]) == 0
+    done = typed("compare before.csv after.csv")
 
-    out, err = capsys.readouterr()
-    assert re.search(r"^before – after ", out, re.MULTILINE)
-    assert err.count("is large") == 2
+    assert done.status == 0
+    assert re.search(r"^before – after ", done.out, re.MULTILINE)
+    assert done.err.count("is large") == 2
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
+@each_case(
+    "line, said",
     [
-        (["scores.csv", "--prior", "2"], "--prior: needs to be less than 1"),
-        (["scores.csv", "--metric", "nosuch", "--beta", "2"], "--metric: needs to be 'accuracy'"),
-        (["scores.csv", "--estimator", "kd"], "--estimator: needs to be 'auto', 'histogram'"),
-        (
-            ["scores.csv", "--estimator", "kde", "--bins", "9"],
-            "scores.csv: --bins applies only to kind histogram or learned, not kde",
-        ),
-        (["scores.csv", "--score", "lost"], "scores.csv: score: no column of the 4 has this name"),
-        (["scores.csv", "plain.npy"], "plain.npy: an array of one dimension is no table"),
-        (["--members", "scores.npy"], "--members and --nonmembers go together"),
-        (["--members", "a", "--nonmembers", "b", "--group", "c"], "--group is not an option"),
-        (["request.json", "--score", "x"], "--score: a JSON request has no columns"),
-        (["scores.csv", "--format", "tsvv"], "did you mean tsv?"),
-        (["scores.csv", "--piror", "1"], "--piror is not an option; did you mean --prior?"),
-        (["plain.npy"], "members: an array of one dimension needs --member-count N"),
-        (["nofile.csv"], "nofile.csv: No such file or directory"),
-        (["."], "bad.csv: score: row 1 is text"),
-        (["empty.csv"], "empty.csv: empty"),
-        (["rubbish.csv"], "rubbish.csv: "),
-        (["bad.csv"], "bad.csv: score: row 1 "),
-        (["wide.csv"], "wide.csv: "),
-        (["scores.csv", "-o", "answer.txt"], "answer.txt: the answer is written as .json, .html"),
-        (["scores.csv", "-o", "there/answer.json"], "there is no such folder"),
-        (["scores.csv", "-o", "request.json"], "request.json: is there already; --overwrite replaces it"),
+        ("scores.csv plain.npy", "plain.npy: an array of one dimension is no table"),
+        ("plain.npy", "members: an array of one dimension needs --member-count N"),
+        ("nofile.csv", "nofile.csv: No such file or directory"),
+        (".", "bad.csv: score: row 1 is text"),
+        ("empty.csv", "empty.csv: empty"),
+        ("rubbish.csv", "rubbish.csv: "),
+        ("bad.csv", "bad.csv: score: row 1 "),
+        ("wide.csv", "wide.csv: "),
     ],
 )
-def test_what_is_wrong_is_said(folder: Path, capsys: Capture, arguments: list[str], said: str) -> None:
+def test_what_is_wrong_with_a_file_is_said(folder: Path, line: str, said: str) -> None:
+    """What is wrong with a line stands in the transcripts of tests/goldens."""
     np.save(folder / "plain.npy", np.arange(20.0))
     (folder / "empty.csv").touch()
     (folder / "rubbish.csv").write_bytes(np.random.default_rng(0).bytes(3000))
     (folder / "bad.csv").write_text("score,member\n0.25,1\nabc,0\n")
     (folder / "wide.csv").write_text("x" * 2_000_000 + ",member\n0.25,1\n")
 
-    error = failed(capsys, "estimate", *arguments)
+    problem = refused(f"estimate {line}")
 
-    assert said in error
-    assert len(error) < 1500
-    assert "abc" not in error
+    assert said in problem
+    assert len(problem) < 1500
+    assert "abc" not in problem
 
 
-@pytest.mark.parametrize("name", ["scores.pkl", "model.joblib", "net.pt", "scores.csv.gz", "objects.npy"])
-def test_a_pickle_is_refused_by_its_name_and_what_to_write_is_said(
-    folder: Path, capsys: Capture, name: str
-) -> None:
+@each_case("name", ["scores.pkl", "model.joblib", "net.pt", "scores.csv.gz", "objects.npy"])
+def test_a_pickle_is_refused_by_its_name_and_what_to_write_is_said(folder: Path, name: str) -> None:
     content = pickle.dumps({"members": MEMBERS, "nonmembers": NONMEMBERS})
     if name == "objects.npy":
         np.save(folder / name, np.array([*MEMBERS, None], dtype=object), allow_pickle=True)
@@ -338,102 +256,66 @@ def test_a_pickle_is_refused_by_its_name_and_what_to_write_is_said(
     else:
         (folder / name).write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
 
-    alone = failed(capsys, "estimate", name)
-    of_one_side = failed(capsys, "estimate", "--members", name, "--nonmembers", "scores.npy")
-
-    for error in (alone, of_one_side):
-        assert error.startswith(f"mace estimate: {name}: ")
-        assert "mace never opens one" in error
-        assert "numpy.savez('scores.npz', members=a, nonmembers=b)" in error
+    for line in (f"estimate {name}", f"estimate --members {name} --nonmembers scores.npy"):
+        said = refused(line)
+        assert said.startswith(f"mace estimate: {name}: ")
+        assert "mace never opens one" in said
+        assert "numpy.savez('scores.npz', members=a, nonmembers=b)" in said
 
 
 HOSTILE = "a\n\x1b[31mb\u202ec\x9bd.csv"
 
 
-@pytest.mark.parametrize(
-    "arguments", [[HOSTILE, "--score", "x"], ["no" + HOSTILE], [f"--{HOSTILE}"], ["-o", HOSTILE]]
-)
-def test_no_name_reaches_the_terminal_raw(folder: Path, capsys: Capture, arguments: list[str]) -> None:
+@each_case("words", [[HOSTILE, "--score", "x"], ["no" + HOSTILE], [f"--{HOSTILE}"], ["-o", HOSTILE]])
+def test_no_name_reaches_the_terminal_raw(folder: Path, words: list[str]) -> None:
     (folder / HOSTILE).write_bytes((folder / "scores.csv").read_bytes())
 
-    error = failed(capsys, "estimate", *arguments)
+    said = refused("estimate", *words)
 
-    assert not set("\x1b\u202e\x9b") & set(error)
-    assert r"a\n\x1b[31mb\u202ec\x9bd" in error
+    assert not set("\x1b\u202e\x9b") & set(said)
+    assert r"a\n\x1b[31mb\u202ec\x9bd" in said
 
 
-def test_labels_are_printed_as_what_they_are(folder: Path, capsys: Capture) -> None:
+def test_labels_are_printed_as_what_they_are(folder: Path) -> None:
     text = (folder / "scores.csv").read_text().replace("child", "\x1b]0;\x9btitle\x7f")
     (folder / "labels.csv").write_text(text)
 
-    assert main(["risk", "labels.csv", "--group", "group"]) == 0
-    printed = capsys.readouterr().out
-    assert main(["risk", "labels.csv", "--group", "group", "--json"]) == 0
-    as_json = capsys.readouterr().out
+    printed, as_json = (typed(f"risk labels.csv --group group {more}") for more in ("", "--json"))
 
-    assert "\n\\x1b]0;\\x9btitle\\x7f " in printed
-    assert not set("\x1b\x9b\x7f") & set(printed + as_json)
-    assert {group["label"] for group in json.loads(as_json)["groups"]} == {"adult", "\x1b]0;\x9btitle\x7f"}
+    assert "\n\\x1b]0;\\x9btitle\\x7f " in printed.out
+    assert not set("\x1b\x9b\x7f") & set(printed.out + as_json.out)
+    assert {group["label"] for group in as_json.answer["groups"]} == {"adult", "\x1b]0;\x9btitle\x7f"}
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "scores.csv",
-        "scores.jsonl",
-        "scores.npy",
-        "scores.npz",
-        "scores.arrow",
-        "scores.parquet",
-        "request.json",
-    ],
-)
+@pytest.mark.parametrize("name", [*FILES, "request.json"])
 def test_a_damaged_file_is_refused_or_answered_and_never_our_mistake(
-    folder: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch, name: str
+    folder: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     rng = np.random.default_rng(0)
     whole = (folder / name).read_bytes()
     np.save(folder / "n.npy", np.array(NONMEMBERS))
-    for i in range(40):
+    for i in range(20):
         monkeypatch.setattr(run, "LARGE", (10**9, 10)[i % 2])
         data = bytearray(whole)
         for place in rng.integers(len(data), size=1 + i % 5):
             data[place] = rng.integers(256)
         (folder / f"damaged-{name}").write_bytes(data[: rng.integers(1, len(data))] if i % 3 == 0 else data)
-        for arguments in (
-            ["estimate", f"damaged-{name}"],
-            ["risk", "--members", f"damaged-{name}", "--nonmembers", "n.npy"],
-        ):
-            status = main(arguments)
-            err = capsys.readouterr().err
-            assert status in (0, 2), err
-            assert len(err) < 1500
-            assert err.isprintable() or set(err) - {"\n"} <= set(filter(str.isprintable, err))
+        for line in (f"estimate damaged-{name}", f"risk --members damaged-{name} --nonmembers n.npy"):
+            done = typed(line)
+            assert done.status in (0, 2), done.err
+            assert len(done.err) < 1500
+            assert done.err.isprintable() or set(done.err) - {"\n"} <= set(filter(str.isprintable, done.err))
 
 
-@pytest.mark.usefixtures("folder")
-@pytest.mark.parametrize(
-    "asked",
-    [("estimate", "scores.csv"), ("report", "scores.csv"), ("plan", "--expected", "0.05")],
-    ids=lambda asked: str(asked[0]),
-)
+@each_case("line", ["estimate scores.csv", "report scores.csv", "plan --expected 0.5"])
 def test_a_limit_of_the_advantage_has_one_name_and_the_former_one_says_the_same(
-    capsys: pytest.CaptureFixture[str], asked: tuple[str, ...]
+    folder: Path, line: str
 ) -> None:
-    found = answered(capsys, *asked, "--max-advantage", "0.1")
-
-    assert answered(capsys, *asked, "--threshold", "0.1") == found
-    with pytest.raises(SystemExit):
-        main([asked[0], "--help"])
-    said = capsys.readouterr().out
+    assert answer(f"{line} --threshold 0.1") == answer(f"{line} --max-advantage 0.1")
+    said = typed(f"{line.split(maxsplit=1)[0]} --help").out
     assert "--max-advantage" in said
     assert "--threshold" not in said
 
 
-@pytest.mark.usefixtures("folder")
-def test_the_threshold_of_risk_is_no_limit_of_the_advantage(capsys: pytest.CaptureFixture[str]) -> None:
-    found = answered(capsys, "risk", "scores.csv", "--threshold", "0.3")
-
-    assert found["flags"]["threshold"] == 0.3
-    assert main(["plan", "--expected", "0.05"]) == 2
-    assert "give --max-advantage or --width" in capsys.readouterr().err
+def test_the_threshold_of_risk_is_no_limit_of_the_advantage(folder: Path) -> None:
+    assert answer("risk scores.csv --threshold 0.3")["flags"]["threshold"] == 0.3

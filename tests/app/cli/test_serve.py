@@ -6,69 +6,91 @@ import json
 import os
 import signal
 import socket
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.app.cli.files import Done, typed
 from tests.app.running import PATIENCE, SERVE, Running, running, start, until
+from tests.cases import each_case
 
 KEY = "correct-horse-battery-staple"
 SCORE = "0.12345678"
+BEARER = {"Authorization": f"Bearer {KEY}"}
 
 
-def refused(folder: Path, **settings: str) -> tuple[int, str]:
-    with start(folder, SERVE, **settings) as process:
-        status = process.wait(PATIENCE)
-    assert (folder / "stdout").read_text() == ""
-    return status, (folder / "stderr").read_text()
-
-
-def test_it_says_where_it_is_once_it_is_there(tmp_path: Path) -> None:
-    with running(tmp_path) as service:
-        assert service.ask("/healthz").status == 200
-        assert f"Swagger UI: http://127.0.0.1:{service.port}/docs\n" in service.said()
-        assert service.ask("/docs").status == 200
-
-
-def test_it_is_ready_once_its_workers_are_up(tmp_path: Path) -> None:
-    with running(tmp_path) as service:
-        until(lambda: service.ask("/readyz").status == 200)
-
-        assert "mace_workers 1.0" in service.ask("/metrics").body.decode()
-
-
-def test_it_listens_where_its_options_say_whatever_the_environment_says(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """A service that is told where to listen by its options, and by the environment elsewhere; it logs as text."""
     options = ("--host", "127.0.0.1", "--port", "0")
-    with running(tmp_path, (*SERVE, *options), port="1", host="192.0.2.1") as service:
-        assert service.port > 1
-        assert service.ask("/healthz").status == 200
+    settings = {"port": "1", "host": "192.0.2.1", "workres": "3", "log_format": "text"}
+    with running(tmp_path_factory.mktemp("plain"), (*SERVE, *options), **settings) as service:
+        yield service
 
 
-@pytest.mark.parametrize(
-    ("options", "why"),
-    [
-        (("--port", "70000"), "--port: Input should be less than or equal to 65535"),
-        (("--port", "http"), "--port: Input should be a valid integer"),
-        (("--host", "0.0.0.0"), "the host is not an address of this machine alone, and there is no key"),
-    ],
-)
-def test_options_that_cannot_be_used_are_refused_by_their_names(
-    tmp_path: Path, options: tuple[str, str], why: str
-) -> None:
-    with start(tmp_path, (*SERVE, *options)) as process:
-        status = process.wait(PATIENCE)
-
-    assert status == 2
-    assert why in (tmp_path / "stderr").read_text()
+@pytest.fixture(scope="module")
+def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """A service beyond this machine, with its key in a file, that says all it can."""
+    folder = tmp_path_factory.mktemp("guarded")
+    (folder / "key").write_text(KEY + "\n")
+    with running(folder, host="0.0.0.0", api_key_file=str(folder / "key"), log_level="debug") as service:
+        yield service
 
 
-@pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGINT])
-def test_it_ends_well_when_told_to(tmp_path: Path, sent: signal.Signals) -> None:
-    with running(tmp_path) as service:
-        service.process.send_signal(sent)
+def test_it_listens_where_its_options_say_and_says_where_it_is(plain: Running) -> None:
+    assert plain.port > 1
+    assert plain.ask("/healthz").status == 200
+    assert f"Swagger UI: http://127.0.0.1:{plain.port}/docs\n" in plain.said()
+    assert plain.ask("/docs").status == 200
+    assert "MACE_WORKRES is not a setting; did you mean MACE_WORKERS?" in plain.said()
 
-        assert service.process.wait(PATIENCE) == 0
-        assert "Traceback" not in service.said() + service.logged()
+
+def test_it_is_ready_once_its_workers_are_up(plain: Running) -> None:
+    until(lambda: plain.ask("/readyz").status == 200)
+
+    assert "mace_workers 1.0" in plain.ask("/metrics").body.decode()
+
+
+def test_with_a_key_only_who_has_it_is_answered(guarded: Running) -> None:
+    assert guarded.ask("/version").status == 401
+    assert guarded.ask("/version", headers=BEARER).status == 200
+    assert guarded.ask("/healthz").status == 200
+
+
+def test_it_ends_well_when_told_to_and_no_worker_outlives_it(plain: Running) -> None:
+    until(lambda: plain.ask("/readyz").status == 200)
+    children = descendants(plain.process.pid)
+    plain.ask("/version", headers={"X-Request-ID": "mine-1"})
+
+    assert plain.stop() == 0
+
+    assert children
+    until(lambda: not any(Path(f"/proc/{child}").exists() for child in children))
+    assert "Traceback" not in plain.said() + plain.logged()
+    (line,) = (line for line in plain.logged().splitlines() if "mine-1" in line)
+    told = " INFO app.access request request_id=mine-1 client=127.0.0.1 method=GET route=/version status=200 "
+    assert told in line
+
+
+def test_logs_name_requests_and_hold_neither_scores_nor_keys_nor_queries(guarded: Running) -> None:
+    body = json.dumps({"members": [float(SCORE)] * 50, "nonmembers": [0.5] * 50}).encode()
+    headers = {**BEARER, "X-Request-ID": "mine-1", "Content-Type": "application/json"}
+    guarded.ask(f"/v1/advantage?prior={SCORE}", "POST", body, headers)
+    guarded.ask(f"/nowhere/{SCORE}?score={SCORE}", headers={"Authorization": f"Bearer {KEY}x"})
+    guarded.send(f"GET /{SCORE} HTTP/9\r\nAuthorization: Bearer {KEY}\r\n\r\n".encode())
+    guarded.process.send_signal(signal.SIGINT)
+    assert guarded.process.wait(PATIENCE) == 0
+
+    told = [json.loads(line) for line in guarded.logged().splitlines()]
+    (mine,) = (line for line in told if line["event"] == "request" and line.get("request_id") == "mine-1")
+    assert (mine["method"], mine["route"], mine["bytes_in"]) == ("POST", "/v1/advantage", len(body))
+    assert {"bad-request", "unauthorized"} <= {line.get("problem") for line in told}
+    for output in (guarded.logged(), guarded.said()):
+        assert SCORE not in output
+        assert KEY not in output
+        assert "nowhere" not in output
+        assert "Traceback" not in output
 
 
 def test_at_its_end_it_finishes_what_is_under_way_and_takes_nothing_new(
@@ -108,73 +130,52 @@ def test_what_outlasts_the_drain_limit_is_told_so(tmp_path: Path, monkeypatch: p
         assert service.process.wait(PATIENCE) == 0
 
 
-def test_logs_name_requests_and_hold_neither_scores_nor_keys_nor_queries(tmp_path: Path) -> None:
-    body = json.dumps({"members": [float(SCORE)] * 50, "nonmembers": [0.5] * 50}).encode()
-    with running(tmp_path, api_key=KEY, log_level="debug") as service:
-        bearer = {
-            "Authorization": f"Bearer {KEY}",
-            "X-Request-ID": "mine-1",
-            "Content-Type": "application/json",
-        }
-        service.ask(f"/v1/advantage?prior={SCORE}", "POST", body, bearer)
-        service.ask(f"/nowhere/{SCORE}?score={SCORE}", headers={"Authorization": f"Bearer {KEY}x"})
-        service.send(f"GET /{SCORE} HTTP/9\r\nAuthorization: Bearer {KEY}\r\n\r\n".encode())
-        assert service.stop() == 0
-
-    told = [json.loads(line) for line in service.logged().splitlines()]
-    (mine,) = (line for line in told if line["event"] == "request" and line.get("request_id") == "mine-1")
-    assert (mine["method"], mine["route"], mine["bytes_in"]) == ("POST", "/v1/advantage", len(body))
-    assert {"bad-request", "unauthorized"} <= {line.get("problem") for line in told}
-    for output in (service.logged(), service.said()):
-        assert SCORE not in output
-        assert KEY not in output
-        assert "nowhere" not in output
+# --- what does not start ----------------------------------------------------------------------------------------
 
 
-def test_logs_are_text_if_told_so(tmp_path: Path) -> None:
-    with running(tmp_path, log_format="text") as service:
-        service.ask("/version", headers={"X-Request-ID": "mine-1"})
-        service.stop()
-
-    (line,) = (line for line in service.logged().splitlines() if "mine-1" in line)
-    assert (
-        " INFO app.access request request_id=mine-1 client=127.0.0.1 method=GET route=/version status=200 "
-        in line
-    )
+def serve(line: str = "", **settings: str) -> Done:
+    """What is said in this process, which is for settings that are refused before anything listens."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in [name for name in os.environ if name.startswith("MACE_")]:
+            patch.delenv(name)
+        for name, value in settings.items():
+            patch.setenv(f"MACE_{name.upper()}", value)
+        return typed(f"serve {line}")
 
 
-def test_with_a_key_in_a_file_only_who_has_it_is_answered(tmp_path: Path) -> None:
-    (tmp_path / "key").write_text(KEY + "\n")
-    with running(tmp_path, api_key_file=str(tmp_path / "key")) as service:
-        assert service.ask("/version").status == 401
-        assert service.ask("/version", headers={"Authorization": f"Bearer {KEY}"}).status == 200
-        assert service.ask("/healthz").status == 200
+@each_case(
+    "line, why",
+    [
+        ("--port 70000", "--port: Input should be less than or equal to 65535"),
+        ("--port http", "--port: Input should be a valid integer"),
+        ("--host 0.0.0.0", "the host is not an address of this machine alone, and there is no key"),
+    ],
+)
+def test_options_that_cannot_be_used_are_refused_by_their_names(line: str, why: str) -> None:
+    done = serve(line)
+
+    assert (done.status, done.out) == (2, "")
+    assert why in done.err
 
 
-def test_beyond_this_machine_it_does_not_start_without_a_key(tmp_path: Path) -> None:
-    status, said = refused(tmp_path, host="0.0.0.0")
+@each_case("settings", [{"api_key": "sesame"}, {"port": "sesame"}, {"otlp_endpoint": "sesame"}])
+def test_a_bad_setting_is_a_readable_line_without_its_value(settings: dict[str, str]) -> None:
+    done = serve(**settings)
 
-    assert status == 2
-    assert "MACE_API_KEY" in said
-    assert "MACE_OPEN_TO_EVERYONE=true" in said
-    assert "Traceback" not in said
-
-
-def test_beyond_this_machine_it_starts_with_one(tmp_path: Path) -> None:
-    with running(tmp_path, host="0.0.0.0", api_key=KEY) as service:
-        assert service.ask("/version").status == 401
+    assert (done.status, done.out) == (2, "")
+    assert done.err.splitlines()[0] == "mace cannot start:"
+    assert f"MACE_{next(iter(settings)).upper()}" in done.err
+    for word in ("sesame", "pydantic", "Traceback"):
+        assert word not in done.err
 
 
-@pytest.mark.parametrize("settings", [{"api_key": "sesame"}, {"port": "sesame"}, {"otlp_endpoint": "sesame"}])
-def test_a_bad_setting_is_a_readable_line_without_its_value(tmp_path: Path, settings: dict[str, str]) -> None:
-    status, said = refused(tmp_path, **settings)
+def test_beyond_this_machine_it_does_not_start_without_a_key() -> None:
+    done = serve(host="0.0.0.0")
 
-    assert status == 2
-    assert said.splitlines()[0] == "mace cannot start:"
-    assert f"MACE_{next(iter(settings)).upper()}" in said
-    assert "sesame" not in said
-    assert "pydantic" not in said
-    assert "Traceback" not in said
+    assert (done.status, done.out) == (2, "")
+    assert "MACE_API_KEY" in done.err
+    assert "MACE_OPEN_TO_EVERYONE=true" in done.err
+    assert "Traceback" not in done.err
 
 
 def test_a_port_that_is_taken_is_said(tmp_path: Path) -> None:
@@ -186,21 +187,6 @@ def test_a_port_that_is_taken_is_said(tmp_path: Path) -> None:
 
     assert status == 1
     assert "address already in use" in (tmp_path / "stdout").read_text()
-
-
-def test_a_variable_that_is_no_setting_is_reported(tmp_path: Path) -> None:
-    with running(tmp_path, workres="3") as service:
-        assert "MACE_WORKRES is not a setting; did you mean MACE_WORKERS?" in service.said()
-
-
-def test_no_worker_outlives_the_service(tmp_path: Path) -> None:
-    with running(tmp_path) as service:
-        until(lambda: service.ask("/readyz").status == 200)
-        children = descendants(service.process.pid)
-        service.stop()
-
-    assert children
-    until(lambda: not any(Path(f"/proc/{child}").exists() for child in children))
 
 
 def reachable(service: Running) -> bool:

@@ -13,14 +13,13 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from app.cli import main
 from estimators.model import shadow_scores
 from estimators.queries import shadows
 from estimators.riskiest import compare_queries
 from estimators.sample.scores import Query, Scores
-from tests.app.cli.files import answered, signals
+from tests.app.cli.files import answer, refused, signals, typed
+from tests.cases import each_case
 
-Capture = pytest.CaptureFixture[str]
 QUERIES = ["lira_online", "lira_offline", "rmia", "calibrated_loss"]
 
 
@@ -29,22 +28,10 @@ def arrays() -> dict[str, Any]:
         return {name: file[name] for name in file.files}
 
 
-def failed(capsys: Capture, *arguments: str) -> str:
-    try:
-        status = main(["shadows", *arguments])
-    except SystemExit as end:
-        status = int(str(end.code))
-    out, err = capsys.readouterr()
-    assert (status, out) == (2, "")
-    assert "Traceback" not in err
-    return err
-
-
-def printed(capsys: Capture, *arguments: str, status: int = 0) -> str:
-    assert main(["shadows", *arguments]) == status
-    out, err = capsys.readouterr()
-    assert err == ""
-    return out
+def printed(line: str, status: int = 0) -> str:
+    done = typed(f"shadows {line}")
+    assert (done.status, done.err) == (status, "")
+    return done.out
 
 
 def test_scores_are_those_of_the_library_in_every_form(folder: Path) -> None:
@@ -57,7 +44,7 @@ def test_scores_are_those_of_the_library_in_every_form(folder: Path) -> None:
         "calibrated_loss": shadows.calibrated_loss(own, theirs, given["membership"]),
     }
     for name in ("out.csv", "out.jsonl", "out.parquet", "out.npz"):
-        assert main(["shadows", "signals.npz", "--scale", "logit", "-o", name, "-q"]) == 0
+        assert typed(f"shadows signals.npz --scale logit -o {name} -q").status == 0
 
     with Path("out.csv").open(newline="") as file:
         rows = [*csv.DictReader(file)]
@@ -73,7 +60,7 @@ def test_scores_are_those_of_the_library_in_every_form(folder: Path) -> None:
     assert [line["group"] for line in lines] == given["group"].tolist()
 
 
-def test_each_query_has_a_line_and_all_intervals_hold_together(folder: Path, capsys: Capture) -> None:
+def test_each_query_has_a_line_and_all_intervals_hold_together(folder: Path) -> None:
     given = arrays()
     member = given["member"]
     scores, _ = shadow_scores(given["target"], given["signals"], given["membership"], scale="logit")
@@ -81,7 +68,7 @@ def test_each_query_has_a_line_and_all_intervals_hold_together(folder: Path, cap
         name: Scores.of(each[member], each[~member], Query.CONTINUOUS) for name, each in scores.items()
     }
 
-    out = printed(capsys, "signals.npz", "--scale", "logit", "--max-advantage", "0.1", status=1)
+    out = printed("signals.npz --scale logit --max-advantage 0.1", status=1)
 
     comparison = compare_queries(queries)
     assert comparison.sentence in out
@@ -91,26 +78,26 @@ def test_each_query_has_a_line_and_all_intervals_hold_together(folder: Path, cap
     assert "\nnot asked: quantile_regression needs features, " in out
 
 
-@pytest.mark.parametrize("suffix", ["csv", "npz"])
-def test_the_table_is_read_by_the_questions(folder: Path, capsys: Capture, suffix: str) -> None:
-    lines = printed(capsys, "signals.npz", "--scale", "logit", "-o", f"out.{suffix}").splitlines()
+@each_case("suffix", ["csv", "npz"])
+def test_the_table_is_read_by_the_questions(folder: Path, suffix: str) -> None:
+    lines = printed(f"signals.npz --scale logit -o out.{suffix}").splitlines()
 
     name = re.fullmatch(rf"next: mace report out.{suffix} --score (\w+)", lines[-1])
     assert name is not None
     assert lines[1].split()[0] == name[1]
-    answer: Any = answered(capsys, "report", f"out.{suffix}", "--score", name[1], "--group", "group")
-    assert answer["result"]["advantage"]["lower"] > 0
-    assert main(["compare", f"out.{suffix}", "--score", ",".join(QUERIES)]) == 0
+    found = answer(f"report out.{suffix} --score {name[1]} --group group")
+    assert found["result"]["advantage"]["lower"] > 0
+    assert typed(f"compare out.{suffix} --score {','.join(QUERIES)}").status == 0
 
 
-def test_what_a_scale_is_decides_what_is_asked(folder: Path, capsys: Capture) -> None:
+def test_what_a_scale_is_decides_what_is_asked(folder: Path) -> None:
     given = arrays()
     logs = {name: 0.0 - np.logaddexp(0.0, -given[name]) for name in ("target", "signals")}
     np.savez("logs.npz", **{**given, **logs})
 
-    plain = printed(capsys, "signals.npz")
+    plain = printed("signals.npz")
     for name, scale in (("signals", "logit"), ("logs", "log")):
-        assert main(["shadows", f"{name}.npz", "--scale", scale, "-o", f"{name}.jsonl", "-q"]) == 0
+        assert typed(f"shadows {name}.npz --scale {scale} -o {name}.jsonl -q").status == 0
 
     assert "not asked: rmia needs probabilities; say --scale logit or log" in plain
     a, b = (
@@ -119,10 +106,10 @@ def test_what_a_scale_is_decides_what_is_asked(folder: Path, capsys: Capture) ->
     )
     for query in QUERIES:
         assert np.allclose([row[query] for row in a], [row[query] for row in b], rtol=1e-6, atol=1e-9)
-    assert "record" in failed(capsys, "signals.npz", "--scale", "log")
+    assert "record" in refused("shadows signals.npz --scale log")
 
 
-def test_quantile_regression_is_asked_where_its_arrays_are(folder: Path, capsys: Capture) -> None:
+def test_quantile_regression_is_asked_where_its_arrays_are(folder: Path) -> None:
     rng = np.random.default_rng(0)
     given = arrays()
     more = {
@@ -133,33 +120,33 @@ def test_quantile_regression_is_asked_where_its_arrays_are(folder: Path, capsys:
     np.savez("more.npz", **given, **more)
     np.savez("less.npz", **given, features=more["features"])
 
-    assert main(["shadows", "more.npz", "-o", "out.jsonl", "-q"]) == 0
+    assert typed("shadows more.npz -o out.jsonl -q").status == 0
 
     rows = [json.loads(line) for line in Path("out.jsonl").read_text().splitlines()]
     expected = shadows.quantile_regression(
         more["features"], given["target"], more["calibration_features"], more["calibration_signal"]
     )
     assert [row["quantile_regression"] for row in rows] == expected.tolist()
-    assert "calibration_features: no array has this name" in failed(capsys, "less.npz")
+    assert "calibration_features: no array has this name" in refused("shadows less.npz")
 
 
-def test_shadows_of_one_side_are_worth_a_word(folder: Path, capsys: Capture) -> None:
+def test_shadows_of_one_side_are_worth_a_word(folder: Path) -> None:
     given = arrays()
     np.savez("aside.npz", **{**given, "membership": given["membership"] & ~given["member"]})
     del given["membership"]
     np.savez("none.npz", **given)
 
-    aside = printed(capsys, "aside.npz", "--scale", "logit")
+    aside = printed("aside.npz --scale logit")
 
     assert (
         "note: members are in 0% of the shadows and nonmembers in 50%: shadows that are not drawn from both"
         in aside
     )
     assert "lira_online needs several shadows" in aside
-    assert "note: members are in" not in printed(capsys, "none.npz", "--scale", "logit")
+    assert "note: members are in" not in printed("none.npz --scale logit")
 
 
-def test_records_without_their_shadows_are_left_out_and_counted(folder: Path, capsys: Capture) -> None:
+def test_records_without_their_shadows_are_left_out_and_counted(folder: Path) -> None:
     """Every shadow on its own random half: of 8 shadows a record in 128 lacks those with it, or those without."""
     rng = np.random.default_rng(8)
     membership = rng.random((8, 1000)) < 0.5
@@ -172,7 +159,7 @@ def test_records_without_their_shadows_are_left_out_and_counted(folder: Path, ca
     lacking = [k for k in range(1000) if membership[:, k].sum() in (0, 8)]
     assert len(lacking) == 5
 
-    out = printed(capsys, "own.npz", "--scale", "logit", "-o", "own.csv")
+    out = printed("own.npz --scale logit -o own.csv")
 
     assert "\nnote: 5 of 1,000 records left out: no shadow was trained on them, or every one was" in out
     assert "\nlira_online " in out
@@ -184,12 +171,12 @@ def test_records_without_their_shadows_are_left_out_and_counted(folder: Path, ca
     assert [float(row["lira_online"]) for row in rows] == pytest.approx(expected["lira_online"])
 
 
-def test_too_few_records_with_their_shadows_are_refused(folder: Path, capsys: Capture) -> None:
+def test_too_few_records_with_their_shadows_are_refused(folder: Path) -> None:
     given = arrays()
     every = given["membership"] | (np.arange(240) < 140)
     np.savez("every.npz", **{**given, "membership": every})
 
-    error = failed(capsys, "every.npz")
+    error = refused("shadows every.npz")
 
     of = int(given["member"].sum())
     left = int((given["member"] & (np.arange(240) >= 140)).sum())
@@ -199,9 +186,9 @@ def test_too_few_records_with_their_shadows_are_refused(folder: Path, capsys: Ca
     )
 
 
-def test_two_queries_of_one_order_are_asked_once(folder: Path, capsys: Capture) -> None:
+def test_two_queries_of_one_order_are_asked_once(folder: Path) -> None:
     """As they come, LiRA by one deviation for all records is calibrated loss on another scale."""
-    out = printed(capsys, "signals.npz", "-o", "out.csv")
+    out = printed("signals.npz -o out.csv")
 
     assert "\nnot asked: calibrated_loss orders records as lira_offline does\n" in out
     assert set(re.findall(r"^(\w+) +\d\.\d{3}  ", out, re.MULTILINE)) == {"lira_online", "lira_offline"}
@@ -222,29 +209,13 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
-@pytest.mark.parametrize("name", WRONG)
-def test_what_is_wrong_is_said(folder: Path, capsys: Capture, name: str) -> None:
-    changes, said = WRONG[name]
+@each_case("changes, said", WRONG.values())
+def test_what_is_wrong_is_said(folder: Path, changes: dict[str, Any], said: str) -> None:
     given = {key: value for key, value in {**arrays(), **changes}.items() if value is not None}
     np.savez("wrong.npz", **given)
 
-    error = failed(capsys, "wrong.npz", "-o", "out.csv")
+    error = refused("shadows wrong.npz -o out.csv")
 
     assert error.startswith("mace shadows: wrong.npz: ")
     assert said in error
     assert not Path("out.csv").exists()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["scores.csv"], "scores.csv: the input is not NPZ"),
-        (["signals.npz", "--scale", "odds"], "--scale: needs to be one of logit, log, plain"),
-        (["signals.npz", "--max-advantage", "2"], "--max-advantage: needs a number from -1 to 1"),
-        (["signals.npz", "-o", "out.txt"], "out.txt: the answer is written as .csv"),
-        (["signals.npz", "-o", "scores.csv"], "scores.csv: is there already"),
-        ([], "FILE"),
-    ],
-)
-def test_misuse_is_said(folder: Path, capsys: Capture, arguments: list[str], said: str) -> None:
-    assert said in failed(capsys, *arguments)

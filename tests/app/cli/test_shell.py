@@ -1,8 +1,7 @@
-"""The command as others meet it: processes, pipes, terminals, signals."""
+"""The command as others meet it: a process with pipes, terminals and signals, which does what it does in this one."""
 
 from __future__ import annotations
 
-import json
 import os
 import pty
 import re
@@ -12,14 +11,40 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from app.cli.commands import QUESTIONS
-from tests.app.cli.files import COMMAND, HUMBLE, mace
+from app.cli.commands import QUESTIONS, THEORY
+from app.cli.gate import GATE
+from tests.app.cli.files import COMMAND, HUMBLE, process, refused, typed
+from tests.cases import each_case
 
 DEADLINE = 60.0
 HEAVY = ("numpy", "scipy", "pyarrow", "pydantic", "fastapi", "uvicorn")
+WEB = (
+    "fastapi",
+    "starlette",
+    "uvicorn",
+    "httptools",
+    "pydantic_settings",
+    "cryptography",
+    "prometheus_client",
+)
+needs_full = pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+
+
+def ended(*words: str, **streams: Any) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*COMMAND, *words], text=True, timeout=DEADLINE, check=False, **streams)
+
+
+def told(script: str, *words: str) -> str:
+    """What a program prints."""
+    done = subprocess.run(
+        [sys.executable, "-c", script, *words], capture_output=True, text=True, timeout=DEADLINE, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 def read_until(descriptor: int, wanted: bytes) -> bytes:
@@ -35,59 +60,43 @@ def read_until(descriptor: int, wanted: bytes) -> bytes:
     return seen
 
 
-def test_an_answer_is_on_standard_output_and_nothing_on_standard_error(folder: Path) -> None:
-    done = mace("estimate", "scores.csv", "--max-advantage", "0.1", folder=folder)
+@each_case(
+    "line",
+    [
+        "gate scores.csv --max-advantage 0.1 -o gate.json --overwrite",
+        "gate scores.csv --max-advantage 0.6 --json",
+        "estimate scores.csv --piror 1",
+        "help gate",
+        "help nothing",
+        "estimat",
+    ],
+)
+def test_a_process_ends_and_prints_as_the_command_does_here(folder: Path, line: str) -> None:
+    here = typed(line)
 
-    assert done.returncode == 1
-    assert done.stderr == ""
-    assert "\nFail: with 95% confidence the advantage is at least" in done.stdout
+    assert process(line) == here
+    assert here.status == 0 or here.err or here.out
 
 
-def test_scores_are_piped_in(folder: Path) -> None:
-    expected = json.loads(mace("estimate", "scores.parquet", "--json", folder=folder).stdout)
+def test_standard_input_is_a_pipe_a_file_or_nothing(folder: Path) -> None:
+    expected = typed("estimate scores.parquet --json")
+    piped = (folder / "scores.parquet").read_bytes()
 
-    for arguments in (["estimate"], ["estimate", "-"]):
-        done = mace(*arguments, "--json", folder=folder, stdin=(folder / "scores.parquet").read_bytes())
-        assert json.loads(done.stdout) == expected
-
-
-def test_standard_input_may_be_a_file(folder: Path) -> None:
+    assert process("estimate --json", stdin=piped) == expected
+    assert typed("estimate - --json", stdin=piped) == expected
     with (folder / "scores.npy").open("rb") as file:
-        done = subprocess.run(
-            [*COMMAND, "estimate"],
-            cwd=folder,
-            stdin=file,
-            capture_output=True,
-            text=True,
-            timeout=DEADLINE,
-            check=False,
-        )
-
-    assert (done.returncode, done.stderr) == (0, "")
-    assert re.search(r"^Member records +24  and 24 nonmember records$", done.stdout, re.MULTILINE)
-
-
-def test_nothing_piped_in_is_said(folder: Path) -> None:
-    done = mace("estimate", folder=folder)
-
-    assert (done.returncode, done.stderr) == (
-        2,
-        "mace estimate: standard input: empty; look at what was to write it\n",
+        of_file = ended("estimate", stdin=file, capture_output=True)
+    assert (of_file.returncode, of_file.stderr) == (0, "")
+    assert re.search(r"^Member records +24  and 24 nonmember records$", of_file.stdout, re.MULTILINE)
+    assert refused("estimate", stdin=b"") == (
+        "mace estimate: standard input: empty; look at what was to write it\n"
     )
 
 
 def test_without_a_file_on_a_terminal_it_says_what_to_do(folder: Path) -> None:
     ours, theirs = pty.openpty()
     try:
-        done = subprocess.run(
-            [*COMMAND, "estimate"],
-            cwd=folder,
-            stdin=theirs,
-            capture_output=True,
-            text=True,
-            timeout=DEADLINE,
-            check=False,
-        )
+        done = ended("estimate", stdin=theirs, capture_output=True)
     finally:
         os.close(ours)
         os.close(theirs)
@@ -99,17 +108,15 @@ def test_without_a_file_on_a_terminal_it_says_what_to_do(folder: Path) -> None:
 def test_a_file_that_may_not_be_read_is_said(folder: Path) -> None:
     (folder / "scores.csv").chmod(0)
 
-    done = mace("estimate", "scores.csv", folder=folder, through=HUMBLE)
+    done = process("estimate scores.csv", through=HUMBLE)
 
-    assert done.returncode == 2
-    assert "scores.csv: Permission denied" in done.stderr
+    assert done.status == 2
+    assert "scores.csv: Permission denied" in done.err
 
 
 def test_an_interrupt_ends_it_without_a_traceback(folder: Path) -> None:
     os.mkfifo(folder / "pipe")
-    process = subprocess.Popen(
-        [*COMMAND, "estimate", "pipe"], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
+    process = subprocess.Popen([*COMMAND, "estimate", "pipe"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     with (folder / "pipe").open("wb") as pipe:  # opens when the command has opened its end
         pipe.write(b"score,member\n")
         pipe.flush()
@@ -123,10 +130,7 @@ def test_a_reader_who_has_read_enough_ends_it_in_silence(folder: Path) -> None:
     rows = "".join(f"{i / 7919 % 1:.6f},{i % 2}\n" for i in range(20_000))
     (folder / "many.csv").write_text("score,member\n" + rows)
     process = subprocess.Popen(
-        [*COMMAND, "risk", "many.csv", "--json"],
-        cwd=folder,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        [*COMMAND, "risk", "many.csv", "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
     assert process.stdout is not None
     assert process.stderr is not None
@@ -139,39 +143,18 @@ def test_a_reader_who_has_read_enough_ends_it_in_silence(folder: Path) -> None:
     assert (first, process.wait(DEADLINE), err) == (b'{"sentence', 141, b"")
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
-@pytest.mark.parametrize("arguments", [["demo"], ["estimate", "scores.csv"]])
-def test_an_answer_that_cannot_be_printed_is_no_success(folder: Path, arguments: list[str]) -> None:
-    with Path("/dev/full").open("wb") as full:
-        done = subprocess.run(
-            [*COMMAND, *arguments],
-            cwd=folder,
-            stdout=full,
-            stderr=subprocess.PIPE,
-            text=True,
-            timeout=DEADLINE,
-            check=False,
-        )
+@needs_full
+def test_an_answer_that_cannot_be_printed_is_no_success_and_what_a_pipeline_reads_is_written(
+    folder: Path,
+) -> None:
+    files = ("--junit", "gate.xml", "--metrics", "gate.txt", "--state", "run.json")
+    for words in (["demo"], ["gate", "scores.csv", "--max-advantage", "0.1", *files]):
+        with Path("/dev/full").open("wb") as full:
+            done = ended(*words, stdout=full, stderr=subprocess.PIPE)
 
-    assert done.returncode == 2
-    assert re.fullmatch(r"mace: the answer cannot be printed: .*\n", done.stderr)
+        assert done.returncode == 2, words
+        assert re.fullmatch(r"mace: the answer cannot be printed: .*\n", done.stderr), words
 
-
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
-def test_what_a_pipeline_reads_is_written_though_the_answer_cannot_be_printed(folder: Path) -> None:
-    files = ["--junit", "gate.xml", "--metrics", "gate.txt", "--state", "run.json"]
-    with Path("/dev/full").open("wb") as full:
-        done = subprocess.run(
-            [*COMMAND, "gate", "scores.csv", "--max-advantage", "0.1", *files],
-            cwd=folder,
-            stdout=full,
-            stderr=subprocess.PIPE,
-            timeout=DEADLINE,
-            check=False,
-        )
-
-    assert done.returncode == 2
-    assert b"the answer cannot be printed" in done.stderr
     for name in files[1::2]:
         assert (folder / name).stat().st_size > 0
 
@@ -181,24 +164,23 @@ GONE = "exec 2>&-"
 UNREAD = "exec 2> >(exec true); wait $!"
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
-@pytest.mark.parametrize("stderr", [FULL, GONE, UNREAD])
-@pytest.mark.parametrize(
-    ("arguments", "status"),
+@pytest.mark.slow
+@needs_full
+@each_case(
+    "stderr, line, status",
     [
-        (["gate", "scores.csv", "--max-advantage", "0.9"], 0),
-        (["gate", "nowhere.csv", "--max-advantage", "0.1"], 2),
-        (["gate", "scores.csv", "--no-such-option"], 2),
+        *((stderr, "gate scores.csv --no-such-option", 2) for stderr in (FULL, GONE, UNREAD)),
+        (FULL, "gate nowhere.csv --max-advantage 0.1", 2),
+        (GONE, "gate nowhere.csv --max-advantage 0.1", 2),
+        (UNREAD, "gate scores.csv --max-advantage 0.9", 0),
     ],
 )
 def test_a_standard_error_that_takes_nothing_changes_no_status(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, stderr: str, arguments: list[str], status: int
+    folder: Path, stderr: str, line: str, status: int
 ) -> None:
-    monkeypatch.setenv("GITHUB_ACTIONS", "true")
-
     done = subprocess.run(
-        ["bash", "-c", f'{stderr}; "$@"', "bash", *COMMAND, *arguments],
-        cwd=folder,
+        ["bash", "-c", f'{stderr}; "$@"', "bash", *COMMAND, *line.split()],
+        env={**os.environ, "GITHUB_ACTIONS": "true"},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         timeout=DEADLINE,
@@ -212,9 +194,7 @@ def test_a_standard_error_that_takes_nothing_changes_no_status(
 def test_a_terminal_sees_progress_and_then_the_answer(folder: Path) -> None:
     os.mkfifo(folder / "pipe")
     ours, theirs = pty.openpty()
-    process = subprocess.Popen(
-        [*COMMAND, "estimate", "pipe"], cwd=folder, stdout=subprocess.PIPE, stderr=theirs
-    )
+    process = subprocess.Popen([*COMMAND, "estimate", "pipe"], stdout=subprocess.PIPE, stderr=theirs)
     os.close(theirs)
     with (folder / "pipe").open("wb") as pipe:
         seen = read_until(ours, b"mace: reading, 1 s")
@@ -229,12 +209,12 @@ def test_a_terminal_sees_progress_and_then_the_answer(folder: Path) -> None:
     assert process.returncode == 0
 
 
-def test_quiet_shows_no_progress(folder: Path) -> None:
+def test_quiet_shows_no_progress() -> None:
     ours, theirs = pty.openpty()
     script = (
         "import time; from app.cli import terminal\n"
         "terminal.QUIET_SECONDS = terminal.REFRESH_SECONDS = 0.01\n"
-        "with terminal.Progress(quiet=True): time.sleep(0.5)"
+        "with terminal.Progress(quiet=True): time.sleep(0.2)"
     )
 
     done = subprocess.run([sys.executable, "-c", script], stderr=theirs, timeout=DEADLINE, check=False)
@@ -245,113 +225,86 @@ def test_quiet_shows_no_progress(folder: Path) -> None:
     assert done.returncode == 0
 
 
-def peak(folder: Path, *arguments: str) -> int:
-    """Bytes that the command held at most."""
-    script = (
-        "import sys; from app.cli import main\n"
-        "assert main(sys.argv[1:]) == 0\n"
-        "print(open('/proc/self/status').read())"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", script, *arguments],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=DEADLINE,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    found = re.search(r"VmHWM:\s+(\d+) kB", done.stdout)
-    assert found is not None
-    return int(found[1]) * 1024
-
-
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc")
-@pytest.mark.parametrize("arguments", [["estimate"], ["counts"]])
-def test_a_large_file_is_never_held(folder: Path, arguments: list[str]) -> None:
+def test_a_large_file_is_never_held(folder: Path) -> None:
+    """The most that the process has held, after a small file and after large ones."""
     header = b"\x93NUMPY\x01\x00\x76\x00"
     size = 192 * 2**20
     shape = f"{{'descr': '<f8', 'fortran_order': False, 'shape': ({size // 8},), }}"
     with (folder / "large.npy").open("wb") as file:
         file.write(header + shape.ljust(117).encode() + b"\n")
         file.truncate(128 + size)  # zeros, which take no room on the disk
-    small = peak(folder, "estimate", "scores.csv")
+    script = (
+        "import re, sys; from app.cli import main\n"
+        "for line in sys.argv[1:]:\n"
+        "    assert main(line.split()) == 0\n"
+        "    print('most:', re.search(r'VmHWM:\\s+(\\d+)', open('/proc/self/status').read())[1])"
+    )
 
-    large = peak(folder, *arguments, "large.npy", "--member-count", "1000000")
+    printed = told(
+        script,
+        "estimate scores.csv",
+        *(f"{name} large.npy --member-count 1000000" for name in ("estimate", "counts")),
+    )
 
-    assert large < small + size // 4
-
-
-def test_version_and_help_import_nothing_heavy() -> None:
-    for arguments in (["--version"], ["--help"]):
-        script = (
-            "import sys; from app.cli import main\n"
-            f"try: main({arguments})\n"
-            "except SystemExit: pass\n"
-            f"print([name for name in {HEAVY} if name in sys.modules])"
-        )
-        done = subprocess.run(
-            [sys.executable, "-c", script], capture_output=True, text=True, timeout=DEADLINE, check=False
-        )
-        assert done.stdout.endswith("[]\n"), done.stderr
+    small, *large = (int(found) * 1024 for found in re.findall(r"^most: (\d+)$", printed, re.MULTILINE))
+    assert len(large) == 2
+    assert max(large) < small + size // 4
 
 
-@pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question.command)
-def test_help_begins_with_examples_and_ends_with_exit_statuses(question: object, tmp_path: Path) -> None:
-    name = question.command  # type: ignore[attr-defined]
+@each_case(
+    "line, absent",
+    [("--version", HEAVY), ("--help", HEAVY), ("help", HEAVY), ("gate scores.csv --max-advantage 0.9", WEB)],
+)
+def test_what_is_not_needed_is_not_imported(folder: Path, line: str, absent: tuple[str, ...]) -> None:
+    script = (
+        "import sys; from app.cli import main\n"
+        "try: main(sys.argv[1:])\n"
+        "except SystemExit: pass\n"
+        f"print([name for name in {absent} if name in sys.modules])"
+    )
 
-    done = mace(name, "--help", folder=tmp_path)
-
-    assert done.returncode == 0
-    assert f"\nexamples:\n  mace {name}" in done.stdout
-    assert "what is asked:\n" in done.stdout
-    unwrapped = " ".join(done.stdout.split())  # from Python 3.13 on, lines break elsewhere
-    assert "(default 0.95)" in unwrapped or name == "counts"
-    assert "exit status:\n  0    pass: every limit holds" in done.stdout
-    assert "Undefined" not in done.stdout
-    assert "/v1/" not in done.stdout
-
-
-def test_the_commands_are_listed_after_examples(tmp_path: Path) -> None:
-    done = mace("--help", folder=tmp_path)
-
-    assert done.returncode == 0
-    assert "\nexamples:\n  mace demo\n" in done.stdout
-    listed = re.findall(r"^  ([a-z-]+)  +[a-zA-Z]", done.stdout, re.MULTILINE)
-    assert {question.command for question in QUESTIONS} <= set(listed)
+    assert told(script, *line.split()).endswith("\n[]\n")
 
 
-def test_every_command_stands_under_one_of_three_headings_those_of_every_day_first(tmp_path: Path) -> None:
-    done = mace("--help", folder=tmp_path)
-    every = re.search(r"^commands: (.*)$", mace("nothing", folder=tmp_path).stderr, re.MULTILINE)
+# --- help -------------------------------------------------------------------------------------------------------
 
-    headings = re.findall(r"^([a-z, ]+):\n((?:  +\S.*\n?)+)", done.stdout, re.MULTILINE)[-3:]
+
+@each_case("question", [*QUESTIONS, *THEORY, GATE])
+def test_help_begins_with_examples_and_ends_with_exit_statuses(question: Any) -> None:
+    done = typed(f"{question.command} --help")
+
+    assert (done.status, done.err) == (0, "")
+    assert f"\nexamples:\n  mace {question.command}" in done.out
+    assert "what is asked:\n" in done.out
+    unwrapped = " ".join(done.out.split())  # from Python 3.13 on, lines break elsewhere
+    assert "(default 0.95)" in unwrapped or question.paper or question.command == "counts"
+    assert "exit status:\n  0    pass: every limit holds" in done.out
+    assert "Undefined" not in done.out
+    assert "/v1/" not in done.out
+
+
+def test_every_command_stands_under_one_of_three_headings_those_of_every_day_first() -> None:
+    out = typed("--help").out
+    every = re.search(r"^commands: (.*)$", refused("nothing"), re.MULTILINE)
+
+    assert "\nexamples:\n  mace demo\n" in out
+    headings = re.findall(r"^([a-z, ]+):\n((?:  +\S.*\n?)+)", out, re.MULTILINE)[-3:]
     listed = {title: re.findall(r"^  ([a-z-]+)  ", lines, re.MULTILINE) for title, lines in headings}
     assert list(listed) == ["every day", "more questions", "theory, and the service"]
     assert listed["every day"][:3] == ["demo", "gate", "report"]
     assert listed["theory, and the service"] == ["theory", "config", "keys", "verify", "help"]
     assert every is not None
-    assert sorted(each for names in listed.values() for each in names) == sorted(every[1].split(", "))
+    names = [each for names in listed.values() for each in names]
+    assert sorted(names) == sorted(every[1].split(", "))
+    assert {question.command for question in (*QUESTIONS, GATE)} <= set(names)
 
 
-@pytest.mark.parametrize("words", [(), ("gate",), ("theory",), ("theory", "dp"), ("help",)])
-def test_help_prints_what_the_option_prints(words: tuple[str, ...], tmp_path: Path) -> None:
-    by_command = mace("help", *words, folder=tmp_path)
-    by_option = mace(*words, "--help", folder=tmp_path)
+@each_case("words", ["", "gate", "theory", "theory dp", "help"])
+def test_help_prints_what_the_option_prints(words: str) -> None:
+    by_command, by_option = typed(f"help {words}"), typed(f"{words} --help")
 
-    assert (by_command.returncode, by_command.stderr) == (0, "")
-    assert by_command.stdout == by_option.stdout != ""
-
-
-def test_help_on_an_unknown_command_suggests_the_nearest(tmp_path: Path) -> None:
-    done = mace("help", "gat", folder=tmp_path)
-
-    assert done.returncode == 2
-    assert "gat is not a command; did you mean gate?" in done.stderr
-
-
-def test_an_unknown_command_suggests_the_nearest(tmp_path: Path) -> None:
-    done = mace("estimat", folder=tmp_path)
-
-    assert done.returncode == 2
-    assert "estimat is not a command; did you mean estimate?" in done.stderr
+    assert by_command == by_option
+    assert (by_command.status, by_command.err) == (0, "")
+    assert by_command.out != ""

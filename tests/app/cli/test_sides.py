@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -10,11 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from app.cli import main
 from macekit.call import ARROW, ARROW_FILE, CSV, NDJSON, NPY, NPZ, PARQUET
+from tests.app.cli.files import answer, typed
+from tests.cases import each_case
 from tests.macekit.decoding.support import table_bytes
-
-Capture = pytest.CaptureFixture[str]
 
 SUFFIXES = {
     CSV: "csv",
@@ -71,16 +69,15 @@ TYPED_APART = {
 """Kinds that no typed format can hold in one column."""
 
 
-def outcome(capsys: Capture, question: str, *arguments: str) -> Any:
+def outcome(line: str) -> Any:
     """The answer but for the names of its columns, or the refusal without the file's name and the number of the row."""
-    status = main([question, *arguments, "--json"])
-    out, err = capsys.readouterr()
-    if status == 0:
-        answer = json.loads(out)
-        assert (answer if "columns" in answer else answer["provenance"]).pop("columns")
-        return answer
-    assert status == 2, err
-    return re.sub(r"row \d+", "row N", re.sub(rf"^mace {question}: (?:\S+\.\w+: )?", "", err))
+    done = typed(f"{line} --json")
+    if done.status == 0:
+        found = done.answer
+        assert (found if "columns" in found else found["provenance"]).pop("columns")
+        return found
+    assert done.status == 2, done.err
+    return re.sub(r"row \d+", "row N", re.sub(r"^mace \w+: (?:\S+\.\w+: )?", "", done.err))
 
 
 def write(name: str, media_type: str, columns: dict[str, Any]) -> str:
@@ -97,10 +94,7 @@ def both(members: np.ndarray, nonmembers: np.ndarray) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("media_type", SUFFIXES)
-def test_two_files_are_answered_as_one_file_is(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture, media_type: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_two_files_are_answered_as_one_file_is(empty: Path, media_type: str) -> None:
     question, counted = "estimate" if media_type == CSV else "counts", 0
     for kind, (members, nonmembers) in KINDS.items():
         if media_type != CSV and kind in TYPED_APART:
@@ -109,43 +103,37 @@ def test_two_files_are_answered_as_one_file_is(
         m = write("m", media_type, {"score": members})
         n = write("n", media_type, {"score": nonmembers})
 
-        expected = outcome(capsys, question, one)
-        found = outcome(capsys, question, "--members", m, "--nonmembers", n)
+        expected = outcome(f"{question} {one}")
+        found = outcome(f"{question} --members {m} --nonmembers {n}")
 
         assert found == expected, kind
         counted += isinstance(found, dict)
     assert counted >= 15
 
 
-@pytest.mark.parametrize("media_type", SUFFIXES)
-def test_the_column_of_each_file_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture, media_type: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
+@each_case("media_type", SUFFIXES)
+def test_the_column_of_each_file_is_named(empty: Path, media_type: str) -> None:
     rng = np.random.default_rng(3)
     m = write("m", media_type, {"note": of("x", "y"), "loss": rng.normal(1, 1, N), "margin": rng.random(N)})
     n = write("n", media_type, {"score": rng.normal(0, 1, N), "margin": rng.random(N)})
 
-    assert columns_read(capsys, "--members", m, "--nonmembers", n) == [
+    assert columns_read(f"--members {m} --nonmembers {n}") == [
         {"role": "members", "name": f"{m}: loss", "kind": "numbers", "distinct": N, "notes": []},
         {"role": "nonmembers", "name": f"{n}: score", "kind": "numbers", "distinct": N, "notes": []},
     ]
-    several = columns_read(capsys, "--members", n, "--nonmembers", n, "--score", "score,margin")
+    several = columns_read(f"--members {n} --nonmembers {n} --score score,margin")
     assert [(each["role"], each["name"]) for each in several] == [
         (side, f"{n}: {name}") for side in ("members", "nonmembers") for name in ("score", "margin")
     ]
 
 
-def test_what_was_understood_of_each_file_is_said(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_what_was_understood_of_each_file_is_said(empty: Path) -> None:
     Path("m.csv").write_text("".join(f" {k}\n" for k in range(40)))
     Path("rows.csv").write_text("".join(f"{k},{k % 7}\n" for k in range(40)))
     np.save("n.npy", np.arange(40) % 5)
 
-    apart = columns_read(capsys, "--members", "m.csv", "--nonmembers", "n.npy")
-    rows = columns_read(capsys, "--members", "rows.csv", "--nonmembers", "rows.csv")
+    apart = columns_read("--members m.csv --nonmembers n.npy")
+    rows = columns_read("--members rows.csv --nonmembers rows.csv")
 
     assert apart == [
         {
@@ -160,14 +148,13 @@ def test_what_was_understood_of_each_file_is_said(
     assert [each["name"] for each in rows] == ["rows.csv: 0", "rows.csv: 1"] * 2
 
 
-def columns_read(capsys: Capture, *arguments: str) -> Any:
-    assert main(["estimate", *arguments, "--json"]) == 0
-    return json.loads(capsys.readouterr().out)["provenance"]["columns"]
+def columns_read(line: str) -> Any:
+    return answer(f"estimate {line}")["provenance"]["columns"]
 
 
-def test_a_fault_is_said_with_the_file_and_the_row_it_stands_in(folder: Path, capsys: Capture) -> None:
-    (folder / "m.csv").write_text("score\n" + "0.5\n1.5\n" * 10)
-    for suffix, text, said in (
+@each_case(
+    "suffix, text, said",
+    [
         ("csv", "score\n0.5\nhigh\n", "n.csv: score: row 1 is text, but others are numbers"),
         (
             "csv",
@@ -180,56 +167,56 @@ def test_a_fault_is_said_with_the_file_and_the_row_it_stands_in(folder: Path, ca
         ("csv", "a,b\n1,2\n", "n.csv: score: 2 columns could be the scores; say which with --score NAME"),
         ("json", "{}", "n.json: a JSON request holds both sides"),
         ("parquet", "no", "n.parquet: the Parquet input ended before it was complete"),
-    ):
-        (folder / f"n.{suffix}").write_text(text)
-
-        status = main(["estimate", "--members", "m.csv", "--nonmembers", f"n.{suffix}"])
-
-        assert status == 2
-        assert capsys.readouterr().err.startswith(f"mace estimate: {said}"), said
-
-
-def test_a_table_with_a_column_for_each_side_is_answered_as_one_with_a_member_column(
-    folder: Path, capsys: Capture
+    ],
+)
+def test_a_fault_is_said_with_the_file_and_the_row_it_stands_in(
+    empty: Path, suffix: str, text: str, said: str
 ) -> None:
+    (empty / "m.csv").write_text("score\n" + "0.5\n1.5\n" * 10)
+    (empty / f"n.{suffix}").write_text(text)
+
+    done = typed(f"estimate --members m.csv --nonmembers n.{suffix}")
+
+    assert done.status == 2
+    assert done.err.startswith(f"mace estimate: {said}")
+
+
+def test_a_table_with_a_column_for_each_side_is_answered_as_one_with_a_member_column(empty: Path) -> None:
     members, nonmembers = KINDS["numbers"]
     nonmembers = nonmembers[:-5]
-    one = write("both", CSV, both(members, nonmembers))
-    (folder / "wide.csv").write_text(
-        "\n".join(
-            ["a,b", *(f"{m},{'' if i >= len(nonmembers) else nonmembers[i]}" for i, m in enumerate(members))]
-        )
-    )
-    columns = ["--members-column", "a", "--nonmembers-column", "b"]
+    one = outcome(f"estimate {write('both', CSV, both(members, nonmembers))}")
+    rows = [f"{m},{'' if i >= len(nonmembers) else nonmembers[i]}" for i, m in enumerate(members)]
+    (empty / "wide.csv").write_text("\n".join(["a,b", *rows]))
 
-    found = outcome(capsys, "estimate", "wide.csv", *columns)
-    counts = outcome(capsys, "counts", "wide.csv", *columns)
-
-    assert (
-        found["provenance"]["input_sha256"] == outcome(capsys, "estimate", one)["provenance"]["input_sha256"]
+    found, counts = (
+        outcome(f"{name} wide.csv --members-column a --nonmembers-column b")
+        for name in ("estimate", "counts")
     )
+
+    assert found["provenance"]["input_sha256"] == one["provenance"]["input_sha256"]
     assert found["provenance"]["options"]["members_column"] == "a"
-    assert counts["counts"] == outcome(capsys, "counts", one)["counts"]
+    assert counts["counts"] == outcome("counts both.csv")["counts"]
 
 
-def test_what_names_members_is_said_as_the_shell_has_it(folder: Path, capsys: Capture) -> None:
-    (folder / "part.csv").write_text("score,part\n" + "0.5,A\n1.5,B\n" * 10)
-    (folder / "label.csv").write_text("score,label\n" + "0.5,1\n1.5,0\n" * 10)
+def test_what_names_members_is_said_as_the_shell_has_it(empty: Path) -> None:
+    (empty / "part.csv").write_text("score,part\n" + "0.5,A\n1.5,B\n" * 10)
+    (empty / "label.csv").write_text("score,label\n" + "0.5,1\n1.5,0\n" * 10)
 
-    named = outcome(capsys, "counts", "part.csv", "--member", "part=A")
-    unnamed = outcome(capsys, "counts", "part.csv", "--member", "part")
-    label = outcome(capsys, "counts", "label.csv")
+    named, unnamed, label = (
+        outcome(f"counts {line}")
+        for line in ("part.csv --member part=A", "part.csv --member part", "label.csv")
+    )
 
     assert sum(named["counts"]["members"]) == 10
     assert "name that of members with --member COLUMN=VALUE" in unnamed
     assert "column 'label' is not taken for membership; name it with --member label" in label
 
 
-def test_values_without_a_header_lose_no_record(folder: Path, capsys: Capture) -> None:
+def test_values_without_a_header_lose_no_record(empty: Path) -> None:
     for name, text in (("m", "true\n" * 20 + "false\n" * 4), ("n", "0x1F\n" + "false\n" * 12)):
-        (folder / f"{name}.csv").write_text(text)
+        (empty / f"{name}.csv").write_text(text)
 
-    found = outcome(capsys, "counts", "--members", "m.csv", "--nonmembers", "n.csv")
+    found = outcome("counts --members m.csv --nonmembers n.csv")
 
     assert sum(found["counts"]["members"]) == 24
     assert sum(found["counts"]["nonmembers"]) == 12  # 0x1F is the name of a column

@@ -6,19 +6,17 @@ import csv
 import gzip
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from app.cli import main
 from app.cli import tokens as reading
 from estimators.queries import text
-from tests.app.cli.files import answered, tokens
-from tests.app.cli.fork import run_mace
+from tests.app.cli.files import answer, refused, tokens, typed
+from tests.cases import each_case
 
-Capture = pytest.CaptureFixture[str]
 QUERIES = ["text_loss", "zlib_ratio", "mink", "reference_difference", "reference_ratio"]
 
 
@@ -30,37 +28,28 @@ def rows(path: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in Path(path).read_text().splitlines()]
 
 
-def failed(capsys: Capture, *arguments: str) -> str:
-    try:
-        status = main(["text", *arguments])
-    except SystemExit as end:
-        status = int(str(end.code))
-    out, err = capsys.readouterr()
-    assert (status, out) == (2, "")
+def failed(line: str) -> str:
+    said = refused(f"text {line}")
     assert not Path("out.jsonl").exists()
     assert not list(Path().glob(".mace-*"))
-    return err
+    return said
 
 
-@pytest.mark.parametrize(("suffix", "more"), [("jsonl", ()), ("csv", ()), ("parquet", ("--by", "document"))])
-def test_the_riskiest_of_the_scores_is_held_against_one_limit(
-    folder: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch, suffix: str, more: tuple[str, ...]
-) -> None:
-    monkeypatch.delenv("COLUMNS", raising=False)  # a table as wide as it is
-    assert main(["text", "tokens.jsonl", f"out.{suffix}", *more]) == 0
-    then = capsys.readouterr().out.splitlines()[-1].removeprefix("next: mace ").split()
+@each_case("line", ["out.jsonl", "out.csv", "out.parquet --by document"])
+def test_the_riskiest_of_the_scores_is_held_against_one_limit(folder: Path, line: str) -> None:
+    then = typed(f"text tokens.jsonl {line}").out.splitlines()[-1].removeprefix("next: mace ")
 
-    ends = [main([*then, "--max-advantage", limit]) for limit in ("1", "0.1", "0.99")]
+    done = [typed(f"{then} --max-advantage {limit}") for limit in ("1", "0.1", "0.99")]
 
-    assert ends == [0, 1, 3]
-    assert "The riskiest query's advantage" in capsys.readouterr().out
+    assert [each.status for each in done] == [0, 1, 3]
+    assert any("The riskiest query's advantage" in each.out for each in done)
 
 
-def test_scores_are_those_of_the_library(folder: Path, capsys: Capture) -> None:
+def test_scores_are_those_of_the_library(folder: Path) -> None:
     records = [json.loads(line) for line in tokens().splitlines()]
     own, theirs = ([record[name][1:] for record in records] for name in ("logprobs", "reference_logprobs"))
 
-    assert main(["text", "tokens.jsonl", "out.jsonl", "--share", "0.5"]) == 0
+    done = typed("text tokens.jsonl out.jsonl --share 0.5")
 
     table = rows("out.jsonl")
     expected = {
@@ -75,18 +64,18 @@ def test_scores_are_those_of_the_library(folder: Path, capsys: Capture) -> None:
         assert [row[name] for row in table] == scores.tolist()
     for name in ("id", "member"):
         assert [row[name] for row in table] == [record[name] for record in records]
-    assert f"60 records: {', '.join(QUERIES)}; higher is more like a member" in capsys.readouterr().out
+    assert f"60 records: {', '.join(QUERIES)}; higher is more like a member" in done.out
 
 
 @pytest.mark.parametrize("batch", [1, 50, 2**20])
 def test_the_answer_does_not_depend_on_the_batch(
     folder: Path, batch: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert main(["text", "tokens.jsonl", "whole.jsonl"]) == 0
+    assert typed("text tokens.jsonl whole.jsonl").status == 0
     monkeypatch.setattr(reading, "BATCH", batch)
     Path("packed").write_bytes(gzip.compress(tokens()))
     for name in ("out.csv", "out.parquet", "out.ndjson"):
-        assert main(["text", "packed", name, "-q"]) == 0
+        assert typed(f"text packed {name} -q").status == 0
 
     expected = rows("whole.jsonl")
     with Path("out.csv").open(newline="") as file:
@@ -96,22 +85,21 @@ def test_the_answer_does_not_depend_on_the_batch(
     assert rows("out.ndjson") == expected
 
 
-def test_what_is_written_is_read_by_the_questions(folder: Path, capsys: Capture) -> None:
-    assert main(["text", "tokens.jsonl", "out.jsonl", "-q"]) == 0
-    assert capsys.readouterr().out == ""
+def test_what_is_written_is_read_by_the_questions(folder: Path) -> None:
+    assert typed("text tokens.jsonl out.jsonl -q").out == ""
 
-    one: Any = answered(capsys, "estimate", "out.jsonl", "--score", "text_loss")
-    assert main(["compare", "out.jsonl", "--score", "text_loss,mink"]) == 0
+    one = answer("estimate out.jsonl --score text_loss")
+    compared = typed("compare out.jsonl --score text_loss,mink")
 
     read = {each["role"]: each["name"] for each in one["provenance"]["columns"]}
     assert read == {"score": "text_loss", "member": "member"}
     assert one["advantage"]["lower"] > 0
-    assert "read: score from text_loss (numbers, " in capsys.readouterr().out
+    assert "read: score from text_loss (numbers, " in compared.out
 
 
-@pytest.mark.parametrize("how", ["mean", "max", "logsumexp", "top_share"])
+@each_case("how", get_args(text.How))
 def test_one_score_for_each_document(folder: Path, how: str) -> None:
-    assert main(["text", "tokens.jsonl", "out.jsonl", "--by", "document", "--how", how]) == 0
+    assert typed(f"text tokens.jsonl out.jsonl --by document --how {how} --overwrite").status == 0
 
     records = [json.loads(line) for line in tokens().splitlines()]
     names, scores = text.aggregate(
@@ -139,7 +127,7 @@ def test_minkpp_and_fields_to_keep(folder: Path) -> None:
     ]
     Path("in.jsonl").write_text(lines(*records))
 
-    assert main(["text", "in.jsonl", "out.jsonl", "--keep", "source", "--share", "0.5"]) == 0
+    assert typed("text in.jsonl out.jsonl --keep source --share 0.5").status == 0
 
     assert rows("out.jsonl") == [
         {"split": "train", "source": "web", "text_loss": -3.0, "mink": -5.0, "minkpp": -2.0},
@@ -192,60 +180,46 @@ WRONG: dict[str, tuple[str, str]] = {
 }
 
 
-@pytest.mark.parametrize("name", WRONG)
-def test_what_is_wrong_is_named_by_its_line(folder: Path, capsys: Capture, name: str) -> None:
-    content, said = WRONG[name]
+@each_case("content, said", WRONG.values())
+def test_what_is_wrong_is_named_by_its_line(folder: Path, content: str, said: str) -> None:
     Path("in.jsonl").write_bytes(content.encode("latin-1"))
 
-    error = failed(capsys, "in.jsonl", "out.jsonl")
+    error = failed("in.jsonl out.jsonl")
 
     assert said in error
     assert error.startswith("mace text: in.jsonl: ")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
+@each_case(
+    "line, said",
     [
-        (["tokens.jsonl", "out.xlsx"], "the answer is written as .jsonl"),
-        (["tokens.jsonl", "scores.csv"], "scores.csv: is there already; --overwrite replaces it"),
-        (["nowhere.jsonl", "out.jsonl"], "nowhere.jsonl: No such file"),
-        (["tokens.jsonl", "out.jsonl", "--share", "2"], "--share: needs a number above 0 and at most 1"),
-        (["tokens.jsonl", "out.jsonl", "--how", "max"], "--how: goes with --by"),
-        (
-            ["tokens.jsonl", "out.jsonl", "--by", "document", "--how", "most"],
-            "--how: needs to be one of mean",
-        ),
-        (["tokens.jsonl", "out.jsonl", "--by", "person"], "line 1: person: is asked for and missing"),
-        (
-            ["tokens.jsonl", "out.jsonl", "--keep", "logprobs,nobody"],
-            "line 1: nobody: is asked for and missing",
-        ),
-        (["tokens.jsonl"], "OUTPUT"),
-        (["tokens.jsonl", "out.jsonl", "--bye", "x"], "--bye is not an option; did you mean --by?"),
+        ("tokens.jsonl out.xlsx", "the answer is written as .jsonl"),
+        ("tokens.jsonl out.jsonl --by person", "line 1: person: is asked for and missing"),
+        ("tokens.jsonl out.jsonl --keep logprobs,nobody", "line 1: nobody: is asked for and missing"),
     ],
 )
-def test_misuse_is_said(folder: Path, capsys: Capture, arguments: list[str], said: str) -> None:
-    assert said in failed(capsys, *arguments)
+def test_a_field_or_a_form_that_is_not_there_is_said(folder: Path, line: str, said: str) -> None:
+    assert said in failed(line)
 
 
-def test_a_document_that_is_on_both_sides_is_refused(folder: Path, capsys: Capture) -> None:
+def test_a_document_that_is_on_both_sides_is_refused(folder: Path) -> None:
     Path("in.jsonl").write_text(
         lines({**GOOD, "by": 1}, {**GOOD, "by": 2}, {**GOOD, "by": 1, "member": False})
     )
 
     assert "line 3: member: the records before it of the same by have another" in failed(
-        capsys, "in.jsonl", "out.jsonl", "--by", "by"
+        "in.jsonl out.jsonl --by by"
     )
 
 
 def test_a_pipe_is_read_and_help_shows_the_fields(folder: Path) -> None:
-    done = run_mace("text", "-", "out.jsonl", folder=folder, stdin=tokens())
-    told = run_mace("text", "--help", folder=folder)
+    done = typed("text - out.jsonl", stdin=tokens())
+    told = typed("text --help")
 
-    assert (done.returncode, len(rows("out.jsonl"))) == (0, 60)
-    assert told.returncode == 0
+    assert (done.status, len(rows("out.jsonl"))) == (0, 60)
+    assert told.status == 0
     for word in ("logprobs", "reference_logprobs", "mace text tokens.jsonl scores.jsonl", "exit status"):
-        assert word in told.stdout
+        assert word in told.out
 
 
 def test_memory_does_not_grow_with_the_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -259,7 +233,7 @@ def test_memory_does_not_grow_with_the_file(folder: Path, monkeypatch: pytest.Mo
 
     monkeypatch.setattr(reading.Reader, "scores", seen)
     monkeypatch.setattr(reading, "BATCH", 100)
-    assert main(["text", "tokens.jsonl", "out.jsonl", "-q"]) == 0
+    assert typed("text tokens.jsonl out.jsonl -q").status == 0
 
     assert sum(sizes) == 60
     assert max(sizes) < 20

@@ -6,7 +6,7 @@ import inspect
 import json
 import pickle
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from operator import attrgetter
 from typing import Any
 
@@ -55,6 +55,12 @@ ANSWERS: dict[str, Callable[[], Result]] = {
 }
 
 
+@cache
+def answered(name: str) -> Result:
+    """Each is asked once, for all tests that look at it."""
+    return ANSWERS[name]()
+
+
 def test_no_public_function_that_answers_is_left_out() -> None:
     functions = {
         name
@@ -68,7 +74,7 @@ def test_no_public_function_that_answers_is_left_out() -> None:
 
 @pytest.mark.parametrize("name", ANSWERS)
 def test_what_can_be_done_with_one_answer_can_be_done_with_any(name: str) -> None:
-    answer = ANSWERS[name]()
+    answer = answered(name)
 
     assert isinstance(answer, Result)
     assert answer.sentence
@@ -94,7 +100,7 @@ def test_what_can_be_done_with_one_answer_can_be_done_with_any(name: str) -> Non
 
 @pytest.mark.parametrize("name", ANSWERS)
 def test_a_required_pass_is_the_answer_itself_and_anything_else_an_error_of_its_own(name: str) -> None:
-    answer = ANSWERS[name]()
+    answer = answered(name)
 
     if answer.decision == "pass":
         assert answer.require_pass() is answer
@@ -107,7 +113,7 @@ def test_a_required_pass_is_the_answer_itself_and_anything_else_an_error_of_its_
 
 @pytest.mark.parametrize("name", ANSWERS)
 def test_people_read_one_word_for_a_decision_in_text_and_notebook(name: str) -> None:
-    answer = ANSWERS[name]()
+    answer = answered(name)
 
     if answer.decision in WORDS:
         verdict = WORDS[str(answer.decision)]
@@ -138,7 +144,7 @@ def test_a_model_that_is_asked_and_its_predictions_in_a_table_give_the_same_answ
 
 
 def test_what_the_library_knows_beside_the_answer_stays_at_hand() -> None:
-    audit = audited()
+    audit: Any = answered("audit_model")
 
     assert list(audit.scores) == ["loss", "confidence"]
     assert audit.comparison.ranking[0].name == audit.riskiest == audit["ranking"][0]["name"]
@@ -149,7 +155,7 @@ def test_what_the_library_knows_beside_the_answer_stays_at_hand() -> None:
 
 
 def test_an_audit_can_be_kept_and_read_again() -> None:
-    audit = audited()
+    audit = answered("audit_model")
 
     again = pickle.loads(pickle.dumps(audit))
     assert again.to_json() == audit.to_json()
@@ -159,7 +165,7 @@ def test_an_audit_can_be_kept_and_read_again() -> None:
 
 
 def test_a_report_of_a_model_that_was_asked_says_how_to_ask_it_again() -> None:
-    text = audited().to_markdown()
+    text = answered("audit_model").to_markdown()
 
     assert "macekit.audit_model(model, X_train, y_train, X_test, y_test, max_advantage=0.1).to_html()" in text
     assert "mace model" not in text

@@ -12,15 +12,15 @@ import pytest
 
 import estimators
 import macekit
-from app.cli import main
 from estimators.procedure import plan_models, procedure_advantage
 from macekit.call import CSV, Body, Call
+from macekit.catalogue import OPERATIONS
 from macekit.mlflow import log
 from macekit.operations import perform
 from macekit.reports.saved import validate_answer
 from macekit.schemas.questions import QUESTIONS
 from macekit.testing import assert_advantage_below, assert_gate
-from tests.app.cli.files import put_examples
+from tests.app.cli.files import put_examples, refused, typed
 from tests.cases import each_case
 from tests.contract.document import document
 
@@ -65,7 +65,7 @@ def test_python_warns_once_of_one_place() -> None:
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("default")
         for _ in range(3):
-            macekit.plan(expected=0.5, threshold=0.1)
+            macekit.estimate(MEMBERS, NONMEMBERS, threshold=0.1)
 
     assert len(said) == 1
 
@@ -112,30 +112,25 @@ def test_options_in_python_stand_above_those_of_a_request_by_either_name(tmp_pat
 
 
 @each_case(
-    "typed, ends",
+    "line, ends",
     [
         ("estimate scores.csv --threshold 0.9", 0),
         ("report scores.csv --threshold 0.1", 1),
-        ("plan --expected 0.3 --threshold 0.1", 0),
+        ("plan --expected 0.5 --threshold 0.1", 0),
     ],
 )
 def test_the_shell_takes_the_former_name_and_says_so_on_standard_error(
-    typed: str, ends: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    line: str, ends: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put_examples(tmp_path)
     monkeypatch.chdir(tmp_path)
+    said = "mace: --threshold is called --max-advantage now; its former name will be dropped in a later version\n"
 
-    ended = main(typed.split())
+    done, quiet = typed(line), typed(f"{line} --quiet")
 
-    out, err = capsys.readouterr()
-    assert ended == ends
-    assert (
-        err
-        == "mace: --threshold is called --max-advantage now; its former name will be dropped in a later version\n"
-    )
-    assert "max_advantage now" not in out
-    assert main([*typed.split(), "--quiet"]) == ends
-    assert capsys.readouterr().err == ""
+    assert (done.status, done.err) == (ends, said)
+    assert "max_advantage now" not in done.out
+    assert (quiet.status, quiet.err) == (ends, "")
 
 
 def test_the_service_describes_the_former_name_as_deprecated_and_only_that() -> None:
@@ -183,30 +178,17 @@ def test_the_library_takes_the_former_name_with_a_warning(function: Any, argumen
         function(**arguments, threshold=0.1, max_advantage=0.1)
 
 
-LIMITED = [
-    "estimate",
-    "procedure",
-    "report",
-    "compare",
-    "compare_releases",
-    "advantage_series",
-    "audit_synthetic",
-    "audit_predictions",
-    "audit_model",
-    "release_size",
-    "plan",
-    "gate",
-]
-"""Functions that take the limit."""
-
-TABLES = {"audit_synthetic": 3, "audit_predictions": 2, "release_size": 3, "audit_model": 5, "compare": 1}
-TABLES |= {"compare_releases": 1}
-"""Arguments that some of them cannot do without."""
+LIMITED = {
+    each.python: len(each.needed_tables) or int(each.several and not each.of_groups)
+    for each in OPERATIONS
+    if each.python and "max_advantage" in QUESTIONS[each.name].model_fields
+} | {"audit_model": 5}
+"""Functions that take the limit, and how many tables, or other arguments, they cannot do without."""
 
 
 @each_case("name", LIMITED)
 def test_a_mistyped_limit_is_a_type_error_that_names_it(name: str) -> None:
-    given = [{}] * TABLES.get(name, 0)
+    given = [{}] * LIMITED[name]
 
     with pytest.raises(
         TypeError, match=rf"{name}\(\) got an unexpected keyword argument 'max_advantge'; did you mean"
@@ -216,7 +198,7 @@ def test_a_mistyped_limit_is_a_type_error_that_names_it(name: str) -> None:
 
 @each_case("name", sorted({*LIMITED} - {"estimate", "procedure", "report", "plan"}))
 def test_what_never_had_the_former_name_says_the_current_one(name: str) -> None:
-    given = [{}] * TABLES.get(name, 0)
+    given = [{}] * LIMITED[name]
 
     with pytest.raises(TypeError, match=r"'threshold'; did you mean 'max_advantage'\?"):
         getattr(macekit, name)(*given, threshold=0.1)
@@ -281,7 +263,7 @@ def test_what_is_near_to_nothing_lists_what_is_known_by_its_current_name() -> No
 
 
 @each_case(
-    "typed, nearest",
+    "line, nearest",
     [
         ("gate scores.csv --threshold 0.1", "--max-advantage"),
         ("compare scores.csv --threshold 0.1", "--max-advantage"),
@@ -290,10 +272,5 @@ def test_what_is_near_to_nothing_lists_what_is_known_by_its_current_name() -> No
         ("risk scores.csv --treshold 0.1", "--threshold"),
     ],
 )
-def test_a_mistyped_option_names_the_nearest(
-    typed: str, nearest: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(SystemExit, match="2"):
-        main(typed.split())
-
-    assert f" is not an option; did you mean {nearest}?\n" in capsys.readouterr().err
+def test_a_mistyped_option_names_the_nearest(line: str, nearest: str) -> None:
+    assert f" is not an option; did you mean {nearest}?\n" in refused(line)

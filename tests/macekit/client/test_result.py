@@ -181,7 +181,7 @@ class Lacking(PathFinder):
 sys.meta_path[:] = [Lacking if each is PathFinder else each for each in sys.meta_path]
 import macekit
 try:
-    print(type(macekit.plan(expected=0.1, width=0.2).to_frame()).__module__)
+    print(type(macekit.estimate([*range(20)], [*range(9, 30)]).to_frame()).__module__)
 except ImportError as error:
     print("ImportError", error)
 """

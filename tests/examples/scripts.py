@@ -1,0 +1,50 @@
+"""Examples as programs, run in this process."""
+
+from __future__ import annotations
+
+import io
+import os
+import runpy
+import sys
+import warnings
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.app.cli.files import Done
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+def ran(name: str, *arguments: str, **changes: Any) -> Done:
+    """What an example prints when it is run with these arguments; ``changes`` are made to what stands in it first.
+
+    Warnings of other packages are as they are in a program: shown, and no errors.
+    """
+    path = EXAMPLES / name
+    out, err = io.StringIO(), io.StringIO()
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        redirect_stdout(out),
+        redirect_stderr(err),
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("ignore")
+        patch.setattr(sys, "argv", [str(path), *arguments])
+        patch.syspath_prepend(str(path.parent))
+        module = runpy.run_path(str(path), run_name="__main__" if not changes else "example")
+        if changes:
+            main = module["main"]
+            assert changes.keys() <= main.__globals__.keys()
+            main.__globals__.update(changes)
+            main(*arguments)
+    return Done(0, out.getvalue(), err.getvalue())
+
+
+def bare_environment() -> dict[str, str]:
+    """The environment without settings, or a pipeline that the tests may themselves run in."""
+    return {
+        name: value for name, value in os.environ.items() if not name.startswith(("MACE_", "GITHUB_", "CI"))
+    }
