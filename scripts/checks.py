@@ -110,7 +110,7 @@ def installed() -> dict[str, Distribution]:
 def installed_as_pinned() -> list[str]:
     """Check that what is installed is what is pinned, at that version."""
     pinned: dict[str, set[str]] = {}
-    for pin in pins("run", "build", "test", "check"):
+    for pin in pins("run", "build", "test", "sbom", "check"):
         if pin.applies:
             pinned.setdefault(pin.name, set()).add(str(pin.version))
     here = installed()
@@ -147,7 +147,7 @@ def advisories() -> list[str]:
     home = ROOT / ".venv" / "audit"
     audit = home / "bin" / "pip-audit"
     options = ("--strict", "--require-hashes", "--disable-pip", "--progress-spinner=off")
-    groups = ("run", "build", "test", "check")
+    groups = ("run", "build", "test", "sbom", "check")
     commands: list[list[str | Path]] = [
         [audit, *options, "-r", REQUIREMENTS / f"{name}.txt"] for name in groups
     ]
@@ -172,6 +172,12 @@ def advisories() -> list[str]:
 
 # --- the list -----------------------------------------------------------------------------------------------
 
+WORKFLOWS = [
+    str(path)
+    for folder in (".github/workflows", "examples")
+    for path in sorted((ROOT / folder).rglob("*.yml"))
+]
+
 STEPS = (
     Step("format", "the code is laid out by ruff", program("ruff", "format", "--check", ".")),
     Step("lint", "ruff finds no fault", program("ruff", "check", ".")),
@@ -179,9 +185,25 @@ STEPS = (
     Step("imports", "the import contracts hold", program("lint-imports")),
     Step("names", "at most 0.3% of the names bound are bare participles", names.complaints),
     Step("set-up", "requirements are pinned, hashed, explained, and free of addresses", set_up),
+    Step("dockerfile", "hadolint finds no fault", program("hadolint", "Dockerfile")),
+    Step(
+        "compose",
+        "compose.yaml keeps to the schema of Compose",
+        program("check-jsonschema", "--builtin-schema=vendor.compose-spec", "compose.yaml"),
+    ),
+    Step(
+        "workflows",
+        "workflows keep to the schema of GitHub's",
+        program("check-jsonschema", "--builtin-schema=vendor.github-workflows", *WORKFLOWS),
+    ),
+    Step(
+        "kubernetes",
+        "the manifest keeps to the schema of Kubernetes",
+        program("kubernetes-validate", "--strict", "examples/kubernetes/mace.yaml"),
+    ),
     Step(
         "container",
-        "image, compose file and manifests are as they should be",
+        "Dockerfile, compose.yaml, manifest and dashboard are as they should be",
         program("python", "scripts/container_checks.py"),
     ),
     Step(
