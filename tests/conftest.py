@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter, defaultdict
 from collections.abc import Callable
 from itertools import groupby, islice
@@ -101,14 +102,19 @@ class Account:
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
         self.left_out: Counter[str] = Counter()
+        self.skipped: list[str] = []
         self.seconds: defaultdict[str, float] = defaultdict(float)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         self.seconds[report.nodeid] += report.duration
+        if report.skipped and not hasattr(report, "wasxfail"):
+            self.skipped.append(report.nodeid)
 
-    def pytest_sessionfinish(self) -> None:
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
         if hasattr(self.config, "workeroutput"):
             self.config.workeroutput["left_out"] = dict(self.left_out)
+        elif self.skipped and os.environ.get("CI") == "true":
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
@@ -120,6 +126,8 @@ class Account:
         if self.seconds:
             terminalreporter.section("time")
             self.say_times(say)
+        if self.skipped and os.environ.get("CI") == "true":
+            say(f"FAILED: with CI=true no test may be skipped, and {len(self.skipped)} were", red=True)
         if self.left_out:
             reasons = ", ".join(f"{number} {reason}" for reason, number in sorted(self.left_out.items()))
             say(f"--fast left out {self.left_out.total()} tests: {reasons}")
