@@ -25,6 +25,7 @@ import wheels
 from packaging.utils import canonicalize_name
 from pins import EXTRAS, PROJECT, REQUIREMENTS, ROOT, direct, pins
 
+COMMITS_SINCE, MOST_FILES = "2026-11-26", 30
 BOOTSTRAP = {"pip", "setuptools"}  # Python's venv module brings them
 
 
@@ -170,13 +171,28 @@ def advisories() -> list[str]:
     return found
 
 
-# --- the list -----------------------------------------------------------------------------------------------
+def commits() -> list[str]:
+    """Check that a commit can be read: few files, or a change made by a script that its message shows."""
+    command = [
+        "git",
+        "log",
+        "--no-merges",
+        f"--since={COMMITS_SINCE}",
+        "--format=%x00%h %B%x01",
+        "--name-only",
+    ]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    found = []
+    for commit in done.stdout.split("\0")[1:]:
+        message, _, files = commit.partition("\1")
+        if len(files.split("\n\n")[-1].split("\n")) - 1 > MOST_FILES and "\n    " not in message:
+            found.append(
+                f"{message.splitlines()[0]}: more than {MOST_FILES} files, and no script in its message"
+            )
+    return found
 
-WORKFLOWS = [
-    str(path)
-    for folder in (".github/workflows", "examples")
-    for path in sorted((ROOT / folder).rglob("*.yml"))
-]
+
+# --- the list -----------------------------------------------------------------------------------------------
 
 STEPS = (
     Step("format", "the code is laid out by ruff", program("ruff", "format", "--check", ".")),
@@ -194,7 +210,22 @@ STEPS = (
     Step(
         "workflows",
         "workflows keep to the schema of GitHub's",
-        program("check-jsonschema", "--builtin-schema=vendor.github-workflows", *WORKFLOWS),
+        program(
+            "check-jsonschema",
+            "--builtin-schema=vendor.github-workflows",
+            ".github/workflows/release.yml",
+            "examples/github-actions/membership.yml",
+        ),
+    ),
+    Step(
+        "pipelines",
+        "pipelines keep to the schema of GitLab's",
+        program(
+            "check-jsonschema",
+            "--builtin-schema=vendor.gitlab-ci",
+            "--data-transform=gitlab-ci",
+            "examples/gitlab/membership.gitlab-ci.yml",
+        ),
     ),
     Step(
         "kubernetes",
@@ -216,6 +247,7 @@ STEPS = (
         "docs/reference.md is what the docstrings make",
         program("python", "scripts/reference.py", "--check"),
     ),
+    Step("commits", f"a commit has at most {MOST_FILES} files, or the script that made it", commits),
     Step("fit", "the installed distributions fit each other", program("python", "-m", "pip", "check")),
     Step("pins", "what is installed is what is pinned", installed_as_pinned),
     Step("licences", "every licence is one we accept", accepted_licences),
