@@ -43,12 +43,12 @@ def targets(dashboard: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 def parts(query: str) -> tuple[set[str], set[str]]:
     """The series and the labels that a query names; a ValueError where it is no PromQL."""
-    series, labels = set(), set()
+    series, labels = set[str](), set[str]()
     waiting = [promql_parser.parse(query.replace(INTERVAL, "1m"))]
     while waiting:
         node = waiting.pop()
         if isinstance(node, promql_parser.VectorSelector):
-            series.add(node.name)
+            series.add(str(node.name))
             labels |= {matcher.name for matcher in node.matchers.matchers}
         modifier = getattr(node, "modifier", None)
         for words in (modifier, getattr(modifier, "matching", None)):

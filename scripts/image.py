@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 IMAGE = "mace:0.1.0"
@@ -156,10 +157,10 @@ def build(asked: argparse.Namespace, network: list[str]) -> int:
             subprocess.run(command, check=True, stdout=sys.stderr, env=os.environ | {"DOCKER_BUILDKIT": "1"})
     about = json.loads(output("docker", "image", "inspect", IMAGE))[0]
     default = re.search(r"^ARG BASE=(\S+)", (ROOT / "Dockerfile").read_text(encoding="utf-8"), re.MULTILINE)
-    expect(
-        "base it names", about["Config"]["Labels"]["org.opencontainers.image.base.name"], base or default[1]
-    )  # type: ignore[index]
-    size = round(about["Size"] / 1e6)
+    assert default is not None
+    labels = about["Config"]["Labels"]
+    expect("the base it names", labels["org.opencontainers.image.base.name"], base or default[1])
+    size = int(about["Size"] / 1e6)
     say(f"size: {size} MB")
     return size
 
@@ -225,10 +226,9 @@ def comes_back_when_killed() -> None:
     """Its policy starts it again, and it answers."""
     with timed("healthy again after a kill"):
         output("docker", "exec", container(), "python", "-c", KILL)
-        inspected = lambda: json.loads(output("docker", "inspect", container()))[0]["RestartCount"]  # noqa: E731
-        until(lambda: inspected() == 1, "a restart")
+        until(lambda: state("RestartCount") == 1, "a restart")
         until(lambda: state()["Health"]["Status"] == "healthy", "a healthy container")
-    expect("an answer after the restart", asked(8000, "/readyz")[0], 200)
+        until(lambda: asked(8000, "/readyz")[0] == 200, "a service that is ready")
 
 
 def stops_when_its_work_is_done(compose: list[str]) -> None:
@@ -307,10 +307,9 @@ def container() -> str:
     return output("docker", "ps", "--all", label, "--format={{.Names}}")
 
 
-def state() -> dict[str, object]:
+def state(part: str = "State") -> Any:
     """What the engine knows of it."""
-    found: dict[str, object] = json.loads(output("docker", "inspect", container()))[0]["State"]
-    return found
+    return json.loads(output("docker", "inspect", container()))[0][part]
 
 
 def output(*command: str) -> str:

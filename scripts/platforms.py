@@ -27,7 +27,7 @@ PLATFORMS = {
 
 def complaint(python: str, platform: str, *options: str) -> str | None:
     """What uv says of a Python and a platform on which no set of wheels fits; None if one does."""
-    uv = Path(sys.executable).parent / "uv"
+    uv = str(Path(sys.executable).parent / "uv")
     command = [
         uv,
         "pip",

@@ -41,7 +41,7 @@ def document(groups: tuple[str, ...], prefix: Path) -> Json:
     bill, root = inventory(prefix / "bin" / "python"), f"pkg:pypi/{PROJECT}@{project()['version']}"
     installed = distributions_in(prefix)
     parts = {pin.name: pin for pin in pins(*groups) if pin.applies}
-    found = {canonicalize_name(part["name"]): part for part in bill["components"]}
+    found: dict[str, Json] = {canonicalize_name(part["name"]): part for part in bill["components"]}
     if complaints := [line for pin in parts.values() if (line := complaint(pin, installed.get(pin.name)))]:
         raise Incomplete("\n".join(sorted(complaints)))
 
