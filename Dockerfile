@@ -10,9 +10,10 @@ ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
 WORKDIR /src
 RUN python3 -m venv /opt/build && python3 -m venv --without-pip /opt/mace
 # A mirror of packages, its address and its password stay out of the image: they come as secrets, if at all.
-COPY requirements/build.txt requirements/
+COPY requirements/build.txt requirements/sbom.txt requirements/
 RUN --mount=type=secret,id=pip,target=/etc/pip.conf --mount=type=secret,id=ca \
-    /opt/build/bin/python -m pip install --require-hashes --requirement requirements/build.txt
+    /opt/build/bin/python -m pip install --require-hashes \
+    --requirement requirements/build.txt --requirement requirements/sbom.txt
 COPY requirements/run.txt requirements/accounting.txt requirements/otel.txt requirements/
 # Anything here adds OpenTelemetry, for MACE_OTLP_ENDPOINT.
 ARG OTEL=
@@ -20,6 +21,16 @@ RUN --mount=type=secret,id=pip,target=/etc/pip.conf --mount=type=secret,id=ca \
     /opt/build/bin/python -m pip --python /opt/mace/bin/python install --compile --require-hashes \
     --requirement requirements/run.txt --requirement requirements/accounting.txt \
     ${OTEL:+--requirement requirements/otel.txt}
+# Not in what runs: the packages' own tests, sources, headers and data; Arrow's servers, and copies of a library of its
+# own; symbols for debuggers.
+COPY deploy/strip.py deploy/
+RUN site=$(echo /opt/mace/lib/python3*/site-packages) \
+    && find "$site" -type d -name tests -prune -exec rm -r {} + \
+    && find "$site" -regex '.*\.\(pyx\|pxd\|pyi\|h\|hpp\|c\|cpp\|a\)' -delete \
+    && rm -r "$site"/pyarrow/*flight* "$site"/pyarrow/include \
+    "$site"/sklearn/datasets/data "$site"/sklearn/datasets/images "$site"/sklearn/datasets/descr \
+    && rm "$site"/pyarrow/libarrow_python.so "$site"/pyarrow/libarrow_python.so.*.* \
+    && python3 deploy/strip.py "$site"
 # Dates the wheel and the bill of materials, so that they are the same bytes whenever they are built.
 ARG SOURCE_DATE_EPOCH
 COPY pyproject.toml README.md LICENSE ./

@@ -25,6 +25,7 @@ import wheels
 from packaging.utils import canonicalize_name
 from pins import EXTRAS, PROJECT, REQUIREMENTS, ROOT, direct, pins
 
+COMMITS_SINCE, MOST_FILES = "2026-11-26", 30
 BOOTSTRAP = {"pip", "setuptools"}  # Python's venv module brings them
 
 
@@ -110,7 +111,7 @@ def installed() -> dict[str, Distribution]:
 def installed_as_pinned() -> list[str]:
     """Check that what is installed is what is pinned, at that version."""
     pinned: dict[str, set[str]] = {}
-    for pin in pins("run", "build", "test", "check"):
+    for pin in pins("run", "build", "test", "sbom", "check"):
         if pin.applies:
             pinned.setdefault(pin.name, set()).add(str(pin.version))
     here = installed()
@@ -147,7 +148,7 @@ def advisories() -> list[str]:
     home = ROOT / ".venv" / "audit"
     audit = home / "bin" / "pip-audit"
     options = ("--strict", "--require-hashes", "--disable-pip", "--progress-spinner=off")
-    groups = ("run", "build", "test", "check")
+    groups = ("run", "build", "test", "sbom", "check")
     commands: list[list[str | Path]] = [
         [audit, *options, "-r", REQUIREMENTS / f"{name}.txt"] for name in groups
     ]
@@ -170,6 +171,27 @@ def advisories() -> list[str]:
     return found
 
 
+def commits() -> list[str]:
+    """Check that a commit can be read: few files, or a change made by a script that its message shows."""
+    command = [
+        "git",
+        "log",
+        "--no-merges",
+        f"--since={COMMITS_SINCE}",
+        "--format=%x00%h %B%x01",
+        "--name-only",
+    ]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    found = []
+    for commit in done.stdout.split("\0")[1:]:
+        message, _, files = commit.partition("\1")
+        if len(files.split("\n\n")[-1].split("\n")) - 1 > MOST_FILES and "\n    " not in message:
+            found.append(
+                f"{message.splitlines()[0]}: more than {MOST_FILES} files, and no script in its message"
+            )
+    return found
+
+
 # --- the list -----------------------------------------------------------------------------------------------
 
 STEPS = (
@@ -179,9 +201,40 @@ STEPS = (
     Step("imports", "the import contracts hold", program("lint-imports")),
     Step("names", "at most 0.3% of the names bound are bare participles", names.complaints),
     Step("set-up", "requirements are pinned, hashed, explained, and free of addresses", set_up),
+    Step("dockerfile", "hadolint finds no fault", program("hadolint", "Dockerfile")),
+    Step(
+        "compose",
+        "compose.yaml keeps to the schema of Compose",
+        program("check-jsonschema", "--builtin-schema=vendor.compose-spec", "compose.yaml"),
+    ),
+    Step(
+        "workflows",
+        "workflows keep to the schema of GitHub's",
+        program(
+            "check-jsonschema",
+            "--builtin-schema=vendor.github-workflows",
+            ".github/workflows/release.yml",
+            "examples/github-actions/membership.yml",
+        ),
+    ),
+    Step(
+        "pipelines",
+        "pipelines keep to the schema of GitLab's",
+        program(
+            "check-jsonschema",
+            "--builtin-schema=vendor.gitlab-ci",
+            "--data-transform=gitlab-ci",
+            "examples/gitlab/membership.gitlab-ci.yml",
+        ),
+    ),
+    Step(
+        "kubernetes",
+        "the manifest keeps to the schema of Kubernetes",
+        program("kubernetes-validate", "--strict", "examples/kubernetes/mace.yaml"),
+    ),
     Step(
         "container",
-        "image, compose file and manifests are as they should be",
+        "Dockerfile, compose.yaml, manifest and dashboard are as they should be",
         program("python", "scripts/container_checks.py"),
     ),
     Step(
@@ -202,6 +255,7 @@ STEPS = (
         "tables of docs are those of docs/results, and name the commands that make them",
         program("python", "-m", "benchmarks", "check"),
     ),
+    Step("commits", f"a commit has at most {MOST_FILES} files, or the script that made it", commits),
     Step("fit", "the installed distributions fit each other", program("python", "-m", "pip", "check")),
     Step("pins", "what is installed is what is pinned", installed_as_pinned),
     Step("licences", "every licence is one we accept", accepted_licences),

@@ -1,7 +1,7 @@
-"""Everything that can be known of the container without an engine: `scripts/check-container`.
+"""What can be known of the container without an engine: `scripts/check container`.
 
-Dockerfile, compose.yaml against the official schema, the Kubernetes manifest, Prometheus, the dashboard, and the
-names of settings in all of them and in docs/operations.md.
+Linters and schemas of others come first (`scripts/checks.py`); here is what they cannot know: what our files must say
+of each other, and the names of settings in all of them and in docs/operations.md.
 """
 
 from __future__ import annotations
@@ -16,15 +16,12 @@ from typing import Any
 
 import yaml  # type: ignore[import-untyped]
 from dashboards import dashboard_faults, exported, scrape_faults, unseen
-from dockerfile import copied, faults
-from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
-from manifests import compose_faults, kubernetes_faults
+from manifests import compose_faults, copied, dockerfile_faults, kubernetes_faults
 from pins import project
 
 from app.settings import FILE, NOT_SETTINGS, PREFIX, Settings
 
 ROOT = Path(__file__).resolve().parent.parent
-SCHEMA = "deploy/schema/compose-spec.json"
 DASHBOARD = "deploy/grafana/dashboards/mace.json"
 DATASOURCE = "deploy/grafana/provisioning/datasources/prometheus.yaml"
 MANIFEST = "examples/kubernetes/mace.yaml"
@@ -46,7 +43,7 @@ def text(name: str) -> str:
 
 def image() -> Iterator[str]:
     """The Dockerfile, and whether what it copies is there and let through."""
-    yield from faults(text("Dockerfile"), project()["version"])
+    yield from dockerfile_faults(text("Dockerfile"), project()["version"])
     admitted = [line[1:] for line in text(".dockerignore").splitlines() if line.startswith("!")]
     sources = set(copied(text("Dockerfile")))
     for source in sorted(sources):
@@ -60,15 +57,8 @@ def image() -> Iterator[str]:
 
 
 def compose() -> Iterator[str]:
-    """compose.yaml: its schema, then what we ask of it, then the files that it mounts."""
+    """compose.yaml, and the files that it mounts."""
     found = yaml.safe_load(text("compose.yaml"))
-    schema = json.loads(text(SCHEMA))
-    errors = [
-        f"{error.json_path}: {error.message}" for error in Draft202012Validator(schema).iter_errors(found)
-    ]
-    yield from errors
-    if errors:
-        return
     yield from compose_faults(found)
     for name, service in found["services"].items():
         for volume in service.get("volumes", ()):

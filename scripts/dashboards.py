@@ -6,26 +6,19 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import promql_parser
+
 from app.settings import Settings
 from app.telemetry.logs import Exchange
 from app.telemetry.metrics import Metrics
 from app.workers.pool import Pool
 
-WORDS = {
-    "by",
-    "without",
-    "on",
-    "ignoring",
-    "and",
-    "or",
-    "unless",
-    "offset",
-    "bool",
-    "group_left",
-    "group_right",
-}
 FROM_SCRAPES = {"job", "instance"}
 """Labels that Prometheus itself adds."""
+
+OF_HISTOGRAM = re.compile(r"_(bucket|sum|count)$")
+INTERVAL = "$__rate_interval"
+"""What Grafana writes a duration for."""
 
 
 def exported() -> dict[str, frozenset[str]]:
@@ -48,15 +41,21 @@ def targets(dashboard: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield panel["title"], target["expr"]
 
 
-def named(query: str) -> tuple[set[str], set[str]]:
-    """The series and the labels that a query names."""
-    bare = re.sub(r'"[^"]*"', '""', re.sub(r"\[[^\]]*\]", "", query))
-    labels = set(re.findall(r"(\w+)\s*(?:=~|!~|!=|=)", " ".join(re.findall(r"{([^}]*)}", bare))))
-    bare = re.sub(r"{[^}]*}", "", bare)
-    for group in re.findall(r"\b(?:by|without)\s*\(([^)]*)\)", bare):
-        labels |= set(re.findall(r"\w+", group))
-    bare = re.sub(r"\b(?:by|without)\s*\([^)]*\)", "", bare)
-    return set(re.findall(r"\b[a-zA-Z_]\w*\b(?!\s*\()", bare)) - WORDS, labels
+def parts(query: str) -> tuple[set[str], set[str]]:
+    """The series and the labels that a query names; a ValueError where it is no PromQL."""
+    series, labels = set[str](), set[str]()
+    waiting = [promql_parser.parse(query.replace(INTERVAL, "1m"))]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, promql_parser.VectorSelector):
+            series.add(str(node.name))
+            labels |= {matcher.name for matcher in node.matchers.matchers}
+        modifier = getattr(node, "modifier", None)
+        for words in (modifier, getattr(modifier, "matching", None)):
+            labels |= set(getattr(words, "labels", ()))
+        children = [getattr(node, name, None) for name in ("lhs", "rhs", "expr", "vector_selector", "param")]
+        waiting += [each for each in (*children, *getattr(node, "args", ())) if each is not None]
+    return series, labels
 
 
 def dashboard_faults(
@@ -64,7 +63,11 @@ def dashboard_faults(
 ) -> Iterator[str]:
     """What is wrong with a dashboard: a query of what is not there, a panel that draws from elsewhere or nowhere."""
     for title, query in targets(dashboard):
-        names, labels = named(query)
+        try:
+            names, labels = parts(query)
+        except ValueError as error:
+            yield f"{title}: {error}"
+            continue
         for name in sorted(names - set(series)):
             yield f"{title}: the service does not export {name}"
         known = FROM_SCRAPES.union(*(series.get(name, frozenset()) for name in names))
@@ -76,8 +79,7 @@ def dashboard_faults(
             yield f"{panel['title']}: draws from {', '.join(sorted(sources))}, provisioned is {datasource}"
         if not panel.get("description"):
             yield f"{panel['title']}: does not say what it shows"
-        place = panel["gridPos"]
-        if place["x"] + place["w"] > 24:
+        if panel["gridPos"]["x"] + panel["gridPos"]["w"] > 24:
             yield f"{panel['title']}: stands beyond the edge"
     ids = [panel["id"] for panel in dashboard["panels"]]
     if len(set(ids)) != len(ids):
@@ -86,13 +88,8 @@ def dashboard_faults(
 
 def unseen(dashboard: Mapping[str, Any], series: Mapping[str, frozenset[str]]) -> list[str]:
     """What the service counts of itself, and no panel shows; a histogram is seen when a series of it is."""
-    shown = {
-        re.sub(r"_(bucket|sum|count)$", "", name)
-        for _, query in targets(dashboard)
-        for name in named(query)[0]
-    }
-    ours = {re.sub(r"_(bucket|sum|count)$", "", name) for name in series if name.startswith("mace_")}
-    return sorted(ours - shown)
+    shown = {OF_HISTOGRAM.sub("", name) for _, query in targets(dashboard) for name in parts(query)[0]}
+    return sorted({OF_HISTOGRAM.sub("", name) for name in series if name.startswith("mace_")} - shown)
 
 
 def scrape_faults(prometheus: Mapping[str, Any], address: str) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Make `.venv` hold exactly the pinned requirements and the project itself, editable.
+"""Make `.venv` hold exactly the pinned requirements and the project itself, editable; find what else tests need.
 
 Called by `scripts/setup`, with a bare interpreter: standard library only. What is installed already is left
 alone: a stamp in `.venv` says which requirement files, and which `pyproject.toml`, were installed. A changed
@@ -19,23 +19,35 @@ VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
 STAMP = VENV / "mace-stamp.json"
 ALWAYS = ("run", "accounting", "build")  # the project, what its examples ask for, and what installs it
-GROUPS = (*ALWAYS, "docs", "test", "check")
+GROUPS = (*ALWAYS, "docs", "test", "sbom", "check")
+PROGRAMS = {
+    "browser": (
+        "MACE_TEST_BROWSER",
+        ("chromium", "chromium-browser", "google-chrome", "chrome-headless-shell"),
+        "chromium",
+    ),
+    "java": ("JAVA_HOME", ("java",), "default-jre-headless"),
+}
+"""What tests need beyond Python: the variable that names one, the commands it may have, Debian's package."""
 
 
-def main(asked: list[str]) -> int:
+def main(words: list[str]) -> int:
     """Install what is asked for and missing; 0 when `.venv` is ready."""
-    if unknown := sorted(set(asked) - set(GROUPS)):
-        say(f"no requirements of the name {', '.join(unknown)}; there are {', '.join(GROUPS)}")
+    if unknown := sorted(set(words) - {*GROUPS, *PROGRAMS}):
+        say(f"no {', '.join(unknown)}; there are {', '.join((*GROUPS, *PROGRAMS))}")
         return 2
+    groups = [name for name in GROUPS if name in words or name in ALWAYS] if words else GROUPS
+    make_environment({name: digest(requirements(name)) for name in groups})
+    for name in PROGRAMS:
+        if name in words:
+            find_program(name)
+    return 0
 
-    wanted = {
-        name: digest(requirements(name)) for name in GROUPS if name in (asked or GROUPS) or name in ALWAYS
-    }
-    project = digest(ROOT / "pyproject.toml")
-    installed = stamp()
 
-    current = {name: digest(requirements(name)) for name in GROUPS}
-    if any(current[name] != was for name, was in installed.items() if name in current):
+def make_environment(wanted: dict[str, str]) -> None:
+    """Make `.venv` hold these requirement files, of these digests, and the project."""
+    project, installed = digest(ROOT / "pyproject.toml"), stamp()
+    if any(digest(requirements(name)) != was for name, was in installed.items() if name in GROUPS):
         say("the pinned requirements have changed: .venv is made anew")
         shutil.rmtree(VENV)
         installed = {}
@@ -47,16 +59,42 @@ def main(asked: list[str]) -> int:
     missing = [name for name in wanted if name not in installed]
     if missing:
         say(f"installing requirements: {', '.join(missing)}")
-        files = [part for name in missing for part in ("-r", str(requirements(name)))]
-        pip("--require-hashes", *files)
+        pip("--require-hashes", *(part for name in missing for part in ("-r", str(requirements(name)))))
     if installed.get("project") != project or not (VENV / "bin" / "mace").exists():
         say("installing mace itself, editable")
         pip("--no-deps", "--no-build-isolation", "--no-index", "--editable", str(ROOT))
     elif not missing:
         say(".venv is ready")
-
     STAMP.write_text(json.dumps({**installed, **wanted, "project": project}, indent=2) + "\n")
-    return 0
+
+
+def find_program(name: str) -> None:
+    """See that a program is there, or install it. Never fails: its tests decide what it means that it is missing."""
+    variable, commands, package = PROGRAMS[name]
+    tried = VENV / f"{name}-tried"  # a machine that can get none is not asked at every run
+    if os.environ.get(variable) or any(map(shutil.which, commands)):
+        return
+    if tried.exists() and os.environ.get("CI") != "true":
+        return
+    playwright = (str(PYTHON), "-m", "playwright", "install", "--only-shell", "chromium")
+    if install_debian(package) or (name == "browser" and quietly(*playwright)):
+        tried.unlink(missing_ok=True)
+    else:
+        tried.touch()
+        say(f"no {name}, so its tests are skipped: install {package}, or set {variable}, and they run")
+        say(f"(to let this script try again: rm {tried})")
+
+
+def install_debian(package: str) -> bool:
+    """Install a package of Debian's; False on another system, without rights, or without a network."""
+    release = Path("/etc/os-release")
+    if not shutil.which("apt-get") or "ID=debian\n" not in (release.read_text() if release.exists() else ""):
+        return False  # what others call by this name may be a stub
+    say(f"installing Debian's {package}")
+    root = [] if os.geteuid() == 0 else ["sudo", "-n"]
+    apt = [*root, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-qq", "-y"]
+    apt += ["-o", "DPkg::Lock::Timeout=300"]
+    return quietly(*apt, "update") and quietly(*apt, "install", "--no-install-recommends", package)
 
 
 def requirements(name: str) -> Path:
@@ -79,25 +117,15 @@ def stamp() -> dict[str, str]:
 
 def works() -> bool:
     """Tell whether `.venv` has an interpreter, new enough, that runs pip: a half-made one has not."""
-    probe = "import sys, pip; sys.exit(sys.version_info < (3, 11))"
-    return (
-        PYTHON.exists()
-        and subprocess.run([PYTHON, "-c", probe], capture_output=True, check=False).returncode == 0
+    return PYTHON.exists() and quietly(
+        str(PYTHON), "-c", "import sys, pip; sys.exit(sys.version_info < (3, 11))"
     )
 
 
 def pip(*arguments: str) -> None:
     """Run pip's install inside `.venv`. Of what it installs little is imported: Python compiles that when it is."""
-    run(
-        str(PYTHON),
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--disable-pip-version-check",
-        "--no-compile",
-        *arguments,
-    )
+    options = ("--quiet", "--disable-pip-version-check", "--no-compile")
+    run(str(PYTHON), "-m", "pip", "install", *options, *arguments)
 
 
 def run(*command: str) -> None:
@@ -111,6 +139,12 @@ def run(*command: str) -> None:
         if "venv" in command:
             say("some systems package the venv module apart, for instance as python3-venv")
         sys.exit(1)
+
+
+def quietly(*command: str) -> bool:
+    """Tell whether a command succeeds; it is given no input, and what it prints is not shown."""
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    return done.returncode == 0
 
 
 def say(message: str) -> None:

@@ -1,72 +1,63 @@
-"""Build the image and hold it to its word: `scripts/build-image`."""
+"""Build the image with Docker, run it with Compose, and hold it to its word: `scripts/build-image`."""
 
 from __future__ import annotations
 
 import argparse
+import http.client
 import json
+import os
+import random
+import re
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
-from containers import PATIENCE, ROOT, Container, Failed, Image, output, started
-from dockerfile import base as default_base
+ROOT = Path(__file__).resolve().parent.parent
+IMAGE = "mace:0.1.0"
+"""As compose.yaml calls it."""
 
-IMAGE = "localhost/mace"
-OWN_BASE = "localhost/mace-base"
-SUITE = "trixie"
-"""The Debian of the Dockerfile's own base, with the same minor version of Python."""
+BASE = "mace-base:trixie"
+SUITE, PACKAGES = "trixie", "python3,python3-venv,ca-certificates"
+"""The Debian of the Dockerfile's own base, and what that adds to it."""
 
+MOST = 600
+"""MB that the image may have."""
+
+PATIENCE = 120.0
 KEY = "0123456789abcdef"
-PROBED = """
-import http.client, sys
-connection = http.client.HTTPConnection("127.0.0.1", 8000, timeout=5)
-try:
-    connection.request("GET", sys.argv[1])
-    print(connection.getresponse().status)
-except OSError as error:
-    print(error)
+SBOM = "/opt/mace/sbom.cdx.json"
+HARDENED = (
+    "--read-only", "--tmpfs=/tmp:mode=1777", "--cap-drop=ALL", "--security-opt=no-new-privileges", "--init",
+)  # fmt: skip
+
+BILL = """
+import json, re, sys
+from importlib.metadata import distributions
+bill = json.load(open(sys.argv[1]))
+parts = [bill["metadata"]["component"], *bill["components"]]
+named = {(part["name"], part["version"]) for part in parts if part.get("purl", "").startswith("pkg:pypi/")}
+there = {(re.sub(r"[-_.]+", "-", each.name).lower(), each.version) for each in distributions()}
+for name, version in sorted(named ^ there):
+    print("only installed, or only in the bill:", name, version)
 """
-ASKED = """
-import http.client, json, random, sys, threading, time
-headers = {"Authorization": "Bearer " + sys.argv[1], "Content-Type": "application/json"}
-def ask(method, path, body=None):
-    connection = http.client.HTTPConnection("127.0.0.1", 8000, timeout=60)
-    connection.request(method, path, body, headers)
-    answer = connection.getresponse()
-    return answer.status, answer.read()
-draw = random.Random(0)
-rows = lambda shift: [[draw.gauss(shift, 1), draw.gauss(0, 1)] for _ in range(int(sys.argv[2]))]
-body = json.dumps({"members": rows(1), "nonmembers": rows(0), "estimator": {"kind": "learned"}})
-def work():
-    status, answer = ask("POST", "/v1/advantage", body)
-    print(status, json.loads(answer).get("sentence", answer[:300]), flush=True)
-worker = threading.Thread(target=work)
-worker.start()
-while worker.is_alive() and b"mace_workers_busy 1.0" not in ask("GET", "/metrics")[1]:
-    time.sleep(0.02)
-print("busy" if worker.is_alive() else "idle", flush=True)
-worker.join()
-"""
-DREW = """
-import http.client, sys
-headers = {"Authorization": "Bearer " + sys.argv[1], "Content-Type": "text/csv", "Accept": "text/html"}
-connection = http.client.HTTPConnection("127.0.0.1", 8000, timeout=60)
-rows = "".join(f"{(i * 7919) % 1000 + 200 * (i % 2)},{i % 2}\\n" for i in range(1000))
-connection.request("POST", "/v1/report", "score,member\\n" + rows, headers)
-answer = connection.getresponse()
-print(answer.status, answer.read().count(b"<svg"), "charts")
-"""
-LOOKED = """
-import importlib.util, pathlib, sys, sysconfig
+"""Holds a bill of materials against what is installed."""
+
+LOOK = (
+    BILL
+    + """
+import importlib.util, pathlib, sysconfig
 site = pathlib.Path(sysconfig.get_path("purelib"))
-sources = [p for name in ("app", "estimators", "macekit") for p in (site / name).rglob("*.py")]
-print("sources without bytecode:", sum(not pathlib.Path(importlib.util.cache_from_source(p)).exists() for p in sources))
+for name in ("app", "estimators", "macekit"):
+    for source in (site / name).rglob("*.py"):
+        if not pathlib.Path(importlib.util.cache_from_source(source)).exists():
+            print("no bytecode:", source)
 for place in ("/", "/opt/mace", str(site), "/var/tmp"):
     try:
         open(place + "/written", "w")
@@ -75,145 +66,282 @@ for place in ("/", "/opt/mace", str(site), "/var/tmp"):
         pass
 pathlib.Path("/tmp/written").write_text("x")
 """
-BILL = """
-import json, re, sys
-from importlib.metadata import distributions
-document = json.load(open(sys.argv[1]))
-parts = [document["metadata"]["component"], *document["components"]]
-named = {(part["name"], part["version"]) for part in parts if part["purl"].startswith("pkg:pypi/")}
-there = {(re.sub(r"[-_.]+", "-", each.name).lower(), each.version) for each in distributions()}
-print(" ".join(sorted(f"{name}=={version}" for name, version in named ^ there)) or "exactly what is installed")
+)
+KILL = """
+import os
+for process in filter(str.isdigit, os.listdir("/proc")):
+    if open(f"/proc/{process}/stat").read().rpartition(")")[2].split()[1] == "1" and int(process) != os.getpid():
+        os.kill(int(process), 9)
 """
-SBOM = "/opt/mace/sbom.cdx.json"
+"""Ends what the container's first process started: the service."""
+
+
+class Failed(Exception):
+    """A step did not come out as it must."""
 
 
 def main(arguments: list[str]) -> int:
     """Build, run, judge; 0 if everything held."""
     options = argparse.ArgumentParser(prog="scripts/build-image")
-    options.add_argument("--base", help="an image, or debootstrap")
+    options.add_argument("--base", help="an image, or mmdebstrap: one made of Debian's packages")
     options.add_argument("--otel", action="store_true", help="add OpenTelemetry")
     options.add_argument("--ca", type=Path, help="certificates that pip trusts during the build")
     options.add_argument("--pip-conf", type=Path, help="pip's settings during the build")
     asked = options.parse_args(arguments)
-    needed = ["buildah", "runc", *(["mmdebstrap"] if asked.base == "debootstrap" else [])]
-    if missing := [name for name in needed if shutil.which(name) is None]:
-        say(f"needs {', '.join(missing)} on the PATH")
-        return 2
     try:
-        base = build(asked)
-        with mounted() as image:
-            expect("the base it names", image.config["Labels"]["org.opencontainers.image.base.name"], base)
-            refuses(image)
-            serves(image)
-    except (Failed, subprocess.SubprocessError) as error:
+        with engine() as network:
+            size = build(asked, network)
+            refuses_strangers()
+            with composed() as compose:
+                serves()
+                comes_back_when_killed()
+                stops_when_its_work_is_done(compose)
+            outlives_a_request_that_takes_too_much()
+        if size > MOST:
+            raise Failed(f"the image has {size} MB, more than {MOST}")
+    except (Failed, OSError, subprocess.SubprocessError) as error:
         say(f"FAILED: {error}")
         return 1
     say("ok")
     return 0
 
 
-def build(asked: argparse.Namespace) -> str:
-    """Build the image; say how large it is; the base it stands on."""
-    with tempfile.TemporaryDirectory() as scratch:
-        settings = asked.pip_conf
-        secrets = []
-        if asked.ca:
-            secrets.append(f"id=ca,src={asked.ca}")
-            if settings is None:
-                settings = Path(scratch) / "pip.conf"
-                settings.write_text("[global]\ncert = /run/secrets/ca\n")
-        if settings:
-            secrets.append(f"id=pip,src={settings}")
-        base = debootstrapped(Path(scratch)) if asked.base == "debootstrap" else asked.base
-        command = ["buildah", "build", "--isolation", "chroot", "--format", "docker", "--tag", IMAGE]
-        command += [part for secret in secrets for part in ("--secret", secret)]
-        command += ["--build-arg", f"BASE={base}"] if base else []
-        command += ["--build-arg", "OTEL=1"] if asked.otel else []
-        say(" ".join(command[:7]))
-        subprocess.run([*command, str(ROOT)], check=True, stdout=sys.stderr)
-    listed = output("buildah", "images", "--format", "{{.Name}} {{.Size}}")
-    say("; ".join(line for line in listed.splitlines() if line.startswith((IMAGE, OWN_BASE))))
-    return str(base or default_base((ROOT / "Dockerfile").read_text(encoding="utf-8")))
-
-
-def debootstrapped(scratch: Path) -> str:
-    """Make a base of Debian's packages, about what python:slim is; its name."""
-    archive = scratch / "base.tar"
-    packages = "python3,python3-venv,ca-certificates"
-    make = ["mmdebstrap", "--quiet", "--variant=minbase", f"--include={packages}", SUITE, str(archive)]
-    say(" ".join(make[:-1]))
-    subprocess.run(make, check=True, stdout=sys.stderr)
-    container = output("buildah", "from", "scratch")
-    output("buildah", "add", "--quiet", container, str(archive), "/")
-    path = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-    output("buildah", "config", "--env", path, container)
-    output("buildah", "commit", "--quiet", "--rm", container, OWN_BASE)
-    return OWN_BASE
+# --- an engine, an image --------------------------------------------------------------------------------------
 
 
 @contextmanager
-def mounted() -> Iterator[Image]:
-    """The image, its files mounted while this lasts."""
-    config = json.loads(output("buildah", "inspect", "--type", "image", IMAGE))["Docker"]["config"]
-    container = output("buildah", "from", "--pull-never", IMAGE)
+def engine() -> Iterator[list[str]]:
+    """The engine that is there, or one of our own while this lasts; options for a build that needs the network."""
+    if shutil.which("docker") is None:
+        raise Failed("needs Docker, for instance Debian's docker.io and docker-compose")
+    if subprocess.run(["docker", "info"], capture_output=True, check=False).returncode == 0:
+        yield []
+        return
+    if os.geteuid() != 0 or shutil.which("dockerd") is None:
+        raise Failed(
+            "no engine answers, and none can be started: that takes root and dockerd (Debian's docker.io)"
+        )
+    with tempfile.TemporaryDirectory(prefix="mace-docker-", ignore_cleanup_errors=True) as home:
+        os.environ["PATH"] = f"/usr/bin:{os.environ['PATH']}"  # Debian's client for Debian's engine
+        os.environ["DOCKER_HOST"] = f"unix://{home}/socket"
+        folders = [f"--data-root={home}/data", f"--exec-root={home}/run", f"--pidfile={home}/pid"]
+        command = ["dockerd", "--storage-driver=vfs", *folders, f"--host={os.environ['DOCKER_HOST']}"]
+        say(f"no engine answers: starting one in {home}")
+        with Path(home, "log").open("wb") as log:
+            process = subprocess.Popen(command, stdout=log, stderr=log)
+            try:
+                until(lambda: process.poll() is not None or status("docker", "info") == 0, "an engine")
+                if process.poll() is not None:
+                    raise Failed(f"dockerd ended: {Path(home, 'log').read_text()[-2000:]}")
+                yield ["--network=host"]
+            finally:
+                process.terminate()
+                process.wait(PATIENCE)
+
+
+def build(asked: argparse.Namespace, network: list[str]) -> int:
+    """Build the image, which must name its base; its size in MB."""
+    with tempfile.TemporaryDirectory() as scratch:
+        secrets, settings = [], asked.pip_conf
+        if asked.ca:
+            secrets.append(f"--secret=id=ca,src={asked.ca}")
+        if asked.ca and not settings:
+            settings = Path(scratch) / "pip.conf"
+            settings.write_text("[global]\ncert = /run/secrets/ca\n")
+        if settings:
+            secrets.append(f"--secret=id=pip,src={settings}")
+        base = bootstrapped(Path(scratch)) if asked.base == "mmdebstrap" else asked.base
+        choices = [f"--build-arg=BASE={base}"] * bool(base) + ["--build-arg=OTEL=1"] * asked.otel
+        command = ["docker", "build", f"--tag={IMAGE}", *network, *secrets, *choices, str(ROOT)]
+        with timed("built"):
+            subprocess.run(command, check=True, stdout=sys.stderr, env=os.environ | {"DOCKER_BUILDKIT": "1"})
+    about = json.loads(output("docker", "image", "inspect", IMAGE))[0]
+    default = re.search(r"^ARG BASE=(\S+)", (ROOT / "Dockerfile").read_text(encoding="utf-8"), re.MULTILINE)
+    assert default is not None
+    labels = about["Config"]["Labels"]
+    expect("the base it names", labels["org.opencontainers.image.base.name"], base or default[1])
+    size = int(about["Size"] / 1e6)
+    say(f"size: {size} MB")
+    return size
+
+
+def bootstrapped(scratch: Path) -> str:
+    """Make a base of Debian's packages, about what python:slim is; its name."""
+    archive = scratch / "base.tar"
+    left_out = ("share/doc", "share/locale", "share/man")
+    bare = [f"--dpkgopt=path-exclude=/usr/{name}/*" for name in left_out]
+    with timed("base made"):
+        command = ["mmdebstrap", "--quiet", "--variant=minbase", f"--include={PACKAGES}", *bare, SUITE]
+        subprocess.run([*command, str(archive)], check=True, stdout=sys.stderr)
+        path = "ENV PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+        output("docker", "import", f"--change={path}", str(archive), BASE)
+    return BASE
+
+
+# --- what it must do ------------------------------------------------------------------------------------------
+
+
+def refuses_strangers() -> None:
+    """Without a key it must not start."""
+    expect("exit status without a key", status("docker", "run", "--rm", *HARDENED, IMAGE), 2)
+
+
+@contextmanager
+def composed() -> Iterator[list[str]]:
+    """What compose.yaml starts, taken down in the end; the command that asks Compose."""
+    plugin = status("docker", "compose", "version") == 0
+    compose = ["docker", "compose"] if plugin else ["docker-compose"]
+    compose += ["--project-name=mace-image", f"--file={ROOT / 'compose.yaml'}"]
     try:
-        yield Image(config, Path(output("buildah", "mount", container)))
+        with timed("healthy after `docker compose up`"):
+            subprocess.run([*compose, "up", "--detach", "--no-build"], check=True, stdout=sys.stderr)
+            until(lambda: state()["Health"]["Status"] == "healthy", "a healthy container")
+        yield compose
+    except BaseException:
+        subprocess.run([*compose, "logs", "--tail=50"], check=False, stdout=sys.stderr)
+        raise
     finally:
-        output("buildah", "rm", container)
+        subprocess.run(
+            [*compose, "down", "--volumes"], check=False, stdout=sys.stderr, stderr=subprocess.DEVNULL
+        )
 
 
-def refuses(image: Image) -> None:
-    """It does not serve strangers: without a key it must not start."""
-    with started(image, {}) as container:
-        expect("exit status without a key", container.ended(), 2)
+def serves() -> None:
+    """README's question is answered as README says; a report is drawn; nothing is written, nothing unlisted there."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    question = re.search(r"^curl .*?^}'$", readme, re.MULTILINE | re.DOTALL)
+    sentence = re.search(r'^ *"sentence": "(.*)",$', readme, re.MULTILINE)
+    assert question is not None
+    assert sentence is not None
+    expect("README's question", json.loads(output("sh", "-c", question[0]))["sentence"], sentence[1])
+    rows = "".join(f"{i * 7919 % 1000 + 200 * (i % 2)},{i % 2}\n" for i in range(1000))
+    code, page = asked(8000, "/v1/report", "score,member\n" + rows, "text/csv", accept="text/html")
+    expect("a report", (code, "<svg" in page, "has no pictures" in page), (200, True, False))
+    expect("what is amiss inside", output("docker", "exec", container(), "python", "-c", LOOK, SBOM), "")
+    used = output("docker", "stats", "--no-stream", "--format={{.MemUsage}}", container())
+    say(f"memory when it has drawn: {used}")
 
 
-def serves(image: Image) -> None:
-    """It comes up, answers, writes nothing, and at SIGTERM finishes what is under way before it ends."""
-    with started(image, {"MACE_API_KEY": KEY, "MACE_WORKERS": "2"}) as container:
-        began = time.monotonic()
-        until(lambda: container.says(PROBED, "/readyz") == "200", container)
-        say(f"ready after {time.monotonic() - began:.1f} s")
-        expect("a request without the key", container.says(PROBED, "/metrics"), "401")
-        health = image.config["Healthcheck"]["Test"]
-        checked = subprocess.run(["runc", "exec", container.name, *health[1:]], check=False)
-        expect("the health check's exit status", checked.returncode, 0)
-        expect("bytecode and places to write", container.says(LOOKED), "sources without bytecode: 0")
-        expect("the bill of materials names", container.says(BILL, SBOM), "exactly what is installed")
-        say(f"memory when idle: {memory_used(container)}")
-        expect("a report", container.says(DREW, KEY), "200 5 charts")
-        say(f"memory when it has drawn: {memory_used(container)}")
-
-        client = container.python(ASKED, KEY, "20000")
-        assert client.stdout is not None
-        expect("while a request is under way", client.stdout.readline().strip(), "busy")
-        stop = getattr(signal, image.config.get("StopSignal", "SIGTERM"))
-        subprocess.run(["runc", "kill", container.name, stop.name], check=True)
-        answer = client.communicate(timeout=PATIENCE)[0].strip()
-        expect("status of the request that was under way", answer[:3], "200")
-        say(answer[4:])
-        expect("exit status after SIGTERM", container.ended(), 0)
+def comes_back_when_killed() -> None:
+    """Its policy starts it again, and it answers."""
+    with timed("healthy again after a kill"):
+        output("docker", "exec", container(), "python", "-c", KILL)
+        until(lambda: state("RestartCount") == 1, "a restart")
+        until(lambda: state()["Health"]["Status"] == "healthy", "a healthy container")
+        until(lambda: asked(8000, "/readyz")[0] == 200, "a service that is ready")
 
 
-def memory_used(container: Container) -> str:
-    """How much memory the container takes, in MiB, where its cgroup tells."""
-    events = json.loads(output("runc", "events", "--stats", container.name))
-    used = events["data"].get("memory", {}).get("usage", {}).get("usage", 0)
-    return f"{used / 2**20:.0f} MiB" if used else "unknown"
+def stops_when_its_work_is_done(compose: list[str]) -> None:
+    """At SIGTERM it finishes what is under way, and ends with 0; started again, it answers."""
+    draw = random.Random(0)
+    rows = {
+        name: [[draw.gauss(at, 1), draw.gauss(0, 1)] for _ in range(20_000)] for name, at in SIDES.items()
+    }
+    body = json.dumps(rows | {"estimator": {"kind": "learned"}})
+    with ThreadPoolExecutor(2) as pool:
+        answers = [pool.submit(asked, 8000, "/v1/advantage", body) for _ in range(2)]
+        until(lambda: "mace_workers_busy 2.0" in asked(8000, "/metrics")[1], "two requests under way")
+        with timed("stopped, with two requests under way"):
+            subprocess.run([*compose, "stop"], check=True, stdout=sys.stderr)
+        expect("their answers", [answer.result()[0] for answer in answers], [200, 200])
+    expect("exit status", state()["ExitCode"], 0)
+    with timed("started again"):
+        subprocess.run([*compose, "start"], check=True, stdout=sys.stderr)
+        until(lambda: state()["Health"]["Status"] == "healthy", "a healthy container")
 
 
-def until(true: Callable[[], bool], container: Container) -> None:
-    """Wait for something that must come true while the container lives."""
+SIDES = {"members": 1, "nonmembers": 0}
+
+
+def outlives_a_request_that_takes_too_much() -> None:
+    """Where a container may have less than its workers, what takes too much is ended, and the service goes on."""
+    small = ["--memory=300m", "--memory-swap=300m", "--restart=unless-stopped", "--publish=127.0.0.1::8000"]
+    settings = [f"--env=MACE_API_KEY={KEY}", "--env=MACE_WORKERS=1", "--env=MACE_TIME_LIMIT=60"]
+    name = output("docker", "run", "--detach", *HARDENED, *small, *settings, IMAGE)
+    try:
+        port = int(output("docker", "port", name, "8000").rpartition(":")[2])
+        until(lambda: asked(port, "/readyz")[0] == 200, "a service that is ready")
+        expect("a stranger", asked(port, "/metrics")[0], 401)
+        body = "score,member\n" + "".join(f"{i * 0.618 % 1:.12f},{i % 2}\n" for i in range(5_000_000))
+        found = asked(port, "/v1/advantage", body, "text/csv", key=KEY)
+        say(f"a request that takes more than the container has: {found[0]} {found[1][:90]}")
+        if found[0] not in (0, 500):  # 0 where the whole container is ended
+            raise Failed("it was not ended")
+        with timed("ready again"):
+            until(lambda: asked(port, "/readyz")[0] == 200, "a service that is ready")
+        small_one = json.dumps({"members": list(range(40)), "nonmembers": list(range(9, 49))})
+        expect("an answer afterwards", asked(port, "/v1/advantage", small_one, key=KEY)[0], 200)
+    finally:
+        output("docker", "rm", "--force", name)
+
+
+# --- asking ---------------------------------------------------------------------------------------------------
+
+
+def asked(
+    port: int,
+    path: str,
+    body: str | None = None,
+    content: str = "application/json",
+    accept: str = "*/*",
+    key: str = "",
+) -> tuple[int, str]:
+    """Status and text of an answer; 0 and why, if there is none."""
+    headers = {"Content-Type": content, "Accept": accept} | (
+        {"Authorization": f"Bearer {key}"} if key else {}
+    )
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
+    try:
+        connection.request("POST" if body else "GET", path, body, headers)
+        answer = connection.getresponse()
+        return answer.status, answer.read().decode()
+    except (OSError, http.client.HTTPException) as error:
+        return 0, str(error)
+    finally:
+        connection.close()
+
+
+def container() -> str:
+    """The name of the service's container."""
+    label = "--filter=label=com.docker.compose.project=mace-image"
+    return output("docker", "ps", "--all", label, "--format={{.Names}}")
+
+
+def state(part: str = "State") -> Any:
+    """What the engine knows of it."""
+    return json.loads(output("docker", "inspect", container()))[0][part]
+
+
+def output(*command: str) -> str:
+    """What a program prints."""
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+
+
+def status(*command: str) -> int:
+    """A program's exit status, whatever it prints."""
+    return subprocess.run(command, check=False, capture_output=True, timeout=PATIENCE).returncode
+
+
+def until(true: Callable[[], bool], what: str) -> None:
+    """Wait for something that must come true."""
     deadline = time.monotonic() + PATIENCE
     while not true():
-        if container.process.poll() is not None or time.monotonic() > deadline:
-            raise Failed("the service did not come up")
+        if time.monotonic() > deadline:
+            raise Failed(f"waited {PATIENCE:.0f} s in vain for {what}")
         time.sleep(0.1)
+
+
+@contextmanager
+def timed(what: str) -> Iterator[None]:
+    """Say how long it took."""
+    began = time.monotonic()
+    yield
+    say(f"{what}: {time.monotonic() - began:.1f} s")
 
 
 def expect(what: str, found: object, wanted: object) -> None:
     """Say what was found; it must be what was wanted."""
-    say(f"{what}: {found}")
+    say(f"{what}: {found if found != '' else 'nothing'}")
     if found != wanted:
         raise Failed(f"{what}: {found}, not {wanted}")
 

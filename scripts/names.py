@@ -7,8 +7,6 @@ A few remain where a word is the domain's own (``flagged``) or a contract with o
 from __future__ import annotations
 
 import ast
-import sys
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -71,19 +69,3 @@ def complaints() -> list[str]:
         return []
     summary = f"{len(places)} of {total} names are bare participles ({share:.2%}); at most {MOST:.1%} may be"
     return [summary, *places]
-
-
-def main() -> int:
-    """Print the share, and the names by how often they stand."""
-    total, places = participles()
-    common = Counter(place.rpartition(" ")[2] for place in places).most_common()
-    print(f"{len(places)} of {total} bound names are bare participles ({len(places) / total:.2%})")
-    print(", ".join(f"{name} {count}" for name, count in common))
-    for package in PACKAGES:
-        own, listed = participles(packages=(package,))
-        print(f"{package}: {len(listed)} of {own} ({len(listed) / own:.2%})")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

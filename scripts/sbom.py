@@ -1,10 +1,10 @@
 """The bill of materials of what runs, as CycloneDX 1.6 in JSON: `scripts/sbom`.
 
-Versions and hashes are those of the pins, licences and what requires what those of the installed distributions'
-own metadata. Each must answer for the other: a distribution that is pinned and not installed, or required and not
-pinned, or under no licence that is known, is no bill but a complaint. The same input gives the same bytes.
-
-The Dockerfile runs this beside the environment that it has made. So: the standard library and `packaging`.
+CycloneDX's own program lists what is installed and what requires what. To that come, from what it cannot know, the
+hashes of the pins, licences as SPDX names them, and the npm packages of which files are in ours. What is pinned and
+not installed, installed otherwise than pinned, required by nobody, or under no one licence is no bill but a complaint.
+The same input gives the same bytes; SOURCE_DATE_EPOCH dates it. The Dockerfile runs this beside the environment that
+it has made, with requirements/sbom.txt.
 """
 
 from __future__ import annotations
@@ -12,29 +12,22 @@ from __future__ import annotations
 import argparse
 import base64
 import json
-import os
-import re
+import subprocess
 import sys
 import sysconfig
 import uuid
-from collections.abc import Iterable
-from dataclasses import dataclass
-from datetime import UTC, datetime
 from importlib.metadata import Distribution, distributions
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from licences import READ_BY_HAND, licences_of
-from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
-from pins import EXTRAS, PROJECT, ROOT, Pin, pins, project, requirements
+from pins import EXTRAS, PROJECT, ROOT, Pin, pins, project
 
 IMAGE = ("run", "accounting")
 """The requirement files of what the image has unless it is built with OTEL=1."""
 
 ASSETS = ROOT / "app" / "pages" / "assets" / "manifest.json"
-SCHEMA = ROOT / "deploy" / "schema" / "cyclonedx"
 
 Json = dict[str, Any]
 
@@ -43,17 +36,49 @@ class Incomplete(Exception):
     """What is pinned, required and installed is not one set, so there is no bill of it."""
 
 
-@dataclass(frozen=True)
-class Part:
-    """One distribution that runs: how it is pinned, and what is installed."""
+def document(groups: tuple[str, ...], prefix: Path) -> Json:
+    """The bill of what these requirement files put into an environment."""
+    bill, root = inventory(prefix / "bin" / "python"), f"pkg:pypi/{PROJECT}@{project()['version']}"
+    installed = distributions_in(prefix)
+    parts = {pin.name: pin for pin in pins(*groups) if pin.applies}
+    found: dict[str, Json] = {canonicalize_name(part["name"]): part for part in bill["components"]}
+    if complaints := [line for pin in parts.values() if (line := complaint(pin, installed.get(pin.name)))]:
+        raise Incomplete("\n".join(sorted(complaints)))
 
-    pin: Pin
-    distribution: Distribution
+    refs = {part["bom-ref"]: part.get("purl", "") for part in bill["components"]}
+    refs[bill["metadata"]["component"]["bom-ref"]] = root
+    kept = {root, *(found[name]["purl"] for name in parts)}
+    needs = {
+        refs[each["ref"]]: sorted(kept & {refs[other] for other in each.get("dependsOn", ())})
+        for each in bill["dependencies"]
+        if refs[each["ref"]] in kept
+    }
+    if idle := sorted(kept - reached(root, needs)):
+        raise Incomplete("\n".join(f"{purl} is pinned, but nothing requires it" for purl in idle))
 
-    @property
-    def purl(self) -> str:
-        """Its package URL, by which the document names it."""
-        return f"pkg:pypi/{self.pin.name}@{quote(str(self.pin.version))}"
+    assets = [asset(name, about) for name, about in sorted(npm_packages().items())]
+    needs[root] = sorted([*needs[root], *(each["purl"] for each in assets)])
+    needs |= {each["purl"]: [] for each in assets}
+    bill["metadata"]["component"] |= {"bom-ref": root, "purl": root, "version": project()["version"]}
+    bill["metadata"]["properties"] += [  # what decides which of the pins apply
+        {"name": "mace:platform", "value": sys.platform},
+        {"name": "mace:python", "value": ".".join(map(str, sys.version_info[:2]))},
+    ]
+    described = [component(found[name], pin, installed[name]) for name, pin in parts.items()]
+    bill["components"] = sorted([*described, *assets], key=lambda part: str(part["purl"]))
+    bill["dependencies"] = [{"ref": purl, "dependsOn": others} for purl, others in sorted(needs.items())]
+    return bill | {"serialNumber": uuid.uuid5(uuid.NAMESPACE_URL, json.dumps(bill)).urn}
+
+
+def inventory(python: Path) -> Json:
+    """What CycloneDX's own program finds in the environment of an interpreter."""
+    command = [sys.executable, "-m", "cyclonedx_py", "environment", "--output-reproducible", "--no-validate"]
+    command += ["--sv=1.6", "--of=JSON", f"--pyproject={ROOT / 'pyproject.toml'}", str(python)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise Incomplete(done.stderr.strip())
+    bill: Json = json.loads(done.stdout)
+    return bill
 
 
 def distributions_in(prefix: Path) -> dict[str, Distribution]:
@@ -63,52 +88,48 @@ def distributions_in(prefix: Path) -> dict[str, Distribution]:
     return {canonicalize_name(each.name): each for each in distributions(path=sorted(folders))}
 
 
-def parts_of(groups: Iterable[str], here: dict[str, Distribution]) -> dict[str, Part]:
-    """What these requirement files pin for this interpreter, as it is installed."""
-    parts: dict[str, Part] = {}
-    complaints = []
-    for pin in pins(*groups):
-        if not pin.applies:
-            continue
-        distribution = here.get(pin.name)
-        if distribution is None:
-            complaints.append(f"{pin.name} is pinned, but not installed")
-        elif distribution.version != pin.version:
-            complaints.append(f"{pin.name} {distribution.version} is installed, {pin.version} is pinned")
-        elif len(licences_of(distribution)) != 1:
-            complaints.append(f"{pin.name} does not state one licence")
-        else:
-            parts[pin.name] = Part(pin, distribution)
-    if complaints:
-        raise Incomplete("\n".join(sorted(set(complaints))))
-    return dict(sorted(parts.items()))
+def complaint(pin: Pin, distribution: Distribution | None) -> str | None:
+    """Why a pinned distribution cannot stand in the bill."""
+    if distribution is None:
+        return f"{pin.name} is pinned, but not installed"
+    if distribution.version != pin.version:
+        return f"{pin.name} {distribution.version} is installed, {pin.version} is pinned"
+    return None if len(licences_of(distribution)) == 1 else f"{pin.name} does not state one licence"
 
 
-def needs_of(roots: Iterable[Requirement], parts: dict[str, Part]) -> dict[str, set[str]]:
-    """What each part requires directly, and what the project itself does, by the extras that are asked for."""
-    needs: dict[str, set[str]] = {PROJECT: set()}
-    complaints: set[str] = set()
-    visited: set[tuple[str, str]] = set()
-    waiting = [(PROJECT, "", each) for each in roots]
+def reached(root: str, needs: dict[str, list[str]]) -> set[str]:
+    """What is required, by whomever, beginning with the project."""
+    found, waiting = {root}, [root]
     while waiting:
-        by, extra, requirement = waiting.pop()
-        if requirement.marker and not requirement.marker.evaluate({"extra": extra}):
-            continue
-        name = canonicalize_name(requirement.name)
-        needs.setdefault(by, set()).add(name)
-        if name not in parts:
-            complaints.add(f"{by} requires {name}, which is not pinned")
-            continue
-        needs.setdefault(name, set())
-        direct = [Requirement(text) for text in parts[name].distribution.requires or ()]
-        for more in {"", *requirement.extras}:
-            if (name, more) not in visited:
-                visited.add((name, more))
-                waiting += [(name, more, each) for each in direct]
-    complaints |= {f"{name} is pinned, but nothing requires it" for name in parts if name not in needs}
-    if complaints:
-        raise Incomplete("\n".join(sorted(complaints)))
-    return needs
+        fresh = set(needs.get(waiting.pop(), ())) - found
+        found |= fresh
+        waiting += fresh
+    return found
+
+
+def component(part: Json, pin: Pin, distribution: Distribution) -> Json:
+    """One distribution; its hashes are those of all its files on the index, of which one was installed."""
+    acknowledgement = "concluded" if pin.name in READ_BY_HAND else "declared"
+    files = {
+        "type": "distribution",
+        "url": part["purl"],
+        "comment": "one of the files with these hashes, from whichever index",
+        "hashes": [{"alg": "SHA-256", "content": digest} for digest in sorted(pin.hashes)],
+    }
+    return part | {
+        "bom-ref": part["purl"],
+        "name": pin.name,
+        "scope": "required",
+        "licenses": [licence(licences_of(distribution)[0], acknowledgement)],
+        "externalReferences": [files, *part.get("externalReferences", ())],
+    }
+
+
+def licence(expression: str, acknowledgement: str) -> Json:
+    """A licence by its SPDX identifier, or an expression of several."""
+    if " " in expression:
+        return {"expression": expression, "acknowledgement": acknowledgement}
+    return {"license": {"id": expression, "acknowledgement": acknowledgement}}
 
 
 def npm_packages() -> dict[str, Json]:
@@ -117,146 +138,37 @@ def npm_packages() -> dict[str, Json]:
     return manifest
 
 
-def document(groups: tuple[str, ...], prefix: Path, epoch: int | None = None) -> Json:
-    """The bill of what these requirement files put into an environment; dated only if there is a date."""
-    about = project()
-    parts = parts_of(groups, distributions_in(prefix))
-    needs = needs_of(requirements(*groups), parts)
-    ours = f"pkg:pypi/{PROJECT}@{quote(about['version'])}"
-    purls = {PROJECT: ours} | {name: part.purl for name, part in parts.items()}
-    assets = {_asset_purl(name, asset): _asset(name, asset) for name, asset in sorted(npm_packages().items())}
-    depends = {purls[name]: {purls[other] for other in others} for name, others in needs.items()}
-    depends |= {purl: set() for purl in assets}
-    depends[ours] |= assets.keys()
-    components = [*(_component(part) for part in parts.values()), *assets.values()]
-    bill: Json = {
-        "metadata": {
-            "lifecycles": [{"phase": "build"}],
-            "tools": {"components": [{"type": "application", "name": "mace scripts/sbom"}]},
-            "component": {
-                "type": "application",
-                "bom-ref": ours,
-                "name": PROJECT,
-                "version": about["version"],
-                "description": about["description"],
-                "licenses": _licences(about["license"], "declared"),
-                "purl": ours,
-            },
-            # The interpreter and the platform decide which of the pins apply.
-            "properties": [
-                {"name": "mace:platform", "value": sys.platform},
-                {"name": "mace:python", "value": ".".join(map(str, sys.version_info[:2]))},
-            ],
-        },
-        "components": sorted(components, key=lambda component: str(component["purl"])),
-        "dependencies": [
-            {"ref": purl, "dependsOn": sorted(others)} for purl, others in sorted(depends.items())
-        ],
-        # Who requires whom is all here; what others have compiled or bundled into their own is not ours to know.
-        "compositions": [
-            {"aggregate": "complete", "dependencies": sorted(depends)},
-            {"aggregate": "unknown", "assemblies": sorted(depends.keys() - {ours})},
-        ],
-    }
-    if epoch is not None:
-        bill["metadata"] = {"timestamp": datetime.fromtimestamp(epoch, UTC).isoformat()} | bill["metadata"]
-    content = json.dumps([bill["components"], bill["dependencies"], bill["metadata"]["component"]])
-    head = {
-        "$schema": "http://cyclonedx.org/schema/bom-1.6.schema.json",
-        "bomFormat": "CycloneDX",
-        "specVersion": "1.6",
-        "serialNumber": uuid.uuid5(uuid.NAMESPACE_URL, content).urn,
-        "version": 1,
-    }
-    return head | bill
-
-
-def _component(part: Part) -> Json:
-    """One distribution. Its hashes are those of all its files on the index, of which one was installed."""
-    (licence,) = licences_of(part.distribution)
-    boms = [
-        {"type": "bom", "url": str(file), "comment": "among the installed files, by who built them"}
-        for file in sorted(part.distribution.files or (), key=str)
-        if re.search(r"\.dist-info/sboms/[^/]+\.json$", str(file))
-    ]
-    index = {
-        "type": "distribution",
-        "url": part.purl,
-        "comment": "one of the files with these hashes, from whichever index",
-        "hashes": [{"alg": "SHA-256", "content": digest} for digest in sorted(part.pin.hashes)],
-    }
-    return {
-        "type": "library",
-        "bom-ref": part.purl,
-        "name": part.pin.name,
-        "version": part.pin.version,
-        "scope": "required",
-        "licenses": _licences(licence, "concluded" if part.pin.name in READ_BY_HAND else "declared"),
-        "purl": part.purl,
-        "externalReferences": [index, *boms],
-    }
-
-
-def _asset_purl(name: str, asset: Json) -> str:
-    return f"pkg:npm/{quote(name)}@{asset['version']}"
-
-
-def _asset(name: str, asset: Json) -> Json:
+def asset(name: str, about: Json) -> Json:
     """One npm package: the digest of what npm gave, and the files of it that are in our package."""
-    algorithm, _, digest = asset["integrity"].partition("-")
-    purl = _asset_purl(name, asset)
-    changes = [
-        f"{file}: {details['changed']}"
-        for file, details in sorted(asset["files"].items())
-        if "changed" in details
-    ]
-    component = {
+    purl = f"pkg:npm/{name}@{about['version']}"
+    algorithm, _, digest = about["integrity"].partition("-")
+    hashes = [{"alg": algorithm.upper().replace("SHA", "SHA-"), "content": base64.b64decode(digest).hex()}]
+    files = sorted(about["files"].items())
+    changes = [f"{file}: {details['changed']}" for file, details in files if "changed" in details]
+    return {
         "type": "library",
         "bom-ref": purl,
         "name": name,
-        "version": asset["version"],
+        "version": about["version"],
         "scope": "required",
-        "licenses": _licences(asset["licence"], "declared"),
+        "licenses": [licence(about["licence"], "declared")],
         "purl": purl,
-        "externalReferences": [
-            {
-                "type": "distribution",
-                "url": purl,
-                "hashes": [
-                    {
-                        "alg": algorithm.upper().replace("SHA", "SHA-"),
-                        "content": base64.b64decode(digest).hex(),
-                    }
-                ],
-            }
-        ],
+        "externalReferences": [{"type": "distribution", "url": purl, "hashes": hashes}],
         "components": [
             {"type": "file", "name": file, "hashes": [{"alg": "SHA-256", "content": details["sha256"]}]}
-            for file, details in sorted(asset["files"].items())
+            for file, details in files
         ],
+        **({"pedigree": {"notes": "; ".join(changes)}} if changes else {}),
     }
-    return component | ({"pedigree": {"notes": "; ".join(changes)}} if changes else {})
-
-
-def _licences(expression: str, acknowledgement: str) -> list[Json]:
-    """A licence by its SPDX identifier, or an expression of several."""
-    if re.fullmatch(r"[\w.+-]+", expression):
-        return [{"license": {"id": expression, "acknowledgement": acknowledgement}}]
-    return [{"expression": expression, "acknowledgement": acknowledgement}]
 
 
 def schema_errors(bill: Json) -> list[str]:
     """What the official schema finds wrong with a document."""
-    from jsonschema import Draft7Validator  # type: ignore[import-untyped] # noqa: PLC0415 - not in the image's build
-    from referencing import Registry, Resource  # noqa: PLC0415
+    from cyclonedx.schema import SchemaVersion  # noqa: PLC0415 - a second of imports
+    from cyclonedx.validation.json import JsonStrictValidator  # noqa: PLC0415
 
-    schemas = {path.name: json.loads(path.read_text(encoding="utf-8")) for path in SCHEMA.glob("*.json")}
-    registry: Registry[Any] = Registry().with_resources(
-        (f"http://cyclonedx.org/schema/{name}", Resource.from_contents(schema))
-        for name, schema in schemas.items()
-    )
-    validator = Draft7Validator(schemas["bom-1.6.SNAPSHOT.schema.json"], registry=registry)
-    return [f"{error.json_path}: {error.message[:300]}" for error in validator.iter_errors(bill)]
+    error = JsonStrictValidator(SchemaVersion.V1_6).validate_str(json.dumps(bill))
+    return [] if error is None else [str(error)]
 
 
 def complaints() -> list[str]:
@@ -274,11 +186,8 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--prefix", type=Path, default=Path(sys.prefix), help="the environment that runs")
     parser.add_argument("--output", type=Path, help="a file, instead of standard output")
     options = parser.parse_args(arguments)
-    epoch = os.environ.get("SOURCE_DATE_EPOCH")
     try:
-        bill = document(
-            (*IMAGE, "otel") if options.otel else IMAGE, options.prefix, int(epoch) if epoch else None
-        )
+        bill = document((*IMAGE, "otel") if options.otel else IMAGE, options.prefix)
     except Incomplete as error:
         print(error, file=sys.stderr)
         return 1

@@ -58,7 +58,7 @@ def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
         executable = installed(playwright)
         if executable is None:
-            reason = "no Chromium found: scripts/setup-browser installs one, MACE_TEST_BROWSER names one"
+            reason = "no Chromium found: scripts/setup browser installs one, MACE_TEST_BROWSER names one"
             (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(reason)
         started = playwright.chromium.launch(
             executable_path=executable,

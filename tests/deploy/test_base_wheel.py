@@ -11,11 +11,8 @@ from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
-import wheels
 from packaging.requirements import Requirement
 from pins import PROJECT, project
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 def base_distributions() -> dict[str, Distribution]:
@@ -30,7 +27,7 @@ def base_distributions() -> dict[str, Distribution]:
 
 
 @pytest.fixture(scope="module")
-def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The interpreter of that environment: linked from here, for no index can be asked."""
     folder = tmp_path_factory.mktemp("base")
     venv.create(folder / "venv", with_pip=False, symlinks=True)
@@ -39,9 +36,8 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for top in {Path(file).parts[0] for file in each.files or () if ".." not in Path(file).parts}:
             if top != "__pycache__" and not (site / top).exists():
                 (site / top).symlink_to(Path(str(each.locate_file(top))))
-    (folder / "dist").mkdir()
-    with ZipFile(wheels.build(ROOT, folder / "dist")) as wheel:
-        wheel.extractall(site)
+    with ZipFile(wheel) as files:
+        files.extractall(site)
     return folder / "venv" / "bin" / "python"
 
 

@@ -3,7 +3,7 @@ import re
 from pathlib import Path
 
 import pytest
-from dashboards import dashboard_faults, exported, named, scrape_faults, targets, unseen
+from dashboards import dashboard_faults, exported, parts, scrape_faults, targets, unseen
 
 ROOT = Path(__file__).resolve().parents[2]
 DASHBOARD = json.loads((ROOT / "deploy/grafana/dashboards/mace.json").read_text())
@@ -30,24 +30,34 @@ def test_the_series_that_the_docs_describe_are_those_of_the_service(series):
     assert described == {re.sub(HISTOGRAM, "", name) for name in series if name.startswith("mace_")}
 
 
-def test_a_query_is_taken_apart_into_series_and_labels():
-    query = (
-        'histogram_quantile(0.5, sum by (le, a) (rate(x_bucket{b=~"$b", c!="sum(y)"}[$__rate_interval]))) / z'
-    )
-
-    assert named(query) == ({"x_bucket", "z"}, {"le", "a", "b", "c"})
+@pytest.mark.parametrize(
+    ("query", "series", "labels"),
+    [
+        (
+            'histogram_quantile(0.5, sum by (le, a) (rate(x_bucket{b=~"$b", c!="sum(y)"}[$__rate_interval]))) / z',
+            {"x_bucket", "z"},
+            {"le", "a", "b", "c"},
+        ),
+        ("sum(x) without (a) or (y - on (b) z)", {"x", "y", "z"}, {"a", "b"}),
+        ("topk(scalar(n), max_over_time(x[5m:1m]))", {"n", "x"}, set()),
+    ],
+)
+def test_a_query_is_taken_apart_into_series_and_labels(query, series, labels):
+    assert parts(query) == (series, labels)
 
 
 def test_a_misspelt_series_and_a_label_that_it_does_not_have_are_found(series):
     broken = json.loads(json.dumps(DASHBOARD))
     broken["panels"][0]["targets"][0]["expr"] = "sum by (operation) (rate(mace_request_total[1m]))"
     broken["panels"][1]["targets"][0]["expr"] = 'sum by (kind) (mace_workers{state="busy"})'
+    broken["panels"][2]["targets"][0]["expr"] = "sum by ("
 
     found = "\n".join(dashboard_faults(broken, series, "prometheus"))
 
     assert "does not export mace_request_total" in found
     assert "mace_workers has no label kind" in found
     assert "mace_workers has no label state" in found
+    assert "unclosed left parenthesis" in found
 
 
 def test_a_panel_that_draws_from_another_source_is_found(series):

@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
+import pytest
+
 HEALTHCHECK = Path(__file__).resolve().parents[2] / "deploy" / "healthcheck.py"
 
 
@@ -38,28 +40,25 @@ def status(**environment: str) -> int:
     return subprocess.run([sys.executable, HEALTHCHECK], env=clean | environment, check=False).returncode
 
 
-def test_a_service_that_answers_on_the_port_of_its_environment_is_healthy():
-    with service(200) as port:
-        found = status(MACE_HOST="0.0.0.0", MACE_PORT=str(port))
+@pytest.mark.parametrize(
+    ("answer", "variables", "exit_status"),
+    [
+        (200, {"MACE_HOST": "0.0.0.0", "MACE_PORT": "{port}"}, 0),
+        (200, {"MACE_PORT": "1", "MACE_PROBE_PORT": "{port}"}, 0),
+        (503, {"MACE_HOST": "0.0.0.0", "MACE_PORT": "{port}"}, 1),
+    ],
+    ids=["healthy", "healthy on the port of probes", "not healthy"],
+)
+def test_the_service_of_the_environment_is_asked(
+    answer: int, variables: dict[str, str], exit_status: int
+) -> None:
+    with service(answer) as port:
+        found = status(**{name: value.format(port=port) for name, value in variables.items()})
 
-    assert found == 0
-
-
-def test_the_port_of_probes_is_asked_where_there_is_one():
-    with service(200) as port:
-        found = status(MACE_PORT="1", MACE_PROBE_PORT=str(port))
-
-    assert found == 0
-
-
-def test_a_service_that_answers_otherwise_is_not_healthy():
-    with service(503) as port:
-        found = status(MACE_HOST="0.0.0.0", MACE_PORT=str(port))
-
-    assert found == 1
+    assert found == exit_status
 
 
-def test_a_port_where_nobody_listens_is_not_healthy():
+def test_a_port_where_nobody_listens_is_not_healthy() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
 

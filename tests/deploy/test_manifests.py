@@ -1,10 +1,9 @@
 import copy
-import hashlib
 from pathlib import Path
 
 import pytest
 import yaml
-from container_checks import complaints, compose
+from container_checks import complaints
 from manifests import bytes_of, compose_faults, kubernetes_faults, memory_needed, seconds_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -31,17 +30,6 @@ def test_all_that_can_be_checked_without_an_engine_is_right():
     assert complaints() == []
 
 
-def test_compose_keeps_to_the_official_schema_and_mounts_what_is_there():
-    assert list(compose()) == []
-
-
-def test_the_schema_is_the_one_that_its_readme_tells_of():
-    folder = ROOT / "deploy" / "schema"
-    digest = hashlib.sha256((folder / "compose-spec.json").read_bytes()).hexdigest()
-
-    assert digest in (folder / "README.md").read_text()
-
-
 def test_sizes_and_durations_are_read_as_compose_and_kubernetes_write_them():
     assert [bytes_of(size) for size in ("7", "64m", "64Mi", "1g", "2Gi")] == [
         7,
@@ -64,9 +52,9 @@ def test_the_memory_needed_is_that_of_server_bodies_workers_their_answers_and_tm
     [
         (("services", "mace", "ports"), ["8000:8000"], "published beyond this machine"),
         (("services", "grafana", "ports"), ["0.0.0.0:3000:3000"], "published beyond this machine"),
-        (("services", "mace", "read_only"), False, "can be written"),
-        (("services", "prometheus", "cap_drop"), None, "has capabilities"),
-        (("services", "mace", "cap_add"), ["NET_ADMIN"], "has capabilities"),
+        (("services", "mace", "read_only"), False, "mace.read_only is false"),
+        (("services", "prometheus", "cap_drop"), None, "prometheus.cap_drop is null"),
+        (("services", "mace", "cap_add"), ["NET_ADMIN"], "mace.cap_add is"),
         (("services", "mace", "security_opt"), [], "gain privileges"),
         (("services", "mace", "pids_limit"), None, "pids_limit is not set"),
         (("services", "mace", "mem_limit"), "2g", "mem_limit is below the 5184m"),
@@ -85,7 +73,7 @@ def test_the_memory_needed_is_that_of_server_bodies_workers_their_answers_and_tm
             None,
             "PREINSTALL_DISABLED",
         ),
-        (("services", "grafana", "environment", "GF_AUTH_ANONYMOUS_ORG_ROLE"), "Admin", "is not Viewer"),
+        (("services", "grafana", "environment", "GF_AUTH_ANONYMOUS_ORG_ROLE"), "Admin", 'not "Viewer"'),
     ],
 )
 def test_a_fault_of_compose_is_found(path, value, complaint):
@@ -112,25 +100,28 @@ def test_the_kubernetes_manifest_has_no_fault():
         ((2, "spec", "egress"), [{}], "lets something out"),
         ((2, "spec", "ingress", 0, "from"), None, "lets anybody in"),
         ((3, "kind"), "Other", "has no PodDisruptionBudget"),
-        ((*POD, "securityContext", "runAsNonRoot"), False, "may run as root"),
-        ((*POD, "securityContext", "seccompProfile"), None, "seccomp"),
-        ((*POD, "enableServiceLinks"), None, "enableServiceLinks is not false"),
-        ((*POD, "automountServiceAccountToken"), True, "automountServiceAccountToken is not false"),
+        ((*POD, "securityContext", "runAsNonRoot"), False, "runAsNonRoot is false"),
+        ((*POD, "securityContext", "seccompProfile"), None, "seccompProfile.type is null"),
+        ((*POD, "enableServiceLinks"), None, "enableServiceLinks is null"),
+        ((*POD, "automountServiceAccountToken"), True, "automountServiceAccountToken is true"),
         ((*POD, "terminationGracePeriodSeconds"), 30, "terminationGracePeriodSeconds is less"),
+        ((*POD, "securityContext", "runAsUser"), None, "may run as root"),
+        ((*POD, "hostNetwork"), True, "hostNetwork is true"),
+        ((*POD, "volumes", 1), {"name": "key", "hostPath": {}}, "reaches into its node"),
         ((*POD, "volumes", 0, "emptyDir"), {}, "/tmp is not memory"),
         ((*POD, "volumes", 1), {"name": "key", "emptyDir": {}}, "does not come from a Secret"),
         ((*INSIDE, "image"), "mace:latest", "is not pinned"),
         ((*INSIDE, "securityContext", "readOnlyRootFilesystem"), False, "readOnlyRootFilesystem"),
         ((*INSIDE, "securityContext", "capabilities"), None, "capabilities"),
-        ((*INSIDE, "readinessProbe", "httpGet", "path"), "/healthz", "readinessProbe does not ask /readyz"),
-        ((*INSIDE, "livenessProbe"), None, "livenessProbe does not ask /healthz"),
+        ((*INSIDE, "readinessProbe", "httpGet", "path"), "/healthz", "readinessProbe.httpGet.path is"),
+        ((*INSIDE, "livenessProbe"), None, "livenessProbe.httpGet.path is null"),
         ((*INSIDE, "resources", "limits", "memory"), "1Gi", "below the 5184Mi"),
         ((*INSIDE, "resources", "requests", "cpu"), "4", "MACE_WORKERS is not"),
         ((*INSIDE, "env", 1, "name"), "MACE_API_KEY", "does not come from a Secret"),
         (
             (*INSIDE, "livenessProbe", "httpGet", "port"),
             "http",
-            "livenessProbe does not ask the port of probes",
+            "livenessProbe.httpGet.port is",
         ),
         ((*INSIDE, "env", 0, "value"), "8002", "MACE_PROBE_PORT is not the port of probes"),
     ],

@@ -62,19 +62,18 @@ def test_a_tag_that_is_not_the_version_stops_it(tag: str, status: int) -> None:
     assert done.returncode == status
 
 
-def test_the_source_distribution_makes_the_same_wheel(tmp_path: Path) -> None:
+def test_the_source_distribution_makes_the_same_wheel(wheel: Path, tmp_path: Path) -> None:
     made = command("Source distribution").replace("-d dist", f"-d {tmp_path}")
     subprocess.run(["sh", "-c", made], cwd=ROOT, check=True, capture_output=True)
     (archive,) = tmp_path.glob("*.tar.gz")
     with tarfile.open(archive) as sources:
         sources.extractall(tmp_path / "sources", filter="data")
-    (tmp_path / "a").mkdir()
-    (tmp_path / "b").mkdir()
+    (tmp_path / "built").mkdir()
 
-    of_sources = wheels.build(tmp_path / "sources" / f"{PROJECT}-{__version__}", tmp_path / "a")
+    of_sources = wheels.build(tmp_path / "sources" / f"{PROJECT}-{__version__}", tmp_path / "built")
 
     assert archive.name == f"{PROJECT}-{__version__}.tar.gz"
-    assert wheels.differences(of_sources, wheels.build(ROOT, tmp_path / "b")) == []
+    assert wheels.differences(of_sources, wheel) == []
     names = {Path(name).name for name in (path.name for path in (tmp_path / "sources").glob("*/*"))}
     assert {"CITATION.cff", "CONTRIBUTING.md", "CHANGELOG.md", "LICENSE", "SECURITY.md"} <= names
 

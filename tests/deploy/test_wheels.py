@@ -17,6 +17,8 @@ import wheels
 
 ROOT = Path(__file__).resolve().parents[2]
 
+pytestmark = pytest.mark.slow  # each builds wheels
+
 
 def test_a_build_that_differs_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     real = wheels.copy_sources

@@ -55,7 +55,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     home = os.environ.get("JAVA_HOME")
     if not (Path(home, "bin", "java").exists() if home else shutil.which("java")):
-        reason = "no Java found for Spark: scripts/setup-java installs one, JAVA_HOME names one"
+        reason = "no Java found for Spark: scripts/setup java installs one, JAVA_HOME names one"
         (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(reason)
     builder = SparkSession.builder.master("local[1]")
     builder = builder.config("spark.sql.warehouse.dir", str(tmp_path_factory.mktemp("warehouse")))

@@ -1,0 +1,148 @@
+"""What holds for every run: what `--fast` leaves out, which worker runs what, and where the time went."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter, defaultdict
+from collections.abc import Callable
+from itertools import groupby, islice
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+NEEDS = {
+    "browser": "needs a browser",
+    "postgres": "needs PostgreSQL",
+    "spark": "needs Java",
+    "spark_connect": "needs Java",
+    "wheel": "needs a build",
+}
+"""Fixtures, or parameters of fixtures, that start or make what is not quickly there."""
+
+SLOWEST = 20
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--fast", action="store_true", help="leave out what is slow, and what needs more than Python"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(Account(config), "account")
+
+
+# --- what is run, and where -----------------------------------------------------------------------------------
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.option.fast:
+        reasons = {item: reason for item in items if (reason := reason_to_leave_out(item))}
+        config.hook.pytest_deselected(items=list(reasons))
+        config.pluginmanager.getplugin("account").left_out.update(reasons.values())
+        items[:] = [item for item in items if item not in reasons]
+    if workers := getattr(config, "workerinput", {}).get("workercount"):
+        items[:] = dealt(items, workers)
+
+
+def reason_to_leave_out(item: pytest.Item) -> str | None:
+    """Why a quick run does without this test, if it does."""
+    return need(item) or ("slow" if item.get_closest_marker("slow") else None)
+
+
+def need(item: pytest.Item) -> str | None:
+    """What a test needs beyond Python, by the fixtures it uses and the parameters they have."""
+    parameters = item.callspec.params.values() if hasattr(item, "callspec") else ()
+    names = {*getattr(item, "fixturenames", ()), *(each for each in parameters if isinstance(each, str))}
+    return next((reason for name, reason in NEEDS.items() if name in names), None)
+
+
+def dealt(items: list[pytest.Item], workers: int) -> list[pytest.Item]:
+    """Order tests so that those of one server, and files with slow tests, come first in the share of one worker.
+
+    At first each worker of pytest-xdist has an equal run of the list; one that is done takes from another's end
+    (`--dist worksteal`). So few servers are started twice, and what is left for the end is short.
+    """
+    of_server: defaultdict[str, list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        of_server[server(item)].append(item)
+    files = [list(tests) for _, tests in groupby(of_server.pop("", []), lambda item: item.path)]
+    slow = [tests for tests in files if any(item.get_closest_marker("slow") for item in tests)]
+    quick = iter([item for tests in files if tests not in slow for item in tests])
+
+    first: list[list[pytest.Item]] = [[] for _ in range(workers)]
+    for number, tests in enumerate([*sorted(of_server.values(), key=len, reverse=True), *slow]):
+        first[number % workers] += tests
+    order: list[pytest.Item] = []
+    for number, tests in enumerate(first):
+        share = (len(items) - len(order)) // (workers - number)
+        order += [*tests, *islice(quick, max(0, share - len(tests)))]
+    return [*order, *quick]
+
+
+def server(item: pytest.Item) -> str:
+    """What is started once for this test and others: a name, empty for most."""
+    fixtures = item._fixtureinfo.name2fixturedefs if hasattr(item, "_fixtureinfo") else {}
+    shared = {
+        name: set(definitions[-1].argnames)
+        for name, definitions in fixtures.items()
+        if definitions[-1].baseid.startswith("tests/") and definitions[-1].scope in ("session", "package")
+    }
+    return need(item) or " ".join(sorted(name for name, asked in shared.items() if not asked & shared.keys()))
+
+
+# --- what is said at the end ----------------------------------------------------------------------------------
+
+
+class Account:
+    """What was left out and why, and the seconds of each test: workers tell the first, their reports the second."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.config = config
+        self.left_out: Counter[str] = Counter()
+        self.skipped: list[str] = []
+        self.seconds: defaultdict[str, float] = defaultdict(float)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self.seconds[report.nodeid] += report.duration
+        if report.skipped and not hasattr(report, "wasxfail"):
+            self.skipped.append(report.nodeid)
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        if hasattr(self.config, "workeroutput"):
+            self.config.workeroutput["left_out"] = dict(self.left_out)
+        elif self.skipped and os.environ.get("CI") == "true":
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        """Take one worker's word for all: each has collected everything."""
+        self.left_out = Counter(getattr(node, "workeroutput", {}).get("left_out", self.left_out))
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        say = terminalreporter.write_line
+        if self.seconds:
+            terminalreporter.section("time")
+            self.say_times(say)
+        if self.skipped and os.environ.get("CI") == "true":
+            say(f"FAILED: with CI=true no test may be skipped, and {len(self.skipped)} were", red=True)
+        if self.left_out:
+            reasons = ", ".join(f"{number} {reason}" for reason, number in sorted(self.left_out.items()))
+            say(f"--fast left out {self.left_out.total()} tests: {reasons}")
+
+    def say_times(self, say: Callable[[str], None]) -> None:
+        slowest = sorted(self.seconds.items(), key=lambda test: -test[1])[:SLOWEST]
+        for test, seconds in slowest:
+            say(f"{seconds:8.2f} s  {test}")
+        places: defaultdict[str, float] = defaultdict(float)
+        for test, seconds in self.seconds.items():
+            places[place(test)] += seconds
+        say(", ".join(f"{name} {spent:.0f} s" for name, spent in sorted(places.items(), key=lambda p: -p[1])))
+        say(f"{len(self.seconds)} tests took {sum(self.seconds.values()):.0f} s, of all workers together")
+
+
+def place(test: str) -> str:
+    """The folder of a test, at most two deep."""
+    return "/".join(Path(test.split("::", maxsplit=1)[0]).parent.parts[1:3]) or "tests"
