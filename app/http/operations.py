@@ -14,7 +14,7 @@ from starlette.types import Receive
 
 from app.http.jobs import Outcome, seconds_to_wait
 from app.http.service import Service, accepted_later, answered, service
-from app.openapi.document import described, operation
+from app.openapi.document import operation
 from app.telemetry.logs import Exchange
 from app.workers import intake
 from macekit.call import HTML, JSON, PARQUET, Call, Reply
@@ -162,7 +162,7 @@ def router() -> APIRouter:
             tags=["theory" if row.paper else "work"],
             operation_id=row.name.replace("-", "_").replace("/", "_"),
             summary=row.summary,
-            description=described(row),
+            description=row.about,
             response_class=Response,
             openapi_extra=operation(row),
         )

@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from app.http.jobs import JOBS
-from app.openapi.document import FILE
+from app.openapi.files import files_of
 from macekit.call import JSON
+from macekit.catalogue import OPERATIONS
 from tests.app.running import Running
 from tests.contract.bodies import COLUMNS
 
@@ -26,8 +27,8 @@ ROOT = Path(__file__).parents[2]
 SETTINGS = ROOT / "tests" / "contract" / "schemathesis.toml"
 PATIENCE = 300
 
-JSON_ALONE = {"/v1/plan", "/v1/theory/dp", "/v1/theory/convert", "/v1/theory/mis-mean"}
-"""What is asked of no table."""
+JSON_ALONE = {f"/v1/{each.name}" for each in OPERATIONS if each.bodies == (JSON,)}
+TABLES_ALONE = {f"/v1/{each.name}" for each in OPERATIONS if JSON not in each.bodies}
 
 Schema = dict[str, Any]
 
@@ -35,8 +36,7 @@ Schema = dict[str, Any]
 def with_json(whole: Schema) -> Schema:
     """The document as it is for those who post JSON."""
     part = copy.deepcopy(whole)
-    del part["paths"]["/v1/columns"]  # takes tables only
-    for path in [path for path in part["paths"] if path.startswith(JOBS)]:
+    for path in [path for path in part["paths"] if path.startswith(JOBS) or path in TABLES_ALONE]:
         del part["paths"][path]  # a drawn name is that of no job; tests/app/http/test_jobs.py asks
     for item in part["paths"].values():
         for about in item.values():
@@ -53,14 +53,15 @@ def with_tables(whole: Schema, service: Running) -> Schema:
         path: item for path, item in part["paths"].items() if "post" in item and path not in JSON_ALONE
     }
     seen: set[str] = set()
-    for item in part["paths"].values():
+    for path, item in part["paths"].items():
         about = item["post"]
         about["responses"]["200"].pop("links", None)
         content = about["requestBody"]["content"]
         content.pop(JSON, None)
-        for form in content.values():
-            file = form.pop(FILE, None) or f"/examples/{next(iter(form['examples']))}"
-            form["examples"] = {"file": {"externalValue": f"http://127.0.0.1:{service.port}{file}"}}
+        for file, form in files_of(path.removeprefix("/v1/")).items():
+            if form in content:
+                address = f"http://127.0.0.1:{service.port}/examples/{file}"
+                content[form]["examples"] = {"file": {"externalValue": address}}
         about["parameters"] = [each for each in about.get("parameters", ()) if _is_new(each, seen)]
         for parameter in about["parameters"]:
             if parameter["name"] in COLUMNS:

@@ -6,7 +6,6 @@ import hashlib
 import json
 import struct
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -15,9 +14,8 @@ import pyarrow as pa
 from app.main import create_app
 from app.openapi.document import OPTIONS
 from tests.app.client import TestClient
+from tests.contract.document import unfolded
 from tests.goldens.steady import steady
-
-DOCUMENT = Path(__file__).parents[2] / "docs" / "openapi.json"
 
 JSON, CSV, HTML, MARKDOWN = "application/json", "text/csv", "text/html", "text/markdown"
 ARROW, PNG = "application/vnd.apache.arrow.stream", "image/png"
@@ -43,7 +41,7 @@ HEADERS = ("content-type", "content-disposition")
 
 def goldens() -> dict[str, str]:
     """Every text that is kept, by the name of its file."""
-    paths = json.loads(DOCUMENT.read_text("utf-8"))["paths"]
+    paths = unfolded()["paths"]
     kept: dict[str, str] = {}
     digests: list[str] = []
     with TestClient(create_app()) as client:
@@ -81,7 +79,7 @@ def _answers(
             if (form != PNG or path == DRAWN_PNG) and (path, example) not in LEFT_OUT:
                 yield example, form, _post(client, path, JSON, json.dumps(shown["value"]).encode(), form)
         first = False
-    query = {name: _spelled(value) for name, value in bodies.get(CSV, {}).get(OPTIONS, {}).items()}
+    query = {name: _spelled(value) for name, value in operation["requestBody"].get(OPTIONS, {}).items()}
     for table in bodies.get(CSV, {}).get("examples", {}):
         stem = table.removesuffix(".csv")
         for media_type in (form for form in bodies if form != JSON):

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
+from tests.contract.document import unfolded
 from tests.goldens.steady import steady
 
 ROOT = Path(__file__).parents[2]
@@ -312,10 +313,9 @@ def _text(data: bytes, folder: Path, line: str) -> str:
 
 def _put_files(folder: Path) -> None:
     """The examples of the OpenAPI document as files, and some that are wrong."""
-    document = json.loads((ROOT / "docs" / "openapi.json").read_text("utf-8"))
     examples = {
         path: item["post"]["requestBody"]["content"]
-        for path, item in document["paths"].items()
+        for path, item in unfolded()["paths"].items()
         if "post" in item
     }
     for contents in examples.values():
