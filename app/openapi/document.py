@@ -13,10 +13,10 @@ from app.openapi.files import file_bytes, files_of, options_with
 from app.openapi.parameters import parameters
 from app.openapi.references import share
 from macekit.call import ARROW, CSV, JSON, NDJSON, NPY, NPZ, PARQUET, PROBLEM
-from macekit.catalogue import BY_NAME, OPERATIONS, TABLES, Operation
+from macekit.catalogue import BY_NAME, OPERATIONS, TABLES, Operation, has_reports
 from macekit.problems import KINDS
 from macekit.schemas.answers import ANSWERS
-from macekit.schemas.query import DATA
+from macekit.schemas.query import DATA, DATED
 from macekit.schemas.questions import QUESTIONS
 
 Schema = dict[str, Any]
@@ -79,6 +79,12 @@ DATASET: Schema = {
     "a file, a folder or a pattern such as `run-7/*.parquet`, whose files are one table; "
     "its columns and the options of the question stand beside it",
 }
+TIME: Schema = {
+    "name": DATED,
+    "in": "query",
+    "schema": {"type": "boolean"},
+    "description": "whether a report says when it was made; without it the same request has the same bytes",
+}
 PREFER: Schema = {
     "name": "Prefer",
     "in": "header",
@@ -122,10 +128,10 @@ PROBLEM_SCHEMA: Schema = {
 
 def operation(row: Operation) -> Schema:
     """Body, parameters and answers of one operation, for ``openapi_extra``."""
-    takes_table = row.bodies != (JSON,)
+    takes_table, is_report = row.bodies != (JSON,), has_reports(row)
     options = options_with(row.name) if takes_table else {}
     return {
-        "parameters": [*parameters(row.name), *[DATASET] * takes_table, PREFER],
+        "parameters": [*parameters(row.name), *[DATASET] * takes_table, *[TIME] * is_report, PREFER],
         "requestBody": {
             "required": not takes_table,
             "content": _content(row),
@@ -187,7 +193,7 @@ def _about_bodies(row: Operation) -> str:
     else:
         about = (
             "JSON carries records and options; any other format the records, with options in the query string. "
-            f"None with `{DATA}`, which names a dataset of the service."
+            f"None with `{DATA}`."
         )
     options = "&".join(f"{name}={in_query(value)}" for name, value in options_with(row.name).items())
     beside = f", with `?{options}`" if options else ""

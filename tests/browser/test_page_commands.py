@@ -30,7 +30,7 @@ def test_the_commands_shown_make_the_same_report(visit: Visit, tmp_path: Path, n
     page = opened(visit, payload(file, named(column)))
     page.get_by_label("Limit").fill("0.1")
     page.get_by_label("Further metric").select_option("Jaccard")
-    page.get_by_label("Estimator").select_option("Kernel densities, Silverman's bandwidth")
+    page.get_by_label("Estimator").select_option("Kernel densities, bandwidth by Silverman")
 
     for program, text in commands(page):
         subprocess.run(

@@ -54,11 +54,11 @@ def test_the_first_screen_names_design_effect_clusters_and_effective_sample(oper
     clusters = OF_CLUSTERS[operation](found)
     worth, effect = f"{clusters['effective_sample']:.4g}", f"{clusters['design_effect']:.4g}"
 
-    page = render(operation, found, HTML, Context.now()).decode()
+    page = render(operation, found, HTML, Context()).decode()
     first = page.partition("<h2")[0]
     assert f"<{NAME[4:-1]}>" not in page  # a name is never markup
     words = re.sub(r"<[^>]*>", " ", first)
-    markdown = render(operation, found, MARKDOWN, Context.now()).decode().partition("\n## ")[0]
+    markdown = render(operation, found, MARKDOWN, Context()).decode().partition("\n## ")[0]
     for shown in (words, markdown):
         plain = " ".join(shown.split())
         assert "Worth independent records" in plain
@@ -75,10 +75,10 @@ def test_an_answer_without_clusters_says_nothing_of_them() -> None:
     found = asked(
         "report", {"members": rng.normal(size=50).tolist(), "nonmembers": rng.normal(size=50).tolist()}
     )
-    page = render("report", found, HTML, Context.now()).decode()
+    page = render("report", found, HTML, Context()).decode()
     assert "Worth independent records" not in page
     assert "name the person as cluster" in page
     assert (
         "Clusters are taken to be independent of each other"
-        in render("report", answer("report"), HTML, Context.now()).decode()
+        in render("report", answer("report"), HTML, Context()).decode()
     )
