@@ -16,7 +16,7 @@ import tempfile
 from pathlib import Path
 
 from tests.app.running import running
-from tests.contract.document import document
+from tests.contract.document import unfolded
 from tests.contract.generated import findings, with_json, with_tables
 
 EXAMPLES = 40
@@ -35,7 +35,7 @@ def main() -> int:
     print("| seed | bodies | requests | faults found |\n|---|---|---|---|")
     asked, seed, bad = 0, options.seed, False
     with tempfile.TemporaryDirectory() as name, running(Path(name)) as service:
-        parts = {"JSON": with_json(document()), "tables": with_tables(document(), service)}
+        parts = {"JSON": with_json(unfolded()), "tables": with_tables(unfolded(), service)}
         while asked < options.requests:
             for kind, part in parts.items():
                 most = ("--max-examples", str(EXAMPLES))

@@ -11,6 +11,7 @@ from app.main import create_app
 from app.settings import BadSettings, Settings
 from tests.app.client import TestClient
 from tests.app.waiting import steered
+from tests.contract.document import unfold
 
 HEAVY = ("scipy.stats", "scipy.optimize", "pandas", "sklearn", "pyarrow", "opentelemetry.sdk")
 
@@ -86,7 +87,7 @@ def test_the_workers_run_while_the_app_does() -> None:
 
 
 def test_every_operation_has_a_name_of_its_own_and_says_what_a_mistake_of_ours_looks_like() -> None:
-    document = create_app(Settings()).openapi()
+    document = unfold(create_app(Settings()).openapi())
     operations = [operation for item in document["paths"].values() for operation in item.values()]
 
     names = [operation["operationId"] for operation in operations]

@@ -28,8 +28,11 @@ def document() -> Schema:
 
 @cache
 def unfolded() -> Schema:
-    """The same, with each parameter, header, example and response where it is referred to; schemas stay by name."""
-    whole = document()
+    return unfold(document())
+
+
+def unfold(whole: Schema) -> Schema:
+    """A document with each parameter, header, example and response where it is referred to; schemas stay by name."""
     return {**whole, "paths": _unfolded(whole["paths"], whole["components"])}
 
 

@@ -33,7 +33,7 @@ function showExample(system, { value: form, pathMethod }) {
 // The part of the document that one operation needs. Swagger UI resolves all of what it is given, for every operation
 // that unfolds, which takes seconds.
 function excerpt(description, [first, path, method]) {
-  const { components, ...rest } = description;
+  const { components = {}, ...rest } = description;
   if (first !== "paths" || method === undefined) return description;
   const paths = { [path]: { [method]: description.paths[path][method] } };
   const kept = { securitySchemes: components.securitySchemes ?? {} };

@@ -64,7 +64,8 @@ def test_every_answer_is_written_as_every_suffix(
 
 
 def test_a_report_is_made_by_the_command_as_a_process_of_its_own(folder: Path) -> None:
-    done = mace("report", "scores.csv", "--group", "group", "-o", "report.html", folder=folder)
+    asked = ("report", "scores.csv", "--group", "group", "-o", "report.html", "--dated")
+    done = mace(*asked, folder=folder)
 
     assert done.returncode == 0
     assert done.stdout == ""

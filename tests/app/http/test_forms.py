@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 
@@ -112,12 +111,6 @@ def test_tables_get_reports_too(form: str, service: Running) -> None:
         )
 
         assert (answer.status if file == "scores.npy" else named.status) == 200
-
-
-def test_a_report_says_when_it_was_made(service: Running) -> None:
-    page = asked(service, "report", HTML).body.decode()
-
-    assert re.search(r"20\d\d-\d\d-\d\dT\d\d:\d\dZ", page)
 
 
 def test_pictures_are_offered_where_there_are_any() -> None:
