@@ -186,7 +186,9 @@ def described_in_brief(document: dict[str, Any]) -> dict[str, Any]:
         operation["responses"] = {"200": {"description": "an answer"}}
         for form, about in content.items():
             about["schema"] = {"type": "object" if form == JSON else "string"}
-    return {name: part for name, part in document.items() if name != "components"}
+    schemas = document["components"]["schemas"]
+    lists = {name: schema for name, schema in schemas.items() if "enum" in schema}
+    return {**document, "components": {"schemas": lists}}
 
 
 def operations(document: dict[str, Any]) -> Iterator[dict[str, Any]]:

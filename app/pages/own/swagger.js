@@ -41,10 +41,11 @@ function excerpt(description, [first, path, method]) {
     for (const [key, value] of Object.entries(part)) {
       if (key === "$ref" && value.startsWith("#/components/")) {
         const [kind, name] = value.slice("#/components/".length).split("/");
+        const part = components[kind]?.[name];
         kept[kind] ??= {};
-        if (!(name in kept[kind])) {
-          kept[kind][name] = components[kind][name];
-          follow(kept[kind][name]);
+        if (part && !(name in kept[kind])) {
+          kept[kind][name] = part;
+          follow(part);
         }
       } else if (value && typeof value === "object") {
         follow(value);
