@@ -24,6 +24,8 @@ from tests.app.running import Running
 from tests.cases import each_case
 from tests.contract.document import document
 
+pytestmark = pytest.mark.slow
+
 HERE = Path(__file__).parent
 NAME = "made_for_mace"
 
