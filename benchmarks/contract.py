@@ -12,7 +12,7 @@ from pathlib import Path
 
 from benchmarks.harness import Run, table
 from tests.app.running import running
-from tests.contract.document import document
+from tests.contract.document import unfolded
 from tests.contract.generated import findings, with_json, with_tables
 
 OPTIONS = {"requests": (2000, 1), "seed": (1, 1), "examples": (40, 1)}
@@ -25,7 +25,7 @@ def requests(run: Run):
     yield "seed | bodies | requests | faults found"
     asked, seed = 0, run.seed
     with tempfile.TemporaryDirectory() as name, running(Path(name)) as service:
-        parts = {"JSON": with_json(document()), "tables": with_tables(document(), service)}
+        parts = {"JSON": with_json(unfolded()), "tables": with_tables(unfolded(), service)}
         while asked < run.requests:
             for kind, part in parts.items():
                 most = ("--max-examples", str(run.examples))

@@ -64,7 +64,8 @@ class Call:
     """One question: the operation, how its body is written, its options, and how the answer should be.
 
     ``names`` says that whole numbers beside text are names, where that is not among the options in ``query``;
-    ``keeping`` what the service does about runs of batches, None where nobody does anything.
+    ``keeping`` what the service does about runs of batches, None where nobody does anything. A report says when it was
+    made if it is to be ``dated``: the same question without it is answered with the same bytes.
     """
 
     operation: str
@@ -76,6 +77,7 @@ class Call:
     request_id: str | None = None
     names: bool = False
     keeping: Keeping | None = None
+    dated: bool = False
 
 
 @dataclass(frozen=True, slots=True)

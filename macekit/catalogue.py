@@ -551,6 +551,11 @@ def command(operation: str) -> str:
     return f"mace {BY_NAME[operation].command or operation}"
 
 
+def has_reports(row: Operation) -> bool:
+    """Whether there are reports of its answers."""
+    return bool(set(row.forms) - {JSON, *row.rows})
+
+
 def rendered(call: Call) -> bool:
     """Whether the answer is asked for as a report."""
     return call.accept != JSON and call.accept not in BY_NAME[call.operation].rows

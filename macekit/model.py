@@ -239,7 +239,7 @@ def _audit(
     from estimators.errors import require_count
     from estimators.model import audit_model
     from macekit.operations.model import of_audit
-    from macekit.reports.model import Context
+    from macekit.reports.model import minute
 
     reader = _Reader.of(model, outputs, classes)
     _require_order(model, rows, truth)
@@ -284,7 +284,7 @@ def _audit(
     arrays = {"groups": groups, "control": control, "classes": classes, "fit": fit}
     settings = {**options, "outputs": outputs, "shadows": shadows, "check_sides": check_sides}
     source = _provenance(audit, answers, labels, settings, arrays)
-    return ModelAudit("model", dict(of_audit(audit, [], source)), made=Context.now().date, library=audit)
+    return ModelAudit("model", dict(of_audit(audit, [], source)), made=minute(), library=audit)
 
 
 def _provenance(

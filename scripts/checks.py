@@ -238,9 +238,9 @@ STEPS = (
         program("python", "scripts/container_checks.py"),
     ),
     Step(
-        "openapi",
-        "docs/openapi.json is what the code makes",
-        program("python", "scripts/openapi.py", "--check"),
+        "api",
+        "docs/api.txt is what the code makes",
+        program("python", "scripts/api_table.py", "--check"),
     ),
     Step(
         "docs",

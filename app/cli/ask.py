@@ -33,7 +33,7 @@ from macekit.decoding.compression import expanded
 from macekit.formats import FORMATS, format_named
 from macekit.operations.encode import json_bytes
 from macekit.problems import Problem
-from macekit.reports.model import TOP_RECORDS, Context
+from macekit.reports.model import TOP_RECORDS, Context, minute
 from macekit.reports.saved import MARKS, BrokenAnswerError, recognise, validate_answer
 from macekit.reports.text import closing, text
 from macekit.schemas.query import takes_arrays
@@ -215,7 +215,7 @@ def answer_question(
             answer = answer_before or Answer(question.name, _reply(call, values, inputs, progress))
             if output is not None:
                 progress.now("writing")
-                context = Context(signature=answer.signature) if answer.file else _context(inputs, paths)
+                context = _context(inputs, [] if answer.file else paths, arguments, answer.signature)
                 with blame_file(answer):
                     output.target.write(output.form.file(answer, context))
     if write_files is not None:
@@ -254,6 +254,8 @@ def _top(arguments: argparse.Namespace, output: Output | None) -> dict[str, obje
 def _output(question: Operation, arguments: argparse.Namespace) -> Output | None:
     """The file to write, checked before any work is done."""
     card, chart = getattr(arguments, "card", False), getattr(arguments, "chart", None)
+    if arguments.output is None and getattr(arguments, "dated", False):
+        raise Misuse("--dated: goes with -o")
     if arguments.output is None and (card or chart):
         form_of(question.name, "", card, chart)
     if arguments.output is None:
@@ -262,15 +264,15 @@ def _output(question: Operation, arguments: argparse.Namespace) -> Output | None
     return Output(target, form_of(question.name, target.suffix, card, chart))
 
 
-def _context(inputs: Inputs, paths: list[str]) -> Context:
-    """The names of the files without their folders, because a report is sent to others; and the time."""
-    if isinstance(inputs, list) and any(isinstance(each, Shards) for each in inputs):
-        first, *others = (each.name for each in inputs)
-        return Context.now(first, tuple(others))
-    if not paths or "-" in paths:
-        return Context.now()
-    first, *others = (PurePath(path).name.encode("utf-8", "backslashreplace").decode() for path in paths)
-    return Context.now(first, tuple(others))
+def _context(inputs: Inputs, paths: list[str], arguments: argparse.Namespace, signature: str) -> Context:
+    """The names of the files without their folders, because a report is sent to others; and the time, if asked for."""
+    names: list[str] = []
+    if paths and isinstance(inputs, list) and any(isinstance(each, Shards) for each in inputs):
+        names = [each.name for each in inputs]
+    elif "-" not in paths:
+        names = [PurePath(path).name.encode("utf-8", "backslashreplace").decode() for path in paths]
+    date = minute() if getattr(arguments, "dated", False) else None
+    return Context(names[0] if names else None, date, tuple(names[1:]), signature)
 
 
 def _check(call: Call, values: dict[str, object], options: Sequence[Option], *, complete: bool) -> None:

@@ -117,6 +117,9 @@ def fill(question: Operation, parser: Parser) -> None:
             "--card", action="store_true", help="with -o FILE.md: write the section for a model card"
         )
         more.add_argument("--chart", metavar="NAME", help="with -o FILE.svg or .png: write only this chart")
+        more.add_argument(
+            "--dated", action="store_true", help="with -o: have the report say when it was made"
+        )
     if question.name == "report":
         more.add_argument(
             "--public-key",

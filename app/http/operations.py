@@ -14,17 +14,17 @@ from starlette.types import Receive
 
 from app.http.jobs import Outcome, seconds_to_wait
 from app.http.service import Service, accepted_later, answered, service
-from app.openapi.document import described, operation
+from app.openapi.document import operation
 from app.telemetry.logs import Exchange
 from app.workers import intake
 from macekit.call import HTML, JSON, PARQUET, Call, Reply
-from macekit.catalogue import OPERATIONS, Operation, quick, rendered
+from macekit.catalogue import OPERATIONS, Operation, has_reports, quick, rendered
 from macekit.formats import ALIASES, ENCODINGS, REPORTS
 from macekit.operations.anytime import SEAL
 from macekit.operations.counts import streams
 from macekit.problems import Problem, pickle_problem
 from macekit.reports.html import CSP
-from macekit.schemas.query import DATA
+from macekit.schemas.query import DATA, DATED
 
 MOST_RANGES = 32
 """Ranges of Accept that are looked at: browsers send five."""
@@ -121,6 +121,16 @@ def names_dataset(row: Operation, request: Request) -> bool:
     return True
 
 
+def asks_for_time(request: Request) -> bool:
+    """Whether a report is to say when it was made."""
+    found = request.query_params.getlist(DATED)
+    if len(found) > 1:
+        raise Problem("bad-option", f"{DATED}: is given more than once", field=DATED)
+    if found and found[0] not in ("true", "false"):
+        raise Problem("wrong-type", f"{DATED}: need true or false", field=DATED)
+    return found == ["true"]
+
+
 def _either(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
 
@@ -162,7 +172,7 @@ def router() -> APIRouter:
             tags=["theory" if row.paper else "work"],
             operation_id=row.name.replace("-", "_").replace("/", "_"),
             summary=row.summary,
-            description=described(row),
+            description=row.about,
             response_class=Response,
             openapi_extra=operation(row),
         )
@@ -173,16 +183,21 @@ def _endpoint(row: Operation) -> Callable[[Request], Awaitable[Response]]:
     async def work(request: Request) -> Response:
         running = service(request)
         pool = running.pool
-        has_dataset = names_dataset(row, request)
+        has_dataset, reports = names_dataset(row, request), has_reports(row)
         call = Call(
             row.name,
             "" if has_dataset else media_type(request.headers, row.bodies),
             "identity" if has_dataset else encoding(request.headers),
-            tuple(request.query_params.multi_items()),
+            tuple(
+                (name, text)
+                for name, text in request.query_params.multi_items()
+                if name != DATED or not reports
+            ),
             accepted(request.headers, row.forms),
             pool.settings.expanded_limit,
             Exchange.of(request.scope).request_id,
             keeping=running.runs.keeping() if running.runs is not None and row.name == "gate" else None,
+            dated=reports and asks_for_time(request),
         )
         streamed = row.name == "counts" and not has_dataset and call.media_type != PARQUET and streams(call)
         client = request.client.host if request.client else ""

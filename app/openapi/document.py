@@ -11,40 +11,46 @@ from pydantic.json_schema import JsonSchemaMode
 from app.openapi.examples import JSON_EXAMPLES
 from app.openapi.files import file_bytes, files_of, options_with
 from app.openapi.parameters import parameters
-from macekit.call import ARROW, CSV, HTML, JSON, MARKDOWN, NDJSON, NPY, NPZ, PARQUET, PROBLEM, SVG
-from macekit.catalogue import BY_NAME, OPERATIONS, TABLES, Operation
+from app.openapi.references import share
+from macekit.call import ARROW, CSV, JSON, NDJSON, NPY, NPZ, PARQUET, PROBLEM
+from macekit.catalogue import BY_NAME, OPERATIONS, TABLES, Operation, has_reports
 from macekit.problems import KINDS
 from macekit.schemas.answers import ANSWERS
-from macekit.schemas.query import DATA
+from macekit.schemas.query import DATA, DATED
 from macekit.schemas.questions import QUESTIONS
 
 Schema = dict[str, Any]
 REF = "#/components/schemas/{model}"
-FILE = "x-example-file"
-"""Where a body that is no text can be had, ready to post; Swagger UI would fetch an ``externalValue`` by itself."""
-
 OPTIONS = "x-example-options"
-"""The options that the example of a body that is no JSON needs in the query string.
+"""The options that the example of a body that is no JSON needs in the query string, whatever its form.
 
 Beside the body and not beside the parameters: Swagger UI would send those with a JSON body, too, which has its options
-in it. Our page fills them in while a form of body is chosen that names them (``swagger.js``).
+in it. Our page fills them in while a form of body is chosen that is not JSON (``swagger.js``).
 """
 
-TO_SEND = {
-    CSV: "a table with a header",
-    NDJSON: "JSON lines: an object for each row, each on a line of its own",
-    NPY: "one array as `numpy.save` writes it: a table with named fields, or its numbers alone",
-    NPZ: "arrays by name as `numpy.savez` writes them: a table's columns, or each array under its own name",
-    ARROW: "a table as an Arrow IPC stream or file",
-    PARQUET: "a table as a Parquet file",
+PROBLEMS = "x-problems"
+"""Which problems a status stands for, by the ends of their types."""
+
+TEXT: Schema = {"type": "string"}
+BYTES: Schema = {"type": "string", "format": "binary"}
+
+TO_SEND: dict[str, tuple[str, Schema, str]] = {
+    CSV: ("CsvTable", TEXT, "a table with a header"),
+    NDJSON: ("JsonLines", BYTES, "JSON lines: an object for each row, each on a line of its own"),
+    NPY: (
+        "NpyArray",
+        BYTES,
+        "one array as `numpy.save` writes it: a table with named fields, or its numbers alone",
+    ),
+    NPZ: (
+        "NpzArrays",
+        BYTES,
+        "arrays by name as `numpy.savez` writes them: a table's columns, or each array under its own name",
+    ),
+    ARROW: ("ArrowTable", BYTES, "a table as an Arrow IPC stream or file"),
+    PARQUET: ("ParquetTable", BYTES, "a table as a Parquet file"),
 }
-"""What a body that is no JSON is."""
-
-EXAMPLES = {CSV: "A table with a header", NDJSON: "An object for each row"}
-"""Forms that are text, and what their examples are called."""
-
-TEXTS = (HTML, MARKDOWN, CSV, SVG)
-"""Forms of answers that are text."""
+"""What a body that is no JSON is: the name of its schema, what that says it is made of, and what it is."""
 
 WORK_PROBLEMS = (400, 401, 403, 406, 408, 413, 414, 415, 422, 429, 431, 500, 503)
 """Statuses of the problems that an operation with a body may answer with."""
@@ -68,16 +74,20 @@ SIGNED: Schema = {
 DATASET: Schema = {
     "name": DATA,
     "in": "query",
-    "required": False,
     "schema": {"type": "string"},
     "description": "in place of a body: the name of a dataset of the service, where it has its own (MACE_DATA): "
     "a file, a folder or a pattern such as `run-7/*.parquet`, whose files are one table; "
     "its columns and the options of the question stand beside it",
 }
+TIME: Schema = {
+    "name": DATED,
+    "in": "query",
+    "schema": {"type": "boolean"},
+    "description": "whether a report says when it was made; without it the same request has the same bytes",
+}
 PREFER: Schema = {
     "name": "Prefer",
     "in": "header",
-    "required": False,
     "schema": {"type": "string"},
     "description": "`respond-async`: if the answer takes longer than a moment, or than the seconds of `wait=10` beside "
     "it, be told at once where it will be",
@@ -97,7 +107,7 @@ PROBLEM_SCHEMA: Schema = {
     "description": "What went wrong and what to do about it (RFC 9457); every type is described in docs/errors.md.",
     "required": ["type", "title", "status", "detail"],
     "properties": {
-        "type": {"type": "string", "format": "uri", "examples": ["urn:mace:problem:too-few-records"]},
+        "type": {"type": "string", "format": "uri"},
         "title": {"type": "string"},
         "status": {"type": "integer"},
         "detail": {"type": "string"},
@@ -105,18 +115,28 @@ PROBLEM_SCHEMA: Schema = {
         "index": {"type": "integer", "description": "the first record at fault, from 0"},
         "instance": {"type": "string", "format": "uri", "description": "the request's id"},
     },
+    "examples": [
+        {
+            "type": "urn:mace:problem:too-few-records",
+            "title": KINDS["too-few-records"].title,
+            "status": KINDS["too-few-records"].status,
+            "detail": "member scores: got 2, need at least 8",
+        }
+    ],
 }
 
 
 def operation(row: Operation) -> Schema:
     """Body, parameters and answers of one operation, for ``openapi_extra``."""
-    takes_table = row.bodies != (JSON,)
+    takes_table, is_report = row.bodies != (JSON,), has_reports(row)
+    options = options_with(row.name) if takes_table else {}
     return {
-        "parameters": [*parameters(row.name), *[DATASET] * takes_table, PREFER],
+        "parameters": [*parameters(row.name), *[DATASET] * takes_table, *[TIME] * is_report, PREFER],
         "requestBody": {
             "required": not takes_table,
             "content": _content(row),
-            "description": _options_of(row),
+            "description": _about_bodies(row),
+            **({OPTIONS: dict(options)} if options else {}),
         },
         "responses": {
             "200": _answered(row),
@@ -133,24 +153,9 @@ def problems(*statuses: int) -> dict[int | str, Schema]:
         kinds = [kind for kind in KINDS.values() if kind.status == status]
         responses[str(status)] = {
             **({"headers": RETRY_AFTER} if status in LATER else {}),
-            "description": "; ".join(kind.title for kind in kinds),
-            "content": {
-                PROBLEM: {
-                    "schema": {"$ref": "#/components/schemas/Problem"},
-                    "examples": {
-                        kind.slug: {
-                            "summary": kind.title,
-                            "value": {
-                                "type": f"urn:mace:problem:{kind.slug}",
-                                "title": kind.title,
-                                "status": kind.status,
-                                "detail": "what came, and what was needed",
-                            },
-                        }
-                        for kind in kinds
-                    },
-                }
-            },
+            "description": "; ".join(f"`{kind.slug}`: {kind.title}" for kind in kinds),
+            "content": {PROBLEM: {"schema": {"$ref": REF.format(model="Problem")}}},
+            PROBLEMS: [kind.slug for kind in kinds],
         }
     return responses
 
@@ -165,7 +170,8 @@ def components() -> Schema:
     ]
     models += [(name, "serialization", TypeAdapter(answer)) for name, answer in ANSWERS.items()]
     _, schemas = TypeAdapter.json_schemas(models, ref_template=REF)
-    return {**schemas["$defs"], "Problem": PROBLEM_SCHEMA}
+    forms = {name: {**made_of, "description": about} for name, made_of, about in TO_SEND.values()}
+    return {**schemas["$defs"], **forms, "Problem": PROBLEM_SCHEMA}
 
 
 def complete(document: Schema) -> Schema:
@@ -174,17 +180,12 @@ def complete(document: Schema) -> Schema:
     for stray in ("HTTPValidationError", "ValidationError"):
         schemas.pop(stray, None)
     schemas.update(components())
+    share(document)
     return document
 
 
-def described(row: Operation) -> str:
-    """An operation's description, with the files that can be posted to it as they are."""
-    links = ", ".join(f"[{file}](examples/{file})" for file in _files(row))
-    return f"{row.about}\n\nFiles to post as they are: {links}." if links else row.about
-
-
-def _options_of(row: Operation) -> str:
-    """What may be sent: of every form that is no JSON, which options it needs and a file that is one."""
+def _about_bodies(row: Operation) -> str:
+    """What may be sent, with a file in each form that is no JSON, and the options that it needs."""
     if row.bodies == (JSON,):
         return "The question."
     if row.bodies == TABLES:
@@ -192,20 +193,12 @@ def _options_of(row: Operation) -> str:
     else:
         about = (
             "JSON carries records and options; any other format the records, with options in the query string. "
-            f"None with `{DATA}`, which names a dataset of the service."
+            f"None with `{DATA}`."
         )
-    lines = [f"- `{form}`: {text}" for form, text in _to_send(row).items()]
-    return "\n".join((about, "", *lines))
-
-
-def _to_send(row: Operation) -> dict[str, str]:
-    """What to send in each form that is no JSON, in a line."""
     options = "&".join(f"{name}={in_query(value)}" for name, value in options_with(row.name).items())
     beside = f", with `?{options}`" if options else ""
-    return {
-        form: f"{TO_SEND[form]}; [{file}](examples/{file}) is one{beside}"
-        for file, form in _files(row).items()
-    }
+    links = ", ".join(f"[{file.rpartition('.')[2]}](examples/{file})" for file in _files(row))
+    return f"{about}\n\nTo post as they are{beside}: {links}."
 
 
 def _files(row: Operation) -> dict[str, str]:
@@ -235,28 +228,18 @@ def _content(row: Operation) -> Schema:
             "schema": {"$ref": REF.format(model=QUESTIONS[row.name].__name__)},
             "examples": bodies,
         }
-    options = options_with(row.name)
-    lines = _to_send(row)
     for file, form in _files(row).items():
-        content[form] = {"schema": {"type": "string", "description": lines[form]}}
-        if form in EXAMPLES:
-            example = {"summary": EXAMPLES[form], "value": file_bytes(file).decode()}
+        content[form] = {"schema": {"$ref": REF.format(model=TO_SEND[form][0])}}
+        if form == CSV:
+            example = {"summary": "A table with a header", "value": file_bytes(file).decode()}
             content[form]["examples"] = {file: example}
-        else:
-            content[form]["schema"]["format"] = "binary"
-            content[form][FILE] = f"/examples/{file}"
-        if options:
-            content[form][OPTIONS] = dict(options)
     return content
 
 
 def _answered(row: Operation) -> Schema:
-    content: Schema = {
-        form: {"schema": {"type": "string"} if form in TEXTS else {"type": "string", "format": "binary"}}
-        for form in row.forms
-    }
+    content: Schema = {form: {} for form in row.forms}  # of a report no schema says more than its form
     content[JSON] = {"schema": {"$ref": REF.format(model=ANSWERS[row.name].__name__)}}
-    answered: Schema = {"description": row.summary, "headers": SIGNED, "content": content}
+    answered: Schema = {"description": "The answer, or a report of it", "headers": SIGNED, "content": content}
     if row.name == "counts":
         answered["links"] = {
             each.name: {

@@ -70,7 +70,7 @@ def parameters(operation: str) -> list[Schema]:
         **{name: {"schema": kind, "description": text} for name, kind, text in about_table},
     }
     return [
-        {"name": name, "in": "query", "required": False, **{k: v for k, v in rest.items() if k != EXAMPLE}}
+        {"name": name, "in": "query", **{k: v for k, v in rest.items() if k != EXAMPLE}}
         for name, rest in options.items()
     ]
 
@@ -134,7 +134,6 @@ def _flatten(schema: Schema, defs: Schema, prefix: str, left_out: Set[str]) -> d
                         **{k: v for k, v in branch.items() if k in {"type", "minItems", "maxItems"}},
                         "items": {k: v for k, v in items.items() if k not in {"title", "description"}},
                     },
-                    "style": "form",
                     "explode": False,
                     "description": text,
                 }

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from string import Template
+from typing import get_args
 
 from anyio import to_thread
 from starlette.exceptions import HTTPException
@@ -16,8 +18,10 @@ from starlette.routing import Route
 
 from app.pages.guide import PLACE, Guide, inline_hashes
 from app.pages.static import Asset, compressed, fragment, load_assets
+from estimators import PRESETS
 from macekit.call import __version__
 from macekit.reports.html import STYLE_HASH
+from macekit.schemas.questions import BandwidthName
 
 # --- documents ----------------------------------------------------------------------------------------------
 # The pages as text: no script or style stands in them, so their policies can forbid both.
@@ -115,6 +119,9 @@ REDOC = Page(
 )
 
 
+ABBREVIATION = 3
+"""Letters that an abbreviation has at most: NPV, F1."""
+
 PARTS = ("files", "commands", "request", "form", "progress")
 """The scripts of the page from scores to a report, each after those it uses."""
 
@@ -130,6 +137,29 @@ def home(body: str) -> Page:
     )
 
 
+def metrics() -> str:
+    """A choice for each metric that has a name and needs no weights."""
+    return "\n".join(
+        f'<option value="{name}" title="{escape(preset.description)}">{_words(name)}</option>'
+        for name, preset in PRESETS.items()
+        if not preset.parameters
+    )
+
+
+def kernels() -> str:
+    """A choice for each rule that finds a bandwidth."""
+    estimators = ({"kind": "kde", "bandwidth": rule} for rule in get_args(BandwidthName))
+    return "\n".join(
+        f"<option value='{json.dumps(each)}'>Kernel densities, bandwidth by {_words(each['bandwidth'])}</option>"
+        for each in estimators
+    )
+
+
+def _words(name: str) -> str:
+    """A name in words: an abbreviation in capitals."""
+    return name.upper() if len(name) <= ABBREVIATION else name.replace("_", " ").title()
+
+
 # --- routes -------------------------------------------------------------------------------------------------
 
 ALWAYS = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer"}
@@ -142,7 +172,7 @@ def pages(openapi_url: str = "/openapi.json", guide: Path = PLACE) -> list[Route
     built = Guide.of(guide)
     offer = "" if built.files else "hidden"
     openapi = openapi_url.removeprefix("/")
-    start = home(fragment("home.html"))
+    start = home(Template(fragment("home.html")).safe_substitute(metrics=metrics(), kernels=kernels()))
     return [
         Route(
             "/",

@@ -66,8 +66,8 @@ class LearnedCounts(Counts):
         if not isinstance(learned, dict) or set(learned) != {"learner", "n_taught", "among"}:
             raise InvalidCounts("counts: learned needs learner, n_taught and among", field="counts")
         learner, taught, among = (learned[name] for name in ("learner", "n_taught", "among"))
-        fits = isinstance(learner, str) and type(taught) is int and taught >= 0 and among in FROM_WHERE
-        if not fits:
+        texts = isinstance(learner, str) and isinstance(among, str) and among in FROM_WHERE
+        if not (texts and type(taught) is int and taught >= 0):
             raise InvalidCounts("counts: learned.learner, n_taught or among does not fit", field="counts")
         plain = Counts.from_dict({name: each for name, each in value.items() if name != "learned"})
         if not plain.cells.ordered:

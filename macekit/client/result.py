@@ -159,9 +159,9 @@ class Result:
             answer: The service's JSON as a dict.
             source: Name of the file it was about; None if there was none.
         """
-        from macekit.reports.model import Context
+        from macekit.reports.model import minute
 
-        return cls(operation, answer, source, Context.now().date)
+        return cls(operation, answer, source, minute())
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -249,11 +249,12 @@ class Result:
         """
         return deepcopy(self.answer)
 
-    def to_html(self, path: Target = None) -> str:
+    def to_html(self, path: Target = None, *, dated: bool = False) -> str:
         """A report for a browser: one file that fetches nothing.
 
         Args:
             path: A file to write it to as well. None: it is only returned.
+            dated: Whether it says when the answer came. Without it the same answer has the same bytes.
 
         Returns:
             the text.
@@ -263,39 +264,42 @@ class Result:
         """
         from macekit.call import HTML
 
-        return _write(self._render(HTML), path)
+        return _write(self._render(HTML, dated=dated), path)
 
-    def to_markdown(self, path: Target = None) -> str:
+    def to_markdown(self, path: Target = None, *, dated: bool = False) -> str:
         """The report as Markdown.
 
         Args:
             path: A file to write it to as well. None: it is only returned.
+            dated: As for ``to_html``.
 
         Returns:
             the text.
         """
         from macekit.call import MARKDOWN
 
-        return _write(self._render(MARKDOWN), path)
+        return _write(self._render(MARKDOWN, dated=dated), path)
 
-    def to_card(self, path: Target = None) -> str:
+    def to_card(self, path: Target = None, *, dated: bool = False) -> str:
         """A section for a model card, as Markdown.
 
         Args:
             path: A file to write it to as well. None: it is only returned.
+            dated: As for ``to_html``.
 
         Returns:
             the text.
         """
         from macekit.reports.rendering import CARD
 
-        return _write(self._render(CARD), path)
+        return _write(self._render(CARD, dated=dated), path)
 
-    def to_csv(self, path: Target = None) -> str:
+    def to_csv(self, path: Target = None, *, dated: bool = False) -> str:
         """The numbers as CSV; of a risk answer, its records.
 
         Args:
             path: A file to write it to as well. None: it is only returned.
+            dated: As for ``to_html``; records have no time.
 
         Returns:
             the text.
@@ -310,7 +314,7 @@ class Result:
 
         if self.operation == "individual-risk":
             return _write(records_csv(self.answer), path)
-        return _write(self._render(CSV), path)
+        return _write(self._render(CSV, dated=dated), path)
 
     def to_frame(self) -> Any:
         """A row for each statement, of a risk answer for each record; pandas if it is installed, else Polars."""
@@ -375,18 +379,18 @@ class Result:
 
         return HTML in FORMS[self.operation]
 
-    def _render(self, form: str) -> bytes:
+    def _render(self, form: str, *, dated: bool) -> bytes:
         if not self._has_report:
             raise ValueError(f"there is no report of {self.operation}; to_json() has all of it")
         from macekit.reports.rendering import render
 
         with as_mace_problems():
-            return render(self.operation, self.answer, form, self._context())
+            return render(self.operation, self.answer, form, self._context(dated=dated))
 
-    def _context(self) -> Context:
+    def _context(self, *, dated: bool) -> Context:
         from macekit.reports.model import Context
 
-        return Context(self.source, self.made)
+        return Context(self.source, self.made if dated else None)
 
 
 def _write(content: bytes, path: Target) -> str:

@@ -44,7 +44,7 @@ from macekit.decoding.body import Column, DecodedBody, table_options
 from macekit.operations.encode import columns_of as read_columns
 from macekit.operations.encode import json_bytes
 from macekit.problems import Problem, unknown_field
-from macekit.reports.model import Context
+from macekit.reports.model import Context, minute
 from macekit.reports.rendering import render
 from macekit.schemas.query import NAMES
 from macekit.schemas.questions import (
@@ -362,7 +362,12 @@ def reply_of(call: Call, answer: object, *samples: Scores | Counts) -> Reply:
     require_form(call)
     data = json_bytes(answer)
     if rendered(call):
-        data = render(call.operation, msgspec.json.decode(data), call.accept, Context.now())
+        data = render(
+            call.operation,
+            msgspec.json.decode(data),
+            call.accept,
+            Context(date=minute() if call.dated else None),
+        )
     records = sum(s.n_members + s.n_nonmembers for s in samples)
     return Reply(200, call.accept, data, records, input_sha256=fingerprint_in(answer))
 

@@ -197,7 +197,8 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What an answer does not know of itself: the file it was about, and the date of the report (ISO 8601).
+    """What an answer does not know of itself: the file it was about, and the date of the report (ISO 8601), if asked
+    for: without one the same answer has the same bytes.
 
     ``others`` are further files: that of nonmembers after that of members, or the other queries of a comparison;
     ``signature`` says whether that of a kept answer was checked.
@@ -208,10 +209,10 @@ class Context:
     others: tuple[str, ...] = ()
     signature: str = ""
 
-    @classmethod
-    def now(cls, source: str | None = None, others: tuple[str, ...] = ()) -> Context:
-        """Of an answer that has just come: to the minute, which is what a reader asks."""
-        return cls(source, datetime.now(UTC).strftime("%Y-%m-%dT%H:%MZ"), others)
+
+def minute() -> str:
+    """The time, to the minute, which is what a reader asks."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%MZ")
 
 
 # --- answer path --------------------------------------------------------------------------------------------

@@ -30,6 +30,9 @@ WHOLE = "table"
 DATA = "data"
 """Names a dataset that the service has, in place of a body; it may be a file, a folder or a pattern."""
 
+DATED = "dated"
+"""Asks for a report that says when it was made; with any form of body, for it is no option of the question."""
+
 NAMES = frozenset({"against"})
 """Options that are names of the caller's own: text whatever they look like, and never a list."""
 

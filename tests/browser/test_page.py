@@ -150,7 +150,7 @@ def test_the_options_are_the_question_and_who_is_a_member_is_no_score(visit: Vis
     page.get_by_label("Limit").fill("0.3")
     page.get_by_label("Further metric").select_option("F1")
     page.get_by_label("Confidence").fill("0.9")
-    page.get_by_label("Estimator").select_option('{"kind": "kde", "bandwidth": "silverman"}')
+    page.get_by_label("Estimator").select_option("Kernel densities, bandwidth by Silverman")
     page.get_by_role("combobox", name="Group").select_option("None")
 
     with page.expect_request("**/v1/report?*") as asked:

@@ -32,7 +32,7 @@ def test_the_commands_shown_make_the_same_report(
             page = opened(visit, payload(file, named(name)))
             page.get_by_label("Limit").fill("0.1")
             page.get_by_label("Further metric").select_option("Jaccard")
-            page.get_by_label("Estimator").select_option('{"kind": "kde", "bandwidth": "silverman"}')
+            page.get_by_label("Estimator").select_option("Kernel densities, bandwidth by Silverman")
 
             for command in commands(page):
                 subprocess.run(

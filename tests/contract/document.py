@@ -6,25 +6,45 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 from jsonschema import Draft202012Validator
 
-from app.openapi.document import FILE, OPTIONS
-from macekit.call import JSON
-
-ROOT = Path(__file__).parents[2]
+from app.main import create_app
+from app.openapi.document import OPTIONS
+from app.openapi.files import files_of
+from app.settings import Settings
+from macekit.call import CSV, JSON
 
 Schema = dict[str, Any]
 
 
 @cache
 def document() -> Schema:
-    """The document in docs, which is the one that the code makes."""
-    found: Schema = json.loads((ROOT / "docs" / "openapi.json").read_text(encoding="utf-8"))
-    return found
+    """The document of a service with default settings."""
+    return create_app(Settings()).openapi()
+
+
+@cache
+def unfolded() -> Schema:
+    return unfold(document())
+
+
+def unfold(whole: Schema) -> Schema:
+    """A document with each parameter, header, example and response where it is referred to; schemas stay by name."""
+    return {**whole, "paths": _unfolded(whole["paths"], whole["components"])}
+
+
+def _unfolded(part: Any, components: Schema) -> Any:
+    if isinstance(part, list):
+        return [_unfolded(each, components) for each in part]
+    if not isinstance(part, dict):
+        return part
+    match part.get("$ref", "").split("/"):
+        case ["#", "components", kind, name] if kind != "schemas":
+            return _unfolded(components[kind][name], components)
+    return {name: _unfolded(each, components) for name, each in part.items()}
 
 
 @dataclass(frozen=True)
@@ -62,8 +82,10 @@ class Example:
     @property
     def address(self) -> str:
         """Where it is posted, with the options that the document says its example needs."""
-        options = self.operation.about["requestBody"]["content"][self.media_type].get(OPTIONS, {})
-        query = urlencode({name: _spelled(value) for name, value in options.items()})
+        options = self.operation.about["requestBody"].get(OPTIONS, {})
+        query = urlencode(
+            {name: _spelled(value) for name, value in options.items() if self.media_type != JSON}
+        )
         return self.operation.path + (f"?{query}" if query else "")
 
     def __str__(self) -> str:
@@ -80,7 +102,7 @@ def _spelled(value: object) -> str:
 def operations() -> list[Operation]:
     return [
         Operation(path, method, about)
-        for path, item in document()["paths"].items()
+        for path, item in unfolded()["paths"].items()
         for method, about in item.items()
     ]
 
@@ -93,8 +115,9 @@ def examples() -> Iterator[Example]:
                 value = example["value"]
                 body = json.dumps(value) if media_type == JSON else value
                 yield Example(operation, media_type, name, body.encode(), None)
-            if FILE in form:
-                yield Example(operation, media_type, form[FILE].rpartition("/")[2], None, form[FILE])
+        for file, media_type in files_of(operation.path.removeprefix("/v1/")).items() if content else ():
+            if media_type in content and media_type != CSV:
+                yield Example(operation, media_type, file, None, f"/examples/{file}")
 
 
 def faults(schema: Schema, instance: object) -> list[str]:

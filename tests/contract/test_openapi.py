@@ -6,6 +6,9 @@ import io
 import json
 import pickle
 import re
+import runpy
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +19,14 @@ from pyarrow import csv
 from schemathesis.specs.openapi.definitions import OPENAPI_31
 
 from app.main import create_app
-from app.openapi.files import files
+from app.openapi.document import PROBLEMS
+from app.openapi.files import files, files_of
 from app.settings import Settings
-from macekit.call import ARROW, CSV, JSON, NDJSON, PROBLEM
+from macekit.call import ARROW, CSV, JSON, PROBLEM
 from macekit.problems import KINDS
 from tests.app.running import Running
 from tests.cases import each_case
-from tests.contract.document import Example, Operation, document, examples, faults, operations
+from tests.contract.document import Example, Operation, document, examples, faults, operations, unfolded
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = list(examples())
@@ -44,18 +48,62 @@ def test_the_document_is_openapi_3_1_and_its_schemas_are_json_schema() -> None:
         Draft202012Validator.check_schema(schema)
 
 
-def test_the_document_in_docs_is_the_one_the_code_makes() -> None:
-    assert document() == create_app(Settings()).openapi(), "run scripts/openapi"
-
-
 def test_the_service_shows_this_document(served: Running) -> None:
     assert served.ask("/openapi.json").json() == document()
 
 
-def test_every_reference_leads_somewhere_and_every_schema_is_used() -> None:
-    named = set(re.findall(r'"#/components/schemas/([^"]+)"', json.dumps(document())))
+def test_every_reference_leads_somewhere_and_every_component_is_used() -> None:
+    named = set(re.findall(r'"#/components/(\w+)/([^"/]+)"', json.dumps(document())))
 
-    assert named == set(document()["components"]["schemas"])
+    assert named == {(kind, name) for kind, parts in document()["components"].items() for name in parts}
+
+
+@each_case("wanted", ["enums", "parameters", "responses", "examples"])
+def test_nothing_long_is_said_twice(wanted: str) -> None:
+    found = Counter(json.dumps(part, sort_keys=True) for part in said(wanted))
+
+    assert [text for text, times in found.items() if times > 1 and len(text) > 100] == []
+
+
+def said(wanted: str) -> Iterator[Any]:
+    """Whatever stands in the document where it could be referred to."""
+
+    def enums(part: Any) -> Iterator[Any]:
+        if isinstance(part, dict) and "enum" in part:
+            yield part["enum"]
+        for each in part.values() if isinstance(part, dict) else part if isinstance(part, list) else ():
+            yield from enums(each)
+
+    if wanted == "enums":
+        yield from enums(document())
+    for item in document()["paths"].values():
+        for operation in item.values():
+            content = operation.get("requestBody", {}).get("content", {})
+            parts = {
+                "parameters": operation.get("parameters", ()),
+                "responses": operation["responses"].values(),
+                "examples": [each for form in content.values() for each in form.get("examples", {}).values()],
+            }
+            yield from parts.get(wanted, ())
+
+
+def test_the_document_is_small_enough_to_unfold_an_operation_at_once(served: Running) -> None:
+    assert len(served.ask("/openapi.json").body) < 9_750 * len(operations())  # of 36 operations 0.35 MB
+
+
+def test_the_table_in_docs_names_every_operation_with_its_statuses() -> None:
+    table = (ROOT / "docs" / "api.txt").read_text(encoding="utf-8")
+
+    assert len(table.splitlines()) <= 2000
+    for operation in operations():
+        _, _, part = table.partition(f"{operation.method.upper()} {operation.path} ({operation.name})\n")
+        lines = part.partition("\n\n")[0].replace("\n    ", " ")
+        statuses = re.findall(r"^  (\d{3}):", lines, re.MULTILINE)
+        problems = re.search(r"^  problems: (.*)", lines, re.MULTILINE)
+        assert problems
+        assert sorted([*statuses, *problems[1].split(", ")]) == sorted(operation.about["responses"]), (
+            operation.name
+        )
 
 
 def test_every_operation_has_a_name_of_its_own_a_summary_a_description_and_a_tag() -> None:
@@ -75,17 +123,23 @@ def test_the_frameworks_own_picture_of_an_error_is_nowhere() -> None:
 
 
 @each_case("operation", operations())
-def test_every_problem_an_operation_documents_is_one_with_an_example(operation: Operation) -> None:
+def test_every_status_of_an_operation_says_which_problems_it_stands_for(operation: Operation) -> None:
     errors = {int(status): it for status, it in operation.about["responses"].items() if int(status) >= 400}
 
     assert 500 in errors
     for status, answer in errors.items():
         assert list(answer["content"]) == [PROBLEM]
-        shown = answer["content"][PROBLEM]["examples"]
-        assert set(shown) == {kind.slug for kind in KINDS.values() if kind.status == status} != set()
-        for slug, example in shown.items():
-            assert faults(PROBLEM_SCHEMA, example["value"]) == []
-            assert example["value"]["type"] == f"urn:mace:problem:{slug}"
+        assert answer["content"][PROBLEM]["schema"] == PROBLEM_SCHEMA
+        assert answer[PROBLEMS] == [kind.slug for kind in KINDS.values() if kind.status == status] != []
+        for slug in answer[PROBLEMS]:
+            assert f"`{slug}`: {KINDS[slug].title}" in answer["description"]
+
+
+def test_the_example_of_a_problem_is_one() -> None:
+    (example,) = document()["components"]["schemas"]["Problem"]["examples"]
+
+    assert faults(PROBLEM_SCHEMA, example) == []
+    assert example["type"].removeprefix("urn:mace:problem:") in KINDS
 
 
 @each_case("operation", WORK)
@@ -234,8 +288,8 @@ def test_a_documented_problem_occurs_where_it_is_documented(
     assert (found["status"], answer.status) == (KINDS[slug].status, KINDS[slug].status)
     assert found["instance"] == f"urn:mace:request:{answer.headers['x-request-id']}"
     assert faults(PROBLEM_SCHEMA, found) == []
-    documented = document()["paths"][f"/v1/{path}"]["post"]["responses"]
-    assert slug in documented[str(answer.status)]["content"][PROBLEM]["examples"]
+    documented = unfolded()["paths"][f"/v1/{path}"]["post"]["responses"]
+    assert slug in documented[str(answer.status)][PROBLEMS]
 
 
 def test_what_was_not_provoked_here_is_provoked_elsewhere_or_cannot_be() -> None:
@@ -266,7 +320,7 @@ def test_what_was_not_provoked_here_is_provoked_elsewhere_or_cannot_be() -> None
         for operation in operations()
         for status, answer in operation.about["responses"].items()
         if int(status) >= 400
-        for slug in answer["content"][PROBLEM]["examples"]
+        for slug in answer[PROBLEMS]
     }
 
     assert documented == {slug for slug, *_ in PROVOKED} | set(elsewhere)
@@ -281,7 +335,7 @@ def test_no_parameter_has_a_value_that_a_page_would_send_beside_a_json_body() ->
     assert [each["name"] for each in parameters if {"example", "examples"} & {*each, *each["schema"]}] == []
 
 
-def test_every_form_of_body_that_is_no_json_says_what_to_send_and_json_lines_show_it() -> None:
+def test_every_form_of_body_that_is_no_json_says_what_to_send_and_a_table_with_a_header_is_shown() -> None:
     forms = [
         (operation, form, about)
         for operation in operations()
@@ -291,7 +345,16 @@ def test_every_form_of_body_that_is_no_json_says_what_to_send_and_json_lines_sho
 
     assert len(forms) > 100
     for operation, form, about in forms:
-        line = about["schema"]["description"]
-        assert f"- `{form}`: {line}" in operation.about["requestBody"]["description"].splitlines()
-        assert "](examples/" in line, (operation.path, form)
-        assert ("examples" in about) == (form in (CSV, NDJSON)), (operation.path, form)
+        schema = document()["components"]["schemas"][about["schema"]["$ref"].rpartition("/")[2]]
+        assert schema["description"]
+        assert (schema.get("format") == "binary") == (form != CSV) == ("examples" not in about), (form, about)
+        files = [name for name, made in files_of(operation.path.removeprefix("/v1/")).items() if made == form]
+        assert f"](examples/{files[0]})" in operation.about["requestBody"]["description"], operation.path
+
+
+def test_without_a_service_the_script_prints_the_same_document(capsys: pytest.CaptureFixture[str]) -> None:
+    script = runpy.run_path(str(ROOT / "scripts" / "api_table.py"))
+
+    assert script["main"](["--openapi"]) == 0
+
+    assert json.loads(capsys.readouterr().out) == document()

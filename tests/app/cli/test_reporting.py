@@ -66,7 +66,7 @@ def test_every_answer_is_written_as_every_suffix(folder: Path, question: Any) ->
 
 
 def test_a_report_names_its_file_its_time_and_no_folder(folder: Path) -> None:
-    done = typed("report scores.csv --group group -o report.html")
+    done = typed("report scores.csv --group group -o report.html --dated")
 
     assert (done.status, done.out) == (0, "")
     assert done.err.startswith("With 95% confidence the best attacker who reads this score")

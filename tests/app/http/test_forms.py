@@ -7,7 +7,6 @@ in pixels are drawn here alone, from what the goldens have as SVG.
 from __future__ import annotations
 
 import json
-import re
 import xml.etree.ElementTree as ET
 from itertools import cycle
 
@@ -69,7 +68,6 @@ def test_what_a_report_may_do_in_a_browser_is_nothing_but_be_seen(name: str, ser
     assert policy.startswith("default-src 'none'; style-src 'sha256-")
     assert "unsafe" not in policy
     assert b"<script" not in answer.body.lower()
-    assert re.search(rb"20\d\d-\d\d-\d\dT\d\d:\d\dZ", answer.body), "when it was made"
 
 
 @each_case("name, form", [(n, f) for n in FORMS for f in (*REPORTS, "image/gif") if f not in FORMS[n]])

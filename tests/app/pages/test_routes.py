@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from base64 import b64encode
 from collections.abc import Iterator
@@ -15,7 +16,9 @@ from app.pages import pages
 from app.pages.static import load_assets
 from estimators import PRESETS
 from macekit.call import __version__
+from macekit.operations.options import BANDWIDTHS
 from macekit.reports.html import STYLE_HASH
+from macekit.schemas.questions import Estimator
 from tests.app.client import TestClient
 
 PLAIN = {"Accept-Encoding": "identity"}
@@ -82,11 +85,23 @@ def test_only_the_page_with_a_report_may_frame_and_only_what_it_made_itself(clie
     assert "frame-src" not in directives(client.get("/docs"))
 
 
-def test_the_page_offers_every_metric_that_needs_no_weights_and_says_its_version(client: TestClient) -> None:
-    page = client.get("/").text
+def test_the_page_offers_every_metric_that_needs_no_weights(client: TestClient) -> None:
+    offered = re.findall(r'<option value="(\w+)" title="[^"<>]+">[A-Z][\w ]+</option>', client.get("/").text)
 
-    assert set(re.findall(r'<option value="(\w+)">', page)) == set(PRESETS) - {"weighted_accuracy", "f_beta"}
-    assert f"mace {__version__}" in page
+    assert offered == [name for name, preset in PRESETS.items() if not preset.parameters]
+    assert {"accuracy", "npv"} < set(offered)
+    assert not {"weighted_accuracy", "f_beta"} & set(offered)
+
+
+def test_the_page_offers_every_bandwidth_as_an_estimator_that_is_understood(client: TestClient) -> None:
+    values = [json.loads(value) for value in re.findall(r"<option value='(.*?)'>", client.get("/").text)]
+
+    offered = [Estimator.model_validate(value) for value in values]
+    assert {each.bandwidth for each in offered} - {None} == set(BANDWIDTHS)
+
+
+def test_the_page_says_its_version(client: TestClient) -> None:
+    assert f"mace {__version__}" in client.get("/").text
 
 
 def test_an_address_in_a_page_is_escaped() -> None:

@@ -33,6 +33,7 @@ def test_they_are_read_back_as_what_they_are() -> None:
         {"learner": "boxes", "n_taught": -1, "among": "all"},
         {"learner": "boxes", "n_taught": True, "among": "all"},
         {"learner": "boxes", "n_taught": 4, "among": "none"},
+        {"learner": "boxes", "n_taught": 4, "among": {}},
     ],
 )
 def test_what_does_not_say_how_it_was_learned_or_has_no_order_is_refused(learned) -> None:

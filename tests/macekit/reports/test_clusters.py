@@ -44,8 +44,8 @@ def test_the_first_screen_names_design_effect_clusters_and_effective_sample(oper
     clusters = costs(found)
     assert clusters is not None
 
-    page = render(operation, found, HTML, Context.now()).decode()
-    markdown = render(operation, found, MARKDOWN, Context.now()).decode().partition("\n## ")[0]
+    page = render(operation, found, HTML, Context()).decode()
+    markdown = render(operation, found, MARKDOWN, Context()).decode().partition("\n## ")[0]
 
     assert f"<{NAME[4:-1]}>" not in page  # a name is never markup
     for shown in (re.sub(r"<[^>]*>", " ", page.partition("<h2")[0]), markdown):
@@ -62,7 +62,7 @@ def test_an_answer_without_clusters_says_nothing_of_them() -> None:
     sides = {"members": rng.normal(size=50).tolist(), "nonmembers": rng.normal(size=50).tolist()}
 
     page, of_clusters = (
-        render("report", found, HTML, Context.now()).decode()
+        render("report", found, HTML, Context()).decode()
         for found in (asked("report", sides), answer("report"))
     )
 

@@ -1,0 +1,242 @@
+"""The interface as a short table, for whoever reviews a change of it: operations, fields, limits, status codes.
+
+It is made from the OpenAPI document that a running service shows at /openapi.json, which is not kept.
+"""
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from difflib import unified_diff
+from itertools import groupby
+from pathlib import Path
+from textwrap import wrap
+from typing import Any
+
+from app.main import create_app
+from app.openapi.document import OPTIONS, PROBLEMS
+from app.settings import Settings
+
+TABLE = Path(__file__).resolve().parent.parent / "docs" / "api.txt"
+WIDTH = 110
+ABOUT = """\
+The interface of the service, made by scripts/api-table from the OpenAPI document at /openapi.json.
+
+name? may be left out; "= x" is what it is then. A name with a capital is a type below; what is listed after "as below"
+has the type of its own name, written Like_This: prior is a Prior. Problems are application/problem+json; which there
+are of a status stands under "problems".
+"""
+
+Schema = dict[str, Any]
+LIMITS = {
+    "exclusiveMinimum": "> {}",
+    "minimum": ">= {}",
+    "exclusiveMaximum": "< {}",
+    "maximum": "<= {}",
+    "minLength": "{}+ characters",
+    "maxLength": "at most {} characters",
+    "minItems": "{}+ items",
+    "maxItems": "at most {} items",
+    "minProperties": "{}+ members",
+    "maxProperties": "at most {} members",
+    "pattern": "{}",
+    "format": "{}",
+}
+
+
+def document() -> Schema:
+    """Return the OpenAPI document of a service with default settings."""
+    return create_app(Settings()).openapi()
+
+
+def table(document: Schema) -> str:
+    """Return the whole table."""
+    components = document["components"]
+    schemas = components["schemas"]
+    parts = {
+        "operations": _operations(document),
+        "problems": _problems(document),
+        "parameters": (_parameter(name, each) for name, each in sorted(components["parameters"].items())),
+        "types": (f"{name}: {_kind(each)}" for name, each in sorted(schemas.items()) if not _members(each)),
+        "objects": (
+            line for name in sorted(schemas) if _members(schemas[name]) for line in _object(name, schemas)
+        ),
+    }
+    texts = ("\n".join([f"== {title} ==", "", *lines, ""]) for title, lines in parts.items())
+    return "\n".join([ABOUT, *texts])
+
+
+# --- operations ---------------------------------------------------------------------------------------------
+
+
+def _operations(document: Schema) -> Iterator[str]:
+    for path, item in document["paths"].items():
+        for method, about in item.items():
+            yield f"{method.upper()} {path} ({about['operationId']})"
+            if body := about.get("requestBody"):
+                yield from _listed("body" if body["required"] else "body?", _forms(body["content"]), "; ")
+                if body.get(OPTIONS):
+                    yield f"  example of a table needs: {', '.join(body[OPTIONS])}"
+            parameters = about.get("parameters", ())
+            yield from _listed("parameters", [_end(each) for each in parameters if "$ref" in each])
+            yield from (f"  {_parameter(each['name'], each)}" for each in parameters if "$ref" not in each)
+            problems = []
+            for status, response in about["responses"].items():
+                found = _found(response, document)
+                if PROBLEMS in found:
+                    problems.append(_end(response) if "$ref" in response else status)
+                else:
+                    yield from _listed(status, _forms(found.get("content", {})) or ["nothing"], "; ")
+            yield from _listed("problems", problems)
+            yield ""
+
+
+def _forms(content: Schema) -> list[str]:
+    return [f"{form} {_kind(each['schema'])}" if "schema" in each else form for form, each in content.items()]
+
+
+def _problems(document: Schema) -> Iterator[str]:
+    for status, response in sorted(document["components"]["responses"].items()):
+        if PROBLEMS in response:
+            headers = f" ({', '.join(response['headers'])})" if "headers" in response else ""
+            yield from _listed(f"{status}{headers}", response[PROBLEMS])
+
+
+def _parameter(name: str, about: Schema) -> str:
+    where = "" if about["in"] == "query" else f" in {about['in']}"
+    optional = "" if about.get("required") else "?"
+    called = f" ({about['name']})" if about["name"] != name else ""
+    return f"{name}{optional}{called}{where}: {_kind(about['schema'])}{_marked(about)}"
+
+
+def _found(part: Schema, document: Schema) -> Schema:
+    """Return a part, or what it refers to."""
+    if "$ref" not in part:
+        return part
+    _, _, kind, name = part["$ref"].split("/")
+    found: Schema = document["components"][kind][name]
+    return found
+
+
+# --- schemas ------------------------------------------------------------------------------------------------
+
+
+def _members(schema: Schema) -> bool:
+    return "properties" in schema
+
+
+def _object(name: str, schemas: Schema) -> Iterator[str]:
+    """Yield an object's fields, those of one type on a line."""
+    schema = schemas[name]
+    own = {each.replace("_", "").lower() for each in schemas}
+    closed = "" if schema.get("additionalProperties") is False else " ..."
+    yield f"{name}{closed}"
+    needed = schema.get("required", ())
+    fields = [
+        (f"{field}{'' if field in needed else '?'}", each) for field, each in schema["properties"].items()
+    ]
+    as_below = [field for field, each in fields if _is_own(field, each, own)]
+    yield from _listed("as below", as_below)
+    others = [(field, f"{_kind(each)}{_marked(each)}") for field, each in fields if field not in as_below]
+    for kind, same in groupby(others, key=lambda pair: pair[1]):
+        yield f"  {', '.join(field for field, _ in same)}: {kind}"
+    for keyword in ("allOf", "anyOf", "oneOf", "if", "then", "else", "not", "dependentRequired"):
+        if keyword in schema:
+            yield from _listed(keyword, [json.dumps(schema[keyword])])
+
+
+def _is_own(field: str, schema: Schema, types: set[str]) -> bool:
+    """Tell whether a field's type is called like the field."""
+    name = field.rstrip("?").replace("_", "").lower()
+    return schema.keys() == {"$ref"} and _end(schema).lower() == name and name in types
+
+
+def _kind(schema: Schema) -> str:
+    """Return a schema as a short text: its type, its limits, its default."""
+    limits = [text.format(_value(schema[key])) for key, text in LIMITS.items() if key in schema]
+    default = [f"= {_value(schema['default'])}"] if "default" in schema else []
+    return " ".join([_type(schema), *([f"({', '.join(limits)})"] if limits else []), *default])
+
+
+def _type(schema: Schema) -> str:
+    if "$ref" in schema:
+        return _end(schema)
+    for keyword in ("anyOf", "oneOf"):
+        if keyword in schema:
+            return " | ".join(map(_kind, schema[keyword]))
+    if "enum" in schema:
+        return " | ".join(_value(each) for each in schema["enum"])
+    if "const" in schema:
+        return _value(schema["const"])
+    kinds = schema.get("type", "anything")
+    kinds = [kinds] if isinstance(kinds, str) else kinds
+    texts = {"array": _array(schema), "object": _mapping(schema)}
+    return " | ".join(texts.get(kind, kind) for kind in kinds)
+
+
+def _array(schema: Schema) -> str:
+    if "prefixItems" in schema:
+        return f"[{', '.join(map(_kind, schema['prefixItems']))}]"
+    return f"[{_kind(schema['items'])}]" if "items" in schema else "array"
+
+
+def _mapping(schema: Schema) -> str:
+    values = schema.get("additionalProperties")
+    return f"{{text: {_kind(values)}}}" if isinstance(values, dict) and values else "object"
+
+
+def _marked(about: Schema) -> str:
+    return ", deprecated" if about.get("deprecated") else ""
+
+
+def _value(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _end(reference: Schema) -> str:
+    return str(reference["$ref"]).rpartition("/")[2]
+
+
+def _listed(label: str, words: list[str], separator: str = ", ") -> Iterator[str]:
+    """Yield a list on as many lines as it takes."""
+    if words:
+        text = separator.join(words)
+        yield from wrap(
+            f"  {label}: {text}",
+            WIDTH,
+            subsequent_indent="    ",
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+
+
+# --- the file -----------------------------------------------------------------------------------------------
+
+
+def complaints() -> list[str]:
+    """Say what differs, if the file is not what the code makes."""
+    kept = TABLE.read_text(encoding="utf-8").splitlines() if TABLE.exists() else []
+    found = list(
+        unified_diff(kept, table(document()).splitlines(), "docs/api.txt", "the code", "", "", 1, "")
+    )
+    return [*found, "docs/api.txt is not what the code makes: run scripts/api-table"] if found else []
+
+
+def main(arguments: list[str]) -> int:
+    """Write the table, compare it, or print the document; 0 when all is as it should be."""
+    for name in [name for name in os.environ if name.startswith("MACE_")]:
+        del os.environ[name]  # a key would show in the document
+    if arguments == ["--openapi"]:
+        print(json.dumps(document(), indent=1, ensure_ascii=False))
+        return 0
+    if arguments == ["--check"]:
+        found = complaints()
+        print("\n".join(found) or "docs/api.txt is what the code makes")
+        return 1 if found else 0
+    TABLE.write_text(table(document()), encoding="utf-8")
+    print(f"{TABLE.name} written")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
