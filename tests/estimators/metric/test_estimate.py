@@ -212,6 +212,15 @@ def test_the_upper_end_is_below_the_truth_in_at_most_one_run_of_forty(name, prio
     assert wrong <= most_misses(runs)
 
 
+@pytest.mark.parametrize("name", ["balanced_accuracy", "f_beta"])
+def test_the_upper_end_is_that_of_the_rule_with_the_largest_limit(name):
+    counts, goal = Counts.of([60, 30, 10], [10, 40, 50]), objective(name, 0.5, 0.0)
+    rules = np.array(list(itertools.product((0, 1), repeat=3)))
+    largest = rule_upper(rules @ counts.members, 100, rules @ counts.nonmembers, 100, goal, 0.025).max()
+
+    assert 0.0 <= upper_limit(*views_of(counts), goal, 0.025) - largest < 0.004
+
+
 @pytest.mark.parametrize("name", ["balanced_accuracy", "precision", "f_beta", "npv", "jaccard"])
 @pytest.mark.parametrize(("prior", "n1", "n0"), [(0.5, 100, 100), (0.1, 60, 300)])
 def test_each_rules_limits_miss_at_most_25_of_1000_enumerated_samples(name, prior, n1, n0):
