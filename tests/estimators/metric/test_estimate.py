@@ -11,6 +11,7 @@ from scipy.stats import binom
 
 from estimators.advantage import advantage
 from estimators.errors import MetricError, OutOfRange, TooFewRecords, TooManyCells
+from estimators.metric import bounds
 from estimators.metric.bounds import held_out, rule_lower, rule_upper, upper_limit, views_of
 from estimators.metric.definition import Cut, Degeneracy, Metric
 from estimators.metric.estimate import metric_optimum
@@ -210,6 +211,14 @@ def test_the_upper_end_is_below_the_truth_in_at_most_one_run_of_forty(name, prio
             assert upper_limit(*views_of(counts), goal, 0.025) >= seen - 1e-9
 
     assert wrong <= most_misses(runs)
+
+
+def test_the_lower_end_is_that_of_the_guesses_pooled_over_blocks():
+    counts, goal = Counts.of([60, 30, 10], [10, 40, 50]), objective("f_beta", 0.5, 0.0)
+    *guesses, _ = bounds._progressive(*views_of(counts), goal, np.random.default_rng(3))
+
+    lower = held_out(*views_of(counts), goal, 0.025, 3, shuffles=1).lower
+    assert lower == pytest.approx(rule_lower(*guesses, goal, 0.025), rel=1e-12)
 
 
 @pytest.mark.parametrize("name", ["balanced_accuracy", "f_beta"])
