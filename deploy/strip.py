@@ -1,4 +1,4 @@
-"""Cut from shared libraries what no loader reads, symbols for debuggers above all: 40 MB of the image.
+"""Cut from shared libraries what no loader reads, symbols for debuggers above all: smaller images.
 
 What `strip` does, where there is none: a file ends with its last segment, and has no table of sections.
 """
