@@ -152,7 +152,7 @@ def test_the_upper_end_of_the_maximum_holds_without_correction() -> None:
 @pytest.mark.parametrize(
     ("ask", "first", "second"),
     [(difference, 0.0, 0.0), (difference, 0.5, 0.1), (paired_difference, 0.3, 0.3)],
-    ids=str,
+    ids=lambda value: getattr(value, "__name__", value),
 )
 def test_the_interval_of_a_difference_covers_it(ask, first, second) -> None:
     rng, runs, misses = np.random.default_rng(4), 60, 0
