@@ -107,10 +107,12 @@ def dockerfile_faults(text: str, version: str) -> Iterator[str]:
         yield f"BASE is {base}: an image is pinned by a version's tag or by a digest"
     if not builds:
         yield "has fewer than two stages: what builds would be in what runs"
+    allowed = {"${BASE}"}
     for stage in (*builds, last):
-        image = stage[0]["value"].split()[0]
-        if image != "${BASE}":
-            yield f"FROM {image}: every stage stands on ${{BASE}}"
+        image, *name = stage[0]["value"].split()
+        if image not in allowed:
+            yield f"FROM {image}: every stage stands on ${{BASE}}, or on one before it"
+        allowed.update(name[1:])
         for value in values(stage, "ARG", "ENV"):
             if secret := SECRET.search(value):
                 yield f"{secret[0]} in ARG or ENV stays in the image's history; a secret mount does not"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -25,16 +26,17 @@ def main() -> None:
     parser.add_argument(
         "--part", default="0/1", help="i/n: every n-th fault, from the i-th, for several trees"
     )
-    parser.add_argument("pytest", nargs="*", help="arguments for pytest, after --: -- --fast, say")
-    asked = parser.parse_args()
+    parser.epilog = "What stands behind -- goes to pytest: -- --fast, say."
+    own, _, of_pytest = " ".join(sys.argv[1:]).partition(" -- ")
+    asked, arguments = parser.parse_args(own.split()), of_pytest.split()
     place, parts = map(int, asked.part.split("/"))
     chosen = faults.load()[place::parts]
     match asked.step:
         case "map":
-            watch.write(asked.tree.resolve(), asked.map, asked.pytest)
+            watch.write(asked.tree.resolve(), asked.map, arguments)
         case "run":
             of_tree = watch.load(asked.map)
-            run.run(asked.tree.resolve(), of_tree, chosen, asked.output, asked.pytest)
+            run.run(asked.tree.resolve(), of_tree, chosen, asked.output, arguments)
             anyway = run.failing_anyway(asked.tree.resolve(), of_tree, run.outcomes(asked.output))
             print("\n".join(f"fails without any fault: {name}" for name in sorted(anyway)))
         case "table":

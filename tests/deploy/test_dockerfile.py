@@ -13,10 +13,10 @@ def test_our_dockerfile_has_no_fault():
     assert list(dockerfile_faults(OURS, VERSION)) == []
 
 
-def test_both_stages_stand_on_the_base_that_the_build_argument_names():
+def test_the_stages_stand_on_the_base_that_the_build_argument_names_or_on_one_another():
     before, *of_image = stages(OURS)
 
-    assert [stage[0]["value"].split()[0] for stage in of_image] == ["${BASE}", "${BASE}"]
+    assert [stage[0]["value"].split()[0] for stage in of_image] == ["${BASE}", "build", "${BASE}"]
     assert pinned(values(before, "ARG")[0].removeprefix("BASE="))
 
 

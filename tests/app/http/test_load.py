@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from random import Random
@@ -70,8 +71,7 @@ def test_processes_that_die_or_stop_under_load_fail_nobody_and_leave_nothing_beh
 ) -> None:
     """Workers and the fork server are stopped and killed, the server stops for a while and is killed at the end."""
     before, workers, rng = load.settled(service), len(service.workers()), Random(0)
-    clients = load.Clients(service.port, BODIES)
-    with clients.asking() as stop:
+    with load.asking(service) as tally:
         for victim in ("worker", "fork server"):
             for number in (signal.SIGKILL, signal.SIGSTOP):
                 time.sleep(0.3)
@@ -81,15 +81,13 @@ def test_processes_that_die_or_stop_under_load_fail_nobody_and_leave_nothing_beh
         time.sleep(0.3)
         service.process.send_signal(signal.SIGCONT)
         time.sleep(0.5)
-        stop.set()
-    tally = clients.tally
 
     assert (tally.reset, tally.late) == (0, 0)
     assert load.until(lambda: len(service.workers()) == workers == service.metric("mace_workers"))
     assert load.settled(service) <= before + workers, "one that watches each orphan"
     assert service.files() == 0
-    clients = load.Clients(service.port, BODIES)
-    with clients.asking() as stop:
+    stop = threading.Event()
+    with load.asking(service, stop):
         time.sleep(0.3)
         service.family()
         stop.set()
