@@ -135,5 +135,5 @@ def until(look: Any, process: subprocess.Popen[bytes] | None = None) -> Any:
             return found
         if process is not None and process.poll() is not None:
             raise AssertionError(f"the process ended with status {process.returncode}")
-        time.sleep(0.02)
+        time.sleep(0.01)
     raise AssertionError("it did not happen in time")
