@@ -45,36 +45,33 @@ def people(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("alike", [0.5, 0.95])
-@pytest.mark.parametrize("shift", [0.0, 0.8])
-def test_no_statement_is_wrong_more_often_than_it_says(alike, shift) -> None:
-    """Of 60 people with 12 rows each; without their names some of these are wrong in most of the samples."""
+@pytest.mark.parametrize(("shift", "alike"), [(0.0, 0.95), (0.8, 0.5)])
+def test_no_statement_is_wrong_more_often_than_it_says(shift, alike) -> None:
+    """Of 60 people with 12 rows each; without their names the ends of a fixed rule are wrong in many of the samples."""
     runs, truth, cut = 30, 2.0 * ndtr(shift / 2.0) - 1.0, 1.0
     own = float(ndtr(shift - cut) - ndtr(-cut))
     wrong = dict.fromkeys(("gate", "series", "group", "attack", "tpr", "placed"), 0)
-    unnamed = dict.fromkeys(wrong, 0)
+    unnamed = 0
     for seed in range(runs):
         scores, person, rng = people(seed, 60, 12, alike, shift)
         group = rng.integers(0, 2, len(person))
         sides = group[: scores.n_members], group[scores.n_members :]
-        for tally, cluster in ((wrong, person), (unnamed, None)):
-            limits = judge(
-                scores, [MaxAdvantage(truth), MaxTpr(ndtr(shift - 1.0), ndtr(-1.0))], cluster=cluster
-            )
-            tally["gate"] += limits.decision.value == "fail"
-            steps = advantage_series({"a": scores, "b": scores}, cluster=cluster).steps
-            tally["series"] += any(not s.estimate.lower <= truth <= s.estimate.upper for s in steps)
-            alone = [each.advantage for each in by_group(scores, *sides, cluster=cluster)]
-            tally["group"] += any(not each.lower <= truth <= each.upper for each in alone if each is not None)
-            fixed = attack_advantage(scores, ThresholdRule(cut), metrics=[], cluster=cluster)
-            tally["attack"] += not fixed.lower <= own <= fixed.upper
-            tally["tpr"] += not fixed.tpr.lower <= ndtr(shift - cut) <= fixed.tpr.upper
-            placed = attack_advantage(scores, TopRule(), metrics=[], cluster=cluster)
-            realised = float(ndtr(shift - (placed.cut or 0.0)) - ndtr(-(placed.cut or 0.0)))
-            tally["placed"] += not placed.lower <= realised <= placed.upper
+        limits = judge(scores, [MaxAdvantage(truth), MaxTpr(ndtr(shift - 1.0), ndtr(-1.0))], cluster=person)
+        wrong["gate"] += limits.decision.value == "fail"
+        steps = advantage_series({"a": scores, "b": scores}, cluster=person).steps
+        wrong["series"] += any(not s.estimate.lower <= truth <= s.estimate.upper for s in steps)
+        alone = [each.advantage for each in by_group(scores, *sides, cluster=person)]
+        wrong["group"] += any(not each.lower <= truth <= each.upper for each in alone if each is not None)
+        fixed = attack_advantage(scores, ThresholdRule(cut), metrics=[], cluster=person)
+        wrong["attack"] += not fixed.lower <= own <= fixed.upper
+        wrong["tpr"] += not fixed.tpr.lower <= ndtr(shift - cut) <= fixed.tpr.upper
+        placed = attack_advantage(scores, TopRule(), metrics=[], cluster=person)
+        realised = float(ndtr(shift - (placed.cut or 0.0)) - ndtr(-(placed.cut or 0.0)))
+        wrong["placed"] += not placed.lower <= realised <= placed.upper
+        by_rows = attack_advantage(scores, ThresholdRule(cut), metrics=[])
+        unnamed += not by_rows.lower <= own <= by_rows.upper
     assert wrong.pop("gate") <= most_misses(runs, 0.025)
-    assert max(wrong.values()) <= most_misses(runs, 0.05)
-    assert max(unnamed.values()) > most_misses(runs, 0.05)
+    assert max(wrong.values()) <= most_misses(runs, 0.05) < unnamed
 
 
 @pytest.mark.slow
