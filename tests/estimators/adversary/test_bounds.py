@@ -6,6 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 
+from estimators.adversary import insample
 from estimators.adversary.changes import best_by_changes
 from estimators.adversary.families import Cellwise, Threshold, families_for, in_sample
 from estimators.adversary.holdout import block_fractions, validate, validate_anywhere
@@ -25,6 +26,42 @@ def test_resubstitution_of_one_small_table_is_the_golden_value() -> None:
     counts = Counts.of([5, 3, 2], [1, 4, 5])
 
     assert cells_upper(counts, 0.5, ALPHA) == pytest.approx(0.762137, abs=1e-6)  # study section 6
+
+
+def few_a_cell(records: int, cells: int) -> Counts:
+    """Two equal sides spread over so many cells that some hold one record."""
+    rng = np.random.default_rng(7)
+    table = [np.bincount(rng.integers(0, cells, records), minlength=cells) for _ in range(2)]
+    return Counts.of(*(side[table[0] + table[1] > 0].tolist() for side in table))
+
+
+@pytest.mark.parametrize("universe", [None, 200])
+@pytest.mark.parametrize("prior", [0.5, 0.2])
+def test_bounds_of_many_cells_share_the_error_among_them(prior, universe) -> None:
+    """The smallest of several bounds is a bound only if each has its share of the error."""
+    counts = few_a_cell(400, 120)
+    share = ALPHA / (2 if universe is None else 3)
+    bounds = [insample._all_subsets(counts, prior, share), insample._chi_square(counts, prior, share)]
+    if universe is not None:
+        bounds.append(insample._uniform_weights(counts, prior, share, universe))
+
+    assert cells_upper(counts, prior, ALPHA, universe) == pytest.approx(min(bounds), abs=1e-12)
+    assert cells_upper(counts, prior, ALPHA, universe) > max(abs(2 * prior - 1), 0.1)
+
+
+@pytest.mark.parametrize("prior", [0.5, 0.2])
+def test_records_alone_in_their_cell_take_half_of_the_error(prior) -> None:
+    """What the other cells give and what lone records give are two bounds that must hold together."""
+    counts = few_a_cell(60, 90)
+    square, spread, slope, several = insample._chi_square_terms(counts, prior)
+    alone = counts.pooled == 1
+    hits, alarms = int(counts.members[alone].sum()), int(counts.nonmembers[alone].sum())
+
+    of_others = several * insample._second_moment_limit(square, spread, slope, ALPHA / 2) ** 0.5
+    of_lone = float(weighted_accuracy_upper(hits, 60, alarms, 60, prior, ALPHA / 2))
+
+    assert alone.any()
+    assert insample._chi_square(counts, prior, ALPHA) == pytest.approx(of_others + of_lone, abs=1e-12)
 
 
 def test_blocks_start_with_ten_records_a_side_and_grow_by_a_third() -> None:

@@ -189,6 +189,18 @@ def test_what_it_says() -> None:
     assert run.interval.guarantee.finite_sample
 
 
+def test_a_run_that_was_once_contradicted_stays_so() -> None:
+    """A leak, then none at all, then the leak again: batches that are no draws of one law, whatever comes later."""
+    run, contradicted = sequential_run(planned=1000), []
+    for n, right in ((100, 0.9), (300, 0.5), (2000, 0.9), (10, 0.5), (10, 0.5)):
+        hits = int(n * right)
+        run = run.after(Counts.of([n - hits, hits], [hits, n - hits], edges=[0.0]))
+        contradicted.append(run.contradicted)
+
+    assert contradicted == [False, True, True, True, True]
+    assert run.looks[-1].lower == run.looks[-3].lower  # nothing new was learned by the last
+
+
 def test_values_that_are_new_have_no_part_in_the_rules_that_guess_them() -> None:
     """Guesses of every family about known values are the same, however many new ones lie between them."""
     rng = np.random.default_rng(5)
