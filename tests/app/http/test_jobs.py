@@ -326,7 +326,8 @@ def test_python_asks_again_where_its_job_is_not_known_any_more(
         later.setattr(client.time, "sleep", asleep)
         assert metric(brief, 'mace_jobs{state="working"}') == 1.0
         brief.go()
-        reached(brief, 'mace_jobs{state="done"}', 1.0)
+        # it is done for a second only, and who looks may not be quick enough to see that
+        reached(brief, 'mace_jobs{state="working"}', 0.0)
         reached(brief, 'mace_jobs{state="done"}', 0.0)
 
     reached(brief, 'mace_jobs{state="done"}', 0.0)
