@@ -18,6 +18,7 @@ from app.workers import landlock
 from app.workers.datasets import Datasets
 from macekit.call import PARQUET, Body, Call
 from macekit.operations import perform
+from macekit.problems import Problem
 from tests.app.http.asked import as_parquet, ok, post
 from tests.app.running import Answer, Running, running, until
 from tests.cases import each_case
@@ -79,6 +80,19 @@ def test_nothing_else_is_opened(service: Running, place: Path, name: str) -> Non
     assert answer.status == 422
     assert answer.json()["type"] in ("urn:mace:problem:bad-option", "urn:mace:problem:bad-records")
     assert str(place) not in answer.body.decode().replace(name.format(place), "")
+
+
+def test_a_folder_whose_name_only_begins_alike_is_outside(tmp_path: Path) -> None:
+    """Asked here and not of a service, whose workers Landlock would keep from opening it."""
+    for folder in ("data", "data-private"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "scores.csv").write_text("score,member\n1,1\n")
+    (tmp_path / "data/near.csv").symlink_to(tmp_path / "data-private/scores.csv")
+    datasets = Datasets(str(tmp_path / "data"))
+
+    assert len(datasets._shards("scores.csv").shards) == 1
+    with pytest.raises(Problem, match="leads out of the folder"):
+        datasets._shards("near.csv")
 
 
 @pytest.mark.slow

@@ -58,6 +58,14 @@ def key_file(tmp_path: Path) -> Path:
     return path
 
 
+def test_what_it_may_read_is_named_without_a_descriptor_that_stays() -> None:
+    before = len(os.listdir("/proc/self/fd"))
+    for path in (Path("/usr"), Path(__file__)):
+        landlock._allow(-1, path)
+
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
 def test_it_cannot_read_the_file_that_holds_the_key(worker: Worker, key_file: Path) -> None:
     assert worker.attempt("read", key_file) == REFUSED
     for pid in (os.getpid(), *worker.pids(), "self"):
