@@ -6,10 +6,10 @@ import http.client
 import os
 import re
 import ssl
-import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
+from time import sleep
 from typing import TYPE_CHECKING, Any, BinaryIO
 from urllib.error import URLError
 from urllib.parse import urlencode, urlsplit
@@ -73,7 +73,7 @@ def send(through: OpenerDirector, post: Post, timeout: float, retries: int) -> R
         wait = reply.retry_after
         if reply.status not in AGAIN or wait is None or wait > LONGEST_WAIT or not left:
             return reply
-        time.sleep(wait)
+        sleep(wait)
     raise AssertionError("the last attempt returns")
 
 
@@ -88,7 +88,7 @@ def _fetched(through: OpenerDirector, post: Post, reply: Reply, timeout: float) 
     job = f"{post.url.partition('/v1/')[0]}/v1/jobs/{name[1].decode()}"
     try:
         while reply.status == LATER:
-            time.sleep(reply.retry_after or 1)
+            sleep(reply.retry_after or 1)
             reply = _once(through, Post(f"{job}/result", post.headers, method="GET"), timeout)
         if reply.status == UNKNOWN:
             headers = {key: value for key, value in post.headers.items() if key not in PREFERENCE}

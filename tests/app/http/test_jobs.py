@@ -308,7 +308,7 @@ def mace(service: Running) -> macekit.Mace:
 
 
 def test_python_fetches_an_answer_that_is_late(usual: Waiting, later: pytest.MonkeyPatch) -> None:
-    later.setattr(client.time, "sleep", lambda seconds: usual.go())
+    later.setattr(client, "sleep", lambda seconds: usual.go())
 
     result = mace(usual).estimate(MEMBERS, NONMEMBERS)
     dp = mace(usual).theory.dp(epsilon=1.0)
@@ -320,10 +320,8 @@ def test_python_fetches_an_answer_that_is_late(usual: Waiting, later: pytest.Mon
 def test_python_asks_again_where_its_job_is_not_known_any_more(
     brief: Waiting, later: pytest.MonkeyPatch
 ) -> None:
-    asleep = time.sleep
-
     def wait_until_forgotten(seconds: float) -> None:
-        later.setattr(client.time, "sleep", asleep)
+        later.setattr(client, "sleep", time.sleep)
         assert metric(brief, 'mace_jobs{state="working"}') == 1.0
         brief.go()
         # it is done for a second only, and who looks may not be quick enough to see that
@@ -331,7 +329,7 @@ def test_python_asks_again_where_its_job_is_not_known_any_more(
         reached(brief, 'mace_jobs{state="done"}', 0.0)
 
     reached(brief, 'mace_jobs{state="done"}', 0.0)
-    later.setattr(client.time, "sleep", wait_until_forgotten)
+    later.setattr(client, "sleep", wait_until_forgotten)
 
     result = mace(brief).estimate(MEMBERS, NONMEMBERS)
 
@@ -345,7 +343,7 @@ def test_python_tells_the_service_when_nobody_waits_any_more(
         raise KeyboardInterrupt
 
     (worker,) = workers_of(usual)
-    later.setattr(client.time, "sleep", interrupt)
+    later.setattr(client, "sleep", interrupt)
     with pytest.raises(KeyboardInterrupt):
         mace(usual).estimate(MEMBERS, NONMEMBERS)
     later.undo()
