@@ -14,7 +14,6 @@ from starlette.types import Receive
 
 from app.http.jobs import Outcome, seconds_to_wait
 from app.http.service import Service, accepted_later, answered, service
-from app.openapi.document import operation
 from app.telemetry.logs import Exchange
 from app.workers import intake
 from macekit.call import HTML, JSON, PARQUET, Call, Reply
@@ -174,7 +173,6 @@ def router() -> APIRouter:
             summary=row.summary,
             description=row.about,
             response_class=Response,
-            openapi_extra=operation(row),
         )
     return routes
 
