@@ -37,7 +37,9 @@ COPY pyproject.toml README.md LICENSE ./
 COPY estimators estimators
 COPY macekit macekit
 COPY app app
-RUN /opt/build/bin/python -m pip wheel --no-deps --no-index --no-build-isolation --wheel-dir /wheel . \
+COPY scripts/keywords.py scripts/
+RUN PYTHONPATH=$(echo /opt/mace/lib/python3*/site-packages) \
+    /opt/build/bin/python -m pip wheel --no-deps --no-index --no-build-isolation --wheel-dir /wheel . \
     && /opt/build/bin/python -m pip --python /opt/mace/bin/python install --compile --no-deps --no-index \
     --find-links /wheel --prefix /opt/project macekit
 COPY scripts/sbom.py scripts/pins.py scripts/licences.py scripts/

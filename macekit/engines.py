@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 from macekit.client.problems import as_mace_problems
 from macekit.text import names_the_nearest
@@ -17,8 +17,18 @@ from macekit.text import names_the_nearest
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from macekit.client.options import RiskTableOptions
     from macekit.client.result import Result
+
+
+class RiskTableOptions(TypedDict, total=False):
+    """Options of ``risk`` that counts have, too."""
+
+    prior: float
+    confidence: float
+    interval: Literal["auto", "mover_fieller", "conditional"]
+    threshold: float | None
+    over: Literal["records", "cells"]
+    seed: int
 
 
 @names_the_nearest

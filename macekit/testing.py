@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import Unpack
 
 from macekit.client.client import Client, Local
-from macekit.client.options import AdvantageOptions, Data, GateOptions, Values
+from macekit.client.keywords import AdvantageOptions, GateOptions
+from macekit.client.options import Data, Values
 from macekit.client.result import Inconclusive, LimitExceeded, Result, settle
 
 __all__ = ["Inconclusive", "LimitExceeded", "assert_advantage_below", "assert_gate"]

@@ -18,6 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
 STAMP = VENV / "mace-stamp.json"
+KEYWORDS = ROOT / "macekit" / "client" / "keywords.py"
 ALWAYS = ("run", "accounting", "build")  # the project, what its examples ask for, and what installs it
 GROUPS = (*ALWAYS, "docs", "test", "sbom", "check")
 PROGRAMS = {
@@ -65,6 +66,9 @@ def make_environment(wanted: dict[str, str]) -> None:
         pip("--no-deps", "--no-build-isolation", "--no-index", "--editable", str(ROOT))
     elif not missing:
         say(".venv is ready")
+    sources = [ROOT / "macekit" / "catalogue.py", *(ROOT / "macekit" / "schemas").rglob("*.py")]
+    if not KEYWORDS.exists() or KEYWORDS.stat().st_mtime < max(each.stat().st_mtime for each in sources):
+        run(str(PYTHON), str(ROOT / "scripts" / "keywords.py"))
     STAMP.write_text(json.dumps({**installed, **wanted, "project": project}, indent=2) + "\n")
 
 

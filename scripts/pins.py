@@ -87,7 +87,10 @@ def requirements(*groups: str) -> list[Requirement]:
 
 def direct() -> dict[str, list[Requirement]]:
     """What we ask for by name, by requirement file."""
-    groups = {"run": requirements("run"), "build": [Requirement(text) for text in project()["build"]]}
+    run = requirements("run")
+    pinned = {each.name for each in run}  # a build imports of what runs, too
+    build = [each for each in map(Requirement, project()["build"]) if each.name not in pinned]
+    groups = {"run": run, "build": build}
     for path in sorted(REQUIREMENTS.glob("*.in")):
         lines = [line.split("#")[0].strip() for line in path.read_text().splitlines()]
         groups.setdefault(path.stem, []).extend(

@@ -17,7 +17,7 @@ from zipfile import ZipFile
 
 from pins import ROOT
 
-SOURCES = ("pyproject.toml", "README.md", "LICENSE", "app", "estimators", "macekit")
+SOURCES = ("pyproject.toml", "README.md", "LICENSE", "app", "estimators", "macekit", "scripts/keywords.py")
 """What a wheel is built from, and what the Dockerfile copies for it."""
 
 

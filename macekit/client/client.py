@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from macekit.catalogue import OPERATIONS
 from macekit.client.body import File
-from macekit.client.options import (
+from macekit.client.keywords import (
     AdvantageOptions,
     AttackOptions,
     AuditOptions,
@@ -17,7 +17,6 @@ from macekit.client.options import (
     CompareOptions,
     CompareReleasesOptions,
     CountsOptions,
-    Data,
     GateOptions,
     MetricsOptions,
     ModelOptions,
@@ -28,8 +27,8 @@ from macekit.client.options import (
     RiskOptions,
     SeriesOptions,
     SyntheticOptions,
-    Values,
 )
+from macekit.client.options import Data, Values
 from macekit.client.problems import answer_of, as_mace_problems
 from macekit.client.question import Dataset, Question, pose, pose_several, pose_tables
 from macekit.client.result import Result

@@ -14,7 +14,7 @@ import numpy as np
 
 from macekit.client.body import File
 from macekit.client.columns import clusters, column, is_table, labels
-from macekit.client.options import OPTIONS
+from macekit.client.keywords import OPTIONS
 from macekit.client.tables import like_lists, matrix, query, read_frame, whole
 from macekit.text import FORMER, require_keywords
 

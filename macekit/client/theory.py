@@ -7,9 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack
 
 from macekit.catalogue import OPERATIONS
-from macekit.client.options import (
+from macekit.client.keywords import (
     ConvertOptions,
-    Data,
     DpOptions,
     MipFiniteOptions,
     MipOptions,
@@ -21,8 +20,8 @@ from macekit.client.options import (
     PmpFiniteOptions,
     PmpGaussianOptions,
     TogetherOptions,
-    Values,
 )
+from macekit.client.options import Data, Values
 from macekit.client.question import Question, pose, pose_arrays
 from macekit.client.result import Result
 

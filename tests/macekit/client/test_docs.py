@@ -14,7 +14,7 @@ import pytest
 import macekit
 from estimators import Scores
 from macekit.catalogue import BY_NAME
-from macekit.client.options import OPTIONS
+from macekit.client.keywords import OPTIONS
 from tests.app.running import Running
 
 ROOT = Path(__file__).parents[3]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import inspect
-import sys
+import runpy
 import types
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Annotated, Any, Literal, Required, Union, get_args, get_origin, get_type_hints
 
 import pytest
@@ -13,12 +14,14 @@ from pydantic import BaseModel
 
 import macekit
 from macekit.catalogue import ARRAYS, BY_NAME
-from macekit.client import options
-from macekit.client.options import OPTIONS
+from macekit.client import keywords
+from macekit.client.keywords import OPTIONS
 from macekit.client.theory import Theory
 from macekit.schemas import questions
 from macekit.schemas.query import of_table
 from macekit.schemas.questions import QUESTIONS
+
+ROOT = Path(__file__).parents[3]
 
 HELD = {"members", "nonmembers", "queries"}
 """Fields that are arguments of their own."""
@@ -28,17 +31,6 @@ RECORDS = {"counts", "units", "cluster", "model", "groups", "targets", "shards"}
 
 UNASKED = {"columns"}
 """Operations of the page alone."""
-
-KNOWN = {
-    name: value
-    for module in (*(sys.modules[question.__module__] for question in QUESTIONS.values()), questions, options)
-    for name, value in vars(module).items()
-}
-KNOWN["MetricGiven"] = options.PresetMetric | options.LinearMetric | questions.MetricName
-
-
-def hints(kind: Any) -> dict[str, Any]:
-    return get_type_hints(kind, localns=KNOWN)
 
 
 def shape(given: Any) -> Any:
@@ -63,6 +55,14 @@ def flat(union: Any) -> Iterator[Any]:
         yield from found if isinstance(found, frozenset) else (found,)
 
 
+def test_what_was_made_of_the_schemas_is_of_these_schemas() -> None:
+    text = (ROOT / "macekit" / "client" / "keywords.py").read_text(encoding="utf-8")
+
+    assert text == "".join(runpy.run_path(str(ROOT / "scripts" / "keywords.py"))["source"]()), (
+        "run scripts/setup"
+    )
+
+
 @pytest.mark.parametrize("operation", sorted(set(QUESTIONS) - UNASKED))
 def test_every_field_of_a_question_is_a_keyword_and_no_other(operation: str) -> None:
     fields = set(QUESTIONS[operation].model_fields)
@@ -72,28 +72,26 @@ def test_every_field_of_a_question_is_a_keyword_and_no_other(operation: str) -> 
         return
     of_tables = set(of_table(operation)) if {"members", "queries"} & fields or arrays else set()
 
-    keywords = set(OPTIONS[operation].__annotations__)
-
-    assert keywords == (fields - HELD - arrays) | (of_tables - arrays)
+    assert set(OPTIONS[operation].__annotations__) == (fields - HELD - arrays) | (of_tables - arrays)
 
 
 @pytest.mark.parametrize("operation", sorted(set(QUESTIONS) - UNASKED))
 def test_every_keyword_has_the_type_of_its_field(operation: str) -> None:
     fields = QUESTIONS[operation].model_fields
-    keywords = hints(OPTIONS[operation])
+    of_editor = get_type_hints(OPTIONS[operation])
 
     tables = set(BY_NAME[operation].tables)
     held = tables or HELD | RECORDS | set(ARRAYS.get(operation, ()))
     for name in set(fields) - held:
         wanted = Annotated[fields[name].annotation, None]
-        assert shape(keywords[name]) == shape(wanted), name
+        assert shape(of_editor[name]) == shape(wanted), name
 
 
 @pytest.mark.parametrize("name", ["PresetMetric", "Coefficients", "LinearMetric", "Estimator"])
 def test_options_within_options_are_those_of_the_schemas(name: str) -> None:
-    fields, keywords = getattr(questions, name).model_fields, hints(getattr(options, name))
+    fields, typed = getattr(questions, name).model_fields, get_type_hints(getattr(keywords, name))
 
-    assert {each: shape(kind) for each, kind in keywords.items()} == {
+    assert {each: shape(kind) for each, kind in typed.items()} == {
         each: shape(field.annotation) for each, field in fields.items()
     }
 
