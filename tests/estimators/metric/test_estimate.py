@@ -230,6 +230,16 @@ def test_the_upper_end_is_that_of_the_rule_with_the_largest_limit(name):
     assert 0.0 <= upper_limit(*views_of(counts), goal, 0.025) - largest < 0.004
 
 
+@pytest.mark.parametrize("name", ["balanced_accuracy", "f_beta"])
+def test_a_least_share_that_rules_nothing_out_costs_a_tenth_of_the_error(name):
+    """What is spent on the shares that rules may have in truth is not there for the metric."""
+    views = views_of(Counts.of([60, 30, 10], [10, 40, 50]))
+    limit = upper_limit(*views, objective(name, 0.5, 0.001), 0.025)
+
+    assert limit == pytest.approx(upper_limit(*views, objective(name, 0.5, 0.0), 0.9 * 0.025), abs=1e-12)
+    assert limit > upper_limit(*views, objective(name, 0.5, 0.0), 0.025)
+
+
 @pytest.mark.parametrize("name", ["balanced_accuracy", "precision", "f_beta", "npv", "jaccard"])
 @pytest.mark.parametrize(("prior", "n1", "n0"), [(0.5, 100, 100), (0.1, 60, 300)])
 def test_each_rules_limits_miss_at_most_25_of_1000_enumerated_samples(name, prior, n1, n0):
