@@ -95,10 +95,8 @@ def test_algorithm_2_with_kernel_densities_is_the_same_four_steps(prior) -> None
     scores, width = normal(400, 300), 0.4
     members, nonmembers = parts_of(scores, HALVES, 7)
     metric = preset("balanced_accuracy", prior)
-    guess = [
-        slow_posterior((members[0], nonmembers[0]), side[1], prior, width) > prior
-        for side in (members, nonmembers)
-    ]
+    first = members[0], nonmembers[0]
+    guess = [slow_posterior(first, side[1], prior, width) > prior for side in (members, nonmembers)]
     paper = algorithm_2(scores, metric, prior, 7, Kernel(Fixed(width)))
 
     assert (paper.algorithm, paper.estimator) == (2, "kde")
@@ -111,9 +109,8 @@ def test_algorithm_3_with_kernel_densities_learns_its_threshold_on_the_second_pa
     members, nonmembers = parts_of(scores, THIRDS, 5)
     metric = preset("f_beta", prior)
     first = members[0], nonmembers[0]
-    eta = [
-        [slow_posterior(first, side[part], prior, width) for side in (members, nonmembers)] for part in (1, 2)
-    ]
+    sides = members, nonmembers
+    eta = [[slow_posterior(first, side[part], prior, width) for side in sides] for part in (1, 2)]
 
     def value(x: float, part: list[np.ndarray]) -> float:
         tp, fp = prior * (part[0] > x).mean(), (1 - prior) * (part[1] > x).mean()
@@ -188,9 +185,8 @@ def test_kernel_densities_of_counts_or_categories_and_too_few_records_are_refuse
 def test_a_record_s_risk_by_kernel_densities_is_scipy_s(prior) -> None:
     scores, width = normal(300, 200), 0.5
     points = np.concatenate([scores.members, scores.nonmembers])
-    r, q = (
-        gaussian_kde(side, width / side.std(ddof=1))(points) for side in (scores.members, scores.nonmembers)
-    )
+    sides = scores.members, scores.nonmembers
+    r, q = (gaussian_kde(side, width / side.std(ddof=1))(points) for side in sides)
     rows = record_risk(scores, prior, reading=Kernel(Fixed(width)))
 
     assert (rows.theorem, rows.cells, rows.bandwidth) == (3, None, (width, width))
@@ -209,10 +205,8 @@ def test_a_record_s_risk_by_slices_is_the_box_of_its_slice() -> None:
 
     rows = record_risk(scores, 0.3, reading=EqualWidth(20))
 
-    at = np.concatenate(slice_of)
-    np.testing.assert_allclose(
-        rows.risk.values, ((0.3 * r - 0.7 * q) / np.maximum(0.3 * r + 0.7 * q, 1e-300))[at]
-    )
+    values = (0.3 * r - 0.7 * q) / np.maximum(0.3 * r + 0.7 * q, 1e-300)
+    np.testing.assert_allclose(rows.risk.values, values[np.concatenate(slice_of)])
     assert rows.theorem == 2
     assert rows.cells == np.count_nonzero(r + q)
 
