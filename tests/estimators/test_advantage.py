@@ -3,13 +3,11 @@
 import numpy as np
 import pytest
 
+from estimators import Counts, Decision, Query, Scores, verdict
 from estimators.advantage import Advantage, advantage, upper_by_changes
 from estimators.adversary.learned import boxes, learned_validation, logistic, quadratic
 from estimators.errors import IncompatibleCells, InputError, MaceError, OutOfRange, TooManyCells
-from estimators.plan import Decision, verdict
 from estimators.sample.counting import by_grid, by_rank
-from estimators.sample.counts import Counts
-from estimators.sample.scores import Query, Scores
 from estimators.statement import at_least, at_most
 from estimators.targets import CellsTarget, LearnedTarget, ThresholdTarget, TwoSidedTarget
 from tests.cases import each_case

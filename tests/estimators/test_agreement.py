@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from estimators import Counts, Scores
-from estimators.advantage import advantage
+from estimators import Counts, Scores, advantage
 from estimators.agreement import agreement
 from estimators.audit.epsilon import epsilon_lower_bound
 from estimators.errors import OptionError, OutOfRange

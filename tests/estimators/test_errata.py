@@ -7,18 +7,12 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from estimators.advantage import advantage
-from estimators.compare import compare
+from estimators import Counts, Guarantee, Scores, advantage, compare, individual_risk, preset
 from estimators.metric.definition import Cut, Metric
 from estimators.metric.optimum import posteriors
-from estimators.metric.presets import preset
 from estimators.paper import algorithm_3, discrete_advantage, discrete_risk
 from estimators.paper.metric import THIRDS
 from estimators.risk.cells import Limits
-from estimators.risk.individual import individual_risk
-from estimators.sample.counts import Counts
-from estimators.sample.scores import Scores
-from estimators.statement import Guarantee
 from tests.cases import each_case
 
 OF_DP = {

@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import brentq
 from scipy.stats import binom, norm
 
-from estimators import Counts, Decision, Scores
+from estimators import Counts, Decision, Scores, audit_synthetic
 from estimators.audit.epsilon import Direction
 from estimators.errors import OptionError, OutOfRange
 from estimators.exposed import MaxExposed, exposed_at_least, exposed_at_most
@@ -15,7 +15,6 @@ from estimators.gate import judge
 from estimators.limits.binomial import clopper_pearson
 from estimators.riskiest import judge_queries, limits_of
 from estimators.sample.counting import finest
-from estimators.synthetic import audit_synthetic
 from tests.cases import each_case
 
 ODDS = 9.0

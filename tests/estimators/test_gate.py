@@ -5,16 +5,11 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from estimators.advantage import advantage
+from estimators import Counts, Decision, Scores, advantage, individual_risk, preset, verdict
 from estimators.adversary.learned import quadratic
 from estimators.errors import InputError, OptionError, OutOfRange
 from estimators.gate import judge
 from estimators.maxima import Limit, MaxAdvantage, MaxEpsilon, MaxGroupRisk, MaxMetric, MaxTpr
-from estimators.metric.presets import preset
-from estimators.plan import Decision, verdict
-from estimators.risk.individual import individual_risk
-from estimators.sample.counts import Counts
-from estimators.sample.scores import Scores
 from estimators.statement import roughly
 from estimators.targets import CellsTarget, LearnedTarget, ThresholdTarget
 from tests.cases import each_case

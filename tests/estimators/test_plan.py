@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import brentq
 from scipy.stats import norm
 
-from estimators.advantage import advantage
+from estimators import Scores, advantage
 from estimators.errors import OutOfRange
 from estimators.plan import (
     Decision,
@@ -17,7 +17,6 @@ from estimators.plan import (
     records_needed,
     verdict,
 )
-from estimators.sample.scores import Scores
 from estimators.statement import Estimate, Guarantee, Interval, roughly
 from tests.cases import each_case
 from tests.oracles import gaussian_shift, identical

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from estimators import Counts, Decision, Scores, advantage, compare
+from estimators import Counts, Decision, Scores, advantage, check_split, compare, control, lone_rows
 from estimators.audit.roc import operating_point
-from estimators.clusters.lone import lone_rows
 from estimators.errors import OptionError, OutOfRange
 from estimators.gate import judge
 from estimators.maxima import MaxAdvantage, MaxTpr
@@ -20,7 +19,6 @@ from estimators.riskiest import (
     verdict_of,
 )
 from estimators.sample.counting import finest
-from estimators.split import check_split, control
 from estimators.statement import at_least, at_most
 from tests.oracles import most_misses
 

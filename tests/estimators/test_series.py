@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from estimators import Scores, advantage, advantage_series
+from estimators import Scores, Series, advantage, advantage_series
 from estimators.errors import DimensionMismatch, MaceError, OptionError, OutOfRange
 from estimators.sample.counting import finest
-from estimators.series import Series
 from estimators.statement import roughly
 from tests.cases import each_case
 from tests.oracles import most_misses, shift_for

@@ -6,12 +6,10 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from estimators.advantage import advantage
+from estimators import Scores, advantage, check_split, control
 from estimators.adversary.learned import boosting, logistic
 from estimators.errors import InputError, NotFinite, OptionError, OutOfRange, RaggedRows, TooFewRecords
 from estimators.queries.table import encode_sides
-from estimators.sample.scores import Scores
-from estimators.split import check_split, control
 from tests.cases import each_case
 from tests.estimators.queries.test_synthetic import part, people, stacked
 from tests.oracles import most_misses

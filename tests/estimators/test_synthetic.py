@@ -5,12 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from estimators import errors
-from estimators.advantage import advantage
+from estimators import Decision, Scores, advantage, errors, one_per_unit
 from estimators.limits.excess import excess_lower
-from estimators.plan import Decision
 from estimators.queries import CATALOGUE, SYNTHETIC, encode, synthetic_scores
-from estimators.sample.scores import Scores, one_per_unit
 from estimators.synthetic import SyntheticAudit, audit_synthetic, count_copies
 from tests.cases import each_case
 from tests.estimators.queries.test_synthetic import categories, part, people, stacked

@@ -9,19 +9,15 @@ from scipy.optimize import linprog
 from scipy.special import ndtr
 from scipy.stats import binom
 
-from estimators.advantage import advantage
+from estimators import PRESETS, Counts, Scores, advantage, metric_optimum, preset
 from estimators.errors import MetricError, OutOfRange, TooFewRecords, TooManyCells
 from estimators.metric import bounds
 from estimators.metric.bounds import held_out, rule_lower, rule_upper, upper_limit, views_of
 from estimators.metric.definition import Cut, Degeneracy, Metric
-from estimators.metric.estimate import metric_optimum
 from estimators.metric.optimum import Objective, optimum, posteriors
-from estimators.metric.presets import PRESETS, preset
 from estimators.paper import algorithm_3
 from estimators.sample.cells import Intervals
 from estimators.sample.counting import by_rank
-from estimators.sample.counts import Counts
-from estimators.sample.scores import Scores
 from estimators.statement import at_least
 from estimators.targets import CellsTarget, ThresholdTarget
 from tests.cases import each_case

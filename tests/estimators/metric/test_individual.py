@@ -3,12 +3,9 @@
 import numpy as np
 import pytest
 
+from estimators import Counts, individual_metric, metric_optimum, preset
 from estimators.metric.definition import Cut
-from estimators.metric.estimate import metric_optimum
-from estimators.metric.individual import individual_metric
-from estimators.metric.presets import preset
 from estimators.risk.cells import cell_risks
-from estimators.sample.counts import Counts
 
 COUNTS = Counts.of([60, 30, 10, 0], [10, 40, 50, 0])
 

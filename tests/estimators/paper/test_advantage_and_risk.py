@@ -8,15 +8,13 @@ import numpy as np
 import pytest
 from scipy.stats import beta, binom, gaussian_kde, norm
 
-from estimators import paper
+from estimators import Counts, Scores, paper
 from estimators.density.bandwidth import Fixed, Scott, Silverman
 from estimators.density.kernel import LineDensities
 from estimators.density.space import densities_of
 from estimators.errors import OutOfRange
 from estimators.limits.binomial import mcdiarmid_radius
 from estimators.null_level import null_of_cells
-from estimators.sample.counts import Counts
-from estimators.sample.scores import Scores
 from tests import oracles
 from tests.cases import each_case
 
