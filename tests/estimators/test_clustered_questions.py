@@ -7,8 +7,6 @@ import pytest
 from scipy.special import ndtr
 
 from estimators import (
-    Counts,
-    MaceError,
     Scores,
     ThresholdRule,
     TopRule,
@@ -17,7 +15,6 @@ from estimators import (
     attack_advantage,
     by_group,
     individual_risk,
-    lone_rows,
     mean_risk,
     one_per_unit,
 )
@@ -115,21 +112,6 @@ def test_copies_say_no_more_of_a_fixed_rule_than_one_row_of_each() -> None:
     width = 2.0 * 1.96 * np.sqrt(2.0 * ndtr(0.5) * ndtr(-0.5) / 100)
     assert width < by_clusters.estimate.interval.width < 1.1 * width
     assert by_clusters.estimate.interval.width < by_rows.estimate.interval.width  # which is exact
-
-
-def test_lone_rows_share_no_label_and_are_all_rows_where_none_does() -> None:
-    scores, person, _ = people(0, 40, 5, 0.5)
-    lone = lone_rows(scores, person, seed=3)
-    assert (lone.n_members, lone.n_nonmembers) == (20, 20)
-    assert np.isin(lone.members, scores.members).all()
-    assert len({float(each) // 1e-12 for each in lone.members}) == 20
-    assert lone_rows(scores, np.arange(200)) is scores
-    assert (lone_rows(scores, person, seed=3).members == lone.members).all()
-    assert (lone_rows(scores, person, seed=4).members != lone.members).any()
-    with pytest.raises(MaceError, match="counts do not say whose a row is"):
-        lone_rows(Counts.of([1, 2], [2, 1]), person)
-    with pytest.raises(MaceError, match="5 member rows can be drawn"):
-        lone_rows(scores, np.r_[np.arange(100) % 5, np.arange(100) + 5])
 
 
 def test_groups_with_too_few_clusters_say_nothing_and_take_no_part_of_the_error() -> None:

@@ -409,7 +409,7 @@ def test_neither_the_order_of_rows_nor_the_names_of_clusters_decide(persons, cro
         assert again[1] == lone
 
 
-@pytest.mark.parametrize("members_only", [0, 3])
+@each_case("members_only", [0, 3])
 def test_clusters_of_both_sides_give_as_many_rows_of_either(members_only) -> None:
     model = np.repeat(np.arange(16), 30)
     member = (np.arange(480) % 3 == 0) | (model < members_only)
@@ -418,3 +418,14 @@ def test_clusters_of_both_sides_give_as_many_rows_of_either(members_only) -> Non
     for seed in range(10):
         lone = lone_rows(scores, model[order], seed)
         assert (lone.n_members, lone.n_nonmembers) == (8, 8)
+
+
+def test_lone_rows_are_drawn_by_the_seed_and_are_all_rows_where_no_label_is_shared() -> None:
+    one, again, other = (lone_rows(NULL, TWOS, seed=seed).members for seed in (3, 3, 4))
+    assert (one.tolist(), np.isin(one, NULL.members).all()) == (again.tolist(), True)
+    assert one.tolist() != other.tolist()
+    assert lone_rows(NULL, np.arange(100)) is NULL
+    with pytest.raises(OptionError, match="counts do not say whose a row is"):
+        lone_rows(Counts.of([1, 2], [2, 1]), TWOS)
+    with pytest.raises(TooFewRecords, match="5 member rows can be drawn"):
+        lone_rows(NULL, np.r_[np.arange(50) % 5, np.arange(50) + 5])

@@ -11,7 +11,7 @@ from scipy.stats import binom, norm, t
 from estimators import Decision, Scores, advantage
 from estimators.errors import MaceError, OutOfRange
 from estimators.plan import expected_design_effect, plan_verdict, plan_width
-from estimators.procedure import plan_models, procedure_advantage
+from estimators.procedure import plan_models, planning, procedure_advantage
 from estimators.procedure.limits import Trainings
 from estimators.procedure.trainings import seeds_of
 from tests.cases import each_case
@@ -281,7 +281,8 @@ def test_the_planned_models_settle_the_verdict() -> None:
     assert f"about {plan.models} models" in plan.sentence
 
 
-def test_more_spread_takes_more_models_and_what_cannot_be_is_refused() -> None:
+def test_more_spread_takes_more_models_and_what_cannot_be_is_refused(monkeypatch) -> None:
+    monkeypatch.setattr(planning, "RUNS", 150)  # of each number of models that is tried
     steady, varied = (plan_models(0.2, 0.1, spread, 600).models for spread in (0.0, 0.1))
     assert steady < varied
     assert plan_models(0.2, 0.2, 0.05, 600).models is None

@@ -54,8 +54,8 @@ def test_of_one_step_and_one_query_it_is_the_advantage_itself() -> None:
     scores = Scores.of(*np.random.default_rng(1).normal([[0.4], [0.0]], size=(2, 400)))
     [step], alone = advantage_series({"model": scores}, seed=2).steps, advantage(scores, seed=2)
 
-    for name in ("lower", "value", "upper"):
-        assert getattr(step.estimate, name) == getattr(alone, name)
+    estimate = step.estimate
+    assert (estimate.lower, estimate.value, estimate.upper) == (alone.lower, alone.value, alone.upper)
     assert (step.decisive_upper, step.decision) == (alone.upper, None)
 
 

@@ -161,8 +161,7 @@ def test_a_record_s_risk_by_kernel_densities_is_scipy_s(prior) -> None:
     assert (rows.theorem, rows.cells, rows.bandwidth) == (3, None, (width, width))
     f = (prior * r - (1 - prior) * q) / (prior * r + (1 - prior) * q)
     np.testing.assert_allclose(rows.risk.values, f, atol=2e-4)
-    assert (rows.risk.lower <= rows.risk.values).all()
-    assert (rows.risk.values <= rows.risk.upper).all()
+    assert ((rows.risk.lower <= rows.risk.values) & (rows.risk.values <= rows.risk.upper)).all()
 
 
 def test_a_record_s_risk_by_slices_is_the_box_of_its_slice() -> None:
