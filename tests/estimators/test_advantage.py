@@ -134,9 +134,8 @@ def test_the_upper_end_says_whom_it_covers_and_who_may_do_better(data, target, w
 
 def test_a_threshold_class_that_the_records_contradict_is_rejected_and_bounds_nothing() -> None:
     """A leak of two sides: in full in the class that has two."""
-    one, two = (
-        ask(scale(1.8), 3000, 3000, target=target) for target in (ThresholdTarget(), TwoSidedTarget())
-    )
+    targets = ThresholdTarget(), TwoSidedTarget()
+    one, two = (ask(scale(1.8), 3000, 3000, target=target) for target in targets)
 
     assert one.class_rejected
     assert one.class_upper < one.lower
@@ -153,9 +152,8 @@ def test_a_monotone_transform_of_the_scores_changes_nothing(target, prior) -> No
     plain = advantage(Scores.of(a, b), prior, target)
     bent = advantage(Scores.of(np.arctan(a), np.arctan(b)), prior, target)
 
-    assert (bent.lower, bent.value, bent.upper) == pytest.approx(
-        (plain.lower, plain.value, plain.upper), abs=1e-12
-    )
+    ends = plain.lower, plain.value, plain.upper
+    assert (bent.lower, bent.value, bent.upper) == pytest.approx(ends, abs=1e-12)
 
 
 def test_one_outlier_moves_the_answer_by_a_hair() -> None:

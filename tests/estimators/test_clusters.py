@@ -151,9 +151,8 @@ def test_labels_that_all_differ_change_no_digit(target, prior) -> None:
 def test_the_design_effect_is_that_of_equal_clusters() -> None:
     # of a threshold at the middle of normal scores with correlation 1/2 guesses have correlation 1/3
     first, *others = (ask(people(equal(400, 10), 0.5, 0.3), seed).clusters for seed in range(5))
-    assert np.mean([each.design_effect for each in (first, *others)]) == pytest.approx(
-        1.0 + 9.0 / 3.0, rel=0.25
-    )
+    effects = [each.design_effect for each in (first, *others)]
+    assert np.mean(effects) == pytest.approx(1.0 + 9.0 / 3.0, rel=0.25)
     assert first.numbers == (400,)
     assert first.effective_sample == pytest.approx(4000 / first.design_effect)
     assert "400 clusters of 'cluster'" in first.sentence
@@ -331,11 +330,8 @@ def test_repetitions_within_clusters_are_no_doubt_any_more() -> None:
     members, nonmembers, labels = copies(300, 0.5, 0.3)(np.random.default_rng(0))
     scores = Scores.of(members, nonmembers)
     answers = (advantage(scores, cluster=each) for each in (None, labels[0], np.arange(600) // 3))
-    assert [[said.code for said in each.cautions] for each in answers] == [
-        ["repeated_scores"],
-        [],
-        ["repeated_scores"],
-    ]
+    codes = [[said.code for said in each.cautions] for each in answers]
+    assert codes == [["repeated_scores"], [], ["repeated_scores"]]
 
 
 def test_the_words_say_what_is_assumed_of_clusters_and_that_few_are_few() -> None:

@@ -212,15 +212,13 @@ def test_differences_of_many_pairs_hold_together_and_come_with_a_comparison() ->
     queries = {name: draw(gaussian_shift(0.3), 200, rng) for name in "abc"}
     pairs = [("a", "b"), ("a", "c"), ("b", "c")]
     together = [each.estimate for each in differences(queries, pairs, paired=False)]
-    alone, single = (
-        difference(queries["a"], queries["b"], confidence=c).estimate for c in (1 - 0.05 / 3, 0.95)
-    )
+    pair = queries["a"], queries["b"]
+    alone, single = (difference(*pair, confidence=each).estimate for each in (1 - 0.05 / 3, 0.95))
 
     assert together[0].lower == pytest.approx(alone.lower, abs=1e-12)
     assert together[0].interval.width > single.interval.width
     assert all(each.interval.confidence == 0.95 for each in together)
     for paired in (True, False):
         compared = compare(queries, pairs=pairs, paired=paired).differences
-        assert [each.estimate for each in compared] == [
-            each.estimate for each in differences(queries, pairs, paired)
-        ]
+        apart = differences(queries, pairs, paired)
+        assert [each.estimate for each in compared] == [each.estimate for each in apart]

@@ -38,9 +38,6 @@ def models(
     return Scores.of(members, nonmembers), label if names is None else np.asarray(names)[label]
 
 
-# --- limits -----------------------------------------------------------------------------------------------------
-
-
 SKEWED = np.array([0.1, 0.11, 0.12, 0.13, 0.14, 0.5])
 
 
@@ -119,9 +116,6 @@ def test_the_share_that_records_cannot_remove_is_right_on_average_and_within_its
             inside += low <= truth <= high, least <= np.sqrt(between) <= most
         assert np.mean(uncut) == pytest.approx(truth, abs=4 * np.std(uncut) / np.sqrt(800))
         assert (800 - inside <= most_misses(800, 0.05)).all()
-
-
-# --- the answer -------------------------------------------------------------------------------------------------
 
 
 def test_each_model_has_the_answer_of_its_own_records_whatever_the_labels_and_the_order() -> None:
@@ -262,9 +256,6 @@ def test_what_cannot_be_told_apart_is_refused_by_one_sentence(data, labels, fiel
     with pytest.raises(MaceError, match=message) as error:
         procedure_advantage(data, labels)
     assert error.value.field == field
-
-
-# --- plans ------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow

@@ -40,9 +40,6 @@ def codes(answer: ReleaseSize) -> list[str]:
     return [caution.code for caution in answer.cautions]
 
 
-# --- by hand ----------------------------------------------------------------------------------------------------
-
-
 def test_each_size_is_an_audit_of_the_first_rows_of_one_random_order() -> None:
     tables, sizes = drawn(0, 200), [20, 90, 200]
     answer = release_size(*tables, sizes=sizes, max_advantage=0.3, seed=4)
@@ -128,9 +125,6 @@ def test_an_advantage_that_falls_again_does_not_let_a_larger_size_through() -> N
     assert answer.largest is None
 
 
-# --- beside a size that keeps the limit ---------------------------------------------------------------------------
-
-
 def test_copies_and_exposed_members_are_said_beside_a_size_that_keeps_the_limit() -> None:
     train, holdout, released, _ = drawn(5, 800)
     leaky = with_copies(released, train, 24)
@@ -163,9 +157,6 @@ def test_what_looks_wrong_with_the_tables_is_said() -> None:
     assert "shared_rows" in codes(release_size(train, mixed, released, sizes=[300], queries=NEAR))
     with pytest.raises(InputError, match="the table of nonmembers is that of members, row for row"):
         release_size(train, train, released, sizes=[300], queries=NEAR)
-
-
-# --- sizes and tables -------------------------------------------------------------------------------------------
 
 
 def test_sizes_grow_by_about_two_up_to_all_rows() -> None:
@@ -253,9 +244,6 @@ def test_the_same_seed_draws_the_same_rows_and_sizes_are_a_set() -> None:
     np.testing.assert_array_equal(one.order, again.order)
     assert one.series == again.series
     assert (one.order != other.order).any()
-
-
-# --- how often it errs ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow

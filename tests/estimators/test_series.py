@@ -23,15 +23,11 @@ def decisions(series: Series) -> str:
     return "".join("-" if step.decision is None else step.decision.value[0] for step in series.steps)
 
 
-# --- ends and decisions -----------------------------------------------------------------------------------------
-
-
 def test_bands_share_the_error_among_steps_and_the_walk_does_not() -> None:
     rng = np.random.default_rng(0)
     steps = drawn(rng, [0.0, 0.1, 0.4], 300)
-    queries = {
-        label: {"one": Scores.of(*rng.normal(size=(2, 300))), "other": each} for label, each in steps.items()
-    }
+    null = {label: Scores.of(*rng.normal(size=(2, 300))) for label in steps}
+    queries = {label: {"one": null[label], "other": each} for label, each in steps.items()}
     series = advantage_series(queries, max_advantage=0.3, confidence=0.9, seed=3)
 
     for step in series.steps:
@@ -132,9 +128,6 @@ SCORES = Scores.of(np.arange(10.0), np.arange(10.0) + 0.5)
 def test_what_makes_no_series_is_refused(steps, options, error) -> None:
     with pytest.raises(error):
         advantage_series(steps, **options)
-
-
-# --- how often it errs ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow

@@ -93,10 +93,8 @@ def test_one_query_that_fails_is_enough_and_all_must_pass() -> None:
 def test_the_true_positive_rate_is_not_asked_of_queries_of_two_values() -> None:
     train, holdout, released, _ = drawn(2)
     leaky = with_copies(released, train, 90)
-    every, two = (
-        audited(train, holdout, leaky, queries=queries, max_tpr=0.1, at_fpr=0.02)
-        for queries in (NEAR, NEAR[2:])
-    )
+    limits = {"max_tpr": 0.1, "at_fpr": 0.02}
+    every, two = (audited(train, holdout, leaky, queries=queries, **limits) for queries in (NEAR, NEAR[2:]))
 
     assert every.limits[0].query in ("closeness", "kth_closeness")
     assert every.limits[0].estimate.lower > 0.1

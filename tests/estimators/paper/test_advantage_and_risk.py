@@ -139,10 +139,8 @@ def test_the_interval_covers_the_expectation_of_w_n() -> None:
 def test_the_null_level_is_the_mean_without_a_leak(prior, n1, n0, law) -> None:
     """Both statistics are above 0 by chance: 0.164 for 100 cells and 1,000 records a side that leak nothing."""
     rng = np.random.default_rng(6)
-    draw = {"normal": lambda x: x, "skewed": lambda x: np.exp(2.0 * x), "rounded": lambda x: np.round(x, 1)}[
-        law
-    ]
-    samples = [Scores.of(*(draw(rng.normal(size=n)) for n in (n1, n0)), "continuous") for _ in range(16)]
+    laws = {"normal": lambda x: x, "skewed": lambda x: np.exp(2.0 * x), "rounded": lambda x: np.round(x, 1)}
+    samples = [Scores.of(*(laws[law](rng.normal(size=n)) for n in (n1, n0)), "continuous") for _ in range(16)]
     for reading in (paper.EqualWidth(), paper.Kernel(Scott()), paper.Kernel(Fixed(0.3))):
         results = [paper.algorithm_1(each, prior, reading=reading) for each in samples]
         values, levels = ([getattr(r, name) for r in results] for name in ("value", "null_level"))

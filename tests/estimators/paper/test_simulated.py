@@ -48,9 +48,7 @@ def test_the_shares_are_those_of_the_page() -> None:
 )
 @pytest.mark.parametrize(("n", "size"), [(50, "300"), (700, "1,000"), (4000, "10,000")])
 def test_an_interval_names_the_simulation_that_is_nearest(reading, name, n, size) -> None:
-    setting = (
-        f"at 95% confidence, simulated ({name}, {size} records a side)"  # whatever its own confidence is
-    )
+    setting = f"at 95% confidence, simulated ({name}, {size} records a side)"  # whatever its own is
 
     advantage = algorithm_1(sides(n), 0.5, 0.99, reading=reading).interval.guarantee.covers
     risk = record_risk(sides(n), 0.5, reading=reading, targets=[0.5]).risk.guarantee.covers
