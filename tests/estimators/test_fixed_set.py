@@ -21,6 +21,7 @@ from estimators.advantage import Ends, advantage, checked_ends
 from estimators.adversary.changes import best_by_changes
 from estimators.errors import OptionError, OutOfRange
 from estimators.fixed_set import MOST, on_set
+from estimators.limits.without_replacement import Side, largest_sum
 from tests.cases import each_case
 from tests.oracles import most_misses
 
@@ -137,6 +138,15 @@ def test_counts_say_the_same_as_their_records() -> None:
     of_counts = advantage_on_set(counts, 100, 100).estimate
 
     assert (of_scores.lower, of_scores.upper) == (of_counts.lower, of_counts.upper)
+
+
+def test_the_upper_end_is_that_of_the_right_guesses_at_half_of_the_error() -> None:
+    """Right about 25 of 30 members and 14 of 20 nonmembers: what else the sets can hold, at one half each."""
+    result = advantage_on_set(Counts.of([25, 5], [6, 14]), 60, 50, confidence=0.9)
+
+    sides = Side(60, 30, 0.5 / 60), Side(50, 20, 0.5 / 50)
+    most = largest_sum(*sides, 0.5 * 25 / 30 + 0.5 * 14 / 20, 0.05)
+    assert result.estimate.upper == pytest.approx(2.0 * most - 1.0, abs=1e-12)
 
 
 def test_an_assessment_states_both_and_decides_by_records_drawn_anew() -> None:

@@ -11,6 +11,7 @@ from estimators import Counts, Scores, advantage
 from estimators.errors import IncompatibleCells, InputError, MaceError, OptionError, OutOfRange
 from estimators.sample.cells import Values
 from estimators.sequential import SequentialRun, sequential_run
+from estimators.sequential.limits import Blocks, lower_accuracy, upper_accuracy
 from tests.cases import each_case
 from tests.oracles import most_misses
 
@@ -55,6 +56,16 @@ def test_ends_only_ever_narrow_and_are_not_much_wider_than_those_of_one_look() -
     assert run.lower < 2.0 * ndtr(0.4) - 1.0 < run.upper
     assert (run.upper - run.lower) / (fixed.upper - fixed.lower) < 1.8
     assert looks[-1].n_members == 4000
+
+
+def test_each_end_has_half_of_the_error() -> None:
+    run = sequential_run(planned=1000, confidence=0.9).after(Counts.of([20, 80], [70, 30], edges=[0.0]))
+    blocks, corners = np.array(run.blocks).T, np.array([[0.8, 0.7]])
+
+    assert run.lower == 2.0 * lower_accuracy(Blocks(*blocks), 0.5, 0.05, 1000) - 1.0
+    assert run.upper == pytest.approx(
+        2.0 * upper_accuracy(corners, 100, 100, 0.5, 0.05, 1000, 0.5) - 1.0, abs=1e-4
+    )
 
 
 @pytest.mark.parametrize("prior", [0.01, 0.3, 0.9])
