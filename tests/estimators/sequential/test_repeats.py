@@ -77,29 +77,30 @@ def test_a_batch_that_comes_again_is_refused_with_the_number_of_its_records(chan
         assert caught.value.field == "members"
 
 
-def test_the_number_of_shared_records_is_exact_as_long_as_all_hashes_fit() -> None:
-    run, (first, second) = run_of(2, 60)
-    new = np.random.default_rng(2).normal(0.0, 1.0, (2, 20))
-    mixed = Scores.of(
-        np.r_[first.members[:25], second.members[:15], new[0]],
-        np.r_[first.nonmembers[:25], second.nonmembers[:15], new[1]],
+def with_others(parts: list[tuple[Scores, int]], n: int) -> Scores:
+    """So many records of each earlier batch, and new ones."""
+    new = np.random.default_rng(2).normal(0.0, 1.0, (2, n))
+    return Scores.of(
+        np.concatenate([*(batch.members[:k] for batch, k in parts), new[0]]),
+        np.concatenate([*(batch.nonmembers[:k] for batch, k in parts), new[1]]),
     )
 
+
+def test_the_number_of_shared_records_is_exact_as_long_as_all_hashes_fit_and_else_said_to_be_estimated() -> (
+    None
+):
+    run, (first, second) = run_of(2, 60)
+    many, batches = run_of(4, 400)
+
     with pytest.raises(InputError, match="80 of its 120 records share"):
-        run.after(mixed)
-
-
-def test_of_many_records_it_is_estimated_and_said_to_be() -> None:
-    run, batches = run_of(4, 400)
-
+        run.after(with_others([(first, 25), (second, 15)], 20))
     with pytest.raises(InputError, match=r"about 798 of its 798 records \(estimated from a sample of"):
-        run.after(Scores.of(batches[1].members[1:], batches[1].nonmembers[1:]))
+        many.after(with_others([(batches[1], 399)], 0))
 
 
 def test_less_than_half_is_no_repeat() -> None:
     run, (first,) = run_of(1, 100)
-    new = np.random.default_rng(3).normal(0.0, 1.0, (2, 60))
-    later = run.after(Scores.of(np.r_[first.members[:40], new[0]], np.r_[first.nonmembers[:40], new[1]]))
+    later = run.after(with_others([(first, 40)], 60))
 
     assert (len(later.looks), later.cautions) == (2, ())
 
@@ -143,14 +144,12 @@ def test_the_mark_hangs_on_sides_and_numbers_of_records_and_on_no_order() -> Non
 
 @pytest.mark.parametrize("counts", [[3, 5], [1] * 8, [10, 1, 1], [20]])
 def test_no_law_makes_a_batch_likelier_than_its_own_shares_do(counts) -> None:
-    values = np.repeat(np.arange(len(counts)), counts)
-    shares = np.array(counts) / len(values)
-    batch = Counts.of(counts, counts)
-    chance = repeats.chance_of_mark(repeats.sides_of(batch))
+    law = multinomial(sum(counts), np.array(counts) / sum(counts))
+    chance = repeats.chance_of_mark(repeats.sides_of(Counts.of(counts, counts)))
 
-    assert chance == pytest.approx(multinomial.pmf(counts, len(values), shares) ** 2)
+    assert chance == pytest.approx(law.pmf(counts) ** 2)
     for other in np.random.default_rng(5).dirichlet(np.ones(len(counts)), 50):
-        assert multinomial.pmf(counts, len(values), other) ** 2 <= chance * (1.0 + 1e-9)
+        assert multinomial.pmf(counts, sum(counts), other) ** 2 <= chance * (1.0 + 1e-9)
 
 
 @pytest.mark.parametrize("seen", [2, 4])
@@ -180,8 +179,7 @@ def test_a_sketch_of_more_records_than_it_has_is_damaged(side) -> None:
 
 def test_the_sketch_of_two_runs_is_that_of_all_their_records() -> None:
     rng = np.random.default_rng(6)
-    both = [repeats.Sketch(), repeats.Sketch()]
-    together = repeats.Sketch()
+    both, together = [repeats.Sketch(), repeats.Sketch()], repeats.Sketch()
     for place in range(12):
         sides = repeats.sides_of(batch("two digits" if place % 3 else "normal", rng, 150))
         both[place % 2], _ = both[place % 2].after(sides, "key")
