@@ -140,10 +140,15 @@ def test_counts_say_the_same_as_their_records() -> None:
     assert (of_scores.lower, of_scores.upper) == (of_counts.lower, of_counts.upper)
 
 
-def test_the_upper_end_is_that_of_the_right_guesses_at_half_of_the_error() -> None:
-    """Right about 25 of 30 members and 14 of 20 nonmembers: what else the sets can hold, at one half each."""
-    result = advantage_on_set(Counts.of([25, 5], [6, 14]), 60, 50, confidence=0.9)
+def test_the_upper_end_has_half_of_the_error_and_the_lower_one_is_wrong_about_all_that_was_not_scored() -> (
+    None
+):
+    """Right about 25 of 30 members and 14 of 20 nonmembers; in a set that has one more of each, if not about these."""
+    counts = Counts.of([25, 5], [6, 14])
+    result, near = advantage_on_set(counts, 60, 50, confidence=0.9), advantage_on_set(counts, 31, 21)
 
+    right, wrong = 25 / 31 + 14 / 21, 6 / 31 + 7 / 21
+    assert near.estimate.lower == pytest.approx((right - wrong) / 2, abs=1e-12)
     sides = Side(60, 30, 0.5 / 60), Side(50, 20, 0.5 / 50)
     most = largest_sum(*sides, 0.5 * 25 / 30 + 0.5 * 14 / 20, 0.05)
     assert result.estimate.upper == pytest.approx(2.0 * most - 1.0, abs=1e-12)
