@@ -239,6 +239,7 @@ HALF, SURE = [0.5, 1.0] * 8, [0.0, 1.0] * 8
         (lambda: attack_advantage(Scores.of(HALF, SURE), QuantileRule(0.01, "members", "below")), "rule.quantile",
          "leaves 0 of 16 records"),
         (lambda: attack_advantage(Counts.of([5, 5], [5, 5])), "data", r"data: got Counts, need Scores\.of"),
+        (lambda: attack_advantage(Scores.of(HALF, SURE), TopRule(), seed=-1), "seed", None),
         (lambda: ThresholdRule(float("nan")), "threshold", None),
         (lambda: ThresholdRule("1"), "threshold", None),
         (lambda: ThresholdRule(1.0, "left"), "side", None),

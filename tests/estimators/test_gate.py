@@ -256,6 +256,13 @@ def test_a_pass_on_average_and_a_fail_warn_first_of_those_whom_no_nonmember_is_l
         assert result.exposure.alarm
 
 
+def test_signs_of_a_wrong_input_are_said_first_whatever_is_limited() -> None:
+    repeated = Scores.of(*np.random.default_rng(0).normal(size=(2, 100)).repeat(3, axis=1))
+
+    for limit in (MaxTpr(0.5, 0.1), MaxEpsilon(5.0, 0.1)):
+        assert judge(repeated, [limit]).cautions[0].code == "repeated_scores"
+
+
 def test_a_true_positive_rate_is_limited_at_a_false_positive_rate_in_both_directions() -> None:
     data = release(250, 0)
     turned = Scores.of(np.negative(data.members), np.negative(data.nonmembers))
