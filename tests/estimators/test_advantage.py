@@ -3,13 +3,11 @@
 import numpy as np
 import pytest
 
+from estimators import Counts, Decision, Query, Scores, verdict
 from estimators.advantage import Advantage, advantage, upper_by_changes
 from estimators.adversary.learned import boxes, learned_validation, logistic, quadratic
 from estimators.errors import IncompatibleCells, InputError, MaceError, OutOfRange, TooManyCells
-from estimators.plan import Decision, verdict
 from estimators.sample.counting import by_grid, by_rank
-from estimators.sample.counts import Counts
-from estimators.sample.scores import Query, Scores
 from estimators.statement import at_least, at_most
 from estimators.targets import CellsTarget, LearnedTarget, ThresholdTarget, TwoSidedTarget
 from tests.cases import each_case
@@ -102,15 +100,14 @@ def test_the_normalisations_of_the_other_papers_follow_from_the_advantage() -> N
 
 
 def test_the_sentence_states_confidence_resolution_and_ends() -> None:
-    result = ask(gaussian_shift(0.2), 1000, 1000)
+    result = advantage(SHIFTED)
 
-    expected = (
+    assert result.sentence == (
         "With 95% confidence the best attacker who reads this score has an advantage between "
         f"{at_least(result.lower)} and {at_most(result.upper)}, over a coin toss. The upper end holds for attackers "
         f"who accuse on one side of a cut, or inside or outside one range, or who sort the score into "
         f"{result.resolution} steps. A more intricate rule may do better."
     )
-    assert result.sentence == expected
 
 
 @each_case(
@@ -136,19 +133,16 @@ def test_the_upper_end_says_whom_it_covers_and_who_may_do_better(data, target, w
 
 
 def test_a_threshold_class_that_the_records_contradict_is_rejected_and_bounds_nothing() -> None:
-    result = ask(scale(1.8), 5000, 5000, target=ThresholdTarget())
+    """A leak of two sides: in full in the class that has two."""
+    targets = ThresholdTarget(), TwoSidedTarget()
+    one, two = (ask(scale(1.8), 3000, 3000, target=target) for target in targets)
 
-    assert result.class_rejected
-    assert result.class_upper < result.lower
-    assert result.upper == 1.0
-    assert "class_rejected" in [c.code for c in result.cautions]
-
-
-def test_a_two_sided_leak_is_seen_in_full_by_the_two_sided_class() -> None:
-    result = ask(scale(1.8), 5000, 5000, target=TwoSidedTarget())
-
-    assert not result.class_rejected
-    assert result.lower <= scale(1.8).truth(0.5) <= result.upper
+    assert one.class_rejected
+    assert one.class_upper < one.lower
+    assert one.upper == 1.0
+    assert "class_rejected" in [c.code for c in one.cautions]
+    assert not two.class_rejected
+    assert two.lower <= scale(1.8).truth(0.5) <= two.upper
 
 
 @pytest.mark.parametrize("target", [CellsTarget(), ThresholdTarget(), TwoSidedTarget()], ids=lambda t: t.name)
@@ -158,17 +152,15 @@ def test_a_monotone_transform_of_the_scores_changes_nothing(target, prior) -> No
     plain = advantage(Scores.of(a, b), prior, target)
     bent = advantage(Scores.of(np.arctan(a), np.arctan(b)), prior, target)
 
-    for x, y in ((plain.value, bent.value), (plain.lower, bent.lower), (plain.upper, bent.upper)):
-        assert x == pytest.approx(y, abs=1e-12)
+    ends = plain.lower, plain.value, plain.upper
+    assert (bent.lower, bent.value, bent.upper) == pytest.approx(ends, abs=1e-12)
 
 
 def test_one_outlier_moves_the_answer_by_a_hair() -> None:
     # the study's acceptance row 13: the paper's 100-bin statistic falls from .284 to .002
     for seed in range(4):
         a, b = gaussian_shift(0.2).draw(np.random.default_rng(seed), 500, 500)
-        c = a.copy()
-        c[0] = 1e4
-        before, after = advantage(Scores.of(a, b)), advantage(Scores.of(c, b))
+        before, after = (advantage(Scores.of(side, b)) for side in (a, np.append(1e4, a[1:])))
         assert abs(before.lower - after.lower) <= 0.03
         assert abs(before.upper - after.upper) <= 0.02
         assert abs(before.value - after.value) <= 0.02
@@ -197,29 +189,23 @@ def test_a_billion_records_posted_as_counts_are_answered_to_four_digits() -> Non
 
 
 def test_no_leakage_has_a_small_upper_end_at_a_useful_resolution() -> None:
-    uppers = [ask(identical(), 1000, 1000, seed=s) for s in range(12)]
+    uppers = [ask(identical(), 1000, 1000, seed=s) for s in range(6)]
 
     assert np.mean([u.upper for u in uppers]) <= 0.12
     assert min(u.resolution for u in uppers) >= 8
 
 
 def test_cells_that_outrun_the_sample_are_said_to() -> None:
-    codes = [c.code for c in ask(categories(10_000, 0.1), 1000, 1000).cautions]
-
-    assert "cells_outrun_sample" in codes
+    assert "cells_outrun_sample" in [c.code for c in ask(categories(10_000, 0.1), 1000, 1000).cautions]
 
 
 def test_a_vector_is_answered_by_a_learned_adversary_that_beats_cells() -> None:
     world = vector_shift(5, 0.4)
-    a, b = world.draw(np.random.default_rng(5), 2000, 2000)
-    scores = Scores.of(a, b)
-    learned = advantage(scores, target=LearnedTarget((logistic(), quadratic())))
-    cells = advantage(scores, target=CellsTarget())
+    targets = LearnedTarget((logistic(), quadratic())), CellsTarget()
+    learned, cells = (ask(world, 2000, 2000, seed=5, target=target) for target in targets)
 
     assert learned.leader == "logistic"
-    assert cells.upper < world.truth(
-        0.5
-    )  # boxes lose most of a diagonal shift: right for boxes, not for the vector
+    assert cells.upper < world.truth(0.5)  # boxes lose most of a diagonal shift: right for boxes alone
     assert learned.lower > cells.lower
     assert learned.lower <= world.truth(0.5) <= learned.upper
 
@@ -227,19 +213,13 @@ def test_a_vector_is_answered_by_a_learned_adversary_that_beats_cells() -> None:
 @pytest.mark.slow
 def test_the_learned_lower_end_is_seldom_above_the_truth_without_leakage() -> None:
     misses = 0
-    for seed in range(60):
+    for seed in range(40):
         rng = np.random.default_rng(seed)
-        scores = Scores.of(rng.normal(size=(80, 3)), rng.normal(size=(120, 3)))
-        validation = learned_validation(scores, 0.2, seed, (logistic(), quadratic()))
+        scores = Scores.of(rng.normal(size=(50, 3)), rng.normal(size=(80, 3)))
+        validation = learned_validation(scores, 0.2, seed, (quadratic(),))
         misses += validation.at(0.025).lower > 0.6 + 1e-12
 
-    assert misses <= most_misses(60)
-
-
-def test_a_leak_that_no_margin_shows_is_found_in_the_vector() -> None:
-    result = ask(xor(0.4), 2000, 2000, target=LearnedTarget((quadratic(),)))
-
-    assert result.lower > 0.1
+    assert misses <= most_misses(40)
 
 
 @pytest.mark.parametrize("prior", [0.5, 0.1])
@@ -255,16 +235,15 @@ def test_few_records_still_give_an_interval_and_say_so(prior) -> None:
 
 def test_boxes_compete_among_the_learned_adversaries() -> None:
     world = xor(0.3)
-    a, b = world.draw(np.random.default_rng(6), 1500, 1500)
-    result = advantage(Scores.of(a, b), target=LearnedTarget((logistic(), boxes())))
+    result = ask(world, 1500, 1500, seed=6, target=LearnedTarget((logistic(), boxes())))
 
     assert result.leader == "boxes"  # neither coordinate shows anything, so a linear rule knows nothing
     assert 0.1 < result.lower <= world.truth(0.5)
+    assert ask(world, 1500, 1500, seed=6, target=LearnedTarget((quadratic(),))).lower > 0.1
 
 
 def test_the_point_lies_in_its_own_interval_when_another_family_leads() -> None:
-    middle, outside = [0, 20, 0], [10, 0, 10]
-    counts = Counts.of(middle, outside, edges=[0.0, 1.0])
+    counts = Counts.of([0, 20, 0], [10, 0, 10], edges=[0.0, 1.0])
     answer = advantage(counts, 0.7, ThresholdTarget(), 0.999999)
 
     assert answer.class_rejected or answer.lower <= answer.value <= answer.upper
@@ -326,8 +305,5 @@ def test_a_rule_with_more_changes_than_declared_is_outside_and_the_sentence_says
     two = advantage(scores)
 
     assert two.upper < truth
-    assert (
-        "or inside or outside one range, or who sort the score into 18 steps. A more intricate"
-        in two.sentence
-    )
+    assert "outside one range, or who sort the score into 18 steps. A more intricate" in two.sentence
     assert advantage(scores, target=CellsTarget(changes=20)).upper > truth

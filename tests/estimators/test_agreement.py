@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from estimators import Counts, Scores
-from estimators.advantage import advantage
+from estimators import Counts, Scores, advantage
 from estimators.agreement import agreement
 from estimators.audit.epsilon import epsilon_lower_bound
 from estimators.errors import OptionError, OutOfRange
 from estimators.theory.dp import GaussianDp, advantage_ceiling
+from tests.cases import each_case
 
 COUNTS = Counts.of([120, 300, 580], [310, 420, 270], edges=[0.4, 0.7])
 
@@ -38,9 +38,8 @@ def contradicted(draw, size, claim, sides, prior, runs):
     [(0.0, 0.5, (100, 900)), (1.0, 0.5, (100, 100)), (1.0, 0.3, (100, 900)), (3.0, 0.5, (100, 100))],
 )
 def test_randomised_response_at_its_claim_is_contradicted_no_more_often_than_stated(epsilon, prior, sides):
-    assert (
-        contradicted(answers, epsilon, (epsilon, 0.0), sides, prior, 40) <= 2
-    )  # more: benchmarks/agreement.py
+    # more of them: benchmarks/agreement.py
+    assert contradicted(answers, epsilon, (epsilon, 0.0), sides, prior, 40) <= 2
 
 
 @pytest.mark.parametrize(("delta", "runs"), [(1e-5, 40), (0.1, 20)])
@@ -65,31 +64,24 @@ def struck(rng, probability, share, size):
     )
 
 
-@pytest.mark.parametrize(("probability", "share", "size", "runs"), [(0.1, 1.0, 60, 60), (0.5, 0.2, 2000, 8)])
-def test_a_run_that_spends_delta_on_many_records_at_once_does_not_contradict_it(
-    probability, share, size, runs
-):
-    rng = np.random.default_rng(5)
-    result = [
-        agreement(struck(rng, probability, share, size), 0.0, 0.1, rates=(0.1,), inclusion="independent")
-        for _ in range(runs)
-    ]
+@each_case("probability, share, size, runs", [(0.1, 1.0, 40, 60), (0.5, 0.2, 1500, 6)])
+def test_a_run_that_spends_delta_on_many_records_does_not_contradict_it(probability, share, size, runs):
+    rng, claim = np.random.default_rng(5), (0.0, 0.1)
+    samples = (struck(rng, probability, share, size) for _ in range(runs))
+    result = [agreement(each, *claim, rates=(0.1,), inclusion="independent") for each in samples]
 
     assert np.mean([each.decision == "contradicted" for each in result]) <= 0.05
-    assert (
-        np.mean([each.rows[0].estimate.lower > each.rows[0].ceiling for each in result]) > 0.05
-    )  # had it to hold in each
+    beyond = [each.rows[0].estimate.lower > each.rows[0].ceiling for each in result]
+    assert np.mean(beyond) > 0.05  # had it to hold in each run
 
 
 def test_what_one_run_may_exceed_is_what_markov_s_inequality_leaves():
     result = agreement(COUNTS, 0.5, 1e-4, rates=(0.1,), direction="high")
 
     rows = {row.quantity: row for row in result.rows}
-    delta_of_one_run = 1e-4 / (0.05 / 3.0 / 2.0)
-    assert rows["advantage"].in_one_run == pytest.approx(advantage_ceiling(0.5, delta_of_one_run), abs=1e-12)
-    assert rows["tpr_at_fpr_0.1_high"].in_one_run == pytest.approx(
-        delta_of_one_run + 0.1 * np.exp(0.5), abs=1e-12
-    )
+    delta = 1e-4 / (0.05 / 3.0 / 2.0)  # of one run
+    assert rows["advantage"].in_one_run == pytest.approx(advantage_ceiling(0.5, delta), abs=1e-12)
+    assert rows["tpr_at_fpr_0.1_high"].in_one_run == pytest.approx(delta + 0.1 * np.exp(0.5), abs=1e-12)
     assert rows["epsilon"].in_one_run == rows["epsilon"].ceiling == 0.5
     assert "affect many records" in rows["advantage"].estimate.interval.guarantee.assumes
     pure = agreement(COUNTS, 0.5, rates=(0.1,), direction="high")
@@ -112,10 +104,8 @@ def test_rows_are_what_theory_allows_beside_what_was_measured():
     each = 1.0 - 0.05 / 3.0  # one advantage, one rate, one epsilon
     measured = advantage(COUNTS, 0.4, confidence=each)
     assert rows["advantage"].ceiling == pytest.approx(max(0.2, np.tanh(0.1)))
-    assert (rows["advantage"].estimate.lower, rows["advantage"].estimate.upper) == (
-        measured.lower,
-        measured.upper,
-    )
+    ends = rows["advantage"].estimate
+    assert (ends.lower, ends.upper) == (measured.lower, measured.upper)
     assert rows["mip_eta"].estimate.upper == pytest.approx((measured.upper - 0.2) / 2)
     assert rows["mis_delta"].estimate.upper == pytest.approx((measured.upper - 0.2) / 0.8)
     assert rows["tpr_at_fpr_0.1_high"].ceiling == pytest.approx(0.1 * np.exp(0.2))
@@ -140,9 +130,8 @@ def test_a_generous_claim_agrees_and_is_not_proven():
 def test_a_claim_about_adding_or_removing_allows_more():
     replaced, add_remove = (agreement(COUNTS, 0.4, adjacency=a) for a in ("replace", "add_remove"))
 
-    assert [row.agrees for row in replaced.rows].count("no") > [row.agrees for row in add_remove.rows].count(
-        "no"
-    )
+    said = [[row.agrees for row in each.rows].count("no") for each in (replaced, add_remove)]
+    assert said[0] > said[1]
     assert add_remove.rows[0].ceiling == pytest.approx(1.0 - np.exp(-0.4))
     assert add_remove.rows[-1].ceiling == pytest.approx(0.8)
     coins = agreement(COUNTS, 0.4, adjacency="add_remove", inclusion="independent")
@@ -158,13 +147,9 @@ def test_a_claim_that_is_none_about_replacing_has_no_epsilon_row():
 
 def test_rates_and_epsilon_of_a_vector_are_those_of_its_learned_score():
     rng = np.random.default_rng(2)
+    vectors = Scores.of(rng.normal(1.5, 1, (100, 2)), rng.normal(0, 1, (100, 2)))
 
-    result = agreement(
-        Scores.of(rng.normal(1.5, 1, (200, 2)), rng.normal(0, 1, (200, 2))),
-        0.1,
-        rates=[0.1],
-        direction="high",
-    )
+    result = agreement(vectors, 0.1, rates=[0.1], direction="high")
 
     rows = [row.quantity for row in result.rows]
     assert rows == ["advantage", "mip_eta", "mis_delta", "tpr_at_fpr_0.1_high", "epsilon"]

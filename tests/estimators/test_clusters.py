@@ -1,5 +1,7 @@
 """Rows that come in clusters: levels, widths, agreement with what is done without clusters, and what is refused."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from scipy.special import ndtr
@@ -53,32 +55,33 @@ def misses(draw: Draw, truth: float, runs: int) -> np.ndarray:
     return np.array([[r.lower > truth + 1e-12, r.upper < truth - 1e-12] for r in results]).sum(axis=0)
 
 
+WORLDS: dict[str, Callable[[float], Draw]] = {
+    "people with many rows": lambda truth: people(equal(40, 50), 0.5, truth),
+    "people with nearly equal rows": lambda truth: people(equal(40, 20), 0.95, truth),
+    "people with few and with many rows": lambda truth: people(pareto(100), 0.5, truth),
+    "copies": lambda truth: copies(200, 0.8, truth),
+    "persons of one side": lambda truth: crossed(50, 20, (0.5, 0.0), truth, False),
+    "persons and models": lambda truth: crossed(50, 40, (0.3, 0.3), truth, True),
+}
+FEW: dict[str, Callable[[float], Draw]] = {
+    "eight people": lambda truth: people(equal(8, 30), 0.95, truth),
+    "twenty persons and models": lambda truth: crossed(20, 20, (0.3, 0.3), truth, True),
+}
+
+
 @pytest.mark.parametrize("truth", [0.0, 0.3])
-@pytest.mark.parametrize(
-    "world",
-    [
-        lambda truth: people(equal(40, 50), 0.5, truth),
-        lambda truth: people(equal(40, 20), 0.95, truth),
-        lambda truth: people(pareto(100), 0.5, truth),
-        lambda truth: copies(200, 0.8, truth),
-        lambda truth: crossed(50, 20, (0.5, 0.0), truth, False),
-        lambda truth: crossed(50, 40, (0.3, 0.3), truth, True),
-    ],
-)
+@pytest.mark.parametrize("world", WORLDS)
 def test_each_end_keeps_its_level_where_rows_of_a_cluster_are_alike(world, truth) -> None:
-    assert misses(world(truth), truth, 40).max() <= most_misses(40)
+    assert misses(WORLDS[world](truth), truth, 24).max() <= most_misses(24)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("truth", [0.0, 0.6])
-@pytest.mark.parametrize(
-    "world",
-    [lambda truth: people(equal(8, 30), 0.95, truth), lambda truth: crossed(20, 20, (0.3, 0.3), truth, True)],
-)
+@pytest.mark.parametrize("world", FEW)
 def test_few_clusters_keep_the_level_by_betting(world, truth) -> None:
-    result = ask(world(truth), 0)
+    result = ask(FEW[world](truth), 0)
 
-    assert misses(world(truth), truth, 10).max() <= most_misses(10)
+    assert misses(FEW[world](truth), truth, 5).max() <= most_misses(5)
     assert result.clusters.method == "betting"
     assert result.estimate.interval.guarantee.finite_sample
 
@@ -95,22 +98,19 @@ def test_rows_as_independent_would_have_raised_a_false_alarm_nearly_always() -> 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("models", "runs"), [(16, 12), (40, 40)])
-def test_an_interval_for_the_next_model_of_a_procedure_covers_where_models_leak_unequally(
-    models, runs
-) -> None:
+@each_case("models, runs", [(16, 8), (40, 24)])
+def test_an_interval_for_the_next_model_covers_where_models_leak_unequally(models, runs) -> None:
+    """Half the leak or twice: rows of one model are alike."""
     world = procedure(models, 50, 0.6, 0.5)
 
     assert misses(world.draw, world.truth, runs).max() <= most_misses(runs)
-    assert (
-        ask(world.draw, 0).clusters.design_effect > 2.0
-    )  # half the leak or twice: rows of one model are alike
+    assert ask(world.draw, 0).clusters.design_effect > 2.0
 
 
-@pytest.mark.parametrize(("likeness", "most"), [(0.0, 0.35), (0.5, 0.6), (0.95, 1.0)])
+@each_case("likeness, most", [(0.0, 0.35), (0.5, 0.6), (0.95, 1.0)])
 def test_all_rows_say_more_than_one_row_of_each_cluster(likeness, most) -> None:
     draw, widths = people(equal(60, 40), likeness, 0.3), []
-    for seed in range(5):
+    for seed in range(4):
         *sides, labels = draw(np.random.default_rng(seed))
         own = labels[0][: len(sides[0])], labels[0][len(sides[0]) :]
         alone = [side[one_per_unit(side, of)] for side, of in zip(sides, own, strict=True)]
@@ -143,23 +143,19 @@ def test_labels_that_all_differ_change_no_digit(target, prior) -> None:
     names = [f"person {i}" for i in range(120)]
     for cluster in (names, {"person": names, "row": np.arange(120)}):
         result = advantage(scores, prior, target, seed=3, cluster=cluster)
-        assert result.estimate == plain.estimate
-        assert (result.leader, result.resolution, result.provenance) == (
-            plain.leader,
-            plain.resolution,
-            plain.provenance,
-        )
+        for part in ("estimate", "leader", "resolution", "provenance"):
+            assert getattr(result, part) == getattr(plain, part)
         assert (result.clusters.design_effect, result.clusters.effective_sample) == (1.0, 120.0)
 
 
 def test_the_design_effect_is_that_of_equal_clusters() -> None:
     # of a threshold at the middle of normal scores with correlation 1/2 guesses have correlation 1/3
-    effects = [ask(people(equal(400, 10), 0.5, 0.3), seed).clusters.design_effect for seed in range(6)]
+    first, *others = (ask(people(equal(400, 10), 0.5, 0.3), seed).clusters for seed in range(5))
+    effects = [each.design_effect for each in (first, *others)]
     assert np.mean(effects) == pytest.approx(1.0 + 9.0 / 3.0, rel=0.25)
-    result = ask(people(equal(400, 10), 0.5, 0.3), 0)
-    assert result.clusters.numbers == (400,)
-    assert result.clusters.effective_sample == pytest.approx(4000 / result.clusters.design_effect)
-    assert "400 clusters of 'cluster'" in result.clusters.sentence
+    assert first.numbers == (400,)
+    assert first.effective_sample == pytest.approx(4000 / first.design_effect)
+    assert "400 clusters of 'cluster'" in first.sentence
 
 
 def test_names_of_labels_say_nothing_and_a_column_within_another_is_left_out() -> None:
@@ -183,10 +179,8 @@ def test_the_choice_between_the_methods_is_made_by_numbers_of_rows_alone() -> No
         for scale in (0.0, 1.0):
             score = scale * rng.normal(size=clusters)[labels] + rng.normal(size=len(labels))
             scores = Scores.of(score[order][:members], score[order][members:])
-            design = Clusters.of(labels[order], scores, 0.5)
-            assert design.by_betting is expected
-            result = advantage(scores, cluster=labels[order])
-            assert (result.clusters.method == "betting") is expected
+            assert Clusters.of(labels[order], scores, 0.5).by_betting is expected
+            assert (advantage(scores, cluster=labels[order]).clusters.method == "betting") is expected
 
 
 def test_no_rule_is_judged_on_a_cluster_that_it_has_seen() -> None:
@@ -198,10 +192,7 @@ def test_no_rule_is_judged_on_a_cluster_that_it_has_seen() -> None:
     guesses = guess_unseen(clusters, np.ones(clusters.rows), at, fine, 5, 900.0, 0, 3)
 
     for stage in guesses.stage:
-        for column in clusters.columns:
-            # a row's stage is that of the first of its clusters to be shown
-            first = np.full(int(column.max()) + 1, stage.max())
-            np.maximum.at(first, column, stage)
+        for column in clusters.columns:  # a row's stage is that of the first of its clusters to be shown
             block = np.array([stage[column == each].max() for each in range(int(column.max()) + 1)])
             assert (stage <= block[column]).all()
         assert (stage == 0).any()
@@ -239,30 +230,20 @@ def test_betting_is_near_the_exact_limit_where_every_cluster_is_right_or_wrong_a
 
 
 @pytest.mark.parametrize("clusters", [20, 60])
-def test_every_target_of_one_number_a_record_is_answered(clusters) -> None:
-    cells = [CellsTarget(changes=6), CellsTarget(bins=3), CellsTarget(changes=0)]
-
-    for target in (ThresholdTarget(), TwoSidedTarget(), *cells):
-        result = ask(people(equal(clusters, 10), 0.3, 0.3), 0, target=target)
+def test_every_target_of_one_number_a_record_is_answered_and_every_prior(clusters) -> None:
+    draw = people(equal(clusters, 10), 0.3, 0.3)
+    for target in (ThresholdTarget(), TwoSidedTarget(), CellsTarget(changes=6), CellsTarget(bins=3)):
+        result = ask(draw, 0, target=target)
         assert 0.0 <= result.lower <= result.value <= result.upper <= 1.0
         assert result.upper > 0.3
         assert result.provenance.method.startswith(target.name)
+    for prior in (0.01, 0.2, 0.8):
+        result = ask(draw, 0, prior=prior)
+        assert result.baseline - 1e-12 <= result.lower <= result.value <= result.upper <= 1.0
 
-
-@pytest.mark.parametrize("clusters", [20, 60])
-def test_wider_classes_have_larger_upper_ends(clusters) -> None:
-    draw = people(equal(clusters, 10), 0.3, 0.1)
-    ends = [ask(draw, 2, target=CellsTarget(bins=2, changes=c)).upper for c in (0, 1, 2, 6)]
-
-    assert ends == sorted(ends)
-
-
-@pytest.mark.parametrize("prior", [0.01, 0.2, 0.8])
-@pytest.mark.parametrize("clusters", [20, 60])
-def test_ends_lie_between_the_baseline_and_one_at_every_prior(prior, clusters) -> None:
-    result = ask(people(equal(clusters, 10), 0.3, 0.3), 0, prior=prior)
-
-    assert result.baseline - 1e-12 <= result.lower <= result.value <= result.upper <= 1.0
+    leak = people(equal(clusters, 10), 0.3, 0.1)
+    ends = [ask(leak, 2, target=CellsTarget(bins=2, changes=c)).upper for c in (0, 1, 2, 6)]
+    assert ends == sorted(ends)  # wider classes have larger upper ends
 
 
 def test_categories_and_constant_scores_are_answered() -> None:
@@ -326,26 +307,15 @@ def test_differences_and_the_riskiest_query_allow_for_clusters(clusters) -> None
 
 
 @pytest.mark.parametrize("truth", [0.0, 0.6])
-@pytest.mark.parametrize(
-    "world",
-    [
-        lambda truth: people(equal(20, 20), 0.95, truth),
-        lambda truth: people(pareto(100), 0.5, truth),
-        lambda truth: copies(200, 0.8, truth),
-        lambda truth: crossed(50, 20, (0.5, 0.0), truth, False),
-        lambda truth: crossed(20, 20, (0.3, 0.3), truth, True),
-    ],
-)
+@pytest.mark.parametrize("world", [*list(WORLDS)[1:5], *FEW])
 def test_the_area_keeps_its_level_where_rows_of_a_cluster_are_alike(world, truth) -> None:
-    area, ends = float(ndtr(shift(truth) / np.sqrt(2.0))), []
-    for seed in range(50):
-        *sides, labels = world(truth)(np.random.default_rng(seed))
-        interval = clustered_auc(
-            Scores.of(*sides), labels if len(labels) > 1 else labels[0]
-        ).estimate.interval
-        ends.append((interval.lower > area, interval.upper < area))
+    area, ends, draw = float(ndtr(shift(truth) / np.sqrt(2.0))), [], (WORLDS | FEW)[world](truth)
+    for seed in range(40):
+        *sides, labels = draw(np.random.default_rng(seed))
+        found = clustered_auc(Scores.of(*sides), labels if len(labels) > 1 else labels[0]).estimate
+        ends.append((found.lower > area, found.upper < area))
 
-    assert np.sum(ends, axis=0).max() <= most_misses(50)
+    assert np.sum(ends, axis=0).max() <= most_misses(40)
 
 
 def test_the_area_of_rows_whose_labels_all_differ_is_that_without() -> None:
@@ -359,11 +329,9 @@ def test_the_area_of_rows_whose_labels_all_differ_is_that_without() -> None:
 def test_repetitions_within_clusters_are_no_doubt_any_more() -> None:
     members, nonmembers, labels = copies(300, 0.5, 0.3)(np.random.default_rng(0))
     scores = Scores.of(members, nonmembers)
-    codes = {
-        name: [caution.code for caution in advantage(scores, cluster=cluster).cautions]
-        for name, cluster in {"none": None, "same": labels[0], "other": np.arange(600) // 3}.items()
-    }
-    assert codes == {"none": ["repeated_scores"], "same": [], "other": ["repeated_scores"]}
+    answers = (advantage(scores, cluster=each) for each in (None, labels[0], np.arange(600) // 3))
+    codes = [[said.code for said in each.cautions] for each in answers]
+    assert codes == [["repeated_scores"], [], ["repeated_scores"]]
 
 
 def test_the_words_say_what_is_assumed_of_clusters_and_that_few_are_few() -> None:
@@ -378,22 +346,17 @@ def test_the_words_say_what_is_assumed_of_clusters_and_that_few_are_few() -> Non
 @pytest.mark.parametrize("columns", [1, 2])
 def test_lone_rows_share_no_label_and_are_of_both_sides(columns) -> None:
     rng = np.random.default_rng(0)
-    labels = {
-        f"column {i}": rng.integers(0, number, 600)
-        for i, number in zip(range(columns), (50, 20), strict=False)
-    }
+    labels = {f"column {number}": rng.integers(0, number, 600) for number in (50, 20)[:columns]}
     clusters = Clusters.of(labels, Scores.of(rng.normal(size=450), rng.normal(size=150)), 0.5)
     drawn = [clusters.lone_rows(seed) for seed in range(40)]
     for rows in drawn:
-        for column in clusters.columns:
-            assert len(set(column[rows].tolist())) == len(rows)
-        members = int((rows < 450).sum())
-        assert abs(2 * members - len(rows)) <= 0.3 * len(rows)
+        assert all(len(set(column[rows].tolist())) == len(rows) for column in clusters.columns)
+        assert abs(2 * int((rows < 450).sum()) - len(rows)) <= 0.3 * len(rows)
     assert len(drawn[0]) == (50 if columns == 1 else 20)
     assert len({tuple(rows) for rows in drawn}) == len(drawn)
 
 
-@pytest.mark.parametrize(("rows", "models"), [(120, 31), (60, 12), (40, 9), (24, 9), (16, 8)])
+@each_case("rows, models", [(120, 31), (60, 12), (40, 9), (24, 9), (16, 8)])
 def test_columns_that_cross_in_few_rows_are_answered(rows, models) -> None:
     rng = np.random.default_rng(0)
     scores = Scores.of(rng.normal(1, 1, rows // 2), rng.normal(0, 1, rows // 2))
@@ -442,7 +405,7 @@ def test_neither_the_order_of_rows_nor_the_names_of_clusters_decide(persons, cro
         assert again[1] == lone
 
 
-@pytest.mark.parametrize("members_only", [0, 3])
+@each_case("members_only", [0, 3])
 def test_clusters_of_both_sides_give_as_many_rows_of_either(members_only) -> None:
     model = np.repeat(np.arange(16), 30)
     member = (np.arange(480) % 3 == 0) | (model < members_only)
@@ -451,3 +414,14 @@ def test_clusters_of_both_sides_give_as_many_rows_of_either(members_only) -> Non
     for seed in range(10):
         lone = lone_rows(scores, model[order], seed)
         assert (lone.n_members, lone.n_nonmembers) == (8, 8)
+
+
+def test_lone_rows_are_drawn_by_the_seed_and_are_all_rows_where_no_label_is_shared() -> None:
+    one, again, other = (lone_rows(NULL, TWOS, seed=seed).members for seed in (3, 3, 4))
+    assert (one.tolist(), np.isin(one, NULL.members).all()) == (again.tolist(), True)
+    assert one.tolist() != other.tolist()
+    assert lone_rows(NULL, np.arange(100)) is NULL
+    with pytest.raises(OptionError, match="counts do not say whose a row is"):
+        lone_rows(Counts.of([1, 2], [2, 1]), TWOS)
+    with pytest.raises(TooFewRecords, match="5 member rows can be drawn"):
+        lone_rows(NULL, np.r_[np.arange(50) % 5, np.arange(50) + 5])

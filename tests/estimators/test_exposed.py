@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import brentq
 from scipy.stats import binom, norm
 
-from estimators import Counts, Decision, Scores
+from estimators import Counts, Decision, Scores, audit_synthetic
 from estimators.audit.epsilon import Direction
 from estimators.errors import OptionError, OutOfRange
 from estimators.exposed import MaxExposed, exposed_at_least, exposed_at_most
@@ -15,7 +15,6 @@ from estimators.gate import judge
 from estimators.limits.binomial import clopper_pearson
 from estimators.riskiest import judge_queries, limits_of
 from estimators.sample.counting import finest
-from estimators.synthetic import audit_synthetic
 from tests.cases import each_case
 
 ODDS = 9.0
@@ -38,9 +37,9 @@ def truth(share: float, away: float) -> float:
     return rates(cut)[0]
 
 
-@pytest.mark.parametrize(("n", "share", "away"), [(150, 0.1, 4.0), (400, 0.03, 5.0), (1000, 0.2, 3.0)])
+@each_case("n, share, away", [(150, 0.1, 4.0), (300, 0.03, 5.0), (500, 0.2, 3.0)])
 def test_each_end_misses_the_truth_no_oftener_than_its_error(n, share, away) -> None:
-    runs, alpha, true = 200, 0.1, truth(share, away)
+    runs, alpha, true = 120, 0.1, truth(share, away)
     misses = np.zeros(2)
     for seed in range(runs):
         counts = finest(world(np.random.default_rng(seed), n, share, away))
@@ -69,25 +68,18 @@ def test_the_upper_end_is_that_of_every_cut_by_itself() -> None:
 def test_both_ends_of_the_score_are_looked_at_unless_one_is_known() -> None:
     scores = world(np.random.default_rng(0), 1500, 0.1, 6.0)
     turned = Scores.of(-scores.members, -scores.nonmembers)
-    counts, ways = (
-        {"high": finest(scores), "low": finest(turned)},
-        (Direction.HIGH, Direction.LOW, Direction.EITHER),
-    )
-    ends = {
-        name: [
-            (exposed_at_least(c, ODDS, 0.025, way), exposed_at_most(c, ODDS, 0.025, way)[0]) for way in ways
+    (high, low, either), (turned_high, turned_low, turned_either) = (
+        [
+            (exposed_at_least(c, ODDS, 0.025, way), exposed_at_most(c, ODDS, 0.025, way)[0])
+            for way in Direction
         ]
-        for name, c in counts.items()
-    }
+        for c in (finest(scores), finest(turned))
+    )
 
-    assert ends["high"][0] == ends["low"][1]
-    assert ends["high"][1] == ends["low"][0]
-    assert ends["high"][2] == ends["low"][2]
-    assert ends["high"][1][0] == 0.0
-    assert (
-        0.0 < ends["high"][2][0] < ends["high"][0][0]
-    )  # the lower end shares the error, the upper one does not
-    assert ends["high"][2][1] == max(ends["high"][0][1], ends["high"][1][1])
+    assert (high, low, either) == (turned_low, turned_high, turned_either)
+    assert low[0] == 0.0
+    assert 0.0 < either[0] < high[0]  # the lower end shares the error, the upper one does not
+    assert either[1] == max(high[1], low[1])
 
 
 def test_members_that_a_release_prints_are_exposed_and_a_limit_on_an_average_hides_them() -> None:
@@ -108,13 +100,13 @@ def test_the_same_odds_at_another_prior_are_another_precision() -> None:
 
 def test_without_a_leak_few_thousand_rows_show_that_few_are_exposed() -> None:
     wrong = 0
-    for seed in range(20):
+    for seed in range(12):
         scores = Scores.of(*np.random.default_rng(seed).normal(size=(2, 3000)))
         [limit] = judge(scores, [MaxExposed(0.01)]).limits
         assert limit.verdict.decision is not Decision.FAIL
         wrong += limit.verdict.decision is not Decision.PASS
 
-    assert wrong <= 5
+    assert wrong <= 3
 
 
 def test_more_records_are_asked_for_where_too_few_show_it() -> None:
@@ -127,35 +119,38 @@ def test_more_records_are_asked_for_where_too_few_show_it() -> None:
     assert judge(more, [MaxExposed(0.01)]).limits[0].verdict.decision is Decision.PASS
 
 
+TENS = Counts.of([10, 10], [10, 10], edges=[0.5])
+
+
 @each_case(
-    "limit, error, words",
+    "data, limit, error, words",
     [
-        (MaxExposed(1.5), OutOfRange, "max_exposed: got 1.5, need a number from 0 to 1"),
-        (MaxExposed(0.1, 0.5), OutOfRange, "at_precision: got 0.5, need more than the prior"),
-        (MaxExposed(0.1, 1.0), OutOfRange, "at_precision"),
-        (MaxExposed(0.1, direction="up"), OptionError, "direction"),
+        (TENS, MaxExposed(1.5), OutOfRange, "max_exposed: got 1.5, need a number from 0 to 1"),
+        (TENS, MaxExposed(0.1, 0.5), OutOfRange, "at_precision: got 0.5, need more than the prior"),
+        (TENS, MaxExposed(0.1, 1.0), OutOfRange, "at_precision"),
+        (TENS, MaxExposed(0.1, direction="up"), OptionError, "direction"),
+        (
+            Scores.of(list("aabb") * 2, list("aabb") * 2),
+            MaxExposed(0.1),
+            OptionError,
+            "categories have no order",
+        ),
     ],
 )
-def test_limits_that_mean_nothing_are_refused(limit, error, words) -> None:
+def test_limits_that_mean_nothing_are_refused(data, limit, error, words) -> None:
     with pytest.raises(error, match=words):
-        judge(Counts.of([10, 10], [10, 10], edges=[0.5]), [limit])
-
-
-def test_categories_have_no_cut() -> None:
-    with pytest.raises(OptionError, match="categories have no order"):
-        judge(Scores.of(list("aabbccdd"), list("aabbccdd")), [MaxExposed(0.1)])
+        judge(data, [limit])
 
 
 def test_an_audit_limits_exposed_members_by_every_query() -> None:
     rng = np.random.default_rng(0)
-    people: Any = lambda n: {"age": rng.normal(45, 12, n), "income": rng.normal(3, 1, n)}  # noqa: E731
-    train, holdout, released = people(1000), people(1000), people(1000)
+    train, holdout, released = (dict(zip("xy", rng.normal(size=(2, 1000)), strict=True)) for _ in range(3))
     leaky = {name: np.r_[column[:900], train[name][:100]] for name, column in released.items()}
     options: dict[str, Any] = {"max_advantage": 0.3, "max_exposed": 0.05, "check_sides": False}
     clean, leak = (audit_synthetic(train, holdout, each, **options) for each in (released, leaky))
 
-    decided = [{each.name: each.decision.value for each in audit.limits} for audit in (clean, leak)]
-    assert decided == [{"advantage": "pass", "exposed": "pass"}, {"advantage": "pass", "exposed": "fail"}]
+    decided = [[(each.name, each.decision.value) for each in audit.limits] for audit in (clean, leak)]
+    assert decided == [[("advantage", "pass"), ("exposed", last)] for last in ("pass", "fail")]
     assert leak.limits[1].estimate.lower > 0.05
     assert "the share of members whose score makes membership 0.9 probable is at least" in leak.sentence
 

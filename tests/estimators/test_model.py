@@ -7,7 +7,7 @@ import pytest
 from scipy.special import expit, softmax
 from sklearn.naive_bayes import GaussianNB
 
-from estimators import Decision, Scores, compare
+from estimators import Decision, compare
 from estimators.adversary.learned import Learner
 from estimators.errors import (
     DimensionMismatch,
@@ -70,8 +70,8 @@ def test_what_is_left_out_of_two_classes_orders_records_as_what_is_asked() -> No
     assert list(audit.scores) == ["loss", "confidence"]
     assert list(every.scores) == ["loss", "confidence", "correctness"]  # named, and still asked once
     twins = {
-        **dict.fromkeys(("scaled_confidence", "margin", "modified_entropy"), "loss"),
         "entropy": "confidence",
+        **dict.fromkeys(("scaled_confidence", "margin", "modified_entropy"), "loss"),
     }
     for name, twin in twins.items():
         np.testing.assert_array_equal(order(name), order(twin))
@@ -92,34 +92,25 @@ def test_lira_of_few_shadows_is_calibrated_loss_and_is_asked_once() -> None:
     assert audit.comparison.ranking[0].advantage.estimate.interval.confidence == pytest.approx(1 - 0.05 / 3)
 
 
-def test_one_number_a_record_is_the_probability_of_the_second_class() -> None:
+def test_of_logits_and_of_the_probability_of_the_second_class_the_same_is_asked() -> None:
     logits, labels = world(2, classes=2)
+    expected = audited(logits, labels).scores
     ones = [expit(z[:, 1] - z[:, 0]) for z in logits]
-    one, two = audit_model(*ones, *labels), audited(logits, labels)
 
-    assert list(one.scores) == list(two.scores)
-    np.testing.assert_allclose(one.scores["loss"].members, two.scores["loss"].members)
+    for found in (audit_model(*ones, *labels), audit_model(*logits, *labels, outputs="logits")):
+        assert list(found.scores) == list(expected)
+        for name, scores in expected.items():
+            np.testing.assert_allclose(found.scores[name].members, scores.members, err_msg=name)
 
 
 def test_scores_are_those_of_the_queries_and_their_maximum_is_that_of_compare() -> None:
     logits, labels = world(3, push=1.0)
     audit = audited(logits, labels, seed=5)
 
-    np.testing.assert_array_equal(
-        audit.scores["margin"].nonmembers, models.margin(softmax(logits[1], axis=1), labels[1])
-    )
+    margins = models.margin(softmax(logits[1], axis=1), labels[1])
+    np.testing.assert_array_equal(audit.scores["margin"].nonmembers, margins)
     assert audit.comparison.maximum == compare(audit.scores, seed=5).maximum
     assert audit.riskiest == audit.comparison.ranking[0].name
-
-
-def test_of_logits_the_same_is_asked() -> None:
-    logits, labels = world(4)
-
-    from_logits = audit_model(*logits, *labels, outputs="logits")
-    from_shares = audited(logits, labels)
-
-    for name, scores in from_shares.scores.items():
-        np.testing.assert_allclose(from_logits.scores[name].members, scores.members, err_msg=name)
 
 
 def test_of_labels_there_is_the_gap_alone() -> None:
@@ -142,10 +133,8 @@ def test_a_regressor_of_one_output_has_one_query_and_of_several_two() -> None:
     two = audit_model(*(truth + errors), *truth, outputs="predictions", max_advantage=0.1)
 
     assert list(one.scores) == ["squared_error"]
-    assert one.not_asked == {
-        "absolute_error": "orders records as squared_error does",
-        **dict.fromkeys(("lira_online", "lira_offline", "rmia", "calibrated_loss"), "needs shadow models"),
-    }
+    needy = dict.fromkeys(("lira_online", "lira_offline", "rmia", "calibrated_loss"), "needs shadow models")
+    assert one.not_asked == needy | {"absolute_error": "orders records as squared_error does"}
     assert list(two.scores) == ["squared_error", "absolute_error"]
     assert one.decision is two.decision is Decision.FAIL
     assert one.fit.measure == "root mean squared error"
@@ -158,9 +147,8 @@ def test_all_together_are_one_query_more_on_the_records_that_were_not_learned_fr
 
     assert list(audit.scores)[-1] == TOGETHER
     assert audit.scores[TOGETHER].n_members == 120
-    codes = [caution.code for caution in audit.cautions]
-    assert "learned_score" in codes
-    assert "joint_query_may_exceed" not in codes
+    codes = {caution.code for caution in audit.cautions}
+    assert codes & {"learned_score", "joint_query_may_exceed"} == {"learned_score"}
 
 
 # Shadows
@@ -177,12 +165,15 @@ def signals_of(seed: int, count: int, leak: float, records: int = 300) -> tuple[
     return target[:records], target[records:], Shadows(table, membership)
 
 
+def of_signals(members: Any, nonmembers: Any, **options: Any) -> ModelAudit:
+    """Of records that are all of the second class."""
+    labels = (np.ones(len(side), dtype=int) for side in (members, nonmembers))
+    return audit_model(members, nonmembers, *labels, outputs="logits", **options)
+
+
 def test_shadows_show_what_the_answers_alone_do_not() -> None:
-    members, nonmembers, table = signals_of(0, 16, leak=1.0)
-    ones = np.ones(300, dtype=int)
-    options = {"outputs": "logits", "max_advantage": 0.25}
-    without = audit_model(members, nonmembers, ones, ones, **options)
-    beside = audit_model(members, nonmembers, ones, ones, shadows=table, **options)
+    *sides, table = signals_of(0, 16, leak=1.0)
+    without, beside = (of_signals(*sides, shadows=each, max_advantage=0.25) for each in (None, table))
 
     assert without.decision is not Decision.FAIL
     assert "no_shadows" in {caution.code for caution in without.cautions}
@@ -193,8 +184,7 @@ def test_shadows_show_what_the_answers_alone_do_not() -> None:
 
 def test_what_shadows_say_is_what_the_queries_say() -> None:
     members, nonmembers, table = signals_of(1, 4, leak=1.0)
-    ones = np.ones(300, dtype=int)
-    audit = audit_model(members, nonmembers, ones, ones, outputs="logits", shadows=table)
+    audit = of_signals(members, nonmembers, shadows=table)
     target = np.append(members, nonmembers)
     own, theirs = (-np.logaddexp(0, -each) for each in (target, table.signals))
 
@@ -211,12 +201,10 @@ def test_what_shadows_say_is_what_the_queries_say() -> None:
 
 
 def test_shadows_that_saw_none_of_the_records_serve_what_is_offline_and_two_what_needs_no_variance() -> None:
-    labels = [np.ones(300, dtype=int)] * 2
     *sides, table = signals_of(2, 4, leak=1.0)
     *others, two = signals_of(3, 2, leak=1.0)
-    unseen = Shadows(table.signals, np.zeros_like(table.membership))
-    offline = audit_model(*sides, *labels, outputs="logits", shadows=unseen)
-    by_two = audit_model(*others, *labels, outputs="logits", shadows=two)
+    offline = of_signals(*sides, shadows=Shadows(table.signals, np.zeros_like(table.membership)))
+    by_two = of_signals(*others, shadows=two)
 
     assert {"lira_offline", "rmia", "calibrated_loss"} <= set(offline.scores)
     assert offline.not_asked["lira_online"] == "needs several shadows that were trained on each record"
@@ -238,10 +226,8 @@ def test_zeros_of_votes_count_half_a_vote_and_others_as_ever() -> None:
 
 
 def test_a_leak_fails_and_nothing_passes_where_there_is_room() -> None:
-    failing, passing = (
-        audited(*world(9, records=1500, push=push), max_advantage=0.15, max_tpr=0.5, at_fpr=0.01)
-        for push in (1.5, 0.0)
-    )
+    limits = {"max_advantage": 0.15, "max_tpr": 0.5, "at_fpr": 0.01}
+    failing, passing = (audited(*world(9, records=1500, push=push), **limits) for push in (1.5, 0.0))
 
     assert failing.decision is Decision.FAIL
     assert failing.sentence.startswith("Fail: ")
@@ -249,6 +235,7 @@ def test_a_leak_fails_and_nothing_passes_where_there_is_room() -> None:
     assert passing.sentence.startswith("Pass: all 5 queries keep within the limit; ")
     assert [limit.name for limit in passing.limits] == ["advantage", "tpr"]
     assert audited(*world(9)).decision is None
+    assert audit_model(P, P, Y, Y).comparison.maximum.lower == 0.0
 
 
 def test_who_asks_for_progress_is_told_each_query_in_its_turn() -> None:
@@ -288,17 +275,16 @@ def of_answers(run: int) -> ModelAudit:
 
 
 def of_shadows(run: int) -> ModelAudit:
-    members, nonmembers, table = signals_of(run, 4, leak=0.0, records=100)
-    ones = np.ones(100, dtype=int)
-    return audit_model(members, nonmembers, ones, ones, outputs="logits", shadows=table, max_advantage=0.0)
+    *sides, table = signals_of(run, 4, leak=0.0, records=100)
+    return of_signals(*sides, shadows=table, max_advantage=0.0)
 
 
 @pytest.mark.parametrize("audit", [of_answers, of_shadows])
 def test_of_records_that_no_model_saw_the_interval_covers_nothing(audit) -> None:
-    audits = [audit(run) for run in range(50)]
+    audits = [audit(run) for run in range(30)]
 
-    assert sum(each.comparison.maximum.lower > 0.0 for each in audits) <= most_misses(50)
-    assert sum(each.decision is Decision.FAIL for each in audits) <= most_misses(50)
+    assert sum(each.comparison.maximum.lower > 0.0 for each in audits) <= most_misses(30)
+    assert sum(each.decision is Decision.FAIL for each in audits) <= most_misses(30)
 
 
 # What is wrong is named
@@ -307,6 +293,10 @@ def test_of_records_that_no_model_saw_the_interval_covers_nothing(audit) -> None
 P = np.array([[0.9, 0.1], [0.2, 0.8]] * 10)
 Y = np.array([0, 1] * 10)
 NAN = np.where(np.arange(20)[:, None] == 3, np.nan, P)
+
+
+def shadowed(membership: Any) -> Shadows:
+    return Shadows(np.zeros(membership.shape), membership)
 
 
 @each_case(
@@ -327,22 +317,14 @@ NAN = np.where(np.arange(20)[:, None] == 3, np.nan, P)
         (lambda: audit_model(P[:4], P, Y[:4], Y), MaceError, "members", None, "at least 8"),
         (lambda: audit_model(P, P, Y, Y, max_advantage=2.0), OptionError, "max_advantage", None, "from -1 to 1"),
         (lambda: audit_model(P, P, Y, Y, groups=["a"] * 40), InputError, "groups", None, "two arrays"),
-        (
-            lambda: audit_model(P, P, Y, Y, shadows=Shadows(np.zeros((2, 20)), np.zeros((2, 20), np.bool_))),
-            DimensionMismatch, "shadows", None, "signals of 20 records, need 40",
-        ),
-        (
-            lambda: audit_model(P, P, Y, Y, shadows=Shadows(np.zeros((2, 40)), np.full((2, 40), 0.5))),
-            InputError, "membership", None, "True or False",
-        ),
-        (
-            lambda: audit_model(P, P, Y, Y, shadows=Shadows(np.zeros((2, 40)), np.ones((2, 40), np.bool_))),
-            InputError, "membership", None, "0 of 20 members have a shadow that was trained without them",
-        ),
-        (
-            lambda: audit_model(Y, Y, Y, Y, outputs="labels", shadows=Shadows(np.zeros((2, 40)), np.zeros((2, 40)))),
-            OptionError, "shadows", None, "labels alone",
-        ),
+        (lambda: audit_model(P, P, Y, Y, shadows=shadowed(np.zeros((2, 20), np.bool_))), DimensionMismatch, "shadows",
+         None, "signals of 20 records, need 40"),
+        (lambda: audit_model(P, P, Y, Y, shadows=shadowed(np.full((2, 40), 0.5))), InputError, "membership", None,
+         "True or False"),
+        (lambda: audit_model(P, P, Y, Y, shadows=shadowed(np.ones((2, 40), np.bool_))), InputError, "membership", None,
+         "0 of 20 members have a shadow that was trained without them"),
+        (lambda: audit_model(Y, Y, Y, Y, outputs="labels", shadows=shadowed(np.zeros((2, 40)))), OptionError, "shadows",
+         None, "labels alone"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_named_with_its_side(ask, error, field, index, words) -> None:
@@ -351,13 +333,6 @@ def test_what_is_wrong_is_named_with_its_side(ask, error, field, index, words) -
 
     assert (raised.value.field, raised.value.index) == (field, index)
     assert words in raised.value.message
-
-
-def test_equal_sides_are_no_leak() -> None:
-    audit = audit_model(P, P, Y, Y, max_advantage=0.1)
-
-    assert audit.comparison.maximum.lower == 0.0
-    assert isinstance(audit.scores["loss"], Scores)
 
 
 @each_case("outputs", ["probabilities", "logits", "labels", "predictions"])
@@ -386,32 +361,28 @@ def test_sides_the_wrong_way_round_are_asked_about(outputs) -> None:
 
 def test_sides_of_one_kind_are_not_asked_about() -> None:
     """One in 10,000 by chance: of 100 audits without a leak none."""
-    warned = []
     for seed in range(100):
         rng = np.random.default_rng([32, seed])
         labels = rng.integers(0, 2, (2, 60))
         audit = audit_model(*(labels ^ (rng.random((2, 60)) < 0.2)), *labels, outputs="labels")
-        warned.append("members_do_worse" in {each.code for each in audit.cautions})
-
-    assert sum(warned) == 0
+        assert "members_do_worse" not in {each.code for each in audit.cautions}
 
 
 def test_rows_that_shadows_lack_are_left_out_of_every_query_and_counted() -> None:
     """The same as an audit without these rows; shadows are kept whole for the next model of the same rows."""
     *answers, stock = signals_of(5, 8, 1.0)
-    labels, groups = [np.ones(300, int)] * 2, [np.repeat(["a", "b"], 150)] * 2
+    groups = [np.repeat(["a", "b"], 150)] * 2
     membership = stock.membership.copy()
     membership[:, [3, 7, 420]] = True
     membership[:, 500] = False
     lacking, keep = Shadows(stock.signals, membership), np.isin(np.arange(600), [3, 7, 420, 500], invert=True)
-    options: dict[str, Any] = {"outputs": "logits", "max_advantage": 0.1}
 
     def kept(sides: list[np.ndarray]) -> list[np.ndarray]:
         return [side[part] for side, part in zip(sides, (keep[:300], keep[300:]), strict=True)]
 
-    audit = audit_model(*answers, *labels, shadows=lacking, groups=tuple(groups), **options)
+    audit = of_signals(*answers, shadows=lacking, groups=tuple(groups), max_advantage=0.1)
     rest = Shadows(stock.signals[:, keep], membership[:, keep])
-    without = audit_model(*kept(answers), *kept(labels), shadows=rest, groups=tuple(kept(groups)), **options)
+    without = of_signals(*kept(answers), shadows=rest, groups=tuple(kept(groups)), max_advantage=0.1)
 
     (said,) = (each.message for each in audit.cautions if each.code == "records_left_out")
     assert said.startswith("4 of 600 records left out: ")
@@ -420,7 +391,7 @@ def test_rows_that_shadows_lack_are_left_out_of_every_query_and_counted() -> Non
     assert audit.shadows is lacking
 
 
-@pytest.mark.parametrize("sides", [(300, 100), (100, 300)])
+@each_case("sides", [(300, 100), (100, 300)])
 def test_shadows_of_one_side_alone_leave_nobody_out(sides) -> None:
     """No shadow was trained on members: these are no records to leave out, and what is offline is asked."""
     member = np.repeat([True, False], sides)

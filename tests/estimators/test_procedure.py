@@ -9,9 +9,9 @@ from scipy.integrate import quad
 from scipy.stats import binom, norm, t
 
 from estimators import Decision, Scores, advantage
-from estimators.errors import MaceError, OutOfRange, TooFewRecords
+from estimators.errors import MaceError, OutOfRange
 from estimators.plan import expected_design_effect, plan_verdict, plan_width
-from estimators.procedure import plan_models, procedure_advantage
+from estimators.procedure import plan_models, planning, procedure_advantage
 from estimators.procedure.limits import Trainings
 from estimators.procedure.trainings import seeds_of
 from tests.cases import each_case
@@ -38,39 +38,30 @@ def models(
     return Scores.of(members, nonmembers), label if names is None else np.asarray(names)[label]
 
 
-# --- limits -----------------------------------------------------------------------------------------------------
+SKEWED = np.array([0.1, 0.11, 0.12, 0.13, 0.14, 0.5])
 
 
-def test_without_skewness_the_mean_has_students_interval() -> None:
-    values = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
-    low, high = trainings(values).mean(ALPHA)
-
-    assert (low, high) == pytest.approx(
-        t.interval(0.95, 5, np.mean(values), np.std(values, ddof=1) / np.sqrt(6))
-    )
+def students(values: Any) -> Any:
+    return t.interval(0.95, 5, np.mean(values), np.std(values, ddof=1) / np.sqrt(6))
 
 
 def test_skewness_widens_the_side_of_the_tail_and_no_side_is_narrower_than_students() -> None:
-    values = [0.1, 0.11, 0.12, 0.13, 0.14, 0.5]
-    students = t.interval(0.95, 5, np.mean(values), np.std(values, ddof=1) / np.sqrt(6))
-    low, high = trainings(values).mean(ALPHA)
-    mirrored = trainings([1.0 - value for value in values]).mean(ALPHA)
+    even = np.linspace(0.1, 0.6, 6)
+    low, high = trainings(SKEWED).mean(ALPHA)
 
-    assert low == pytest.approx(students[0])
-    assert high > students[1] + 0.1
-    assert mirrored == pytest.approx((1.0 - high, 1.0 - low))
+    assert trainings(even).mean(ALPHA) == pytest.approx(students(even))
+    assert low == pytest.approx(students(SKEWED)[0])
+    assert high > students(SKEWED)[1] + 0.1
+    assert trainings(1.0 - SKEWED).mean(ALPHA) == pytest.approx((1.0 - high, 1.0 - low))
 
 
 def test_halls_interval_undoes_his_polynomial() -> None:
     """Hall (1992), J. R. Statist. Soc. B 54, 221: g(T) = T + gT^2/3 + g^2 T^3/27 + g/6, g the skewness over root n."""
-    values = np.array([0.1, 0.11, 0.12, 0.13, 0.14, 0.5])
-    error = values.std(ddof=1) / np.sqrt(6)
-    third = 6 / (5 * 4) * ((values - values.mean()) ** 3).sum() / values.std(ddof=1) ** 3
-    g = third / np.sqrt(6)
+    mean, deviation = SKEWED.mean(), SKEWED.std(ddof=1)
+    g = 6 / (5 * 4) * ((SKEWED - mean) ** 3).sum() / deviation**3 / np.sqrt(6)
 
-    high = trainings(values).mean(ALPHA)[1]
+    statistic = (mean - trainings(SKEWED).mean(ALPHA)[1]) / (deviation / np.sqrt(6))
 
-    statistic = (values.mean() - high) / error
     moved = statistic + g * statistic**2 / 3 + g**2 * statistic**3 / 27 + g / 6
     assert moved == pytest.approx(t.ppf(ALPHA, 5))
 
@@ -84,37 +75,32 @@ def test_models_that_do_not_differ_have_the_exact_limit_of_all_their_records() -
 
 
 def test_the_limits_that_hold_however_models_vary_do_so_for_two_values_by_enumeration() -> None:
-    for number, low, high, share in product((4, 6), (0.0, 0.3), (0.6, 1.0), (0.1, 0.5, 0.9)):
-        truth, above, below = low + share * (high - low), 0.0, 0.0
-        for hits in range(number + 1):
-            ends = trainings([high] * hits + [low] * (number - hits)).whatever_they_do(ALPHA)
-            chance = binom.pmf(hits, number, share)
-            above, below = above + chance * (ends[0] > truth), below + chance * (ends[1] < truth)
-        assert max(above, below) <= ALPHA
+    for number, low, high in product((4, 6), (0.0, 0.3), (0.6, 1.0)):
+        hits = np.arange(number + 1)
+        seen = ([high] * each + [low] * (number - each) for each in hits)
+        lower, upper = np.transpose([trainings(values).whatever_they_do(ALPHA) for values in seen])
+        for share in (0.1, 0.5, 0.9):
+            chance, truth = binom.pmf(hits, number, share), low + share * (high - low)
+            assert max(chance @ (lower > truth), chance @ (upper < truth)) <= ALPHA
 
 
 def test_students_limits_miss_as_often_as_they_say_and_the_next_model_lies_within_its_own() -> None:
     rng = np.random.default_rng(0)
     for number in (4, 16, 39, 64):
         outside = np.zeros(4)
-        for _ in range(800):
-            values = rng.normal(0.3, 0.1, number)
-            coming = rng.normal(0.3, 0.1)
-            seen = trainings(values)
+        for _ in range(400):
+            seen, coming = trainings(rng.normal(0.3, 0.1, number)), rng.normal(0.3, 0.1)
             (low, high), (least, most) = seen.mean(ALPHA), seen.next_one(ALPHA)
             outside += low > 0.3, high < 0.3, least > coming, most < coming
-        assert (outside <= most_misses(800)).all(), (number, outside)
+        assert (outside <= most_misses(400)).all(), (number, outside)
 
 
-def test_from_39_models_the_next_one_is_beyond_their_range_as_seldom_as_it_should_be_whatever_their_law() -> (
-    None
-):
-    rng = np.random.default_rng(1)
-    outside = 0
+def test_from_39_models_the_next_one_is_seldom_beyond_their_range_whatever_their_law() -> None:
+    rng, outside = np.random.default_rng(1), 0
     for _ in range(800):
-        values = rng.random(40) < 0.04  # rare, and far from normal
-        least, most = trainings(values[:39] * 0.9).next_one(ALPHA)
-        outside += not least <= values[39] * 0.9 <= most
+        values = 0.9 * (rng.random(40) < 0.04)  # rare, and far from normal
+        least, most = trainings(values[:39]).next_one(ALPHA)
+        outside += not least <= values[39] <= most
 
     assert outside <= most_misses(800, 0.04 * 0.96**39 + 0.001)
 
@@ -123,16 +109,13 @@ def test_the_share_that_records_cannot_remove_is_right_on_average_and_within_its
     rng = np.random.default_rng(2)
     for number, between, noise in ((5, 0.04, 0.01), (12, 0.02, 0.02), (40, 0.005, 0.02)):
         truth, uncut, inside = between / (between + noise), [], np.zeros(2)
-        for _ in range(1500):
+        for _ in range(800):
             seen = trainings(rng.normal(0.3, np.sqrt(between + noise), number), noise=noise)
             uncut.append(1.0 - noise * (number - 3) / (number - 1) / seen.variance)
             (low, high), (least, most) = seen.share(ALPHA)[1], seen.spread(ALPHA)[1]
             inside += low <= truth <= high, least <= np.sqrt(between) <= most
-        assert np.mean(uncut) == pytest.approx(truth, abs=4 * np.std(uncut) / np.sqrt(1500))
-        assert (1500 - inside <= most_misses(1500, 0.05)).all()
-
-
-# --- the answer -------------------------------------------------------------------------------------------------
+        assert np.mean(uncut) == pytest.approx(truth, abs=4 * np.std(uncut) / np.sqrt(800))
+        assert (800 - inside <= most_misses(800, 0.05)).all()
 
 
 def test_each_model_has_the_answer_of_its_own_records_whatever_the_labels_and_the_order() -> None:
@@ -160,15 +143,15 @@ def test_the_mean_covers_where_one_models_interval_does_not() -> None:
     own = 2.0 * norm.ppf(0.8)
     truth = quad(lambda z: abs(2 * norm.cdf(own * (1 + 0.5 * z) / 2) - 1) * norm.pdf(z), -8, 8)[0]
     covered = alone = coming = 0
-    for run in range(30):
+    for run in range(20):
         shifts = own * (1.0 + 0.5 * rng.normal(size=9))
         result = procedure_advantage(*models(shifts[:8], 250, run), seed=run)
         covered += truth in result.estimate.interval
         alone += truth in result.models[0].estimate.interval
         coming += abs(2 * norm.cdf(shifts[8] / 2) - 1) in result.next_model
 
-    assert 30 - min(covered, coming) <= most_misses(30, 0.05)
-    assert alone <= 18
+    assert 20 - min(covered, coming) <= most_misses(20, 0.05)
+    assert alone <= 12
 
 
 def test_the_sentence_says_whose_advantage_it_is_and_what_records_cannot_do() -> None:
@@ -190,15 +173,27 @@ def test_a_rare_prior_starts_at_its_baseline() -> None:
     assert "already gives 0.800" in result.sentence
 
 
-def test_an_accepted_verdict_says_how_many_models_or_records_would_settle_it() -> None:
+def test_a_verdict_rests_on_what_is_proven_unless_the_simulated_is_accepted_and_says_what_would_settle_it() -> (
+    None
+):
     result = procedure_advantage(*models([0.4, 0.5, 0.6, 0.7, 0.5, 0.6, 0.8, 0.3], 400))
-    low, high = result.estimate.lower, result.estimate.upper
+    proven, simulated = result.any_variation, result.estimate
 
-    for threshold, expected in ((high + 0.01, Decision.PASS), (low - 0.01, Decision.FAIL)):
-        verdict = result.verdict(threshold, accept_simulated=True)
+    assert proven.lower < simulated.lower < simulated.upper < proven.upper
+    for threshold, expected in (
+        (simulated.upper + 0.01, Decision.PASS),
+        (simulated.lower - 0.01, Decision.FAIL),
+    ):
+        verdict, careful = (result.verdict(threshold, accept_simulated=each) for each in (True, False))
         assert verdict.decision is expected
         assert "the limits that hold however they vary" in verdict.reason
-    near = result.verdict(low + 0.02, accept_simulated=True)
+        assert careful.decision is Decision.INCONCLUSIVE
+        assert "accept_simulated lets it decide" in careful.reason
+        assert careful.records_needed is None
+    sure, accepted = (result.verdict(proven.upper + 0.01, accept_simulated=each) for each in (False, True))
+    assert sure.decision is Decision.PASS
+    assert "simulated" not in sure.reason + accepted.reason
+    near = result.verdict(simulated.lower + 0.02, accept_simulated=True)
     assert near.decision is Decision.INCONCLUSIVE
     assert near.models_needed > 8
     assert near.records_needed % 6400 == 0
@@ -210,44 +205,24 @@ def test_an_accepted_verdict_says_how_many_models_or_records_would_settle_it() -
         result.verdict(2.0)
 
 
-def test_a_verdict_rests_on_what_is_proven_unless_the_simulated_is_accepted() -> None:
-    result = procedure_advantage(*models([0.4, 0.5, 0.6, 0.7, 0.5, 0.6, 0.8, 0.3], 400))
-    proven, simulated = result.any_variation, result.estimate
-
-    assert proven.lower < simulated.lower < simulated.upper < proven.upper
-    for threshold in (simulated.upper + 0.01, simulated.lower - 0.01):
-        careful = result.verdict(threshold)
-        assert careful.decision is Decision.INCONCLUSIVE
-        assert "accept_simulated lets it decide" in careful.reason
-        assert careful.records_needed is None
-    sure = result.verdict(proven.upper + 0.01)
-    assert sure.decision is Decision.PASS
-    assert "simulated" not in sure.reason
-    assert "simulated" not in result.verdict(proven.upper + 0.01, accept_simulated=True).reason
-
-
 def test_so_many_models_that_show_the_same_settle_it_by_what_is_proven() -> None:
-    values = [0.1, 0.11, 0.12, 0.13, 0.14, 0.5]
-    seen = trainings(values, noise=1e-4)
+    seen = trainings(SKEWED, noise=1e-4)
     for threshold in (0.05, 0.3):
         number = seen.models_for_any_variation(threshold, ALPHA, 10**4)
         assert number > 6
-        ends = [
-            trainings([values[i] for i in np.arange(times) % 6], noise=1e-4).whatever_they_do(ALPHA)
-            for times in (number - number % 6 - 6, number - number % 6 + 6)
-        ]
-        is_open = [lower <= threshold < upper for lower, upper in ends]
-        assert is_open == [True, False]
-    assert seen.models_for_any_variation(float(np.mean(values)), ALPHA, 10**4) is None
+        fewer, more = (trainings(np.tile(SKEWED, number // 6 + each), noise=1e-4) for each in (-1, 1))
+        ends = [each.whatever_they_do(ALPHA) for each in (fewer, more)]
+        assert [lower <= threshold < upper for lower, upper in ends] == [True, False]
+    assert seen.models_for_any_variation(float(SKEWED.mean()), ALPHA, 10**4) is None
 
 
 def test_what_would_settle_it_is_more_than_there_is() -> None:
-    values = [0.1, 0.11, 0.12, 0.13, 0.14, 0.5]  # Hall's end is above 0.5, Student's below
-    seen = trainings(values, noise=1e-4)
+    """Hall's end is above 0.5, Student's below."""
+    seen = trainings(SKEWED, noise=1e-4)
 
     assert seen.mean(ALPHA)[1] > 0.45
-    assert seen.models_for(0.45, float(np.mean(values)), ALPHA, 10**4) == 7
-    assert seen.times_for(0.45, float(np.mean(values)), ALPHA, 10**4) == 2
+    assert seen.models_for(0.45, float(SKEWED.mean()), ALPHA, 10**4) == 7
+    assert seen.times_for(0.45, float(SKEWED.mean()), ALPHA, 10**4) == 2
 
 
 def test_where_models_alone_vary_too_much_more_records_are_not_offered() -> None:
@@ -260,39 +235,27 @@ def test_where_models_alone_vary_too_much_more_records_are_not_offered() -> None
     assert half[1] <= np.mean(values) - 0.2 < half[0]
 
 
+NUMBERS, VECTORS = (Scores.of(*np.random.default_rng(0).normal(size=(2, 32, *more))) for more in ((), (2,)))
+
+
 @each_case(
-    "labels, message",
+    "data, labels, field, message",
     [
-        (["a"] * 64, "model: all rows are of one model, 'a': nothing is known of another training"),
-        ((["a", "b", "c"] * 22)[:64], "model: got 3 models, need at least 4"),
-        (
-            ["a", "b", "c", "d"] * 8 + ["a", "b", "c", "e"] * 8,
-            r"model: 1 of 5 models \('e'\) has fewer than 8 member rows; every model needs members and nonmembers",
-        ),
-        (["a", "b", "c", "d"] * 8, "model: got 32 labels for 64 rows"),
-        (["a", "b", "c", ""] * 16, "model: row 3 has no label"),
+        (NUMBERS, ["a"] * 64, "model", "model: all rows are of one model, 'a': nothing is known of another training"),
+        (NUMBERS, (["a", "b", "c"] * 22)[:64], "model", "model: got 3 models, need at least 4"),
+        (NUMBERS, [*"abcd"] * 8 + [*"abce"] * 8, "model",
+         r"model: 1 of 5 models \('e'\) has fewer than 8 member rows; every model needs members and nonmembers"),
+        (NUMBERS, [*"abcd"] * 8, "model", "model: got 32 labels for 64 rows"),
+        (NUMBERS, ["a", "b", "c", ""] * 16, "model", "model: row 3 has no label"),
+        (NUMBERS, np.tile(np.arange(32), 2), "model",
+         r"32 of 32 models \(0, 1, 2, \.\.\.\) have fewer than 8 member rows"),
+        (VECTORS, np.tile(np.arange(4), 16), "members", "need one number a record"),
     ],
-)
-def test_what_cannot_be_told_apart_is_refused_by_one_sentence(labels, message) -> None:
-    rng = np.random.default_rng(0)
-
+)  # fmt: skip
+def test_what_cannot_be_told_apart_is_refused_by_one_sentence(data, labels, field, message) -> None:
     with pytest.raises(MaceError, match=message) as error:
-        procedure_advantage(Scores.of(*rng.normal(size=(2, 32))), labels)
-    assert error.value.field == "model"
-
-
-def test_a_label_for_each_row_and_vectors_are_refused() -> None:
-    rng = np.random.default_rng(0)
-
-    with pytest.raises(
-        TooFewRecords, match=r"32 of 32 models \(0, 1, 2, \.\.\.\) have fewer than 8 member rows"
-    ):
-        procedure_advantage(Scores.of(*rng.normal(size=(2, 32))), np.tile(np.arange(32), 2))
-    with pytest.raises(MaceError, match="need one number a record"):
-        procedure_advantage(Scores.of(*rng.normal(size=(2, 32, 2))), np.tile(np.arange(4), 16))
-
-
-# --- plans ------------------------------------------------------------------------------------------------------
+        procedure_advantage(data, labels)
+    assert error.value.field == field
 
 
 @pytest.mark.slow
@@ -300,16 +263,17 @@ def test_the_planned_models_settle_the_verdict() -> None:
     plan = plan_models(expected=0.25, max_advantage=0.1, spread=0.05, records=400)
     rng = np.random.default_rng(5)
     settled = 0
-    for run in range(20):
+    for run in range(12):
         leaks = np.clip(rng.normal(0.25, 0.05, plan.models), 0.0, 0.99)
         result = procedure_advantage(*models(2.0 * norm.ppf((1.0 + leaks) / 2.0), 200, run), seed=run)
         settled += result.verdict(0.1, accept_simulated=True).decision is not Decision.INCONCLUSIVE
 
-    assert 20 - settled <= most_misses(20, 0.2)
+    assert 12 - settled <= most_misses(12, 0.2)
     assert f"about {plan.models} models" in plan.sentence
 
 
-def test_more_spread_takes_more_models_and_what_cannot_be_is_refused() -> None:
+def test_more_spread_takes_more_models_and_what_cannot_be_is_refused(monkeypatch) -> None:
+    monkeypatch.setattr(planning, "RUNS", 150)  # of each number of models that is tried
     steady, varied = (plan_models(0.2, 0.1, spread, 600).models for spread in (0.0, 0.1))
     assert steady < varied
     assert plan_models(0.2, 0.2, 0.05, 600).models is None
@@ -334,9 +298,7 @@ def test_clusters_take_as_many_times_the_records_as_their_design_effect_says() -
 
 def test_the_expected_design_effect_is_that_of_guesses_at_the_median() -> None:
     likeness = 0.6
-    both = quad(lambda x: norm.pdf(x) * norm.cdf(likeness * x / np.sqrt(1 - likeness**2)), 0, 40)[
-        0
-    ]  # P(X > 0, Y > 0)
+    both = 1 / 4 + np.arcsin(likeness) / (2 * np.pi)  # P(X > 0, Y > 0): Sheppard (1899)
 
     assert expected_design_effect(11, likeness) == pytest.approx(1 + 10 * (4 * both - 1))
     assert expected_design_effect(7, 0.0) == 1.0

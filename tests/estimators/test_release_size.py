@@ -7,14 +7,12 @@ import numpy as np
 import pytest
 from scipy.stats import ks_2samp
 
-from estimators import Scores, advantage, release_size
+from estimators import Decision, Scores, advantage, one_per_unit, release_size
 from estimators.errors import InputError, NotFinite, OptionError, OutOfRange, TooFewRecords, UnknownName
 from estimators.limits.excess import excess_lower
-from estimators.plan import Decision
 from estimators.queries import encode, synthetic_scores
 from estimators.queries.nested import nested_scores
 from estimators.release_size import ReleaseSize, default_sizes
-from estimators.sample.scores import one_per_unit
 from tests.cases import each_case
 from tests.estimators.queries.test_synthetic import part, people, stacked
 from tests.estimators.test_synthetic import drawn, with_copies
@@ -42,9 +40,6 @@ def codes(answer: ReleaseSize) -> list[str]:
     return [caution.code for caution in answer.cautions]
 
 
-# --- by hand ----------------------------------------------------------------------------------------------------
-
-
 def test_each_size_is_an_audit_of_the_first_rows_of_one_random_order() -> None:
     tables, sizes = drawn(0, 200), [20, 90, 200]
     answer = release_size(*tables, sizes=sizes, max_advantage=0.3, seed=4)
@@ -54,8 +49,10 @@ def test_each_size_is_an_audit_of_the_first_rows_of_one_random_order() -> None:
     for step, size, copies in zip(answer.series.steps, sizes, answer.copies, strict=True):
         first = whole.synthetic.part(answer.order[:size])
         alone = synthetic_scores(replace(whole, synthetic=first))
-        pairs = zip(alone.members.values(), alone.nonmembers.values(), strict=True)
-        scores = dict(zip(alone.members, (Scores.of(*pair, "continuous") for pair in pairs), strict=True))
+        scores = {
+            name: Scores.of(side, alone.nonmembers[name], "continuous")
+            for name, side in alone.members.items()
+        }
         own, together, shared = (
             {name: advantage(each, confidence=1 - 0.05 / parts, seed=4) for name, each in scores.items()}
             for parts in (1, 3, 36)
@@ -88,15 +85,11 @@ def test_rows_are_those_that_keep_the_limit() -> None:
     "options, expected, words",
     [
         ({"max_advantage": 0.25}, "p", "all 600 released rows keep the advantage at or below 0.25"),
-        (
-            {"max_advantage": 0.01},
-            "i",
-            "Not enough data: not even the smallest size is shown with 97.5% confidence (one end of a 95% interval) "
-            "to keep 0.01",
-        ),
+        ({"max_advantage": 0.01}, "i", "Not enough data: not even the smallest size is shown with 97.5% confidence "
+         "(one end of a 95% interval) to keep 0.01"),
         ({}, "-", "All 600 released rows give an attacker an advantage between 0.000 and"),
     ],
-)
+)  # fmt: skip
 def test_a_release_without_a_leak(options, expected, words) -> None:
     train, holdout, released, _ = drawn(2, 600)
     answer = release_size(train, holdout, released, queries=NEAR, **options)
@@ -123,18 +116,13 @@ def test_an_advantage_that_falls_again_does_not_let_a_larger_size_through() -> N
     train, holdout = points(rng, 400), points(rng, 400)
     both = {name: np.concatenate([train[name], holdout[name]]) for name in train}
     order = np.random.default_rng(0).permutation(800)  # the order that will be drawn
-    released = part(both, np.argsort(order))
-    answer = release_size(
-        train, holdout, released, sizes=[400, 800], max_advantage=0.3, queries=["closeness"], seed=0
-    )
+    tables = train, holdout, part(both, np.argsort(order))
+    answer = release_size(*tables, sizes=[400, 800], max_advantage=0.3, queries=["closeness"], seed=0)
 
     np.testing.assert_array_equal(order, answer.order)
     assert decisions(answer) == "fi"
     assert answer.series.steps[1].decisive_upper < 0.2
     assert answer.largest is None
-
-
-# --- beside a size that keeps the limit ---------------------------------------------------------------------------
 
 
 def test_copies_and_exposed_members_are_said_beside_a_size_that_keeps_the_limit() -> None:
@@ -143,15 +131,13 @@ def test_copies_and_exposed_members_are_said_beside_a_size_that_keeps_the_limit(
     answer = release_size(train, holdout, leaky, max_advantage=0.2, queries=NEAR, accept_copies=True)
     unlimited = release_size(train, holdout, leaky, queries=NEAR)
 
-    assert answer.largest == 800
+    assert (answer.largest, answer.copies[-1].members) == (800, 24)
     assert codes(answer)[:2] == ["rare_exposure", "copies_accepted"]
     assert "of the first 800 released rows: 24 of 800 training rows" in answer.cautions[1].message
     assert codes(unlimited)[:2] == ["rare_exposure", "copies_released"]
     assert (answer.copies_judged, unlimited.copies_judged) == ("accepted", None)
-    assert [each.members for each in answer.copies][-1] == 24
     assert "no_reference" not in codes(answer)
-    clean = release_size(train, holdout, released, max_advantage=0.2)
-    assert codes(clean) == ["no_reference"]
+    assert codes(release_size(train, holdout, released, max_advantage=0.2)) == ["no_reference"]
 
 
 def test_one_row_of_each_person_is_asked_about() -> None:
@@ -171,9 +157,6 @@ def test_what_looks_wrong_with_the_tables_is_said() -> None:
     assert "shared_rows" in codes(release_size(train, mixed, released, sizes=[300], queries=NEAR))
     with pytest.raises(InputError, match="the table of nonmembers is that of members, row for row"):
         release_size(train, train, released, sizes=[300], queries=NEAR)
-
-
-# --- sizes and tables -------------------------------------------------------------------------------------------
 
 
 def test_sizes_grow_by_about_two_up_to_all_rows() -> None:
@@ -254,9 +237,8 @@ def test_equal_released_rows_give_the_same_at_every_size() -> None:
 def test_the_same_seed_draws_the_same_rows_and_sizes_are_a_set() -> None:
     train, holdout, released, _ = drawn(12, 100)
     sizes = np.array([90, 20, 90, 50])
-    one, again, other = (
-        release_size(train, holdout, released, sizes=sizes, queries=["closeness"], seed=s) for s in (6, 6, 7)
-    )
+    options: dict[str, Any] = {"sizes": sizes, "queries": ["closeness"]}
+    one, again, other = (release_size(train, holdout, released, seed=each, **options) for each in (6, 6, 7))
 
     assert [step.label for step in one.series.steps] == [20, 50, 90]
     np.testing.assert_array_equal(one.order, again.order)
@@ -264,18 +246,15 @@ def test_the_same_seed_draws_the_same_rows_and_sizes_are_a_set() -> None:
     assert (one.order != other.order).any()
 
 
-# --- how often it errs ------------------------------------------------------------------------------------------
-
-
 @pytest.mark.slow
 def test_a_size_that_breaks_the_limit_is_seldom_named() -> None:
     """Audits of samples of a training set, whose truth all of its rows and many others say."""
     rng = np.random.default_rng(13)
-    train, others = points(rng, 3000), points(rng, 30000)
-    released = blurred(rng, train, 3000, 0.001)
-    sizes, query, runs = [20, 1000, 3000], ["closeness"], 30
+    train, others = points(rng, 2000), points(rng, 15000)
+    released = blurred(rng, train, 2000, 0.001)
+    sizes, query, runs = [15, 700, 2000], ["closeness"], 20
     whole = encode(train, others, released)
-    whole = replace(whole, synthetic=whole.synthetic.part(np.random.default_rng(0).permutation(3000)))
+    whole = replace(whole, synthetic=whole.synthetic.part(np.random.default_rng(0).permutation(2000)))
     truths = [
         float(ks_2samp(scores.members["closeness"], scores.nonmembers["closeness"]).statistic)
         for scores in nested_scores(whole, sizes, query)
@@ -284,11 +263,9 @@ def test_a_size_that_breaks_the_limit_is_seldom_named() -> None:
     wrong = passes = 0
     for run in range(runs):
         rng = np.random.default_rng([14, run])
-        members, nonmembers = (
-            part(table, rng.choice(len(table["x"]), 300, replace=False)) for table in (train, others)
-        )
-        answer = release_size(members, nonmembers, released, sizes=sizes, queries=query, max_advantage=limit)
-        wrong += (answer.largest or 0) > 20
+        sides = [part(table, rng.choice(len(table["x"]), 300, replace=False)) for table in (train, others)]
+        answer = release_size(*sides, released, sizes=sizes, queries=query, max_advantage=limit)
+        wrong += (answer.largest or 0) > 15
         passes += answer.series.steps[0].decision is Decision.PASS
 
     assert truths[0] < 0.03 < 0.2 < truths[1] < truths[2]
@@ -298,57 +275,40 @@ def test_a_size_that_breaks_the_limit_is_seldom_named() -> None:
 
 def test_a_size_keeps_every_limit_and_the_first_that_breaks_one_ends_the_walk() -> None:
     rng = np.random.default_rng(0)
-    people = lambda n: {"age": rng.normal(45, 12, n), "income": rng.normal(3, 1, n)}  # noqa: E731
-    train, holdout, drawn = people(1000), people(1000), people(2000)
-    copied = {name: np.r_[column[:1800], train[name][:200]] for name, column in drawn.items()}
-    options: dict[str, Any] = {"sizes": [20, 200, 2000], "queries": ["closeness", "exact_copy"]}
-    alone = release_size(train, holdout, copied, max_advantage=0.3, accept_copies=True, **options)
-    both = release_size(train, holdout, copied, max_advantage=0.3, max_copies_over_holdout=5, **options)
-    exposed = release_size(train, holdout, copied, max_exposed=0.03, **options)
+    train, holdout, drawn = points(rng, 1000), points(rng, 1000), points(rng, 2000)
+    tables = train, holdout, {name: np.r_[column[:1800], train[name][:200]] for name, column in drawn.items()}
+    options: dict[str, Any] = {"sizes": [20, 200, 2000], "queries": NEAR}
+    alone = release_size(*tables, max_advantage=0.3, accept_copies=True, **options)
+    both = release_size(*tables, max_advantage=0.3, max_copies_over_holdout=5, **options)
+    exposed = release_size(*tables, max_exposed=0.03, **options)
 
-    assert alone.largest == 2000
-    assert alone.limits == ((), (), ())
+    assert (alone.largest, alone.limits) == (2000, ((), (), ()))
     copies = [each.members for each in both.copies]
     assert copies[0] <= 5 < copies[1] < copies[2] == 200
-    assert both.largest == 20
-    assert [step.decision for step in both.series.steps] == [Decision.PASS, Decision.FAIL, Decision.FAIL]
-    assert (
-        "keep the advantage at or below 0.3 and the number of rows that are copied beyond chance at or below 5"
-        in both.sentence
-    )
-    assert [step.decision for step in exposed.series.steps][-1] is Decision.FAIL
+    assert (both.largest, decisions(both)) == (20, "pff")
+    said = "keep the advantage at or below 0.3 and the number of rows that are copied beyond chance at or below 5"
+    assert said in both.sentence
+    assert (exposed.largest, decisions(exposed)[-1]) == (20, "f")
     assert exposed.limits[-1][0].estimate.lower > 0.03
-    assert exposed.largest == 20
 
 
 def test_after_a_size_that_is_not_shown_to_keep_a_limit_none_passes() -> None:
-    rng = np.random.default_rng(1)
-    people = lambda n: {"age": rng.normal(45, 12, n), "income": rng.normal(3, 1, n)}  # noqa: E731
-    train, holdout, drawn = people(300), people(300), people(600)
-    answer = release_size(
-        train,
-        holdout,
-        drawn,
-        sizes=[10, 600],
-        max_exposed=0.001,
-        max_copies_over_holdout=0,
-        queries=["closeness"],
-    )
+    tables, limits = drawn(1, 300)[:3], {"max_exposed": 0.001, "max_copies_over_holdout": 0}
+    answer = release_size(*tables, sizes=[10, 300], queries=["closeness"], **limits)
 
-    assert [step.decision for step in answer.series.steps] == 2 * [Decision.INCONCLUSIVE]
-    assert answer.largest is None
-    assert len(answer.rows) == 0
+    assert (decisions(answer), answer.largest, len(answer.rows)) == ("ii", None, 0)
     assert "keep every limit" in answer.sentence
 
 
 def test_copies_that_nobody_limited_turn_a_pass_into_a_fail_and_nothing_else() -> None:
     train, holdout, released, _ = drawn(5, 800)
     leaky = with_copies(released, train, 24)
-    options: dict[str, Any] = {"sizes": [20, 200, 800], "queries": NEAR}
-    accepted = release_size(train, holdout, leaky, max_advantage=0.2, accept_copies=True, **options)
-    unasked = release_size(train, holdout, leaky, max_advantage=0.2, **options)
-    clean = release_size(train, holdout, released, max_advantage=0.2, **options)
-    lifted = release_size(train, holdout, released, max_advantage=0.2, accept_copies=True, **options)
+    options: dict[str, Any] = {"sizes": [20, 200, 800], "queries": NEAR, "max_advantage": 0.2}
+    accepted, unasked, lifted, clean = (
+        release_size(train, holdout, each, accept_copies=accept, **options)
+        for each in (leaky, released)
+        for accept in (True, False)
+    )
 
     assert (decisions(accepted), decisions(unasked)) == ("ppp", "ppf")
     shown = excess_lower(24, 800, 0, 800, 0.0025 / 3)
@@ -358,24 +318,17 @@ def test_copies_that_nobody_limited_turn_a_pass_into_a_fail_and_nothing_else() -
     assert unasked.largest == 200
     assert "copied beyond what chance explains, above 0" in unasked.sentence
     assert clean.series == lifted.series
-    everything = release_size(train, holdout, train, max_advantage=0.9, sizes=[100, 800], queries=NEAR)
+    everything = release_size(train, holdout, train, **options | {"max_advantage": 0.9, "sizes": [100, 800]})
     assert decisions(everything) == "ff"
     assert "even the smallest exceeds a limit" in everything.sentence
 
 
 def test_near_copies_are_limited_size_by_size() -> None:
     train, holdout, released, _ = drawn(6, 400)
-    blurred = {name: np.asarray(train[name][:60]) for name in train}
-    blurred["height"] = blurred["height"] + 0.01
-    near = stacked(blurred, part(released, slice(340)))
-    answer = release_size(
-        train,
-        holdout,
-        near,
-        sizes=[5, 400],
-        max_near_copies_over_holdout=5,
-        queries=["closeness", "kth_closeness"],
-    )
+    close = part(train, slice(60)) | {"height": train["height"][:60] + 0.01}
+    near = stacked(close, part(released, slice(340)))
+    options: dict[str, Any] = {"sizes": [5, 400], "queries": ["closeness", "kth_closeness"]}
+    answer = release_size(train, holdout, near, max_near_copies_over_holdout=5, **options)
 
     assert answer.near_copies[-1].members >= 60 > answer.copies[-1].members
     assert decisions(answer) == "pf"

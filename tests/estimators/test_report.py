@@ -13,6 +13,7 @@ from estimators.paper import EqualWidth, Kernel, algorithm_1, paper_metric
 from estimators.report import coherent
 from estimators.sample.digests import fingerprint
 from estimators.statement import Estimate, at_least, at_most
+from tests.cases import each_case
 from tests.oracles import categories, gaussian_shift, identical, vector_shift
 
 
@@ -35,11 +36,9 @@ def test_continuous_scores_get_every_answer_and_text_has_no_order_and_therefore_
 
 def test_a_vector_is_answered_by_a_learned_score() -> None:
     """Metric, ROC, epsilon, exposure and claim are those of one learned score, on records that did not teach it."""
-    vectors = draw(vector_shift(3, 0.4), 400)
-    options = AssessOptions(
-        target=LearnedTarget((logistic(),)), metric="balanced_accuracy", claimed_epsilon=0.1
-    )
-    answer = assess(vectors, options)
+    learned = LearnedTarget((logistic(),))
+    options = AssessOptions(target=learned, metric="balanced_accuracy", claimed_epsilon=0.1)
+    answer = assess(draw(vector_shift(3, 0.4), 400), options)
 
     assert answer.advantage.leader == "logistic"
     assert answer.learned.learner == "logistic"
@@ -61,26 +60,17 @@ def test_the_paper_s_statistics_of_vectors_are_there_where_a_reading_asks_for_th
 
     assert kernels.paper == algorithm_1(vectors, 0.5, 0.95, Kernel())
     assert slices.paper == algorithm_1(vectors, 0.5, 0.95, EqualWidth(16))
-    assert slices.advantage.resolution == 16  # boxes
-
-
-def test_of_boxes_everything_is_said_of_the_boxes() -> None:
-    vectors = draw(vector_shift(2, 0.4), 200)
-    answer = assess(vectors, AssessOptions(target=CellsTarget(bins=8)))
-
-    assert answer.learned is None
-    assert answer.roc is None
-    assert answer.fine.cells.kind == "boxes"
-    assert answer.metric.interval.lower == pytest.approx((1.0 + answer.advantage.lower) / 2.0)
+    assert slices.advantage.resolution == 16  # boxes, of which everything is said
+    assert slices.learned is slices.roc is None
+    assert slices.fine.cells.kind == "boxes"
+    assert slices.metric.interval.lower == pytest.approx((1.0 + slices.advantage.lower) / 2.0)
 
 
 def test_counts_are_answered_like_scores() -> None:
     answer = assess(Counts.of([50, 30, 20], [10, 40, 50], [0.0, 1.0]), AssessOptions(prior=0.3))
 
-    expected = np.mean(
-        [x > y for x in [0] * 50 + [1] * 30 + [2] * 20 for y in [0] * 10 + [1] * 40 + [2] * 50]
-    ) + (0.5 * (50 * 10 + 30 * 40 + 20 * 50) / 10_000)
-    assert answer.auc.estimate.value == pytest.approx(expected, abs=1e-12)
+    larger, equal = 30 * 10 + 20 * (10 + 40), 50 * 10 + 30 * 40 + 20 * 50
+    assert answer.auc.estimate.value == pytest.approx((larger + equal / 2) / 10_000, abs=1e-12)
 
 
 def test_a_paper_s_interval_that_misses_the_certified_one_is_said_to() -> None:
@@ -95,22 +85,17 @@ def test_a_paper_s_interval_that_misses_the_certified_one_is_said_to() -> None:
     assert not {"paper_contradicts_certified", "bandwidth_from_data"} & {each.code for each in plain.cautions}
 
 
-def test_the_metric_asked_for_is_the_metric_given() -> None:
+def test_the_metric_asked_for_is_the_metric_given_and_the_same_request_has_the_same_answer() -> None:
     scores = draw(gaussian_shift(0.3), 300)
 
     for metric in ("precision", "f_beta", "balanced_accuracy"):
-        assert assess(scores, AssessOptions(metric=metric, prior=0.2)).metric.name == metric
+        answer, again = (assess(scores, AssessOptions(metric=metric, prior=0.2, seed=3)) for _ in range(2))
+        assert answer.metric.name == metric
+        for part in ("advantage", "metric", "epsilon"):
+            assert getattr(answer, part) == getattr(again, part)
     assert assess(scores, AssessOptions(metric=None)).metric is None
     with pytest.raises(MaceError, match="did you mean 'precision'"):
         assess(scores, AssessOptions(metric="precison"))
-
-
-def test_the_same_request_gives_the_same_answer() -> None:
-    first, second = (assess(draw(gaussian_shift(0.3), 500), AssessOptions(seed=3)) for _ in range(2))
-
-    assert first.advantage == second.advantage
-    assert first.metric == second.metric
-    assert first.epsilon == second.epsilon
 
 
 def test_the_fingerprint_is_of_every_score_and_its_side_and_not_of_how_they_were_kept() -> None:
@@ -186,12 +171,8 @@ def test_the_papers_statistic_reads_the_scores_as_asked() -> None:
     assert not by_kernel.cautions  # a bandwidth fixed in advance is what the paper's interval asks for
 
 
-@pytest.mark.parametrize(
-    ("reading", "estimator"), [(None, "histogram"), (Kernel(), "kde"), (EqualWidth(9), "histogram")]
-)
-def test_the_papers_metric_learns_by_the_cells_that_are_there_unless_asked_otherwise(
-    reading, estimator
-) -> None:
+@each_case("reading, estimator", [(None, "histogram"), (Kernel(), "kde"), (EqualWidth(9), "histogram")])
+def test_the_papers_metric_learns_by_the_cells_that_are_there_unless_asked(reading, estimator) -> None:
     scores = Scores.of(*gaussian_shift(0.3).draw(np.random.default_rng(4), 500, 700))
 
     found = assess(scores, AssessOptions(metric="f_beta", prior=0.3, reading=reading, seed=3))
@@ -210,9 +191,8 @@ def test_a_threshold_below_the_baseline_is_said_to_be_exceeded_without_any_leak(
 
 def test_a_pass_warns_first_of_members_whom_no_nonmember_is_like() -> None:
     counts = Counts.of([4950, 50], [5000, 0], edges=[0.0])
-    passed = assess(counts, AssessOptions(max_advantage=0.1))
-    failed = assess(counts, AssessOptions(max_advantage=0.0))
-    open_one = assess(counts)
+    options = (AssessOptions(max_advantage=each) for each in (0.1, 0.0, None))
+    passed, failed, open_one = (assess(counts, each) for each in options)
 
     assert passed.verdict.decision is Decision.PASS
     assert passed.cautions[0].code == open_one.cautions[0].code == "rare_exposure"
@@ -247,10 +227,9 @@ def test_an_upper_end_that_the_roc_curve_contradicts_is_withdrawn() -> None:
 
 
 def test_an_area_that_needs_more_than_the_upper_end_withdraws_it() -> None:
-    answer = assess(draw(gaussian_shift(0.6), 2000))
-    narrow = replace(
-        answer.advantage, estimate=Estimate(0.1, replace(answer.advantage.estimate.interval, upper=0.2))
-    )
+    answer = assess(draw(gaussian_shift(0.6), 1000))
+    interval = replace(answer.advantage.estimate.interval, upper=0.2)
+    narrow = replace(answer.advantage, estimate=Estimate(0.1, interval))
     withdrawn = coherent(narrow, answer.auc, ())
 
     assert withdrawn.upper == 1.0

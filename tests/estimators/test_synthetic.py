@@ -5,12 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from estimators import errors
-from estimators.advantage import advantage
+from estimators import Decision, Scores, advantage, errors, one_per_unit
 from estimators.limits.excess import excess_lower
-from estimators.plan import Decision
 from estimators.queries import CATALOGUE, SYNTHETIC, encode, synthetic_scores
-from estimators.sample.scores import Scores, one_per_unit
 from estimators.synthetic import SyntheticAudit, audit_synthetic, count_copies
 from tests.cases import each_case
 from tests.estimators.queries.test_synthetic import categories, part, people, stacked
@@ -60,7 +57,7 @@ def test_upper_ends_are_not_corrected_and_lower_ends_share_the_error_over_querie
     loose = audited(train, holdout, released, max_advantage=0.9, seed=2, accept_copies=True)
     found = synthetic_scores(encode(train, holdout, released), NEAR)
     scores = {name: Scores.of(found.members[name], found.nonmembers[name], "continuous") for name in NEAR}
-    records = [np.concatenate([each.members, each.nonmembers]) for each in scores.values()]
+    records = [np.r_[each.members, each.nonmembers] for each in scores.values()]
     orders = {np.unique(each, return_inverse=True)[1].tobytes() for each in records}
     shared = 1 - 0.05 / (len(orders) * 2)
     lower = {name: advantage(each, confidence=shared, seed=2).lower for name, each in scores.items()}
@@ -96,13 +93,12 @@ def test_one_query_that_fails_is_enough_and_all_must_pass() -> None:
 def test_the_true_positive_rate_is_not_asked_of_queries_of_two_values() -> None:
     train, holdout, released, _ = drawn(2)
     leaky = with_copies(released, train, 90)
-    options: dict[str, Any] = {"max_tpr": 0.1, "at_fpr": 0.02, "check_sides": False}
-    audit = audit_synthetic(train, holdout, leaky, queries=NEAR, **options)
-    assert audit.limits[0].query in ("closeness", "kth_closeness")
-    assert audit.limits[0].estimate.lower > 0.1
-    assert audit.decision is Decision.FAIL
+    limits = {"max_tpr": 0.1, "at_fpr": 0.02}
+    every, two = (audited(train, holdout, leaky, queries=queries, **limits) for queries in (NEAR, NEAR[2:]))
 
-    two = audit_synthetic(train, holdout, leaky, queries=["exact_copy", "near_copy"], **options)
+    assert every.limits[0].query in ("closeness", "kth_closeness")
+    assert every.limits[0].estimate.lower > 0.1
+    assert every.decision is Decision.FAIL
     assert two.decision is Decision.INCONCLUSIVE
     assert "limit the copies" in two.sentence
     assert two.limits[0].estimate.value is None
@@ -111,9 +107,7 @@ def test_the_true_positive_rate_is_not_asked_of_queries_of_two_values() -> None:
 def test_ties_do_not_hide_the_true_positive_rate() -> None:
     """Among few categories most rows are copies by chance: coins among equal scores reach any false positive rate."""
     rng = np.random.default_rng(3)
-    audit = audit_synthetic(
-        *[categories(rng, 600) for _ in range(3)], max_tpr=0.2, at_fpr=0.05, check_sides=False
-    )
+    audit = audited(*(categories(rng, 600) for _ in range(3)), queries=None, max_tpr=0.2, at_fpr=0.05)
     assert audit.decision is Decision.PASS
     assert 0.05 < audit.limits[0].estimate.upper < 0.12
 
@@ -144,22 +138,19 @@ def test_copies_are_counted_and_chance_is_left_out() -> None:
     assert by_chance.beyond_chance.lower == 0.0
     assert "chance may explain them all" in by_chance.sentence
     assert (swapped.members, swapped.nonmembers) == (by_chance.nonmembers, by_chance.members)
-    audit = audit_synthetic(*few, max_copies_over_holdout=0, check_sides=False)
-    assert audit.decision is Decision.INCONCLUSIVE
-    assert f"so do {by_chance.nonmembers} of 400 hold-out rows" in audit.sentence
-    assert audit_synthetic(*few, max_copies_over_holdout=400, check_sides=False).decision is Decision.PASS
+    none, all_of_them = (audited(*few, max_copies_over_holdout=most) for most in (0, 400))
+    assert (none.decision, all_of_them.decision) == (Decision.INCONCLUSIVE, Decision.PASS)
+    assert f"so do {by_chance.nonmembers} of 400 hold-out rows" in none.sentence
 
 
 def test_few_copies_fail_by_their_number_and_are_said_to_be_exposed_beside_a_pass_and_a_fail() -> None:
     train, holdout, released, _ = drawn(7, 800)
-    leaky = with_copies(released, train, 16)  # one in fifty
-    fails = audit_synthetic(
-        train, holdout, leaky, max_advantage=0.3, max_copies_over_holdout=0, check_sides=False
-    )
+    tables = train, holdout, with_copies(released, train, 16)  # one in fifty
+    fails = audited(*tables, max_advantage=0.3, max_copies_over_holdout=0)
     assert decisions(fails) == {"advantage": "pass", "copies": "fail"}
     assert codes(fails)[0] == "rare_exposure"
 
-    passes = audit_synthetic(train, holdout, leaky, max_advantage=0.3, check_sides=False, accept_copies=True)
+    passes = audited(*tables, max_advantage=0.3, accept_copies=True)
     assert passes.decision is Decision.PASS
     assert codes(passes)[0] == "rare_exposure"
     assert "copies_accepted" in codes(passes)
@@ -169,13 +160,9 @@ def test_few_copies_fail_by_their_number_and_are_said_to_be_exposed_beside_a_pas
 
 def test_copies_that_nobody_limited_turn_a_pass_into_a_fail_and_nothing_else() -> None:
     train, holdout, released, _ = drawn(7, 800)
-    leaky = with_copies(released, train, 16)
-    options: dict[str, Any] = {"queries": NEAR, "check_sides": False}
+    tables = train, holdout, with_copies(released, train, 16)
     for limits in ({"max_advantage": 0.3}, {"max_exposed": 0.1}, {"max_near_copies_over_holdout": 40}):
-        fails, accepted = (
-            audit_synthetic(train, holdout, leaky, **limits, **options, accept_copies=accept)
-            for accept in (False, True)
-        )
+        fails, accepted = (audited(*tables, **limits, accept_copies=accept) for accept in (False, True))
         assert (fails.verdict.word, fails.copies_judged) == ("fail", "unasked")
         assert fails.limits[:-1] == accepted.limits
         unasked = fails.limits[-1]
@@ -188,21 +175,17 @@ def test_copies_that_nobody_limited_turn_a_pass_into_a_fail_and_nothing_else() -
         assert "copies_accepted" not in codes(fails)
 
     for limits in ({"max_advantage": 0.001}, {"max_advantage": -1.0}, {"max_tpr": 0.0, "at_fpr": 0.3}, {}):
-        unasked_audit, accepted = (
-            audit_synthetic(train, holdout, leaky, **limits, **options, accept_copies=accept)
-            for accept in (False, True)
-        )
-        assert unasked_audit.decision is not Decision.PASS
-        assert unasked_audit.limits == accepted.limits
-        assert "copies_released" in codes(unasked_audit)
-    assert unasked_audit.copies_judged is None
+        noted, accepted = (audited(*tables, **limits, accept_copies=accept) for accept in (False, True))
+        assert noted.decision is not Decision.PASS
+        assert noted.limits == accepted.limits
+        assert "copies_released" in codes(noted)
+    assert noted.copies_judged is None
 
 
 def test_few_copies_beyond_chance_are_not_enough_at_a_tenth_of_the_level() -> None:
     train, holdout, released, _ = drawn(9, 400)
-    options: dict[str, Any] = {"max_advantage": 0.5, "queries": NEAR, "check_sides": False}
     for number in (5, 7, 8, 9):
-        audit = audit_synthetic(train, holdout, with_copies(released, train, number), **options)
+        audit = audited(train, holdout, with_copies(released, train, number), max_advantage=0.5)
 
         chance = np.prod([(400 - k) / (800 - k) for k in range(number)])  # all of them on this side
         assert (audit.decision is Decision.FAIL) == (chance <= 0.0025)
@@ -211,11 +194,11 @@ def test_few_copies_beyond_chance_are_not_enough_at_a_tenth_of_the_level() -> No
 def test_near_copies_are_counted_and_limited_like_copies() -> None:
     train, holdout, released, _ = drawn(10)
     blurred = part(train, slice(40)) | {"height": train["height"][:40] + 0.05}
-    near = stacked(blurred, part(released, slice(260)))
-    options: dict[str, Any] = {"queries": ["closeness", "kth_closeness"], "check_sides": False}
-    noted = audit_synthetic(train, holdout, near, max_copies_over_holdout=0, **options)
-    judged = audit_synthetic(train, holdout, near, max_near_copies_over_holdout=0, **options)
-    fine = audit_synthetic(train, holdout, near, max_near_copies_over_holdout=60, **options)
+    near, queries = stacked(blurred, part(released, slice(260))), NEAR[:2]
+    noted = audited(train, holdout, near, max_copies_over_holdout=0, queries=queries)
+    judged, fine = (
+        audited(train, holdout, near, max_near_copies_over_holdout=most, queries=queries) for most in (0, 60)
+    )
 
     scores = synthetic_scores(encode(train, holdout, near), ["near_copy"])
     hits = int(scores.members["near_copy"].sum()), int(scores.nonmembers["near_copy"].sum())
@@ -227,22 +210,22 @@ def test_near_copies_are_counted_and_limited_like_copies() -> None:
     assert judged.limits[0].estimate.lower == excess_lower(hits[0], 300, hits[1], 300, 0.025)
     assert "have a near copy beyond what chance explains" in judged.sentence
     assert fine.decision is Decision.PASS
-    clean = audit_synthetic(train, holdout, released, max_near_copies_over_holdout=0, **options)
+    clean = audited(train, holdout, released, max_near_copies_over_holdout=0, queries=queries)
     assert clean.decision is not Decision.FAIL
     assert "near_copies_released" not in codes(clean)
 
 
 def test_of_clean_releases_few_fail_and_no_other_decision_changes() -> None:
     """Rounded, float32 and categorical; ``benchmarks.synthetic`` has 2,400 of them."""
-    runs, fails = 24, 0
+    runs, fails = 15, 0
     options: dict[str, Any] = {"max_advantage": 0.5, "queries": ["closeness", "exact_copy"]}
     for run in range(runs):
         rng, write = np.random.default_rng([12, run]), WRITERS[run % 3]
+        tables = [{name: rng.normal(0, 2, 60) for name in "xy"} for _ in range(3)]
         if write is None:
             tables = [categories(rng, 60) for _ in range(3)]
         else:
-            *sides, released = ({name: rng.normal(0, 2, 60) for name in "xy"} for _ in range(3))
-            tables = [*sides, {name: write(column) for name, column in released.items()}]
+            tables[2] = {name: write(column) for name, column in tables[2].items()}
         decided = [audited(*tables, accept_copies=accept, **options).decision for accept in (False, True)]
         fails += decided[0] is Decision.FAIL
         assert decided[0] is decided[1] or decided == [Decision.FAIL, Decision.PASS]
@@ -255,7 +238,7 @@ def test_a_filter_that_keeps_away_from_members_exposes_them() -> None:
     train, holdout, pool = ({name: rng.uniform(size=n) for name in "xy"} for n in (300, 300, 6000))
     gaps = np.abs(np.array([pool[name][:, None] - train[name][None, :] for name in "xy"])).sum(axis=0)
     released = part(pool, gaps.min(axis=1) > 0.02)
-    audit = audit_synthetic(train, holdout, released, max_advantage=0.2, check_sides=False)
+    audit = audited(train, holdout, released, max_advantage=0.2, queries=None)
 
     assert audit.decision is Decision.FAIL
     assert audit.most_exposed[1].tail is not None
@@ -267,10 +250,9 @@ def test_a_filter_that_keeps_away_from_members_exposes_them() -> None:
 
 def test_sides_that_differ_without_the_release_make_it_fail_or_drift() -> None:
     rng = np.random.default_rng(9)
-    everybody, others = people(rng, 1000), people(rng, 1000)
-    orders = [np.argsort(-table["age"], kind="stable") for table in (everybody, others)]
-    sides = part(everybody, orders[0][:500]), part(everybody, orders[0][500:])
-    audit = audit_synthetic(*sides, part(others, orders[1][:500]), max_advantage=0.1, queries=NEAR)
+    by_age = [part(table, np.argsort(-table["age"])) for table in (people(rng, 800), people(rng, 800))]
+    sides = part(by_age[0], slice(400)), part(by_age[0], slice(400, 800))
+    audit = audited(*sides, part(by_age[1], slice(400)), max_advantage=0.1, check_sides=True)
 
     assert audit.decision is Decision.FAIL
     assert audit.verdict.or_drift
@@ -280,9 +262,9 @@ def test_sides_that_differ_without_the_release_make_it_fail_or_drift() -> None:
     assert "sides_differ" in codes(audit)
     assert audit.split.columns[0].name == "age"
 
-    shuffled = rng.permutation(1000)
-    fair = part(everybody, shuffled[:500]), part(everybody, shuffled[500:])
-    leak = audit_synthetic(*fair, fair[0], max_advantage=0.1, queries=NEAR)
+    shuffled = np.split(rng.permutation(800), 2)
+    fair = [part(by_age[0], half) for half in shuffled]
+    leak = audited(*fair, fair[0], max_advantage=0.1, check_sides=True)
     assert (leak.verdict.word, leak.verdict.or_drift) == ("fail", False)
     assert "sides_differ" not in codes(leak)
 
@@ -304,17 +286,11 @@ def test_what_no_score_reads_is_no_drift() -> None:
 
 def test_the_training_file_the_holdout_file_and_shared_rows_are_said_first() -> None:
     train, holdout, released, reference = drawn(11)
-    own = audit_synthetic(train, holdout, train, reference, **LIMITS, check_sides=False)
-    assert codes(own)[0] == "synthetic_is_members"
-    assert decisions(own)["copies"] == "fail"
+    for side, name, decision in ((train, "members", "fail"), (holdout, "nonmembers", "pass")):
+        audit = audited(train, holdout, side, reference, **LIMITS)
+        assert (codes(audit)[0], decisions(audit)["copies"]) == (f"synthetic_is_{name}", decision)
 
-    other = audit_synthetic(train, holdout, holdout, reference, **LIMITS, check_sides=False)
-    assert codes(other)[0] == "synthetic_is_nonmembers"
-    assert decisions(other)["copies"] == "pass"
-
-    both = audit_synthetic(
-        stacked(train, part(holdout, slice(50))), holdout, released, reference, **LIMITS, check_sides=False
-    )
+    both = audited(stacked(train, part(holdout, slice(50))), holdout, released, reference, **LIMITS)
     assert codes(both)[0] == "shared_rows"
     assert "50 rows" in both.cautions[0].message
     with pytest.raises(errors.InputError, match="the table of nonmembers is that of members, row for row"):
@@ -326,7 +302,7 @@ def test_fewer_rows_than_there_are_neighbours_to_look_for_are_said() -> None:
     few, enough = part(released, slice(4)), part(released, slice(5))
 
     for tables, expected in (((few, enough), 1), ((enough, few), 1), ((few, few), 2), ((enough, enough), 0)):
-        answer = audit_synthetic(train, holdout, *tables, check_sides=False, use=list(train))
+        answer = audited(train, holdout, *tables, use=list(train), queries=None)
         said = [each.message for each in answer.cautions if each.code == "few_rows"]
         assert len(said) == expected
         assert all("has 4 rows, and queries by neighbours look for the 5 nearest" in each for each in said)
@@ -417,20 +393,18 @@ def test_the_group_that_was_copied_bears_most() -> None:
     train, holdout, released, _ = drawn(16, 600)
     nurses = np.flatnonzero(train["job"] == "nurse")
     leaky = stacked(released, part(train, nurses))
-    audit = audit_synthetic(train, holdout, leaky, groups="job", check_sides=False)
+    audit = audited(train, holdout, leaky, groups="job", queries=None)
 
     assert audit.riskiest in CATALOGUE
     lower = dict(zip(audit.groups.labels.tolist(), audit.groups.lower.tolist(), strict=True))
     assert max(lower, key=lambda label: lower[label]) == "nurse"
-    missing = audit_synthetic(
-        train | {"job": [None, *train["job"][1:]]}, holdout, leaky, groups="job", check_sides=False
-    )
+    missing = audited(train | {"job": [None, *train["job"][1:]]}, holdout, leaky, groups="job")
     assert "(none)" in missing.groups.labels.tolist()
 
 
 @pytest.mark.slow
 def test_a_release_that_looked_at_neither_side_hardly_ever_fails() -> None:
-    runs, fails, alarms = 20, 0, 0  # more, and larger tables: benchmarks/synthetic.py
+    runs, fails, alarms = 12, 0, 0  # more, and larger tables: benchmarks/synthetic.py
     for run in range(runs):
         audit = audited(*drawn(1000 + run, 60), **LIMITS | {"max_advantage": 0.0}, seed=run, queries=None)
         fails += audit.decision is Decision.FAIL

@@ -11,11 +11,10 @@ from scipy.stats import beta, binom, nchypergeom_fisher
 from estimators.limits.binomial import lower_limit, upper_limit
 from estimators.limits.cuts import FPR, TPR, AnyCut, FixedCut, GuessTable, PooledCut, odds_limits, sum_at_most
 from estimators.metric.presets import PRESETS, preset
+from tests.cases import each_case
 
 
-@pytest.mark.parametrize(
-    ("hits", "n_a", "others", "n_c"), [(7, 12, 3, 15), (1, 9, 8, 10), (400, 900, 90, 300)]
-)
+@each_case("hits, n_a, others, n_c", [(7, 12, 3, 15), (1, 9, 8, 10), (400, 900, 90, 300)])
 def test_the_odds_ratio_is_bounded_where_fishers_noncentral_law_says(hits, n_a, others, n_c) -> None:
     total, alpha = hits + others, 0.025
     low, high = np.exp(odds_limits(hits, n_a, others, n_c, alpha))
@@ -55,29 +54,22 @@ def test_a_rate_alone_has_clopper_and_pearsons_limits() -> None:
 
 @pytest.mark.parametrize(("n", "k"), [(9, 3), (40, 40), (40, 1)])
 def test_the_rate_at_a_record_of_known_rank_lies_within_those_limits(n, k) -> None:
-    alpha = 0.025
+    share_beyond = beta(k, n - k + 1)
 
-    assert (
-        beta.sf(upper_limit(k, n, alpha), k, n - k + 1) <= alpha
-    )  # a share beyond the k-th record: Beta(k, n-k+1)
-    assert beta.cdf(lower_limit(k, n, alpha), k, n - k + 1) <= alpha + 1e-12
+    assert share_beyond.sf(upper_limit(k, n, 0.025)) <= 0.025
+    assert share_beyond.cdf(lower_limit(k, n, 0.025)) <= 0.025 + 1e-12
 
 
 @pytest.mark.parametrize("prior", [0.01, 0.5, 0.9])
 def test_a_fixed_rules_advantage_misses_no_more_than_its_level_whatever_the_rates(prior) -> None:
     n1, n0, alpha = 12, 9, 0.05
-    ends = {
-        (x, y): FixedCut(GuessTable(x, n1, y, n0, prior)).advantage(alpha)
-        for x, y in product(range(n1 + 1), range(n0 + 1))
-    }
+    x, y = np.arange(n1 + 1), np.arange(n0 + 1)
+    ends = np.array([[FixedCut(GuessTable(a, n1, c, n0, prior)).advantage(alpha) for c in range(n0 + 1)]
+                     for a in range(n1 + 1)])  # fmt: skip
     for tpr, fpr in product((0.0, 0.05, 0.4, 0.9, 1.0), (0.0, 0.1, 0.5, 1.0)):
         truth = 2 * (prior * tpr + (1 - prior) * (1 - fpr)) - 1
-        low = high = 0.0
-        for (x, y), (lower, upper) in ends.items():
-            chance = binom.pmf(x, n1, tpr) * binom.pmf(y, n0, fpr)
-            low += chance * (lower > truth + 1e-9)
-            high += chance * (upper < truth - 1e-9)
-        assert max(low, high) <= alpha + 1e-12
+        for misses in (ends[..., 0] > truth + 1e-9, ends[..., 1] < truth - 1e-9):
+            assert binom.pmf(x, n1, tpr) @ misses @ binom.pmf(y, n0, fpr) <= alpha + 1e-12
 
 
 @pytest.mark.parametrize("name", PRESETS)
@@ -101,11 +93,9 @@ def test_limits_of_a_pooled_cut_are_those_of_odds_ratio_and_share_together() -> 
     odds = np.exp(odds_limits(60, 90, 29, 109, 0.8 * alpha))
     least = brentq(lambda s: chance(s, odds[0], 90, 110, 90) - 0.1 * alpha, 90 / 200, 0.7)
     most = brentq(lambda s: 1 - chance(s, odds[0], 90, 110, 90) - 0.1 * alpha, 0.2, 90 / 200)
+    shares = np.linspace(most, least, 501)
     values = [
-        tpr - fpr
-        for ratio in odds
-        for share in np.linspace(most, least, 2001)
-        for tpr, fpr in [rates(share, ratio, 90, 110)]
+        tpr - fpr for tpr, fpr in (rates(share, ratio, 90, 110) for ratio, share in product(odds, shares))
     ]
     assert found == pytest.approx((min(values), max(values)), abs=2e-6)
 

@@ -1,11 +1,13 @@
 """Limits of two rates hold at every level, and are as close as the p-values behind them allow."""
 
+from itertools import product
+
 import numpy as np
 import pytest
-from scipy.stats import binom
+from numpy.typing import NDArray
+from scipy.stats import beta, binom
 
 from estimators.limits import two_rates
-from estimators.limits.binomial import upper_limit
 from estimators.limits.two_rates import (
     CLOSE,
     Design,
@@ -13,27 +15,27 @@ from estimators.limits.two_rates import (
     weighted_accuracy_lower,
     weighted_accuracy_upper,
 )
+from tests.cases import each_case
+
+Floats = NDArray[np.float64]
 
 
 def grid_upper(x: float, n: int, y: float, m: int, prior: float, alpha: float) -> float:
     """The limit by brute force: the best of a thousand points of the border."""
     design = Design.of(TwoRates.of_guesses(x, n, y, m, prior).share, alpha)
     e = np.linspace(design.low, design.high, 1001)
-    a = [1.0 if x >= n else upper_limit(x, n, float(np.exp(-each))) for each in e]
-    c = [1.0 if y >= m else upper_limit(y, m, float(np.exp(-each))) for each in design.other(e)]
-    return float((prior * np.array(a) + (1.0 - prior) * np.array(c)).max())
+    a = 1.0 if x >= n else beta.isf(np.exp(-e), x + 1.0, n - x)
+    c = 1.0 if y >= m else beta.isf(np.exp(-design.other(e)), y + 1.0, m - y)
+    return float(np.max(prior * a + (1.0 - prior) * c))
 
 
-@pytest.mark.parametrize(
-    ("n", "m", "prior", "alpha"),
+@each_case(
+    "n, m, prior, alpha",
     [
-        (1000, 1000, 0.5, 0.025),
-        (100, 9900, 0.01, 0.025),
-        (8, 300, 0.3, 2.5e-4),
-        (60, 300, 0.9, 5e-4),
+        (1000, 1000, 0.5, 0.025), (100, 9900, 0.01, 0.025), (8, 300, 0.3, 2.5e-4), (60, 300, 0.9, 5e-4),
         (8, 8, 0.5, 1e-6),
     ],
-)
+)  # fmt: skip
 def test_a_limit_is_that_of_the_whole_border_and_hardly_above_it(n, m, prior, alpha) -> None:
     rng = np.random.default_rng(0)
     corners = [(0, 0), (0, m), (n, 0), (n, m), (n - 1, m), (n, m - 1), (1, m - 1), (n - 0.5, 0.25)]
@@ -59,46 +61,31 @@ def test_a_design_refuses_uniform_p_values_as_often_as_it_says(share, alpha, alo
     assert refused.mean() == pytest.approx(alpha, abs=4.0 * np.sqrt(alpha / 100_000))
 
 
-def worst_miss(n: int, m: int, prior: float, alpha: float) -> float:
-    """How often, at worst over a fine grid of rates, either limit is wrong, as a multiple of its level."""
-    x, y = (side.ravel() for side in np.meshgrid(np.arange(n + 1.0), np.arange(m + 1.0), indexing="ij"))
-    high = weighted_accuracy_upper(x, n, y, m, prior, alpha).reshape(n + 1, m + 1)
-    low = weighted_accuracy_lower(x, n, y, m, prior, alpha).reshape(n + 1, m + 1)
-    worst = 0.0
-    rates = [np.concatenate([[1.0], 1.0 - np.geomspace(1e-4, 0.6 * k, 24) / k]) for k in (n, m)]
-    laws = [
-        np.stack([binom.pmf(np.arange(k + 1), k, rate) for rate in side])
-        for k, side in zip((n, m), rates, strict=True)
-    ]
-    for i, a in enumerate(rates[0]):
-        for j, c in enumerate(rates[1]):
-            truth = prior * a + (1.0 - prior) * c
-            worst = max(
-                worst,
-                float(laws[0][i] @ (high < truth - 1e-12) @ laws[1][j]),
-                float(laws[0][i] @ (low > truth + 1e-12) @ laws[1][j]),
-            )
-    return worst / alpha
+def ends(n: int, m: int, prior: float, alpha: float) -> tuple[Floats, Floats]:
+    """Both limits of every outcome."""
+    right = np.arange(n + 1.0)[:, None], n, np.arange(m + 1.0)[None, :], m
+    return weighted_accuracy_lower(*right, prior, alpha), weighted_accuracy_upper(*right, prior, alpha)
 
 
-@pytest.mark.parametrize("confidence", [0.8, 0.95, 0.999])
-@pytest.mark.parametrize(("n", "m", "prior"), [(8, 60, 0.3), (30, 100, 0.9), (20, 20, 0.1)])
-def test_limits_of_two_rates_never_miss_more_often_than_their_level(confidence, n, m, prior) -> None:
-    assert worst_miss(n, m, prior, (1.0 - confidence) / 2.0) <= 1.0
+@each_case(
+    "n, m, prior, alpha",
+    [
+        *((*design, alpha) for design in [(8, 60, 0.3), (30, 100, 0.9), (20, 20, 0.1)] for alpha in (0.1, 0.025, 5e-4)),
+        *((*design, 0.025) for design in [(40, 40, 0.5), (20, 180, 0.5), (30, 300, 0.5), (40, 40, 0.1)]),
+        *((*design, 0.025) for design in [(50, 15, 0.9), (60, 140, 0.3), (150, 150, 0.1)]),
+        (60, 300, 0.9, 5e-4), (8, 300, 0.3, 5e-4),  # where limits in quadrature missed 18 times as often as they said
+    ],
+)  # fmt: skip
+def test_limits_of_two_rates_never_miss_more_often_than_their_level(n, m, prior, alpha) -> None:
+    """By every outcome, over a grid of rates that is fine near 1, where limits miss most."""
+    low, high = ends(n, m, prior, alpha)
+    rates = [np.r_[0.005, 0.02, 0.1, 0.3, 1.0 - np.geomspace(1e-4, 0.6 * k, 24) / k, 1.0] for k in (n, m)]
+    laws = [binom.pmf(np.arange(k + 1), k, of[:, None]) for k, of in zip((n, m), rates, strict=True)]
 
-
-@pytest.mark.parametrize(
-    ("n", "m", "prior", "tpr", "tnr"),
-    [(60, 300, 0.9, 0.99875, 0.86478), (8, 300, 0.3, 0.9731, 0.8479)],
-    ids=["limits in quadrature missed 18 times their level at 99.9%", "and more than it at 95%"],
-)
-@pytest.mark.parametrize("alpha", [0.025, 0.005, 0.0025, 0.0005])
-def test_where_limits_in_quadrature_missed_far_too_often_these_do_not(n, m, prior, tpr, tnr, alpha) -> None:
-    x, y = np.arange(n + 1.0)[:, None], np.arange(m + 1.0)[None, :]
-    high = weighted_accuracy_upper(x, n, y, m, prior, alpha)
-    weight = binom.pmf(x, n, tpr) * binom.pmf(y, m, tnr)
-
-    assert weight[high < prior * tpr + (1.0 - prior) * tnr].sum() <= alpha
+    for (a, of_a), (c, of_c) in product(*(zip(*side, strict=True) for side in zip(rates, laws, strict=True))):
+        truth = prior * a + (1.0 - prior) * c
+        assert of_a @ (high < truth - 1e-12) @ of_c <= alpha
+        assert of_a @ (low > truth + 1e-12) @ of_c <= alpha
 
 
 def test_the_largest_limit_is_that_of_the_list() -> None:

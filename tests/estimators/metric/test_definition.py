@@ -6,22 +6,21 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.metrics import (
-    accuracy_score,
-    balanced_accuracy_score,
-    f1_score,
-    fbeta_score,
-    jaccard_score,
-    precision_score,
-    recall_score,
-)
+from sklearn import metrics
 
 from estimators.errors import MetricError, OutOfRange, UnknownName
 from estimators.metric.definition import Cut, Degeneracy, Metric
 from estimators.metric.presets import PRESETS, preset
+from tests.cases import each_case
 
 PRIORS = (0.1, 0.3, 0.5)
+UNIT, SEEDS = st.floats(0, 1), st.integers(0, 2**31)
+some = settings(max_examples=80, deadline=None)
 COEFFICIENTS = ("a0", "a11", "a10", "a01", "a00", "b0", "b11", "b10", "b01", "b00")
+
+
+def decimals(low, high, digits=2):
+    return st.floats(low, high).map(lambda value: round(value, digits))
 
 
 def literal(metric, tpr, fpr, prior):
@@ -33,26 +32,40 @@ def literal(metric, tpr, fpr, prior):
     return top / (k["b0"] + k["b11"] * tp + k["b10"] * fp + k["b01"] * fn + k["b00"] * tn)
 
 
-def best_guess(metric, posterior, weight, prior):
-    """Every one of the 2^K rules on K atoms of the given posterior; the best value and rule."""
+def atoms(prior, seed, size=7):
+    """Posterior and probability of each of a few scores."""
+    r, q = np.random.default_rng(seed).dirichlet(np.ones(size), 2)
+    weight = prior * r + (1 - prior) * q
+    return prior * r / weight, weight
+
+
+def value_at(cut, metric, posterior, weight, prior):
+    """What the rule of this cut earns."""
+    guesses = cut.guesses(posterior)
+    tpr, fpr = weight @ (guesses * posterior) / prior, weight @ (guesses * (1 - posterior)) / (1 - prior)
+    return literal(metric, tpr, fpr, prior)
+
+
+def best_value(metric, posterior, weight, prior):
+    """The best of every one of the 2^K rules on K atoms."""
     rules = np.array(list(itertools.product([False, True], repeat=len(posterior))))
     tp, fp = rules @ (weight * posterior), rules @ (weight * (1 - posterior))
     with np.errstate(invalid="ignore"):
-        values = metric.value(tp / prior, fp / (1 - prior), prior)
-    best = int(np.nanargmax(values))
-    return float(values[best]), rules[best]
+        return float(np.nanmax(metric.value(tp / prior, fp / (1 - prior), prior)))
 
 
 SKLEARN = {
-    "accuracy": accuracy_score,
-    "balanced_accuracy": balanced_accuracy_score,
-    "precision": precision_score,
-    "recall": recall_score,
-    "specificity": lambda y, g, sample_weight: recall_score(1 - y, 1 - g, sample_weight=sample_weight),
-    "npv": lambda y, g, sample_weight: precision_score(1 - y, 1 - g, sample_weight=sample_weight),
-    "f1": f1_score,
-    "f_beta": lambda y, g, sample_weight: fbeta_score(y, g, beta=2, sample_weight=sample_weight),
-    "jaccard": jaccard_score,
+    "accuracy": metrics.accuracy_score,
+    "balanced_accuracy": metrics.balanced_accuracy_score,
+    "precision": metrics.precision_score,
+    "recall": metrics.recall_score,
+    "specificity": lambda y, g, sample_weight: metrics.recall_score(
+        1 - y, 1 - g, sample_weight=sample_weight
+    ),
+    "npv": lambda y, g, sample_weight: metrics.precision_score(1 - y, 1 - g, sample_weight=sample_weight),
+    "f1": metrics.f1_score,
+    "f_beta": lambda y, g, sample_weight: metrics.fbeta_score(y, g, beta=2, sample_weight=sample_weight),
+    "jaccard": metrics.jaccard_score,
 }
 
 
@@ -62,9 +75,8 @@ def test_presets_are_scikit_learns_metrics_weighted_to_the_prior(name, prior):
     rng = np.random.default_rng(7)
     truth, guess = np.repeat([1, 0], [40, 70]), rng.integers(0, 2, 110)
     weight = np.where(truth == 1, prior / 40, (1 - prior) / 70)
-    value = preset(name, prior, **({"beta": 2} if name == "f_beta" else {})).value(
-        guess[:40].mean(), guess[40:].mean(), prior
-    )
+    metric = preset(name, prior, **({"beta": 2} if name == "f_beta" else {}))
+    value = metric.value(guess[:40].mean(), guess[40:].mean(), prior)
 
     assert float(value) == pytest.approx(SKLEARN[name](truth, guess, sample_weight=weight), abs=1e-12)
 
@@ -88,13 +100,8 @@ def test_every_preset_is_described_and_equals_the_general_formula(name):
     assert float(metric.value(0.6, 0.2, 0.3)) == pytest.approx(literal(metric, 0.6, 0.2, 0.3))
 
 
-@given(
-    st.lists(st.floats(-2, 2), min_size=10, max_size=10),
-    st.floats(0.05, 0.95),
-    st.floats(0, 1),
-    st.floats(0, 1),
-)
-@settings(max_examples=100, deadline=None)
+@some
+@given(st.lists(st.floats(-2, 2), min_size=10, max_size=10), st.floats(0.05, 0.95), UNIT, UNIT)
 def test_koyejos_constants_give_the_same_value_as_the_ten_coefficients(numbers, prior, tpr, fpr):
     metric = Metric("any", *numbers[:5], 20.0, *numbers[6:])
     k = metric.constants(prior)
@@ -121,25 +128,17 @@ def test_known_thresholds_are_the_papers():
         assert preset(name, prior).known_cut(prior) == Cut(pytest.approx(threshold), above=True), name
 
 
-@given(
-    st.tuples(*[st.floats(-2, 2).map(lambda v: round(v, 2))] * 4),
-    st.floats(-1, 1).map(lambda v: round(v, 2)),
-    st.floats(-1, 1).map(lambda v: round(v, 2)),
-    st.sampled_from(PRIORS),
-    st.integers(0, 2**31),
-)
-@settings(max_examples=80, deadline=None)
+@some
+@given(st.tuples(*[decimals(-2, 2)] * 4), decimals(-1, 1), decimals(-1, 1), st.sampled_from(PRIORS), SEEDS)
 def test_e7_lemma_2_with_its_sign_condition_is_the_best_of_all_rules(a, members_b, nonmembers_b, prior, seed):
     metric = Metric("any", 0.0, *a, 0.0, members_b, nonmembers_b, members_b, nonmembers_b)
     if abs(members_b * prior + nonmembers_b * (1 - prior)) < 0.01:
         return
-    posterior, weight = _atoms(prior, seed)
-    best, _ = best_guess(metric, posterior, weight, prior)
+    posterior, weight = atoms(prior, seed)
 
-    guesses = metric.known_cut(prior).guesses(posterior)
+    value = value_at(metric.known_cut(prior), metric, posterior, weight, prior)
 
-    tpr, fpr = weight @ (guesses * posterior) / prior, weight @ (guesses * (1 - posterior)) / (1 - prior)
-    assert literal(metric, tpr, fpr, prior) == pytest.approx(best, abs=1e-9)
+    assert value == pytest.approx(best_value(metric, posterior, weight, prior), abs=1e-9)
 
 
 def test_e7_without_the_sign_condition_the_paper_picks_the_worst_rule():
@@ -151,21 +150,16 @@ def test_e7_without_the_sign_condition_the_paper_picks_the_worst_rule():
     assert preset("accuracy", 0.5).known_cut(0.5).guesses(0.8)  # D.2's inequality predicts -1 here
 
 
-@given(
-    st.sampled_from(["f_beta", "jaccard", "weighted_accuracy"]),
-    st.sampled_from(PRIORS),
-    st.integers(0, 2**31),
-)
-@settings(max_examples=60, deadline=None)
+@some
+@given(st.sampled_from(["f_beta", "jaccard", "weighted_accuracy"]), st.sampled_from(PRIORS), SEEDS)
 def test_lemma_3_at_the_optimum_is_the_best_of_all_rules(name, prior, seed):
     metric = preset(name, prior, **({"beta": 0.5} if name == "f_beta" else {}))
-    posterior, weight = _atoms(prior, seed)
-    best, _ = best_guess(metric, posterior, weight, prior)
+    posterior, weight = atoms(prior, seed)
+    best = best_value(metric, posterior, weight, prior)
 
-    guesses = metric.cut_at(best, prior).guesses(posterior)
+    value = value_at(metric.cut_at(best, prior), metric, posterior, weight, prior)
 
-    tpr, fpr = weight @ (guesses * posterior) / prior, weight @ (guesses * (1 - posterior)) / (1 - prior)
-    assert literal(metric, tpr, fpr, prior) == pytest.approx(best, abs=1e-9)
+    assert value == pytest.approx(best, abs=1e-9)
 
 
 def test_lemma_3_turns_its_direction_when_e1_is_below_h1_times_the_optimum():
@@ -187,18 +181,14 @@ def test_e18_the_threshold_of_precision_is_its_own_supremum_so_it_is_never_attai
 
 @pytest.mark.parametrize("prior", PRIORS)
 def test_degenerate_optima_are_named(prior):
-    named = {
-        "recall": Degeneracy.CONSTANT,
-        "specificity": Degeneracy.CONSTANT,
-        "precision": Degeneracy.NO_MEMBER_GUESSES,
-        "npv": Degeneracy.NO_NONMEMBER_GUESSES,
-    }
+    named = dict.fromkeys(("recall", "specificity"), Degeneracy.CONSTANT)
+    named |= {"precision": Degeneracy.NO_MEMBER_GUESSES, "npv": Degeneracy.NO_NONMEMBER_GUESSES}
 
     assert {name: preset(name, prior).degeneracy(prior) for name in PRESETS} == dict.fromkeys(PRESETS) | named
 
 
-@pytest.mark.parametrize(
-    ("ask", "error", "where"),
+@each_case(
+    "ask, error, where",
     [
         (lambda: Metric("bad", a11=1.0, b11=1.0, b10=-1.0).degeneracy(0.3), MetricError, "changes sign"),
         (lambda: Metric("bad", a11=1.0, b11=1.0).degeneracy(0.3), MetricError, "denominator is 0"),
@@ -253,23 +243,18 @@ def test_e9_the_range_of_am_reaches_the_threshold_inside_the_interval():
     assert (float(low), float(high)) == pytest.approx((0.5, 1.0))
 
 
+@some
 @given(
-    st.lists(st.floats(-1, 1).map(lambda v: round(v, 2)), min_size=5, max_size=5),
-    st.lists(st.floats(0.1, 1).map(lambda v: round(v, 2)), min_size=5, max_size=5),
-    st.floats(0, 1).map(lambda v: round(v, 3)),
-    st.floats(0, 1).map(lambda v: round(v, 3)),
-    st.floats(-0.2, 1.2).map(lambda v: round(v, 3)),
+    st.lists(decimals(-1, 1), min_size=5, max_size=5),
+    st.lists(decimals(0.1, 1), min_size=5, max_size=5),
+    *(decimals(*ends, 3) for ends in ((0, 1), (0, 1), (-0.2, 1.2))),
     st.booleans(),
 )
-@settings(max_examples=100, deadline=None)
 def test_the_individual_range_is_what_a_fine_grid_finds(a, b, one, other, threshold, above):
     metric, cut = Metric("any", *a, *b), Cut(threshold, above)
     low, high = min(one, other), max(one, other)
-    grid = np.unique(
-        np.concatenate(
-            [np.linspace(low, high, 2001), np.clip([threshold - 1e-9, threshold + 1e-9], low, high)]
-        )
-    )
+    beside = np.clip([threshold - 1e-9, threshold + 1e-9], low, high)
+    grid = np.unique(np.r_[np.linspace(low, high, 2001), beside])
 
     least, most = metric.individual_range(low, high, cut)
 
@@ -288,15 +273,12 @@ def test_the_individual_value_is_the_papers_formula_in_r_and_q():
     c, d = (
         (k[s + "01"], k[s + "00"], k[s + "11"] - k[s + "01"], k[s + "10"] - k[s + "00"]) for s in ("a", "b")
     )
+    pr, pq = prior * r, (1 - prior) * q
     eq18 = [  # a0 = b0 = 0
-        x[0] * r * prior
-        + x[1] * q * (1 - prior)
-        + x[2] * r * prior * member
-        + x[3] * q * (1 - prior) * member
-        for x in (c, d)
+        x[0] * pr + x[1] * pq + x[2] * pr * member + x[3] * pq * member for x in (c, d)
     ]
 
-    value = metric.individual_value(prior * r / (prior * r + (1 - prior) * q), Cut(t, above=True))
+    value = metric.individual_value(pr / (pr + pq), Cut(t, above=True))
 
     np.testing.assert_allclose(value, eq18[0] / eq18[1], rtol=1e-12)
 
@@ -316,10 +298,3 @@ def test_a_record_without_a_value_is_not_a_number_rather_than_a_guess():
 
     np.testing.assert_allclose(low, [np.nan, 0.4, 0.5])
     np.testing.assert_allclose(high, [np.nan, 0.6, 0.6])
-
-
-def _atoms(prior, seed, size=7):
-    rng = np.random.default_rng(seed)
-    r, q = rng.dirichlet(np.ones(size)), rng.dirichlet(np.ones(size))
-    weight = prior * r + (1 - prior) * q
-    return prior * r / weight, weight

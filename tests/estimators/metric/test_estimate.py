@@ -9,21 +9,18 @@ from scipy.optimize import linprog
 from scipy.special import ndtr
 from scipy.stats import binom
 
-from estimators.advantage import advantage
+from estimators import PRESETS, Counts, Scores, advantage, metric_optimum, preset
 from estimators.errors import MetricError, OutOfRange, TooFewRecords, TooManyCells
 from estimators.metric import bounds
 from estimators.metric.bounds import held_out, rule_lower, rule_upper, upper_limit, views_of
 from estimators.metric.definition import Cut, Degeneracy, Metric
-from estimators.metric.estimate import metric_optimum
 from estimators.metric.optimum import Objective, optimum, posteriors
-from estimators.metric.presets import PRESETS, preset
 from estimators.paper import algorithm_3
 from estimators.sample.cells import Intervals
 from estimators.sample.counting import by_rank
-from estimators.sample.counts import Counts
-from estimators.sample.scores import Scores
 from estimators.statement import at_least
 from estimators.targets import CellsTarget, ThresholdTarget
+from tests.cases import each_case
 from tests.oracles import gaussian_shift, most_misses, shift_for
 
 NAMES = sorted(PRESETS)
@@ -50,15 +47,7 @@ def best_randomised(counts, goal):
     gain, cost, share = ea * r + ec * q, ha * r + hc * q, goal.prior * r + (1 - goal.prior) * q
     k = counts.size
     above = np.vstack([np.hstack([np.eye(k), -np.ones((k, 1))]), [*-share, goal.low], [*share, -goal.high]])
-    solved = linprog(
-        [*-gain, -e0],
-        A_ub=above,
-        b_ub=np.zeros(k + 2),
-        A_eq=[[*cost, h0]],
-        b_eq=[1.0],
-        bounds=[(0, None)] * (k + 1),
-    )
-    return -solved.fun
+    return -linprog([*-gain, -e0], above, np.zeros(k + 2), [[*cost, h0]], [1.0], [(0, None)] * (k + 1)).fun
 
 
 def gaussian_cells(advantage, spread=1.0, size=300):
@@ -66,6 +55,12 @@ def gaussian_cells(advantage, spread=1.0, size=300):
     m = shift_for(advantage) if advantage else 0.0
     r = np.diff(ndtr((edges - m) / spread), prepend=0, append=1)
     return r, np.diff(ndtr(edges), prepend=0, append=1), edges
+
+
+def drawn(seed, n1, n0, advantage, spread=1.0):
+    """Records of Gaussians, counted on a fine lattice."""
+    rng, (r, q, edges) = np.random.default_rng(seed), gaussian_cells(advantage, spread)
+    return Counts(rng.multinomial(n1, r), rng.multinomial(n0, q), Intervals(edges))
 
 
 def true_value(r, q, goal):
@@ -114,11 +109,11 @@ def test_the_reported_threshold_picks_a_rule_as_good_as_the_optimum(name):
 
     guess = best.cut.guesses(posteriors(counts.members, counts.nonmembers, 0.3))
 
-    rates = (
+    tpr, fpr = (
         counts.members[guess].sum() / counts.n_members,
         counts.nonmembers[guess].sum() / counts.n_nonmembers,
     )
-    assert float(goal.value(*map(np.asarray, rates))) == pytest.approx(best.value, abs=1e-9)
+    assert float(goal.value(tpr, fpr)) == pytest.approx(best.value, abs=1e-9)
 
 
 def test_where_the_share_binds_the_threshold_is_the_posterior_of_the_cell_where_it_is_met():
@@ -171,7 +166,7 @@ def test_an_evaluation_without_member_guesses_has_no_value():
 def test_the_lower_end_is_above_the_truth_in_at_most_one_run_of_forty(name, prior, n1, n0, advantage):
     r, q, edges = gaussian_cells(advantage)
     goal = objective(name, prior, **({"w1": 2, "w3": 3} if name == "weighted_accuracy" else {}))
-    truth, rng, runs, wrong = true_value(r, q, goal), np.random.default_rng(int(100 * advantage) + n0), 200, 0
+    truth, rng, runs, wrong = true_value(r, q, goal), np.random.default_rng(int(100 * advantage) + n0), 100, 0
     for seed in range(runs):
         counts = Counts(rng.multinomial(n1, r), rng.multinomial(n0, q), Intervals(edges))
         wrong += held_out(*views_of(counts), goal, 0.025, seed, shuffles=1).lower > truth + 1e-9
@@ -197,7 +192,7 @@ SIX_CELLS = [0.3, 0.25, 0.2, 0.15, 0.07, 0.03], [0.1, 0.15, 0.2, 0.2, 0.2, 0.15]
 )
 def test_the_upper_end_is_below_the_truth_in_at_most_one_run_of_forty(name, prior, n1, n0, laws):
     goal = objective(name, prior)
-    truth, rng, runs, wrong = true_value(*map(np.array, laws), goal), np.random.default_rng(8), 200, 0
+    truth, rng, runs, wrong = true_value(*map(np.array, laws), goal), np.random.default_rng(8), 100, 0
     draws = Counter(
         tuple(tuple(rng.multinomial(n, law)) for n, law in zip((n1, n0), laws, strict=True))
         for _ in range(runs)
@@ -230,8 +225,18 @@ def test_the_upper_end_is_that_of_the_rule_with_the_largest_limit(name):
     assert 0.0 <= upper_limit(*views_of(counts), goal, 0.025) - largest < 0.004
 
 
+@pytest.mark.parametrize("name", ["balanced_accuracy", "f_beta"])
+def test_a_least_share_that_rules_nothing_out_costs_a_tenth_of_the_error(name):
+    """What is spent on the shares that rules may have in truth is not there for the metric."""
+    views = views_of(Counts.of([60, 30, 10], [10, 40, 50]))
+    limit = upper_limit(*views, objective(name, 0.5, 0.001), 0.025)
+
+    assert limit == pytest.approx(upper_limit(*views, objective(name, 0.5, 0.0), 0.9 * 0.025), abs=1e-12)
+    assert limit > upper_limit(*views, objective(name, 0.5, 0.0), 0.025)
+
+
 @pytest.mark.parametrize("name", ["balanced_accuracy", "precision", "f_beta", "npv", "jaccard"])
-@pytest.mark.parametrize(("prior", "n1", "n0"), [(0.5, 100, 100), (0.1, 60, 300)])
+@pytest.mark.parametrize(("prior", "n1", "n0"), [(0.5, 60, 60), (0.1, 30, 150)])
 def test_each_rules_limits_miss_at_most_25_of_1000_enumerated_samples(name, prior, n1, n0):
     goal = objective(name, prior, 0.0)
     x, y = (side.ravel() for side in np.meshgrid(np.arange(n1 + 1.0), np.arange(n0 + 1.0), indexing="ij"))
@@ -249,13 +254,9 @@ def test_each_rules_limits_miss_at_most_25_of_1000_enumerated_samples(name, prio
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("prior", [0.1, 0.5])
 def test_every_preset_is_estimated_between_its_ends(name, prior):
-    r, q, edges = gaussian_cells(0.4)
-    rng = np.random.default_rng(6)
-    counts = Counts(rng.multinomial(900, r), rng.multinomial(700, q), Intervals(edges))
+    result = metric_optimum(drawn(6, 900, 700, 0.4), preset(name, prior), prior, seed=1)
 
-    result = metric_optimum(counts, preset(name, prior), prior, seed=1)
-
-    truth = true_value(r, q, objective(name, prior))
+    truth = true_value(*gaussian_cells(0.4)[:2], objective(name, prior))
     assert result.interval.lower <= result.value <= result.interval.upper
     assert result.interval.lower - 1e-9 <= truth <= result.interval.upper + 1e-9
     assert result.trivial <= result.interval.lower
@@ -269,14 +270,11 @@ def test_every_preset_is_estimated_between_its_ends(name, prior):
 
 
 def test_a_two_sided_leak_is_certified_although_no_single_cut_sees_it():
-    r, q, edges = gaussian_cells(0.0, spread=3.0)
-    rng = np.random.default_rng(2)
-    counts = Counts(rng.multinomial(2000, r), rng.multinomial(2000, q), Intervals(edges))
     goal = objective("balanced_accuracy", 0.1)
 
-    result = metric_optimum(counts, goal.metric, 0.1)
+    result = metric_optimum(drawn(2, 2000, 2000, 0.0, spread=3.0), goal.metric, 0.1)
 
-    tails = np.concatenate([[0], np.cumsum(r)]), np.concatenate([[0], np.cumsum(q)])
+    tails = [np.r_[0.0, np.cumsum(side)] for side in gaussian_cells(0.0, spread=3.0)[:2]]
     best_cut = max(goal.value(*tails).max(), goal.value(1 - tails[0], 1 - tails[1]).max())
     assert result.interval.lower > best_cut
     assert result.leader in ("cells", "coarse_cells")
@@ -292,10 +290,7 @@ def test_recall_is_1_for_free_and_says_so():
 
 
 def test_precision_without_a_least_share_is_a_bound_on_a_handful_of_records():
-    r, q, edges = gaussian_cells(0.2)
-    rng = np.random.default_rng(9)
-    counts = Counts(rng.multinomial(500, r), rng.multinomial(500, q), Intervals(edges))
-    metric = preset("precision", 0.1)
+    counts, metric = drawn(9, 500, 500, 0.2), preset("precision", 0.1)
     free = metric_optimum(counts, metric, 0.1, min_positive_share=0.0, bins=250)
     constrained = metric_optimum(counts, metric, 0.1)
 
@@ -336,19 +331,19 @@ def test_a_seed_repeats_another_splits_anew_and_more_confidence_is_never_shorter
     assert wide.lower <= narrow.lower <= narrow.upper <= wide.upper
 
 
-def test_what_cannot_be_estimated_is_refused_by_name():
-    counts = random_counts(1)
-
-    with pytest.raises(OutOfRange, match="min_positive_share"):
-        metric_optimum(counts, preset("precision", 0.1), 0.1, min_positive_share=1.0)
-    with pytest.raises(OutOfRange, match="prior"):
-        metric_optimum(counts, preset("precision", 0.1), 1.0)
-    with pytest.raises(TooFewRecords, match="at least 3"):
-        metric_optimum(Counts.of([2, 0], [3, 3]), preset("precision", 0.1), 0.1)
-    with pytest.raises(TooManyCells):
-        metric_optimum(Counts.of([1] * 3 + [0] * 3, [0] * 3 + [1] * 3), preset("accuracy", 0.1), 0.1)
-    with pytest.raises(MetricError, match="changes sign"):
-        metric_optimum(counts, Metric("bad", a11=1.0, b11=1.0, b10=-1.0), 0.3)
+@each_case(
+    "counts, metric, prior, options, error, words",
+    [
+        (random_counts(1), preset("precision", 0.1), 0.1, {"min_positive_share": 1.0}, OutOfRange, "positive_share"),
+        (random_counts(1), preset("precision", 0.1), 1.0, {}, OutOfRange, "prior"),
+        (Counts.of([2, 0], [3, 3]), preset("precision", 0.1), 0.1, {}, TooFewRecords, "at least 3"),
+        (Counts.of([1] * 3 + [0] * 3, [0] * 3 + [1] * 3), preset("accuracy", 0.1), 0.1, {}, TooManyCells, None),
+        (random_counts(1), Metric("bad", a11=1.0, b11=1.0, b10=-1.0), 0.3, {}, MetricError, "changes sign"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_estimated_is_refused_by_name(counts, metric, prior, options, error, words):
+    with pytest.raises(error, match=words):
+        metric_optimum(counts, metric, prior, **options)
 
 
 @pytest.mark.parametrize(("n1", "n0"), [(3, 3), (3, 50), (40, 4)])

@@ -10,6 +10,7 @@ from estimators import Counts, Scores
 from estimators.density.bandwidth import Fixed, ImprovedSheatherJones, LeastSquaresCV, Scott, Silverman
 from estimators.paper import EqualWidth, Kernel, algorithm_1, discrete_advantage, record_risk
 from estimators.paper.simulated import SHARES
+from tests.cases import each_case
 
 PAGE = Path(__file__).parents[3] / "docs" / "paper.md"
 ROW = re.compile(r"^\| (?P<reading>[^|]+) \| (?P<n>\d+) \| (?P<columns>.+) \|$", re.MULTILINE)
@@ -33,8 +34,8 @@ def test_the_shares_are_those_of_the_page() -> None:
     assert page == ours
 
 
-@pytest.mark.parametrize(
-    ("reading", "name"),
+@each_case(
+    "reading, name",
     [
         (EqualWidth(100), "100 slices"),
         (EqualWidth(12), "10 slices"),
@@ -47,9 +48,7 @@ def test_the_shares_are_those_of_the_page() -> None:
 )
 @pytest.mark.parametrize(("n", "size"), [(50, "300"), (700, "1,000"), (4000, "10,000")])
 def test_an_interval_names_the_simulation_that_is_nearest(reading, name, n, size) -> None:
-    setting = (
-        f"at 95% confidence, simulated ({name}, {size} records a side)"  # whatever this interval's own is
-    )
+    setting = f"at 95% confidence, simulated ({name}, {size} records a side)"  # whatever its own is
 
     advantage = algorithm_1(sides(n), 0.5, 0.99, reading=reading).interval.guarantee.covers
     risk = record_risk(sides(n), 0.5, reading=reading, targets=[0.5]).risk.guarantee.covers
