@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from collections.abc import Callable, Iterator
 from fnmatch import fnmatch
 from pathlib import Path
@@ -137,9 +136,4 @@ CHECKS: tuple[tuple[str, Callable[[], Iterator[str]]], ...] = (
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] == ["--table"]:
-        print("\n".join(settings_table()))
-    else:
-        found = complaints()
-        print("\n".join(found) if found else "container: ok")
-        sys.exit(1 if found else 0)
+    print("\n".join(settings_table()))

@@ -32,7 +32,11 @@ PROGRAMS = {
 
 
 def main(words: list[str]) -> int:
-    """Install what is asked for and missing; 0 when `.venv` is ready."""
+    """Install what is asked for and missing; 0 when `.venv` is ready, which then runs what stands after `--`."""
+    if "--" in words:
+        words, command = words[: words.index("--")], words[words.index("--") + 1 :]
+    else:
+        command = []
     if unknown := sorted(set(words) - {*GROUPS, *PROGRAMS}):
         say(f"no {', '.join(unknown)}; there are {', '.join((*GROUPS, *PROGRAMS))}")
         return 2
@@ -41,6 +45,9 @@ def main(words: list[str]) -> int:
     for name in PROGRAMS:
         if name in words:
             find_program(name)
+    if command:
+        os.chdir(ROOT)
+        os.execv(PYTHON, [str(PYTHON), *command])
     return 0
 
 
