@@ -26,7 +26,7 @@ import pyarrow.parquet as pq
 
 import macekit
 from benchmarks.harness import Run, table
-from benchmarks.processes import family_of, kibibytes, status_of
+from benchmarks.processes import family_of, kibibytes
 from estimators.sample.counting import finest_exponent
 
 OPTIONS = {
@@ -200,13 +200,12 @@ class Cost:
 
 def cpu() -> float:
     """Seconds of this process and all it started, those of children that ended with them."""
-    fields = (status_of(pid) for pid in family_of(os.getpid()))
-    return sum(sum(map(int, each[11:15])) for each in fields if each) / os.sysconf("SC_CLK_TCK")
+    return sum(sum(each.cpu_times()[:4]) for each in family_of(os.getpid()))
 
 
 def held() -> int:
     """Bytes of these that are no mapped file."""
-    return 1024 * sum(kibibytes(pid, "status", "RssAnon", "RssShmem") for pid in family_of(os.getpid()))
+    return 1024 * sum(kibibytes(each.pid, "status", "RssAnon", "RssShmem") for each in family_of(os.getpid()))
 
 
 @contextmanager
