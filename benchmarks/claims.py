@@ -15,22 +15,29 @@ from scipy.special import expit, ndtr, ndtri
 
 from benchmarks.harness import Run, Title, most_misses, table
 from benchmarks.worlds import Floats, Rng
-from estimators.advantage import advantage, cells_for
+from estimators import (
+    CellsTarget,
+    Counts,
+    LearnedTarget,
+    Query,
+    Scores,
+    advantage,
+    compare,
+    individual_risk,
+    metric_optimum,
+    preset,
+)
+from estimators.advantage import cells_for
 from estimators.audit.epsilon import epsilon_lower_bound
 from estimators.audit.roc import auc, operating_point
-from estimators.compare import SAME_ORDER, compare
+from estimators.compare import SAME_ORDER
 from estimators.metric.bounds import View, views_of
-from estimators.metric.estimate import metric_optimum
 from estimators.metric.optimum import Objective, optimum
-from estimators.metric.presets import preset
 from estimators.paper import EqualWidth, algorithm_1, discrete_advantage
 from estimators.risk.cells import Limits, cell_risks
-from estimators.risk.individual import individual_risk, risk_cells
+from estimators.risk.individual import risk_cells
 from estimators.sample.cells import Intervals
 from estimators.sample.counting import by_lattice, finest
-from estimators.sample.counts import Counts
-from estimators.sample.scores import Query, Scores
-from estimators.targets import CellsTarget, LearnedTarget
 from tests import oracles
 from tests.oracles import World, categorical, gaussian_shift, identical, scale, shift_for
 

@@ -14,13 +14,12 @@ from itertools import product
 import numpy as np
 
 from benchmarks.harness import Run, Title, most_misses, table
-from estimators.advantage import advantage, cells_for
+from estimators import CellsTarget, LearnedTarget, Query, Scores, advantage
+from estimators.advantage import cells_for
 from estimators.adversary.learned import learned_counts, logistic, quadratic
 from estimators.errors import TooManyCells
 from estimators.limits.binomial import lower_limit, mcdiarmid_radius, pools, upper_limit
 from estimators.sample.counting import by_lattice, finest
-from estimators.sample.scores import Query, Scores
-from estimators.targets import CellsTarget, LearnedTarget
 from tests.oracles import WORLDS, World
 
 SIZES = (100, 300, 1_000, 10_000)

@@ -14,9 +14,9 @@ import numpy as np
 
 from benchmarks.harness import Run, least, table
 from benchmarks.worlds import Floats
+from estimators import Scores
 from estimators.sample import doubts
 from estimators.sample.counting import finest
-from estimators.sample.scores import Scores
 from tests.estimators.sample.test_doubts import HONEST
 
 SIZES = ((50, 50), (200, 60), (500, 500), (2000, 400), (5000, 5000), (300, 9000))

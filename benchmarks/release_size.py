@@ -14,12 +14,12 @@ from scipy.stats import ks_2samp
 
 from benchmarks.harness import Run, table
 from benchmarks.worlds import Floats, Rng, adults, part
+from estimators import Scores, Series, release_size
 from estimators.queries import encode_points, synthetic_scores
 from estimators.queries.nested import nested_scores
 from estimators.queries.table import encode
-from estimators.release_size import default_sizes, first_rows, release_size
-from estimators.sample.scores import Scores
-from estimators.series import Series, judge_series
+from estimators.release_size import default_sizes, first_rows
+from estimators.series import judge_series
 
 OPTIONS = {"rows": (5000, 500)}
 QUICK = 0.002

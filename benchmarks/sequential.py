@@ -15,8 +15,7 @@ from scipy.special import ndtr
 
 from benchmarks.harness import Run, table
 from benchmarks.worlds import Floats, Rng, shift
-from estimators import Counts, Scores, advantage, plan_verdict
-from estimators.plan import Decision
+from estimators import Counts, Decision, Scores, advantage, plan_verdict
 from estimators.sequential import sequential_run
 from estimators.sequential.run import PLANNED
 

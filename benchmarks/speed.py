@@ -20,18 +20,14 @@ from sklearn.neighbors import KernelDensity
 from statsmodels.stats.proportion import proportion_confint
 
 from benchmarks.harness import Run, Title, table
-from estimators.advantage import advantage
+from estimators import Query, Scores, ThresholdTarget, advantage, assess, individual_risk
 from estimators.audit.roc import auc, roc
 from estimators.density.bandwidth import ImprovedSheatherJones, LeastSquaresCV, Sample, Silverman
 from estimators.density.kernel import LineDensities
 from estimators.density.space import PlaneDensities
 from estimators.limits.binomial import clopper_pearson
 from estimators.paper import discrete_advantage
-from estimators.report import assess
-from estimators.risk.individual import individual_risk
 from estimators.sample import counting
-from estimators.sample.scores import Query, Scores
-from estimators.targets import ThresholdTarget
 
 OPTIONS = {"smallest": (3, 3), "largest": (6, 3), "budget": (1.5, 0.01)}
 """Powers of ten, and seconds for each call."""

@@ -13,20 +13,14 @@ from scipy.special import ndtr
 
 from benchmarks.harness import Run, table
 from benchmarks.worlds import Floats, Rng
-from estimators.advantage import advantage
+from estimators import Counts, Query, Scores, advantage, exposure, individual_risk, metric_optimum, preset
 from estimators.adversary.learned import Learner, boosting, boxes, learn_score, logistic, quadratic
 from estimators.adversary.pilot import Pilot, PilotDraw
 from estimators.adversary.tree import IN_ENGINES, between_rows
 from estimators.audit.epsilon import epsilon_lower_bound
-from estimators.audit.exposure import exposure
 from estimators.audit.roc import auc
-from estimators.metric.estimate import metric_optimum
-from estimators.metric.presets import preset
-from estimators.risk.individual import individual_risk
 from estimators.sample.counting import by_rank
-from estimators.sample.counts import Counts
 from estimators.sample.learned import LearnedCounts
-from estimators.sample.scores import Query, Scores
 from estimators.sample.stream import CountStream
 
 ALL_BUT_BOOSTING = (quadratic(), logistic(), boxes())
