@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
@@ -55,6 +56,24 @@ def until(reached: Callable[[], bool], seconds: float = 60) -> bool:
             return True
         time.sleep(0.02)
     return False
+
+
+@contextmanager
+def watched(measure: Callable[[], float], pause: float = 0.0) -> Iterator[list[float]]:
+    """The largest of what is measured again and again meanwhile, and the seconds of CPU that measuring it took."""
+    seen, done = [0.0, 0.0], threading.Event()
+
+    def watch() -> None:
+        while not done.wait(pause):
+            seen[:] = max(seen[0], measure()), time.thread_time()
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield seen
+    finally:
+        done.set()
+        watcher.join()
 
 
 @dataclass

@@ -10,7 +10,6 @@ import os
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -26,7 +25,7 @@ import pyarrow.parquet as pq
 
 import macekit
 from benchmarks.harness import Run, table
-from benchmarks.processes import family_of, kibibytes
+from benchmarks.processes import family_of, kibibytes, watched
 from estimators.sample.counting import finest_exponent
 
 OPTIONS = {
@@ -210,21 +209,12 @@ def held() -> int:
 
 @contextmanager
 def measured() -> Iterator[Cost]:
-    cost, done, watching = Cost(), threading.Event(), [0.0]
-
-    def watch() -> None:
-        while not done.wait(0.05):
-            cost.peak = max(cost.peak, held())
-            watching[0] = time.thread_time()
-
-    watcher = threading.Thread(target=watch, daemon=True)
-    watcher.start()
-    before, start = cpu(), time.perf_counter()
-    yield cost
-    cost.wall, cost.cpu = time.perf_counter() - start, cpu() - before - watching[0]
-    done.set()
-    watcher.join()
-    cost.peak = max(cost.peak, held())
+    cost = Cost()
+    with watched(held, 0.05) as seen:
+        before, start = cpu(), time.perf_counter()
+        yield cost
+        cost.wall, cost.cpu = time.perf_counter() - start, cpu() - before - seen[1]
+    cost.peak = max(int(seen[0]), held())
 
 
 OWN_ENDS = "select min(score), max(score) from read_parquet('{}/*.parquet')"
