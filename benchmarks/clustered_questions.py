@@ -98,9 +98,8 @@ class Sample:
     @property
     def counts(self) -> e.Counts:
         """Of all rows, or of those that share nothing."""
-        return finest(
-            self.scores if self.cluster is None else e.lone_rows(self.scores, self.cluster, self.seed)
-        )
+        alone = self.cluster is None
+        return finest(self.scores if alone else e.lone_rows(self.scores, self.cluster, self.seed))
 
 
 def statements(world: tuple, seed: int, named: bool) -> Iterator[Statement]:
@@ -116,10 +115,9 @@ def statements(world: tuple, seed: int, named: bool) -> Iterator[Statement]:
     part = e.Scores.of(members + noise[: len(members)], nonmembers + noise[len(members) :])
     series = e.advantage_series({"first": scores, "second": part}, seed=seed, cluster=cluster)
     truths = truth, float(2.0 * ndtr(sample.d / np.sqrt(2.0) / 2.0) - 1.0)
-    wrong = [
-        outside("", truth, step.estimate).wrong for truth, step in zip(truths, series.steps, strict=True)
-    ]
-    yield Statement("series: both steps together", 0.05, max(wrong))
+    pairs = zip(truths, series.steps, strict=True)
+    wrong = max(outside("", truth, step.estimate).wrong for truth, step in pairs)
+    yield Statement("series: both steps together", 0.05, wrong)
 
 
 def of_gate(s: Sample) -> Iterator[Statement]:
@@ -133,9 +131,8 @@ def of_gate(s: Sample) -> Iterator[Statement]:
     failed = any(each.estimate.lower > limit + 1e-12 for each, limit in zip(judged, truths, strict=False))
     yield Statement("gate: fails though no limit is exceeded", 0.025, float(failed))
     for name, limit, each in zip(("advantage", "TPR", "epsilon", "metric"), truths, judged, strict=False):
-        yield Statement(
-            f"gate: {name} above its upper end", 0.025, float(each.estimate.upper < limit - 1e-12)
-        )
+        below = float(each.estimate.upper < limit - 1e-12)
+        yield Statement(f"gate: {name} above its upper end", 0.025, below)
 
 
 def of_metrics(s: Sample) -> Iterator[Statement]:
