@@ -74,12 +74,11 @@ def world(released: Callable[..., Floats], *queries: str) -> World:
     rng = np.random.default_rng(0)
     train, others = rng.normal(size=(POPULATION, 2)), rng.normal(size=(OTHERS, 2))
     steps = nested_scores(encode_points(train, others, released(rng, train, others)), SIZES, list(queries))
-    return World(
-        {
-            size: {name: (each.members[name], each.nonmembers[name]) for name in queries}
-            for size, each in zip(SIZES, steps, strict=True)
-        }
-    )
+    scores = {
+        size: {name: (each.members[name], each.nonmembers[name]) for name in queries}
+        for size, each in zip(SIZES, steps, strict=True)
+    }
+    return World(scores)
 
 
 WORLDS = {
