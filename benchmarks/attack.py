@@ -158,15 +158,13 @@ def misses(run: Run):
             ends = [end for each in group for end in (each.low, each.high)]
             samples, most = runs * len(group), most_misses(runs, (1.0 - confidence) / 2.0)
             beyond = sum(end[name] > most for end in ends for name in QUANTITIES)
-            rates = [
-                f"{sum(each.low[name] for each in group) / samples:.1%}, "
-                f"{sum(each.high[name] for each in group) / samples:.1%}"
-                for name in QUANTITIES
-            ]
+            totals = (
+                [sum(end[name] for end in side) for side in (ends[::2], ends[1::2])] for name in QUANTITIES
+            )
+            rates = [f"{below / samples:.1%}, {above / samples:.1%}" for below, above in totals]
             yield f"{rule} | {confidence:g} | {samples} | {' | '.join(rates)} | {beyond}"
-    yield Title(
-        "widths", "Mean width of the interval of the advantage, and of the gap, 1,000 a side at 0.5 and 95%:"
-    )
+    about = "Mean width of the interval of the advantage, and of the gap, 1,000 a side at 0.5 and 95%:"
+    yield Title("widths", about)
     yield f"world | {' | '.join(RULES)}"
     for world in WORLDS:
         row = {

@@ -15,32 +15,40 @@ from scipy.special import expit, ndtr, ndtri
 
 from benchmarks.harness import Run, Title, most_misses, table
 from benchmarks.worlds import Floats, Rng
-from estimators.advantage import advantage, cells_for
+from estimators import (
+    CellsTarget,
+    Counts,
+    LearnedTarget,
+    Query,
+    Scores,
+    advantage,
+    compare,
+    individual_risk,
+    metric_optimum,
+    preset,
+)
+from estimators.advantage import cells_for
 from estimators.audit.epsilon import epsilon_lower_bound
 from estimators.audit.roc import auc, operating_point
-from estimators.compare import SAME_ORDER, compare
+from estimators.compare import SAME_ORDER
 from estimators.metric.bounds import View, views_of
-from estimators.metric.estimate import metric_optimum
 from estimators.metric.optimum import Objective, optimum
-from estimators.metric.presets import preset
 from estimators.paper import EqualWidth, algorithm_1, discrete_advantage
 from estimators.risk.cells import Limits, cell_risks
-from estimators.risk.individual import individual_risk, risk_cells
+from estimators.risk.individual import risk_cells
 from estimators.sample.cells import Intervals
 from estimators.sample.counting import by_lattice, finest
-from estimators.sample.counts import Counts
-from estimators.sample.scores import Query, Scores
-from estimators.targets import CellsTarget, LearnedTarget
 from tests import oracles
 from tests.oracles import World, categorical, gaussian_shift, identical, scale, shift_for
 
-OPTIONS = {"section": ("", "")}
 QUICK = 0.0001
 PRIORS = (0.5, 0.1)
 LEVEL = 0.025
 POINTS = (0.05, 0.25, 0.5, 0.75, 0.95)
 ONE = 10**12  # cell probabilities become counts of so many records: the same code then finds the true optimum
 ByLabel = tuple[Floats, Floats] | None
+Lines = Iterator[str | Title]
+"""Of a section: lines of the table of claims, and after a title those of a table of details."""
 
 
 @dataclass(frozen=True)
@@ -62,25 +70,13 @@ class Share:
         return float(np.sqrt(self.level * (1 - self.level) / self.runs))
 
 
-@dataclass(frozen=True)
-class Section:
-    """Lines of the table of claims, and a table of details below it."""
-
-    claims: list[str]
-    heading: str = ""
-    details: Sequence[str] = ()
-    """Its head, and its rows."""
-
-
 def verdict(claim: str, shares: Sequence[Share], must: str = "<= 0.025") -> str:
     """One line for many cases: all of them together, the worst, and how many are beyond their level."""
     worst = max(shares, key=lambda s: (s.rate - s.level) / s.error)
     total = sum(s.hits for s in shares) / sum(s.runs for s in shares)
     beyond = sum(s.hits > most_misses(s.runs, s.level) for s in shares)
-    worst_case = f"{worst.rate:.4f} ({worst.case}; {worst.runs} runs, s.e. {worst.error:.4f})"
-    return (
-        f"{claim} | {must} | {total:.4f} in all; worst {worst_case}; {beyond} of {len(shares)} cases beyond"
-    )
+    case = f"{worst.rate:.4f} ({worst.case}; {worst.runs} runs, s.e. {worst.error:.4f})"
+    return f"{claim} | {must} | {total:.4f} in all; worst {case}; {beyond} of {len(shares)} cases beyond"
 
 
 def times(full: int, run: Run) -> int:
@@ -135,7 +131,7 @@ HARMLESS = (
 )
 
 
-def epsilon(run: Run) -> Section:
+def epsilon(run: Run) -> Lines:
     """The lower bound on epsilon accuses no mechanism that leaks nothing, or that leaks what it claims."""
     shares = []
     sizes = ((100, 1500), (1000, 1000), (10_000, 150))
@@ -145,14 +141,14 @@ def epsilon(run: Run) -> Section:
         samples = (finest(Scores.of(*world.draw(rng, n1, n0))) for _ in range(runs))
         hits = sum(epsilon_lower_bound(each, seed=seed).value > 0.0 for seed, each in enumerate(samples))
         shares.append(Share(f"{world.name}, {n1}:{n0}", hits, runs))
-    return Section(
-        [
-            verdict("epsilon lower bound above 0 without leakage", shares),
-            verdict("epsilon lower bound above the epsilon of randomised response", list(answered(run))),
-        ],
-        "Lower bound on the mechanism's epsilon: its mean, and the share of runs that contradict a claim of 2",
-        ["world | members:nonmembers | delta | mean bound | above 2 | runs", *bounds(run)],
+    yield verdict("epsilon lower bound above 0 without leakage", shares)
+    yield verdict("epsilon lower bound above the epsilon of randomised response", list(answered(run)))
+    about = (
+        "Lower bound on the mechanism's epsilon: its mean, and the share of runs that contradict a claim of 2"
     )
+    yield Title("epsilon", about)
+    yield "world | members:nonmembers | delta | mean bound | above 2 | runs"
+    yield from bounds(run)
 
 
 def answered(run: Run) -> Iterator[Share]:
@@ -206,7 +202,7 @@ def bounds(run: Run) -> Iterator[str]:
 # --- individual risk ----------------------------------------------------------------------------------------
 
 
-def risk(run: Run) -> Section:
+def risk(run: Run) -> Lines:
     """Intervals of the cell's risk, one cell at a time and all at once; flags where nothing leaks."""
     alone, together = [], []
     worlds = enumerate((identical(), gaussian_shift(0.2), gaussian_shift(0.5), scale()))
@@ -230,15 +226,9 @@ def risk(run: Run) -> Section:
             for point, missed in zip(POINTS, of_points, strict=True):
                 alone.append(Share(f"{name}, {100 * point:g}% point", int(missed), runs, 0.05))
             together.append(Share(name, int(of_any), runs, 0.05))
-    return Section(
-        [
-            verdict(
-                "individual risk: interval of the cell's risk misses it, at five points", alone, "<= 0.05"
-            ),
-            verdict("the same for all cells at once", together, "<= 0.05"),
-            verdict("runs that flag any record without leakage", list(flags(run)), "<= 0.05"),
-        ]
-    )
+    yield verdict("individual risk: interval of the cell's risk misses it, at five points", alone, "<= 0.05")
+    yield verdict("the same for all cells at once", together, "<= 0.05")
+    yield verdict("runs that flag any record without leakage", list(flags(run)), "<= 0.05")
 
 
 def outside(limits: Limits, value: Floats) -> np.ndarray:
@@ -257,7 +247,7 @@ def flags(run: Run) -> Iterator[Share]:
             yield Share(f"{world.name}, prior {prior:g}, {n1}:{n0}", int(hit), runs, 0.05)
 
 
-def memorised(run: Run) -> Section:
+def memorised(run: Run) -> Lines:
     """Individual risk where a few members score where no nonmember does: their risk is 1."""
     missed, rows, sides = [], [], ((500, 500), (200, 1800), (5000, 5000))
     for (n1, n0), part in product(sides, (0.01, 0.02, 0.05, 0.1)):
@@ -279,12 +269,11 @@ def memorised(run: Run) -> Section:
         missed.append(Share(f"{100 * part:g}% memorised, {n1}:{n0}", runs - near, runs))
         rates = f"{exactly / runs:.3f} | {near / runs:.3f} | {lower / runs:.2f} | {flagged / known:.3f}"
         rows.append(f"{n1}:{n0} | {100 * part:g}% | {rates} | {runs}")
-    head = "sides | memorised | interval has 1 | upper end >= 0.95 | mean lower end | flagged | runs"
-    return Section(
-        [verdict("upper end of a memorised record's risk, 1, is below 0.95", missed), copied(run)],
-        "Members who score where no nonmember does, at a random one of them (risk 1)",
-        [head, *rows],
-    )
+    yield verdict("upper end of a memorised record's risk, 1, is below 0.95", missed)
+    yield copied(run)
+    yield Title("memorised", "Members who score where no nonmember does, at a random one of them (risk 1)")
+    yield "sides | memorised | interval has 1 | upper end >= 0.95 | mean lower end | flagged | runs"
+    yield from rows
 
 
 def copied(run: Run) -> str:
@@ -319,7 +308,7 @@ METRICS: dict[str, dict[str, float]] = {
 }
 
 
-def metrics(run: Run) -> Section:
+def metrics(run: Run) -> Lines:
     """Both ends of the interval for a metric's optimum, against the optimum at the very cells stated."""
     above, below, npv = [], [], []
     for leaky, sides, name, prior in product(LEAKY, ((100, 100), (500, 500), (100, 900)), METRICS, PRIORS):
@@ -331,13 +320,9 @@ def metrics(run: Run) -> Section:
         below.append(Share(case, under, runs))
         if many_runs:
             npv.append(above[-1])
-    return Section(
-        [
-            verdict("metrics: lower end above the true optimum", above),
-            verdict("metrics: upper end below the true optimum", below),
-            verdict("NPV, 10 categories: lower end above the true optimum", npv),
-        ]
-    )
+    yield verdict("metrics: lower end above the true optimum", above)
+    yield verdict("metrics: upper end below the true optimum", below)
+    yield verdict("NPV, 10 categories: lower end above the true optimum", npv)
 
 
 def metric_misses(
@@ -382,7 +367,7 @@ def best(view: View, truth: Counts, objective: Objective) -> float:
 # --- paper mode ---------------------------------------------------------------------------------------------
 
 
-def paper(run: Run) -> Section:
+def paper(run: Run) -> Lines:
     """How often the paper's intervals contain the advantage, which is not what they promise."""
     rows, null = [], []
     sizes = ((1000, 300), (10_000, 150), (100_000, 60))[: 1 if run.quick else None]
@@ -399,19 +384,18 @@ def paper(run: Run) -> Section:
         null += [shares] if index == 0 else []
     ways = zip(("100 cells", "KDE"), zip(*null, strict=True), strict=True)
     measured = "; ".join(f"{way}: {', '.join(shares)}" for way, shares in ways)
-    head = "world | n a side | truth | mean W_N | mean U_N | 100 cells contain it | KDE contains it | runs"
     claim = "paper's interval contains the advantage, identical, n 10^3, 10^4, 10^5 | no promise of it"
-    return Section(
-        [f"{claim} | {measured}"],
-        "Paper mode: nominal 0.95, standard error at most 0.03, 0.04 and 0.06 in the three sizes",
-        [head, *rows],
-    )
+    yield f"{claim} | {measured}"
+    about = "Paper mode: nominal 0.95, standard error at most 0.03, 0.04 and 0.06 in the three sizes"
+    yield Title("paper", about)
+    yield "world | n a side | truth | mean W_N | mean U_N | 100 cells contain it | KDE contains it | runs"
+    yield from rows
 
 
 # --- ROC ----------------------------------------------------------------------------------------------------
 
 
-def roc(run: Run) -> Section:
+def roc(run: Run) -> Lines:
     """Area under the curve and operating points of Gaussian shifts, where both are known."""
     areas, points, rates = [], [], (0.01, 0.1)
     for leak, (n1, n0) in product((0.0, 0.2, 0.5, 0.9), ((100, 100), (100, 900), (1000, 1000))):
@@ -428,15 +412,11 @@ def roc(run: Run) -> Section:
         areas.append(Share(case, area_misses, runs, 0.05))
         for rate, missed in zip(rates, misses, strict=True):
             points.append(Share(f"FPR {rate:g}, {case}", int(missed), runs, 0.05))
-    return Section(
-        [
-            verdict("AUC: interval misses it", areas, "<= 0.05"),
-            verdict("TPR at FPR 1% and 10%: interval misses it", points, "<= 0.05 (acceptance list: 0.06)"),
-        ]
-    )
+    yield verdict("AUC: interval misses it", areas, "<= 0.05")
+    yield verdict("TPR at FPR 1% and 10%: interval misses it", points, "<= 0.05 (acceptance list: 0.06)")
 
 
-def ties(run: Run) -> Section:
+def ties(run: Run) -> Lines:
     """Each end of the area where most records tie, or are few: a normal law but for an atom at 0 on both sides."""
     above, below, rows = [], [], []
     sides = ((8, 8), (15, 1000), (1000, 15), (50, 50), (500, 500), (1000, 1000))
@@ -460,20 +440,17 @@ def ties(run: Run) -> Section:
         below.append(Share(case, under, runs))
         rates = f"{over / runs:.4f} | {under / runs:.4f} | {width / runs:.3f}"
         rows.append(f"{n1}:{n0} | {100 * atom:g}% | {area:.3f} | {rates}")
-    return Section(
-        [
-            verdict("AUC with ties or few records: lower end above it", above),
-            verdict("the same: upper end below it", below),
-        ],
-        "The area under the ROC where records tie",
-        ["sides | tied | area | lower end above | upper end below | mean width", *rows],
-    )
+    yield verdict("AUC with ties or few records: lower end above it", above)
+    yield verdict("the same: upper end below it", below)
+    yield Title("ties", "The area under the ROC where records tie")
+    yield "sides | tied | area | lower end above | upper end below | mean width"
+    yield from rows
 
 
 # --- point estimate -----------------------------------------------------------------------------------------
 
 
-def point(run: Run) -> Section:
+def point(run: Run) -> Lines:
     """The point estimate beside one who knows the optimal rule and judges it on all N = 1000 records."""
     rows, ratios, biases, null = [], [], [], ""
     worlds = (identical(), gaussian_shift(0.05), gaussian_shift(0.2), gaussian_shift(0.5), scale())
@@ -496,22 +473,18 @@ def point(run: Run) -> Section:
         else:
             ratios.append((rmse / oracle, world.name))
             biases.append((abs(float(off.mean())), world.name))
-    head = "world | truth | bias ± s.e. | bias at its cells | RMSE | oracle's s.d. | ratio | RMSE sqrt(N)"
-    return Section(
-        [
-            "point: largest bias, six worlds, N 1000 | <= 0.015 | {:.4f} ({})".format(*max(biases)),
-            "point: largest RMSE / oracle's s.d., same worlds | <= 1.2 | {:.2f} ({})".format(*max(ratios)),
-            f"point: RMSE sqrt(N) without leakage | <= 1.6 | {null}",
-        ],
-        f"Point estimate, 500 records a side, prior 0.5, {runs} runs",
-        [head, *rows],
-    )
+    yield "point: largest bias, six worlds, N 1000 | <= 0.015 | {:.4f} ({})".format(*max(biases))
+    yield "point: largest RMSE / oracle's s.d., same worlds | <= 1.2 | {:.2f} ({})".format(*max(ratios))
+    yield f"point: RMSE sqrt(N) without leakage | <= 1.6 | {null}"
+    yield Title("point", f"Point estimate, 500 records a side, prior 0.5, {runs} runs")
+    yield "world | truth | bias ± s.e. | bias at its cells | RMSE | oracle's s.d. | ratio | RMSE sqrt(N)"
+    yield from rows
 
 
 # --- several queries ----------------------------------------------------------------------------------------
 
 
-def alike(run: Run) -> Section:
+def alike(run: Run) -> Lines:
     """Two coarse queries that order the records alike in some samples only, and are one question in these."""
     ends, gaps, rows = [], [], []
     yes, no = 0.7, 0.5
@@ -535,21 +508,20 @@ def alike(run: Run) -> Section:
         gaps.append(Share(case, missed, runs, 2.0 * LEVEL))
         rates = " | ".join(f"{each / runs:.4f}" for each in (once, above, missed))
         rows.append(f"{100 * changed:g}% | {n}:{n} | {rates} | {runs}")
-    head = "members answered otherwise | sides | asked once | lower end above | difference missed | runs"
-    return Section(
-        [
-            verdict("two coarse queries: a lower end of either above its advantage", ends),
-            verdict("the same: interval of their difference misses it", gaps, "<= 0.05"),
-        ],
+    yield verdict("two coarse queries: a lower end of either above its advantage", ends)
+    yield verdict("the same: interval of their difference misses it", gaps, "<= 0.05")
+    yield Title(
+        "alike",
         "Two queries of two values each: how often they are asked once, and how often either is wrong",
-        [head, *rows],
     )
+    yield "members answered otherwise | sides | asked once | lower end above | difference missed | runs"
+    yield from rows
 
 
 # --- vectors ------------------------------------------------------------------------------------------------
 
 
-def vectors(run: Run) -> Section:
+def vectors(run: Run) -> Lines:
     """The learned adversary beside boxes of equal mass and the paper's 100^d cells."""
     rows, ahead = [], []
     worlds = enumerate((oracles.xor(0.2), oracles.vector_shift(5, 0.2)))
@@ -568,31 +540,30 @@ def vectors(run: Run) -> Section:
         cells = " | ".join(f"{a:.3f} ± {e:.3f}" for a, e in zip(mean, error, strict=True))
         rows.append(f"{world.name} | {n} | {world.truth(0.5):.3f} | {cells} | {runs}")
     claim = "vectors: learned lower end minus that of boxes, mean ± s.e. | no number named; above 0 is better"
-    return Section(
-        [f"{claim} | {'; '.join(ahead)}"],
-        "Vectors, mean ± its standard error: certified lower ends, and the paper's W_N on 100^d cells",
-        ["world | n a side | truth | learned, lower | learned, point | boxes, lower | W_N | runs", *rows],
-    )
+    yield f"{claim} | {'; '.join(ahead)}"
+    about = "Vectors, mean ± its standard error: certified lower ends, and the paper's W_N on 100^d cells"
+    yield Title("vectors", about)
+    yield "world | n a side | truth | learned, lower | learned, point | boxes, lower | W_N | runs"
+    yield from rows
 
 
-SECTIONS: tuple[Callable[[Run], Section], ...] = (
-    *(epsilon, risk, memorised, metrics, paper, roc, ties, point, alike, vectors),
-)
+SECTIONS = (epsilon, risk, memorised, metrics, paper, roc, ties, point, alike, vectors)
 
 
-def made(section: Callable[[Run], Section], run: Run) -> Section:
-    return section(run)
+def lines_of(section: Callable[[Run], Lines], run: Run) -> list[str | Title]:
+    return list(section(run))
 
 
 @table
 def claims(run: Run):
     """Every claim, and the details of each section."""
-    wanted = [each for each in SECTIONS if run.section in ("", each.__name__)]
     yield "claim | must reach | measured"
-    results = run.map(partial(made, run=run), wanted)
-    for section in results:
-        yield from section.claims
-    for each, section in zip(wanted, results, strict=True):
-        if section.heading:
-            yield Title(each.__name__, section.heading)
-            yield from section.details
+    results = run.map(partial(lines_of, run=run), SECTIONS)
+    details = [
+        next((at for at, line in enumerate(lines) if isinstance(line, Title)), len(lines))
+        for lines in results
+    ]
+    for lines, at in zip(results, details, strict=True):
+        yield from lines[:at]
+    for lines, at in zip(results, details, strict=True):
+        yield from lines[at:]

@@ -18,12 +18,12 @@ from scipy.special import ndtr, ndtri
 import estimators as e
 from benchmarks.harness import Note, Run, mark, table
 from benchmarks.worlds import Floats, Integers, epsilon_of_shift, equal, people, shift
+from estimators import Estimate
 from estimators.audit.epsilon import epsilon_lower_bound
 from estimators.gate import judge
 from estimators.maxima import MaxAdvantage, MaxEpsilon, MaxGroupRisk, MaxMetric, MaxTpr
 from estimators.sample.cells import Intervals
 from estimators.sample.counting import finest
-from estimators.statement import Estimate
 
 RUNS = 200
 DELTA = 0.1
@@ -98,9 +98,8 @@ class Sample:
     @property
     def counts(self) -> e.Counts:
         """Of all rows, or of those that share nothing."""
-        return finest(
-            self.scores if self.cluster is None else e.lone_rows(self.scores, self.cluster, self.seed)
-        )
+        alone = self.cluster is None
+        return finest(self.scores if alone else e.lone_rows(self.scores, self.cluster, self.seed))
 
 
 def statements(world: tuple, seed: int, named: bool) -> Iterator[Statement]:
@@ -116,10 +115,9 @@ def statements(world: tuple, seed: int, named: bool) -> Iterator[Statement]:
     part = e.Scores.of(members + noise[: len(members)], nonmembers + noise[len(members) :])
     series = e.advantage_series({"first": scores, "second": part}, seed=seed, cluster=cluster)
     truths = truth, float(2.0 * ndtr(sample.d / np.sqrt(2.0) / 2.0) - 1.0)
-    wrong = [
-        outside("", truth, step.estimate).wrong for truth, step in zip(truths, series.steps, strict=True)
-    ]
-    yield Statement("series: both steps together", 0.05, max(wrong))
+    pairs = zip(truths, series.steps, strict=True)
+    wrong = max(outside("", truth, step.estimate).wrong for truth, step in pairs)
+    yield Statement("series: both steps together", 0.05, wrong)
 
 
 def of_gate(s: Sample) -> Iterator[Statement]:
@@ -133,9 +131,8 @@ def of_gate(s: Sample) -> Iterator[Statement]:
     failed = any(each.estimate.lower > limit + 1e-12 for each, limit in zip(judged, truths, strict=False))
     yield Statement("gate: fails though no limit is exceeded", 0.025, float(failed))
     for name, limit, each in zip(("advantage", "TPR", "epsilon", "metric"), truths, judged, strict=False):
-        yield Statement(
-            f"gate: {name} above its upper end", 0.025, float(each.estimate.upper < limit - 1e-12)
-        )
+        below = float(each.estimate.upper < limit - 1e-12)
+        yield Statement(f"gate: {name} above its upper end", 0.025, below)
 
 
 def of_metrics(s: Sample) -> Iterator[Statement]:

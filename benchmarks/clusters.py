@@ -50,10 +50,8 @@ def procedure(models: int, rows: int, leak: float, varies: float) -> World:
     """
     own = shift(leak)
     x = np.linspace(-40.0, 40.0, 400_001)
-    laws = [
-        np.exp(-(((x - mean) / deviation) ** 2) / 2.0) / deviation
-        for mean, deviation in ((own, np.sqrt(1.0 + (varies * own) ** 2)), (0.0, 1.0))
-    ]
+    kinds = (own, np.sqrt(1.0 + (varies * own) ** 2)), (0.0, 1.0)
+    laws = [np.exp(-(((x - mean) / spread) ** 2) / 2.0) / spread for mean, spread in kinds]
     truth = float(np.abs(laws[0] / laws[0].sum() - laws[1] / laws[1].sum()).sum() / 2.0)
 
     def draw(rng: Rng) -> tuple[Floats, Floats, list[Integers]]:
@@ -73,10 +71,8 @@ def worlds() -> list[World]:
     of_people += product([(2000, 20)], likenesses, (0.0, 0.2), [RUNS // 4])
     of_people += product(((20, 5), (20, 50), (30, 20)), likenesses, (0.0, 0.6), [few])
     listed = [
-        World(
-            f"{n} x {rows}, correlation {alike}, {truth}", people(equal(n, rows), alike, truth), truth, runs
-        )
-        for (n, rows), alike, truth, runs in of_people
+        World(f"{n} x {rows}, correlation {like}, {truth}", people(equal(n, rows), like, truth), truth, runs)
+        for (n, rows), like, truth, runs in of_people
     ]
     listed += [
         World(f"{n} of Pareto sizes, correlation {alike}, {truth}", people(pareto(n), alike, truth), truth)
@@ -88,10 +84,8 @@ def worlds() -> list[World]:
     ]
     of_records = ((20, 100, few), (50, 40, RUNS), (200, 10, RUNS), (1000, 2, RUNS), (2000, 1, RUNS))
     of_both = ((20, 100, RUNS // 4), (50, 40, RUNS), (100, 60, RUNS // 2))
-    for name, alike, sizes in (
-        ("records x models", (0.5, 0.0), of_records),
-        ("both columns", (0.3, 0.3), of_both),
-    ):
+    kinds = ("records x models", (0.5, 0.0), of_records), ("both columns", (0.3, 0.3), of_both)
+    for name, alike, sizes in kinds:
         for (records, models, runs), truth in product(sizes, (0.0, 0.3)):
             draw = crossed(records, models, alike, truth, sizes is of_both)
             listed.append(World(f"{name} {records} x {models}, {truth}", draw, truth, runs))
@@ -118,9 +112,8 @@ class Tally:
 
     def row(self, beside: bool) -> str:
         """A line of the table; with or without one row a cluster beside it."""
-        ends = " | ".join(
-            f"{each / self.runs:.3f}{mark(each, self.runs)}" for each in (self.above, self.below)
-        )
+        misses = self.above, self.below
+        ends = " | ".join(f"{each / self.runs:.3f}{mark(each, self.runs)}" for each in misses)
         ratio = f" | {self.one_row:.3f} | {self.width / self.one_row:.2f}" if beside else ""
         widths = f"{self.width:.3f}{ratio} | {self.design_effect:.2f}"
         return f"{self.name} | {self.method} | {self.runs} | {ends} | {widths}"

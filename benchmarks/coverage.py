@@ -14,13 +14,12 @@ from itertools import product
 import numpy as np
 
 from benchmarks.harness import Run, Title, most_misses, table
-from estimators.advantage import advantage, cells_for
+from estimators import CellsTarget, LearnedTarget, Query, Scores, advantage
+from estimators.advantage import cells_for
 from estimators.adversary.learned import learned_counts, logistic, quadratic
 from estimators.errors import TooManyCells
 from estimators.limits.binomial import lower_limit, mcdiarmid_radius, pools, upper_limit
 from estimators.sample.counting import by_lattice, finest
-from estimators.sample.scores import Query, Scores
-from estimators.targets import CellsTarget, LearnedTarget
 from tests.oracles import WORLDS, World
 
 SIZES = (100, 300, 1_000, 10_000)
@@ -150,15 +149,13 @@ def cases(run: Run):
     plan = list(product(range(len(WORLDS)), SIZES[: 1 if run.quick else None], PRIORS, RATIOS))
     plan = run.few([case for case in plan if not run.quick or WORLDS[case[0]].dimension == 1], 8)
     large_first = sorted(plan, key=lambda case: (SIZES.index(case[1]), case[0]))
-    rows = sorted(
-        zip(large_first, run.map(partial(simulate, run=run), large_first), strict=True),
-        key=lambda pair: (pair[0][0], pair[0][1], PRIORS.index(pair[0][2]), pair[0][3]),
-    )
+    made = dict(zip(large_first, run.map(partial(simulate, run=run), large_first), strict=True))
+    rows = [made[case] for case in sorted(made, key=lambda c: (c[0], c[1], PRIORS.index(c[2]), c[3]))]
     yield (
         "scenario | n | prior | sides | cells | truth | estimate | lower | upper | covered | above | below | "
         "width / oracle | paper covers"
     )
-    for _, row in rows:
+    for row in rows:
         paper = "–" if np.isnan(row.paper) else f"{100 * row.paper:.0f}%"
         errors = " | ".join(f"{each / row.runs:.3f}" for each in (row.above, row.below))
         yield (
@@ -167,7 +164,7 @@ def cases(run: Run):
             f"{1 - row.either / row.runs:.3f} | {errors} | {row.width:.2f} | {paper}"
         )
     yield Title("claims")
-    yield from claims([row for _, row in rows])
+    yield from claims(rows)
 
 
 def claims(rows: list[Row]):

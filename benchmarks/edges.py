@@ -67,9 +67,8 @@ def sine(periods: int, depth: float = 0.6) -> Edge:
 
 def rounded(edge: Edge, digits: int) -> Edge:
     """The same, to so many digits: ties, and a truth no larger, which is taken at the values."""
-    draws = [
-        lambda rng, n, draw=draw: np.round(draw(rng, n), digits) for draw in (edge.members, edge.nonmembers)
-    ]
+    both = edge.members, edge.nonmembers
+    draws = [lambda rng, n, draw=draw: np.round(draw(rng, n), digits) for draw in both]
 
     def truth(prior: float) -> float:
         rng = np.random.default_rng(0)
@@ -88,9 +87,7 @@ SHIFT = mixed("shift .5", ((1.0, 0.5, 1.0),))
 SHIFT_3 = mixed("shift 3", ((1.0, 3.0, 1.0),))
 SCALE = mixed("scale 1.5", ((1.0, 0.0, 1.5),))
 MODES = mixed(
-    "three modes",
-    ((0.4, -4.0, 0.5), (0.3, 0.0, 0.5), (0.3, 4.0, 0.5)),
-    ((0.5, -2.0, 0.5), (0.5, 2.0, 0.5)),
+    "three modes", ((0.4, -4.0, 0.5), (0.3, 0.0, 0.5), (0.3, 4.0, 0.5)), ((0.5, -2.0, 0.5), (0.5, 2.0, 0.5))
 )
 SIDES = (
     *((8, 8, 0.5), (10, 10_000, 0.5), (300, 300, 0.5), (1000, 1000, 0.5), (200, 1800, 0.5)),
@@ -100,11 +97,8 @@ WITHIN = [(world, *sides) for world, sides in product((NULL, SHIFT, PERFECT, NEA
     *((MEMORISED, 1000, 1000, 0.1), (MEMORISED, 1000, 1000, 0.5), (MEMORISED, 100, 9900, 0.01)),
     *((SHIFT_3, 100, 9900, 0.01), (SHIFT_3, 1000, 1000, 0.5)),
     *((SCALE, 1000, 1000, 0.5), (SCALE, 300, 2700, 0.5), (SCALE, 500, 500, 0.2)),
-    *(
-        (rounded(SHIFT, 0), 300, 300, 0.5),
-        (rounded(SHIFT, 1), 200, 1800, 0.5),
-        (rounded(PERFECT, 0), 500, 500, 0.5),
-    ),
+    *((rounded(SHIFT, 0), 300, 300, 0.5), (rounded(SHIFT, 1), 200, 1800, 0.5)),
+    (rounded(PERFECT, 0), 500, 500, 0.5),
     *((SHIFT, 10_000, 10_000, 0.5), (NULL, 10_000, 10_000, 0.5), (PERFECT, 10_000, 10_000, 0.5)),
 ]
 CASES = [*WITHIN, (MODES, 1000, 1000, 0.5), (MODES, 5000, 5000, 0.5)]
@@ -146,9 +140,8 @@ def simulated(run: Run, places: range):
 @table
 def within(run: Run):
     """Worlds within the class that the default covers."""
-    yield (
-        "within the class | sides | prior | truth | mean interval | lower end above | upper end below | runs"
-    )
+    ends = "lower end above | upper end below | runs"
+    yield f"within the class | sides | prior | truth | mean interval | {ends}"
     worse, results = 0, simulated(run, range(len(WITHIN)))
     for (world, n1, n0, prior), (truth, low, high, above, below, _, _, runs) in results:
         worse += max(above, below) * runs > most_misses(runs, 0.025)

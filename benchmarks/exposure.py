@@ -13,12 +13,10 @@ import numpy as np
 
 from benchmarks.harness import Run, table
 from benchmarks.worlds import Floats, Integers, Rng
-from estimators.audit.exposure import Exposure, exposure
+from estimators import Counts, Exposure, Scores, exposure
 from estimators.gate import judge
 from estimators.maxima import MaxAdvantage, MaxTpr
 from estimators.sample.cells import Categories, Intervals, Values
-from estimators.sample.counts import Counts
-from estimators.sample.scores import Scores
 
 RUNS = 2000
 LARGE_RUNS = 400  # of samples of 10,000 and more a side

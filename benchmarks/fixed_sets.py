@@ -33,9 +33,7 @@ WORLDS = {
     "separated": lambda rng, n, member: rng.normal(20.0 * member, 1.0, n),
     "5 % memorised": lambda rng, n, member: rng.normal(0.0, 1.0, n) + 20.0 * member * (rng.random(n) < 0.05),
     "spread 1.5": lambda rng, n, member: rng.normal(0.0, 1.5 if member else 1.0, n),
-    "half the scores 0": lambda rng, n, member: np.where(
-        rng.random(n) < 0.5, 0.0, rng.normal(member, 1.0, n)
-    ),
+    "half the scores 0": lambda rng, n, member: np.where(rng.random(n) < 0.5, 0, rng.normal(member, 1.0, n)),
     "one digit": lambda rng, n, member: np.round(rng.normal(0.5 * member, 1.0, n), 1),
     "12 categories, long tail": long_tail,
 }
@@ -56,9 +54,8 @@ CASES = [
 def truth(ends: Ends, members: np.ndarray, nonmembers: np.ndarray, prior: float) -> float:
     """The best that a rule of the class has on the whole set: the cells of the answer, or few changes anywhere."""
     values, where = np.unique(np.concatenate([members, nonmembers]), return_inverse=True)
-    worth = np.repeat(
-        [prior / len(members), (prior - 1.0) / len(nonmembers)], [len(members), len(nonmembers)]
-    )
+    sizes = [len(members), len(nonmembers)]
+    worth = np.repeat([prior / sizes[0], (prior - 1.0) / sizes[1]], sizes)
     by_value = np.bincount(where, worth, len(values))
     counts = ends.counts
     if counts.cells.kind in ("categories", "values"):
@@ -87,9 +84,8 @@ def simulate(case: tuple, samples: int) -> np.ndarray:
 @table
 def ends(run: Run):
     """How often each end misses, and how wide the interval is."""
-    yield (
-        "world | set | prior | scored | truth | mean interval | lower end above | upper end below | width | runs"
-    )
+    ends = "lower end above | upper end below | width | runs"
+    yield f"world | set | prior | scored | truth | mean interval | {ends}"
     cases, beyond, wider = run.few(CASES, 8), 0, 0
     for case, rows in zip(cases, run.map(partial(simulate, samples=run.times(SAMPLES)), cases), strict=True):
         _, world, n1, n0, prior, share = case

@@ -3,8 +3,8 @@
 Mutants of the corpus (tests/macekit/decoding/corpus), by seeded generators that know how each format is built. A
 mutant is its seed and its number: the same everywhere. It is decoded whole and, if it is a table of scores, block by
 block; one of eight is answered, too. This happens in forked children with a limit of memory and a clock. The exit
-status is 1 if anything happened that should not. 20,000 mutants take a minute, a million an hour on one core;
-`--only one --mutant 123 --write x` writes mutant 123 to a file, and says what comes of it.
+status is 1 if anything happened that should not, and standard error names the mutant: `--first 123 --mutants 1` is
+that one alone. 20,000 mutants take a minute, a million an hour on one core.
 """
 
 import gzip
@@ -24,7 +24,7 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -40,15 +40,8 @@ from macekit.operations import perform
 from macekit.problems import Problem
 from tests.macekit.decoding.corpus import MEDIA_TYPES, Entry, entries
 
-OPTIONS = {
-    "mutants": (20_000, 2000),
-    "first": (0, 0),
-    "seed": (0, 0),
-    "formats": ("", ""),
-    "mutant": (-1, -1),
-    "write": ("", ""),
-}
-"""How many, the number of the first, their seed, suffixes of the corpus (csv,parquet); and one, and where it goes."""
+OPTIONS = {"mutants": (20_000, 2000), "first": (0, 0), "seed": (0, 0), "formats": ("", "")}
+"""How many, the number of the first, their seed, suffixes of the corpus (csv,parquet)."""
 MIB = 2**20
 EXPANDED = 16 * MIB  # what a body may expand to
 GRANTED = 512 * MIB  # what a child may take beyond what it began with
@@ -62,18 +55,17 @@ PLANT = "planted-7f3a"  # a category of the corpus, which no refusal may repeat
 Bytes = bytes | bytearray
 Random = np.random.Generator
 T = TypeVar("T")
+Change = Callable[[Random, bytes, list[Entry]], bytes]
 
 INTEGERS = [0, 1, 2, 7, 8, 127, 128, 255, 256, 2**15, 2**16 - 1, 2**24, 2**31 - 1, 2**31, 2**32 - 1, 2**40]
 INTEGERS += [2**51, 2**53 + 1, 2**63 - 1, 2**63, 2**64 - 1, 2**64 - 8]
-TOKENS = [
-    *(str(whole) for whole in (*INTEGERS, 2**64, 10**30, -1, -(2**63), -(2**63) - 1)),
-    *("1e400", "-1e400", "5e-324", "1e-300", "-0", "-0.0", "0x10", "1_000", "1 234", "0,5", "1.", ".5"),
-    *("+1", "00012", "NaN", "nan", "inf", "-Infinity", "null", "None", "#N/A", "?", "-", "true", "false"),
-    *("TRUE", "member", "train", "", " ", '"', '""', "'", "\0", "a\0", "\ufeff", "\u202e", "\u00a0"),
-    *("\U0001f600", "\r", "\n", "\t", ",", ";", "|", "[", "]", "{", "}", "[[", "[]", "{}", ":", "\\"),
-    *("\\u0000", "\\ud800", '"\\u', "9" * 400, "x" * 5000, "score", "member", "members", "nonmembers"),
-    *("counts", "targets", "groups", "units", "queries", "cells", "prior"),
-]
+TOKENS = [str(whole) for whole in (*INTEGERS, 2**64, 10**30, -1, -(2**63), -(2**63) - 1)]
+TOKENS += ["1e400", "-1e400", "5e-324", "1e-300", "-0", "-0.0", "0x10", "1_000", "1 234", "0,5", "1.", ".5"]
+TOKENS += ["+1", "00012", "NaN", "nan", "inf", "-Infinity", "null", "None", "#N/A", "?", "-", "true", "false"]
+TOKENS += ["TRUE", "member", "train", "", " ", '"', '""', "'", "\0", "a\0", "\ufeff", "\u202e", "\u00a0"]
+TOKENS += ["\U0001f600", "\r", "\n", "\t", ",", ";", "|", "[", "]", "{", "}", "[[", "[]", "{}", ":", "\\"]
+TOKENS += ["\\u0000", "\\ud800", '"\\u', "9" * 400, "x" * 5000, "score", "member", "members", "nonmembers"]
+TOKENS += ["counts", "targets", "groups", "units", "queries", "cells", "prior"]
 NAMES = ["score", "member", "g", "x", "y", "x,y", "0", "1", "0,1", "nothing", "list", "moment", ""]
 NAMES += ["member=yes", "a.b"]
 
@@ -229,7 +221,7 @@ def change_line(rng: Random, body: bytes, spare: list[Entry]) -> bytes:
     """A value, or the nesting, of one line of JSON."""
     lines = body.split(b"\n")
     at = int(rng.integers(len(lines)))
-    change: Callable[..., bytes] = pick(rng, [change_tree, change_tree, deepen])
+    change: Change = pick(rng, [change_tree, change_tree, deepen])
     lines[at] = change(rng, lines[at], spare)
     return b"\n".join(lines)
 
@@ -285,7 +277,7 @@ def change_archive(rng: Random, body: bytes, spare: list[Entry]) -> bytes:
     for _ in range(int(rng.integers(1, 4))):
         at = int(rng.integers(len(arrays)))
         name, data = arrays[at]
-        change: Callable[..., bytes] = pick(rng, [write_npy_header, change_bytes, truncate, drop_piece])
+        change: Change = pick(rng, [write_npy_header, change_bytes, truncate, drop_piece])
         changes = [
             (name, change(rng, data, spare)),
             (pick(rng, [*NAMES, "../x", "/x", "a\\b", "members", "nonmembers"]) + ".npy", data),
@@ -351,10 +343,14 @@ def change_metadata(rng: Random, body: bytes, spare: list[Entry]) -> bytes:
     return _with_integer(rng, body, at + 4, min(len(body), at + 8 + size))
 
 
+def _footer(body: bytes) -> int:
+    """Where the footer of a Parquet file begins, by its length."""
+    return len(body) - 8 - int.from_bytes(body[-8:-4], "little")
+
+
 def change_footer(rng: Random, body: bytes, spare: list[Entry]) -> bytes:
     """Bytes of a Parquet file's footer, which stays where its length says."""
-    size = int.from_bytes(body[-8:-4], "little")
-    start = len(body) - 8 - size
+    start = _footer(body)
     if not 0 <= start < len(body) - 8:
         return change_bytes(rng, body, spare)
     changed = bytearray(body)
@@ -368,22 +364,19 @@ def change_footer(rng: Random, body: bytes, spare: list[Entry]) -> bytes:
 
 def move_footer_piece(rng: Random, body: bytes, spare: list[Entry]) -> bytes:
     """A piece of a Parquet file's footer dropped or repeated, and its length said rightly."""
-    size = int.from_bytes(body[-8:-4], "little")
-    start = len(body) - 8 - size
+    start = _footer(body)
     if not 0 <= start < len(body) - 8:
         return change_bytes(rng, body, spare)
-    change: Callable[..., bytes] = pick(rng, [drop_piece, repeat_piece, insert_noise])
+    change: Change = pick(rng, [drop_piece, repeat_piece, insert_noise])
     footer = change(rng, body[start:-8], spare)
     return body[:start] + footer + struct.pack("<I", len(footer)) + b"PAR1"
 
 
 def change_page(rng: Random, body: bytes, spare: list[Entry]) -> bytes:
-    size = int.from_bytes(body[-8:-4], "little")
-    start = max(4, len(body) - 8 - size)
-    return _with_integer(rng, body, 4, start)
+    return _with_integer(rng, body, 4, max(4, _footer(body)))
 
 
-OWN: dict[str, list[Callable[[Random, bytes, list[Entry]], bytes]]] = {
+OWN: dict[str, list[Change]] = {
     CSV: [*TEXT, recode],
     JSON: [*TEXT, change_tree, change_tree, change_tree, change_tree, deepen, recode],
     NDJSON: [*TEXT, change_line, change_line, change_line, recode],
@@ -401,10 +394,8 @@ COMPRESSIONS = ["identity", "gzip before", "gzip after", "zstd before", "zstd af
 
 Row = tuple[str, bool]  # of the table: a format, and whether it is compressed
 ROWS = [
-    (theory + suffix[1:], compressed)
-    for theory in ("", "theory's ")
-    for suffix in MEDIA_TYPES
-    for compressed in (False, True)
+    (theory + suffix[1:], packed)
+    for theory, suffix, packed in product(("", "theory's "), MEDIA_TYPES, (False, True))
 ]
 CELL = struct.calcsize("<BBf")  # bytes of a mutant on the page that a child shares with its parent
 
@@ -453,28 +444,24 @@ def mutant(seed: int, number: int, corpus: list[Entry]) -> Mutant:
         made_by.append(change.__name__)
     if compression.endswith("after"):
         body, made_by = packed(entry.body, compression), []
+        spare = [replace(other, body=packed(other.body, compression)) for other in spare[:2]]
         for _ in range(pick(rng, [1, 1, 2])):
             change = pick(rng, ANY)
-            body = change(
-                rng, body, [replace(other, body=packed(other.body, compression)) for other in spare[:2]]
-            )
+            body = change(rng, body, spare)
             made_by.append(change.__name__)
     else:
         body = packed(body, compression)
     call = entry.call(compression.split()[0], EXPANDED)
     if call.query and rng.random() < 0.1:
-        pairs = list(call.query)
-        at = int(rng.integers(len(pairs)))
-        pairs[at] = (pairs[at][0], pick(rng, [*NAMES, *TOKENS[:40]]))
-        call = replace(call, query=tuple(pairs))
+        at = int(rng.integers(len(call.query)))
+        other = call.query[at][0], pick(rng, [*NAMES, *TOKENS[:40]])
+        call = replace(call, query=(*call.query[:at], other, *call.query[at + 1 :]))
         made_by.append("query")
     return Mutant(entry.name, ", ".join(made_by), call, body, compression)
 
 
 # --- what comes of it ---------------------------------------------------------------------------------------
 
-OUTCOMES = ["answered", "refused", "exception", "memory", "too long", "echo", "not finite", "crash", "hang"]
-FAILURES = OUTCOMES[2:]
 HEADS = {
     "answered": "read",
     "refused": "refused",
@@ -486,20 +473,22 @@ HEADS = {
     "crash": "crashes",
     "hang": f"over {SECONDS:g} s",
 }
+OUTCOMES = list(HEADS)
+FAILURES = OUTCOMES[2:]
 
 
 def outcome(one: Mutant, number: int) -> str:
     """Decode it in every way there is, and answer it if it is its turn."""
-    results = []
-    ways: list[Callable[[Body], str]] = [lambda body: _decoded(one, body)]
+    ways: list[Callable[[Mutant, Body], str]] = [_decoded]
     if one.call.media_type != JSON and not one.call.operation.startswith("theory/"):
-        ways.append(lambda body: _in_blocks(one, body))
+        ways.append(_in_blocks)
     if number % ANSWERED == 0 or one.made_by == "nothing":
-        ways.append(lambda body: _performed(one, body))
+        ways.append(_performed)
+    results = []
     for way in ways:
         with Body.of(one.body) as body:
             try:
-                results.append(way(body))
+                results.append(way(one, body))
             except (Problem, MaceError) as problem:
                 results.append(_judged(bytes(Problem.of(problem).reply(None).body)))
     return next((result for result in results if result in FAILURES), results[0])
@@ -621,26 +610,12 @@ def mutants(run: Run):
             run.faults += 1
             print(f"{number}: {result}, {row}", file=sys.stderr, flush=True)
     yield f"| mutants | {' | '.join(HEADS.values())} | slowest, ms of CPU"
-    for name, compressed in [row for row in ROWS if row in slowest]:
-        label = f"{name}, compressed" if compressed else name
-        yield line(label, [counts[name, compressed, each] for each in OUTCOMES], slowest[name, compressed])
+    for row in [row for row in ROWS if row in slowest]:
+        label = ", ".join([row[0], "compressed"][: 1 + row[1]])
+        yield line(label, [counts[*row, each] for each in OUTCOMES], slowest[row])
     all_of_them = [sum(counts[*row, each] for row in slowest) for each in OUTCOMES]
     yield line("all", all_of_them, max(slowest.values()))
 
 
 def line(label: str, cells: list[int], seconds: float) -> str:
     return f"{label} | {sum(cells):,} | {' | '.join(f'{n:,}' for n in cells)} | {1e3 * seconds:,.0f}"
-
-
-@table
-def one(run: Run):
-    """One mutant alone, here, with its exception, if its number is given."""
-    if run.mutant < 0:
-        return
-    found = mutant(run.seed, run.mutant, corpus_of(run))
-    if run.write:
-        Path(run.write).write_bytes(found.body)
-    yield "mutant of | made by | CRC-32 | bytes | question | outcome"
-    what = f"{found.of} | {found.made_by} | {zlib.crc32(found.body):08x} | {len(found.body)} | {found.call}"
-    MemoryLimit.apply(GRANTED)
-    yield f"{what} | {outcome(found, 0)}"

@@ -14,16 +14,13 @@ from scipy.special import ndtr
 
 from benchmarks.harness import Run, table
 from benchmarks.worlds import Floats, Rng, epsilon_of_shift
+from estimators import Counts, Decision, Scores, preset
 from estimators.audit.closeness import epsilon_upper, tail_cells, within
 from estimators.gate import judge
 from estimators.maxima import GateSample, Limit, MaxAdvantage, MaxEpsilon, MaxGroupRisk, MaxMetric
 from estimators.metric.optimum import Objective, optimum
-from estimators.metric.presets import preset
-from estimators.plan import Decision
 from estimators.sample.cells import Categories
 from estimators.sample.counting import finest
-from estimators.sample.counts import Counts
-from estimators.sample.scores import Scores
 from tests.oracles import shift_for
 
 HAIR = 1e-9

@@ -28,6 +28,8 @@ HERE = Path(__file__).parent
 DOCS = HERE.parent / "docs"
 RESULTS = DOCS / "results"
 SHOWN = re.compile(r"<!-- python -m benchmarks table (\S+) (\S+) -->")
+RULE = r"\|[ :|-]+\|"
+TABLE = re.compile(rf"^\|.*\n{RULE}\n(?:\|.*\n)*", re.MULTILINE)
 NOT_MEASURED = "<!-- not measured -->"
 PARTS = ("list", "run", "table", "check")
 COMMAND = re.compile(r"python -m benchmarks\s([^`#\n]*)")
@@ -107,12 +109,13 @@ def least(
     work: Callable[[], object], times: int = 3, clock: Callable[[], float] = time.perf_counter
 ) -> float:
     """Seconds of the fastest of several times."""
-    taken = []
-    for _ in range(times):
+
+    def once() -> float:
         start = clock()
         work()
-        taken.append(clock() - start)
-    return min(taken)
+        return clock() - start
+
+    return min(once() for _ in range(times))
 
 
 # --- which there are ----------------------------------------------------------------------------------------
@@ -208,21 +211,19 @@ def benchmarks() -> dict[str, Benchmark]:
 
 def printed(name: str, rows: Iterable[Any]) -> Iterator[str]:
     """Lines of markdown of a table and of those that follow in the same run."""
-    titles = [Title(name)]
+    title: Title | None = Title(name)
     for row in rows:
         if isinstance(row, Title):
-            titles.append(row)
+            title = row
         elif isinstance(row, Note):
             yield f"\n{row}"
+        elif title:
+            yield f"\n## {title.name}\n" + (f"\n{title.text}\n" if title.text else "")
+            yield f"| {row} |"
+            yield "|" + " --- |" * len(cells(f"| {row} |"))
+            title = None
         else:
-            if titles:
-                title = titles[-1]
-                yield f"\n## {title.name}\n" + (f"\n{title.text}\n" if title.text else "")
-                titles = []
-                yield f"| {row} |"
-                yield "|" + " --- |" * len(cells(f"| {row} |"))
-            else:
-                yield f"| {row} |"
+            yield f"| {row} |"
 
 
 def cells(line: str) -> list[str]:
@@ -230,27 +231,15 @@ def cells(line: str) -> list[str]:
     return [cell.strip() for cell in line.strip()[1:-1].split("|")]
 
 
-def is_rule(line: str) -> bool:
-    """Whether it is the line below a head."""
-    return bool(re.fullmatch(r"\|[\s:|-]+\|", line))
-
-
 def rows_of(lines: Iterable[str]) -> list[list[str]]:
     """Cells of a table, its head first."""
-    return [cells(line) for line in lines if line.startswith("|") and not is_rule(line)]
+    return [cells(line) for line in lines if line.startswith("|") and not re.fullmatch(RULE, line)]
 
 
 def sections(lines: Iterable[str]) -> dict[str, list[str]]:
     """Tables by their names, each as it was printed."""
-    found: dict[str, list[str]] = {}
-    name = ""
-    for line in "\n".join(lines).splitlines():
-        if line.startswith("## "):
-            name = line.removeprefix("## ")
-            found[name] = []
-        elif name:
-            found[name].append(line)
-    return found
+    parts = re.split(r"^## (.*)\n", "\n".join(lines), flags=re.MULTILINE)[1:]
+    return {name: text.splitlines() for name, text in zip(parts[::2], parts[1::2], strict=True)}
 
 
 def results(name: str) -> dict[str, list[str]]:
@@ -294,42 +283,32 @@ class Shown:
 
     def differences(self) -> list[str]:
         """Its rows that are not those of its result file, if it has one."""
-        name, table = self.names or ("", "")
-        where, place = f"docs/results/{name}.txt", f"{self.path.name}:{self.first + 1}"
+        place = f"{self.path.name}:{self.first + 1}"
         if not self.names:
-            named = self.above.startswith("<!-- read off: ")
-            return (
-                [f"{place}: a table of numbers that names no command"]
-                if self.is_measured and not named
-                else []
-            )
-        if table not in results(name):
+            strange = self.is_measured and not self.above.startswith("<!-- read off: ")
+            return [f"{place}: a table of numbers that names no command"] if strange else []
+        name, table = self.names
+        where, kept = f"docs/results/{name}.txt", results(name)
+        if table not in kept:
             return [f"{place}: {where} has no table {table}"]
-        ours, theirs = rows_of(self.lines), rows_of(results(name)[table])
+        ours, theirs = rows_of(self.lines), rows_of(kept[table])
         found = [f"{place}: {len(ours)} rows, {len(theirs)} in {where}"] if len(ours) != len(theirs) else []
         pairs = zip(ours, theirs, strict=False)
-        return found + [f"{place}: {row} is {kept} in {where}" for row, kept in pairs if row != kept]
+        return found + [f"{place}: {row} is {other} in {where}" for row, other in pairs if row != other]
 
 
 def tables_in(path: Path) -> Iterator[Shown]:
     """Every table of a document."""
-    lines, at = path.read_text().splitlines(), 0
-    while at < len(lines):
-        end = at
-        while end < len(lines) and lines[end].startswith("|"):
-            end += 1
-        if end > at + 1 and is_rule(lines[at + 1]):
-            above = next((line.strip() for line in reversed(lines[:at]) if line.strip()), "")
-            yield Shown(path, at, lines[at:end], above)
-        at = max(end, at + 1)
+    text = path.read_text() + "\n"
+    for found in TABLE.finditer(text):
+        before = text[: found.start()]
+        above = before.strip().rpartition("\n")[2].strip()
+        yield Shown(path, before.count("\n"), found[0].splitlines(), above)
 
 
 def documents() -> list[Path]:
     """Every document that may show a table."""
-    return [
-        DOCS.parent / "README.md",
-        *(path for path in sorted(DOCS.glob("*.md")) if path.name != "reference.md"),
-    ]
+    return [DOCS.parent / "README.md", *sorted(DOCS.glob("*.md"))]
 
 
 def named() -> set[tuple[str, str]]:

@@ -13,13 +13,11 @@ process, a file or a descriptor stayed.
 
 import asyncio
 import json
-import math
 import os
 import random
 import resource
 import signal
 import socket
-import statistics
 import subprocess
 import sys
 import threading
@@ -29,6 +27,10 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import product
+
+import numpy as np
+import psutil
 
 from benchmarks.harness import Run, table
 from benchmarks.processes import CORES, PATIENCE, Service, serving, until
@@ -72,23 +74,15 @@ class Tally:
         return self.statuses[200] / self.seconds
 
     @property
-    def other(self) -> int:
-        return sum(number for status, number in self.statuses.items() if status not in (200, 503))
-
-    @property
-    def others(self) -> str:
-        """How many other answers there were, and of what kind."""
-        return ", ".join(f"{number} {kind}" for kind, number in self.problems.items()) or "0"
-
-    @property
     def cut(self) -> str:
-        """Cells of a row: other answers, connections that ended, and requests that were given up."""
-        return f"{self.others} | {self.reset} | {self.late}"
+        """Cells of a row: other answers and of what kind, connections that ended, and requests that were given up."""
+        others = ", ".join(f"{number} {kind}" for kind, number in self.problems.items()) or "0"
+        return f"{others} | {self.reset} | {self.late}"
 
     @property
     def faults(self) -> int:
         silent = self.statuses[503] - len(self.retry_after)
-        return self.other + self.reset + self.late + self.lost_probes + silent
+        return self.problems.total() + self.reset + self.late + self.lost_probes + silent
 
 
 def request(path: str, body: bytes, media_type: str) -> bytes:
@@ -118,16 +112,14 @@ class Client:
 
     async def ask(self, sent: bytes) -> int:
         """The status, or 0."""
-        began = time.perf_counter()
+        began, status = time.perf_counter(), 0
         try:
             async with asyncio.timeout(PATIENCE):
                 status = await self._exchange(sent)
         except TimeoutError:
             self._tally.late += 1
-            status = 0
         except (OSError, EOFError, ValueError):
             self._tally.reset += 1
-            status = 0
         if not status:
             self.close()
             return 0
@@ -243,12 +235,10 @@ def probed(service: Service, seconds: float, run: Callable[[], Tally]) -> tuple[
 
 
 def quantiles(durations: list[float]) -> str:
+    """Milliseconds: the median, and what one of a hundred exceeds."""
     if not durations:
         return "- | -"
-    ordered = sorted(durations)
-    return (
-        f"{1e3 * statistics.median(ordered):.0f} | {1e3 * ordered[math.ceil(0.99 * (len(ordered) - 1))]:.0f}"
-    )
+    return f"{1e3 * np.median(durations):.0f} | {1e3 * np.quantile(durations, 0.99, method='higher'):.0f}"
 
 
 # --- more than it can answer --------------------------------------------------------------------------------
@@ -260,9 +250,7 @@ LOOPS = (
 
 
 def loads(seconds: float, mixed: bool, quick: bool = False) -> Iterator[Row]:
-    which, numbers, factors = mixture(mixed), CLIENTS, FACTORS
-    if quick:
-        numbers, factors = (4,), (2,)
+    which = mixture(mixed)
     with serving() as service:
         asyncio.run(closed(service.port, 8, min(2.0, seconds), which))
         capacity = asyncio.run(closed(service.port, 8, seconds, which)).goodput
@@ -270,12 +258,13 @@ def loads(seconds: float, mixed: bool, quick: bool = False) -> Iterator[Row]:
             f"closed, {number} client{'s' * (number > 1)}": partial(
                 closed, service.port, number, seconds, which
             )
-            for number in numbers
-        } | {
-            f"open, {factor:g}x: {factor * capacity:.0f}/s": partial(
-                opened, service.port, factor * capacity, seconds, which
+            for number in (CLIENTS if not quick else (4,))
+        }
+        tasks |= {
+            f"open, {each:g}x: {each * capacity:.0f}/s": partial(
+                opened, service.port, each * capacity, seconds, which
             )
-            for factor in factors
+            for each in (FACTORS if not quick else (2,))
         }
         for name, task in tasks.items():
             tally, apart = probed(service, seconds, lambda task=task: asyncio.run(task()))
@@ -300,8 +289,7 @@ class Uploads:
         head = (
             f"POST {path} HTTP/1.1\r\nHost: here\r\nContent-Type: {CSV}\r\nContent-Length: 200000000\r\n\r\n"
         )
-        self._port, self._start, self._piece = port, head.encode() + start, piece
-        self._number = number
+        self._port, self._start, self._piece, self._number = port, head.encode() + start, piece, number
         self._end = threading.Event()
         self._thread = threading.Thread(target=self._run)
         self.ended = 0
@@ -314,31 +302,34 @@ class Uploads:
         self._end.set()
         self._thread.join()
 
+    def _begin(self) -> socket.socket:
+        one = socket.create_connection(("127.0.0.1", self._port), 10)
+        one.sendall(self._start)
+        one.setblocking(False)
+        return one
+
+    def _has_ended(self, one: socket.socket) -> bool:
+        try:
+            return one.recv(4096) is not None
+        except BlockingIOError:
+            with suppress(OSError):
+                one.send(self._piece)
+            return False
+        except OSError:
+            return True
+
     def _run(self) -> None:
         sockets: list[socket.socket] = []
         while not self._end.is_set():
             missing = self._number - len(sockets)
             for _ in range(min(missing, REOPENED) if sockets else missing):
                 with suppress(OSError):
-                    one = socket.create_connection(("127.0.0.1", self._port), 10)
-                    one.sendall(self._start)
-                    one.setblocking(False)
-                    sockets.append(one)
-            remaining = []
-            for one in sockets:
-                try:
-                    ended = one.recv(4096) is not None
-                except BlockingIOError:
-                    ended = False
-                except OSError:
-                    ended = True
-                with suppress(OSError):
-                    one.send(self._piece) if self._piece and not ended else None
-                self.ended += ended
-                remaining += [] if ended else [one]
-                if ended:
-                    one.close()
-            sockets = remaining
+                    sockets.append(self._begin())
+            over = {one for one in sockets if self._has_ended(one)}
+            self.ended += len(over)
+            for one in over:
+                one.close()
+            sockets = [one for one in sockets if one not in over]
             self._end.wait(0.5)
         for one in sockets:
             one.close()
@@ -372,9 +363,8 @@ def holding(seconds: float, trickled: int = TRICKLED, silent: int = SILENT) -> I
 
 
 def arrived(service: Service) -> float:
-    return sum(
-        service.metric(f"mace_{name}") for name in ("bodies_arriving", "streams_waiting", "workers_busy")
-    )
+    waiting = ("bodies_arriving", "streams_waiting", "workers_busy")
+    return sum(service.metric(f"mace_{name}") for name in waiting)
 
 
 def unread(requests: int) -> Row:
@@ -408,17 +398,10 @@ FAULTS = (
 
 def strike(service: Service, victim: str, number: int, rng: random.Random) -> None:
     """Send a signal to one of the service's own processes, and to no other that has its number by now."""
-    pids = {"worker": service.workers, "fork server": lambda: [service.fork_server() or 0]}[victim]()
-    if not pids or not all(pids):
-        return
-    pid = rng.choice(pids)
-    with suppress(OSError):
-        descriptor = os.pidfd_open(pid)
-        try:
-            if pid in service.family():
-                signal.pidfd_send_signal(descriptor, signal.Signals(number))
-        finally:
-            os.close(descriptor)
+    found = service.workers() if victim == "worker" else service.fork_servers()
+    with suppress(psutil.NoSuchProcess):
+        if found:
+            rng.choice(found).send_signal(number)
 
 
 @contextmanager
@@ -434,33 +417,24 @@ def asking(service: Service, stop: threading.Event | None = None) -> Iterator[Ta
         thread.join()
 
 
-def outcome(
-    what: str, times: int, service: Service, tally: Tally, files: int, before: int, after: int
-) -> str:
-    until(lambda: not service.left(), 10)
-    return (
-        f"{what} | {times} | {tally.statuses[200]:,} | {tally.statuses[503]} | {tally.cut} | {service.left()} | "
-        f"{files} | {before}, {after}"
-    )
-
-
-def faults_within(victim: str, number: int, times: int, seed: int = 0) -> Row:
-    """Workers or fork servers that are stopped or killed at random moments of a load."""
-    rng = random.Random(seed)
-    with serving(time_limit="3") as service:
+@contextmanager
+def held_to_account(
+    what: str, times: int, rows: list[Row], strict: bool, **settings: str
+) -> Iterator[Service]:
+    """A service that is asked meanwhile; a row of what came of that, and of what it left."""
+    with serving(**settings) as service:
         four(service, 1.0)
         before, workers = settled(service), len(service.workers())
         with asking(service) as tally:
-            for _ in range(times):
-                time.sleep(rng.uniform(0.1, 1.0))
-                strike(service, victim, number, rng)
-            time.sleep(1)
+            yield service
         until(lambda: len(service.workers()) == workers == service.metric("mace_workers"), 30)
         after, files = settled(service), service.files()
         service.family()
-    name = f"{signal.Signals(number).name} to a {victim}"
-    row = outcome(name, times, service, tally, files, before, after)
-    return row, tally.reset + tally.late + service.left() + files + (after > before)
+    until(lambda: not service.left(), 10)
+    row = f"{what} | {times} | {tally.statuses[200]:,} | {tally.statuses[503]} | {tally.cut}"
+    wrong = tally.faults if strict else tally.reset + tally.late
+    wrong += service.left() + files + (after > before)
+    rows.append((f"{row} | {service.left()} | {files} | {before}, {after}", wrong))
 
 
 def settled(service: Service) -> int:
@@ -468,29 +442,34 @@ def settled(service: Service) -> int:
     counts = [-1, -2]
     end = time.monotonic() + 10
     while len(set(counts[-4:])) > 1 and time.monotonic() < end:
-        counts.append(sum(service.descriptors()))
+        counts.append(service.descriptors())
         time.sleep(0.2)
     return counts[-1]
 
 
-def server_stopped(times: int, seed: int = 0) -> Row:
+def faults_within(victim: str, number: int, times: int, seed: int = 0) -> list[Row]:
+    """Workers or fork servers that are stopped or killed at random moments of a load."""
+    rng, rows = random.Random(seed), list[Row]()
+    name = f"{signal.Signals(number).name} to a {victim}"
+    with held_to_account(name, times, rows, strict=False, time_limit="3") as service:
+        for _ in range(times):
+            time.sleep(rng.uniform(0.1, 1.0))
+            strike(service, victim, number, rng)
+        time.sleep(1)
+    return rows
+
+
+def server_stopped(times: int, seed: int = 0) -> list[Row]:
     """The server itself is stopped and goes on: nobody is lost."""
-    rng = random.Random(seed)
-    with serving() as service:
-        four(service, 1.0)
-        before = settled(service)
-        with asking(service) as tally:
-            for _ in range(times):
-                for number in (signal.SIGSTOP, signal.SIGCONT):
-                    time.sleep(rng.uniform(0.05, 0.5))
-                    service.process.send_signal(number)
-        after, files = settled(service), service.files()
-        service.family()
-    row = outcome("SIGSTOP, SIGCONT to the server", times, service, tally, files, before, after)
-    return row, tally.faults + service.left() + files + (after > before)
+    rng, rows = random.Random(seed), list[Row]()
+    with held_to_account("SIGSTOP, SIGCONT to the server", times, rows, strict=True) as service:
+        for _, number in product(range(times), (signal.SIGSTOP, signal.SIGCONT)):
+            time.sleep(rng.uniform(0.05, 0.5))
+            service.process.send_signal(number)
+    return rows
 
 
-def server_killed(times: int, seed: int = 0) -> Row:
+def server_killed(times: int, seed: int = 0) -> list[Row]:
     """The server is killed under load: its processes and files go with it. Whoever was not answered knows."""
     rng = random.Random(seed)
     orphans = files = good = cut = 0
@@ -507,7 +486,7 @@ def server_killed(times: int, seed: int = 0) -> Row:
             orphans, files = orphans + service.left(), files + service.files()
             good, cut = good + tally.statuses[200], cut + tally.reset
     row = f"SIGKILL to the server | {times} | {good:,} | 0 | 0 | {cut} | 0 | {orphans} | {files} |"
-    return row, orphans + files
+    return [(row, orphans + files)]
 
 
 # --- many requests ------------------------------------------------------------------------------------------
@@ -524,29 +503,23 @@ def soak(requests: int) -> Row:
         ("/v1/advantage", b'{"members": [1, 2', JSON),
     ]
     with serving(log_level="error") as service:
-        connection, faults = service.connect(), 0
-        sizes, counts, processes = list[float](), list[int](), list[int]()
+        connection, faults, seen = service.connect(), 0, list[tuple[float, int, int]]()
         for number in range(requests):
             if number == requests // 10:
-                sizes.append(service.memory())
-                counts.append(sum(service.descriptors()))
-                processes.append(len(service.family()))
+                seen.append((service.memory(), service.descriptors(), len(service.family())))
             path, body, media_type = kinds[number % len(kinds)]
             connection.request("POST", path, body, {"Content-Type": media_type})
             answer = connection.getresponse()
             answer.read()
             faults += answer.status not in ((400,) if body.endswith(b"2") else (200,))
-        sizes.append(service.memory())
-        until(lambda: sum(service.descriptors()) <= counts[0], 5)
-        counts.append(sum(service.descriptors()))
-        processes.append(len(service.family()))
+        until(lambda: service.descriptors() <= seen[0][1], 5)
+        seen.append((service.memory(), service.descriptors(), len(service.family())))
         connection.close()
-    growth = sizes[1] / sizes[0] - 1 if sizes[0] else 0.0
-    row = (
-        f"{requests:,} | {sizes[0]:.0f} | {sizes[1]:.0f} | {100 * growth:+.1f} % | {counts[0]}, {counts[1]} | "
-        f"{processes[0]}, {processes[1]}"
-    )
-    return row, faults + (counts[1] > counts[0]) + (processes[1] != processes[0])
+    (first, *before), (last, *after) = seen
+    growth = last / first - 1 if first else 0.0
+    pairs = " | ".join(f"{one}, {other}" for one, other in zip(before, after, strict=True))
+    row = f"{requests:,} | {first:.0f} | {last:.0f} | {100 * growth:+.1f} % | {pairs}"
+    return row, faults + (after[0] > before[0]) + (after[1] != before[1])
 
 
 # --- tables -------------------------------------------------------------------------------------------------
@@ -589,25 +562,22 @@ def slow(run: Run):
 def log(run: Run):
     """A log that nobody reads."""
     yield "requests | answered | lines dropped | exit status"
-    yield from counted(
-        run, (unread(each) for each in [1000 if run.quick else max(12_000, run.requests // 10)])
-    )
+    yield from counted(run, [unread(1000 if run.quick else max(12_000, run.requests // 10))])
 
 
 @table
 def faults(run: Run):
     """Processes that die."""
     yield FAULTS
-    signals = [
-        (victim, each) for victim in ("worker", "fork server") for each in (signal.SIGKILL, signal.SIGSTOP)
-    ]
-    few = run.few(signals, 1)
-    yield from counted(run, (faults_within(victim, number, run.kills) for victim, number in few))
-    yield from counted(run, (strikes(run.kills) for strikes in (server_stopped, server_killed)))
+    signals = run.few(product(("worker", "fork server"), (signal.SIGKILL, signal.SIGSTOP)), 1)
+    for victim, number in signals:
+        yield from counted(run, faults_within(victim, number, run.kills))
+    for strikes in (server_stopped, server_killed):
+        yield from counted(run, strikes(run.kills))
 
 
 @table
 def memory(run: Run):
     """Many requests."""
     yield "requests | memory after a tenth of them, MiB | at the end | growth | descriptors | processes"
-    yield from counted(run, (soak(each) for each in [run.requests]))
+    yield from counted(run, [soak(run.requests)])

@@ -157,9 +157,7 @@ def plans(run: Run):
             rng = np.random.default_rng(10_000 + seed)
             leaks = np.clip(rng.normal(expected, spread, planned), 0.0, 0.99)
             pairs = zip(leaks, seeds_of(planned, seed), strict=True)
-            seen = Trainings.of(
-                [evidence_by(world.model(shift(float(leak)), rng, own)) for leak, own in pairs]
-            )
-            lower, upper = seen.mean(ALPHA)
+            ends = [world.model(shift(float(leak)), rng, own) for leak, own in pairs]
+            lower, upper = Trainings.of(list(map(evidence_by, ends))).mean(ALPHA)
             settled += decision(max(lower, 0.0), upper, threshold) is not Decision.INCONCLUSIVE
         yield f"{expected} | {threshold} | {spread} | {records} | {planned} | {runs} | {settled / runs:.2f}"

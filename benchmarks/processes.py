@@ -8,11 +8,14 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+
+import psutil
 
 PATIENCE = 30.0
 """Seconds after which a client gives up."""
@@ -20,33 +23,20 @@ CORES: set[int] = set()
 """Those of the service; none: all, with the clients."""
 
 
-def status_of(pid: int) -> list[str]:
-    """The fields of a process from its state on; none if it is gone or has ended and nobody has waited for it yet."""
+def family_of(pid: int) -> list[psutil.Process]:
+    """A process and all that descend from it and have not ended."""
+    with suppress(psutil.NoSuchProcess):
+        process = psutil.Process(pid)
+        return [each for each in (process, *process.children(recursive=True)) if lives(each)]
+    return []
+
+
+def lives(process: psutil.Process) -> bool:
+    """Whether it has not ended; its number may be another's by now."""
     try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return []
-    return [] if fields[0] == "Z" else fields
-
-
-def parent_of(pid: int) -> int:
-    """Which process began it."""
-    return int((status_of(pid) or ["", "0"])[1])
-
-
-def start_of(pid: int) -> str:
-    """When a process began; empty if it has ended."""
-    fields = status_of(pid)
-    return fields[19] if fields else ""
-
-
-def family_of(pid: int) -> list[int]:
-    """A process and all that descend from it."""
-    parents = {int(path.name): parent_of(int(path.name)) for path in Path("/proc").glob("[0-9]*")}
-    family = [pid]
-    for each in family:
-        family += [child for child, parent in parents.items() if parent == each]
-    return family
+        return bool(process.is_running() and process.status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
 
 
 def kibibytes(pid: int, file: str, *names: str) -> int:
@@ -55,9 +45,7 @@ def kibibytes(pid: int, file: str, *names: str) -> int:
         text = Path(f"/proc/{pid}/{file}").read_text()
     except OSError:
         return 0
-    return sum(
-        int(kib) for kib in re.findall(rf"^(?:{'|'.join(names)}):\s+(\d+) kB", text, flags=re.MULTILINE)
-    )
+    return sum(map(int, re.findall(rf"^(?:{'|'.join(names)}):\s+(\d+) kB", text, flags=re.MULTILINE)))
 
 
 def until(reached: Callable[[], bool], seconds: float = 60) -> bool:
@@ -70,6 +58,24 @@ def until(reached: Callable[[], bool], seconds: float = 60) -> bool:
     return False
 
 
+@contextmanager
+def watched(measure: Callable[[], float], pause: float = 0.0) -> Iterator[list[float]]:
+    """The largest of what is measured again and again meanwhile, and the seconds of CPU that measuring it took."""
+    seen, done = [0.0, 0.0], threading.Event()
+
+    def watch() -> None:
+        while not done.wait(pause):
+            seen[:] = max(seen[0], measure()), time.thread_time()
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield seen
+    finally:
+        done.set()
+        watcher.join()
+
+
 @dataclass
 class Service:
     """A service that listens, and its port of probes."""
@@ -78,40 +84,38 @@ class Service:
     port: int
     probe_port: int
     folder: Path
-    known: set[tuple[int, str]] = field(default_factory=set)
-    """Its processes so far, by number and start: workers outlive a fork server that was killed, and are then nobody's
-    children; and the number of one that has ended may be somebody else's."""
+    known: set[psutil.Process] = field(default_factory=set)
+    """Its processes so far: workers outlive a fork server that was killed, and are then nobody's children."""
 
-    def family(self) -> list[int]:
+    def family(self) -> list[psutil.Process]:
         """The server and all that came of it and have not ended."""
-        self.known |= {(pid, start) for pid in family_of(self.process.pid) if (start := start_of(pid))}
-        return [pid for pid, start in sorted(self.known) if start_of(pid) == start]
+        self.known.update(family_of(self.process.pid))
+        return [each for each in self.known if lives(each)]
 
     def left(self) -> int:
         """How many of its processes so far have not ended."""
-        return sum(start_of(pid) == start for pid, start in self.known)
+        return sum(map(lives, self.known))
 
-    def fork_server(self) -> int | None:
-        """The process that workers come of."""
-        return next((pid for pid in self.family() if parent_of(pid) == self.process.pid), None)
+    def fork_servers(self) -> list[psutil.Process]:
+        """The process that workers come of, if it is there."""
+        return psutil.Process(self.process.pid).children()
 
-    def workers(self) -> list[int]:
+    def workers(self) -> list[psutil.Process]:
         """Those that answer."""
-        return [pid for pid in self.family() if pid not in (self.process.pid, self.fork_server())]
+        others = {self.process.pid, *(each.pid for each in self.fork_servers())}
+        return [each for each in self.family() if each.pid not in others]
 
-    def descriptors(self) -> list[int]:
-        """Open descriptors of the server, its fork server and its workers; empty if the system does not say."""
-        counts = []
-        for pid in self.family():
-            try:
-                counts.append(len(os.listdir(f"/proc/{pid}/fd")))
-            except OSError:
-                continue
-        return counts
+    def descriptors(self) -> int:
+        """Open descriptors of the server, its fork server and its workers, as far as the system says."""
+        total = 0
+        for each in self.family():
+            with suppress(psutil.Error):
+                total += each.num_fds()
+        return total
 
     def memory(self) -> float:
         """MiB of all its processes, shared pages counted once."""
-        return sum(kibibytes(pid, "smaps_rollup", "Pss") for pid in family_of(self.process.pid)) / 1024
+        return sum(kibibytes(each.pid, "smaps_rollup", "Pss") for each in family_of(self.process.pid)) / 1024
 
     def files(self) -> int:
         """Files that it left in its temporary directory."""
@@ -126,20 +130,16 @@ class Service:
 
     def ask(self, path: str, port: int | None = None) -> tuple[int, bytes]:
         """One answer on a connection of its own."""
-        connection = self.connect(port, PATIENCE)
-        try:
+        with closing(self.connect(port, PATIENCE)) as connection:
             connection.request("GET", path)
             answer = connection.getresponse()
             return answer.status, answer.read()
-        finally:
-            connection.close()
 
     def answers(self, path: str) -> bool:
         """Whether it does."""
-        try:
+        with suppress(OSError):
             return self.ask(path)[0] == 200
-        except OSError:
-            return False
+        return False
 
     def metric(self, name: str) -> float:
         """The number of a metric."""
@@ -174,9 +174,8 @@ def serving(
             os.sched_setaffinity(process.pid, CORES)
         service = Service(process, port, probe_port, Path(folder))
         try:
-            if not until(
-                lambda: service.answers("/readyz" if command[0] == "app.cli" else "/openapi.json"), 180
-            ):
+            path = "/readyz" if command[0] == "app.cli" else "/openapi.json"
+            if not until(lambda: service.answers(path), 180):
                 raise TimeoutError(f"{' '.join(command)} was not ready within three minutes")
             yield service
         finally:

@@ -10,9 +10,8 @@ import numpy as np
 
 from benchmarks.harness import Run, table
 from benchmarks.worlds import Rng, Table, part, stacked
-from estimators.advantage import advantage
+from estimators import Scores, advantage
 from estimators.queries import SYNTHETIC, encode, synthetic_scores
-from estimators.sample.scores import Scores
 
 OPTIONS = {"rows": (1000, 200)}
 

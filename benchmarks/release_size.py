@@ -14,12 +14,12 @@ from scipy.stats import ks_2samp
 
 from benchmarks.harness import Run, table
 from benchmarks.worlds import Floats, Rng, adults, part
+from estimators import Scores, Series, release_size
 from estimators.queries import encode_points, synthetic_scores
 from estimators.queries.nested import nested_scores
 from estimators.queries.table import encode
-from estimators.release_size import default_sizes, first_rows, release_size
-from estimators.sample.scores import Scores
-from estimators.series import Series, judge_series
+from estimators.release_size import default_sizes, first_rows
+from estimators.series import judge_series
 
 OPTIONS = {"rows": (5000, 500)}
 QUICK = 0.002
@@ -74,12 +74,11 @@ def world(released: Callable[..., Floats], *queries: str) -> World:
     rng = np.random.default_rng(0)
     train, others = rng.normal(size=(POPULATION, 2)), rng.normal(size=(OTHERS, 2))
     steps = nested_scores(encode_points(train, others, released(rng, train, others)), SIZES, list(queries))
-    return World(
-        {
-            size: {name: (each.members[name], each.nonmembers[name]) for name in queries}
-            for size, each in zip(SIZES, steps, strict=True)
-        }
-    )
+    scores = {
+        size: {name: (each.members[name], each.nonmembers[name]) for name in queries}
+        for size, each in zip(SIZES, steps, strict=True)
+    }
+    return World(scores)
 
 
 WORLDS = {

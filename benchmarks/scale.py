@@ -9,8 +9,6 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -18,6 +16,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import NamedTemporaryFile, TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -26,7 +25,7 @@ import pyarrow.parquet as pq
 
 import macekit
 from benchmarks.harness import Run, table
-from benchmarks.processes import family_of, kibibytes, status_of
+from benchmarks.processes import family_of, kibibytes, watched
 from estimators.sample.counting import finest_exponent
 
 OPTIONS = {
@@ -34,9 +33,8 @@ OPTIONS = {
     "engine_rows": (1_000_000, 20_000),
     "vector_rows": (1_000_000, 20_000),
     "repeats": (3, 1),
-    "folder": ("", ""),
 }
-"""Rows streamed here, counted by engines and by Spark, and of two scores each; and where they are written and stay."""
+"""Rows streamed here, counted by engines and by Spark, and of two scores each."""
 FILES = 8
 NEEDS = {"Dask": "dask", "Ibis": "ibis", "SQLFrame": "sqlframe", "Spark": "pyspark", "DuckDB": "duckdb"}
 
@@ -152,7 +150,8 @@ def equal(run: Run):
     """Which kinds of tables each engine counts as the table itself is, and which it refuses."""
     tables, bad = kinds(), unusable()
     yield f"engine | {' | '.join(tables)} | by group | null, NaN, infinity | null, third membership"
-    with folder_of(run) as folder:
+    with TemporaryDirectory() as scratch:
+        folder = Path(scratch)
         places = {name: folder / "equal" / str(place) for place, name in enumerate([*tables, *bad])}
         for name, records in {**tables, **bad}.items():
             places[name].mkdir(parents=True, exist_ok=True)
@@ -200,32 +199,22 @@ class Cost:
 
 def cpu() -> float:
     """Seconds of this process and all it started, those of children that ended with them."""
-    fields = (status_of(pid) for pid in family_of(os.getpid()))
-    return sum(sum(map(int, each[11:15])) for each in fields if each) / os.sysconf("SC_CLK_TCK")
+    return sum(sum(each.cpu_times()[:4]) for each in family_of(os.getpid()))
 
 
 def held() -> int:
     """Bytes of these that are no mapped file."""
-    return 1024 * sum(kibibytes(pid, "status", "RssAnon", "RssShmem") for pid in family_of(os.getpid()))
+    return 1024 * sum(kibibytes(each.pid, "status", "RssAnon", "RssShmem") for each in family_of(os.getpid()))
 
 
 @contextmanager
 def measured() -> Iterator[Cost]:
-    cost, done, watching = Cost(), threading.Event(), [0.0]
-
-    def watch() -> None:
-        while not done.wait(0.05):
-            cost.peak = max(cost.peak, held())
-            watching[0] = time.thread_time()
-
-    watcher = threading.Thread(target=watch, daemon=True)
-    watcher.start()
-    before, start = cpu(), time.perf_counter()
-    yield cost
-    cost.wall, cost.cpu = time.perf_counter() - start, cpu() - before - watching[0]
-    done.set()
-    watcher.join()
-    cost.peak = max(cost.peak, held())
+    cost = Cost()
+    with watched(held, 0.05) as seen:
+        before, start = cpu(), time.perf_counter()
+        yield cost
+        cost.wall, cost.cpu = time.perf_counter() - start, cpu() - before - seen[1]
+    cost.peak = max(int(seen[0]), held())
 
 
 OWN_ENDS = "select min(score), max(score) from read_parquet('{}/*.parquet')"
@@ -250,7 +239,7 @@ def of_counts(result: Any) -> str:
 
 
 def risks(path: Path) -> str:
-    with tempfile.NamedTemporaryFile(suffix=".parquet") as file:
+    with NamedTemporaryFile(suffix=".parquet") as file:
         answer = macekit.write_risks(path, file.name)
         rows = pq.read_metadata(file.name).num_rows
     return f"{rows:,} rows, {answer['flags']['records']:,} flagged"
@@ -322,19 +311,17 @@ def one(way: str, warm: str, path: str) -> None:
     print(json.dumps(vars(it)), flush=True)
 
 
-@contextmanager
-def folder_of(run: Run) -> Iterator[Path]:
-    with tempfile.TemporaryDirectory() as temporary:
-        yield Path(run.folder or temporary)
+def costs(run: Run, rows: int, ways: Sequence[str], world: str = "") -> dict[str, Cost]:
+    """What each way costs that is installed; its processes have seen few records before."""
+    with TemporaryDirectory() as name:
+        warm, path = write(Path(name) / "warm", 10_000, world), write(Path(name) / "rows", rows, world)
+        return {way: cost(way, path, warm, run.repeats) for way in ways if present(way)}
 
 
 def rows_of(run: Run, rows: int, ways: Sequence[str], beside: str, world: str = "") -> Iterator[str]:
-    with folder_of(run) as folder:
-        warm = write(folder / f"warm{world}", 10_000, world)
-        path = write(folder / f"rows{world}-{rows}", rows, world)
-        costs = {way: cost(way, path, warm, run.repeats) for way in ways if present(way)}
-    for way, it in costs.items():
-        ratio = it.cpu / costs[beside].cpu if beside in costs and costs[beside].cpu else float("nan")
+    every = costs(run, rows, ways, world)
+    for way, it in every.items():
+        ratio = it.cpu / every[beside].cpu if beside in every and every[beside].cpu else float("nan")
         label = f"{way} | {world}" if world else way
         times = f"{it.cpu:.2f} | {1e9 * it.cpu / rows:.0f} | {ratio:.2f} | {it.wall:.1f}"
         yield f"{label} | {times} | {it.peak / 2**20:.0f} | {it.answer}"
@@ -370,13 +357,11 @@ def linear(run: Run):
     """The same question of ever more rows; what each more row costs leaves out what any question costs first."""
     yield "rows | CPU, s | ns a row | ns each more row than the line above | MiB"
     before = 0, 0.0
-    with folder_of(run) as folder:
-        warm = write(folder / "warm", 10_000)
-        for size in sorted({max(run.rows // step, 10_000) for step in (100, 10, 1)}):
-            it = cost("counts", write(folder / f"rows-{size}", size), warm, run.repeats)
-            more = f"{1e9 * (it.cpu - before[1]) / (size - before[0]):.0f}" if before[0] else ""
-            before = size, it.cpu
-            yield f"{size:,} | {it.cpu:.2f} | {1e9 * it.cpu / size:.0f} | {more} | {it.peak / 2**20:.0f}"
+    for size in sorted({max(run.rows // step, 10_000) for step in (100, 10, 1)}):
+        it = costs(run, size, ["counts"])["counts"]
+        more = f"{1e9 * (it.cpu - before[1]) / (size - before[0]):.0f}" if before[0] else ""
+        before = size, it.cpu
+        yield f"{size:,} | {it.cpu:.2f} | {1e9 * it.cpu / size:.0f} | {more} | {it.peak / 2**20:.0f}"
 
 
 @table
@@ -400,11 +385,10 @@ def each_more_row(run: Run):
     """What Spark takes for each more row, its Java and its workers together, and what that makes of 10^12."""
     few, many = run.engine_rows // 10, run.engine_rows
     yield f"Spark | CPU, s, of {few:,} rows | of {many:,} | ns each more row | core-hours of 10^12 rows"
-    with folder_of(run) as folder:
-        warm = write(folder / "warm", 10_000)
-        paths = [write(folder / f"rows-{size}", size) for size in (few, many)]
-        for way in ("Spark", "Spark, mapInArrow and partial")[: 1 if run.quick else None]:
-            less, all_ = (cost(way, path, warm, run.repeats) for path in paths)
-            more = (all_.cpu - less.cpu) / (many - few)
-            row = f"{less.cpu:.2f} | {all_.cpu:.2f} | {1e9 * more:.0f} | {1e12 * more / 3600:.0f}"
-            yield f"{way} | {row if less.cpu and all_.cpu else (less.answer or all_.answer) + ' | | |'}"
+    ways = ("Spark", "Spark, mapInArrow and partial")[: 1 if run.quick else None]
+    of_few, of_many = (costs(run, size, ways) for size in (few, many))
+    for way, less in of_few.items():
+        more = (of_many[way].cpu - less.cpu) / (many - few)
+        row = f"{less.cpu:.2f} | {of_many[way].cpu:.2f} | {1e9 * more:.0f} | {1e12 * more / 3600:.0f}"
+        failed = less.answer if not less.cpu else of_many[way].answer
+        yield f"{way} | {row if less.cpu and of_many[way].cpu else f'{failed} | | |'}"

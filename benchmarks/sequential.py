@@ -15,8 +15,7 @@ from scipy.special import ndtr
 
 from benchmarks.harness import Run, table
 from benchmarks.worlds import Floats, Rng, shift
-from estimators import Counts, Scores, advantage, plan_verdict
-from estimators.plan import Decision
+from estimators import Counts, Decision, Scores, advantage, plan_verdict
 from estimators.sequential import sequential_run
 from estimators.sequential.run import PLANNED
 
@@ -83,7 +82,7 @@ WORLDS = [
     *(World("bells", truth, partial(bells, truth)) for truth in (0.0, 0.05, 0.2, 0.5, 0.95)),
     *(World("labels", truth, partial(labels, truth)) for truth in (0.0, 0.2)),
     *(
-        World("counts", float(np.abs(cells(by) - cells(0.0)).sum() / 2.0), partial(counts, by))
+        World("counts", float(np.abs(cells(by) - cells(0)).sum() / 2), partial(counts, by))
         for by in (0.0, 0.5)
     ),
 ]
@@ -104,9 +103,8 @@ def one(seed: int, world: World, batches: list[int], times: int) -> tuple[bool, 
 def together(batches: list[Scores | Counts]) -> Scores | Counts:
     if isinstance(batches[0], Counts):
         return reduce(Counts.merge, batches)
-    return Scores.of(
-        *(np.concatenate([getattr(each, side) for each in batches]) for side in ("members", "nonmembers"))
-    )
+    sides = ([getattr(each, side) for each in batches] for side in ("members", "nonmembers"))
+    return Scores.of(*map(np.concatenate, sides))
 
 
 @table

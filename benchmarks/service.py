@@ -24,7 +24,7 @@ import pyarrow as pa
 from pydantic import TypeAdapter
 
 from benchmarks.harness import Run, table
-from benchmarks.processes import kibibytes, serving
+from benchmarks.processes import kibibytes, serving, watched
 from benchmarks.worlds import Floats
 from estimators import Scores, advantage, assess
 from estimators.paper import algorithm_1
@@ -91,10 +91,8 @@ def as_arrow(n: int) -> bytes:
 def parts(run: Run):
     """What one answer of /v1/advantage is made of, in this process: least of several, milliseconds."""
     yield "scores a side | whole | decoding | all statements | counting | certified interval | U_N | SHA-256"
-    for n, body, call in (
-        (200, as_json(200), Call("advantage")),
-        (run.large, as_npy(run.large), Call("advantage", NPY, query=(("members", str(run.large)),))),
-    ):
+    large = Call("advantage", NPY, query=(("members", str(run.large)),))
+    for n, body, call in ((200, as_json(200), Call("advantage")), (run.large, as_npy(run.large), large)):
         scores = Scores.of(*sample(n))
         counts = finest(scores)
         tasks = (
@@ -106,9 +104,8 @@ def parts(run: Run):
             lambda scores=scores: algorithm_1(scores, 0.5),
             lambda scores=scores: fingerprint(scores),
         )
-        cells = " | ".join(
-            f"{1e3 * min(seconds):.2f}" for seconds in in_turns(max(1, run.repeats // 5), *tasks)
-        )
+        seconds = in_turns(max(1, run.repeats // 5), *tasks)
+        cells = " | ".join(f"{1e3 * min(each):.2f}" for each in seconds)
         yield f"{n:,} | {cells}"
 
 
@@ -144,15 +141,12 @@ def end_to_end(run: Run):
 
     with mace() as ours:
         connection = ours.connect()
-        for name, body, kind, query in (
-            ("NPY", as_npy(n), NPY, f"?members={n}"),
-            ("Arrow", as_arrow(n), ARROW, ""),
-        ):
+        forms = ("NPY", as_npy(n), NPY, f"?members={n}"), ("Arrow", as_arrow(n), ARROW, "")
+        for name, body, kind, query in forms:
             ask = partial(post, connection, f"/v1/advantage{query}", body, kind)
             pair = in_turns(max(5, run.repeats // 10), ask, read)
-            yield faster(
-                f"{name}, 10^6 a side, everything against json + pydantic + np.array alone", 25, *pair
-            )
+            what = f"{name}, 10^6 a side, everything against json + pydantic + np.array alone"
+            yield faster(what, 25, *pair)
 
 
 def counting_memory(run: Run):
@@ -166,20 +160,10 @@ def counting_memory(run: Run):
             with mace() as ours:
                 connection = ours.connect()
                 post(connection, f"/v1/counts{query.format(1000)}", write(1000), kind)
-                before, peak, stop = ours.memory(), [0.0], threading.Event()
-
-                def watch(server=ours, peak=peak, stop=stop) -> None:
-                    while not stop.is_set():
-                        peak[0] = max(peak[0], server.memory())
-
-                watcher = threading.Thread(target=watch)
-                watcher.start()
-                with file.open("rb") as source:
-                    head = {"Content-Type": kind, "Content-Length": str(size)}
+                before, head = ours.memory(), {"Content-Type": kind, "Content-Length": str(size)}
+                with watched(ours.memory) as peak, file.open("rb") as source:
                     connection.request("POST", f"/v1/counts{query.format(n)}", source, head)
                     cells = len(json.loads(connection.getresponse().read())["counts"]["members"])
-                stop.set()
-                watcher.join()
             yield (
                 f"{name} of 10^7 values to /v1/counts: all processes beyond what they had | <= 16 MiB + cells | "
                 f"{peak[0] - before:.1f} MiB | body {size / MIB:.0f} MiB, {cells:,} cells"
@@ -246,10 +230,8 @@ def lag(run: Run):
         stop.set()
         for thread in threads:
             thread.join()
-    for name, durations, goal in (
-        ("idle", idle, ""),
-        ("every worker busy, as many waiting", busy, "<= 50 ms"),
-    ):
+    kinds = ("idle", idle, ""), ("every worker busy, as many waiting", busy, "<= 50 ms")
+    for name, durations, goal in kinds:
         p50, p99 = durations[len(durations) // 2], durations[int(0.99 * len(durations))]
         yield f"answer to a probe, {name}: p99 | {goal} | {1e3 * p99:.1f} ms | p50 {1e3 * p50:.1f} ms"
 

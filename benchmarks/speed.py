@@ -20,18 +20,15 @@ from sklearn.neighbors import KernelDensity
 from statsmodels.stats.proportion import proportion_confint
 
 from benchmarks.harness import Run, Title, table
-from estimators.advantage import advantage
+from benchmarks.worlds import Floats
+from estimators import Query, Scores, ThresholdTarget, advantage, assess, individual_risk
 from estimators.audit.roc import auc, roc
 from estimators.density.bandwidth import ImprovedSheatherJones, LeastSquaresCV, Sample, Silverman
 from estimators.density.kernel import LineDensities
 from estimators.density.space import PlaneDensities
 from estimators.limits.binomial import clopper_pearson
 from estimators.paper import discrete_advantage
-from estimators.report import assess
-from estimators.risk.individual import individual_risk
 from estimators.sample import counting
-from estimators.sample.scores import Query, Scores
-from estimators.targets import ThresholdTarget
 
 OPTIONS = {"smallest": (3, 3), "largest": (6, 3), "budget": (1.5, 0.01)}
 """Powers of ten, and seconds for each call."""
@@ -60,32 +57,22 @@ def listed(n: int) -> Iterator[Stage]:
     edges = np.linspace(low, high, 101)
     hits = rng.binomial(500, 0.3, size=n)
 
+    def both(call: Callable[[Floats], object]) -> Call:
+        return lambda: [call(side) for side in (a, b)]
+
     yield Stage("check the scores", lambda: Scores.of(a, b))
-    yield Stage(
-        "100 equal cells",
-        lambda: counting.by_lattice(scores, 100),
-        (
-            ("fast-histogram", lambda: [histogram1d(x, 100, (low, high)) for x in (a, b)], 7),
-            ("np.histogram", lambda: [np.histogram(x, 100, (low, high)) for x in (a, b)], 7),
-            ("np.histogram(edges)", lambda: [np.histogram(x, edges) for x in (a, b)], 7),
-        ),
+    cells = (
+        ("fast-histogram", both(lambda x: histogram1d(x, 100, (low, high))), 7),
+        ("np.histogram", both(lambda x: np.histogram(x, 100, (low, high))), 7),
+        ("np.histogram(edges)", both(lambda x: np.histogram(x, edges)), 7),
     )
-    yield Stage(
-        "cells by rank",
-        lambda: counting.by_rank(scores),
-        (("np.sort", lambda: [np.sort(x) for x in (a, b)], 7),),
-    )
+    yield Stage("100 equal cells", lambda: counting.by_lattice(scores, 100), cells)
+    yield Stage("cells by rank", lambda: counting.by_rank(scores), (("np.sort", both(np.sort), 7),))
     yield Stage("mergeable grid", lambda: counting.by_grid(scores))
-    yield Stage(
-        "categories, integers",
-        lambda: counting.by_category(labels),
-        (("np.unique", lambda: np.unique(np.concatenate([i, j]), return_inverse=True), 7),),
-    )
-    yield Stage(
-        "categories, text",
-        lambda: counting.by_category(Scores.of(s, t)),
-        (("np.unique", lambda: np.unique(np.concatenate([s, t]), return_inverse=True), 6),),
-    )
+    unique = ("np.unique", lambda: np.unique(np.concatenate([i, j]), return_inverse=True), 7)
+    yield Stage("categories, integers", lambda: counting.by_category(labels), (unique,))
+    unique = ("np.unique", lambda: np.unique(np.concatenate([s, t]), return_inverse=True), 6)
+    yield Stage("categories, text", lambda: counting.by_category(Scores.of(s, t)), (unique,))
 
     def discrete() -> object:
         counts = counting.by_category(Scores.of(i, j))
@@ -107,18 +94,15 @@ def listed(n: int) -> Iterator[Stage]:
     yield Stage(
         "certified interval, ROC, AUC", audit, (("scikit-learn ROC and AUC, no interval", sklearn_roc, 6),)
     )
-    yield Stage(
-        "Clopper-Pearson for every record",
-        lambda: clopper_pearson(hits, 500, 0.025),
-        (
-            (
-                "scipy beta.ppf",
-                lambda: (beta.ppf(0.025, hits, 501 - hits), beta.ppf(0.975, hits + 1, 500 - hits)),
-                5,
-            ),
-            ("statsmodels proportion_confint", lambda: proportion_confint(hits, 500, method="beta"), 5),
-        ),
+
+    def quantiles() -> object:
+        return beta.ppf(0.025, hits, 501 - hits), beta.ppf(0.975, hits + 1, 500 - hits)
+
+    limits = (
+        ("scipy beta.ppf", quantiles, 5),
+        ("statsmodels proportion_confint", lambda: proportion_confint(hits, 500, method="beta"), 5),
     )
+    yield Stage("Clopper-Pearson for every record", lambda: clopper_pearson(hits, 500, 0.025), limits)
     yield Stage("individual risk of every record", lambda: individual_risk(scores, 0.5))
     silverman = Silverman()
 
@@ -142,20 +126,14 @@ def listed(n: int) -> Iterator[Stage]:
         every = np.concatenate([a, b])[:, None]
         return [KernelDensity(bandwidth=0.2).fit(x[:, None]).score_samples(every) for x in (a, b)]
 
-    yield Stage(
-        "U_N and kernel risk at every record",
-        kernel,
-        (
-            ("KDEpy and np.interp", kdepy, 6),
-            ("scipy gaussian_kde", scipy_kde, 4),
-            ("scikit-learn KernelDensity", sklearn_kde, 4),
-        ),
+    kernels = (
+        ("KDEpy and np.interp", kdepy, 6),
+        ("scipy gaussian_kde", scipy_kde, 4),
+        ("scikit-learn KernelDensity", sklearn_kde, 4),
     )
-    yield Stage(
-        "bandwidth, ISJ",
-        lambda: ImprovedSheatherJones().choose(Sample.of(a)),
-        (("KDEpy ISJ", lambda: improved_sheather_jones(a[:, None]), 6),),
-    )
+    yield Stage("U_N and kernel risk at every record", kernel, kernels)
+    isj = ("KDEpy ISJ", lambda: improved_sheather_jones(a[:, None]), 6)
+    yield Stage("bandwidth, ISJ", lambda: ImprovedSheatherJones().choose(Sample.of(a)), (isj,))
     yield Stage("bandwidth, least-squares CV", lambda: LeastSquaresCV().choose(Sample.of(a)))
     if n <= 10**5:
         plane = np.stack(np.meshgrid(np.linspace(-3, 3, 64), np.linspace(-3, 3, 64)), axis=-1).reshape(-1, 2)
@@ -163,15 +141,13 @@ def listed(n: int) -> Iterator[Stage]:
         def scipy_plane() -> object:
             return [gaussian_kde(x.T, "silverman")(plane.T) for x in pair]
 
-        yield Stage(
-            "2-d U_N on a grid (scipy: 64 x 64 points)",
-            lambda: (PlaneDensities.of(*pair, silverman) or LineDensities.of(a, b, silverman)).advantage(0.5),
-            (("scipy gaussian_kde", scipy_plane, 4),),
-        )
-    yield Stage(
-        "everything: assess, and risk of every record",
-        lambda: (assess(scores), individual_risk(scores, 0.5)),
-    )
+        def ours() -> object:
+            return (PlaneDensities.of(*pair, silverman) or LineDensities.of(a, b, silverman)).advantage(0.5)
+
+        peer = ("scipy gaussian_kde", scipy_plane, 4)
+        yield Stage("2-d U_N on a grid (scipy: 64 x 64 points)", ours, (peer,))
+    everything = "everything: assess, and risk of every record"
+    yield Stage(everything, lambda: (assess(scores), individual_risk(scores, 0.5)))
 
 
 def best_of(call: Call, budget: float) -> float:

@@ -10,12 +10,9 @@ import numpy as np
 
 from benchmarks.harness import Note, Run, table
 from benchmarks.worlds import Rng, Table, adults, part, stacked
-from estimators.advantage import advantage
+from estimators import Scores, SyntheticAudit, advantage, audit_synthetic, check_split
 from estimators.adversary.learned import DEFAULT_LEARNERS, boosting, logistic, quadratic
 from estimators.queries import SYNTHETIC, encode, synthetic_scores
-from estimators.sample.scores import Scores
-from estimators.split import check_split
-from estimators.synthetic import SyntheticAudit, audit_synthetic
 
 OPTIONS = {"rows": (5000, 300)}  # rows of the large tables
 LIMITS = {"max_advantage": 0.1, "max_tpr": 0.01, "at_fpr": 0.001, "max_copies_over_holdout": 0}
@@ -64,12 +61,11 @@ def copies(run: Run):
             train, holdout, released = (adults(rng, n) for _ in range(3))
             released = stacked(part(train, slice(number)), part(released, slice(n - number)))
             audits.append(audited(train, holdout, released, seed=seed, check_sides=False))
-        yield (
-            f"{name} | {how_many(each.verdict.word.startswith('fail') for each in audits)} | "
-            f"{how_many(each.limits[2].decision.value == 'fail' for each in audits)} | "
-            f"{how_many(each.most_exposed[1].alarm for each in audits)} | "
-            f"{min(each.copies.beyond_chance.lower for each in audits):.0f}"
-        )
+        fails = how_many(each.verdict.word.startswith("fail") for each in audits)
+        by_copies = how_many(each.limits[2].decision.value == "fail" for each in audits)
+        exposed = how_many(each.most_exposed[1].alarm for each in audits)
+        fewest = min(each.copies.beyond_chance.lower for each in audits)
+        yield f"{name} | {fails} | {by_copies} | {exposed} | {fewest:.0f}"
 
 
 def numbers(rng: Rng, n: int) -> Table:
@@ -117,10 +113,9 @@ def unasked(run: Run):
                 released = stacked(part(train, slice(number)), part(released, slice(number, None)))
             if write is not None:
                 released = {column: write(values) for column, values in released.items()}
-            accepted, audit = (
-                audit_synthetic(train, holdout, released, accept_copies=accept, seed=seed, **options)
-                for accept in (True, False)
-            )
+            tables = train, holdout, released
+            accepted = audit_synthetic(*tables, accept_copies=True, seed=seed, **options)
+            audit = audit_synthetic(*tables, accept_copies=False, seed=seed, **options)
             seen.append(audit.copies.nonmembers)
             decisions.append((accepted.verdict.word, audit.verdict.word))
         passes = [other for one, other in decisions if one == "pass"]
@@ -144,12 +139,12 @@ def shifted(run: Run):
         for seed in range(runs):
             rng = np.random.default_rng([6, seed])
             everybody, others = adults(rng, 2 * n), adults(rng, 2 * n)
-            orders = [
+            order, other = (
                 np.argsort(-each["age"], kind="stable") if sort else rng.permutation(2 * n)
                 for each in (everybody, others)
-            ]
-            train, holdout = (part(everybody, rows) for rows in (orders[0][:n], orders[0][n:]))
-            audits.append(audited(train, holdout, part(others, orders[1][:n]), seed=seed))
+            )
+            train, holdout = part(everybody, order[:n]), part(everybody, order[n:])
+            audits.append(audited(train, holdout, part(others, other[:n]), seed=seed))
         differ = how_many(each.split is not None and each.split.differs for each in audits)
         shares = [how_many(each.verdict.word == verdict for each in audits) for verdict in verdicts]
         yield f"{name} | {differ} | {' | '.join(shares)}"

@@ -81,15 +81,14 @@ def coverage(run: Run):
             known, others = (
                 [Tally.of_counts(rng.multinomial(n, p), of) for _ in range(runs)] for of in (k, None)
             )
-            c_interval, c_missed = mean_interval([diversity(each).interval for each in known], diversities, 2)
-            d_interval, d_missed = mean_interval(
-                [worst_delta_from(each, n).interval for each in known], delta, 4
+            deltas, of_others = (
+                [worst_delta_from(each, n).interval for each in side] for side in (known, others)
             )
+            c_interval, c_missed = mean_interval([diversity(each).interval for each in known], diversities, 2)
+            d_interval, d_missed = mean_interval(deltas, delta, 4)
             bound = f"{diversities / (2.0 * sqrt(n)):.4f} | {c_missed}, {d_missed}"
             yield f"{truth} | {diversities:.3f} | {c_interval} | {delta:.4f} | {d_interval} | {bound}"
-            interval, missed = mean_interval(
-                [worst_delta_from(each, n).interval for each in others], delta, 4
-            )
+            interval, missed = mean_interval(of_others, delta, 4)
             unknown.append(f"{truth} | {delta:.4f} | {interval} | {missed}")
     yield Title("coverage_unknown", f"Means over {runs} samples, K unknown:")
     yield "P, K, N | Delta at N | certified 95% | missed"

@@ -5,7 +5,7 @@ be flagged in more than 5%. Beside it stands what is done instead where out-of-f
 go together, and limits for independent records miss far more often than they say. About a quarter of an hour.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import product
 
 import numpy as np
@@ -13,20 +13,14 @@ from scipy.special import ndtr
 
 from benchmarks.harness import Run, table
 from benchmarks.worlds import Floats, Rng
-from estimators.advantage import advantage
+from estimators import Counts, Query, Scores, advantage, exposure, individual_risk, metric_optimum, preset
 from estimators.adversary.learned import Learner, boosting, boxes, learn_score, logistic, quadratic
 from estimators.adversary.pilot import Pilot, PilotDraw
 from estimators.adversary.tree import IN_ENGINES, between_rows
 from estimators.audit.epsilon import epsilon_lower_bound
-from estimators.audit.exposure import exposure
 from estimators.audit.roc import auc
-from estimators.metric.estimate import metric_optimum
-from estimators.metric.presets import preset
-from estimators.risk.individual import individual_risk
 from estimators.sample.counting import by_rank
-from estimators.sample.counts import Counts
 from estimators.sample.learned import LearnedCounts
-from estimators.sample.scores import Query, Scores
 from estimators.sample.stream import CountStream
 
 ALL_BUT_BOOSTING = (quadratic(), logistic(), boxes())
@@ -43,10 +37,8 @@ def normal(rng: Rng, n: int, dimension: int, by: float = 0.0) -> Scores:
 def sees(vectors: Scores, seed: int, learners: tuple[Learner, ...], prior: float = 0.5) -> list[float]:
     counts, zero = learn_score(vectors, prior, seed, learners).counts, 2.0 * prior - 1.0
     risks = individual_risk(vectors, prior, seed=seed, learners=learners)
-    best = [
-        metric_optimum(counts, preset(name, prior), prior, seed=seed).interval.lower
-        for name in ("balanced_accuracy", "precision")
-    ]
+    names = ("balanced_accuracy", "precision")
+    best = [metric_optimum(counts, preset(name, prior), prior, seed=seed).interval.lower for name in names]
     signed, every = risks.cells.signed, risks.cells.signed_simultaneous
     return [
         advantage(counts, prior, seed=seed).lower > abs(zero) + 1e-12,
@@ -74,10 +66,10 @@ def alarms(run: Run):
     )
     for dimension, n, learners, most in run.few(cases, 2):
         runs = run.times(most, 2 if run.quick else 10)
-        drawn = (
-            (seed, normal(np.random.default_rng([seed, dimension, n]), n, dimension)) for seed in range(runs)
+        rngs = (np.random.default_rng([seed, dimension, n]) for seed in range(runs))
+        shares = np.mean(
+            [sees(normal(rng, n, dimension), at, learners) for at, rng in enumerate(rngs)], axis=0
         )
-        shares = np.mean([sees(vectors, seed, learners) for seed, vectors in drawn], axis=0)
         names = "all four" if learners is EVERY else "all but boosting"
         cells = " | ".join(f"{100 * each:.2g}%" for each in shares)
         yield f"{dimension} | {n} | {names} | {runs} | {cells}"
@@ -160,17 +152,17 @@ def same_signs(rng: Rng, n: int) -> Pair:
     return members, nonmembers
 
 
+def apart(by: float, wide: int) -> tuple[Callable[[Rng, int], Pair], float]:
+    """Each coordinate of members' vectors is shifted."""
+    truth = 2.0 * float(ndtr(by / 2.0 * np.sqrt(wide))) - 1.0
+    return lambda rng, n: (rng.normal(by, 1.0, (n, wide)), rng.normal(size=(n, wide))), truth
+
+
 WORLDS = {
-    "no leak": (lambda rng, n: (rng.normal(size=(n, 2)), rng.normal(size=(n, 2))), 0.0),
-    "shift": (
-        lambda rng, n: (rng.normal(0.2, 1.0, (n, 2)), rng.normal(size=(n, 2))),
-        2.0 * float(ndtr(0.1 * np.sqrt(2.0))) - 1.0,
-    ),
+    "no leak": apart(0.0, 2),
+    "shift": apart(0.2, 2),
     "xor": (same_signs, 0.1),
-    "shift of ten": (
-        lambda rng, n: (rng.normal(0.09, 1.0, (n, 10)), rng.normal(size=(n, 10))),
-        2.0 * float(ndtr(0.045 * np.sqrt(10.0))) - 1.0,
-    ),
+    "shift of ten": apart(0.09, 10),
 }
 """How both sides are drawn, and the advantage of the best attacker."""
 
@@ -230,9 +222,9 @@ def pilots(run: Run):
         if world == "no leak":
             n, most = 1000, 200 if learners is EVERY else 1000
         runs = run.times(most, 2 if run.quick else 10)
-        drawn = ((seed, drawing(np.random.default_rng([seed, n]), n)) for seed in range(runs))
-        lower = np.array(
-            [advantage(counting(sides, seed, learners), seed=seed).lower for seed, sides in drawn]
-        )
+        lower = np.empty(runs)
+        for seed in range(runs):
+            sides = drawing(np.random.default_rng([seed, n]), n)
+            lower[seed] = advantage(counting(sides, seed, learners), seed=seed).lower
         above = f"{100 * np.mean(lower > truth + 1e-12):.2g}%"
         yield f"{world} | {way} | {n:,} | {runs} | {truth:.3f} | {lower.mean():.3f} | {above}"

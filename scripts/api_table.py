@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from difflib import unified_diff
 from itertools import groupby
 from pathlib import Path
-from textwrap import wrap
+from textwrap import TextWrapper
 from typing import Any
 
 from app.main import create_app
@@ -18,7 +18,7 @@ from app.openapi.document import OPTIONS, PROBLEMS
 from app.settings import Settings
 
 TABLE = Path(__file__).resolve().parent.parent / "docs" / "api.txt"
-WIDTH = 110
+WRAPPER = TextWrapper(110, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
 ABOUT = """\
 The interface of the service, made by scripts/api-table from the OpenAPI document at /openapi.json.
 
@@ -29,19 +29,11 @@ are of a status stands under "problems".
 
 Schema = dict[str, Any]
 LIMITS = {
-    "exclusiveMinimum": "> {}",
-    "minimum": ">= {}",
-    "exclusiveMaximum": "< {}",
-    "maximum": "<= {}",
-    "minLength": "{}+ characters",
-    "maxLength": "at most {} characters",
-    "minItems": "{}+ items",
-    "maxItems": "at most {} items",
-    "minProperties": "{}+ members",
-    "maxProperties": "at most {} members",
-    "pattern": "{}",
-    "format": "{}",
-}
+    "exclusiveMinimum": "> {}", "minimum": ">= {}", "exclusiveMaximum": "< {}", "maximum": "<= {}",
+    "minLength": "{}+ characters", "maxLength": "at most {} characters",
+    "minItems": "{}+ items", "maxItems": "at most {} items",
+    "minProperties": "{}+ members", "maxProperties": "at most {} members", "pattern": "{}", "format": "{}",
+}  # fmt: skip
 
 
 def document() -> Schema:
@@ -51,19 +43,17 @@ def document() -> Schema:
 
 def table(document: Schema) -> str:
     """Return the whole table."""
-    components = document["components"]
-    schemas = components["schemas"]
+    schemas, parameters = document["components"]["schemas"], document["components"]["parameters"]
+    simple = {name for name, each in schemas.items() if "properties" not in each}
     parts = {
         "operations": _operations(document),
         "problems": _problems(document),
-        "parameters": (_parameter(name, each) for name, each in sorted(components["parameters"].items())),
-        "types": (f"{name}: {_kind(each)}" for name, each in sorted(schemas.items()) if not _members(each)),
-        "objects": (
-            line for name in sorted(schemas) if _members(schemas[name]) for line in _object(name, schemas)
-        ),
+        "parameters": (_parameter(name, parameters[name]) for name in sorted(parameters)),
+        "types": (f"{name}: {_kind(schemas[name])}" for name in sorted(simple)),
+        "objects": (line for name in sorted(schemas.keys() - simple) for line in _object(name, schemas)),
     }
-    texts = ("\n".join([f"== {title} ==", "", *lines, ""]) for title, lines in parts.items())
-    return "\n".join([ABOUT, *texts])
+    lines = [each for title, part in parts.items() for each in (f"== {title} ==", "", *part, "")]
+    return "\n".join([ABOUT, *lines])
 
 
 # --- operations ---------------------------------------------------------------------------------------------
@@ -77,14 +67,14 @@ def _operations(document: Schema) -> Iterator[str]:
                 yield from _listed("body" if body["required"] else "body?", _forms(body["content"]), "; ")
                 if body.get(OPTIONS):
                     yield f"  example of a table needs: {', '.join(body[OPTIONS])}"
-            parameters = about.get("parameters", ())
+            parameters, problems = about.get("parameters", ()), []
             yield from _listed("parameters", [_end(each) for each in parameters if "$ref" in each])
             yield from (f"  {_parameter(each['name'], each)}" for each in parameters if "$ref" not in each)
-            problems = []
             for status, response in about["responses"].items():
-                found = _found(response, document)
+                shared = _end(response) if "$ref" in response else ""
+                found = document["components"]["responses"][shared] if shared else response
                 if PROBLEMS in found:
-                    problems.append(_end(response) if "$ref" in response else status)
+                    problems.append(shared or status)
                 else:
                     yield from _listed(status, _forms(found.get("content", {})) or ["nothing"], "; ")
             yield from _listed("problems", problems)
@@ -109,20 +99,7 @@ def _parameter(name: str, about: Schema) -> str:
     return f"{name}{optional}{called}{where}: {_kind(about['schema'])}{_marked(about)}"
 
 
-def _found(part: Schema, document: Schema) -> Schema:
-    """Return a part, or what it refers to."""
-    if "$ref" not in part:
-        return part
-    _, _, kind, name = part["$ref"].split("/")
-    found: Schema = document["components"][kind][name]
-    return found
-
-
 # --- schemas ------------------------------------------------------------------------------------------------
-
-
-def _members(schema: Schema) -> bool:
-    return "properties" in schema
 
 
 def _object(name: str, schemas: Schema) -> Iterator[str]:
@@ -132,12 +109,10 @@ def _object(name: str, schemas: Schema) -> Iterator[str]:
     closed = "" if schema.get("additionalProperties") is False else " ..."
     yield f"{name}{closed}"
     needed = schema.get("required", ())
-    fields = [
-        (f"{field}{'' if field in needed else '?'}", each) for field, each in schema["properties"].items()
-    ]
-    as_below = [field for field, each in fields if _is_own(field, each, own)]
+    fields = {name if name in needed else f"{name}?": each for name, each in schema["properties"].items()}
+    as_below = [name for name, each in fields.items() if _is_own(name, each, own)]
     yield from _listed("as below", as_below)
-    others = [(field, f"{_kind(each)}{_marked(each)}") for field, each in fields if field not in as_below]
+    others = [(name, _kind(each) + _marked(each)) for name, each in fields.items() if name not in as_below]
     for kind, same in groupby(others, key=lambda pair: pair[1]):
         yield f"  {', '.join(field for field, _ in same)}: {kind}"
     for keyword in ("allOf", "anyOf", "oneOf", "if", "then", "else", "not", "dependentRequired"):
@@ -170,19 +145,12 @@ def _type(schema: Schema) -> str:
         return _value(schema["const"])
     kinds = schema.get("type", "anything")
     kinds = [kinds] if isinstance(kinds, str) else kinds
-    texts = {"array": _array(schema), "object": _mapping(schema)}
+    texts, items, values = {}, schema.get("items"), schema.get("additionalProperties")
+    if "prefixItems" in schema or items is not None:
+        texts["array"] = f"[{', '.join(map(_kind, schema.get('prefixItems', [items])))}]"
+    if values and isinstance(values, dict):
+        texts["object"] = f"{{text: {_kind(values)}}}"
     return " | ".join(texts.get(kind, kind) for kind in kinds)
-
-
-def _array(schema: Schema) -> str:
-    if "prefixItems" in schema:
-        return f"[{', '.join(map(_kind, schema['prefixItems']))}]"
-    return f"[{_kind(schema['items'])}]" if "items" in schema else "array"
-
-
-def _mapping(schema: Schema) -> str:
-    values = schema.get("additionalProperties")
-    return f"{{text: {_kind(values)}}}" if isinstance(values, dict) and values else "object"
 
 
 def _marked(about: Schema) -> str:
@@ -200,26 +168,10 @@ def _end(reference: Schema) -> str:
 def _listed(label: str, words: list[str], separator: str = ", ") -> Iterator[str]:
     """Yield a list on as many lines as it takes."""
     if words:
-        text = separator.join(words)
-        yield from wrap(
-            f"  {label}: {text}",
-            WIDTH,
-            subsequent_indent="    ",
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
+        yield from WRAPPER.wrap(f"  {label}: {separator.join(words)}")
 
 
 # --- the file -----------------------------------------------------------------------------------------------
-
-
-def complaints() -> list[str]:
-    """Say what differs, if the file is not what the code makes."""
-    kept = TABLE.read_text(encoding="utf-8").splitlines() if TABLE.exists() else []
-    found = list(
-        unified_diff(kept, table(document()).splitlines(), "docs/api.txt", "the code", "", "", 1, "")
-    )
-    return [*found, "docs/api.txt is not what the code makes: run scripts/api-table"] if found else []
 
 
 def main(arguments: list[str]) -> int:
@@ -229,11 +181,13 @@ def main(arguments: list[str]) -> int:
     if arguments == ["--openapi"]:
         print(json.dumps(document(), indent=1, ensure_ascii=False))
         return 0
+    kept, made = TABLE.read_text(encoding="utf-8") if TABLE.exists() else "", table(document())
     if arguments == ["--check"]:
-        found = complaints()
-        print("\n".join(found) or "docs/api.txt is what the code makes")
-        return 1 if found else 0
-    TABLE.write_text(table(document()), encoding="utf-8")
+        lines = unified_diff(kept.splitlines(), made.splitlines(), "docs/api.txt", "the code", "", "", 1, "")
+        print("\n".join(lines))
+        print(f"docs/api.txt is {'' if kept == made else 'not '}what the code makes: scripts/api-table")
+        return int(kept != made)
+    TABLE.write_text(made, encoding="utf-8")
     print(f"{TABLE.name} written")
     return 0
 

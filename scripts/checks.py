@@ -1,22 +1,24 @@
 """Every check but the tests: `scripts/check [STEP...]`.
 
-`STEPS`, at the end, is the list: a step is a name, a sentence, and a function returning its
-complaints; none means ok. All steps run, several at a time, whatever fails; the exit status is 1 if
-any did. Runs inside `.venv`, and offline.
+`STEPS`, at the end, is the list: a step is a name, a sentence, and a function returning its complaints; none means ok.
+All steps run, several at a time, whatever fails; the exit status is 1 if any did. Runs inside `.venv`, and offline.
 """
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 import time
 import venv
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib.metadata import Distribution, distributions
+from itertools import starmap
 from pathlib import Path
 
+import container_checks as container
 import licences
 import names
 import platforms
@@ -27,6 +29,39 @@ from pins import EXTRAS, PROJECT, REQUIREMENTS, ROOT, direct, pins
 
 COMMITS_SINCE, MOST_FILES = "2026-11-26", 30
 BOOTSTRAP = {"pip", "setuptools"}  # Python's venv module brings them
+ONLINE = "MACE_AUDIT_ONLINE"
+
+PROGRAMS = """
+format: the code is laid out by ruff
+    ruff format --check .
+lint: ruff finds no fault
+    ruff check .
+types: mypy, strict, finds no fault
+    mypy
+imports: the import contracts hold
+    lint-imports
+dockerfile: hadolint finds no fault
+    hadolint Dockerfile
+compose: compose.yaml keeps to the schema of Compose
+    check-jsonschema --builtin-schema=vendor.compose-spec compose.yaml
+workflows: workflows keep to the schema of GitHub's
+    check-jsonschema --builtin-schema=vendor.github-workflows .github/workflows/release.yml \
+examples/github-actions/membership.yml
+pipelines: pipelines keep to the schema of GitLab's
+    check-jsonschema --builtin-schema=vendor.gitlab-ci --data-transform=gitlab-ci \
+examples/gitlab/membership.gitlab-ci.yml
+kubernetes: the manifest keeps to the schema of Kubernetes
+    kubernetes-validate --strict examples/kubernetes/mace.yaml
+api: docs/api.txt is what the code makes
+    python scripts/api_table.py --check
+docs: the guide builds, and every link in it leads somewhere
+    sphinx-build --quiet --fail-on-warning --fresh-env --doctree-dir build/doctrees docs build/guide
+tables: tables of docs are those of docs/results, and name the commands that make them
+    python -m benchmarks check
+fit: the installed distributions fit each other
+    python -m pip check
+"""
+"""Steps that are programs: a name, what it holds, and the command."""
 
 
 @dataclass(frozen=True)
@@ -39,21 +74,18 @@ class Step:
     only_if: str | None = None  # an environment variable that must be 1
 
 
-# --- other people's programs --------------------------------------------------------------------------------
+def said_by(command: Sequence[str | Path]) -> list[str]:
+    """What a program of `.venv` says when it fails."""
+    program = Path(sys.executable).parent / command[0]
+    done = subprocess.run([program, *command[1:]], cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.returncode == 0:
+        return []
+    return f"{done.stdout}\n{done.stderr}".strip().splitlines() or [f"exit status {done.returncode}, no word"]
 
 
-def program(*command: str) -> Callable[[], list[str]]:
-    """Make a check of a program from `.venv`: its output is the complaint when it fails."""
-
-    def complaints() -> list[str]:
-        path = Path(sys.executable).parent / command[0]
-        done = subprocess.run([path, *command[1:]], cwd=ROOT, capture_output=True, text=True, check=False)
-        if done.returncode == 0:
-            return []
-        said = f"{done.stdout}\n{done.stderr}".strip().splitlines()
-        return said or [f"exit status {done.returncode}, without a word"]
-
-    return complaints
+def program(name: str, holds: str, command: str) -> Step:
+    """A step of the table of programs."""
+    return Step(name, holds, lambda: said_by(shlex.split(command)))
 
 
 # --- the set-up files ---------------------------------------------------------------------------------------
@@ -81,21 +113,32 @@ def set_up() -> list[str]:
 
     reasons = (ROOT / "docs" / "dependencies.md").read_text().lower()
     for group, requirements in direct().items():
-        pinned = {pin.name: pin for pin in pins(group)}
         for asked in requirements:
             name = canonicalize_name(asked.name)
-            matches = [pin for pin in pins(group) if pin.name == name and pin.version]
-            if not matches:
-                found.append(f"{group}.txt: {name} is asked for but not pinned: run scripts/lock")
-            found += [
-                f"{group}.txt: {name} {pin.version} is not {asked}: run scripts/lock"
-                for pin in matches
-                if not asked.specifier.contains(str(pin.version), prereleases=True)
-            ]
+            matches = [str(pin.version) for pin in pins(group) if pin.name == name and pin.version]
+            wrong = [each for each in matches if not asked.specifier.contains(each, prereleases=True)]
+            if wrong or not matches:
+                found.append(
+                    f"{group}.txt: {asked} is asked for, {wrong or 'nothing'} is pinned: run scripts/lock"
+                )
             if not re.search(rf"^\|\s*`{re.escape(name)}`", reasons, re.MULTILINE):
                 found.append(f"docs/dependencies.md: no line for {name}")
-        if not pinned:
-            found.append(f"{group}.txt pins nothing")
+    return found
+
+
+def commits() -> list[str]:
+    """Check that a commit can be read: few files, or a change made by a script that its message shows."""
+    options = [f"--since={COMMITS_SINCE}", "--format=%x00%h %B%x01", "--name-only"]
+    log = subprocess.run(
+        ["git", "log", "--no-merges", *options], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    found = []
+    for commit in log.stdout.split("\0")[1:]:
+        message, _, files = commit.partition("\1")
+        if len(files.strip().splitlines()) > MOST_FILES and "\n    " not in message:
+            found.append(
+                f"{message.splitlines()[0]}: more than {MOST_FILES} files, and no script in its message"
+            )
     return found
 
 
@@ -105,36 +148,33 @@ def set_up() -> list[str]:
 def installed() -> dict[str, Distribution]:
     """Every distribution in `.venv` that a requirement file must answer for."""
     found = {canonicalize_name(distribution.name): distribution for distribution in distributions()}
-    return {name: it for name, it in found.items() if name not in BOOTSTRAP and name != PROJECT}
+    return {name: it for name, it in sorted(found.items()) if name not in {*BOOTSTRAP, PROJECT}}
 
 
 def installed_as_pinned() -> list[str]:
     """Check that what is installed is what is pinned, at that version."""
-    pinned: dict[str, set[str]] = {}
-    for pin in pins("run", "build", "test", "sbom", "check"):
-        if pin.applies:
-            pinned.setdefault(pin.name, set()).add(str(pin.version))
-    here = installed()
-    found = []
-    for name, distribution in sorted(here.items()):
-        if name not in pinned:
-            found.append(f"{name} {distribution.version} is installed, but no requirement file pins it")
-        elif distribution.version not in pinned[name]:
-            found.append(f"{name} {distribution.version} is installed, {sorted(pinned[name])} is pinned")
-    found += [f"{name} is pinned, but not installed" for name in sorted(set(pinned) - set(here))]
-    return found
+    pinned = {
+        (pin.name, str(pin.version)) for pin in pins("run", "build", "test", "sbom", "check") if pin.applies
+    }
+    here = {(name, distribution.version) for name, distribution in installed().items()}
+    return [
+        *(
+            f"{name} {version} is installed, but no requirement file pins that"
+            for name, version in sorted(here - pinned)
+        ),
+        *(f"{name} {version} is pinned, but not installed" for name, version in sorted(pinned - here)),
+    ]
 
 
 def accepted_licences() -> list[str]:
     """Check that each distribution's licence, by its own metadata, is one we accept for the part it plays."""
     runtime = {pin.name for pin in pins(*EXTRAS)}
     lines = [
-        licences.complaint(name, licences.licences_of(distribution), name in runtime)
-        for name, distribution in sorted(installed().items())
+        licences.complaint(name, licences.licences_of(it), name in runtime)
+        for name, it in installed().items()
     ]
     lines += [
-        licences.complaint(name, [package["licence"]], ships=True)
-        for name, package in sorted(sbom.npm_packages().items())
+        licences.complaint(name, [it["licence"]], ships=True) for name, it in sbom.npm_packages().items()
     ]
     return [line for line in lines if line]
 
@@ -146,134 +186,38 @@ def advisories() -> list[str]:
     serves packages but no advisories skips every pin and calls it clean.
     """
     home = ROOT / ".venv" / "audit"
-    audit = home / "bin" / "pip-audit"
-    options = ("--strict", "--require-hashes", "--disable-pip", "--progress-spinner=off")
-    groups = ("run", "build", "test", "sbom", "check")
-    commands: list[list[str | Path]] = [
-        [audit, *options, "-r", REQUIREMENTS / f"{name}.txt"] for name in groups
-    ]
-    if not audit.exists():
+    if not (home / "bin" / "pip-audit").exists():
         venv.create(home, with_pip=True, clear=True)
-        install: list[str | Path] = [
-            home / "bin" / "python",
-            "-m",
-            "pip",
-            "install",
-            "--quiet",
-            "--require-hashes",
-        ]
-        commands.insert(0, [*install, "-r", REQUIREMENTS / "audit.txt"])
+        install = ("-m", "pip", "install", "--quiet", "--require-hashes", "-r", REQUIREMENTS / "audit.txt")
+        if failed := said_by([home / "bin" / "python", *install]):
+            return failed
+    options = ["--strict", "--require-hashes", "--disable-pip", "--progress-spinner=off"]
     found = []
-    for command in commands:
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            found += [f"{command[-1]}:", *f"{done.stdout}\n{done.stderr}".strip().splitlines()]
-    return found
-
-
-def commits() -> list[str]:
-    """Check that a commit can be read: few files, or a change made by a script that its message shows."""
-    command = [
-        "git",
-        "log",
-        "--no-merges",
-        f"--since={COMMITS_SINCE}",
-        "--format=%x00%h %B%x01",
-        "--name-only",
-    ]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    found = []
-    for commit in done.stdout.split("\0")[1:]:
-        message, _, files = commit.partition("\1")
-        if len(files.split("\n\n")[-1].split("\n")) - 1 > MOST_FILES and "\n    " not in message:
-            found.append(
-                f"{message.splitlines()[0]}: more than {MOST_FILES} files, and no script in its message"
-            )
+    for name in ("run", "build", "test", "sbom", "check"):
+        said = said_by([home / "bin" / "pip-audit", *options, "-r", REQUIREMENTS / f"{name}.txt"])
+        found += [f"{name}.txt:", *said] if said else []
     return found
 
 
 # --- the list -----------------------------------------------------------------------------------------------
 
 STEPS = (
-    Step("format", "the code is laid out by ruff", program("ruff", "format", "--check", ".")),
-    Step("lint", "ruff finds no fault", program("ruff", "check", ".")),
-    Step("types", "mypy, strict, finds no fault", program("mypy")),
-    Step("imports", "the import contracts hold", program("lint-imports")),
-    Step("names", "at most 0.3% of the names bound are bare participles", names.complaints),
-    Step("set-up", "requirements are pinned, hashed, explained, and free of addresses", set_up),
-    Step("dockerfile", "hadolint finds no fault", program("hadolint", "Dockerfile")),
-    Step(
-        "compose",
-        "compose.yaml keeps to the schema of Compose",
-        program("check-jsonschema", "--builtin-schema=vendor.compose-spec", "compose.yaml"),
-    ),
-    Step(
-        "workflows",
-        "workflows keep to the schema of GitHub's",
-        program(
-            "check-jsonschema",
-            "--builtin-schema=vendor.github-workflows",
-            ".github/workflows/release.yml",
-            "examples/github-actions/membership.yml",
-        ),
-    ),
-    Step(
-        "pipelines",
-        "pipelines keep to the schema of GitLab's",
-        program(
-            "check-jsonschema",
-            "--builtin-schema=vendor.gitlab-ci",
-            "--data-transform=gitlab-ci",
-            "examples/gitlab/membership.gitlab-ci.yml",
-        ),
-    ),
-    Step(
-        "kubernetes",
-        "the manifest keeps to the schema of Kubernetes",
-        program("kubernetes-validate", "--strict", "examples/kubernetes/mace.yaml"),
-    ),
+    *starmap(program, re.findall(r"^(\S+): (.*)\n +(.*)$", PROGRAMS, re.MULTILINE)),
     Step(
         "container",
         "Dockerfile, compose.yaml, manifest and dashboard are as they should be",
-        program("python", "scripts/container_checks.py"),
+        container.complaints,
     ),
-    Step(
-        "api",
-        "docs/api.txt is what the code makes",
-        program("python", "scripts/api_table.py", "--check"),
-    ),
-    Step(
-        "docs",
-        "the guide builds, and every link in it leads somewhere",
-        program(
-            *("sphinx-build", "--quiet", "--fail-on-warning", "--fresh-env"),
-            *("--doctree-dir", "build/doctrees", "docs", "build/guide"),
-        ),
-    ),
-    Step(
-        "tables",
-        "tables of docs are those of docs/results, and name the commands that make them",
-        program("python", "-m", "benchmarks", "check"),
-    ),
+    Step("names", "at most 0.3% of the names bound are bare participles", names.complaints),
+    Step("set-up", "requirements are pinned, hashed, explained, and free of addresses", set_up),
     Step("commits", f"a commit has at most {MOST_FILES} files, or the script that made it", commits),
-    Step("fit", "the installed distributions fit each other", program("python", "-m", "pip", "check")),
     Step("pins", "what is installed is what is pinned", installed_as_pinned),
     Step("licences", "every licence is one we accept", accepted_licences),
     Step("sbom", "the bill of materials is whole, and valid CycloneDX", sbom.complaints),
     Step("wheel", "built twice, in two places, the wheel is the same bytes", wheels.complaints),
-    Step(
-        "platforms",
-        "the base installs from wheels alone on every Python and platform",
-        platforms.complaints,
-        only_if="MACE_AUDIT_ONLINE",
-    ),
-    Step("advisories", "no pin has a published vulnerability", advisories, only_if="MACE_AUDIT_ONLINE"),
+    Step("platforms", "the base installs from wheels alone on every platform", platforms.complaints, ONLINE),
+    Step("advisories", "no pin has a published vulnerability", advisories, ONLINE),
 )
-
-
-def allowed(step: Step) -> bool:
-    """Tell whether a step may run here."""
-    return not step.only_if or os.environ.get(step.only_if) == "1"
 
 
 def timed(step: Step) -> tuple[list[str], float]:
@@ -285,33 +229,26 @@ def timed(step: Step) -> tuple[list[str], float]:
 def main(names: list[str]) -> int:
     """Run the named steps, or all; 0 when none failed."""
     if names == ["--list"]:
-        for step in STEPS:
-            print(f"{step.name:<12}{step.holds}")
+        print("\n".join(f"{step.name:<12}{step.holds}" for step in STEPS))
         return 0
     if unknown := sorted(set(names) - {step.name for step in STEPS}):
         print(f"check: no step {', '.join(unknown)}; there are {', '.join(step.name for step in STEPS)}")
         return 2
 
-    wanted = [step for step in STEPS if not names or step.name in names]
     failed = []
     with ThreadPoolExecutor(os.cpu_count()) as pool:  # most of them wait for programs
-        results = [(step, pool.submit(timed, step) if allowed(step) else None) for step in wanted]
-        for step, result in results:
-            if result is None:
-                print(
-                    f"{step.name:<12}not run   {step.holds} ({step.only_if}=1 runs it; needs the network)",
-                    flush=True,
-                )
+        wanted = [step for step in STEPS if not names or step.name in names]
+        allowed = [step for step in wanted if not step.only_if or os.environ.get(step.only_if) == "1"]
+        results = {step.name: pool.submit(timed, step) for step in allowed}
+        for step in wanted:
+            if step not in allowed:
+                print(f"{step.name:<12}not run   {step.holds} ({step.only_if}=1 runs it; needs the network)")
                 continue
-            complaints, seconds = result.result()
-            print(
-                f"{step.name:<12}{'failed' if complaints else 'ok':<10}{step.holds} ({seconds:.1f} s)",
-                flush=True,
-            )
-            for line in complaints:
-                print(f"    {line}", flush=True)
-            if complaints:
-                failed.append(step.name)
+            complaints, seconds = results[step.name].result()
+            word = "failed" if complaints else "ok"
+            print(f"{step.name:<12}{word:<10}{step.holds} ({seconds:.1f} s)", flush=True)
+            print("".join(f"    {line}\n" for line in complaints), end="", flush=True)
+            failed += [step.name] * bool(complaints)
     print(f"check: failed: {', '.join(failed)}" if failed else "check: ok", flush=True)
     return 1 if failed else 0
 

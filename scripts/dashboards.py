@@ -27,18 +27,13 @@ def exported() -> dict[str, frozenset[str]]:
     metrics.watch(Pool(Settings()).snapshot)
     metrics.watch_jobs(dict)
     metrics.count(Exchange("", "POST", "/", "advantage", 503, 1, 1, "busy"))
-    return {
-        sample.name: frozenset(sample.labels)
-        for family in metrics.registry.collect()
-        for sample in family.samples
-    }
+    samples = [sample for family in metrics.registry.collect() for sample in family.samples]
+    return {sample.name: frozenset(sample.labels) for sample in samples}
 
 
-def targets(dashboard: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def targets(dashboard: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Every query of a dashboard, with the title of its panel."""
-    for panel in dashboard["panels"]:
-        for target in panel["targets"]:
-            yield panel["title"], target["expr"]
+    return [(panel["title"], target["expr"]) for panel in dashboard["panels"] for target in panel["targets"]]
 
 
 def parts(query: str) -> tuple[set[str], set[str]]:
@@ -53,8 +48,9 @@ def parts(query: str) -> tuple[set[str], set[str]]:
         modifier = getattr(node, "modifier", None)
         for words in (modifier, getattr(modifier, "matching", None)):
             labels |= set(getattr(words, "labels", ()))
-        children = [getattr(node, name, None) for name in ("lhs", "rhs", "expr", "vector_selector", "param")]
-        waiting += [each for each in (*children, *getattr(node, "args", ())) if each is not None]
+        waiting += getattr(node, "args", ())
+        children = (getattr(node, name, None) for name in ("lhs", "rhs", "expr", "vector_selector", "param"))
+        waiting += [each for each in children if each is not None]
     return series, labels
 
 
@@ -68,11 +64,10 @@ def dashboard_faults(
         except ValueError as error:
             yield f"{title}: {error}"
             continue
-        for name in sorted(names - set(series)):
-            yield f"{title}: the service does not export {name}"
+        yield from (f"{title}: the service does not export {name}" for name in sorted(names - set(series)))
         known = FROM_SCRAPES.union(*(series.get(name, frozenset()) for name in names))
-        for label in sorted(labels - known):
-            yield f"{title}: {', '.join(sorted(names))} has no label {label}"
+        unknown = sorted(labels - known)
+        yield from (f"{title}: {', '.join(sorted(names))} has no label {label}" for label in unknown)
     for panel in dashboard["panels"]:
         sources = {part["datasource"]["uid"] for part in (panel, *panel["targets"])}
         if sources != {datasource}:
@@ -94,11 +89,9 @@ def unseen(dashboard: Mapping[str, Any], series: Mapping[str, frozenset[str]]) -
 
 def scrape_faults(prometheus: Mapping[str, Any], address: str) -> Iterator[str]:
     """What is wrong with prometheus.yml, whose only target is the service."""
+    statics = [(job, static) for job in prometheus["scrape_configs"] for static in job["static_configs"]]
     found = [
-        (job.get("metrics_path", "/metrics"), target)
-        for job in prometheus["scrape_configs"]
-        for static in job["static_configs"]
-        for target in static["targets"]
+        (job.get("metrics_path", "/metrics"), each) for job, static in statics for each in static["targets"]
     ]
     if found != [("/metrics", address)]:
         yield f"scrapes {found}, not /metrics of {address} alone"

@@ -21,19 +21,18 @@ STAMP = VENV / "mace-stamp.json"
 KEYWORDS = ROOT / "macekit" / "client" / "keywords.py"
 ALWAYS = ("run", "accounting", "build")  # the project, what its examples ask for, and what installs it
 GROUPS = (*ALWAYS, "docs", "test", "sbom", "check")
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome-headless-shell")
 PROGRAMS = {
-    "browser": (
-        "MACE_TEST_BROWSER",
-        ("chromium", "chromium-browser", "google-chrome", "chrome-headless-shell"),
-        "chromium",
-    ),
+    "browser": ("MACE_TEST_BROWSER", BROWSERS, "chromium"),
     "java": ("JAVA_HOME", ("java",), "default-jre-headless"),
 }
 """What tests need beyond Python: the variable that names one, the commands it may have, Debian's package."""
 
 
 def main(words: list[str]) -> int:
-    """Install what is asked for and missing; 0 when `.venv` is ready."""
+    """Install what is asked for and missing; 0 when `.venv` is ready, which then runs what stands after `--`."""
+    end = words.index("--") if "--" in words else len(words)
+    words, command = words[:end], words[end + 1 :]
     if unknown := sorted(set(words) - {*GROUPS, *PROGRAMS}):
         say(f"no {', '.join(unknown)}; there are {', '.join((*GROUPS, *PROGRAMS))}")
         return 2
@@ -42,6 +41,9 @@ def main(words: list[str]) -> int:
     for name in PROGRAMS:
         if name in words:
             find_program(name)
+    if command:
+        os.chdir(ROOT)
+        os.execv(PYTHON, [str(PYTHON), *command])
     return 0
 
 
@@ -121,9 +123,8 @@ def stamp() -> dict[str, str]:
 
 def works() -> bool:
     """Tell whether `.venv` has an interpreter, new enough, that runs pip: a half-made one has not."""
-    return PYTHON.exists() and quietly(
-        str(PYTHON), "-c", "import sys, pip; sys.exit(sys.version_info < (3, 11))"
-    )
+    look = "import sys, pip; sys.exit(sys.version_info < (3, 11))"
+    return PYTHON.exists() and quietly(str(PYTHON), "-c", look)
 
 
 def pip(*arguments: str) -> None:
@@ -134,10 +135,8 @@ def pip(*arguments: str) -> None:
 
 def run(*command: str) -> None:
     """Run a command, or say which one failed and stop."""
-    environment = {
-        name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONHOME")
-    }
-    done = subprocess.run(command, cwd=ROOT, env=environment, check=False)
+    kept = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONHOME")}
+    done = subprocess.run(command, cwd=ROOT, env=kept, check=False)
     if done.returncode != 0:
         say(f"failed ({done.returncode}): {' '.join(command)}")
         if "venv" in command:
@@ -147,8 +146,7 @@ def run(*command: str) -> None:
 
 def quietly(*command: str) -> bool:
     """Tell whether a command succeeds; it is given no input, and what it prints is not shown."""
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
-    return done.returncode == 0
+    return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False).returncode == 0
 
 
 def say(message: str) -> None:

@@ -49,9 +49,7 @@ for name, version in sorted(named ^ there):
 """
 """Holds a bill of materials against what is installed."""
 
-LOOK = (
-    BILL
-    + """
+LOOK = f"""{BILL}
 import importlib.util, pathlib, sysconfig
 site = pathlib.Path(sysconfig.get_path("purelib"))
 for name in ("app", "estimators", "macekit"):
@@ -66,7 +64,6 @@ for place in ("/", "/opt/mace", str(site), "/var/tmp"):
         pass
 pathlib.Path("/tmp/written").write_text("x")
 """
-)
 KILL = """
 import os
 for process in filter(str.isdigit, os.listdir("/proc")):
@@ -118,48 +115,41 @@ def engine() -> Iterator[list[str]]:
         yield []
         return
     if os.geteuid() != 0 or shutil.which("dockerd") is None:
-        raise Failed(
-            "no engine answers, and none can be started: that takes root and dockerd (Debian's docker.io)"
-        )
+        raise Failed("no engine answers, and none can be started: that takes root and Debian's docker.io")
     with tempfile.TemporaryDirectory(prefix="mace-docker-", ignore_cleanup_errors=True) as home:
         os.environ["PATH"] = f"/usr/bin:{os.environ['PATH']}"  # Debian's client for Debian's engine
         os.environ["DOCKER_HOST"] = f"unix://{home}/socket"
         folders = [f"--data-root={home}/data", f"--exec-root={home}/run", f"--pidfile={home}/pid"]
         command = ["dockerd", "--storage-driver=vfs", *folders, f"--host={os.environ['DOCKER_HOST']}"]
         say(f"no engine answers: starting one in {home}")
-        with Path(home, "log").open("wb") as log:
-            process = subprocess.Popen(command, stdout=log, stderr=log)
+        log = Path(home, "log")
+        with log.open("wb") as sink, subprocess.Popen(command, stdout=sink, stderr=sink) as process:
             try:
                 until(lambda: process.poll() is not None or status("docker", "info") == 0, "an engine")
                 if process.poll() is not None:
-                    raise Failed(f"dockerd ended: {Path(home, 'log').read_text()[-2000:]}")
+                    raise Failed(f"dockerd ended: {log.read_text()[-2000:]}")
                 yield ["--network=host"]
             finally:
                 process.terminate()
-                process.wait(PATIENCE)
 
 
 def build(asked: argparse.Namespace, network: list[str]) -> int:
     """Build the image, which must name its base; its size in MB."""
     with tempfile.TemporaryDirectory() as scratch:
-        secrets, settings = [], asked.pip_conf
-        if asked.ca:
-            secrets.append(f"--secret=id=ca,src={asked.ca}")
+        secrets, settings = [f"--secret=id=ca,src={asked.ca}"] * bool(asked.ca), asked.pip_conf
         if asked.ca and not settings:
             settings = Path(scratch) / "pip.conf"
             settings.write_text("[global]\ncert = /run/secrets/ca\n")
-        if settings:
-            secrets.append(f"--secret=id=pip,src={settings}")
+        secrets += [f"--secret=id=pip,src={settings}"] * bool(settings)
         base = bootstrapped(Path(scratch)) if asked.base == "mmdebstrap" else asked.base
         choices = [f"--build-arg=BASE={base}"] * bool(base) + ["--build-arg=OTEL=1"] * asked.otel
         command = ["docker", "build", f"--tag={IMAGE}", *network, *secrets, *choices, str(ROOT)]
-        with timed("built"):
-            subprocess.run(command, check=True, stdout=sys.stderr, env=os.environ | {"DOCKER_BUILDKIT": "1"})
+        os.environ["DOCKER_BUILDKIT"] = "1"
+        shown(*command, what="built")
     about = json.loads(output("docker", "image", "inspect", IMAGE))[0]
-    default = re.search(r"^ARG BASE=(\S+)", (ROOT / "Dockerfile").read_text(encoding="utf-8"), re.MULTILINE)
-    assert default is not None
-    labels = about["Config"]["Labels"]
-    expect("the base it names", labels["org.opencontainers.image.base.name"], base or default[1])
+    default = (ROOT / "Dockerfile").read_text(encoding="utf-8").partition("\nARG BASE=")[2].split()[0]
+    named = about["Config"]["Labels"]["org.opencontainers.image.base.name"]
+    expect("the base it names", named, base or default)
     size = int(about["Size"] / 1e6)
     say(f"size: {size} MB")
     return size
@@ -170,11 +160,18 @@ def bootstrapped(scratch: Path) -> str:
     archive = scratch / "base.tar"
     left_out = ("share/doc", "share/locale", "share/man")
     bare = [f"--dpkgopt=path-exclude=/usr/{name}/*" for name in left_out]
-    with timed("base made"):
-        command = ["mmdebstrap", "--quiet", "--variant=minbase", f"--include={PACKAGES}", *bare, SUITE]
-        subprocess.run([*command, str(archive)], check=True, stdout=sys.stderr)
-        path = "ENV PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-        output("docker", "import", f"--change={path}", str(archive), BASE)
+    command = [
+        "mmdebstrap",
+        "--quiet",
+        "--variant=minbase",
+        f"--include={PACKAGES}",
+        *bare,
+        SUITE,
+        str(archive),
+    ]
+    shown(*command, what="base made")
+    path = "ENV PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+    output("docker", "import", f"--change={path}", str(archive), BASE)
     return BASE
 
 
@@ -195,15 +192,13 @@ def composed() -> Iterator[list[str]]:
     try:
         with timed("healthy after `docker compose up`"):
             subprocess.run([*compose, "up", "--detach", "--no-build"], check=True, stdout=sys.stderr)
-            until(lambda: state()["Health"]["Status"] == "healthy", "a healthy container")
+            healthy()
         yield compose
     except BaseException:
         subprocess.run([*compose, "logs", "--tail=50"], check=False, stdout=sys.stderr)
         raise
     finally:
-        subprocess.run(
-            [*compose, "down", "--volumes"], check=False, stdout=sys.stderr, stderr=subprocess.DEVNULL
-        )
+        subprocess.run([*compose, "down", "--volumes"], check=False, capture_output=True)
 
 
 def serves() -> None:
@@ -215,7 +210,7 @@ def serves() -> None:
     assert sentence is not None
     expect("README's question", json.loads(output("sh", "-c", question[0]))["sentence"], sentence[1])
     rows = "".join(f"{i * 7919 % 1000 + 200 * (i % 2)},{i % 2}\n" for i in range(1000))
-    code, page = asked(8000, "/v1/report", "score,member\n" + rows, "text/csv", accept="text/html")
+    code, page = asked(8000, "/v1/report", "score,member\n" + rows, "text/csv", Accept="text/html")
     expect("a report", (code, "<svg" in page, "has no pictures" in page), (200, True, False))
     expect("what is amiss inside", output("docker", "exec", container(), "python", "-c", LOOK, SBOM), "")
     used = output("docker", "stats", "--no-stream", "--format={{.MemUsage}}", container())
@@ -227,30 +222,24 @@ def comes_back_when_killed() -> None:
     with timed("healthy again after a kill"):
         output("docker", "exec", container(), "python", "-c", KILL)
         until(lambda: state("RestartCount") == 1, "a restart")
-        until(lambda: state()["Health"]["Status"] == "healthy", "a healthy container")
+        healthy()
         until(lambda: asked(8000, "/readyz")[0] == 200, "a service that is ready")
 
 
 def stops_when_its_work_is_done(compose: list[str]) -> None:
     """At SIGTERM it finishes what is under way, and ends with 0; started again, it answers."""
     draw = random.Random(0)
-    rows = {
-        name: [[draw.gauss(at, 1), draw.gauss(0, 1)] for _ in range(20_000)] for name, at in SIDES.items()
-    }
-    body = json.dumps(rows | {"estimator": {"kind": "learned"}})
+    members, nonmembers = ([[draw.gauss(at, 1), draw.gauss(0, 1)] for _ in range(20_000)] for at in (1, 0))
+    body = json.dumps({"members": members, "nonmembers": nonmembers, "estimator": {"kind": "learned"}})
     with ThreadPoolExecutor(2) as pool:
         answers = [pool.submit(asked, 8000, "/v1/advantage", body) for _ in range(2)]
         until(lambda: "mace_workers_busy 2.0" in asked(8000, "/metrics")[1], "two requests under way")
-        with timed("stopped, with two requests under way"):
-            subprocess.run([*compose, "stop"], check=True, stdout=sys.stderr)
+        shown(*compose, "stop", what="stopped, with two requests under way")
         expect("their answers", [answer.result()[0] for answer in answers], [200, 200])
     expect("exit status", state()["ExitCode"], 0)
     with timed("started again"):
         subprocess.run([*compose, "start"], check=True, stdout=sys.stderr)
-        until(lambda: state()["Health"]["Status"] == "healthy", "a healthy container")
-
-
-SIDES = {"members": 1, "nonmembers": 0}
+        healthy()
 
 
 def outlives_a_request_that_takes_too_much() -> None:
@@ -263,14 +252,18 @@ def outlives_a_request_that_takes_too_much() -> None:
         until(lambda: asked(port, "/readyz")[0] == 200, "a service that is ready")
         expect("a stranger", asked(port, "/metrics")[0], 401)
         body = "score,member\n" + "".join(f"{i * 0.618 % 1:.12f},{i % 2}\n" for i in range(5_000_000))
-        found = asked(port, "/v1/advantage", body, "text/csv", key=KEY)
+        found = asked(port, "/v1/advantage", body, "text/csv", Authorization=f"Bearer {KEY}")
         say(f"a request that takes more than the container has: {found[0]} {found[1][:90]}")
         if found[0] not in (0, 500):  # 0 where the whole container is ended
             raise Failed("it was not ended")
         with timed("ready again"):
             until(lambda: asked(port, "/readyz")[0] == 200, "a service that is ready")
         small_one = json.dumps({"members": list(range(40)), "nonmembers": list(range(9, 49))})
-        expect("an answer afterwards", asked(port, "/v1/advantage", small_one, key=KEY)[0], 200)
+        expect(
+            "an answer afterwards",
+            asked(port, "/v1/advantage", small_one, Authorization=f"Bearer {KEY}")[0],
+            200,
+        )
     finally:
         output("docker", "rm", "--force", name)
 
@@ -279,20 +272,12 @@ def outlives_a_request_that_takes_too_much() -> None:
 
 
 def asked(
-    port: int,
-    path: str,
-    body: str | None = None,
-    content: str = "application/json",
-    accept: str = "*/*",
-    key: str = "",
+    port: int, path: str, body: str = "", kind: str = "application/json", **headers: str
 ) -> tuple[int, str]:
     """Status and text of an answer; 0 and why, if there is none."""
-    headers = {"Content-Type": content, "Accept": accept} | (
-        {"Authorization": f"Bearer {key}"} if key else {}
-    )
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
     try:
-        connection.request("POST" if body else "GET", path, body, headers)
+        connection.request("POST" if body else "GET", path, body or None, {"Content-Type": kind, **headers})
         answer = connection.getresponse()
         return answer.status, answer.read().decode()
     except (OSError, http.client.HTTPException) as error:
@@ -312,9 +297,20 @@ def state(part: str = "State") -> Any:
     return json.loads(output("docker", "inspect", container()))[0][part]
 
 
+def healthy() -> None:
+    """Wait until it says that it is."""
+    until(lambda: state()["Health"]["Status"] == "healthy", "a healthy container")
+
+
 def output(*command: str) -> str:
     """What a program prints."""
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+
+
+def shown(*command: str, what: str) -> None:
+    """Run a program, whose progress is shown, and say how long it took."""
+    with timed(what):
+        subprocess.run(command, check=True, stdout=sys.stderr)
 
 
 def status(*command: str) -> int:

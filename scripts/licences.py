@@ -27,44 +27,32 @@ TOOLS_UNCHANGED = {
 }
 # What older metadata says instead of an SPDX identifier.
 SPELLINGS = {
-    "2-clause bsd": "BSD-2-Clause",
-    "3-clause bsd license": "BSD-3-Clause",
-    "apache": "Apache-2.0",
-    "apache 2.0": "Apache-2.0",
-    "apache license 2.0": "Apache-2.0",
-    "apache license, version 2.0": "Apache-2.0",
-    "apache software license": "Apache-2.0",
-    "bsd": "BSD-3-Clause",
-    "bsd 2-clause license": "BSD-2-Clause",
-    "bsd license": "BSD-3-Clause",
-    "isc license (iscl)": "ISC",
-    "mit license": "MIT",
-    "mozilla public license 2.0 (mpl 2.0)": "MPL-2.0",
+    "apache": "Apache-2.0", "apache 2.0": "Apache-2.0", "apache license 2.0": "Apache-2.0",
+    "apache license, version 2.0": "Apache-2.0", "apache software license": "Apache-2.0",
+    "2-clause bsd": "BSD-2-Clause", "bsd 2-clause license": "BSD-2-Clause",
+    "3-clause bsd license": "BSD-3-Clause", "bsd": "BSD-3-Clause", "bsd license": "BSD-3-Clause",
+    "isc license (iscl)": "ISC", "mit license": "MIT", "mozilla public license 2.0 (mpl 2.0)": "MPL-2.0",
     "python software foundation license": "PSF-2.0",
-}
-
+}  # fmt: skip
 # Distributions whose metadata states none, and what the licence file they install says.
 READ_BY_HAND = {"axe-playwright-python": "MIT AND MPL-2.0", "promql-parser": "MIT", "pysimdjson": "MIT"}
 
 
-def stated_licences(distribution: Distribution) -> list[str]:
-    """Return the SPDX expression, else the classifiers, else the first line of the old free text."""
+def licences_of(distribution: Distribution) -> list[str]:
+    """The SPDX expression, else the classifiers, else the old free text's first line, else what was read by hand."""
     metadata = distribution.metadata
     if expressions := metadata.get_all("License-Expression"):
         return [str(expression) for expression in expressions]
-    classifiers = [
-        c.split(" :: ")[-1] for c in metadata.get_all("Classifier") or () if c.startswith("License ::")
+    names = [str(each).split(" :: ") for each in metadata.get_all("Classifier") or ()]
+    if classifiers := [spdx(words[-1]) for words in names if words[0] == "License"]:
+        return [" AND ".join(classifiers)]  # several together hold together
+    texts = [
+        spdx(line)
+        for text in metadata.get_all("License") or ()
+        for line in str(text).strip().splitlines()[:1]
     ]
-    if classifiers:  # several together hold together
-        return [" AND ".join(spdx(classifier) for classifier in classifiers)]
-    texts = metadata.get_all("License") or []
-    return [spdx(line) for text in texts for line in str(text).strip().splitlines()[:1]]
-
-
-def licences_of(distribution: Distribution) -> list[str]:
-    """The same, with what was read by hand where the metadata states none."""
     by_hand = READ_BY_HAND.get(canonicalize_name(distribution.name))
-    return stated_licences(distribution) or ([by_hand] if by_hand else [])
+    return texts or ([by_hand] if by_hand else [])
 
 
 def spdx(spelling: str) -> str:

@@ -25,17 +25,17 @@ PIP = re.compile(r"(?!.*--(require-hashes|no-index)\b).*\bpip\b.*\b(install|whee
 
 SERVICE = {"read_only": True, "cap_drop": ["ALL"], "cap_add": None, "privileged": None}
 GRAFANA = {
-    "GF_ANALYTICS_REPORTING_ENABLED": "false",
-    "GF_ANALYTICS_CHECK_FOR_UPDATES": "false",
-    "GF_ANALYTICS_CHECK_FOR_PLUGIN_UPDATES": "false",
-    "GF_ANALYTICS_FEEDBACK_LINKS_ENABLED": "false",
-    "GF_NEWS_NEWS_FEED_ENABLED": "false",
-    "GF_PLUGINS_PREINSTALL_DISABLED": "true",
-    "GF_PLUGINS_PLUGIN_ADMIN_ENABLED": "false",
-    "GF_SECURITY_DISABLE_GRAVATAR": "true",
-    "GF_SNAPSHOTS_EXTERNAL_ENABLED": "false",
+    **dict.fromkeys(
+        (
+            "GF_ANALYTICS_REPORTING_ENABLED", "GF_ANALYTICS_CHECK_FOR_UPDATES", "GF_ANALYTICS_FEEDBACK_LINKS_ENABLED",
+            "GF_ANALYTICS_CHECK_FOR_PLUGIN_UPDATES", "GF_NEWS_NEWS_FEED_ENABLED", "GF_PLUGINS_PLUGIN_ADMIN_ENABLED",
+            "GF_SNAPSHOTS_EXTERNAL_ENABLED",
+        ),
+        "false",
+    ),
+    **dict.fromkeys(("GF_PLUGINS_PREINSTALL_DISABLED", "GF_SECURITY_DISABLE_GRAVATAR"), "true"),
     "GF_AUTH_ANONYMOUS_ORG_ROLE": "Viewer",
-}
+}  # fmt: skip
 """Without these it calls others, or lets strangers change it."""
 
 POD = {
@@ -50,9 +50,9 @@ CONTAINER = {
         "readOnlyRootFilesystem": True,
         "capabilities": {"drop": ["ALL"]},
     },
-    "livenessProbe": {"httpGet": {"path": "/healthz", "port": "probes"}},
-    "readinessProbe": {"httpGet": {"path": "/readyz", "port": "probes"}},
-    "startupProbe": {"httpGet": {"path": "/readyz", "port": "probes"}},
+} | {
+    f"{name}Probe": {"httpGet": {"path": path, "port": "probes"}}
+    for name, path in (("liveness", "/healthz"), ("readiness", "/readyz"), ("startup", "/readyz"))
 }
 """The restricted profile of Pod Security, and probes that need no key."""
 
@@ -68,25 +68,30 @@ def unlike(found: Any, wanted: Any, path: str) -> Iterator[str]:
 
 def pinned(image: str) -> bool:
     """Whether an image is named by a digest, or by a tag that says which."""
-    _, _, tag = image.rpartition("/")[2].partition(":")
-    return "@sha256:" in image or (bool(tag) and tag != "latest" and any(map(str.isdigit, tag)))
+    return "@sha256:" in image or bool(re.search(r":(?=[^/]*\d)[^/]*$", image))
+
+
+def those(faults: Mapping[str, Any]) -> Iterator[str]:
+    """Those of these faults that are there."""
+    return (fault for fault, there in faults.items() if there)
 
 
 # --- Dockerfile -----------------------------------------------------------------------------------------------
 
 
-def stages(text: str) -> list[list[dict[str, Any]]]:
+Stage = list[dict[str, Any]]
+
+
+def stages(text: str) -> list[Stage]:
     """The instructions of each stage; what stands before the first FROM makes a stage of its own."""
-    parser = DockerfileParser(fileobj=io.BytesIO(text.encode()))
-    found: list[list[dict[str, Any]]] = [[]]
-    for each in parser.structure:
-        if each["instruction"] == "FROM":
-            found.append([])
-        found[-1].append(each)
+    found: list[Stage] = [[]]
+    for each in DockerfileParser(fileobj=io.BytesIO(text.encode())).structure:
+        found += [[]] * (each["instruction"] == "FROM")
+        found[-1] = [*found[-1], each]
     return found
 
 
-def values(stage: list[dict[str, Any]], *words: str) -> list[str]:
+def values(stage: Stage, *words: str) -> list[str]:
     """What stands after these words in a stage."""
     return [each["value"] for each in stage if each["instruction"] in words]
 
@@ -99,57 +104,52 @@ def copied(text: str) -> list[str]:
 
 def dockerfile_faults(text: str, version: str) -> Iterator[str]:
     """What is wrong with the Dockerfile of this version, beyond what hadolint finds."""
-    if re.search(r"^#\s*syntax\s*=", text, re.IGNORECASE | re.MULTILINE):
-        yield "names a syntax: building would fetch a program from a registry"
     before, *builds, last = stages(text)
     base = next((value[5:] for value in values(before, "ARG") if value.startswith("BASE=")), "")
-    if not pinned(base):
-        yield f"BASE is {base}: an image is pinned by a version's tag or by a digest"
-    if not builds:
-        yield "has fewer than two stages: what builds would be in what runs"
+    built = [value for stage in builds for value in values(stage, "RUN")]
+    yield from those({
+        "names a syntax: building would fetch a program from a registry":
+            re.search(r"^#\s*syntax\s*=", text, re.IGNORECASE | re.MULTILINE),
+        f"BASE is {base}: an image is pinned by a version's tag or by a digest": not pinned(base),
+        "has fewer than two stages: what builds would be in what runs": not builds,
+        "makes no bill of materials: scripts/sbom.py beside what was installed does":
+            not any("scripts/sbom.py" in value for value in built),
+    })  # fmt: skip
     allowed = {"${BASE}"}
     for stage in (*builds, last):
         image, *name = stage[0]["value"].split()
-        if image not in allowed:
-            yield f"FROM {image}: every stage stands on ${{BASE}}, or on one before it"
+        runs, told = " ; ".join(values(stage, "RUN")), " ".join(values(stage, "ARG", "ENV"))
+        yield from those({
+            f"FROM {image}: every stage stands on ${{BASE}}, or on one before it": image not in allowed,
+            "a secret in ARG or ENV stays in the image's history; a secret mount does not": SECRET.search(told),
+            "RUN names an address; a secret mount of pip's settings does that":
+                re.search(r"index-url|trusted-host|https?://", runs),
+            "RUN has pip without --require-hashes or --no-index": any(map(PIP.match, re.split(r"&&|;", runs))),
+            "RUN fetches what has no hash": re.search(r"\b(apt-get|apt|apk|curl|wget|git)\b", runs),
+        })  # fmt: skip
         allowed.update(name[1:])
-        for value in values(stage, "ARG", "ENV"):
-            if secret := SECRET.search(value):
-                yield f"{secret[0]} in ARG or ENV stays in the image's history; a secret mount does not"
-        for value in values(stage, "RUN"):
-            if re.search(r"index-url|trusted-host|https?://", value):
-                yield "RUN names an address; a secret mount of pip's settings does that"
-            if any(PIP.match(command) for command in re.split(r"&&|;", value)):
-                yield "RUN has pip without --require-hashes or --no-index"
-            if re.search(r"\b(apt-get|apt|apk|curl|wget|git)\b", value):
-                yield "RUN fetches what has no hash"
-    if not any("scripts/sbom.py" in value for stage in builds for value in values(stage, "RUN")):
-        yield "makes no bill of materials: scripts/sbom.py beside what was installed does"
     yield from _final_faults(last, text, version)
 
 
-def _final_faults(stage: list[dict[str, Any]], text: str, version: str) -> Iterator[str]:
+def _final_faults(stage: Stage, text: str, version: str) -> Iterator[str]:
     """What is wrong with the stage that becomes the image."""
-    if not re.fullmatch(r"[1-9]\d*:[1-9]\d*", "".join(values(stage, "USER")[-1:])):
-        yield "USER is not a user and a group by numbers other than 0: a platform could not tell it is not root"
-    for word, wanted in LAST.items():
-        if values(stage, word) != [wanted]:
-            yield f"{word} is not {wanted}"
-    if len(values(stage, "EXPOSE")) != 1:
-        yield "EXPOSE does not stand exactly once"
-    checks = values(stage, "HEALTHCHECK")
-    if len(checks) != 1 or not re.search(r'CMD \["', checks[0]):
-        yield "HEALTHCHECK does not stand exactly once, in exec form"
-    if values(stage, "RUN"):
-        yield "RUN in the last stage: what runs is copied, so that what built it stays behind"
     parser = DockerfileParser(fileobj=io.BytesIO(text.encode()))
-    yield from unlike(dict(parser.envs), ENV, "ENV")
     said = {name: parser.labels.get(f"org.opencontainers.image.{name}") for name in LABELS}
-    yield from (f"LABEL {name} is missing" for name, value in said.items() if not value)
-    if said["version"] != version:
-        yield f"LABEL version is not {version}, the version of pyproject.toml"
-    if 'base.name="${BASE}"' not in text or "BASE" not in values(stage, "ARG"):
-        yield "LABEL base.name is not ${BASE}, by an ARG BASE of the last stage"
+    checks = values(stage, "HEALTHCHECK")
+    yield from those({
+        "USER is not a user and a group by numbers other than 0: a platform could not tell it is not root":
+            not re.fullmatch(r"[1-9]\d*:[1-9]\d*", "".join(values(stage, "USER")[-1:])),
+        "EXPOSE does not stand exactly once": len(values(stage, "EXPOSE")) != 1,
+        "HEALTHCHECK does not stand exactly once, in exec form":
+            len(checks) != 1 or not re.search(r'CMD \["', checks[0]),
+        "RUN in the last stage: what runs is copied, so that what built it stays behind": values(stage, "RUN"),
+        f"LABEL version is not {version}, the version of pyproject.toml": said["version"] != version,
+        "LABEL base.name is not ${BASE}, by an ARG BASE of the last stage":
+            'base.name="${BASE}"' not in text or "BASE" not in values(stage, "ARG"),
+        **{f"{word} is not {wanted}": values(stage, word) != [wanted] for word, wanted in LAST.items()},
+        **{f"LABEL {name} is missing": not value for name, value in said.items()},
+    })  # fmt: skip
+    yield from unlike(dict(parser.envs), ENV, "ENV")
 
 
 # --- sizes and times ------------------------------------------------------------------------------------------
@@ -164,8 +164,8 @@ def bytes_of(size: str) -> int:
 
 def seconds_of(duration: str) -> float:
     """Seconds of a duration of seconds and minutes: 40s, 1m30s."""
-    return float(
-        sum(int(number) * {"m": 60, "s": 1}[unit] for number, unit in re.findall(r"(\d+)(m|s)", duration))
+    return sum(
+        float(number) * {"m": 60, "s": 1}[unit] for number, unit in re.findall(r"(\d+)(m|s)", duration)
     )
 
 
@@ -175,9 +175,8 @@ def memory_needed(environment: Mapping[str, str], temporary: int) -> int:
     Bodies are held in memory, a worker takes what it is granted, and the answer it has written may still be on its
     way while it does the next job; /tmp is memory, too.
     """
-    workers, memory, spool = (
-        int(environment[f"MACE_{name}"]) for name in ("WORKERS", "MEMORY_LIMIT", "SPOOL_LIMIT")
-    )
+    names = ("WORKERS", "MEMORY_LIMIT", "SPOOL_LIMIT")
+    workers, memory, spool = (int(environment[f"MACE_{name}"]) for name in names)
     return ITSELF + spool + 2 * workers * memory + temporary
 
 
@@ -187,33 +186,32 @@ def memory_needed(environment: Mapping[str, str], temporary: int) -> int:
 def compose_faults(compose: Mapping[str, Any]) -> Iterator[str]:
     """What is wrong with compose.yaml, beyond its schema."""
     services = compose["services"]
-    if [name for name, service in services.items() if "profiles" not in service] != ["mace"]:
-        yield "`docker compose up` starts something else than mace alone"
     for name, service in services.items():
         yield from unlike(service, SERVICE, name)
-        if not pinned(service["image"]):
-            yield f"{name}: image {service['image']} is not pinned"
-        if "no-new-privileges:true" not in service.get("security_opt", ()):
-            yield f"{name}: may gain privileges"
-        for limit in {"mem_limit", "cpus", "pids_limit"} - set(service):
-            yield f"{name}: {limit} is not set"
-        for port in service.get("ports", ()):
-            if not port.startswith("127.0.0.1:"):
-                yield f"{name}: port {port} is published beyond this machine"
+        missing = {"mem_limit", "cpus", "pids_limit"} - set(service)
+        yield from those({
+            f"{name}: image {service['image']} is not pinned": not pinned(service["image"]),
+            f"{name}: may gain privileges": "no-new-privileges:true" not in service.get("security_opt", ()),
+            f"{name}: {', '.join(sorted(missing))} is not set": missing,
+            f"{name}: a port is published beyond this machine":
+                not all(port.startswith("127.0.0.1:") for port in service.get("ports", ())),
+        })  # fmt: skip
     yield from unlike(services["grafana"]["environment"], GRAFANA, "grafana")
-
     mace = services["mace"]
     given = mace["environment"]
-    if "MACE_API_KEY" in given:
-        yield "mace: a key stands in the file"
-    if int(given["MACE_WORKERS"]) != mace["cpus"]:
-        yield "mace: MACE_WORKERS is not cpus"
     sizes = [found[1] for mount in mace["tmpfs"] if (found := re.search(r"size=(\w+)", mount))]
     needed = memory_needed(given, sum(map(bytes_of, sizes)))
-    if bytes_of(mace["mem_limit"]) < needed:
-        yield f"mace: mem_limit is below the {-(-needed // MIB)}m that its settings may come to"
-    if seconds_of(mace["stop_grace_period"]) < float(given["MACE_DRAIN_LIMIT"]) + AFTER_DRAIN:
-        yield f"mace: stop_grace_period is less than MACE_DRAIN_LIMIT and {AFTER_DRAIN} s"
+    drained = float(given["MACE_DRAIN_LIMIT"]) + AFTER_DRAIN
+    yield from those({
+        "`docker compose up` starts something else than mace alone":
+            [name for name, service in services.items() if "profiles" not in service] != ["mace"],
+        "mace: a key stands in the file": "MACE_API_KEY" in given,
+        "mace: MACE_WORKERS is not cpus": int(given["MACE_WORKERS"]) != mace["cpus"],
+        f"mace: mem_limit is below the {-(-needed // MIB)}m that its settings may come to":
+            bytes_of(mace["mem_limit"]) < needed,
+        f"mace: stop_grace_period is less than MACE_DRAIN_LIMIT and {AFTER_DRAIN} s":
+            seconds_of(mace["stop_grace_period"]) < drained,
+    })  # fmt: skip
 
 
 # --- Kubernetes -----------------------------------------------------------------------------------------------
@@ -234,28 +232,27 @@ def kubernetes_faults(documents: list[Mapping[str, Any]]) -> Iterator[str]:
         "Service": kinds["Service"]["selector"],
         "NetworkPolicy": policy["podSelector"]["matchLabels"],
         "PodDisruptionBudget": kinds["PodDisruptionBudget"]["selector"]["matchLabels"],
-    }
-    selectors |= {
+    } | {
         each["topologyKey"]: each["labelSelector"]["matchLabels"] for each in pod["topologySpreadConstraints"]
     }
-    for what, chosen in selectors.items():
-        if not chosen.items() <= labels:
-            yield f"{what} selects other pods than the Deployment makes"
     names = {port["name"] for port in container["ports"]}
-    if any(port["targetPort"] not in names for port in kinds["Service"]["ports"]):
-        yield "Service sends to a port that the container does not name"
-    if set(policy["policyTypes"]) != {"Ingress", "Egress"} or policy.get("egress"):
-        yield "NetworkPolicy lets something out"
-    if not all(rule.get("from") and rule.get("ports") for rule in policy["ingress"]):
-        yield "NetworkPolicy lets anybody in"
     yield from unlike(pod, POD, "pod")
     yield from unlike(container, CONTAINER, "container")
-    if not pod["securityContext"].get("runAsUser"):
-        yield "the pod may run as root"
-    if any("hostPath" in volume for volume in pod["volumes"]):
-        yield "it reaches into its node"
-    if not pinned(container["image"]):
-        yield f"image {container['image']} is not pinned"
+    yield from those({
+        **{
+            f"{what} selects other pods than the Deployment makes": not chosen.items() <= labels
+            for what, chosen in selectors.items()
+        },
+        "Service sends to a port that the container does not name":
+            any(port["targetPort"] not in names for port in kinds["Service"]["ports"]),
+        "NetworkPolicy lets something out":
+            set(policy["policyTypes"]) != {"Ingress", "Egress"} or policy.get("egress"),
+        "NetworkPolicy lets anybody in":
+            not all(rule.get("from") and rule.get("ports") for rule in policy["ingress"]),
+        "the pod may run as root": not pod["securityContext"].get("runAsUser"),
+        "it reaches into its node": any("hostPath" in volume for volume in pod["volumes"]),
+        f"image {container['image']} is not pinned": not pinned(container["image"]),
+    })  # fmt: skip
     yield from _setting_faults(container, pod)
 
 
@@ -263,24 +260,24 @@ def _setting_faults(container: Mapping[str, Any], pod: Mapping[str, Any]) -> Ite
     """Where what mace is told and what the platform grants do not fit."""
     given = {entry["name"]: entry.get("value", "") for entry in container["env"]}
     ports = {port["name"]: str(port["containerPort"]) for port in container["ports"]}
-    if given.get("MACE_PROBE_PORT") != ports.get("probes"):
-        yield "MACE_PROBE_PORT is not the port of probes"
     mounts = {mount["mountPath"]: mount["name"] for mount in container["volumeMounts"]}
     volumes = {volume["name"]: volume for volume in pod["volumes"]}
-    if set(mounts.values()) != set(volumes):
-        yield "volumes and their mounts are not the same"
     folder = given.get("MACE_API_KEY_FILE", "").rpartition("/")[0]
-    if "secret" not in volumes.get(mounts.get(folder, ""), {}) or "MACE_API_KEY" in given:
-        yield "the key does not come from a Secret, as a file"
-    if int(given["MACE_WORKERS"]) != int(container["resources"]["requests"]["cpu"]):
-        yield "MACE_WORKERS is not the processors requested"
-    before = container["lifecycle"]["preStop"]["sleep"]["seconds"]
-    if pod["terminationGracePeriodSeconds"] < before + float(given["MACE_DRAIN_LIMIT"]) + AFTER_DRAIN:
-        yield f"terminationGracePeriodSeconds is less than preStop, MACE_DRAIN_LIMIT and {AFTER_DRAIN} s"
+    drained = (
+        container["lifecycle"]["preStop"]["sleep"]["seconds"] + float(given["MACE_DRAIN_LIMIT"]) + AFTER_DRAIN
+    )
     scratch = volumes.get(mounts.get("/tmp", ""), {}).get("emptyDir", {})
-    if scratch.get("medium") != "Memory" or "sizeLimit" not in scratch:
-        yield "/tmp is not memory with a limit"
-        return
-    needed = memory_needed(given, bytes_of(scratch["sizeLimit"]))
-    if bytes_of(container["resources"]["limits"]["memory"]) < needed:
-        yield f"the memory limit is below the {-(-needed // MIB)}Mi that its settings may come to"
+    needed = memory_needed(given, bytes_of(scratch.get("sizeLimit", "0")))
+    yield from those({
+        "MACE_PROBE_PORT is not the port of probes": given.get("MACE_PROBE_PORT") != ports.get("probes"),
+        "volumes and their mounts are not the same": set(mounts.values()) != set(volumes),
+        "the key does not come from a Secret, as a file":
+            "secret" not in volumes.get(mounts.get(folder, ""), {}) or "MACE_API_KEY" in given,
+        "MACE_WORKERS is not the processors requested":
+            int(given["MACE_WORKERS"]) != int(container["resources"]["requests"]["cpu"]),
+        f"terminationGracePeriodSeconds is less than preStop, MACE_DRAIN_LIMIT and {AFTER_DRAIN} s":
+            pod["terminationGracePeriodSeconds"] < drained,
+        "/tmp is not memory with a limit": scratch.get("medium") != "Memory" or "sizeLimit" not in scratch,
+        f"the memory limit is below the {-(-needed // MIB)}Mi that its settings may come to":
+            bytes_of(container["resources"]["limits"]["memory"]) < needed,
+    })  # fmt: skip

@@ -32,33 +32,27 @@ PARTICIPLES = frozenset(
 def bindings(tree: ast.AST) -> Iterator[tuple[str, int]]:
     """Every name that a module binds, and the line: definitions, arguments, assignments, attributes set, imports."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            yield node.name, node.lineno
-        elif isinstance(node, ast.arg):
-            yield node.arg, node.lineno
-        elif isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store):
-            yield (node.id if isinstance(node, ast.Name) else node.attr), node.lineno
-        elif isinstance(node, ast.ExceptHandler) and node.name:
-            yield node.name, node.lineno
-        elif isinstance(node, ast.alias) and node.asname:
-            yield node.asname, 0
-        elif isinstance(node, ast.MatchAs) and node.name:
-            yield node.name, node.lineno
+        match node:
+            case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
+                yield name, node.lineno
+            case (
+                ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name)
+                | ast.arg(arg=name) | ast.alias(asname=str(name))
+                | ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name))
+            ):  # fmt: skip
+                yield name, node.lineno
 
 
 def participles(root: Path = ROOT, packages: tuple[str, ...] = PACKAGES) -> tuple[int, list[str]]:
     """How many names are bound, and each that is a bare participle, with its place."""
-    total, places = 0, []
-    for package in packages:
-        for path in sorted((root / package).rglob("*.py")):
-            names = list(bindings(ast.parse(path.read_text(encoding="utf-8"))))
-            total += len(names)
-            places += [
-                f"{path.relative_to(root)}:{line}: {name}"
-                for name, line in names
-                if name.strip("_").lower() in PARTICIPLES
-            ]
-    return total, places
+    names = [
+        (path.relative_to(root), line, name)
+        for package in packages
+        for path in sorted((root / package).rglob("*.py"))
+        for name, line in bindings(ast.parse(path.read_text(encoding="utf-8")))
+    ]
+    bare = [f"{path}:{line}: {name}" for path, line, name in names if name.strip("_").lower() in PARTICIPLES]
+    return len(names), bare
 
 
 def complaints() -> list[str]:

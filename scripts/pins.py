@@ -58,9 +58,8 @@ def pins(*names: str) -> list[Pin]:
 
 def _pins_in(path: Path) -> Iterator[Pin]:
     for entry in re.sub(r"\\\n", " ", path.read_text()).splitlines():
-        if line := entry.split(" #")[0].strip():
-            if line.startswith(("#", "-")):
-                continue
+        line = entry.split(" #")[0].strip()
+        if line and not line.startswith(("#", "-")):
             hashes = re.findall(r"--hash=sha256:([0-9a-f]{64})(?=\s|$)", line)
             yield Pin(path.name, Requirement(line.split("--hash")[0].strip()), tuple(hashes))
 
@@ -76,24 +75,16 @@ def project() -> dict[str, Any]:
     }
 
 
-def requirements(*groups: str) -> list[Requirement]:
-    """What `pyproject.toml` asks for, to run what these files pin."""
-    about = project()
-    extras = [
-        each for group in groups for name in EXTRAS[group] for each in about["optional-dependencies"][name]
-    ]
-    return [Requirement(text) for text in (*about["dependencies"], *extras)]
-
-
 def direct() -> dict[str, list[Requirement]]:
     """What we ask for by name, by requirement file."""
-    run = requirements("run")
+    about = project()
+    extras = [each for name in EXTRAS["run"] for each in about["optional-dependencies"][name]]
+    run = [*map(Requirement, about["dependencies"] + extras)]
     pinned = {each.name for each in run}  # a build imports of what runs, too
-    build = [each for each in map(Requirement, project()["build"]) if each.name not in pinned]
+    build = [each for each in map(Requirement, about["build"]) if each.name not in pinned]
     groups = {"run": run, "build": build}
     for path in sorted(REQUIREMENTS.glob("*.in")):
         lines = [line.split("#")[0].strip() for line in path.read_text().splitlines()]
-        groups.setdefault(path.stem, []).extend(
-            Requirement(line) for line in lines if line and not line.startswith("-")
-        )
+        asked = [Requirement(line) for line in lines if line and not line.startswith("-")]
+        groups[path.stem] = [*groups.get(path.stem, []), *asked]
     return groups

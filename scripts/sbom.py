@@ -39,17 +39,19 @@ class Incomplete(Exception):
 def document(groups: tuple[str, ...], prefix: Path) -> Json:
     """The bill of what these requirement files put into an environment."""
     bill, root = inventory(prefix / "bin" / "python"), f"pkg:pypi/{PROJECT}@{project()['version']}"
-    installed = distributions_in(prefix)
-    parts = {pin.name: pin for pin in pins(*groups) if pin.applies}
-    found: dict[str, Json] = {canonicalize_name(part["name"]): part for part in bill["components"]}
-    if complaints := [line for pin in parts.values() if (line := complaint(pin, installed.get(pin.name)))]:
+    there, parts = distributions_in(prefix), {pin.name: pin for pin in pins(*groups) if pin.applies}
+    if complaints := [line for pin in parts.values() if (line := complaint(pin, there.get(pin.name)))]:
         raise Incomplete("\n".join(sorted(complaints)))
+    bill["metadata"]["component"] |= {"purl": root, "version": project()["version"]}
+    found: dict[str, Json] = {canonicalize_name(part["name"]): part for part in bill["components"]}
+    refs = {
+        each["bom-ref"]: each.get("purl", "") for each in (bill["metadata"]["component"], *bill["components"])
+    }
+    bill["metadata"]["component"]["bom-ref"] = root
 
-    refs = {part["bom-ref"]: part.get("purl", "") for part in bill["components"]}
-    refs[bill["metadata"]["component"]["bom-ref"]] = root
     kept = {root, *(found[name]["purl"] for name in parts)}
     needs = {
-        refs[each["ref"]]: sorted(kept & {refs[other] for other in each.get("dependsOn", ())})
+        refs[each["ref"]]: {refs[other] for other in each.get("dependsOn", ())} & kept
         for each in bill["dependencies"]
         if refs[each["ref"]] in kept
     }
@@ -57,16 +59,15 @@ def document(groups: tuple[str, ...], prefix: Path) -> Json:
         raise Incomplete("\n".join(f"{purl} is pinned, but nothing requires it" for purl in idle))
 
     assets = [asset(name, about) for name, about in sorted(npm_packages().items())]
-    needs[root] = sorted([*needs[root], *(each["purl"] for each in assets)])
-    needs |= {each["purl"]: [] for each in assets}
-    bill["metadata"]["component"] |= {"bom-ref": root, "purl": root, "version": project()["version"]}
+    needs |= {each["purl"]: set() for each in assets}
+    needs[root] |= {each["purl"] for each in assets}
     bill["metadata"]["properties"] += [  # what decides which of the pins apply
         {"name": "mace:platform", "value": sys.platform},
         {"name": "mace:python", "value": ".".join(map(str, sys.version_info[:2]))},
     ]
-    described = [component(found[name], pin, installed[name]) for name, pin in parts.items()]
+    described = [component(found[name], pin, there[name]) for name, pin in parts.items()]
     bill["components"] = sorted([*described, *assets], key=lambda part: str(part["purl"]))
-    bill["dependencies"] = [{"ref": purl, "dependsOn": others} for purl, others in sorted(needs.items())]
+    bill["dependencies"] = [{"ref": purl, "dependsOn": sorted(needs[purl])} for purl in sorted(needs)]
     return bill | {"serialNumber": uuid.uuid5(uuid.NAMESPACE_URL, json.dumps(bill)).urn}
 
 
@@ -97,11 +98,11 @@ def complaint(pin: Pin, distribution: Distribution | None) -> str | None:
     return None if len(licences_of(distribution)) == 1 else f"{pin.name} does not state one licence"
 
 
-def reached(root: str, needs: dict[str, list[str]]) -> set[str]:
+def reached(root: str, needs: dict[str, set[str]]) -> set[str]:
     """What is required, by whomever, beginning with the project."""
     found, waiting = {root}, [root]
     while waiting:
-        fresh = set(needs.get(waiting.pop(), ())) - found
+        fresh = needs.get(waiting.pop(), set()) - found
         found |= fresh
         waiting += fresh
     return found
@@ -109,23 +110,23 @@ def reached(root: str, needs: dict[str, list[str]]) -> set[str]:
 
 def component(part: Json, pin: Pin, distribution: Distribution) -> Json:
     """One distribution; its hashes are those of all its files on the index, of which one was installed."""
-    acknowledgement = "concluded" if pin.name in READ_BY_HAND else "declared"
     files = {
         "type": "distribution",
         "url": part["purl"],
         "comment": "one of the files with these hashes, from whichever index",
         "hashes": [{"alg": "SHA-256", "content": digest} for digest in sorted(pin.hashes)],
     }
+    how = "concluded" if pin.name in READ_BY_HAND else "declared"
     return part | {
         "bom-ref": part["purl"],
         "name": pin.name,
         "scope": "required",
-        "licenses": [licence(licences_of(distribution)[0], acknowledgement)],
+        "licenses": [licence(licences_of(distribution)[0], how)],
         "externalReferences": [files, *part.get("externalReferences", ())],
     }
 
 
-def licence(expression: str, acknowledgement: str) -> Json:
+def licence(expression: str, acknowledgement: str = "declared") -> Json:
     """A licence by its SPDX identifier, or an expression of several."""
     if " " in expression:
         return {"expression": expression, "acknowledgement": acknowledgement}
@@ -140,10 +141,9 @@ def npm_packages() -> dict[str, Json]:
 
 def asset(name: str, about: Json) -> Json:
     """One npm package: the digest of what npm gave, and the files of it that are in our package."""
-    purl = f"pkg:npm/{name}@{about['version']}"
+    purl, files = f"pkg:npm/{name}@{about['version']}", sorted(about["files"].items())
     algorithm, _, digest = about["integrity"].partition("-")
     hashes = [{"alg": algorithm.upper().replace("SHA", "SHA-"), "content": base64.b64decode(digest).hex()}]
-    files = sorted(about["files"].items())
     changes = [f"{file}: {details['changed']}" for file, details in files if "changed" in details]
     return {
         "type": "library",
@@ -151,7 +151,7 @@ def asset(name: str, about: Json) -> Json:
         "name": name,
         "version": about["version"],
         "scope": "required",
-        "licenses": [licence(about["licence"], "declared")],
+        "licenses": [licence(about["licence"])],
         "purl": purl,
         "externalReferences": [{"type": "distribution", "url": purl, "hashes": hashes}],
         "components": [
@@ -184,7 +184,7 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="scripts/sbom")
     parser.add_argument("--otel", action="store_true", help="of an image that is built with OTEL=1")
     parser.add_argument("--prefix", type=Path, default=Path(sys.prefix), help="the environment that runs")
-    parser.add_argument("--output", type=Path, help="a file, instead of standard output")
+    parser.add_argument("--output", type=Path, default=Path("/dev/stdout"), help="a file")
     options = parser.parse_args(arguments)
     try:
         bill = document((*IMAGE, "otel") if options.otel else IMAGE, options.prefix)
@@ -192,11 +192,8 @@ def main(arguments: list[str]) -> int:
         print(error, file=sys.stderr)
         return 1
     text = json.dumps(bill, indent=2, ensure_ascii=False) + "\n"
-    if options.output:
-        options.output.parent.mkdir(parents=True, exist_ok=True)
-        options.output.write_text(text, encoding="utf-8")
-    else:
-        sys.stdout.write(text)
+    options.output.parent.mkdir(parents=True, exist_ok=True)
+    options.output.write_text(text, encoding="utf-8")
     return 0
 
 

@@ -20,25 +20,13 @@ ASSETS = Path(__file__).resolve().parent.parent / "app" / "pages" / "assets"
 MANIFEST = ASSETS / "manifest.json"
 
 PACKAGES = {
-    "swagger-ui-dist": ("5", "Apache-2.0"),
-    "redoc": (
-        "2",
-        "MIT",
-    ),  # 3 sends usage data unless told not to, takes icons from a CDN, and is twice the size
-}
-"""The range of versions of each, and the licence it must have."""
+    "swagger-ui-dist": ("5", "Apache-2.0", "swagger-ui-bundle.js swagger-ui-bundle.js.LICENSE.txt swagger-ui.css "
+        "favicon-32x32.png LICENSE NOTICE"),
+    # 3 sends usage data unless told not to, takes icons from a CDN, and is twice the size
+    "redoc": ("2", "MIT", "bundles/redoc.standalone.js bundles/redoc.standalone.js.LICENSE.txt LICENSE"),
+}  # fmt: skip
+"""The range of versions of each, the licence it must have, and the files that are kept."""
 
-FILES = {
-    "swagger-ui-dist": (
-        "swagger-ui-bundle.js",
-        "swagger-ui-bundle.js.LICENSE.txt",
-        "swagger-ui.css",
-        "favicon-32x32.png",
-        "LICENSE",
-        "NOTICE",
-    ),
-    "redoc": ("bundles/redoc.standalone.js", "bundles/redoc.standalone.js.LICENSE.txt", "LICENSE"),
-}
 CHANGES = {
     "redoc.standalone.js": (
         "https://cdn.redoc.ly/redoc/logo-mini.svg",
@@ -56,29 +44,35 @@ def main(arguments: list[str]) -> int:
         return 2
     pinned = json.loads(MANIFEST.read_text(encoding="utf-8")) if arguments else {}
     manifest = {}
-    for name, (newest, licence) in PACKAGES.items():
-        manifest[name] = fetch(name, pinned[name]["version"] if pinned else newest, licence)
+    for name, (newest, licence, files) in PACKAGES.items():
+        version = pinned[name]["version"] if pinned else newest
+        with tempfile.TemporaryDirectory() as scratch:
+            manifest[name] = fetch(f"{name}@{version}", licence, files.split(), Path(scratch))
         print(f"assets: {name} {manifest[name]['version']}", file=sys.stderr)
     MANIFEST.write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
     return 0
 
 
-def fetch(name: str, version: str, licence: str) -> dict[str, Any]:
+def fetch(package: str, licence: str, files: list[str], scratch: Path) -> dict[str, Any]:
     """Put one package's files in place; return its part of the manifest."""
-    with tempfile.TemporaryDirectory() as scratch:
-        command = ["npm", "pack", "--json", "--ignore-scripts", f"{name}@{version}"]
-        packed = subprocess.run(command, cwd=scratch, stdout=subprocess.PIPE, text=True, check=True)
-        about = json.loads(packed.stdout)[0]
-        with tarfile.open(Path(scratch) / about["filename"]) as archive:
-            archive.extractall(scratch, filter="data")
-        source, shelf = Path(scratch) / "package", ASSETS / name
-        stated = json.loads((source / "package.json").read_text(encoding="utf-8"))["license"]
-        if stated != licence:
-            raise SystemExit(f"assets: {name} is now {stated}, it was {licence}")
-        shutil.rmtree(shelf, ignore_errors=True)
-        shelf.mkdir(parents=True)
-        files = {Path(file).name: place(source / file, shelf) for file in FILES[name]}
-    return {"version": about["version"], "licence": licence, "integrity": about["integrity"], "files": files}
+    command = ["npm", "pack", "--json", "--ignore-scripts", package]
+    packed = subprocess.run(command, cwd=scratch, stdout=subprocess.PIPE, text=True, check=True)
+    about = json.loads(packed.stdout)[0]
+    with tarfile.open(scratch / about["filename"]) as archive:
+        archive.extractall(scratch, filter="data")
+    source, shelf = scratch / "package", ASSETS / about["name"]
+    said = json.loads((source / "package.json").read_text(encoding="utf-8"))["license"]
+    if said != licence:
+        raise SystemExit(f"assets: {package} is now {said}, it was {licence}")
+    shutil.rmtree(shelf, ignore_errors=True)
+    shelf.mkdir(parents=True)
+    entries = {Path(file).name: place(source / file, shelf) for file in files}
+    return {
+        "version": about["version"],
+        "licence": licence,
+        "integrity": about["integrity"],
+        "files": entries,
+    }
 
 
 def place(file: Path, shelf: Path) -> dict[str, str]:

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 from zipfile import ZipFile
 
 from pins import ROOT
@@ -27,12 +28,10 @@ class Failed(Exception):
 
 def commit_time(root: Path = ROOT) -> int | None:
     """When the commit was made that is checked out, in seconds; None where there is no repository."""
-    git = shutil.which("git")
-    if git is None:
+    if not shutil.which("git"):
         return None
-    command = [git, "-C", str(root), "log", "-1", "--format=%ct"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    return int(done.stdout) if done.returncode == 0 and done.stdout.strip() else None
+    command = ["git", "-C", str(root), "log", "-1", "--format=%ct"]
+    return int(subprocess.run(command, capture_output=True, check=False).stdout or 0) or None
 
 
 def build(source: Path, folder: Path, umask: int = -1, **variables: str) -> Path:
@@ -40,9 +39,8 @@ def build(source: Path, folder: Path, umask: int = -1, **variables: str) -> Path
     time = os.environ.get("SOURCE_DATE_EPOCH") or commit_time()
     environment = os.environ | ({"SOURCE_DATE_EPOCH": str(time)} if time else {}) | variables
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
-    done = subprocess.run(
-        command, cwd=source, env=environment, umask=umask, capture_output=True, text=True, check=False
-    )
+    settings: dict[str, Any] = {"cwd": source, "env": environment, "umask": umask}
+    done = subprocess.run(command, **settings, capture_output=True, text=True, check=False)
     wheels = sorted(folder.glob("*.whl"))
     if done.returncode != 0 or len(wheels) != 1:
         raise Failed(f"{done.stdout}\n{done.stderr}".strip() or "hatchling built no wheel")
@@ -67,14 +65,13 @@ def differences(one: Path, other: Path) -> list[str]:
     if (one.name, one.read_bytes()) == (other.name, other.read_bytes()):
         return []
     with ZipFile(one) as first, ZipFile(other) as second:
-        names, others = first.namelist(), second.namelist()
-        lines = [f"{name}: in one of the two only" for name in sorted(set(names) ^ set(others))]
-        for name in sorted(set(names) & set(others)):
-            a, b = first.getinfo(name), second.getinfo(name)
-            if a.CRC != b.CRC:
-                lines.append(f"{name}: two contents")
-            if (a.date_time, a.external_attr) != (b.date_time, b.external_attr):
-                lines.append(f"{name}: two dates or modes")
+        a, b = ({each.filename: each for each in archive.infolist()} for archive in (first, second))
+    lines = [f"{name}: in one of the two only" for name in sorted(a.keys() ^ b.keys())]
+    for name in sorted(a.keys() & b.keys()):
+        if a[name].CRC != b[name].CRC:
+            lines.append(f"{name}: two contents")
+        if (a[name].date_time, a[name].external_attr) != (b[name].date_time, b[name].external_attr):
+            lines.append(f"{name}: two dates or modes")
     return lines or ["two names, or two orders of the same files"]
 
 

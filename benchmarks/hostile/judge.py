@@ -1,11 +1,13 @@
 """How often a tool's statements about a world are wrong."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
+from itertools import pairwise
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 
@@ -21,28 +23,18 @@ MANY = 8000  # records of a side from which on a world has a quarter of the runs
 FEW = 20  # runs below which a tool is too slow to be asked again and again
 
 
-def adapter(name: str) -> ModuleType:
-    """The adapter of a tool by its name, or by a path that can be imported."""
-    ours = f"benchmarks.hostile.tools.{name}"
-    return import_module(ours if "." not in name and find_spec(ours) else name)
-
-
 class Broken(Exception):
     """What is wrong with an adapter, or with what it said, and of which world."""
 
 
-def checked_adapter(name: str) -> ModuleType:
-    """The same, if it has all that an adapter needs.
-
-    Raises:
-        Broken: it cannot be imported, or lacks something.
-    """
+def adapter(name: str) -> ModuleType:
+    """The adapter of a tool by its name, or by a path that can be imported; Broken if it lacks what it needs."""
+    ours = f"benchmarks.hostile.tools.{name}"
     try:
-        module = adapter(name)
+        module = import_module(ours if "." not in name and find_spec(ours) else name)
     except ImportError as error:
         raise Broken(f"{name}: {error}") from None
-    lacking = [each for each in ("NAME", "RUNS", "ask") if not hasattr(module, each)]
-    if lacking:
+    if lacking := [each for each in ("NAME", "RUNS", "ask") if not hasattr(module, each)]:
         raise Broken(f"{name}: an adapter needs {' and '.join(lacking)}")
     return module
 
@@ -83,10 +75,8 @@ def judge(tool: str, place: int, share: float) -> Judgement | str:
         return "too slow to be asked again and again"
     rows, values, seconds = [], [], []
     for run in range(runs):
-        question, where = (
-            world.question(np.random.default_rng([place, run])),
-            f"{tool} of {world.name!r}, run {run}",
-        )
+        where = f"{tool} of {world.name!r}, run {run}"
+        question = world.question(np.random.default_rng([place, run]))
         start = time.perf_counter()
         try:
             statements = list(_statements(module, world, question))
@@ -100,13 +90,13 @@ def judge(tool: str, place: int, share: float) -> Judgement | str:
         rows.append([_wrong(world, each) for each in statements])
         last = statements[-1]
         values.append((last.estimate, last.lower, last.upper))
-    ever = [[_any(column) for column in zip(*looks, strict=True)] for looks in rows]
+    ever = [[_of(any, column) for column in zip(*looks, strict=True)] for looks in rows]
     errors = [abs(each[0] - world.truth) for each in values if each[0] is not None]
     return Judgement(
         runs,
-        *(_count(column) for column in zip(*ever, strict=True)),
-        tuple(_mean(column) for column in zip(*values, strict=True)),
-        _mean(tuple(errors)) if errors else None,
+        *(_of(sum, column) for column in zip(*ever, strict=True)),
+        tuple(_of(np.mean, column) for column in zip(*values, strict=True)),
+        float(np.mean(errors)) if errors else None,
         min(seconds),
     )
 
@@ -125,16 +115,13 @@ def _statements(module: ModuleType, world: World, question: Question) -> Iterato
     if not world.looks:
         yield module.ask(question)
     elif hasattr(module, "follow"):
-        starts = (0, *world.looks)
-        yield from module.follow(
-            [
-                Question(question.members[start:end], question.nonmembers[start:end], question.prior)
-                for start, end in zip(starts, world.looks, strict=False)
-            ]
-        )
+        yield from module.follow([_between(question, *ends) for ends in pairwise((0, *world.looks))])
     else:
-        for look in world.looks:
-            yield module.ask(Question(question.members[:look], question.nonmembers[:look], question.prior))
+        yield from (module.ask(_between(question, 0, look)) for look in world.looks)
+
+
+def _between(question: Question, start: int, end: int) -> Question:
+    return Question(question.members[start:end], question.nonmembers[start:end], question.prior)
 
 
 def _wrong(world: World, said: Statement) -> list[bool | None]:
@@ -150,14 +137,6 @@ def _wrong(world: World, said: Statement) -> list[bool | None]:
     ]
 
 
-def _any(column: tuple[bool | None, ...]) -> bool | None:
-    return None if None in column else any(column)
-
-
-def _count(column: tuple[bool | None, ...]) -> int | None:
-    return None if None in column else sum(map(bool, column))
-
-
-def _mean(column: tuple[float | None, ...]) -> float | None:
-    numbers = [each for each in column if each is not None]
-    return float(np.mean(numbers)) if len(numbers) == len(column) else None
+def _of(what: Callable[[tuple[Any, ...]], Any], column: tuple[Any, ...]) -> Any:
+    """What becomes of a column; None if a part of it was not said."""
+    return None if None in column else what(column)

@@ -13,7 +13,7 @@ from itertools import product
 from statistics import fmean
 
 from benchmarks.harness import Note, Refused, Run, Title, table
-from benchmarks.hostile.judge import Broken, Judgement, adapter, checked_adapter, judge
+from benchmarks.hostile.judge import Broken, Judgement, adapter, judge
 from benchmarks.hostile.worlds import WORLDS, World
 
 OPTIONS = {
@@ -39,7 +39,7 @@ def tools(run: Run):
     asked = run.tools.split(",")
     try:
         for tool in asked:
-            checked_adapter(tool)
+            adapter(tool)
     except Broken as error:
         raise Refused(f"--tools: {error}") from None
     there = [tool for tool in asked if tool not in MODULES or find_spec(MODULES[tool])]

@@ -2,13 +2,13 @@
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from benchmarks.hostile.question import CellOf, Column, Covers, Question
+from benchmarks.worlds import Draw as ClusterDraw
 from benchmarks.worlds import Floats, Part, Rng, copies, crossed, draw_mixture, equal, people, shift
 
 Sides = tuple[Column, Column]
@@ -96,8 +96,7 @@ def independent(
     """Records of each side drawn one by one."""
 
     def question(rng: Rng) -> Question:
-        members, nonmembers = draw(rng, *sizes)
-        return Question(members, nonmembers, prior)
+        return Question(*draw(rng, *sizes), prior)
 
     return World(name, sizes, prior, laws, laws.epsilon() if epsilon is None else epsilon, question)
 
@@ -110,25 +109,16 @@ def mixture_cdf(parts: Iterable[Part], at: Floats) -> Floats:
 STANDARD: tuple[Part, ...] = ((1.0, 0.0, 1.0),)
 
 
-def normals(
-    name: str,
-    members: tuple[Part, ...],
-    sizes: tuple[int, int],
-    prior: float = 0.5,
-    *,
-    nonmembers: tuple[Part, ...] = STANDARD,
-) -> World:
-    """Mixtures of normal laws; if they differ, their ratio has no largest value."""
-    sides = [np.diff(mixture_cdf(parts, GRID), prepend=0.0, append=1.0) for parts in (members, nonmembers)]
+def normals(name: str, members: tuple[Part, ...], sizes: tuple[int, int], prior: float = 0.5) -> World:
+    """A mixture of normal laws beside a standard normal one; if they differ, their ratio has no largest value."""
+    sides = [np.diff(mixture_cdf(parts, GRID), prepend=0.0, append=1.0) for parts in (members, STANDARD)]
     points = np.concatenate([[GRID[0] - 1.0], (GRID[1:] + GRID[:-1]) / 2.0, [GRID[-1] + 1.0]])
-    return independent(
-        name,
-        Laws(points, *sides),
-        lambda rng, n, m: (draw_mixture(rng, members, n), draw_mixture(rng, nonmembers, m)),
-        sizes,
-        prior,
-        0.0 if members == nonmembers else math.inf,
-    )
+
+    def draw(rng: Rng, n: int, m: int) -> Sides:
+        return draw_mixture(rng, members, n), draw_mixture(rng, STANDARD, m)
+
+    epsilon = 0.0 if members == STANDARD else math.inf
+    return independent(name, Laws(points, *sides), draw, sizes, prior, epsilon)
 
 
 def ties(name: str, by: float, step: float, sizes: tuple[int, int]) -> World:
@@ -138,12 +128,9 @@ def ties(name: str, by: float, step: float, sizes: tuple[int, int]) -> World:
     sides = [np.diff(ndtr(edges - mean), prepend=0.0, append=1.0) for mean in (by, 0.0)]
 
     def draw(rng: Rng, n: int, m: int) -> Sides:
-        members, nonmembers = rng.normal(by, 1.0, n), rng.normal(0.0, 1.0, m)
+        steps = [np.round(side / step) for side in (rng.normal(by, 1.0, n), rng.normal(0.0, 1.0, m))]
         first, last = values[0] / step, values[-1] / step
-        return (
-            np.clip(np.round(members / step), first, last) * step,
-            np.clip(np.round(nonmembers / step), first, last) * step,
-        )
+        return np.clip(steps[0], first, last) * step, np.clip(steps[1], first, last) * step
 
     return independent(name, Laws(values, *sides), draw, sizes)
 
@@ -217,37 +204,27 @@ def parity(name: str, width: int, of: int, advantage: float, sizes: tuple[int, i
         rows[:, 0] *= np.where(rng.random(n) < even, 1.0, -1.0)
         return rows
 
-    return independent(
-        name,
-        Laws(None, chances, chances[::-1]),
-        lambda rng, n, m: (side(rng, n, chances[0]), side(rng, m, chances[1])),
-        sizes,
-    )
+    def draw(rng: Rng, n: int, m: int) -> Sides:
+        return side(rng, n, chances[0]), side(rng, m, chances[1])
+
+    return independent(name, Laws(None, chances, chances[::-1]), draw, sizes)
 
 
-def clusters(
-    name: str,
-    draw: Callable[[Rng], tuple[Floats, Floats, list[NDArray[np.int64]]]],
-    advantage: float,
-    rows: int,
-) -> World:
+def clusters(name: str, draw: ClusterDraw, advantage: float, rows: int) -> World:
     """Rows that are alike within persons, or within records and models."""
-    likened = normals(name, ((1.0, shift(advantage), 1.0),), (rows, rows))
 
     def question(rng: Rng) -> Question:
         members, nonmembers, labels = draw(rng)
         return Question(members, nonmembers, 0.5, tuple(labels))
 
-    return World(name, (rows, rows), 0.5, likened.laws, likened.epsilon, question, clustered=True)
+    alone = normals(name, shifted(shift(advantage)), (rows, rows))
+    return replace(alone, question=question, clustered=True)
 
 
 def looks(name: str, by: float, batch: int, times: int) -> World:
     """Scores that come batch by batch, and somebody who asks after each."""
-    all_at_once = normals(name, ((1.0, by, 1.0),), (batch * times, batch * times))
-    every = tuple(batch * (1 + i) for i in range(times))
-    return World(
-        name, all_at_once.sizes, 0.5, all_at_once.laws, all_at_once.epsilon, all_at_once.question, every
-    )
+    all_at_once = normals(name, shifted(by), (batch * times, batch * times))
+    return replace(all_at_once, looks=tuple(batch * (1 + i) for i in range(times)))
 
 
 def shifted(by: float) -> tuple[Part, ...]:

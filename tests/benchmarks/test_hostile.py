@@ -12,7 +12,7 @@ from scipy.integrate import quad
 from scipy.optimize import brentq
 from scipy.stats import binomtest, norm
 
-from benchmarks.hostile.judge import Broken, Judgement, checked_adapter, judge
+from benchmarks.hostile.judge import Broken, Judgement, adapter, judge
 from benchmarks.hostile.question import Column, Covers, NotAsked, Question
 from benchmarks.hostile.tools import privacyguard, published, tfprivacy
 from benchmarks.hostile.tools.roc import above
@@ -251,9 +251,9 @@ def test_an_adapter_that_is_none_is_named(tmp_path: Path, monkeypatch: pytest.Mo
         with pytest.raises(Broken, match=f"adapter_{name} of 'no leak', run 0: {words}"):
             judge(f"adapter_{name}", place("no leak", 8), 1.0)
     with pytest.raises(Broken, match="adapter_without: an adapter needs ask"):
-        checked_adapter("adapter_without")
+        adapter("adapter_without")
     with pytest.raises(Broken, match="No module named 'nosuch'"):
-        checked_adapter("nosuch")
+        adapter("nosuch")
 
 
 def test_what_cannot_be_asked_for_is_told_before_anything_runs() -> None:
