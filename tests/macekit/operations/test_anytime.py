@@ -13,7 +13,7 @@ import pytest
 import macekit
 from estimators import Scores
 from estimators.sequential import SequentialRun, sequential_run
-from tests.app.posted import asked, post, refused
+from tests.macekit.asking import asked, post, refused
 
 Body = dict[str, Any]
 

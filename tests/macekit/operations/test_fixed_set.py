@@ -11,7 +11,7 @@ import pytest
 import macekit
 from app.cli import main
 from estimators import Scores, advantage_on_set
-from tests.app.posted import asked, refused
+from tests.macekit.asking import asked, refused
 
 RNG = np.random.default_rng(0)
 MEMBERS, NONMEMBERS = RNG.normal(1.0, 1.0, 60).tolist(), RNG.normal(0.0, 1.0, 80).tolist()

@@ -22,11 +22,12 @@ from sklearn.naive_bayes import GaussianNB
 from app.openapi.examples import JSON_EXAMPLES
 from estimators import plan
 from estimators.procedure import planning
+from estimators.theory import accounting
 from macekit.catalogue import OPERATIONS
 from macekit.operations import metrics
 from macekit.schemas.questions import QUESTIONS, columns_of
 from macekit.schemas.records import SampleQuestion
-from tests.app.posted import post
+from tests.macekit.asking import post
 
 Body = dict[str, Any]
 Schema = dict[str, Any]
@@ -315,11 +316,12 @@ def _excused(operation: str, where: str, option: str, value: Any) -> bool:
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Trees and plans take most of the time, and what is asked here is not how good they are."""
+    """Trees, plans and fine cells take most of the time, and what is asked here is not how good they are."""
     monkeypatch.setattr(sklearn.ensemble, "HistGradientBoostingClassifier", lambda **_: GaussianNB())
     for module, runs in ((plan, 8), (planning, 80)):
         monkeypatch.setattr(module, "RUNS", runs)
     monkeypatch.setattr(planning, "POOL", 40)
+    monkeypatch.setattr(accounting, "CELLS", 2e4)
 
 
 @pytest.mark.parametrize("operation", [each.name for each in OPERATIONS if each.name != "columns"])

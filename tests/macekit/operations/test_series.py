@@ -9,7 +9,7 @@ import pytest
 
 from estimators import Scores, advantage_series
 from macekit.operations.series import in_order
-from tests.app.posted import asked, refused
+from tests.macekit.asking import asked, refused
 
 RNG = np.random.default_rng(3)
 N = 200

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.app.posted import asked, refused
+from tests.macekit.asking import asked, refused
 
 LOSSES = [[0, 1], [0, 1], [1, 0], [1, 0]]
 POINTS = [[0.0, 1.0], [1.0, 0.0], [0.5, 0.2], [0.1, 0.3]]

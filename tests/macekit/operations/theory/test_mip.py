@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from app.openapi.theory import AFTER, BEFORE, DRAWS, RECORD, TELLING
 from estimators.theory import mip
 from estimators.theory.mip.privatize import grid_of
-from tests.app import posted
+from tests.macekit import asking
 
 SWAPS = {"before": BEFORE, "after": AFTER, "record": RECORD}
 ROWS = {"draws": np.random.default_rng(0).normal(size=(300, 3)).tolist()}
 
 
-def asked(body: object, operation: str = "theory/mip") -> posted.Decoded:
-    return posted.asked(operation, body)
+def asked(body: object, operation: str = "theory/mip") -> Any:
+    return asking.asked(operation, body)
 
 
 def test_a_finite_algorithm_is_answered_with_the_best_attack_itself() -> None:
@@ -186,7 +188,7 @@ def test_an_algorithm_that_leaks_nothing_is_said_to_and_not_the_rounding() -> No
 
 
 def test_labels_of_text_are_never_repeated() -> None:
-    reply = posted.post("theory/mip", {**SWAPS, "record": [f"patient-{r}" for r in RECORD], "eta": 0.2})
+    reply = asking.post("theory/mip", {**SWAPS, "record": [f"patient-{r}" for r in RECORD], "eta": 0.2})
 
     assert reply.status == 200
     assert b"patient" not in bytes(reply.body)

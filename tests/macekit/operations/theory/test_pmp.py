@@ -12,7 +12,7 @@ from estimators.theory import shifts
 from estimators.theory.pmp import assess_finite, distances
 from estimators.theory.pmp.exponential import Summed
 from estimators.theory.pmp.gaussian import Gaussian
-from tests.app.posted import asked, refused
+from tests.macekit.asking import asked, refused
 
 EXPONENTIAL, GAUSSIAN = "theory/pmp-exponential", "theory/pmp-gaussian"
 ASKED = {"losses": LOSSES, "sensitivity": 1.0, "epsilon": 4.0}
