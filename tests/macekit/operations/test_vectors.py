@@ -193,7 +193,7 @@ REFUSALS: dict[str, list[tuple[str, dict[str, Any], str]]] = {
     "estimator.changes": [("advantage", BODY | {"estimator": {"changes": 3}}, "order")],
     "estimator.universe": [("advantage", LINE | by("histogram", universe=99), "categories")],
     "estimator.accept_learned_score": [
-        ("advantage", BODY | by("learned", accept_learned_score=True), "max_advantage"),
+        ("advantage", BODY | by("learned", accept_learned_score=True), "max_advantage")
     ],
     "bins": [
         ("metrics", LINE | {"bins": 5, "estimator": {"bins": 5}}, "estimator.bins by its former name"),
@@ -204,7 +204,7 @@ REFUSALS: dict[str, list[tuple[str, dict[str, Any], str]]] = {
             "metrics",
             LINE | {"estimator": {"prior": 0.1}},
             "estimator: prior is not known here; its place is prior",
-        ),
+        )
     ],
     "direction": [("audit", {**LABELS, "direction": "high"}, "no order")],
     "operating_points": [("advantage", {**LABELS, "operating_points": [0.2]}, "no ROC")],
