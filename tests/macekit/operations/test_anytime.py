@@ -137,24 +137,20 @@ def test_another_question_than_that_of_the_state_is_refused(change: Body, field:
     assert words in problem["detail"]
 
 
+ON_A_GRID = {
+    "members": [9, 9],
+    "nonmembers": [9, 9],
+    "cells": {"kind": "grid", "exponent": 0, "keys": [1, 2]},
+}
+
+
 @pytest.mark.parametrize(
     ("question", "field"),
     [
         ({"anytime": True, **batch(0)}, "max_advantage"),
         ({"anytime": True, "max_advantage": 0.2, **batch(0, n=9)}, "members"),
         ({"planned": 100, "max_advantage": 0.2, **batch(0)}, "planned"),
-        (
-            {
-                "anytime": True,
-                "max_advantage": 0.2,
-                "counts": {
-                    "members": [9, 9],
-                    "nonmembers": [9, 9],
-                    "cells": {"kind": "grid", "exponent": 0, "keys": [1, 2]},
-                },
-            },
-            "counts",
-        ),
+        ({"anytime": True, "max_advantage": 0.2, "counts": ON_A_GRID}, "counts"),
     ],
     ids=["no limit", "too few", "planned alone", "a grid"],
 )

@@ -14,6 +14,7 @@ from macekit import catalogue
 from tests.macekit.asking import asked, options_of, refused
 from tests.macekit.operations.test_clusters import PEOPLE, ROWS, by_side, in_lists, stripped, world
 
+GROUPS = ["a", "b"] * (PEOPLE * ROWS // 2)
 QUESTIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "gate": (
         "gate",
@@ -26,19 +27,19 @@ QUESTIONS: dict[str, tuple[str, dict[str, Any]]] = {
             "metric": "precision",
             "max": 0.9,
             "max_group_risk": 0.5,
-            "groups": ["a", "b"] * (PEOPLE * ROWS // 2),
+            "groups": GROUPS,
         },
     ),
     "gate of a metric alone": ("gate", {"metric": "f_beta", "max": 0.9}),
     "metrics": ("metrics", {}),
     "metrics of shares": ("metrics", {"min_positive_share": 0.2, "metrics": ["accuracy", "precision"]}),
-    "risk": ("individual-risk", {"groups": ["a", "b"] * (PEOPLE * ROWS // 2), "metric": "f_beta"}),
+    "risk": ("individual-risk", {"groups": GROUPS, "metric": "f_beta"}),
     "risk as published": ("individual-risk", {"estimator": {"kind": "kde"}, "metric": "accuracy"}),
     "attack": ("attack", {"rule": {"threshold": 0.5}}),
     "attack, chosen here": ("attack", {"rule": {"threshold": 0.5, "chosen_before": False}}),
     "attack, top": ("attack", {"rule": {"kind": "top"}}),
     "attack, quantile": ("attack", {"rule": {"quantile": 0.9, "of": "nonmembers"}}),
-    "report": ("report", {"groups": ["a", "b"] * (PEOPLE * ROWS // 2)}),
+    "report": ("report", {"groups": GROUPS}),
 }
 QUESTIONS |= {
     operation: (operation, {name: value for name, value in options_of(operation).items() if name != "paired"})

@@ -36,22 +36,15 @@ RNG = np.random.default_rng(7)
 N = 60
 
 
-def _sides(kind: str) -> Body:
-    members: Any
-    nonmembers: Any
-    if kind == "vectors":
-        members, nonmembers = RNG.normal(1.0, 1.0, (N, 2)), RNG.normal(0.0, 1.0, (N, 2))
-    elif kind == "integers":
-        members, nonmembers = RNG.integers(3, 12, N), RNG.integers(0, 9, N)
-    elif kind == "text":
-        members, nonmembers = RNG.choice(list("abcde"), N), RNG.choice(list("cdefg"), N)
-    else:
-        members, nonmembers = RNG.normal(1.0, 1.0, N), RNG.normal(0.0, 1.0, N)
+def _sides(members: np.ndarray[Any, Any], nonmembers: np.ndarray[Any, Any]) -> Body:
     return {"members": members.tolist(), "nonmembers": nonmembers.tolist()}
 
 
 SAMPLES: dict[str, Body] = {
-    **{kind: _sides(kind) for kind in ("scores", "integers", "text", "vectors")},
+    "scores": _sides(RNG.normal(1.0, 1.0, N), RNG.normal(0.0, 1.0, N)),
+    "integers": _sides(RNG.integers(3, 12, N), RNG.integers(0, 9, N)),
+    "text": _sides(RNG.choice(list("abcde"), N), RNG.choice(list("cdefg"), N)),
+    "vectors": _sides(RNG.normal(1.0, 1.0, (N, 2)), RNG.normal(0.0, 1.0, (N, 2))),
     "counts": {
         "counts": {
             "members": (RNG.integers(1, 30, 24) + np.arange(24)).tolist(),

@@ -96,15 +96,9 @@ def test_the_curve_has_the_eta_asked_for_and_columns_of_one_length() -> None:
 
 
 def test_too_few_pairs_give_no_scale_and_say_what_it_takes() -> None:
-    answer = asked(
-        {
-            "before": BEFORE[:16],
-            "after": AFTER[:16],
-            "record": [i % 8 for i in range(16)],
-            "records": 8,
-            "eta": 0.05,
-        }
-    )
+    few = {"before": BEFORE[:16], "after": AFTER[:16], "record": [i % 8 for i in range(16)]}
+
+    answer = asked({**few, "records": 8, "eta": 0.05})
 
     assert answer["noise"]["scale"] is None
     assert answer["noise"]["deviation"] is None
