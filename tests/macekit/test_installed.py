@@ -157,43 +157,47 @@ def test_another_package_called_estimators_that_is_imported_already_is_named_by_
         assert "rename" in last, file
 
 
-def test_macekit_answers_and_the_command_decides_without_any_extra(tmp_path: Path) -> None:
-    (tmp_path / "scores.csv").write_text(SCORES)
-
-    done = python(
-        f"import macekit; print(macekit.report({SAMPLE}).to_csv()[:9])\n"
-        "from app.cli import main; sys.exit(main(['estimate', 'scores.csv']))",
-        tmp_path,
-        SERVE | {"vl_convert", "sklearn"},
+def test_without_pictures_a_report_is_whole_and_an_extra_is_asked_for_by_its_name(tmp_path: Path) -> None:
+    asks = {
+        "report": f"lambda: macekit.estimate({SAMPLE}).plot().to_png()",
+        "learned": "lambda: macekit.estimate(**sides, estimator={'kind': 'learned'})",
+    }
+    tries = "".join(
+        f"try:\n    ({ask})()\nexcept macekit.MaceProblem as problem:\n    print(problem)\n"
+        for ask in asks.values()
     )
 
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith('"section"')
-
-
-def test_without_pictures_a_report_is_whole_and_says_once_what_to_install(tmp_path: Path) -> None:
     done = python(
         f"import macekit\nresult = macekit.report({SAMPLE})\n"
         "result.to_html('report.html')\n"
         "print(result._repr_html_().count('[report]'), 'src=' in result._repr_html_())\n"
-        "print(*result.plot()._repr_mimebundle_())\n",
+        "print(*result.plot()._repr_mimebundle_())\n" + VECTORS + tries,
         tmp_path,
-        {"vl_convert"},
+        {"vl_convert", "sklearn"},
     )
 
     assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines() == ["1 False", "text/plain"]
+    said, bundle, *problems = done.stdout.splitlines()
+    assert (said, bundle) == ("1 False", "text/plain")
     page = (tmp_path / "report.html").read_text()
     assert page.count("pip install") == page.count("This report has no pictures: ") == 1
     assert "pip install &#x27;macekit[report]&#x27;" in page
     assert "<svg" not in page
     assert page.count("<figure id=") == page.count("<summary>The numbers behind") > 3
+    for extra, problem in zip(asks, problems, strict=True):
+        assert f"pip install 'macekit[{extra}]'" in problem
 
 
-def test_without_pictures_the_command_writes_its_reports_and_says_so_once(tmp_path: Path) -> None:
+def test_without_any_extra_the_command_decides_and_says_once_that_its_reports_have_no_pictures(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "scores.csv").write_text(SCORES)
+
     done = python(
+        f"import macekit; print(macekit.report({SAMPLE}).to_csv()[:9])\n"
         "from app.cli import main\n"
-        "statuses = [main(['demo']), main(['report', 'mace-demo/scores.csv', '-o', 'again.html'])]\n"
+        "statuses = [main(['estimate', 'scores.csv']), main(['demo'])]\n"
+        "statuses += [main(['report', 'mace-demo/scores.csv', '-o', 'again.html'])]\n"
         "statuses += [main(['plan', '--expected', '0.2', '--width', '0.1', '-o', 'plan.html'])]\n"
         "sys.exit(str(statuses))\n",
         tmp_path,
@@ -201,7 +205,8 @@ def test_without_pictures_the_command_writes_its_reports_and_says_so_once(tmp_pa
     )
 
     hints = [line for line in done.stderr.splitlines() if "pip install" in line]
-    assert done.stderr.splitlines()[-1] == "[0, 0, 0]", done.stderr
+    assert done.stderr.splitlines()[-1] == "[0, 0, 0, 0]", done.stderr
+    assert done.stdout.startswith('"section"')
     assert "Traceback" not in done.stderr
     hint = "a picture needs the package vl-convert-python; pip install 'macekit[report]'"
     assert hints == [f"mace: the report has no pictures: {hint}"] * 2  # a plan has none anywhere
@@ -212,29 +217,15 @@ def test_without_pictures_the_command_writes_its_reports_and_says_so_once(tmp_pa
     assert "pictures" not in (tmp_path / "plan.html").read_text()
 
 
-def test_what_an_extra_holds_is_asked_for_by_its_name(tmp_path: Path) -> None:
-    asks = {
-        "report": f"lambda: macekit.estimate({SAMPLE}).plot().to_png()",
-        "learned": "lambda: macekit.estimate(**sides, estimator={'kind': 'learned'})",
-    }
-    tries = "".join(
-        f"try:\n    ({ask})()\nexcept macekit.MaceProblem as problem:\n    print(problem)\n"
-        for ask in asks.values()
+def test_the_service_asks_for_its_extra_in_one_line(tmp_path: Path) -> None:
+    done = python(
+        "from app.cli import main; sys.exit(str([main([each]) for each in ('serve', 'config')]))",
+        tmp_path,
+        SERVE,
     )
 
-    done = python("import macekit\n" + VECTORS + tries, tmp_path, {"vl_convert", "sklearn"})
-
-    problems = done.stdout.splitlines()
-    assert len(problems) == len(asks), done.stderr
-    for extra, problem in zip(asks, problems, strict=True):
-        assert f"pip install 'macekit[{extra}]'" in problem
-
-
-def test_the_service_asks_for_its_extra_in_one_line(tmp_path: Path) -> None:
-    for command in ("serve", "config"):
-        done = python(f"from app.cli import main; sys.exit(main(['{command}']))", tmp_path, SERVE)
-
-        assert done.returncode == 1
-        (line,) = done.stderr.splitlines()
+    *lines, statuses = done.stderr.splitlines()
+    assert (len(lines), statuses) == (2, "[1, 1]")
+    for line in lines:
         assert line.startswith("mace: needs ")
         assert line.endswith("pip install 'macekit[serve]'")

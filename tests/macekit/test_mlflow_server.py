@@ -78,7 +78,7 @@ def _wait(process: subprocess.Popen[bytes], health: str, log: Path) -> None:
             with urllib.request.urlopen(health):
                 return
         except (URLError, ConnectionError):
-            time.sleep(0.2)
+            time.sleep(0.01)
     pytest.fail(f"MLflow's server did not start:\n{log.read_text(encoding='utf-8')[-2000:]}")
 
 

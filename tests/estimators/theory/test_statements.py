@@ -8,8 +8,8 @@ import pytest
 from estimators.errors import OptionError, OutOfRange, UnknownName
 from estimators.theory import dp, mip, mis, pmp
 from estimators.theory.accounting import NoisySteps
-from tests.app import posted
 from tests.cases import each_case
+from tests.macekit import asking
 
 RANDOM = np.random.default_rng(0)
 ROWS, BEFORE, AFTER = (RANDOM.normal(size=(n, d)).tolist() for n, d in ((200, 2), (400, 1), (400, 1)))
@@ -86,7 +86,7 @@ ASKED = [
 
 @pytest.mark.parametrize(("path", "question", "statement"), ASKED, ids=[path for path, *_ in ASKED])
 def test_a_user_of_the_library_gets_what_the_service_says(path, question, statement) -> None:
-    answer = posted.asked(path, question)
+    answer = asking.asked(path, question)
 
     assert statement.sentence == answer["sentence"]
     cautions = [(each.code, each.message) for each in statement.cautions]

@@ -88,66 +88,50 @@ def test_metrics_may_be_chosen() -> None:
     assert second["lower"] < second["estimate"] < second["upper"]
 
 
+REFUSED_RULES: list[tuple[dict[str, object], str, str, str]] = [
+    (
+        {"threshold": 1, "quantile": 0.5},
+        "bad-option",
+        "rule.quantile",
+        "together with rule.threshold; send one",
+    ),
+    (
+        {"kind": "top", "threshold": 1},
+        "bad-option",
+        "rule.threshold",
+        "only to kind threshold, not top; remove",
+    ),
+    ({"side": "below"}, "bad-option", "rule.side", "not guesses; remove it"),
+    (
+        {"kind": "top", "chosen_before": True},
+        "bad-option",
+        "rule.chosen_before",
+        "applies only to kind threshold",
+    ),
+    ({"kind": "threshold"}, "missing-field", "rule.threshold", "is required with kind threshold and missing"),
+    ({"kind": "quantile"}, "missing-field", "rule.quantile", "is required"),
+    ({"quantile": 1.5}, "out-of-range", "rule.quantile", "less than 1"),
+    ({"records": 0}, "out-of-range", "rule.records", "greater than or equal to 1"),
+    ({"records": 150}, "out-of-range", "rule.records", "got 150 of 150 records"),
+    ({"quantile": 0.9999}, "out-of-range", "rule.quantile", "leaves 0 of 150"),
+    ({"kind": "best"}, "unknown-name", "rule.kind", "'threshold'"),
+    ({"tresh": 1}, "unknown-field", "threshold", "did you mean 'threshold'"),
+]
+CUT = {"rule": {"threshold": 1}}
+VECTORS, TEXT = ({"members": side, "nonmembers": side} for side in ([[1, 2]] * 8, ["a", "b"] * 8))
+CELLS = {"counts": {"members": [9, 9], "nonmembers": [9, 9]}}
+UNDEFINED = {"metrics": [{"coefficients": {"a11": 1, "b10": 1}}]}
+
+
 @each_case(
     "question, kind, field, text",
     [
+        *(({**SCORES, "rule": rule}, *problem) for rule, *problem in REFUSED_RULES),
         (SCORES, "bad-records", "members", "members: need guesses, true or false"),
-        (
-            {**SCORES, "rule": {"threshold": 1, "quantile": 0.5}},
-            "bad-option",
-            "rule.quantile",
-            "was sent together with rule.threshold; send one",
-        ),
-        (
-            {**SCORES, "rule": {"kind": "top", "threshold": 1}},
-            "bad-option",
-            "rule.threshold",
-            "applies only to kind threshold, not top; remove it",
-        ),
-        ({**SCORES, "rule": {"side": "below"}}, "bad-option", "rule.side", "not guesses; remove it"),
-        (
-            {**SCORES, "rule": {"kind": "top", "chosen_before": True}},
-            "bad-option",
-            "rule.chosen_before",
-            "applies only to kind threshold",
-        ),
-        (
-            {**SCORES, "rule": {"kind": "threshold"}},
-            "missing-field",
-            "rule.threshold",
-            "is required with kind threshold and missing",
-        ),
-        ({**SCORES, "rule": {"kind": "quantile"}}, "missing-field", "rule.quantile", "is required"),
-        ({**SCORES, "rule": {"quantile": 1.5}}, "out-of-range", "rule.quantile", "less than 1"),
-        ({**SCORES, "rule": {"records": 0}}, "out-of-range", "rule.records", "greater than or equal to 1"),
-        ({**SCORES, "rule": {"records": 150}}, "out-of-range", "rule.records", "got 150 of 150 records"),
-        ({**SCORES, "rule": {"quantile": 0.9999}}, "out-of-range", "rule.quantile", "leaves 0 of 150"),
-        ({**SCORES, "rule": {"kind": "best"}}, "unknown-name", "rule.kind", "'threshold'"),
-        ({**SCORES, "rule": {"tresh": 1}}, "unknown-field", "threshold", "did you mean 'threshold'"),
-        (
-            {"members": [[1, 2]] * 8, "nonmembers": [[1, 2]] * 8, "rule": {"threshold": 1}},
-            "bad-records",
-            "members",
-            "cuts one number a record, got vectors",
-        ),
-        (
-            {"members": ["a", "b"] * 8, "nonmembers": ["a", "b"] * 8, "rule": {"threshold": 1}},
-            "bad-records",
-            "members",
-            "cuts numbers, got text",
-        ),
-        (
-            {"counts": {"members": [9, 9], "nonmembers": [9, 9]}},
-            "bad-option",
-            "counts",
-            "judged record by record; send its guesses or its scores",
-        ),
-        (
-            {**SCORES, "rule": {"threshold": 1}, "metrics": [{"coefficients": {"a11": 1, "b10": 1}}]},
-            "bad-metric",
-            "metric",
-            "denominator is 0",
-        ),
+        (VECTORS | CUT, "bad-records", "members", "cuts one number a record, got vectors"),
+        (TEXT | CUT, "bad-records", "members", "cuts numbers, got text"),
+        (CELLS, "bad-option", "counts", "judged record by record; send its guesses or its scores"),
+        (SCORES | CUT | UNDEFINED, "bad-metric", "metric", "denominator is 0"),
     ],
 )
 def test_each_thing_that_is_wrong_is_one_clear_refusal(
@@ -155,7 +139,7 @@ def test_each_thing_that_is_wrong_is_one_clear_refusal(
 ) -> None:
     answer = ask(**question)
 
-    assert (answer["type"].rpartition(":")[2], answer["field"]) == (kind, field)
+    assert (answer["type"].rpartition(":")[2], answer["field"]) == (kind, field), (kind, field, text)
     assert text in answer["detail"]
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
-from macekit.call import ARROW, CSV, HTML, JSON, MARKDOWN, NPY, PARQUET
+from macekit.call import ARROW, CSV, HTML, MARKDOWN, NPY, PARQUET
 from macekit.reports.content import content
 from macekit.reports.model import READ
 from macekit.reports.text import text
@@ -21,12 +20,19 @@ RNG = np.random.default_rng(2)
 CLASS = RNG.integers(0, 2, 400)
 MEMBER = np.arange(400) % 2
 LOSS = RNG.normal(size=400) + MEMBER
+SIDES = {"members": LOSS[:200].tolist(), "nonmembers": LOSS[200:].tolist()}
+COUNTED = {"counts": {"members": [20, 30], "nonmembers": [30, 20]}}
 TABLE = {"label": CLASS, "loss": LOSS, "in_train": MEMBER, "age": CLASS + 20}
 
 
 def read(answer: dict[str, Any]) -> dict[str, dict[str, Any]]:
     columns = answer["columns"] if "columns" in answer else answer["provenance"]["columns"]
     return {each["role"]: each for each in columns}
+
+
+def column(role: str, name: str, kind: str, distinct: int | None, *notes: str) -> dict[str, Any]:
+    """What an answer says of a column."""
+    return {"role": role, "name": name, "kind": kind, "distinct": distinct, "notes": [*notes]}
 
 
 @each_case("media_type", [CSV, ARROW, PARQUET, NPY])
@@ -37,13 +43,7 @@ def test_the_columns_of_a_table_are_named_with_what_they_hold(media_type: str) -
 
         columns = read(ask(operation, body, media_type, score="loss", **group))
 
-        assert columns["score"] == {
-            "role": "score",
-            "name": "loss",
-            "kind": "numbers",
-            "distinct": 400,
-            "notes": [],
-        }
+        assert columns["score"] == column("score", "loss", "numbers", 400)
         assert columns["member"]["name"] == "in_train"
         assert columns["member"]["distinct"] == 2
         assert columns["member"]["notes"] == ["1: members", "0: nonmembers"]
@@ -67,26 +67,14 @@ def test_what_was_dropped_or_understood_is_said() -> None:
 
     columns = read(ask("advantage", f"score,split\n{lines}\n".encode(), CSV))
 
-    assert columns["score"] == {
-        "role": "score",
-        "name": "score",
-        "kind": "integers",
-        "distinct": 30,
-        "notes": ["blanks around values dropped"],
-    }
+    assert columns["score"] == column("score", "score", "integers", 30, "blanks around values dropped")
     assert columns["member"]["notes"] == ["train: members", "test: nonmembers"]
 
 
 def test_columns_of_json_arrays_and_counts_go_by_their_fields() -> None:
-    sides = {"members": LOSS[:200].tolist(), "nonmembers": LOSS[200:].tolist()}
-    counted = {"counts": {"members": [20, 30], "nonmembers": [30, 20]}}
-
-    assert [
-        each["name"] for each in ask("advantage", json.dumps(sides).encode(), JSON)["provenance"]["columns"]
-    ] == ["members", "nonmembers"]
-    assert read(ask("advantage", json.dumps(counted).encode(), JSON)) == {
-        "counts": {"role": "counts", "name": "counts", "kind": "counts", "distinct": None, "notes": []}
-    }
+    columns = ask("advantage", SIDES)["provenance"]["columns"]
+    assert [each["name"] for each in columns] == ["members", "nonmembers"]
+    assert read(ask("advantage", COUNTED)) == {"counts": column("counts", "counts", "counts", None)}
     alone = read(ask("advantage", npy_bytes(LOSS), NPY, members="200"))
     assert (alone["score"]["name"], alone["score"]["distinct"]) == ("0", 400)
 
@@ -107,18 +95,12 @@ def test_questions_of_theory_name_the_columns_of_their_table_and_json_its_arrays
     roles = {"before": "a", "after": "b", "record": "who"}
 
     of_table = ask("theory/mip", table_bytes(swaps, media_type), media_type, **roles)["provenance"]
-    of_json = ask(
-        "theory/mip", json.dumps({role: swaps[name].tolist() for role, name in roles.items()}).encode(), JSON
-    )["provenance"]
+    of_json = ask("theory/mip", {role: swaps[name].tolist() for role, name in roles.items()})["provenance"]
 
-    names = [
-        ("before", "a", "numbers", 400),
-        ("after", "b", "numbers", 400),
-        ("record", "who", "integers", 2),
-    ]
     assert of_table["columns"] == [
-        {"role": role, "name": name, "kind": kind, "distinct": distinct, "notes": []}
-        for role, name, kind, distinct in names
+        column("before", "a", "numbers", 400),
+        column("after", "b", "numbers", 400),
+        column("record", "who", "integers", 2),
     ]
     assert {each["role"]: each["name"] for each in of_json["columns"]} == {role: role for role in roles}
     assert of_json["arrays"] == of_table["arrays"] == sorted(roles)
@@ -127,10 +109,9 @@ def test_questions_of_theory_name_the_columns_of_their_table_and_json_its_arrays
 def test_of_several_queries_each_names_its_own_columns() -> None:
     """A thousand queries, each with the columns of all, were an answer of 150 megabytes."""
     table = {"loss": LOSS, "margin": -LOSS, "in_train": MEMBER}
-    sides = {"members": LOSS[:200].tolist(), "nonmembers": LOSS[200:].tolist()}
 
     of_table = ask("compare", table_bytes(table, CSV), CSV, score="loss,margin")
-    of_json = ask("compare", json.dumps({"queries": {"a": sides, "b": sides}}).encode(), JSON)
+    of_json = ask("compare", {"queries": {"a": SIDES, "b": SIDES}})
 
     assert [[each["name"] for each in source["columns"]] for source in of_table["provenance"]] == [
         ["loss", "in_train"],
@@ -152,20 +133,12 @@ def test_what_was_understood_of_an_array_is_said_and_a_question_of_nothing_read_
     fitted = ask("theory/mis-overfitting", losses, CSV, score="loss")
     points = ask("theory/pmp-gaussian", npy_bytes(LOSS.reshape(-1, 4)), NPY, clip="1", sigma="1", delta="0.1")
 
-    assert read(padded) == {
-        "values": {
-            "role": "values",
-            "name": "city",
-            "kind": "text",
-            "distinct": 2,
-            "notes": ["blanks around values dropped"],
-        }
-    }
+    assert read(padded) == {"values": column("values", "city", "text", 2, "blanks around values dropped")}
     assert read(fitted)["score"]["name"] == "loss"
     assert read(fitted)["member"]["notes"] == ["1: members", "0: nonmembers"]
     assert read(points)["points"]["kind"] == "rows of 4 numbers"
-    assert ask("theory/dp", b'{"epsilon": 1}', JSON)["provenance"]["columns"] == []
-    assert ask("theory/convert", b'{"eta": 0.1}', JSON)["provenance"]["columns"] == []
+    assert ask("theory/dp", {"epsilon": 1})["provenance"]["columns"] == []
+    assert ask("theory/convert", {"eta": 0.1})["provenance"]["columns"] == []
     for shown in (text("theory/mis", padded), "".join(map(repr, content("theory/mis", padded).facts.items))):
         assert "city" in shown
         assert "blanks around values dropped" in shown
@@ -190,35 +163,31 @@ def test_the_first_screen_the_report_and_the_shell_name_them() -> None:
 
 
 def test_arrays_taken_as_they_were_sent_are_not_worth_a_line() -> None:
-    sides = {"members": LOSS[:200].tolist(), "nonmembers": LOSS[200:].tolist()}
-    plain = ask("advantage", json.dumps(sides).encode(), JSON)
-    counted = ask("advantage", b'{"counts": {"members": [20, 30], "nonmembers": [30, 20]}}', JSON)
-
-    for answer in (plain, counted):
+    for body in (SIDES, COUNTED):
+        answer = ask("advantage", body)
         assert "read:" not in text("advantage", answer)
         assert all(fact.label != READ for fact in content("advantage", answer).facts.items)
-    assert READ in ask("advantage", json.dumps(sides).encode(), JSON, MARKDOWN)
+    assert READ in ask("advantage", SIDES, accept=MARKDOWN)
 
 
 def test_of_many_columns_the_first_are_shown_and_the_others_counted() -> None:
     sides = {"members": LOSS[:20].tolist(), "nonmembers": LOSS[20:40].tolist()}
-    queries = {f"q{place}": sides for place in range(30)}
-    body = json.dumps({"queries": queries}).encode()
-    answer = ask("compare", body, JSON)
+    body = {"queries": {f"q{place}": sides for place in range(30)}}
+    answer = ask("compare", body)
 
     line = next(each for each in text("compare", answer).splitlines() if each.startswith("read: "))
     assert line.count(" from q") == 6
-    assert "20 more in the JSON, at `provenance`." in ask("compare", body, JSON, MARKDOWN)
+    assert "20 more in the JSON, at `provenance`." in ask("compare", body, accept=MARKDOWN)
 
 
 @each_case("targets", [[[]], [[], []]])
 def test_rows_of_nothing_are_no_targets(targets: list[Any]) -> None:
     records: list[dict[str, Any]] = [
         {"counts": {"members": [20, 30, 50], "nonmembers": [50, 40, 10], "edges": [0.2, 0.7]}},
-        {"members": LOSS[:200].tolist(), "nonmembers": LOSS[200:].tolist()},
+        SIDES,
         {"members": [[1.0, 2.0]] * 20, "nonmembers": [[1.0, 3.0]] * 20},
     ]
     for sample in records:
-        answer = ask("individual-risk", json.dumps({**sample, "targets": targets}).encode(), JSON)
+        answer = ask("individual-risk", {**sample, "targets": targets})
 
         assert answer["detail"].startswith("targets: rows are empty")

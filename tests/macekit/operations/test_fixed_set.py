@@ -11,7 +11,7 @@ import pytest
 import macekit
 from app.cli import main
 from estimators import Scores, advantage_on_set
-from tests.app.posted import asked, refused
+from tests.macekit.asking import asked, refused
 
 RNG = np.random.default_rng(0)
 MEMBERS, NONMEMBERS = RNG.normal(1.0, 1.0, 60).tolist(), RNG.normal(0.0, 1.0, 80).tolist()
@@ -19,17 +19,11 @@ SIDES: dict[str, Any] = {"members": MEMBERS, "nonmembers": NONMEMBERS}
 
 
 def test_the_answer_is_that_of_the_library() -> None:
-    question = {
-        **SIDES,
-        "set_members": 100,
-        "set_nonmembers": 200,
-        "prior": 0.3,
-        "confidence": 0.9,
-        "seed": 4,
-    }
+    options: dict[str, Any] = {"prior": 0.3, "confidence": 0.9, "seed": 4}
+    question = {**SIDES, **options, "set_members": 100, "set_nonmembers": 200}
     answer = asked("advantage", question)["on_this_set"]
 
-    by_library = advantage_on_set(Scores.of(MEMBERS, NONMEMBERS), 100, 200, prior=0.3, confidence=0.9, seed=4)
+    by_library = advantage_on_set(Scores.of(MEMBERS, NONMEMBERS), 100, 200, **options)
     assert answer["estimate"] == pytest.approx(by_library.estimate.value, abs=1e-9)
     assert answer["lower"] == pytest.approx(by_library.estimate.lower, abs=1e-9)
     assert answer["upper"] == pytest.approx(by_library.estimate.upper, abs=1e-9)
@@ -58,13 +52,9 @@ def test_nothing_is_said_of_a_set_that_nobody_named() -> None:
 def test_a_verdict_is_about_records_drawn_anew() -> None:
     """Of 60 and 80 records of which all are known, the best rule fits them: that is no reason to fail."""
     rng = np.random.default_rng(3)
-    question = {
-        "members": rng.normal(size=60).tolist(),
-        "nonmembers": rng.normal(size=80).tolist(),
-        "max_advantage": 0.1,
-    }
+    sides = {"members": rng.normal(size=60).tolist(), "nonmembers": rng.normal(size=80).tolist()}
 
-    answer = asked("advantage", {**question, "set_members": 60})
+    answer = asked("advantage", {**sides, "max_advantage": 0.1, "set_members": 60})
 
     assert answer["on_this_set"]["lower"] > 0.1
     assert answer["verdict"]["decision"] == "inconclusive"

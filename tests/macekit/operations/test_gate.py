@@ -29,15 +29,9 @@ SCORES = Scores.of(np.array(MEMBERS), np.array(NONMEMBERS))
 
 
 def test_the_answer_is_the_librarys() -> None:
-    options = {
-        "prior": 0.3,
-        "confidence": 0.9,
-        "seed": 5,
-        "max_advantage": 0.9,
-        "max_epsilon": 3,
-        "delta": 0.05,
-    }
-    answer = asked({**SAMPLE, **options, "metric": {"preset": "f_beta", "beta": 2}, "max": 0.8})
+    options = {"prior": 0.3, "confidence": 0.9, "seed": 5}
+    asks = {"max_advantage": 0.9, "max_epsilon": 3, "delta": 0.05}
+    answer = asked({**SAMPLE, **options, **asks, "metric": {"preset": "f_beta", "beta": 2}, "max": 0.8})
 
     metric = preset("f_beta", 0.3, beta=2.0)
     limits = [MaxAdvantage(0.9), MaxEpsilon(3.0, 0.05), MaxMetric(0.8, metric)]

@@ -124,19 +124,24 @@ def test_features_that_differ_make_a_fail_a_fail_or_drift() -> None:
     assert ask("model", {**body, "check_sides": False})["decision"] == "fail"
 
 
-def test_groups_and_one_row_of_each_person() -> None:
-    body = both(PROBABILITIES, group="site", unit="who")
+def test_groups_and_one_row_of_each_person_are_named_in_the_body_or_in_the_query() -> None:
+    body = both(PROBABILITIES)
     for table in ("train", "holdout"):
-        body[table] |= {
-            "site": ["north", "south"] * (COUNT // 2),
-            "who": [f"{table} {place // 2}" for place in range(COUNT)],
-        }
-    answer = ask("model", body)
+        body[table]["site"] = ["north", "south"] * (COUNT // 2)
+        body[table]["who"] = [f"{table} {place // 2}" for place in range(COUNT)]
+    names = {"group": "site", "unit": "who"}
 
-    assert {each["label"] for each in answer["groups"]} == {"north", "south"}
-    assert sum(each["records"] for each in answer["groups"]) == COUNT
-    assert answer["provenance"]["n_members"] == COUNT // 2
-    assert "Risk of each group" in render("model", answer, HTML).decode()
+    answers = (
+        ask("model", {**body, **names, "max_advantage": 0.1}),
+        ask("model", in_one(body), CSV, **names, max_advantage="0.1"),
+    )
+
+    for answer in answers:
+        assert answer["decision"] == "fail"
+        assert {each["label"] for each in answer["groups"]} == {"north", "south"}
+        assert sum(each["records"] for each in answer["groups"]) == COUNT
+        assert answer["provenance"]["n_members"] == COUNT // 2
+    assert "Risk of each group" in render("model", answers[0], HTML).decode()
 
 
 @each_case(
@@ -185,28 +190,17 @@ def test_a_check_is_the_librarys_and_csv_says_the_same() -> None:
     assert answer["advantage"]["lower"] == check.interval.lower
     assert ask("check", {"train": TRAIN, "holdout": HOLDOUT})["differs"] is False
 
-    rows = [",".join([*TRAIN, "table"])]
-    for name, table in (("train", TRAIN), ("holdout", SHIFTED)):
-        rows += [",".join([*map(str, row), name]) for row in zip(*table.values(), strict=True)]
-    as_csv = ask("check", "\n".join(rows).encode(), CSV)
+    as_csv = ask("check", in_one(body), CSV)
     as_csv["provenance"]["options"].pop("table", None)
     assert as_csv == answer
 
 
-def test_options_of_a_table_that_is_posted_stand_in_the_query() -> None:
-    body = both(PROBABILITIES)
-    rows = [",".join([*body["train"], "site", "who", "table"])]
+def in_one(body: dict[str, Any]) -> bytes:
+    """Both tables as one of CSV, which says of each row to which it belongs."""
+    rows = [",".join([*body["train"], "table"])]
     for name in ("train", "holdout"):
-        sites = ["north", "south"] * (COUNT // 2)
-        people = [f"{name} {place // 2}" for place in range(COUNT)]
-        values = zip(*body[name].values(), sites, people, strict=True)
-        rows += [",".join([*map(str, row), name]) for row in values]
-
-    answer = ask("model", "\n".join(rows).encode(), CSV, group="site", unit="who", max_advantage="0.1")
-
-    assert answer["decision"] == "fail"
-    assert {each["label"] for each in answer["groups"]} == {"north", "south"}
-    assert answer["provenance"]["n_members"] == COUNT // 2
+        rows += [",".join([*map(str, row), name]) for row in zip(*body[name].values(), strict=True)]
+    return "\n".join(rows).encode()
 
 
 def sided(columns: Any) -> dict[str, Any]:

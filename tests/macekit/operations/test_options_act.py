@@ -22,11 +22,12 @@ from sklearn.naive_bayes import GaussianNB
 from app.openapi.examples import JSON_EXAMPLES
 from estimators import plan
 from estimators.procedure import planning
+from estimators.theory import accounting
 from macekit.catalogue import OPERATIONS
 from macekit.operations import metrics
 from macekit.schemas.questions import QUESTIONS, columns_of
 from macekit.schemas.records import SampleQuestion
-from tests.app.posted import post
+from tests.macekit.asking import post
 
 Body = dict[str, Any]
 Schema = dict[str, Any]
@@ -35,22 +36,15 @@ RNG = np.random.default_rng(7)
 N = 60
 
 
-def _sides(kind: str) -> Body:
-    members: Any
-    nonmembers: Any
-    if kind == "vectors":
-        members, nonmembers = RNG.normal(1.0, 1.0, (N, 2)), RNG.normal(0.0, 1.0, (N, 2))
-    elif kind == "integers":
-        members, nonmembers = RNG.integers(3, 12, N), RNG.integers(0, 9, N)
-    elif kind == "text":
-        members, nonmembers = RNG.choice(list("abcde"), N), RNG.choice(list("cdefg"), N)
-    else:
-        members, nonmembers = RNG.normal(1.0, 1.0, N), RNG.normal(0.0, 1.0, N)
+def _sides(members: np.ndarray[Any, Any], nonmembers: np.ndarray[Any, Any]) -> Body:
     return {"members": members.tolist(), "nonmembers": nonmembers.tolist()}
 
 
 SAMPLES: dict[str, Body] = {
-    **{kind: _sides(kind) for kind in ("scores", "integers", "text", "vectors")},
+    "scores": _sides(RNG.normal(1.0, 1.0, N), RNG.normal(0.0, 1.0, N)),
+    "integers": _sides(RNG.integers(3, 12, N), RNG.integers(0, 9, N)),
+    "text": _sides(RNG.choice(list("abcde"), N), RNG.choice(list("cdefg"), N)),
+    "vectors": _sides(RNG.normal(1.0, 1.0, (N, 2)), RNG.normal(0.0, 1.0, (N, 2))),
     "counts": {
         "counts": {
             "members": (RNG.integers(1, 30, 24) + np.arange(24)).tolist(),
@@ -315,11 +309,12 @@ def _excused(operation: str, where: str, option: str, value: Any) -> bool:
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Trees and plans take most of the time, and what is asked here is not how good they are."""
+    """Trees, plans and fine cells take most of the time, and what is asked here is not how good they are."""
     monkeypatch.setattr(sklearn.ensemble, "HistGradientBoostingClassifier", lambda **_: GaussianNB())
     for module, runs in ((plan, 8), (planning, 80)):
         monkeypatch.setattr(module, "RUNS", runs)
     monkeypatch.setattr(planning, "POOL", 40)
+    monkeypatch.setattr(accounting, "CELLS", 2e4)
 
 
 @pytest.mark.parametrize("operation", [each.name for each in OPERATIONS if each.name != "columns"])

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.app.posted import refused
 from tests.cases import each_case
 from tests.macekit import asking
 
@@ -160,7 +159,7 @@ def test_cells_are_asked_for_without_asking_for_the_paper() -> None:
 
 
 def test_a_bandwidth_needs_kernels() -> None:
-    problem = refused("metrics", {**SIDES, "estimator": {"bins": 12, "bandwidth": 0.3}})
+    problem = asking.refused("metrics", {**SIDES, "estimator": {"bins": 12, "bandwidth": 0.3}})
 
     assert problem["field"] == "estimator.bandwidth"
     assert "estimator.bandwidth applies only to kind kde" in problem["detail"]

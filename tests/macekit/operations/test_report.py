@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from pydantic import TypeAdapter
 
-from app.openapi.examples import JSON_EXAMPLES
 from macekit.call import CSV, HTML, MARKDOWN, PNG, SVG
 from macekit.reports.rendering import render
 from macekit.schemas.answers import ReportAnswer
 from tests.app.http.asked import as_csv, as_json, table, world
 from tests.macekit.asking import asked, post, refused
+from tests.macekit.operations.test_options_act import SAMPLES
 
 GROUPS = ["a", "b", "ä, =1+1"]
 OPTIONS: dict[str, Any] = {
@@ -25,40 +25,17 @@ OPTIONS: dict[str, Any] = {
 }
 
 
-def sides(kind: str) -> dict[str, Any]:
-    rng = np.random.default_rng(0)
-    if kind == "vectors":
-        return {
-            "members": rng.normal(1, 1, (60, 2)).tolist(),
-            "nonmembers": rng.normal(0, 1, (60, 2)).tolist(),
-        }
-    if kind == "text":
-        return {
-            "members": rng.choice(list("abc"), 90).tolist(),
-            "nonmembers": rng.choice(list("bcd"), 90).tolist(),
-        }
-    if kind == "integers":
-        return {"members": rng.integers(2, 9, 90).tolist(), "nonmembers": rng.integers(0, 7, 90).tolist()}
-    if kind == "counts":
-        return {"counts": JSON_EXAMPLES["advantage"]["counts"].value["counts"]}  # type: ignore[index]
-    members, nonmembers = world(400)
-    return {"members": members.tolist(), "nonmembers": nonmembers.tolist()}
-
-
 @pytest.mark.parametrize(("threshold", "warned"), [(0.1, True), (0.9, False)])
 def test_a_threshold_that_is_exceeded_without_any_leak_is_warned_of(threshold: float, warned: bool) -> None:
-    body = {**sides("scores"), "prior": 0.1, "max_advantage": threshold}
+    body = {**SAMPLES["scores"], "prior": 0.1, "max_advantage": threshold}
 
     for found in (asked("advantage", body), asked("report", body)["result"]):
         assert ("limit_below_baseline" in {each["code"] for each in found["warnings"]}) is warned
 
 
-KINDS = ["scores", "integers", "text", "vectors", "counts"]
-
-
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", SAMPLES)
 def test_the_result_is_the_answer_of_advantage_and_the_whole_is_as_described(kind: str) -> None:
-    body = {**sides(kind), **OPTIONS}
+    body = {**SAMPLES[kind], **OPTIONS}
 
     found = asked("report", body)
 
@@ -82,7 +59,7 @@ def test_the_result_is_the_answer_of_advantage_and_the_whole_is_as_described(kin
     ],
 )
 def test_the_risk_is_that_of_individual_risk(kind: str, more: list[str]) -> None:
-    given = sides(kind)
+    given = SAMPLES[kind]
     n = len(given["members"]) + len(given["nonmembers"])
     labels = {"groups": (GROUPS * n)[:n], "units": [i // 2 for i in range(n)]}
     body = {**given, **{name: labels[name] for name in more}, "prior": 0.3, "confidence": 0.9, "seed": 3}
@@ -116,9 +93,9 @@ def test_integers_of_any_size_are_read_as_the_floats_near_them_where_so_asked(en
             assert of_whole.get(name) == of_floats.get(name)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", SAMPLES)
 def test_every_record_is_drawn_or_said_to_lie_outside(kind: str) -> None:
-    found = asked("report", sides(kind))
+    found = asked("report", SAMPLES[kind])
 
     drawn, source = found["distribution"], found["provenance"]
     if kind == "vectors":  # what is drawn is the learned score, of the records that did not teach it
@@ -128,11 +105,11 @@ def test_every_record_is_drawn_or_said_to_lie_outside(kind: str) -> None:
         assert sum(drawn[side]) + drawn[f"outside_{side}"] == source[f"n_{side}"]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", SAMPLES)
 def test_there_is_a_band_where_there_is_a_curve(kind: str) -> None:
     points = {} if kind == "text" else {"operating_points": [0.1]}
 
-    found = asked("report", {**sides(kind), **points})
+    found = asked("report", {**SAMPLES[kind], **points})
 
     assert (
         bool(found["band"])
@@ -166,7 +143,7 @@ def test_a_table_says_the_same_as_json() -> None:
     ("kind", "more"), [("counts", {"groups": GROUPS}), ("text", {"operating_points": [0.1]})]
 )
 def test_what_a_kind_of_sample_has_not_is_refused(kind: str, more: dict[str, Any]) -> None:
-    found = refused("report", {**sides(kind), **more})
+    found = refused("report", {**SAMPLES[kind], **more})
 
     assert (found["kind"], found["field"]) == ("bad-option", *more)
 
@@ -180,9 +157,9 @@ def test_many_counts_need_no_more_than_their_cells() -> None:
     assert found["risk"]["flags"]["records"] == 2**41 + 2**40
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", SAMPLES)
 def test_every_kind_of_sample_can_be_looked_at_in_every_form(kind: str) -> None:
-    answer = asked("report", {**sides(kind), **OPTIONS})
+    answer = asked("report", {**SAMPLES[kind], **OPTIONS})
 
     for form in (HTML, MARKDOWN, CSV, SVG, *([PNG] if kind == "scores" else [])):
         assert len(render("report", answer, form)) > 500
@@ -190,7 +167,7 @@ def test_every_kind_of_sample_can_be_looked_at_in_every_form(kind: str) -> None:
 
 @pytest.mark.parametrize("form", [HTML, MARKDOWN, CSV])
 def test_a_form_comes_as_what_it_is(form: str) -> None:
-    reply = post("report", {**sides("text"), **OPTIONS}, accept=form)
+    reply = post("report", {**SAMPLES["text"], **OPTIONS}, accept=form)
 
     assert (reply.status, reply.media_type) == (200, form)
     assert len(reply.body) > 500

@@ -9,7 +9,7 @@ import pytest
 
 from estimators import Scores, advantage_series
 from macekit.operations.series import in_order
-from tests.app.posted import asked, refused
+from tests.macekit.asking import asked, refused
 
 RNG = np.random.default_rng(3)
 N = 200
@@ -67,6 +67,16 @@ def test_it_is_the_series_of_the_scores_split_by_step() -> None:
             assert step["estimate" if name == "value" else name] == pytest.approx(wanted, abs=0.03)
 
 
+CELLS = {"members": [9, 9], "nonmembers": [9, 9]}
+ONE_SHORT = {
+    "by_group": [
+        {"label": 1, "members": [9, 0], "nonmembers": [0, 9]},
+        {"label": 2, "members": [0, 8], "nonmembers": [9, 0]},
+    ]
+}
+VECTORS = {"members": [[1, 2]] * 20, "nonmembers": [[1, 2]] * 20}
+
+
 @pytest.mark.parametrize(
     ("question", "field", "words"),
     [
@@ -78,31 +88,10 @@ def test_it_is_the_series_of_the_scores_split_by_step() -> None:
             "groups",
             "step 2 has 0 member",
         ),
-        ({"counts": {"members": [9, 9], "nonmembers": [9, 9]}}, "groups", "by_group"),
-        (
-            {
-                "counts": {
-                    "members": [9, 9],
-                    "nonmembers": [9, 9],
-                    "by_group": [
-                        {"label": 1, "members": [9, 0], "nonmembers": [0, 9]},
-                        {"label": 2, "members": [0, 8], "nonmembers": [9, 0]},
-                    ],
-                }
-            },
-            "groups",
-            "in cell 1 all groups together have 8 members",
-        ),
-        (
-            {"members": [[1, 2]] * 20, "nonmembers": [[1, 2]] * 20, "groups": [1, 2] * 20},
-            "members",
-            "vectors",
-        ),
-        (
-            {"queries": {"a": {"members": [1] * 9, "nonmembers": [2] * 9}}, "groups": [1]},
-            "groups",
-            "one or the other",
-        ),
+        ({"counts": CELLS}, "groups", "by_group"),
+        ({"counts": CELLS | ONE_SHORT}, "groups", "in cell 1 all groups together have 8 members"),
+        ({**VECTORS, "groups": [1, 2] * 20}, "members", "vectors"),
+        ({"queries": {"a": SCORES}, "groups": [1]}, "groups", "one or the other"),
     ],
 )
 def test_what_is_no_series_is_refused(question: dict[str, Any], field: str, words: str) -> None:

@@ -17,8 +17,7 @@ from estimators.metric.presets import preset
 from estimators.paper import EqualWidth, Kernel, algorithm_1
 from macekit.call import CSV
 from macekit.schemas.answers import ANSWERS
-from tests.app.posted import asked, refused
-from tests.macekit import asking
+from tests.macekit.asking import asked, refused
 
 N = 120
 RNG = np.random.default_rng(5)
@@ -93,7 +92,7 @@ def test_risk_returns_the_learned_score_of_every_record() -> None:
 
 
 def test_risk_as_a_table_has_the_learned_score_too() -> None:
-    rows = list(csv.DictReader(asking.asked("individual-risk", BODY, accept=CSV).splitlines()))
+    rows = list(csv.DictReader(asked("individual-risk", BODY, accept=CSV).splitlines()))
 
     assert len(rows) == 2 * N
     assert {row["learned_half"] for row in rows} == {"0", "1"}
@@ -161,133 +160,63 @@ def by(kind: str, **options: Any) -> dict[str, Any]:
     return {"estimator": {"kind": kind, **options}}
 
 
-REFUSALS: dict[str, tuple[str, dict[str, Any], str, str]] = {
-    "kde of counts": ("advantage", COUNTS | KDE, "estimator.kind", "counts have no places"),
-    "kde of categories": ("report", LABELS | KDE, "estimator.kind", "read as categories"),
-    "kde of 11 numbers": ("advantage", LONG | KDE, "estimator.kind", "at most 10; use learned"),
-    "kde of 11 numbers, in risk": ("individual-risk", LONG | KDE, "estimator.kind", "at most 10"),
-    "100^11 cells": ("advantage", LONG | by("histogram"), "estimator.bins", "fewer bins"),
-    "100^11 cells in a report": ("report", LONG | by("histogram"), "estimator.bins", "fewer bins"),
-    "100^11 cells in risk": ("individual-risk", LONG | by("histogram"), "estimator.bins", "fewer bins"),
-    "a cell for each record": (
-        "advantage",
-        LONGER | by("histogram", bins=2000),
-        "estimator.bins",
-        "fewer cells",
-    ),
-    "50^12 cells": ("advantage", LONGER | by("histogram", bins=50), "estimator.bins", "fewer bins"),
-    "the least bandwidth that is a number": (
-        "advantage",
-        LINE | by("kde", bandwidth=5e-324),
-        "estimator.bandwidth",
-        "between 1e-140 and 1e+140",
-    ),
-    "the least bandwidth that is a number, in risk": (
-        "individual-risk",
-        LINE | by("kde", bandwidth=5e-324),
-        "estimator.bandwidth",
-        "between 1e-140 and 1e+140",
-    ),
-    "the least bandwidth that is a number, of vectors' densities": (
-        "metrics",
-        BODY | by("kde", bandwidth=5e-324),
-        "estimator.bandwidth",
-        "between 1e-46 and 1e+46",
-    ),
-    "a bandwidth whose powers are no numbers": (
-        "individual-risk",
-        BODY | by("kde", bandwidth=1e100),
-        "estimator.bandwidth",
-        "between 1e-46 and 1e+46",
-    ),
-    "a bandwidth of hardly any spread": (
-        "advantage",
-        DENSE | KDE,
-        "estimator.bandwidth",
-        "estimator.bandwidth: records lie too close",
-    ),
-    "a bandwidth of hardly any spread, in risk": (
-        "individual-risk",
-        DENSE | KDE,
-        "estimator.bandwidth",
-        "estimator.bandwidth: records lie too close",
-    ),
-    "kde in a gate": ("gate", {**LINE, **KDE, "max_advantage": 0.1}, "estimator.kind", "ask /v1/advantage"),
-    "kde in a comparison": ("compare", {"queries": {"a": LINE, "b": LINE}} | KDE, "estimator.kind", "ask"),
-    "a bandwidth below 0": ("advantage", BODY | by("kde", bandwidth=-1), "estimator.bandwidth", ""),
-    "a threshold on vectors": ("advantage", BODY | by("threshold"), "estimator", "order"),
-    "changes along vectors": (
-        "advantage",
-        BODY | {"estimator": {"changes": 3}},
-        "estimator.changes",
-        "order",
-    ),
-    "a universe of numbers": (
-        "advantage",
-        LINE | by("histogram", universe=99),
-        "estimator.universe",
-        "categories",
-    ),
-    "cells of categories": (
-        "metrics",
-        LABELS | {"estimator": {"bins": 5}},
-        "estimator.bins",
-        "nothing to join",
-    ),
-    "cells of values, in risk": (
-        "individual-risk",
-        LABELS | {"estimator": {"bins": 5}},
-        "estimator.bins",
-        "nothing to join",
-    ),
-    "cells in both places": (
-        "metrics",
-        LINE | {"bins": 5, "estimator": {"bins": 5}},
-        "bins",
-        "estimator.bins by its former name",
-    ),
-    "cells outside of the estimator": (
-        "advantage",
-        LINE | {"bins": 5},
-        "estimator.bins",
-        "bins is not known here; its place is estimator.bins",
-    ),
-    "a prior in the estimator": (
-        "metrics",
-        LINE | {"estimator": {"prior": 0.1}},
-        "prior",
-        "estimator: prior is not known here; its place is prior",
-    ),
-    "acceptance without a verdict": (
-        "advantage",
-        BODY | by("learned", accept_learned_score=True),
-        "estimator.accept_learned_score",
-        "max_advantage",
-    ),
-    "a direction without an order": ("audit", {**LABELS, "direction": "high"}, "direction", "no order"),
-    "rates without an order": (
-        "advantage",
-        {**LABELS, "operating_points": [0.2]},
-        "operating_points",
-        "no ROC",
-    ),
-    "how counts are read": ("audit", {**COUNTS, "query": "continuous"}, "query", "cells already"),
-    "a class of attacks in a gate without it": (
-        "gate",
-        LINE | {"max_epsilon": 1.0, "delta": 0.1} | by("threshold"),
-        "estimator.kind",
-        "max_advantage",
-    ),
-    "bins of a grid": ("counts", {**LINE, "bins": 5}, "bins", "equal_mass"),
-    "cells of counts": ("counts", {**COUNTS, "cells": "grid"}, "cells", "already"),
+REFUSALS: dict[str, list[tuple[str, dict[str, Any], str]]] = {
+    "estimator.kind": [
+        ("advantage", COUNTS | KDE, "counts have no places"),
+        ("report", LABELS | KDE, "read as categories"),
+        ("advantage", LONG | KDE, "at most 10; use learned"),
+        ("individual-risk", LONG | KDE, "at most 10"),
+        ("gate", {**LINE, **KDE, "max_advantage": 0.1}, "ask /v1/advantage"),
+        ("gate", LINE | {"max_epsilon": 1.0, "delta": 0.1} | by("threshold"), "max_advantage"),
+        ("compare", {"queries": {"a": LINE, "b": LINE}} | KDE, "ask"),
+    ],
+    "estimator.bins": [
+        ("advantage", LONG | by("histogram"), "fewer bins"),  # 100^11 cells
+        ("report", LONG | by("histogram"), "fewer bins"),
+        ("individual-risk", LONG | by("histogram"), "fewer bins"),
+        ("advantage", LONGER | by("histogram", bins=50), "fewer bins"),  # 50^12 cells
+        ("advantage", LONGER | by("histogram", bins=2000), "fewer cells"),
+        ("metrics", LABELS | {"estimator": {"bins": 5}}, "nothing to join"),
+        ("individual-risk", LABELS | {"estimator": {"bins": 5}}, "nothing to join"),
+        ("advantage", LINE | {"bins": 5}, "bins is not known here; its place is estimator.bins"),
+    ],
+    "estimator.bandwidth": [
+        ("advantage", LINE | by("kde", bandwidth=5e-324), "between 1e-140 and 1e+140"),
+        ("individual-risk", LINE | by("kde", bandwidth=5e-324), "between 1e-140 and 1e+140"),
+        ("metrics", BODY | by("kde", bandwidth=5e-324), "between 1e-46 and 1e+46"),
+        ("individual-risk", BODY | by("kde", bandwidth=1e100), "between 1e-46 and 1e+46"),
+        ("advantage", DENSE | KDE, "estimator.bandwidth: records lie too close"),
+        ("individual-risk", DENSE | KDE, "estimator.bandwidth: records lie too close"),
+        ("advantage", BODY | by("kde", bandwidth=-1), ""),
+    ],
+    "estimator": [("advantage", BODY | by("threshold"), "order")],
+    "estimator.changes": [("advantage", BODY | {"estimator": {"changes": 3}}, "order")],
+    "estimator.universe": [("advantage", LINE | by("histogram", universe=99), "categories")],
+    "estimator.accept_learned_score": [
+        ("advantage", BODY | by("learned", accept_learned_score=True), "max_advantage")
+    ],
+    "bins": [
+        ("metrics", LINE | {"bins": 5, "estimator": {"bins": 5}}, "estimator.bins by its former name"),
+        ("counts", {**LINE, "bins": 5}, "equal_mass"),
+    ],
+    "prior": [
+        (
+            "metrics",
+            LINE | {"estimator": {"prior": 0.1}},
+            "estimator: prior is not known here; its place is prior",
+        )
+    ],
+    "direction": [("audit", {**LABELS, "direction": "high"}, "no order")],
+    "operating_points": [("advantage", {**LABELS, "operating_points": [0.2]}, "no ROC")],
+    "query": [("audit", {**COUNTS, "query": "continuous"}, "cells already")],
+    "cells": [("counts", {**COUNTS, "cells": "grid"}, "already")],
 }
 
 
-@pytest.mark.parametrize(("operation", "body", "field", "words"), REFUSALS.values(), ids=REFUSALS)
-def test_what_could_change_nothing_is_refused_by_name(
-    operation: str, body: dict[str, Any], field: str, words: str
-) -> None:
-    problem = refused(operation, body)
+@pytest.mark.parametrize("field", REFUSALS)
+def test_what_could_change_nothing_is_refused_by_name(field: str) -> None:
+    for operation, body, words in REFUSALS[field]:
+        problem = refused(operation, body)
 
-    assert problem["field"] == field
-    assert words in problem["detail"]
+        assert problem["field"] == field, (operation, words)
+        assert words in problem["detail"], (operation, words)

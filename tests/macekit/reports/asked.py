@@ -13,7 +13,7 @@ from macekit.call import HTML
 from macekit.catalogue import OPERATIONS
 from macekit.reports.model import Context
 from macekit.reports.rendering import render
-from tests.app.posted import asked as answered
+from tests.macekit.asking import asked as answered
 
 Answer = dict[str, Any]
 

@@ -49,8 +49,9 @@ def shuffled(records: pa.Table) -> pa.Table:
     return records.take(np.random.default_rng(9).permutation(len(records)))
 
 
-@pytest.mark.parametrize("labels", ["text", "large integers"])
-@pytest.mark.parametrize("clusters", [["person"], ["person", "model"]], ids=str)
+@pytest.mark.parametrize(
+    ("labels", "clusters"), [("text", ["person"]), ("large integers", ["person", "model"])], ids=str
+)
 def test_rows_come_back_as_they_are_in_an_order_of_their_own(
     give: Give, labels: str, clusters: list[str]
 ) -> None:

@@ -12,11 +12,12 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 import pytest
-from pyarrow import csv, parquet
+from pyarrow import csv
 
 import macekit
 from macekit.operations import counts as counting
 from macekit.sources import reading
+from tests.macekit.sources import support
 from tests.macekit.sources.conftest import Give
 
 pytestmark = pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning")  # Ibis and DuckDB's
@@ -46,12 +47,6 @@ def file(folder: Path, table: pa.Table) -> str:
     return str(folder / "scores.csv")
 
 
-def folder_of(folder: Path, table: pa.Table) -> str:
-    for at in range(3):
-        parquet.write_table(table.slice(at * 1100, 1100), folder / f"part-{at}.parquet")
-    return str(folder)
-
-
 SOURCES: dict[str, Callable[[Path, pa.Table], Any]] = {
     "pandas": lambda _, table: table.to_pandas(),
     "polars": lambda _, table: pl.from_arrow(table),
@@ -59,7 +54,7 @@ SOURCES: dict[str, Callable[[Path, pa.Table], Any]] = {
     "relation": lambda _, table: duckdb.connect().from_arrow(table),
     "batches": lambda _, table: iter(table.to_batches(170)),
     "CSV": file,
-    "folder": folder_of,
+    "folder": support.folder,
 }
 
 
@@ -94,7 +89,7 @@ def test_what_is_large_is_counted_as_it_comes(monkeypatch: pytest.MonkeyPatch, t
         monkeypatch.setattr(module, "LARGE", 10_000)
     table = records()
 
-    for source in (folder_of(tmp_path, table), iter(table.to_batches(170))):
+    for source in (support.folder(tmp_path, table), iter(table.to_batches(170))):
         result = macekit.advantage_series(source, by="step", max_advantage=0.3)
         assert result["steps"] == of_each("fractions")
         assert result["provenance"][0]["query"] == "counts over grid"

@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 
 from estimators.theory import dp
-from tests.app import posted
+from tests.macekit import asking
 
 
 def test_the_answer_is_the_librarys() -> None:
@@ -35,11 +35,11 @@ def test_the_epsilon_found_allows_the_advantage_it_was_found_from() -> None:
         row for row in asked({"advantage": 0.3, "prior": 0.45})["rows"] if row["quantity"] == "epsilon"
     )
 
-    again = posted.asked("theory/dp", {"epsilon": epsilon["at_least"], "prior": 0.45})
+    again = asking.asked("theory/dp", {"epsilon": epsilon["at_least"], "prior": 0.45})
 
     assert next(b for b in again["bounds"] if b["name"] == "envelope")["value"] == pytest.approx(
         0.3, abs=1e-12
     )
 
 
-asked = partial(posted.asked, "theory/convert")
+asked = partial(asking.asked, "theory/convert")

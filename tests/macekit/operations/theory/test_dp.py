@@ -7,9 +7,9 @@ from functools import partial
 import pytest
 
 from estimators.theory.dp import ApproximateDp, GaussianDp, bounds
-from tests.app import posted
+from tests.macekit import asking
 
-post, asked = partial(posted.post, "theory/dp"), partial(posted.asked, "theory/dp")
+post, asked = partial(asking.post, "theory/dp"), partial(asking.asked, "theory/dp")
 
 
 def test_the_answer_is_the_librarys() -> None:

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from app.openapi.theory import AFTER, BEFORE, DRAWS, RECORD, TELLING
 from estimators.theory import mip
 from estimators.theory.mip.privatize import grid_of
-from tests.app import posted
+from tests.macekit import asking
 
 SWAPS = {"before": BEFORE, "after": AFTER, "record": RECORD}
 ROWS = {"draws": np.random.default_rng(0).normal(size=(300, 3)).tolist()}
 
 
-def asked(body: object, operation: str = "theory/mip") -> posted.Decoded:
-    return posted.asked(operation, body)
-
-
-def test_a_finite_algorithm_is_answered_with_the_best_attack_itself() -> None:
-    records = asked({"laws": TELLING, "n": 4}, "theory/mip-finite")["records"]
-
-    assert records["says_in"] == [[0], [1], [1], [1]]
+def asked(body: object, operation: str = "theory/mip") -> Any:
+    return asking.asked(operation, body)
 
 
 def test_the_scale_is_the_librarys() -> None:
@@ -100,15 +96,9 @@ def test_the_curve_has_the_eta_asked_for_and_columns_of_one_length() -> None:
 
 
 def test_too_few_pairs_give_no_scale_and_say_what_it_takes() -> None:
-    answer = asked(
-        {
-            "before": BEFORE[:16],
-            "after": AFTER[:16],
-            "record": [i % 8 for i in range(16)],
-            "records": 8,
-            "eta": 0.05,
-        }
-    )
+    few = {"before": BEFORE[:16], "after": AFTER[:16], "record": [i % 8 for i in range(16)]}
+
+    answer = asked({**few, "records": 8, "eta": 0.05})
 
     assert answer["noise"]["scale"] is None
     assert answer["noise"]["deviation"] is None
@@ -186,23 +176,22 @@ def test_an_algorithm_that_leaks_nothing_is_said_to_and_not_the_rounding() -> No
 
 
 def test_labels_of_text_are_never_repeated() -> None:
-    reply = posted.post("theory/mip", {**SWAPS, "record": [f"patient-{r}" for r in RECORD], "eta": 0.2})
+    reply = asking.post("theory/mip", {**SWAPS, "record": [f"patient-{r}" for r in RECORD], "eta": 0.2})
 
     assert reply.status == 200
     assert b"patient" not in bytes(reply.body)
 
 
-def test_the_exact_eta_is_that_of_the_library() -> None:
+def test_a_finite_algorithm_has_the_exact_eta_of_the_library_and_the_best_attack_itself() -> None:
     answer = asked({"laws": TELLING, "n": 4}, "theory/mip-finite")
 
     assert answer["eta"] == pytest.approx(0.1)
     assert answer["accuracy"] == pytest.approx(0.6)
     assert answer["worst_record"] == 0
     assert answer["records"]["eta"] == pytest.approx([0.1, 1 / 30, 1 / 30, 1 / 30])
-    assert (
-        "right with probability 0.6; guessing alone is right with probability 0.5. Eta is 0.1"
-        in answer["sentence"]
-    )
+    assert answer["records"]["says_in"] == [[0], [1], [1], [1]]
+    said = "right with probability 0.6; guessing alone is right with probability 0.5. Eta is 0.1"
+    assert said in answer["sentence"]
     exact, swaps = answer["bounds"]
     assert swaps["value"] >= exact["value"]
 

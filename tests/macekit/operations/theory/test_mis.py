@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -13,14 +15,14 @@ from estimators.theory.mis.security import divergence, records_needed, simple_de
 from estimators.theory.mis.tally import Tally
 from macekit.catalogue import ARRAYS
 from macekit.schemas.questions import QUESTIONS
-from tests.app import posted
+from tests.macekit import asking
 
 P = [0.4, 0.3, 0.2, 0.1]
 COUNTS = [310, 240, 170, 120, 90, 70]
 
 
-def asked(body: object, operation: str = "theory/mis") -> posted.Decoded:
-    return posted.asked(operation, body)
+def asked(body: object, operation: str = "theory/mis") -> Any:
+    return asking.asked(operation, body)
 
 
 def test_a_known_distribution_has_theorem_14_and_no_interval() -> None:

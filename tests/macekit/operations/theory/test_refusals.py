@@ -17,6 +17,7 @@ Refusals = list[tuple[dict[str, Any], str]]
 NOISE = {"noise_multiplier": 1.0, "steps": 10}
 SWAPS = {"before": BEFORE, "after": AFTER, "record": RECORD}
 ASKED = {"losses": LOSSES, "sensitivity": 1.0, "epsilon": 4.0}
+CLAIMED = {"counts": COUNTS, "claimed_epsilon": 1.0}
 CLIPPED = {"points": POINTS, "clip": 1.0, "delta": 0.01}
 
 DOCUMENTED: dict[str, Refusals] = {
@@ -52,12 +53,9 @@ DOCUMENTED: dict[str, Refusals] = {
     "theory/together": [
         ({"counts": COUNTS}, "claimed_epsilon"),
         ({"claimed_epsilon": 1.0}, "members"),
-        ({"counts": COUNTS, "claimed_epsilon": -1.0}, "claimed_epsilon"),
-        ({"counts": COUNTS, "claimed_epsilon": 1.0, "claimed_delta": 1.0}, "claimed_delta"),
-        (
-            {"counts": COUNTS, "claimed_epsilon": 1.0, "inclusion": "independent", "adjacency": "replace"},
-            "adjacency",
-        ),
+        ({**CLAIMED, "claimed_epsilon": -1.0}, "claimed_epsilon"),
+        ({**CLAIMED, "claimed_delta": 1.0}, "claimed_delta"),
+        ({**CLAIMED, "inclusion": "independent", "adjacency": "replace"}, "adjacency"),
     ],
 }
 """What the schema forbids, too."""
@@ -107,10 +105,8 @@ OTHERS: dict[str, Refusals] = {
         ({**CLIPPED, "clip": 0.0, "sigma": 1.0}, "clip"),
         ({**CLIPPED, "sigma": 1.0, "delta": 1.1}, "delta"),
         ({**CLIPPED, "points": [[1.0]] * 3, "sigma": 1.0}, "points"),
-        (
-            {**CLIPPED, "points": [[1.0]] * 4, "practical_epsilon": 1.0},
-            "points",
-        ),  # equal points need no noise
+        # equal points need no noise
+        ({**CLIPPED, "points": [[1.0]] * 4, "practical_epsilon": 1.0}, "points"),
     ],
 }
 
@@ -128,32 +124,17 @@ def test_what_cannot_be_asked_is_refused_by_its_field(operation: str) -> None:
 @each_case(
     "operation, body, field, words",
     [
-        (
-            "theory/convert",
-            {"advantage": 0.5, "prior": 0.1},
-            "advantage",
-            "guessing alone has an advantage of 0.8",
-        ),
-        ("theory/dp", {"rdp": [[2, 0.1], [0.5, 0.1]], "delta": 1e-5}, "rdp", ""),
-        ("theory/mip-finite", {"laws": [[0.5, 0.5], [0.5, 0.5]], "n": 64}, "records", "swaps or draws"),
-        ("theory/pmp-gaussian", CLIPPED, "sigma", "sigma: give one of sigma, epsilon, practical_epsilon"),
-        (
-            "theory/pmp-gaussian",
-            {**CLIPPED, "sigma": 1.0, "epsilon": 1.0},
-            "sigma",
-            "sigma: give one of sigma, ",
-        ),
-        (
-            "theory/pmp-exponential",
-            {**ASKED, "epsilon": 1e-12},
-            "epsilon",
-            "got 1e-12, need 0 or at least 1e-09",
-        ),
-        ("theory/pmp-gaussian", {**CLIPPED, "delta": 1, "epsilon": 1}, "delta", "give sigma"),
+        ("convert", {"advantage": 0.5, "prior": 0.1}, "advantage", "guessing alone has an advantage of 0.8"),
+        ("dp", {"rdp": [[2, 0.1], [0.5, 0.1]], "delta": 1e-5}, "rdp", ""),
+        ("mip-finite", {"laws": [[0.5, 0.5], [0.5, 0.5]], "n": 64}, "records", "swaps or draws"),
+        ("pmp-gaussian", CLIPPED, "sigma", "sigma: give one of sigma, epsilon, practical_epsilon"),
+        ("pmp-gaussian", {**CLIPPED, "sigma": 1.0, "epsilon": 1.0}, "sigma", "sigma: give one of sigma, "),
+        ("pmp-exponential", {**ASKED, "epsilon": 1e-12}, "epsilon", "got 1e-12, need 0 or at least 1e-09"),
+        ("pmp-gaussian", {**CLIPPED, "delta": 1, "epsilon": 1}, "delta", "give sigma"),
     ],
 )
 def test_a_refusal_says_what_to_do(operation: str, body: dict[str, Any], field: str, words: str) -> None:
-    problem = refused(operation, body)
+    problem = refused(f"theory/{operation}", body)
 
     assert problem["field"] == field
     assert words in problem["detail"]
