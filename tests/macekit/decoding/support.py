@@ -105,13 +105,19 @@ def arrow_bytes(table: pa.Table, media_type: str = ARROW, batch: int | None = No
     elif media_type == NDJSON:
         sink.writelines(json.dumps(row).encode() + b"\n" for row in table.to_pylist())
     elif media_type == PARQUET:
-        pq.write_table(table, sink, row_group_size=batch)
+        return parquet_bytes(table, row_group_size=batch)
     elif media_type == ARROW:
         with pa.ipc.new_stream(sink, table.schema) as writer:
             writer.write_table(table, max_chunksize=batch)
     else:
         with pa.ipc.new_file(sink, table.schema) as writer:
             writer.write_table(table, max_chunksize=batch)
+    return sink.getvalue()
+
+
+def parquet_bytes(table: pa.Table, **options: Any) -> bytes:
+    sink = io.BytesIO()
+    pq.write_table(table, sink, **options)
     return sink.getvalue()
 
 
