@@ -87,8 +87,8 @@ def _sized(operation: str, answer: Answer) -> int:
 
 
 @pytest.mark.slow
-def test_a_thousand_queries_with_the_worst_names_make_a_small_report() -> None:
-    names = [f"{i:04d}{'<' * 60}" for i in range(1000)]
+def test_hundreds_of_queries_with_the_worst_names_make_a_small_report() -> None:
+    names = [f"{i:04d}{'<' * 60}" for i in range(500)]
     queries = {name: {"members": [0.1, 0.2, 0.3] * 3, "nonmembers": [0.3, 0.4, 0.2] * 3} for name in names}
     answer = answered("compare", {"queries": queries, "against": names[0]})
 
