@@ -12,7 +12,7 @@ import macekit
 from estimators import Scores
 from estimators.procedure import procedure_advantage
 from tests.cases import each_case
-from tests.macekit.asking import asked, refused
+from tests.macekit.asking import refused
 from tests.macekit.client.worlds import TABLES, parted
 
 
@@ -107,15 +107,8 @@ def test_what_cannot_be_answered_is_refused_by_name(
     assert f"{problem['kind']} {problem['detail']}".startswith(said)
 
 
-def test_models_are_planned_at_every_door() -> None:
-    question: dict[str, Any] = {
-        "expected": 0.5,
-        "max_advantage": 0.1,
-        "spread": 0.05,
-        "records_per_model": 100,
-    }
-    answer, plan = asked("plan", question), macekit.plan(**question)
+def test_models_are_planned() -> None:
+    plan = macekit.plan(expected=0.3, max_advantage=0.1, spread=0.05, records_per_model=200)
 
-    assert plan.answer == answer
-    assert answer["records"] == answer["models"] * 100 == 2 * answer["members"]
+    assert plan.records == plan.models * 200 == 2 * plan.members
     assert "Models needed" in plan.to_html()

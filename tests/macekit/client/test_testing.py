@@ -132,7 +132,7 @@ def test_pytest_shows_the_line_that_asserted_and_the_message(pytester: pytest.Py
         """
     )
 
-    done = pytester.runpytest_subprocess("-p", "no:cacheprovider", "-n", "0")
+    done = pytester.runpytest_inprocess("-p", "no:cacheprovider", "-p", "no:xdist")
 
     done.assert_outcomes(failed=1)
     done.stdout.fnmatch_lines(["*assert_advantage_below(0.05*", "*LimitExceeded: *", "*95% interval*"])
