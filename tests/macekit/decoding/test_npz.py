@@ -19,6 +19,7 @@ from macekit.decoding.pairs import join_sides, read_side
 from macekit.decoding.preview import columns
 from macekit.operations import perform
 from macekit.problems import Problem
+from tests.cases import each_case
 from tests.macekit.decoding.support import REFUSALS, call, npy_bytes, npz_bytes, packed, read
 
 RNG = np.random.default_rng(3)
@@ -39,6 +40,12 @@ def zipped(*entries: tuple[str, bytes], compression: int = zipfile.ZIP_STORED) -
     return sink.getvalue()
 
 
+def sides(body: bytes, encoding: str = "identity", **query: str) -> tuple[list[Any], list[Any]]:
+    """What is read of each side."""
+    sample = read(body, NPZ, encoding, **query).samples[""]
+    return np.asarray(sample.members).tolist(), np.asarray(sample.nonmembers).tolist()
+
+
 def refusal(body: bytes, limit: int = 2**30, **query: str) -> Problem:
     with pytest.raises(REFUSALS) as caught:
         read(body, NPZ, limit=limit, **query)
@@ -46,9 +53,9 @@ def refusal(body: bytes, limit: int = 2**30, **query: str) -> Problem:
     return Problem.of(caught.value)
 
 
-@pytest.mark.parametrize("compress", [False, True])
-@pytest.mark.parametrize("encoding", ["identity", "gzip", "zstd"])
-@pytest.mark.parametrize(
+@each_case("compress", [False, True])
+@each_case("encoding", ["identity", "gzip", "zstd"])
+@each_case(
     "arrays",
     [
         {"members": A, "nonmembers": B},
@@ -59,13 +66,10 @@ def refusal(body: bytes, limit: int = 2**30, **query: str) -> Problem:
     ],
 )
 def test_both_sides_are_read(arrays: dict[str, Any], encoding: str, compress: bool) -> None:
-    result = read(packed(npz(compress, **arrays), encoding), NPZ, encoding).samples[""]
-
-    assert np.asarray(result.members).tolist() == A.tolist()
-    assert np.asarray(result.nonmembers).tolist() == B.tolist()
+    assert sides(packed(npz(compress, **arrays), encoding), encoding) == (A.tolist(), B.tolist())
 
 
-@pytest.mark.parametrize("kind", [">f8", "<f4", "<i8", "u1", "?", "<U3"])
+@each_case("kind", [">f8", "<f4", "<i8", "u1", "?", "<U3"])
 def test_every_type_is_read_as_npy_reads_it(kind: str) -> None:
     scores = (np.arange(50) % 3).astype(kind)
     table = np.empty(50, [("score", scores.dtype), ("member", "?")])
@@ -82,7 +86,7 @@ def answer(media_type: str, body: bytes) -> Any:
     return content.get("counts", content.get("type"))
 
 
-@pytest.mark.parametrize(
+@each_case(
     "arrays",
     [
         {"members": np.column_stack([A, A + 1]), "nonmembers": np.column_stack([B, B + 1])},
@@ -91,33 +95,28 @@ def answer(media_type: str, body: bytes) -> Any:
     ],
 )
 def test_two_dimensions_are_a_vector_for_each_record(arrays: dict[str, Any]) -> None:
-    result = read(npz(**arrays), NPZ).samples[""]
-
-    assert np.asarray(result.members).tolist() == np.column_stack([A, A + 1]).tolist()
-    assert np.asarray(result.nonmembers).tolist() == np.column_stack([B, B + 1]).tolist()
+    assert sides(npz(**arrays)) == tuple(np.column_stack([side, side + 1]).tolist() for side in (A, B))
 
 
 def test_arrays_are_named_as_columns_are() -> None:
     body = npz(x=A, y=B, score=SCORE, who=np.where(MEMBER, "a", "b"), age=np.arange(50) // 10)
 
-    wide = read(body, NPZ, members_column="x", nonmembers_column="y")
-    table = read(body, NPZ, score="score", member="who=a", group="age")
-
-    for result in (wide, table):
-        assert np.asarray(result.samples[""].members).tolist() == A.tolist()
-    assert [(each.role, each.name) for each in wide.columns] == [("members", "x"), ("nonmembers", "y")]
-    assert [(each.role, each.name) for each in table.columns] == [
-        ("score", "score"),
-        ("member", "who"),
-        ("group", "age"),
-    ]
+    for query, roles in (
+        ({"members_column": "x", "nonmembers_column": "y"}, {"members": "x", "nonmembers": "y"}),
+        (
+            {"score": "score", "member": "who=a", "group": "age"},
+            {"score": "score", "member": "who", "group": "age"},
+        ),
+    ):
+        assert sides(body, **query)[0] == A.tolist()
+        assert {each.role: each.name for each in read(body, NPZ, **query).columns} == roles
     assert {*read(npz(a=SCORE, b=-SCORE, member=MEMBER), NPZ, operation="compare").samples} == {"a", "b"}
 
 
 def test_one_side_by_itself_and_arrays_of_theory() -> None:
     asked = Call("advantage", NPZ)
-    sides = [read_side(asked, Body.of(npz(arr_0=each))) for each in (A, B)]
-    sample = join_sides(*sides, ("m.npz", "n.npz")).samples[""]
+    parts = [read_side(asked, Body.of(npz(arr_0=each))) for each in (A, B)]
+    sample = join_sides(*parts, ("m.npz", "n.npz")).samples[""]
     points = np.arange(12.0).reshape(6, 2)
     options = {"clip": "1", "sigma": "0.5", "delta": "1e-3"}
 
@@ -134,19 +133,14 @@ def test_points_of_two_lengths_are_refused() -> None:
 
 
 def test_the_columns_are_told() -> None:
-    body = npz(
-        id=np.arange(9), score=np.ones(9), member=np.ones(9, bool), name=np.full(9, "x"), v=np.ones((9, 2))
-    )
+    numbers = {"id": np.arange(9), "score": np.ones(9)}
+    body = npz(**numbers, member=np.ones(9, bool), name=np.full(9, "x"), v=np.ones((9, 2)))
 
     told = columns(call(NPZ, operation="columns"), Body.of(body))
 
-    assert [(each.name, each.type, each.numbering) for each in told] == [
-        ("id", "number", True),
-        ("score", "number", False),
-        ("member", "boolean", False),
-        ("name", "text", False),
-        ("v", "other", False),
-    ]
+    types = {"id": "number", "score": "number", "member": "boolean", "name": "text", "v": "other"}
+    assert {each.name: each.type for each in told} == types
+    assert [each.name for each in told if each.numbering] == ["id"]
 
 
 SOUND = ("members.npy", npy_bytes(A)), ("nonmembers.npy", npy_bytes(B))
@@ -176,16 +170,8 @@ BAD: dict[str, tuple[bytes, str, str]] = {
     "three dimensions": (npz(members=np.ones((2, 2, 2)), nonmembers=B), "dimension-mismatch", "3 dimensions"),
     "objects": (npz(members=np.array([None, 1], dtype=object), nonmembers=B), "pickle", "Python objects"),
     "a network": (zipped(("net/data/0", b"x" * 9999), ("net/data.pkl", b"x")), "pickle", "never opens"),
-    "unequal": (
-        npz(score=SCORE, member=MEMBER[:-1]),
-        "dimension-mismatch",
-        "member: .* 49 values, .* 50|50 .* 49",
-    ),
-    "rows that are members": (
-        npz(score=SCORE, member=PAIR),
-        "dimension-mismatch",
-        "member: the array has 2 dimensions",
-    ),
+    "unequal": (npz(score=SCORE, member=MEMBER[:-1]), "dimension-mismatch", "member: .* 49 .* 50|50 .* 49"),
+    "rows that are members": (npz(score=SCORE, member=PAIR), "dimension-mismatch", "member: .* 2 dimensions"),
     "no scores": (npz(member=MEMBER, a=SCORE, b=SCORE), "missing-field", "2 columns could be the scores"),
     "nobody": (npz(score=SCORE), "missing-field", "no column is called member"),
     "not finite": (npz(members=np.append(A, np.nan), nonmembers=B), "not-finite", "members: row 30 is NaN"),
@@ -193,7 +179,7 @@ BAD: dict[str, tuple[bytes, str, str]] = {
 }
 
 
-@pytest.mark.parametrize("name", BAD)
+@each_case("name", BAD)
 def test_what_is_wrong_is_said(name: str) -> None:
     body, slug, match = BAD[name]
 
@@ -217,11 +203,10 @@ def test_a_damaged_archive_is_refused() -> None:
         body = bytearray(whole)
         body[at] ^= 0x55
         try:
-            result = read(bytes(body), NPZ).samples[""]
+            found = sides(bytes(body))
         except REFUSALS:
             continue
-        assert np.asarray(result.members).tolist() == A.tolist()
-        assert np.asarray(result.nonmembers).tolist() == B.tolist()
+        assert found == (A.tolist(), B.tolist())
 
 
 def test_a_bomb_is_refused_before_it_is_expanded() -> None:

@@ -17,6 +17,7 @@ from macekit.decoding import blocks
 from macekit.decoding.preview import columns
 from macekit.formats import holds_pickle, is_pickle
 from macekit.problems import Problem
+from tests.cases import each_case
 from tests.macekit.decoding.support import call, npy_bytes, packed, read
 
 SCORES = [0.5, -1.25, 3.0, 0.1]
@@ -58,8 +59,8 @@ def refused(body: bytes, media_type: str, encoding: str = "identity") -> Problem
     return caught.value
 
 
-@pytest.mark.parametrize("protocol", range(6))
-@pytest.mark.parametrize("name", VALUES)
+@each_case("protocol", range(6))
+@each_case("name", VALUES)
 def test_every_protocol_is_known(name: str, protocol: int) -> None:
     body = pickle.dumps(VALUES[name], protocol)
 
@@ -68,8 +69,8 @@ def test_every_protocol_is_known(name: str, protocol: int) -> None:
     assert holds_pickle("scores.csv", packed(body, "gzip"))
 
 
-@pytest.mark.parametrize("media_type", [JSON, CSV, NPY, ARROW, PARQUET])
-@pytest.mark.parametrize("encoding", ["identity", "gzip", "zstd"])
+@each_case("media_type", [JSON, CSV, NPY, ARROW, PARQUET])
+@each_case("encoding", ["identity", "gzip", "zstd"])
 def test_a_pickle_is_refused_by_its_name_whatever_it_is_said_to_be(
     media_type: str, encoding: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -97,7 +98,7 @@ def test_an_array_of_objects_is_a_pickle() -> None:
     assert refused(body, NPY).kind.slug == "pickle"
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "confidence,member\n1.0,1\n",
