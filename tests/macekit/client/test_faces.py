@@ -80,6 +80,8 @@ def test_what_can_be_done_with_one_answer_can_be_done_with_any(name: str) -> Non
     assert isinstance(answer, Result)
     assert answer.sentence
     assert answer.sentence in repr(answer)
+    assert answer.sentence in str(answer)
+    assert len(str(answer).splitlines()) < 40 or name.startswith("theory.")
     plain = answer.to_dict()
     assert json.loads(answer.to_json()) == json.loads(json.dumps(plain))
     plain.clear()

@@ -289,20 +289,6 @@ def test_labels_are_inert_wherever_they_are_shown() -> None:
     assert not [cell for cell in cells if cell.startswith("=")]
 
 
-@each_case("name", SHOWN)
-def test_as_text_an_answer_is_its_sentence_and_its_numbers(
-    name: str, results: dict[str, macekit.Result]
-) -> None:
-    found = results[name]
-
-    text = str(found)
-
-    assert found.sentence in text
-    assert found.sentence in repr(found)
-    assert found.decision is None or text.startswith(("✓ PASS\n", "✕ FAIL\n", "? UNDECIDED\n"))
-    assert len(text.splitlines()) < 40
-
-
 def test_the_riskiest_records_that_were_asked_for_are_shown() -> None:
     found = macekit.risk(MEMBERS, NONMEMBERS, top=5)
 

@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
+import pytest
 
 from estimators import MaceError
 from macekit.call import ARROW, CSV, JSON, NDJSON, NPY, NPZ, PARQUET, Body, Call
@@ -26,6 +27,7 @@ from macekit.problems import Problem
 FORMATS = tuple(each for each in TABLES if each != NPZ)
 """Tables that are read in blocks, too."""
 REFUSALS = (Problem, MaceError)
+SECRET = "s3cret"
 
 
 def call(
@@ -38,16 +40,19 @@ def call(
     return Call(operation, media_type, encoding, tuple(query.items()), expanded_limit=limit)
 
 
-def read(
-    body: bytes,
-    media_type: str = JSON,
-    encoding: str = "identity",
-    operation: str = "advantage",
-    limit: int = 2**30,
-    **query: str,
-) -> DecodedBody:
+def read(body: bytes, *asked: str, **query: Any) -> DecodedBody:
+    """What is read of a body, asked about by a `call`."""
     with Body.of(body) as held:
-        return decode(call(media_type, encoding, operation, limit, **query), held)
+        return decode(call(*asked, **query), held)
+
+
+def refused(body: bytes, *asked: str, **query: Any) -> Problem:
+    """What is said of a body that is not read, which repeats no secret of it."""
+    with pytest.raises(REFUSALS) as caught:
+        read(body, *asked, **query)
+    problem = Problem.of(caught.value)  # type: ignore[arg-type]
+    assert SECRET not in f"{caught.value} {problem.detail} {problem.field}"
+    return problem
 
 
 def counted(body: Body, asked: Call) -> tuple[np.ndarray, np.ndarray]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -20,7 +21,7 @@ from macekit.decoding.json import read_careful
 from macekit.decoding.simd import NotPlainError, read_fast
 from macekit.problems import Problem
 from tests.cases import each_case
-from tests.macekit.decoding.support import REFUSALS, read
+from tests.macekit.decoding.support import REFUSALS, read, refused
 
 
 @pytest.fixture(scope="module", params=[True, False], ids=["simdjson", "no simdjson"], autouse=True)
@@ -218,11 +219,11 @@ UNREADABLE = [
 
 @each_case("body, slug, match", UNREADABLE)
 def test_a_body_that_cannot_be_read_is_a_problem_that_says_why(body: bytes, slug: str, match: str) -> None:
-    with pytest.raises(Problem, match=match) as caught:
-        read(body)
+    problem = refused(body)
 
-    assert caught.value.kind.slug == slug
-    assert len(caught.value.body()) < 4096
+    assert problem.kind.slug == slug
+    assert re.search(match, problem.detail)
+    assert len(problem.body()) < 4096
 
 
 def test_no_value_of_the_caller_is_repeated() -> None:
@@ -231,10 +232,7 @@ def test_no_value_of_the_caller_is_repeated() -> None:
         b'{"members": ["s3cret", 1]}',
         b'{"s3cret": s3cret}',
     ):
-        with pytest.raises(REFUSALS) as caught:
-            read(body)
-
-        assert "s3cret" not in str(caught.value) + str(caught.value.field)
+        refused(body)
 
 
 def test_a_byte_order_mark_is_passed_over() -> None:
@@ -320,6 +318,4 @@ def test_a_body_cut_anywhere_is_a_problem() -> None:
     body = b'{"members": [0.25, 1, 2e3], "nonmembers": [[1, 2], [3, 4]], "groups": {"members": ["a[", "\\u00e4"]}}'
 
     for size in range(len(body)):
-        with pytest.raises(Problem) as caught:
-            read(body[:size])
-        assert caught.value.kind.slug in ("incomplete-body", "malformed-body")
+        assert refused(body[:size]).kind.slug in ("incomplete-body", "malformed-body")

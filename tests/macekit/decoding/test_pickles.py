@@ -18,7 +18,7 @@ from macekit.decoding.preview import columns
 from macekit.formats import holds_pickle, is_pickle
 from macekit.problems import Problem
 from tests.cases import each_case
-from tests.macekit.decoding.support import call, npy_bytes, packed, read
+from tests.macekit.decoding.support import call, npy_bytes, packed, refused
 
 SCORES = [0.5, -1.25, 3.0, 0.1]
 VALUES: dict[str, Any] = {
@@ -51,12 +51,6 @@ def torch_file(first: bool = True) -> bytes:
             file.writestr(name, pickle.dumps(Trap(), 2))
         file.writestr("scores/data/0", bytes(9000))
     return sink.getvalue()
-
-
-def refused(body: bytes, media_type: str, encoding: str = "identity") -> Problem:
-    with pytest.raises(Problem) as caught:
-        read(body, media_type, encoding)
-    return caught.value
 
 
 @each_case("protocol", range(6))

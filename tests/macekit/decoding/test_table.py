@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +15,7 @@ from macekit.decoding import ARROW_FILE
 from macekit.decoding.body import options
 from macekit.problems import Problem
 from tests.cases import each_case
-from tests.macekit.decoding.support import FORMATS, REFUSALS, call, counted, read, table_bytes
+from tests.macekit.decoding.support import FORMATS, REFUSALS, call, counted, read, refused, table_bytes
 
 RNG = np.random.default_rng(5)
 MEMBER = RNG.random(200) < 0.4
@@ -108,11 +109,10 @@ def test_columns_to_compare_are_queries_of_their_own(media_type: str) -> None:
 @each_case("media_type", FORMATS)
 @each_case("bad", [np.where(np.arange(200) == 17, 2, MEMBER), np.where(np.arange(200) == 17, "s3cret", "in")])
 def test_a_membership_that_is_none_names_its_row(media_type: str, bad: Any) -> None:
-    with pytest.raises(Problem, match="row 17") as caught:
-        members({"score": SCORE, "member": bad}, media_type)
+    problem = refused(table_bytes({"score": SCORE, "member": bad}, media_type), media_type)
 
-    assert (caught.value.kind.slug, caught.value.index) == ("bad-records", 17)
-    assert "s3cret" not in str(caught.value)
+    assert (problem.kind.slug, problem.index) == ("bad-records", 17)
+    assert "row 17" in problem.detail
 
 
 @each_case("media_type", FORMATS)
@@ -164,11 +164,10 @@ QUESTIONS: list[tuple[dict[str, Any], dict[str, str], str, str | None, str]] = [
 def test_a_column_that_cannot_be_told_is_asked_for_without_repeating_names(
     media_type: str, given: dict[str, Any], query: dict[str, str], slug: str, field: str | None, match: str
 ) -> None:
-    with pytest.raises(Problem, match=match) as caught:
-        members(given, media_type, **query)
+    problem = refused(table_bytes(given, media_type), media_type, **query)
 
-    assert (caught.value.kind.slug, caught.value.field) == (slug, field)
-    assert "s3cret" not in str(caught.value)
+    assert (problem.kind.slug, problem.field) == (slug, field)
+    assert re.search(match, problem.detail)
 
 
 def test_names_of_queries_to_compare_are_bounded() -> None:
@@ -232,10 +231,10 @@ def test_options_that_say_two_things_are_refused(query: tuple[tuple[str, str], .
 
 
 def test_a_media_type_that_is_not_known_is_told_those_that_are() -> None:
-    with pytest.raises(Problem, match=ARROW_FILE) as caught:
-        read(b"", "image/png")
+    problem = refused(b"", "image/png")
 
-    assert caught.value.kind.slug == "unsupported-media-type"
+    assert problem.kind.slug == "unsupported-media-type"
+    assert ARROW_FILE in problem.detail
 
 
 @each_case(
@@ -336,11 +335,10 @@ def test_what_was_meant_as_a_number_and_is_none_names_its_row(
     ],
 )
 def test_csv_that_cannot_be_read_is_a_problem_that_says_why(body: bytes, slug: str, match: str) -> None:
-    with pytest.raises(Problem, match=match) as caught:
-        read(body, CSV)
+    problem = refused(body, CSV)
 
-    assert caught.value.kind.slug == slug
-    assert "s3cret" not in str(caught.value)
+    assert problem.kind.slug == slug
+    assert match in problem.detail
 
 
 def test_rows_of_numbers_take_integers_beyond_64_bits_and_refuse_those_that_no_float_is_near() -> None:
@@ -363,10 +361,9 @@ def test_a_group_or_unit_that_is_missing_names_its_row() -> None:
 
 
 def test_refusals_stay_small() -> None:
-    with pytest.raises(REFUSALS) as caught:
-        read(table_bytes({f"{'n' * 500}{i}": SCORE for i in range(100)}, NPY), NPY)
+    problem = refused(table_bytes({f"{'n' * 500}{i}": SCORE for i in range(100)}, NPY), NPY)
 
-    assert len(str(caught.value)) < 1200
+    assert len(problem.detail) < 1200
 
 
 @each_case("media_type", FORMATS)

@@ -11,8 +11,7 @@ from macekit.reports.csv import HEAD, disarm_formula
 from macekit.reports.model import Context
 from macekit.reports.rendering import render
 from tests.cases import each_case
-from tests.macekit.reports.asked import CASES, HOSTILE, Answer, case
-from tests.macekit.reports.test_html import at
+from tests.macekit.reports.asked import CASES, HOSTILE, Answer, at, case
 
 LEADING = ["=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠", "−", "|", "%"]
 BEFORE = ["", " ", "  ", '"', "'", "\ufeff", "\xa0", "\u3000"]
