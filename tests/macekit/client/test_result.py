@@ -10,7 +10,6 @@ import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ from macekit.reports.rendering import CARD, FORMS, render
 from tests.app.running import Running
 from tests.cases import each_case
 from tests.macekit.client.worlds import listed, shuffled, world
+from tests.macekit.reports.test_html import read
 
 MEMBERS, NONMEMBERS = world()
 HOSTILE = ["<script>alert(1)</script>", '=HYPERLINK("http://x")', "\u202egnp", "x" * 500]
@@ -239,37 +239,18 @@ def test_a_chart_is_found_by_its_name_and_the_first_without_one(results: dict[st
         results["report"].plot().save("chart.gif")
 
 
-class Tags(HTMLParser):
-    """Every element and attribute, and the text between them."""
-
-    def __init__(self, html: str) -> None:
-        super().__init__()
-        self.tags: list[str] = []
-        self.attributes: dict[str, list[str]] = {}
-        self.open: list[str] = []
-        self.feed(html)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append(tag)
-        if tag != "img":
-            self.open.append(tag)
-        for name, value in attrs:
-            self.attributes.setdefault(name, []).append(value or "")
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
+PLAIN = {"div", "p", "strong", "img", "table", "thead", "tbody", "tr", "th", "td"}
 
 
 @each_case("name", SHOWN)
 def test_a_notebook_gets_plain_elements_that_style_nothing_run_nothing_and_fetch_nothing(
     name: str, results: dict[str, macekit.Result]
 ) -> None:
-    found = Tags(results[name]._repr_html_())
+    nodes = list(read(results[name]._repr_html_()).all())
 
-    assert found.open == []
-    assert set(found.tags) <= {"div", "p", "strong", "img", "table", "thead", "tbody", "tr", "th", "td"}
-    assert set(found.attributes) <= {"alt", "src"}
-    for source in found.attributes.get("src", []):
+    assert {node.tag for node in nodes} <= PLAIN
+    assert {attribute for node in nodes for attribute in node.given} <= {"alt", "src"}
+    for source in (str(node.given["src"]) for node in nodes if "src" in node.given):
         picture = base64.b64decode(source.removeprefix("data:image/svg+xml;base64,"), validate=True).decode()
         assert ET.fromstring(picture).tag.endswith("svg")
         assert "<script" not in picture
@@ -282,7 +263,7 @@ def test_labels_are_inert_wherever_they_are_shown() -> None:
     found = macekit.report(MEMBERS, NONMEMBERS, groups=labels)
 
     shown = found._repr_html_()
-    assert set(Tags(shown).tags) <= {"div", "p", "strong", "img", "table", "thead", "tbody", "tr", "th", "td"}
+    assert {node.tag for node in read(shown).all()} <= PLAIN
     assert "\u202e" not in shown + str(found)
     assert "x" * 100 not in shown + str(found)
     cells = [cell for row in csv.reader(io.StringIO(found.to_csv())) for cell in row]
