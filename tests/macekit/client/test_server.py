@@ -145,8 +145,7 @@ def test_a_server_that_does_not_say_when_or_not_today_is_not_asked_again(wait: d
 
 @each_case("kind", ["text/html", PROBLEM])
 @each_case(
-    "body",
-    [b"<html>Bad Gateway</html>", b"", b"\xff", b"[]", b"[" * 300_000, b'{"type": 1, "detail": {}}'],
+    "body", [b"<html>Bad Gateway</html>", b"", b"\xff", b"[]", b"[" * 300_000, b'{"type": 1, "detail": {}}']
 )
 def test_what_a_proxy_says_in_its_own_words_is_told_by_its_status(kind: str, body: bytes) -> None:
     problem, _ = refused((502, {"Content-Type": kind}, body))

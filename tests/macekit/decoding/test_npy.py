@@ -117,24 +117,17 @@ def test_a_header_that_lies_is_found_out(body: bytes, slug: str, match: str) -> 
 
 
 @each_case(
-    "array",
-    [VALUES.astype(complex), VALUES.astype("M8[s]"), np.array([b"a"] * 40), np.zeros(40, "V8")],
+    "array", [VALUES.astype(complex), VALUES.astype("M8[s]"), np.array([b"a"] * 40), np.zeros(40, "V8")]
 )
 def test_what_is_no_number_is_refused(array: np.ndarray) -> None:
     with pytest.raises(REFUSALS):
         members(array, members="15")
 
 
-@each_case(
-    "kind",
-    [
-        *(("V8",), ("S1",), ("c16",), ("M8[s]",), ("m8[s]",)),
-        *(("?", (2,)), ("?", (1,)), ("i1", (2,))),
-    ],
-)
+@each_case("kind", ["V8", "S1", "c16", "M8[s]", "m8[s]", "(2,)?", "(1,)?", "(2,)i1"])
 @each_case("query", [{}, {"member": "member=1"}])
-def test_membership_that_is_no_number_is_refused(kind: Any, query: dict[str, str]) -> None:
-    body = npy_bytes(np.zeros(40, dtype=[("score", "<f8"), ("member", *kind)]))
+def test_membership_that_is_no_number_is_refused(kind: str, query: dict[str, str]) -> None:
+    body = npy_bytes(np.zeros(40, dtype=[("score", "<f8"), ("member", kind)]))
 
     for reader in (
         lambda: read(body, NPY, **query),
