@@ -105,20 +105,6 @@ def test_a_key_that_is_not_read_may_come_and_go() -> None:
     assert sides(lines({"x": 1, "member": 1}, {"x": 2, "member": 0, "score": 3}), score="x") == ([1], [2])
 
 
-def test_columns_are_named_as_in_any_table() -> None:
-    body = lines(*({"loss": -row["score"], "who": "in" if row["member"] else "out", **row} for row in ROWS))
-
-    roles = {"score": "loss", "member": "who=in", "group": "group"}
-
-    result = read(body, NDJSON, **roles)
-
-    assert sides(body, **roles)[0] == [-row["score"] for row in ROWS if row["member"]]
-    assert result.groups is not None
-    assert len(result.groups) == 40
-    kinds = {each.role: (each.name, each.kind) for each in result.columns}
-    assert kinds == {"score": ("loss", "numbers"), "member": ("who", "text"), "group": ("group", "text")}
-
-
 def test_the_shorter_column_of_two_sides_ends_in_blanks() -> None:
     roles = {"members_column": "a", "nonmembers_column": "b"}
     rows = [{"a": k, "b": k + 0.5} for k in range(9)] + [{"a": 9, "b": None}, {"a": 10}]

@@ -52,6 +52,10 @@ def test_members_and_nonmembers_come_in_the_order_of_their_rows(media_type: str)
     assert [int(unit) for unit in found.units] == UNIT[rows].tolist()  # type: ignore[call-overload]
     assert found.textual
     assert found.options == {"prior": "0.3"}
+    names = {each.role: each.name for each in found.columns}
+    assert names == {"score": "score", "member": "member", "group": "g", "unit": "u"}
+    typed = ["numbers", "booleans", "text", "integers"] if media_type != CSV else ["numbers", *["text"] * 3]
+    assert [each.kind for each in found.columns] == typed
 
 
 CALLED = [
