@@ -50,12 +50,13 @@ def test_scores_of_every_type_in_every_container(kind: str, service: Running, ma
     sides = [KINDS[kind](side) for side in world()]
     asked = ASKED | ({} if kind == "floats" else {"metric": "accuracy"})
     wanted = by_hand(service, "advantage", **listed(*sides), **asked)
+    counted = by_hand(service, "counts", **listed(*sides))["counts"]
 
     for name, container in CONTAINERS.items():
         given = [container(side) for side in sides]
-        assert macekit.estimate(*given, **asked).answer == wanted, name
-        if kind == "floats" or name == "array":
-            assert mace.estimate(*given, **asked).answer == wanted, name
+        assert macekit.counts(*given).answer["counts"] == counted, name
+        for client in (macekit, mace) if kind == "floats" or name == "array" else ():
+            assert client.estimate(*given, **asked).answer == wanted, name
 
 
 def vectors() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
