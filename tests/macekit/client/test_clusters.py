@@ -17,7 +17,7 @@ import macekit
 from estimators.clusters.notice import DEPENDENT
 from macekit.catalogue import OPERATIONS
 from tests.cases import each_case
-from tests.macekit.client.worlds import TABLES, parted
+from tests.macekit.client.worlds import TABLES, by_side
 
 
 def table() -> dict[str, Any]:
@@ -35,8 +35,8 @@ def table() -> dict[str, Any]:
 
 
 COLUMNS = table()
-SCORES = parted(COLUMNS, "score")
-PEOPLE = parted(COLUMNS, "person")
+SCORES = by_side(COLUMNS, "score")
+PEOPLE = by_side(COLUMNS, "person")
 
 
 @each_case("cluster", ["name", ["person", "run"]])
@@ -44,7 +44,7 @@ def test_columns_of_a_table_are_labels_beside_scores_here_and_there(
     cluster: str | list[str], mace: macekit.Mace
 ) -> None:
     names = [cluster] if isinstance(cluster, str) else cluster
-    labels = {name: parted(COLUMNS, name) for name in names}
+    labels = {name: by_side(COLUMNS, name) for name in names}
 
     here = macekit.estimate(COLUMNS, score="score", cluster=cluster)
 
@@ -66,7 +66,7 @@ def test_labels_in_one_list_come_members_first(mace: macekit.Mace) -> None:
 
 
 def test_a_comparison_takes_labels_beside_its_queries(mace: macekit.Mace, tmp_path: Path) -> None:
-    queries = {name: parted(COLUMNS, name) for name in ("score", "other")}
+    queries = {name: by_side(COLUMNS, name) for name in ("score", "other")}
     pd.DataFrame(COLUMNS).to_parquet(tmp_path / "scores.parquet")
     for client in (macekit, mace):
         beside = client.compare(queries, cluster=PEOPLE)
@@ -143,7 +143,7 @@ def test_every_question_takes_a_column_or_labels_here_and_on_a_server(name: str,
 
 
 def test_a_series_takes_the_labels_of_all_of_its_steps(mace: macekit.Mace) -> None:
-    steps = {name: parted(COLUMNS, name) for name in ("score", "other")}
+    steps = {name: by_side(COLUMNS, name) for name in ("score", "other")}
     for client in (macekit, mace):
         answer = client.advantage_series(steps, max_advantage=0.5, cluster=PEOPLE)
         assert [step.clusters.numbers for step in answer.steps] == [[80], [80]]

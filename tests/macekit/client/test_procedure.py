@@ -13,7 +13,7 @@ from estimators import Scores
 from estimators.procedure import procedure_advantage
 from tests.cases import each_case
 from tests.macekit.asking import refused
-from tests.macekit.client.worlds import TABLES, parted
+from tests.macekit.client.worlds import TABLES, by_side
 
 
 def table(models: int = 5, rows: int = 60) -> dict[str, Any]:
@@ -34,7 +34,7 @@ def test_a_column_of_a_table_is_labels_beside_scores_here_and_there(mace: maceki
         for frame in TABLES.values()
         for client in (macekit, mace)
     )
-    losses, labels = parted(columns, "loss", "in"), parted(columns, "run", "in")
+    losses, labels = by_side(columns, "loss", "in"), by_side(columns, "run", "in")
     beside = mace.procedure(**losses, model=labels, max_advantage=0.2)
     own = procedure_advantage(Scores.of(*losses.values()), np.concatenate([*labels.values()]))
 

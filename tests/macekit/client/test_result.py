@@ -21,7 +21,7 @@ from macekit.client.display import rows
 from macekit.reports.rendering import CARD, FORMS, render
 from tests.app.running import Running
 from tests.cases import each_case
-from tests.macekit.client.worlds import listed, shuffled, world
+from tests.macekit.client.worlds import as_lists, shuffled, world
 from tests.macekit.reports.test_html import read
 
 MEMBERS, NONMEMBERS = world()
@@ -101,7 +101,7 @@ def test_json_is_what_the_service_sends(service: Running, tmp_path: Path) -> Non
 
 
 def posted(service: Running, operation: str, accept: str, **options: Any) -> bytes:
-    body = json.dumps({**listed(MEMBERS, NONMEMBERS), **options}).encode()
+    body = json.dumps({**as_lists(MEMBERS, NONMEMBERS), **options}).encode()
     headers = {"Content-Type": "application/json", "Accept": accept}
     return service.ask(f"/v1/{operation}", "POST", body, headers).body
 

@@ -19,7 +19,16 @@ from estimators import Counts, Scores
 from macekit.client.columns import column
 from tests.app.running import Running
 from tests.cases import each_case
-from tests.macekit.client.worlds import CONTAINERS, FRAMES, Tensor, by_hand, listed, parted, shuffled, world
+from tests.macekit.client.worlds import (
+    CONTAINERS,
+    FRAMES,
+    Tensor,
+    as_lists,
+    by_hand,
+    by_side,
+    shuffled,
+    world,
+)
 from tests.macekit.decoding.support import read
 
 ASKED: dict[str, Any] = {
@@ -49,8 +58,8 @@ def test_scores_of_every_type_in_every_container(kind: str, service: Running, ma
     """A container is read before anything is sent: every one is sent once, and every type."""
     sides = [KINDS[kind](side) for side in world()]
     asked = ASKED | ({} if kind == "floats" else {"metric": "accuracy"})
-    wanted = by_hand(service, "advantage", **listed(*sides), **asked)
-    counted = by_hand(service, "counts", **listed(*sides))["counts"]
+    wanted = by_hand(service, "advantage", **as_lists(*sides), **asked)
+    counted = by_hand(service, "counts", **as_lists(*sides))["counts"]
 
     for name, container in CONTAINERS.items():
         given = [container(side) for side in sides]
@@ -68,7 +77,7 @@ def vectors() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 def test_vectors_are_learned_from(service: Running, mace: macekit.Mace) -> None:
     members, nonmembers = vectors()
     few = {"kind": "learned", "learners": ["quadratic", "boxes"]}
-    wanted = by_hand(service, "advantage", **listed(members, nonmembers), estimator=few)
+    wanted = by_hand(service, "advantage", **as_lists(members, nonmembers), estimator=few)
 
     for client in (macekit, mace):
         assert client.estimate(members.tolist(), nonmembers, estimator=few).answer == wanted
@@ -91,7 +100,7 @@ def test_vectors_in_every_container_are_the_columns_of_json() -> None:
 
 
 def sides_of_table() -> dict[str, list[float]]:
-    return listed(**parted(shuffled(), "loss", "is_train"))
+    return as_lists(**by_side(shuffled(), "loss", "is_train"))
 
 
 def test_tables_of_every_kind(service: Running, mace: macekit.Mace) -> None:
@@ -107,8 +116,8 @@ def test_tables_of_every_kind(service: Running, mace: macekit.Mace) -> None:
 def test_the_risk_of_a_row_stands_at_the_number_of_that_row(mace: macekit.Mace) -> None:
     columns = shuffled()
     names = {"score": "loss", "member": "is_train", "group": "age_band", "unit": "household"}
-    units = parted(columns, "household", "is_train")
-    alone = macekit.risk(**parted(columns, "loss", "is_train"), units=units, targets=columns["loss"], seed=1)
+    units = by_side(columns, "household", "is_train")
+    alone = macekit.risk(**by_side(columns, "loss", "is_train"), units=units, targets=columns["loss"], seed=1)
     expected = macekit.risk(columns, **names, seed=1)
 
     assert len(expected.groups) == 3
@@ -205,7 +214,7 @@ def test_shards_merge_to_what_one_pass_counts(mace: macekit.Mace) -> None:
 
 def test_queries_are_compared_by_name_as_columns_and_as_counts(service: Running, mace: macekit.Mace) -> None:
     sides = {"loss": world(), "margin": world(seed=5)}
-    queries = {name: listed(*each) for name, each in sides.items()}
+    queries = {name: as_lists(*each) for name, each in sides.items()}
     wanted = by_hand(service, "compare", queries=queries, against="loss", prior=0.4)
     inside = np.repeat([True, False], list(map(len, sides["loss"])))
     table = {name: np.concatenate(each) for name, each in sides.items()} | {"member": inside}
@@ -219,7 +228,7 @@ def test_releases_and_steps_are_asked_by_their_queries(service: Running, mace: m
     first, second, third = world(), world(seed=5), world(seed=6)
     flat = {"a/loss": first, "a/margin": second, "b": third}
     nested = {"a": {"loss": first, "margin": Scores.of(*second)}, "b": third}
-    posted = {name: listed(*sides) for name, sides in flat.items()}
+    posted = {name: as_lists(*sides) for name, sides in flat.items()}
     releases = by_hand(service, "compare-releases", queries=posted, against="b", max_advantage=0.3)
     series = by_hand(service, "series", queries=posted, max_advantage=0.3)
 
@@ -229,7 +238,7 @@ def test_releases_and_steps_are_asked_by_their_queries(service: Running, mace: m
             assert client.advantage_series(given, max_advantage=0.3).answer == series
 
 
-SAMPLE = listed(*world())
+SAMPLE = as_lists(*world())
 
 
 @each_case(

@@ -89,12 +89,12 @@ def by_hand(service: Running, operation: str, **body: Any) -> dict[str, Any]:
     return found
 
 
-def listed(members: NDArray[Any], nonmembers: NDArray[Any]) -> dict[str, Any]:
+def as_lists(members: NDArray[Any], nonmembers: NDArray[Any]) -> dict[str, Any]:
     """Two sides as they stand in JSON."""
     return {"members": members.tolist(), "nonmembers": nonmembers.tolist()}
 
 
-def parted(columns: dict[str, NDArray[Any]], name: str, member: str = "member") -> dict[str, NDArray[Any]]:
+def by_side(columns: dict[str, NDArray[Any]], name: str, member: str = "member") -> dict[str, NDArray[Any]]:
     """A column of a table, each side by itself."""
     inside = columns[member]
     return {"members": columns[name][inside], "nonmembers": columns[name][~inside]}

@@ -46,7 +46,7 @@ def read(body: bytes, *asked: str, **query: Any) -> DecodedBody:
         return decode(call(*asked, **query), held)
 
 
-def refused(body: bytes, *asked: str, **query: Any) -> Problem:
+def refusal(body: bytes, *asked: str, **query: Any) -> Problem:
     """What is said of a body that is not read, which repeats no secret of it."""
     with pytest.raises(REFUSALS) as caught:
         read(body, *asked, **query)

@@ -14,7 +14,7 @@ from macekit.decoding.body import DecodedBody
 from macekit.schemas.query import kinds, of_table, takes_arrays
 from macekit.schemas.questions import QUESTIONS
 from tests.cases import each_case
-from tests.macekit.decoding.support import SECRET, arrow_bytes, npy_bytes, packed, read, refused, table_bytes
+from tests.macekit.decoding.support import SECRET, arrow_bytes, npy_bytes, packed, read, refusal, table_bytes
 
 POINTS = np.random.default_rng(0).normal(size=(6, 3))
 CITIES = ["Oslo", "Bergen", "Oslo", "Tromsø", "Oslo, old", "Bergen"]
@@ -239,7 +239,7 @@ REFUSED: dict[str, tuple[tuple[str, dict[str, Any]], str, str | None, int | None
 def test_what_cannot_be_the_array_is_refused_by_its_field(name: str) -> None:
     (operation, body), slug, field, index = REFUSED[name]
 
-    found = refused(json.dumps(body).encode(), operation=operation)
+    found = refusal(json.dumps(body).encode(), operation=operation)
 
     assert (found.kind.slug, found.field, found.index) == (slug, field, index)
 
@@ -287,13 +287,13 @@ NAMED: list[tuple[bytes, str, str, dict[str, str], str, str | None]] = [
 def test_a_body_that_holds_no_such_array_is_refused(
     body: bytes, media_type: str, operation: str, query: dict[str, str], slug: str, field: str | None
 ) -> None:
-    found = refused(body, media_type, operation=operation, **query)
+    found = refusal(body, media_type, operation=operation, **query)
 
     assert (found.kind.slug, found.field) == (slug, field)
 
 
 def test_a_hole_in_a_row_is_told_by_the_row() -> None:
-    assert refused(npy_bytes(nan(POINTS)), NPY, operation=GAUSSIAN).index == 4
+    assert refusal(npy_bytes(nan(POINTS)), NPY, operation=GAUSSIAN).index == 4
 
 
 def test_a_question_without_its_array_is_refused() -> None:
@@ -302,14 +302,14 @@ def test_a_question_without_its_array_is_refused() -> None:
     for operation in needed:
         question = QUESTIONS[operation].model_json_schema()
         if set(ARRAYS[operation]) & set(question.get("required", ())):
-            assert refused(b"{}", operation=operation).kind.slug == "missing-field"
+            assert refusal(b"{}", operation=operation).kind.slug == "missing-field"
 
 
 @each_case("media_type", [ARROW, PARQUET])
 def test_what_expands_beyond_the_limit_is_too_large(media_type: str) -> None:
     body = arrow_bytes(pa.table({"points": pa.array([[0.0] * 1000] * 1000)}), media_type)
 
-    assert refused(packed(body, "gzip"), media_type, "gzip", GAUSSIAN, limit=2**16).kind.slug == "too-large"
+    assert refusal(packed(body, "gzip"), media_type, "gzip", GAUSSIAN, limit=2**16).kind.slug == "too-large"
 
 
 def test_every_array_says_what_it_takes_and_every_option_of_a_table_is_one_of_its_arrays() -> None:

@@ -12,7 +12,7 @@ from macekit.call import CSV, JSON, NPY
 from macekit.decoding import blocks
 from macekit.problems import Problem
 from tests.cases import each_case
-from tests.macekit.decoding.support import REFUSALS, call, counted, npy_bytes, packed, piped, read, refused
+from tests.macekit.decoding.support import REFUSALS, call, counted, npy_bytes, packed, piped, read, refusal
 
 DOCUMENT = {"members": [0.5, 1.5], "nonmembers": [2, 3]}
 BODY = json.dumps(DOCUMENT).encode()
@@ -32,7 +32,7 @@ def test_a_compressed_body_is_what_it_was_in_one_part_or_several(encoding: str) 
 def test_a_bomb_is_not_expanded_beyond_the_limit(encoding: str, media_type: str) -> None:
     bomb = packed(bytes(20 * 2**20), encoding)
 
-    problem = refused(bomb, media_type, encoding, limit=2**20)
+    problem = refusal(bomb, media_type, encoding, limit=2**20)
 
     assert problem.kind.slug == "too-large"
     assert "more than 1048576 bytes" in problem.detail
@@ -53,12 +53,12 @@ def test_a_compressed_body_cut_anywhere_is_incomplete(encoding: str) -> None:
     )
 
     for size in np.linspace(0, len(body) - 1, 50).astype(int):
-        assert refused(body[:size], encoding=encoding).kind.slug == "incomplete-body"
+        assert refusal(body[:size], encoding=encoding).kind.slug == "incomplete-body"
 
 
 @each_case("encoding", PACKED)
 def test_what_follows_compressed_data_is_refused(encoding: str) -> None:
-    problem = refused(packed(BODY, encoding) + b"garbage that is long enough", encoding=encoding)
+    problem = refusal(packed(BODY, encoding) + b"garbage that is long enough", encoding=encoding)
 
     assert problem.kind.slug in ("malformed-body", "incomplete-body")
 
@@ -77,11 +77,11 @@ def test_damaged_data_is_refused_or_another_body(encoding: str) -> None:
 
 @each_case("body, encoding", [(BODY, "gzip"), (BODY, "zstd"), (zlib.compress(BODY), "gzip")])
 def test_a_body_that_is_not_compressed_as_it_says_is_malformed(body: bytes, encoding: str) -> None:
-    assert f"not {encoding}" in refused(body, encoding=encoding).detail
+    assert f"not {encoding}" in refusal(body, encoding=encoding).detail
 
 
 def test_an_encoding_that_is_not_known_is_told_those_that_are() -> None:
-    problem = refused(BODY, encoding="br")
+    problem = refusal(BODY, encoding="br")
 
     assert problem.kind.slug == "unsupported-media-type"
     assert "identity, gzip, zstd" in problem.detail

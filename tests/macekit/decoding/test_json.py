@@ -21,7 +21,7 @@ from macekit.decoding.json import read_careful
 from macekit.decoding.simd import NotPlainError, read_fast
 from macekit.problems import Problem
 from tests.cases import each_case
-from tests.macekit.decoding.support import REFUSALS, read, refused
+from tests.macekit.decoding.support import REFUSALS, read, refusal
 
 
 @pytest.fixture(scope="module", params=[True, False], ids=["simdjson", "no simdjson"], autouse=True)
@@ -219,7 +219,7 @@ UNREADABLE = [
 
 @each_case("body, slug, match", UNREADABLE)
 def test_a_body_that_cannot_be_read_is_a_problem_that_says_why(body: bytes, slug: str, match: str) -> None:
-    problem = refused(body)
+    problem = refusal(body)
 
     assert problem.kind.slug == slug
     assert re.search(match, problem.detail)
@@ -232,7 +232,7 @@ def test_no_value_of_the_caller_is_repeated() -> None:
         b'{"members": ["s3cret", 1]}',
         b'{"s3cret": s3cret}',
     ):
-        refused(body)
+        refusal(body)
 
 
 def test_a_byte_order_mark_is_passed_over() -> None:
@@ -318,4 +318,4 @@ def test_a_body_cut_anywhere_is_a_problem() -> None:
     body = b'{"members": [0.25, 1, 2e3], "nonmembers": [[1, 2], [3, 4]], "groups": {"members": ["a[", "\\u00e4"]}}'
 
     for size in range(len(body)):
-        assert refused(body[:size]).kind.slug in ("incomplete-body", "malformed-body")
+        assert refusal(body[:size]).kind.slug in ("incomplete-body", "malformed-body")

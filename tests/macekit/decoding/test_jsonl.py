@@ -16,7 +16,7 @@ from macekit.decoding.preview import columns
 from macekit.decoding.whole import columns_of
 from macekit.problems import Problem
 from tests.cases import each_case
-from tests.macekit.decoding.support import REFUSALS, call, counted, packed, piped, read, refused
+from tests.macekit.decoding.support import REFUSALS, call, counted, packed, piped, read, refusal
 
 
 def lines(*records: object) -> bytes:
@@ -31,7 +31,7 @@ def after(more: object) -> bytes:
     return lines(*ROWS) + (more if isinstance(more, bytes) else lines(more))
 
 
-def said(score: object, member: object = True) -> dict[str, object]:
+def record(score: object, member: object = True) -> dict[str, object]:
     return {"score": score, "member": member}
 
 
@@ -56,12 +56,12 @@ WRONG: dict[str, tuple[bytes, str, str, int | None]] = {
     "a missing member": (after({"score": 1}), "not-finite", "member: row 40 is missing", 40),
     "NaN": (after(b'{"score": NaN, "member": true}'), "not-finite", "score: row 40 is NaN", 40),
     "beyond floats": (after(b'{"score": 1e400, "member": true}'), "not-finite", "score: row 40", 40),
-    "text": (after(said("7")), "mixed-types", "score: row 40 is text but others are a number", 40),
-    "1 among truth": (after(said(7, 1)), "mixed-types", "member: row 40 is a number but .* a boolean", 40),
-    "a list among numbers": (after(said([7])), "mixed-types", "score: row 40 is a row", 40),
-    "lists": (lines(said([7, 8])), "wrong-type", "score: row 0 is a list", 0),
-    "objects": (lines(said({"x": 7})), "wrong-type", "score: row 0 is an object", 0),
-    "who is no member": (lines(ROWS[0], said(1, "x")), "mixed-types", "member: row 1 is text", 1),
+    "text": (after(record("7")), "mixed-types", "score: row 40 is text but others are a number", 40),
+    "1 among truth": (after(record(7, 1)), "mixed-types", "member: row 40 is a number but .* a boolean", 40),
+    "a list among numbers": (after(record([7])), "mixed-types", "score: row 40 is a row", 40),
+    "lists": (lines(record([7, 8])), "wrong-type", "score: row 0 is a list", 0),
+    "objects": (lines(record({"x": 7})), "wrong-type", "score: row 0 is an object", 0),
+    "who is no member": (lines(ROWS[0], record(1, "x")), "mixed-types", "member: row 1 is text", 1),
     "half of a pair": (HALVES, "malformed-body", "score: row 1 holds half", 1),
     "no score": (
         lines({"a": 1, "b": 2, "member": 1}),
@@ -73,11 +73,11 @@ WRONG: dict[str, tuple[bytes, str, str, int | None]] = {
 }
 
 
-def refusal(body: bytes, **query: str) -> Problem:
+def refusal_of_both(body: bytes, **query: str) -> Problem:
     """What is said of a body, whole and in blocks."""
     with pytest.raises(REFUSALS) as caught:
         counted(Body.of(body), call(NDJSON, **query))
-    found = refused(body, NDJSON, **query)
+    found = refusal(body, NDJSON, **query)
     assert Problem.of(caught.value).document() == found.document()  # type: ignore[arg-type]
     return found
 
@@ -86,7 +86,7 @@ def refusal(body: bytes, **query: str) -> Problem:
 def test_what_is_wrong_is_named_by_its_line_or_row(name: str) -> None:
     body, slug, match, index = WRONG[name]
 
-    problem = refusal(body)
+    problem = refusal_of_both(body)
 
     assert (problem.kind.slug, problem.index) == (slug, index)
     assert re.search(match, str(problem))
@@ -99,7 +99,7 @@ def sides(body: bytes, encoding: str = "identity", **query: str) -> tuple[list[A
 
 
 def test_a_key_that_is_not_read_may_come_and_go() -> None:
-    body = lines({**said(1, 1), "note": "x"}, {"member": 0, "score": 2.5}, {**said(3, 1), "y": []})
+    body = lines({**record(1, 1), "note": "x"}, {"member": 0, "score": 2.5}, {**record(3, 1), "y": []})
 
     assert sides(body) == ([1.0, 3.0], [2.5])
     assert sides(lines({"x": 1, "member": 1}, {"x": 2, "member": 0, "score": 3}), score="x") == ([1], [2])
@@ -134,15 +134,15 @@ def test_integers_stay_what_they_are_from_block_to_block(first: int, monkeypatch
     monkeypatch.setattr(jsonl, "BLOCK", 40)
     values = [first, 2**63 + 1, 5, -3, 2**64 - 1, first]
 
-    assert sides(lines(*map(said, values)))[0] == values
-    assert sides(lines(*map(said, [*values, 0.5])))[0] == [*map(float, values), 0.5]
+    assert sides(lines(*map(record, values)))[0] == values
+    assert sides(lines(*map(record, [*values, 0.5])))[0] == [*map(float, values), 0.5]
 
 
 def test_a_line_without_end_is_refused_before_it_is_held(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jsonl, "LONGEST_LINE", 5000)
     monkeypatch.setattr(jsonl, "BLOCK", 1000)
 
-    problem = refusal(lines(*ROWS) + b'{"score": "' + b"x" * 10**6)
+    problem = refusal_of_both(lines(*ROWS) + b'{"score": "' + b"x" * 10**6)
 
     assert (problem.kind.slug, problem.detail) == ("too-large", "JSONL, line 41: longer than 5000 bytes")
 
@@ -150,7 +150,7 @@ def test_a_line_without_end_is_refused_before_it_is_held(monkeypatch: pytest.Mon
 def test_keys_are_bounded() -> None:
     body = lines(*({"score": k, "member": True, f"key{k}": 1} for k in range(3000)))
 
-    problem = refusal(body, score="score", member="member")
+    problem = refusal_of_both(body, score="score", member="member")
 
     assert problem.kind.slug == "out-of-range"
     assert "more than 2048 different keys" in problem.detail
@@ -164,7 +164,7 @@ def test_neither_keys_nor_values_are_repeated() -> None:
         lines({"x": 1, "member": 1}, {"x": "s3cret", "member": 0}),
         lines({"x": 1, "member": 1}, {"x": 1, "member": 0, "s3cret": 1}),
     ):
-        refusal(body)
+        refusal_of_both(body)
 
 
 def test_arrays_may_be_lists_of_one_length() -> None:

@@ -27,7 +27,7 @@ from tests.macekit.decoding.support import (
     npy_bytes,
     parquet_bytes,
     read,
-    refused,
+    refusal,
 )
 
 MEMBER = np.arange(400) % 2 == 0
@@ -42,7 +42,7 @@ def refusals(body: bytes, media_type: str = CSV) -> list[Problem]:
     """What is said of a body, whole and in blocks."""
     with pytest.raises(REFUSALS) as caught:
         list(blocks(call(media_type), Body.of(body)))
-    return [refused(body, media_type), Problem.of(caught.value)]  # type: ignore[arg-type]
+    return [refusal(body, media_type), Problem.of(caught.value)]  # type: ignore[arg-type]
 
 
 def test_blanks_behind_integers_are_no_part_of_them() -> None:

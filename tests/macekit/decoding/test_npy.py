@@ -11,7 +11,7 @@ import pytest
 from macekit.call import NPY, Body
 from macekit.problems import Problem
 from tests.cases import each_case
-from tests.macekit.decoding.support import REFUSALS, call, counted, npy_bytes, read, refused
+from tests.macekit.decoding.support import REFUSALS, call, counted, npy_bytes, read, refusal
 
 VALUES = np.round(np.random.default_rng(2).normal(size=40), 2)
 MEMBER = np.arange(40) % 3 == 0
@@ -110,7 +110,7 @@ def test_every_version_of_the_format_is_read(version: tuple[int, int]) -> None:
     ],
 )
 def test_a_header_that_lies_is_found_out(body: bytes, slug: str, match: str) -> None:
-    problem = refused(body, NPY, members="1")
+    problem = refusal(body, NPY, members="1")
 
     assert problem.kind.slug == slug
     assert match in problem.detail

@@ -20,7 +20,7 @@ from macekit.decoding.preview import columns
 from macekit.operations import perform
 from macekit.problems import Problem
 from tests.cases import each_case
-from tests.macekit.decoding.support import REFUSALS, call, npy_bytes, npz_bytes, packed, read, refused
+from tests.macekit.decoding.support import REFUSALS, call, npy_bytes, npz_bytes, packed, read, refusal
 
 RNG = np.random.default_rng(3)
 A, B = np.round(RNG.normal(1, 1, 30), 3), np.round(RNG.normal(0, 1, 20), 3)
@@ -176,7 +176,7 @@ BAD: dict[str, tuple[bytes, str, str]] = {
 def test_what_is_wrong_is_said(name: str) -> None:
     body, slug, match = BAD[name]
 
-    problem = refused(body, NPZ)
+    problem = refusal(body, NPZ)
 
     assert problem.kind.slug == slug
     assert re.search(match, str(problem))
@@ -186,7 +186,7 @@ def test_two_arrays_of_one_name_are_refused() -> None:
     with pytest.warns(UserWarning, match="Duplicate"):
         body = zipped(*SOUND, ("members.npy", npy_bytes(B)))
 
-    assert "two arrays have the same name" in refused(body, NPZ).detail
+    assert "two arrays have the same name" in refusal(body, NPZ).detail
 
 
 def test_a_damaged_archive_is_refused() -> None:
@@ -212,7 +212,7 @@ def test_a_bomb_is_refused_before_it_is_expanded() -> None:
 
     tracemalloc.start()
     for body, slug in ((honest, "too-large"), (many, "too-large"), (lying, "malformed-body")):
-        assert refused(body, NPZ, limit=limit).kind.slug == slug
+        assert refusal(body, NPZ, limit=limit).kind.slug == slug
     assert len(read(unread, NPZ, limit=limit).samples[""].members) == 30  # type: ignore[arg-type]
     assert tracemalloc.get_traced_memory()[1] < 3 * limit
     tracemalloc.stop()

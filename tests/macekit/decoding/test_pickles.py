@@ -18,7 +18,7 @@ from macekit.decoding.preview import columns
 from macekit.formats import holds_pickle, is_pickle
 from macekit.problems import Problem
 from tests.cases import each_case
-from tests.macekit.decoding.support import call, npy_bytes, packed, refused
+from tests.macekit.decoding.support import call, npy_bytes, packed, refusal
 
 SCORES = [0.5, -1.25, 3.0, 0.1]
 VALUES: dict[str, Any] = {
@@ -72,7 +72,7 @@ def test_a_pickle_is_refused_by_its_name_whatever_it_is_said_to_be(
     bodies = [pickle.dumps(Trap(), protocol) for protocol in range(6)]
     bodies += [zlib.compress(bodies[4]), torch_file(), torch_file(first=False)]
     for body in bodies:
-        problem = refused(packed(body, encoding), media_type, encoding)
+        problem = refusal(packed(body, encoding), media_type, encoding)
 
         assert (problem.kind.slug, problem.kind.status) == ("pickle", 415)
         for words in ("mace never opens one", "numpy.savez('scores.npz'", "to_parquet", "to_csv"):
@@ -89,7 +89,7 @@ def test_a_pickle_is_refused_by_its_name_whatever_it_is_said_to_be(
 def test_an_array_of_objects_is_a_pickle() -> None:
     body = npy_bytes(np.array([Trap()], dtype=object))
 
-    assert refused(body, NPY).kind.slug == "pickle"
+    assert refusal(body, NPY).kind.slug == "pickle"
 
 
 @each_case(

@@ -15,7 +15,7 @@ from macekit.decoding import ARROW_FILE
 from macekit.decoding.body import options
 from macekit.problems import Problem
 from tests.cases import each_case
-from tests.macekit.decoding.support import FORMATS, REFUSALS, call, counted, read, refused, table_bytes
+from tests.macekit.decoding.support import FORMATS, REFUSALS, call, counted, read, refusal, table_bytes
 
 RNG = np.random.default_rng(5)
 MEMBER = RNG.random(200) < 0.4
@@ -113,7 +113,7 @@ def test_columns_to_compare_are_queries_of_their_own(media_type: str) -> None:
 @each_case("media_type", FORMATS)
 @each_case("bad", [np.where(np.arange(200) == 17, 2, MEMBER), np.where(np.arange(200) == 17, "s3cret", "in")])
 def test_a_membership_that_is_none_names_its_row(media_type: str, bad: Any) -> None:
-    problem = refused(table_bytes({"score": SCORE, "member": bad}, media_type), media_type)
+    problem = refusal(table_bytes({"score": SCORE, "member": bad}, media_type), media_type)
 
     assert (problem.kind.slug, problem.index) == ("bad-records", 17)
     assert "row 17" in problem.detail
@@ -168,7 +168,7 @@ QUESTIONS: list[tuple[dict[str, Any], dict[str, str], str, str | None, str]] = [
 def test_a_column_that_cannot_be_told_is_asked_for_without_repeating_names(
     media_type: str, given: dict[str, Any], query: dict[str, str], slug: str, field: str | None, match: str
 ) -> None:
-    problem = refused(table_bytes(given, media_type), media_type, **query)
+    problem = refusal(table_bytes(given, media_type), media_type, **query)
 
     assert (problem.kind.slug, problem.field) == (slug, field)
     assert re.search(match, problem.detail)
@@ -235,7 +235,7 @@ def test_options_that_say_two_things_are_refused(query: tuple[tuple[str, str], .
 
 
 def test_a_media_type_that_is_not_known_is_told_those_that_are() -> None:
-    problem = refused(b"", "image/png")
+    problem = refusal(b"", "image/png")
 
     assert problem.kind.slug == "unsupported-media-type"
     assert ARROW_FILE in problem.detail
@@ -339,7 +339,7 @@ def test_what_was_meant_as_a_number_and_is_none_names_its_row(
     ],
 )
 def test_csv_that_cannot_be_read_is_a_problem_that_says_why(body: bytes, slug: str, match: str) -> None:
-    problem = refused(body, CSV)
+    problem = refusal(body, CSV)
 
     assert problem.kind.slug == slug
     assert match in problem.detail
@@ -365,7 +365,7 @@ def test_a_group_or_unit_that_is_missing_names_its_row() -> None:
 
 
 def test_refusals_stay_small() -> None:
-    problem = refused(table_bytes({f"{'n' * 500}{i}": SCORE for i in range(100)}, NPY), NPY)
+    problem = refusal(table_bytes({f"{'n' * 500}{i}": SCORE for i in range(100)}, NPY), NPY)
 
     assert len(problem.detail) < 1200
 

@@ -21,7 +21,7 @@ Made = tuple[str, bytes, str, dict[str, str]]
 """A file's name and content, the operation and the query it is asked with."""
 
 
-def made(name: str, body: bytes, operation: str = "advantage", **query: str) -> Made:
+def question(name: str, body: bytes, operation: str = "advantage", **query: str) -> Made:
     return name, body, operation, query
 
 
@@ -62,37 +62,37 @@ def sound_bodies() -> Iterator[Made]:
             "nothing": pa.nulls(N),
         }
     )
-    yield made("table.csv", table_bytes(sample, CSV), **ASK, group="g")
-    yield made("table-of-names.csv", table_bytes(sample, CSV), score="g")
+    yield question("table.csv", table_bytes(sample, CSV), **ASK, group="g")
+    yield question("table-of-names.csv", table_bytes(sample, CSV), score="g")
     lines = [f"{x};{'yes' if m else 'no'}" for x, m in zip(score, member, strict=True)]
-    yield made("semicolons.csv", ("\ufeffscore;member\r\n" + "\r\n".join(lines)).encode())
+    yield question("semicolons.csv", ("\ufeffscore;member\r\n" + "\r\n".join(lines)).encode())
     sides = "\n".join(["members\tnonmembers", *(f"{x}\t{x + 1}" for x in score[:20]), "0.5\t"])
-    yield made("sides.csv", sides.encode(), members_column="members", nonmembers_column="nonmembers")
+    yield question("sides.csv", sides.encode(), members_column="members", nonmembers_column="nonmembers")
     records = arrow_bytes(pa.table({**sample, "id": np.arange(N) + 2**53}), NDJSON)
-    yield made("table.jsonl", records, **ASK, group="g")
-    yield made("names.jsonl", records.replace(b"\n", b"\r\n\n"), score="g")
-    yield made("integers.jsonl", b"\xef\xbb\xbf" + records[:-1], score="id")
+    yield question("table.jsonl", records, **ASK, group="g")
+    yield question("names.jsonl", records.replace(b"\n", b"\r\n\n"), score="g")
+    yield question("integers.jsonl", b"\xef\xbb\xbf" + records[:-1], score="id")
     wide = [{"a": x, "b": x + 1} for x in score[:20].tolist()] + [{"b": None, "a": 0.5, "note": ["a: {", {}]}]
     body = "\n".join(map(json.dumps, wide)).encode()
-    yield made("sides.jsonl", body, members_column="a", nonmembers_column="b")
-    yield made("plain.npy", npy_bytes(score), members="15")
-    yield made("matrix.npy", npy_bytes(np.column_stack([score, score, member])), score="0,1")
-    yield made("columns.npy", npy_bytes(np.asfortranarray(np.column_stack([score, member]))))
+    yield question("sides.jsonl", body, members_column="a", nonmembers_column="b")
+    yield question("plain.npy", npy_bytes(score), members="15")
+    yield question("matrix.npy", npy_bytes(np.column_stack([score, score, member])), score="0,1")
+    yield question("columns.npy", npy_bytes(np.asfortranarray(np.column_stack([score, member]))))
     structured = np.empty(N, dtype=[("score", ">f8"), ("member", "?"), ("g", "<U12")])
     structured["score"], structured["member"], structured["g"] = score, member, group
-    yield made("structured.npy", npy_bytes(structured), **ASK, group="g")
+    yield question("structured.npy", npy_bytes(structured), **ASK, group="g")
     sides_of_two = {"members": np.column_stack([score, score])[member], "nonmembers": np.ones((9, 2))}
-    yield made("table.npz", npz_bytes({**sample, "note": np.zeros(3)}), **ASK, group="g")
-    yield made("names.npz", npz_bytes(sample, compress=True), score="g")
-    yield made("sides.npz", npz_bytes({"members": score[member], "nonmembers": score[~member]}))
-    yield made("vectors.npz", npz_bytes(sides_of_two, compress=True))
+    yield question("table.npz", npz_bytes({**sample, "note": np.zeros(3)}), **ASK, group="g")
+    yield question("names.npz", npz_bytes(sample, compress=True), score="g")
+    yield question("sides.npz", npz_bytes({"members": score[member], "nonmembers": score[~member]}))
+    yield question("vectors.npz", npz_bytes(sides_of_two, compress=True))
     for media_type in (ARROW, ARROW_FILE, PARQUET):
         suffix = SUFFIXES[media_type]
-        yield made(f"table{suffix}", arrow_bytes(numbers, media_type, batch=12), **ASK, group="g")
+        yield question(f"table{suffix}", arrow_bytes(numbers, media_type, batch=12), **ASK, group="g")
         for column in ("g", "half", "id", "money"):
             few = arrow_bytes(numbers.select([column, "member"]), media_type, batch=20)
-            yield made(f"{column}{suffix}", few, score=column)
-    yield made(
+            yield question(f"{column}{suffix}", few, score=column)
+    yield question(
         "pages.parquet",
         parquet_bytes(
             numbers.select(["score", "member", "list"]),
@@ -105,13 +105,13 @@ def sound_bodies() -> Iterator[Made]:
     )
     sides_of = {"members": score[member].tolist(), "nonmembers": score[~member].tolist()}
     names_of = {"members": group[member].tolist(), "nonmembers": group[~member].tolist()}
-    yield made("numbers.json", text(sides_of))
+    yield question("numbers.json", text(sides_of))
     options = {**sides_of, "prior": 0.3, "threshold": 0.2, "targets": [0.1, 1]}
-    yield made("options.json", text(options), "individual-risk")
-    yield made("names.json", text({**names_of, "confidence": 0.9}))
-    yield made("groups.json", text({**sides_of, "groups": names_of}))
+    yield question("options.json", text(options), "individual-risk")
+    yield question("names.json", text({**names_of, "confidence": 0.9}))
+    yield question("groups.json", text({**sides_of, "groups": names_of}))
     counts = {"cells": {"kind": "categories", "labels": ["a", "b"]}, "members": [8, 5], "nonmembers": [3, 10]}
-    yield made("counts.json", text({"counts": counts}))
+    yield question("counts.json", text({"counts": counts}))
     labels = Scores.of(["a"] * 9 + ["b"] * 5, ["b"] * 9 + ["a"] * 5)
     numbers_of = Counts.of([8, 5, 1], [1, 5, 8], edges=[0.1, 0.7])
     for name, batch, records_of in (
@@ -119,8 +119,8 @@ def sound_bodies() -> Iterator[Made]:
         ("state-counts.json", numbers_of, {"counts": numbers_of.to_dict()}),
     ):
         state = sequential_run(max_advantage=0.3, planned=50).after(batch).to_dict()
-        yield made(name, text({"anytime": True, "state": state, **records_of}), "gate")
-    yield made("queries.json", text({"queries": {"one": sides_of, "two": sides_of}}), "compare")
+        yield question(name, text({"anytime": True, "state": state, **records_of}), "gate")
+    yield question("queries.json", text({"queries": {"one": sides_of, "two": sides_of}}), "compare")
     yield from theory(rng)
 
 
@@ -131,22 +131,22 @@ def theory(rng: np.random.Generator) -> Iterator[Made]:
     lists = pa.table({"points": points.tolist()})
     for media_type, suffix in SUFFIXES.items():
         body = arrow_bytes(table, media_type)
-        yield made(f"theory-points{suffix}", body, GAUSSIAN, column="x,y", **POINTS)
-        yield made(f"theory-values{suffix}", body, "theory/mis", column="city", sizes="10,20")
+        yield question(f"theory-points{suffix}", body, GAUSSIAN, column="x,y", **POINTS)
+        yield question(f"theory-values{suffix}", body, "theory/mis", column="city", sizes="10,20")
         if media_type != CSV:
-            yield made(f"theory-lists{suffix}", arrow_bytes(lists, media_type), GAUSSIAN, **POINTS)
-    yield made("theory-points.npz", npz_bytes({"points": points}), GAUSSIAN, **POINTS)
+            yield question(f"theory-lists{suffix}", arrow_bytes(lists, media_type), GAUSSIAN, **POINTS)
+    yield question("theory-points.npz", npz_bytes({"points": points}), GAUSSIAN, **POINTS)
     losses = {"train_losses": points[:, 0], "heldout_losses": points[:9, 1]}
-    yield made("theory-losses.npz", npz_bytes(losses), "theory/mis-overfitting")
-    yield made("theory-lists.jsonl", arrow_bytes(lists, NDJSON), GAUSSIAN, **POINTS)
-    yield made("theory-points.npy", npy_bytes(points), GAUSSIAN, **POINTS)
+    yield question("theory-losses.npz", npz_bytes(losses), "theory/mis-overfitting")
+    yield question("theory-lists.jsonl", arrow_bytes(lists, NDJSON), GAUSSIAN, **POINTS)
+    yield question("theory-points.npy", npy_bytes(points), GAUSSIAN, **POINTS)
     body = npy_bytes(points[:, 0])
-    yield made("theory-losses.npy", body, "theory/pmp-exponential", epsilon="1", sensitivity="1")
+    yield question("theory-losses.npy", body, "theory/pmp-exponential", epsilon="1", sensitivity="1")
     body = b"loss,is_train\n" + b"0.1,1\n0.2,1\n0.4,0\n0.9,0\n" * 5
-    yield made("theory-losses.csv", body, "theory/mis-overfitting", score="loss")
+    yield question("theory-losses.csv", body, "theory/mis-overfitting", score="loss")
     body = text({"points": points.tolist(), "clip": 1.0, "sigma": 0.5, "delta": 1e-3})
-    yield made("theory-points.json", body, GAUSSIAN)
-    yield made("theory-dp.json", text({"epsilon": 1.0, "delta": 1e-6}), "theory/dp")
+    yield question("theory-points.json", body, GAUSSIAN)
+    yield question("theory-dp.json", text({"epsilon": 1.0, "delta": 1e-6}), "theory/dp")
 
 
 def faulty_bodies() -> Iterator[Made]:
@@ -154,37 +154,37 @@ def faulty_bodies() -> Iterator[Made]:
     head, rows = "score,member\n", "".join(f"{k % 7},{k % 2}\n" for k in range(40))
     blanks = "".join(f"{k % 7} ,1\n{k % 5},0\n" for k in range(20))
     noted = rows.replace("\n", ",n\n")
-    yield made("broke-d1-blanks.csv", f"{head}{blanks}".encode(), **ASK)
-    yield made("broke-d1-token.csv", f"{head}{rows}#N/A,1\n".encode(), **ASK)
-    yield made("broke-d4-quote.csv", f'score,member,note\n{noted}1,1,"x\n{rows}'.encode(), **ASK)
-    yield made("broke-d9-second-header.csv", f"{head}{rows}{head}{rows}".encode(), **ASK)
+    yield question("broke-d1-blanks.csv", f"{head}{blanks}".encode(), **ASK)
+    yield question("broke-d1-token.csv", f"{head}{rows}#N/A,1\n".encode(), **ASK)
+    yield question("broke-d4-quote.csv", f'score,member,note\n{noted}1,1,"x\n{rows}'.encode(), **ASK)
+    yield question("broke-d9-second-header.csv", f"{head}{rows}{head}{rows}".encode(), **ASK)
     nines = [k % 9 for k in range(20)]
     across = {"members": [*(2**63 + k for k in nines), 3], "nonmembers": [2**63 - 1 - k for k in nines]}
-    yield made("broke-d2-across-2-63.json", text(across))
+    yield question("broke-d2-across-2-63.json", text(across))
     unsigned = {"members": [2**64 - 1 - k for k in nines], "nonmembers": [2**63 + k for k in nines]}
-    yield made("broke-d8-uint64.json", text(unsigned))
-    yield made("broke-d10-nul.json", text({"members": ["a"] * 20, "nonmembers": ["a\0"] * 20}))
+    yield question("broke-d8-uint64.json", text(unsigned))
+    yield question("broke-d10-nul.json", text({"members": ["a"] * 20, "nonmembers": ["a\0"] * 20}))
     half = pa.array(np.tile([1.5, -0.0, 2.5], 10).astype(np.float16)).dictionary_encode()
     coded = pa.table({"score": half, "member": [True, False] * 15})
-    yield made("broke-d6-half-floats.arrows", arrow_bytes(coded, ARROW, batch=7), **ASK)
+    yield question("broke-d6-half-floats.arrows", arrow_bytes(coded, ARROW, batch=7), **ASK)
     for name, shape in (
         ("broke-e1-width", (0, 10**20)),
         ("broke-e1-both", (2**32, 2**32)),
         ("broke-e2-length", (10**20, 0)),
     ):
         body = header(f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}")
-        yield made(f"{name}.npy", body, "counts")
-        yield made(f"{name}-of-theory.npy", body, GAUSSIAN, column="0", **POINTS)
+        yield question(f"{name}.npy", body, "counts")
+        yield question(f"{name}-of-theory.npy", body, GAUSSIAN, column="0", **POINTS)
     for media_type in (ARROW, ARROW_FILE, PARQUET):
         name = f"broke-e3-no-columns{SUFFIXES[media_type]}"
-        yield made(name, arrow_bytes(pa.table({}), media_type), GAUSSIAN, **POINTS)
+        yield question(name, arrow_bytes(pa.table({}), media_type), GAUSSIAN, **POINTS)
     name = "broke-e4-size-statistics.parquet"
-    yield made(name, contradicting_footer(), GAUSSIAN, column="points", **POINTS)
+    yield question(name, contradicting_footer(), GAUSSIAN, column="points", **POINTS)
     two = {"cells": {"kind": "categories", "labels": ["a", "b"]}, "members": [9, 9], "nonmembers": [9, 9]}
-    yield made("broke-e5-no-targets.json", text({"counts": two, "targets": [[]]}), "individual-risk")
-    yield made("broke-e5-rdp.json", text({"rdp": [[2.0, 1e-300]], "delta": 1e-6}), "theory/dp")
-    yield made("broke-dictionary-length.arrows", long_dictionary(), score="g")
-    yield made("broke-members-of-gzip.csv", gzip.compress(b"", mtime=0) * 50)
+    yield question("broke-e5-no-targets.json", text({"counts": two, "targets": [[]]}), "individual-risk")
+    yield question("broke-e5-rdp.json", text({"rdp": [[2.0, 1e-300]], "delta": 1e-6}), "theory/dp")
+    yield question("broke-dictionary-length.arrows", long_dictionary(), score="g")
+    yield question("broke-members-of-gzip.csv", gzip.compress(b"", mtime=0) * 50)
 
 
 def contradicting_footer() -> bytes:
