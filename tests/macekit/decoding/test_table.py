@@ -199,7 +199,7 @@ def test_text_and_numbers_do_not_make_a_vector() -> None:
 def test_long_texts_in_many_rows_do_not_eat_the_memory() -> None:
     for text, limit, match in (
         ("b" * 900, 2**20, "too much memory"),
-        ("s3cret" * 1000, 2**30, "row 7 has more than 1000 characters"),
+        ("s3cret" * 200, 2**30, "row 7 has more than 1000 characters"),
     ):
         texts = ["a"] * 7 + [text] + ["a"] * 49_992
         with pytest.raises(Problem, match=match):
