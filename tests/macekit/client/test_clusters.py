@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import polars as pl
-import pyarrow as pa
 import pytest
 
 import macekit
 from estimators.clusters.notice import DEPENDENT
 from macekit.catalogue import OPERATIONS
 from tests.cases import each_case
+from tests.macekit.client.worlds import TABLES, by_side
 
 
 def table() -> dict[str, Any]:
@@ -34,56 +34,43 @@ def table() -> dict[str, Any]:
     }
 
 
-FRAMES: dict[str, Any] = {
-    "dict": dict,
-    "pandas": pd.DataFrame,
-    "polars": pl.DataFrame,
-    "arrow": pa.table,
-}
+COLUMNS = table()
+SCORES = by_side(COLUMNS, "score")
+PEOPLE = by_side(COLUMNS, "person")
 
 
-@pytest.mark.parametrize("cluster", ["name", ["person", "run"]])
+@each_case("cluster", ["name", ["person", "run"]])
 def test_columns_of_a_table_are_labels_beside_scores_here_and_there(
     cluster: str | list[str], mace: macekit.Mace
 ) -> None:
-    columns = table()
-    inside = columns["member"]
-    here = macekit.estimate(columns, score="score", cluster=cluster)
-    for name, frame in FRAMES.items():
-        for client in (macekit, mace) if name == "arrow" else (macekit,):  # a frame is read before it is sent
-            assert client.estimate(frame(columns), score="score", cluster=cluster).answer == here.answer, name
-
     names = [cluster] if isinstance(cluster, str) else cluster
-    labels = {
-        name: {"members": columns[name][inside], "nonmembers": columns[name][~inside]} for name in names
-    }
+    labels = {name: by_side(COLUMNS, name) for name in names}
+
+    here = macekit.estimate(COLUMNS, score="score", cluster=cluster)
+
+    for name, frame in TABLES.items():
+        for client in (macekit, mace) if name == "arrow" else (macekit,):  # a frame is read before it is sent
+            assert client.estimate(frame(COLUMNS), score="score", cluster=cluster).answer == here.answer, name
     for client in (macekit, mace):
-        beside = client.estimate(columns["score"][inside], columns["score"][~inside], cluster=labels)
-        assert beside.advantage == here.advantage
+        assert client.estimate(**SCORES, cluster=labels).advantage == here.advantage
     assert here.advantage.clusters.columns == names
 
 
 def test_labels_in_one_list_come_members_first(mace: macekit.Mace) -> None:
-    columns = table()
-    inside = columns["member"]
-    sides = columns["score"][inside], columns["score"][~inside]
-    labels = np.r_[columns["person"][inside], columns["person"][~inside]]
-    expected = macekit.estimate(columns, score="score", cluster="person").advantage
+    labels = np.concatenate([*PEOPLE.values()])
+    expected = macekit.estimate(COLUMNS, score="score", cluster="person").advantage
     for cluster in (labels, labels.tolist(), pd.Series(labels, index=labels), pl.Series(labels)):
-        for client in (macekit, mace):
-            found = client.estimate(*sides, cluster=cluster).advantage
+        for client in (macekit, mace) if cluster is labels else (macekit,):
+            found = client.estimate(**SCORES, cluster=cluster).advantage
             assert (found.clusters.numbers, found.lower) == ([80], expected.lower)
 
 
 def test_a_comparison_takes_labels_beside_its_queries(mace: macekit.Mace, tmp_path: Path) -> None:
-    columns = table()
-    inside = columns["member"]
-    queries = {name: (columns[name][inside], columns[name][~inside]) for name in ("score", "other")}
-    labels = {"members": columns["person"][inside], "nonmembers": columns["person"][~inside]}
-    pd.DataFrame(columns).to_parquet(tmp_path / "scores.parquet")
+    queries = {name: by_side(COLUMNS, name) for name in ("score", "other")}
+    pd.DataFrame(COLUMNS).to_parquet(tmp_path / "scores.parquet")
     for client in (macekit, mace):
-        beside = client.compare(queries, cluster=labels)
-        of_table = client.compare(columns, score=["score", "other"], cluster="person")
+        beside = client.compare(queries, cluster=PEOPLE)
+        of_table = client.compare(COLUMNS, score=["score", "other"], cluster="person")
         of_file = client.compare(tmp_path / "scores.parquet", score=["score", "other"], cluster="person")
         assert beside.ranking[0].advantage.lower == of_table.ranking[0].advantage.lower
         assert of_file.differences == of_table.differences == beside.differences
@@ -93,12 +80,11 @@ def test_a_comparison_takes_labels_beside_its_queries(mace: macekit.Mace, tmp_pa
 def test_a_spare_column_warns_first_here_on_a_server_and_from_a_file(
     name: str, mace: macekit.Mace, tmp_path: Path
 ) -> None:
-    columns = table()
     path = tmp_path / "scores.parquet"
-    pd.DataFrame(columns).to_parquet(path)
+    pd.DataFrame(COLUMNS).to_parquet(path)
     score = ["score", "other"] if name == "compare" else "score"
     answers = [
-        getattr(client, name)(data, score=score) for client in (macekit, mace) for data in (columns, path)
+        getattr(client, name)(data, score=score) for client in (macekit, mace) for data in (COLUMNS, path)
     ]
     places = [each.answer["metrics"][0] if name == "metrics" else each.answer for each in answers]
     for place in places:
@@ -110,8 +96,8 @@ def test_a_spare_column_warns_first_here_on_a_server_and_from_a_file(
         assert answers[0].answer["result"]["warnings"][0]["code"] == DEPENDENT
 
 
-@pytest.mark.parametrize(
-    ("given", "slug"),
+@each_case(
+    "given, slug",
     [
         ({"cluster": "person"}, "bad-option"),
         ({"cluster": ["a"] * 40}, "too-few-records"),
@@ -142,14 +128,11 @@ NEEDED: dict[str, dict[str, Any]] = {
 
 @each_case("name", [each.python for each in OPERATIONS if each.by_clusters and not each.several])
 def test_every_question_takes_a_column_or_labels_here_and_on_a_server(name: str, mace: macekit.Mace) -> None:
-    columns = table()
-    inside = columns["member"]
-    sides = columns["score"][inside], columns["score"][~inside]
-    labels = {"person": {"members": columns["person"][inside], "nonmembers": columns["person"][~inside]}}
     answers = []
     for client in (macekit, mace):
         ask = partial(attrgetter(name)(client), **NEEDED.get(name, {}))
-        for found in (ask(columns, score="score", cluster="person"), ask(*sides, cluster=labels)):
+        of_table = ask(COLUMNS, score="score", cluster="person")
+        for found in (of_table, ask(*SCORES.values(), cluster={"person": PEOPLE})):
             answer = found.answer
             for each in (answer, answer.get("result", {})):
                 each.pop("provenance", None)
@@ -160,12 +143,9 @@ def test_every_question_takes_a_column_or_labels_here_and_on_a_server(name: str,
 
 
 def test_a_series_takes_the_labels_of_all_of_its_steps(mace: macekit.Mace) -> None:
-    columns = table()
-    inside = columns["member"]
-    steps = {name: (columns[name][inside], columns[name][~inside]) for name in ("score", "other")}
-    labels = {"members": columns["person"][inside], "nonmembers": columns["person"][~inside]}
+    steps = {name: by_side(COLUMNS, name) for name in ("score", "other")}
     for client in (macekit, mace):
-        answer = client.advantage_series(steps, max_advantage=0.5, cluster=labels)
+        answer = client.advantage_series(steps, max_advantage=0.5, cluster=PEOPLE)
         assert [step.clusters.numbers for step in answer.steps] == [[80], [80]]
         plain = client.advantage_series(steps, max_advantage=0.5)
         assert answer.steps[0].lower < plain.steps[0].lower
@@ -179,6 +159,5 @@ def test_counts_refuse_it(mace: macekit.Mace) -> None:
 
 
 def test_a_table_of_its_own_takes_no_labels_beside() -> None:
-    columns = table()
     with pytest.raises(macekit.MaceProblem, match="need text"):
-        macekit.estimate(columns, score="score", cluster=columns["person"])
+        macekit.estimate(COLUMNS, score="score", cluster=COLUMNS["person"])

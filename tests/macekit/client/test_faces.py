@@ -21,6 +21,7 @@ from macekit.client.result import Result
 from macekit.reports.palette import WORDS
 from macekit.reports.saved import recognise, validate_answer
 from macekit.testing import Inconclusive, LimitExceeded
+from tests.cases import each_case
 
 MAKE_NO_ANSWER = {"counts_by", "merged", "partial", "risk_table", "sql", "write_risks"}
 """Functions for engines that only run a function: they give counts, tables and SQL."""
@@ -72,13 +73,15 @@ def test_no_public_function_that_answers_is_left_out() -> None:
     assert functions | theory == set(ANSWERS)
 
 
-@pytest.mark.parametrize("name", ANSWERS)
+@each_case("name", ANSWERS)
 def test_what_can_be_done_with_one_answer_can_be_done_with_any(name: str) -> None:
     answer = answered(name)
 
     assert isinstance(answer, Result)
     assert answer.sentence
     assert answer.sentence in repr(answer)
+    assert answer.sentence in str(answer)
+    assert len(str(answer).splitlines()) < 40 or name.startswith("theory.")
     plain = answer.to_dict()
     assert json.loads(answer.to_json()) == json.loads(json.dumps(plain))
     plain.clear()
@@ -98,7 +101,7 @@ def test_what_can_be_done_with_one_answer_can_be_done_with_any(name: str) -> Non
             answer.plot()
 
 
-@pytest.mark.parametrize("name", ANSWERS)
+@each_case("name", ANSWERS)
 def test_a_required_pass_is_the_answer_itself_and_anything_else_an_error_of_its_own(name: str) -> None:
     answer = answered(name)
 
@@ -111,7 +114,7 @@ def test_a_required_pass_is_the_answer_itself_and_anything_else_an_error_of_its_
         assert answer.decision not in expected or answer.sentence in str(raised.value)
 
 
-@pytest.mark.parametrize("name", ANSWERS)
+@each_case("name", ANSWERS)
 def test_people_read_one_word_for_a_decision_in_text_and_notebook(name: str) -> None:
     answer = answered(name)
 

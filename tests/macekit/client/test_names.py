@@ -13,24 +13,21 @@ import pytest
 import estimators
 import macekit
 from estimators.procedure import plan_models, procedure_advantage
-from macekit.call import CSV, Body, Call
+from macekit.call import CSV
 from macekit.catalogue import OPERATIONS
 from macekit.mlflow import log
-from macekit.operations import perform
 from macekit.reports.saved import validate_answer
 from macekit.schemas.questions import QUESTIONS
 from macekit.testing import assert_advantage_below, assert_gate
 from tests.app.cli.files import put_examples, refused, typed
 from tests.cases import each_case
 from tests.contract.document import unfolded
+from tests.macekit.asking import ask
 
 RNG = np.random.default_rng(0)
 MEMBERS, NONMEMBERS = RNG.normal(0.8, 1.0, 80), RNG.normal(size=80)
 SIDES = {"members": MEMBERS.tolist(), "nonmembers": NONMEMBERS.tolist()}
 MODEL = np.tile(np.arange(4), 40)
-
-RENAMED = ["advantage", "report", "procedure", "plan"]
-"""Questions whose limit of the advantage was called ``threshold``."""
 
 ASKED: dict[str, tuple[str, dict[str, Any]]] = {
     "advantage": ("estimate", SIDES),
@@ -38,15 +35,10 @@ ASKED: dict[str, tuple[str, dict[str, Any]]] = {
     "procedure": ("procedure", {**SIDES, "model": MODEL.tolist()}),
     "plan": ("plan", {"expected": 0.5}),
 }
+"""Operations whose limit of the advantage was called ``threshold``: what Python calls them, and a question."""
 
 
-def posted(operation: str, **question: Any) -> dict[str, Any]:
-    reply = perform(Call(operation), Body.of(json.dumps(question).encode()))
-    answer: dict[str, Any] = json.loads(bytes(reply.body))
-    return answer
-
-
-@each_case("operation", RENAMED)
+@each_case("operation", ASKED)
 def test_python_takes_the_former_name_and_warns_where_it_was_typed(operation: str) -> None:
     name, question = ASKED[operation]
     function = getattr(macekit, name)
@@ -70,12 +62,12 @@ def test_python_warns_once_of_one_place() -> None:
     assert len(said) == 1
 
 
-@each_case("operation", RENAMED)
+@each_case("operation", ASKED)
 def test_a_request_takes_the_former_name_and_the_answer_warns(operation: str) -> None:
     _, question = ASKED[operation]
-    current = posted(operation, **question, max_advantage=0.1)
+    current = ask(operation, {**question, "max_advantage": 0.1})
 
-    former = posted(operation, **question, threshold=0.1)
+    former = ask(operation, {**question, "threshold": 0.1})
 
     first, *rest = former["warnings"]
     assert first["code"] == "former_name"
@@ -85,19 +77,18 @@ def test_a_request_takes_the_former_name_and_the_answer_warns(operation: str) ->
         assert former["provenance"]["options"] == current["provenance"]["options"]
         assert former["provenance"]["options"]["max_advantage"] == 0.1
         assert former.get("result", former)["verdict"] == current.get("result", current)["verdict"]
-    refused = posted(operation, **question, threshold=0.1, max_advantage=0.1)
+    refused = ask(operation, {**question, "threshold": 0.1, "max_advantage": 0.1})
     assert (refused["field"], refused["status"]) == ("threshold", 422)
     assert "former name of max_advantage, which is given, too" in refused["detail"]
-    assert posted(operation, **question, threshold=None, max_advantage=0.1) == current
+    assert ask(operation, {**question, "threshold": None, "max_advantage": 0.1}) == current
 
 
 def test_a_query_string_takes_the_former_name() -> None:
     rows = [*(f"{each},1" for each in MEMBERS), *(f"{each},0" for each in NONMEMBERS)]
     body = "\n".join(["score,member", *rows]).encode()
 
-    reply = perform(Call("advantage", CSV, query=(("threshold", "0.1"),)), Body.of(body))
+    answer = ask("advantage", body, CSV, threshold="0.1")
 
-    answer = json.loads(bytes(reply.body))
     assert answer["verdict"]["threshold"] == 0.1
     assert "former_name" in [each["code"] for each in answer["warnings"]]
 
@@ -143,7 +134,7 @@ def test_the_service_describes_the_former_name_as_deprecated_and_only_that() -> 
         }
         return [name for name, each in shared.items() if each.get("deprecated")]
 
-    for operation in RENAMED:
+    for operation in ASKED:
         assert stale(QUESTIONS[operation].__name__) == ["threshold"]
         listed = paths[f"/v1/{operation}"]["post"].get("parameters", [])
         in_address = [each["name"] for each in listed if each.get("deprecated")]
@@ -153,7 +144,7 @@ def test_the_service_describes_the_former_name_as_deprecated_and_only_that() -> 
 
 
 def test_an_answer_that_was_kept_by_an_earlier_version_is_read() -> None:
-    answer = posted("advantage", **SIDES, max_advantage=0.1)
+    answer = ask("advantage", {**SIDES, "max_advantage": 0.1})
     options = answer["provenance"]["options"]
     options["threshold"] = options.pop("max_advantage")
 
@@ -167,10 +158,7 @@ def test_an_answer_that_was_kept_by_an_earlier_version_is_read() -> None:
         (estimators.verdict, {"result": estimators.advantage(estimators.Scores.of(MEMBERS, NONMEMBERS))}),
         (estimators.plan_verdict, {"expected": 0.5}),
         (plan_models, {"expected": 0.5, "spread": 0.1, "records": 60}),
-        (
-            procedure_advantage(estimators.Scores.of(MEMBERS, NONMEMBERS), MODEL).verdict,
-            {},
-        ),
+        (procedure_advantage(estimators.Scores.of(MEMBERS, NONMEMBERS), MODEL).verdict, {}),
     ],
 )
 def test_the_library_takes_the_former_name_with_a_warning(function: Any, arguments: dict[str, Any]) -> None:
@@ -194,21 +182,13 @@ LIMITED = {
 
 
 @each_case("name", LIMITED)
-def test_a_mistyped_limit_is_a_type_error_that_names_it(name: str) -> None:
-    given = [{}] * LIMITED[name]
+def test_a_mistyped_limit_and_a_former_name_that_it_never_had_are_type_errors_that_name_it(name: str) -> None:
+    had = name in {name for name, _ in ASKED.values()}
 
-    with pytest.raises(
-        TypeError, match=rf"{name}\(\) got an unexpected keyword argument 'max_advantge'; did you mean"
-    ):
-        getattr(macekit, name)(*given, max_advantge=0.1)
-
-
-@each_case("name", sorted({*LIMITED} - {"estimate", "procedure", "report", "plan"}))
-def test_what_never_had_the_former_name_says_the_current_one(name: str) -> None:
-    given = [{}] * LIMITED[name]
-
-    with pytest.raises(TypeError, match=r"'threshold'; did you mean 'max_advantage'\?"):
-        getattr(macekit, name)(*given, threshold=0.1)
+    for typo in ("max_advantge", *["threshold"] * (not had)):
+        said = rf"{name}\(\) got an unexpected keyword argument '{typo}'; did you mean 'max_advantage'\?"
+        with pytest.raises(TypeError, match=said):
+            getattr(macekit, name)(*[{}] * LIMITED[name], **{typo: 0.1})
 
 
 @each_case(
@@ -254,7 +234,7 @@ def test_any_other_mistyped_keyword_names_the_nearest(
 def test_an_unknown_field_is_not_repeated_and_the_nearest_is_named(
     operation: str, typo: str, nearest: str
 ) -> None:
-    problem = posted(operation, **{typo: 0.1})
+    problem = ask(operation, {typo: 0.1})
 
     assert problem["type"] == "urn:mace:problem:unknown-field"
     assert problem["detail"] == f"the request: a field is not known; did you mean {nearest!r}?"
@@ -262,7 +242,7 @@ def test_an_unknown_field_is_not_repeated_and_the_nearest_is_named(
 
 
 def test_what_is_near_to_nothing_lists_what_is_known_by_its_current_name() -> None:
-    detail = posted("advantage", zzz=1)["detail"]
+    detail = ask("advantage", {"zzz": 1})["detail"]
 
     assert "known are " in detail
     assert "max_advantage" in detail

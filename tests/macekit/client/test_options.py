@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal, Required, Union, get_args, get_origin, get_type_hints
 
-import pytest
 from pydantic import BaseModel
 
 import macekit
@@ -20,6 +19,7 @@ from macekit.client.theory import Theory
 from macekit.schemas import questions
 from macekit.schemas.query import of_table
 from macekit.schemas.questions import QUESTIONS
+from tests.cases import each_case
 
 ROOT = Path(__file__).parents[3]
 
@@ -63,31 +63,21 @@ def test_what_was_made_of_the_schemas_is_of_these_schemas() -> None:
     )
 
 
-@pytest.mark.parametrize("operation", sorted(set(QUESTIONS) - UNASKED))
-def test_every_field_of_a_question_is_a_keyword_and_no_other(operation: str) -> None:
-    fields = set(QUESTIONS[operation].model_fields)
-    arrays = set(ARRAYS.get(operation, ()))
-    if BY_NAME[operation].tables:
-        assert set(OPTIONS[operation].__annotations__) == fields - set(BY_NAME[operation].tables)
-        return
-    of_tables = set(of_table(operation)) if {"members", "queries"} & fields or arrays else set()
-
-    assert set(OPTIONS[operation].__annotations__) == (fields - HELD - arrays) | (of_tables - arrays)
-
-
-@pytest.mark.parametrize("operation", sorted(set(QUESTIONS) - UNASKED))
-def test_every_keyword_has_the_type_of_its_field(operation: str) -> None:
+@each_case("operation", sorted(set(QUESTIONS) - UNASKED))
+def test_every_field_of_a_question_is_a_keyword_of_its_type_and_no_other(operation: str) -> None:
     fields = QUESTIONS[operation].model_fields
-    of_editor = get_type_hints(OPTIONS[operation])
+    arrays, tables = set(ARRAYS.get(operation, ())), set(BY_NAME[operation].tables)
+    of_tables = set(of_table(operation)) if {"members", "queries"} & set(fields) or arrays else set()
 
-    tables = set(BY_NAME[operation].tables)
-    held = tables or HELD | RECORDS | set(ARRAYS.get(operation, ()))
-    for name in set(fields) - held:
-        wanted = Annotated[fields[name].annotation, None]
-        assert shape(of_editor[name]) == shape(wanted), name
+    typed = get_type_hints(OPTIONS[operation])
+
+    wanted = set(fields) - tables if tables else (set(fields) - HELD - arrays) | (of_tables - arrays)
+    assert set(typed) == wanted
+    for name in set(fields) - (tables or HELD | RECORDS | arrays):
+        assert shape(typed[name]) == shape(Annotated[fields[name].annotation, None]), name
 
 
-@pytest.mark.parametrize("name", ["PresetMetric", "Coefficients", "LinearMetric", "Estimator"])
+@each_case("name", ["PresetMetric", "Coefficients", "LinearMetric", "Estimator"])
 def test_options_within_options_are_those_of_the_schemas(name: str) -> None:
     fields, typed = getattr(questions, name).model_fields, get_type_hints(getattr(keywords, name))
 
@@ -96,7 +86,7 @@ def test_options_within_options_are_those_of_the_schemas(name: str) -> None:
     }
 
 
-@pytest.mark.parametrize("operation", sorted(set(ARRAYS)))
+@each_case("operation", sorted(ARRAYS))
 def test_every_array_is_an_argument_of_its_own_the_first_one_first(operation: str) -> None:
     function = getattr(macekit.theory, operation.removeprefix("theory/").replace("-", "_"))
 

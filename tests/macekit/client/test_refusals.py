@@ -14,9 +14,11 @@ import pyarrow as pa
 import pytest
 
 import macekit
+from tests.cases import each_case
 from tests.macekit.client.worlds import CONTAINERS, Tensor, shuffled, world
 
 MEMBERS, NONMEMBERS = world()
+SIDES = MEMBERS, NONMEMBERS
 
 
 def refused(client: Any, *given: Any, ask: str = "estimate", **options: Any) -> macekit.MaceProblem:
@@ -25,8 +27,8 @@ def refused(client: Any, *given: Any, ask: str = "estimate", **options: Any) -> 
     return caught.value
 
 
-@pytest.mark.parametrize("bad", [np.nan, np.inf])
-@pytest.mark.parametrize("container", sorted(set(CONTAINERS) - {"pandas, nullable"}))
+@each_case("container", sorted(set(CONTAINERS) - {"pandas, nullable"}))
+@each_case("bad", [np.nan, np.inf])
 def test_a_score_that_is_not_finite_is_named_by_its_record(
     container: str, bad: float, mace: macekit.Mace
 ) -> None:
@@ -36,36 +38,20 @@ def test_a_score_that_is_not_finite_is_named_by_its_record(
     for client in (macekit, mace):
         problem = refused(client, CONTAINERS[container](broken), NONMEMBERS)
 
-        assert (problem.kind, problem.field, problem.index, problem.status) == (
-            "not-finite",
-            "members",
-            7,
-            422,
-        )
+        found = problem.kind, problem.field, problem.index, problem.status
+        assert found == ("not-finite", "members", 7, 422)
         assert " 7 " in problem.detail
 
 
-@pytest.mark.parametrize(
-    "missing",
+@each_case(
+    "given, kind, index",
     [
-        pd.Series([*MEMBERS[:7], None], dtype="Float64"),
-        pl.Series([*MEMBERS[:7], None]),
-        pa.array([*MEMBERS[:7], None]),
-        np.ma.masked_array(MEMBERS[:8], [False] * 7 + [True]),
-        pd.Series(["a"] * 7 + [None]),
-        pd.Series(["a"] * 7 + [None], dtype="category"),
-    ],
-)
-def test_a_score_that_is_missing_is_named_by_its_record(missing: Any, mace: macekit.Mace) -> None:
-    for client in (macekit, mace):
-        problem = refused(client, missing, NONMEMBERS)
-
-        assert (problem.kind, problem.index) == ("not-finite", 7)
-
-
-@pytest.mark.parametrize(
-    ("given", "kind", "index"),
-    [
+        (pd.Series([*MEMBERS[:7], None], dtype="Float64"), "not-finite", 7),
+        (pl.Series([*MEMBERS[:7], None]), "not-finite", 7),
+        (pa.array([*MEMBERS[:7], None]), "not-finite", 7),
+        (np.ma.masked_array(MEMBERS[:8], [False] * 7 + [True]), "not-finite", 7),
+        (pd.Series(["a"] * 7 + [None]), "not-finite", 7),
+        (pd.Series(["a"] * 7 + [None], dtype="category"), "not-finite", 7),
         ([*MEMBERS[:7], None], "mixed-types", 7),
         ([*MEMBERS[:7], "0.5"], "mixed-types", 7),
         ([*["a"] * 7, float("nan")], "mixed-types", 7),
@@ -81,6 +67,7 @@ def test_a_score_that_is_missing_is_named_by_its_record(missing: Any, mace: mace
         ({1.0, 2.0}, "wrong-type", None),
         (b"scores", "wrong-type", None),
         (3.0, "wrong-type", None),
+        (Tensor(np.array([{}, {}])), "wrong-type", 0),
         (np.float64(3.0), "bad-records", None),
         (np.zeros((2, 2, 2)), "bad-records", None),
         (np.zeros(9, "S3"), "bad-records", None),
@@ -111,40 +98,74 @@ def test_a_tensor_that_is_not_here_is_told_what_to_do() -> None:
     assert "detach" in refused(macekit, Elsewhere(), NONMEMBERS).detail
 
 
-@pytest.mark.parametrize(
-    ("table", "options", "kind", "field"),
+TABLE = shuffled()
+ROLES = {"score": "loss", "member": "is_train"}
+
+
+@each_case(
+    "given, options, kind, field",
     [
-        (shuffled(), {"score": "los", "member": "is_train"}, "unknown-name", "score"),
-        ({"loss": MEMBERS, "label": MEMBERS > 0}, {"score": "loss"}, "missing-field", "member"),
-        (shuffled() | {"confidence": shuffled()["loss"]}, {"member": "is_train"}, "missing-field", "score"),
-        (shuffled(), {"score": 3, "member": "is_train"}, "wrong-type", "score"),
-        (
-            shuffled() | {"is_train": [True]},
-            {"score": "loss", "member": "is_train"},
-            "dimension-mismatch",
-            "member",
-        ),
-        (
-            shuffled() | {"is_train": shuffled()["id"]},
-            {"score": "loss", "member": "is_train"},
-            "bad-records",
-            "member",
-        ),
-        (shuffled(), {"score": "loss", "member": "is_train", "units": [1]}, "bad-option", "units"),
-        (shuffled(), {"score": "loss", "member": "is_train", "prior": 2}, "out-of-range", "prior"),
-        (pl.DataFrame(shuffled()).lazy(), {"score": "los", "member": "is_train"}, "unknown-name", "score"),
+        ([TABLE], ROLES | {"score": "los"}, "unknown-name", "score"),
+        ([pl.DataFrame(TABLE).lazy()], ROLES | {"score": "los"}, "unknown-name", "score"),
+        ([{"loss": MEMBERS, "label": MEMBERS > 0}], {"score": "loss"}, "missing-field", "member"),
+        ([TABLE | {"confidence": TABLE["loss"]}], {"member": "is_train"}, "missing-field", "score"),
+        ([TABLE], ROLES | {"score": 3}, "wrong-type", "score"),
+        ([TABLE | {"is_train": [True]}], ROLES, "dimension-mismatch", "member"),
+        ([TABLE | {"is_train": TABLE["id"]}], ROLES, "bad-records", "member"),
+        ([TABLE], ROLES | {"units": [1]}, "bad-option", "units"),
+        ([TABLE], ROLES | {"prior": 2}, "out-of-range", "prior"),
+        ([MEMBERS], {}, "missing-field", "nonmembers"),
+        ([], {}, "missing-field", "members"),
+        (SIDES, {"prior": 2.0}, "out-of-range", "prior"),
+        (SIDES, {"prior": float("nan")}, "out-of-range", "prior"),
+        (SIDES, {"prior": "much"}, "wrong-type", "prior"),
+        (SIDES, {"prior": object()}, "wrong-type", "prior"),
+        (SIDES, {"metric": {"preset": "f_beta", "bta": 2}}, "unknown-field", "beta"),
+        (SIDES, {"metric": {"preset": "f_beta", "beta": -2}}, "out-of-range", "metric.beta"),
+        (SIDES, {"units": ["a"]}, "dimension-mismatch", "units"),
+        (SIDES, {"units": {"members": ["a"]}}, "missing-field", "units"),
+        (SIDES, {"units": {"member": ["a"]}}, "unknown-field", "members"),
+        (SIDES, {"units": {"members": ["a"], "nonmembers": [1]}}, "mixed-types", "units"),
+        (SIDES, {"counts": {"members": [1], "nonmembers": [1]}}, "bad-option", "counts"),
+        (SIDES, {"member": "is_train"}, "bad-option", "member"),
     ],
 )
-def test_what_is_wrong_with_a_table_is_said(
-    table: Any, options: dict[str, Any], kind: str, field: str | None, mace: macekit.Mace
+def test_what_is_wrong_with_a_table_or_an_option_is_said_by_its_name(
+    given: list[Any], options: dict[str, Any], kind: str, field: str | None, mace: macekit.Mace
 ) -> None:
     for client in (macekit, mace):
-        problem = refused(client, table, **options)
+        problem = refused(client, *given, **options)
 
         assert (problem.kind, problem.field) == (kind, field)
 
 
-@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, pa.table])
+@each_case("score", ["loss,id", ["loss,id"], ["loss", "id,"]])
+def test_a_comma_in_the_name_of_a_column_is_not_taken_for_two_names(score: Any, mace: macekit.Mace) -> None:
+    for client in (macekit, mace):
+        problem = refused(client, TABLE | {"loss,id": TABLE["loss"]}, **ROLES | {"score": score})
+
+        assert (problem.kind, problem.field) == ("bad-option", "score")
+        assert "in a list" in problem.detail
+
+
+@each_case(
+    "ask, given, options",
+    [
+        ("compare", [{"\ud800a": SIDES, "b": SIDES}], {}),
+        ("compare", [{"a": SIDES, "b": SIDES}], {"against": "\ud800"}),
+        ("metrics", SIDES, {"metrics": [{"\ud800": 1}]}),
+    ],
+)
+def test_text_that_is_none_is_refused(
+    ask: str, given: list[Any], options: dict[str, Any], mace: macekit.Mace
+) -> None:
+    for client in (macekit, mace):
+        problem = refused(client, *given, ask=ask, **options)
+
+        assert problem.kind in ("malformed-body", "wrong-type")
+
+
+@each_case("frame", [pd.DataFrame, pl.DataFrame, pa.table])
 def test_a_row_without_a_score_is_named_by_its_number(frame: Any) -> None:
     columns = {"score": [0.1, None, 0.3], "member": [True, False, True]}
 
@@ -159,92 +180,32 @@ def test_a_column_of_nobodys_business_may_hold_anything() -> None:
     assert macekit.estimate(frame, score="score").provenance.n_members == (MEMBERS > 0).sum()
 
 
-@pytest.mark.parametrize(
-    ("options", "kind", "field"),
-    [
-        ({"prior": 2.0}, "out-of-range", "prior"),
-        ({"prior": float("nan")}, "out-of-range", "prior"),
-        ({"prior": "much"}, "wrong-type", "prior"),
-        ({"prior": object()}, "wrong-type", "prior"),
-        ({"metric": {"preset": "f_beta", "bta": 2}}, "unknown-field", "beta"),
-        ({"metric": {"preset": "f_beta", "beta": -2}}, "out-of-range", "metric.beta"),
-        ({"units": ["a"]}, "dimension-mismatch", "units"),
-        ({"units": {"members": ["a"]}}, "missing-field", "units"),
-        ({"units": {"member": ["a"]}}, "unknown-field", "members"),
-        ({"units": {"members": ["a"], "nonmembers": [1]}}, "mixed-types", "units"),
-        ({"counts": {"members": [1], "nonmembers": [1]}}, "bad-option", "counts"),
-        ({"member": "is_train"}, "bad-option", "member"),
-    ],
-)
-def test_what_is_wrong_with_an_option_is_said_by_its_name(
-    options: dict[str, Any], kind: str, field: str, mace: macekit.Mace
-) -> None:
-    for client in (macekit, mace):
-        problem = refused(client, MEMBERS, NONMEMBERS, **options)
-
-        assert (problem.kind, problem.field) == (kind, field)
-
-
 def test_options_of_numpys_types_are_as_good_as_pythons() -> None:
     given = {"prior": np.float32(0.25), "seed": np.int64(3), "operating_points": np.array([0.01, 0.1])}
 
-    found = macekit.estimate(MEMBERS, NONMEMBERS, **given)
+    found = macekit.estimate(*SIDES, **given)
 
     assert found.provenance.options["prior"] == 0.25
     assert found.provenance.seed == 3
 
 
-@pytest.mark.parametrize("client", [macekit, macekit.Mace("http://127.0.0.1:1")])
+@each_case("client", [macekit, macekit.Mace("http://127.0.0.1:1")])
 def test_an_unknown_keyword_is_a_type_error_that_knows_the_nearest(client: Any) -> None:
     with pytest.raises(
         TypeError, match=r"estimate\(\) got an unexpected keyword argument 'priro'; did you mean 'prior'"
     ):
-        client.estimate(MEMBERS, NONMEMBERS, priro=0.1)
+        client.estimate(*SIDES, priro=0.1)
     with pytest.raises(TypeError, match=r"known are .*max_advantage"):
         client.plan(zzz=1)
 
 
-def test_nonmembers_that_were_forgotten_are_asked_for() -> None:
-    assert refused(macekit, MEMBERS).field == "nonmembers"
-    assert refused(macekit).field == "members"
-
-
-@pytest.mark.parametrize(
-    ("ask", "given", "options"),
-    [
-        ("compare", [{"\ud800a": (MEMBERS, NONMEMBERS), "b": (MEMBERS, NONMEMBERS)}], {}),
-        ("compare", [{"a": (MEMBERS, NONMEMBERS), "b": (MEMBERS, NONMEMBERS)}], {"against": "\ud800"}),
-        ("metrics", [MEMBERS, NONMEMBERS], {"metrics": [{"\ud800": 1}]}),
-    ],
-)
-def test_text_that_is_none_is_refused(
-    ask: str, given: list[Any], options: dict[str, Any], mace: macekit.Mace
-) -> None:
-    for client in (macekit, mace):
-        problem = refused(client, *given, ask=ask, **options)
-
-        assert problem.kind in ("malformed-body", "wrong-type")
-
-
-@pytest.mark.parametrize("score", ["loss,id", ["loss,id"], ["loss", "id,"]])
-def test_a_comma_in_the_name_of_a_column_is_not_taken_for_two_names(score: Any, mace: macekit.Mace) -> None:
-    table = shuffled() | {"loss,id": shuffled()["loss"]}
-
-    for client in (macekit, mace):
-        problem = refused(client, table, score=score, member="is_train")
-
-        assert (problem.kind, problem.field) == ("bad-option", "score")
-        assert "in a list" in problem.detail
-
-
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with a name here")
-@pytest.mark.parametrize("name", ["scores.csv", "members.npy"])
-def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path, name: str, mace: macekit.Mace) -> None:
-    os.mkfifo(tmp_path / name)
-    sides = [tmp_path / name] if name == "scores.csv" else [tmp_path / name, NONMEMBERS]
-
-    for client in (macekit, mace):
-        assert "no regular file" in refused(client, *sides).detail
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path, mace: macekit.Mace) -> None:
+    table, side = tmp_path / "scores.csv", tmp_path / "members.npy"
+    for path, sides in ((table, [table]), (side, [side, NONMEMBERS])):
+        os.mkfifo(path)
+        for client in (macekit, mace):
+            assert "no regular file" in refused(client, *sides).detail
 
 
 def test_a_file_that_is_not_there_is_an_ordinary_error(tmp_path: Path) -> None:
@@ -260,10 +221,6 @@ def test_a_problem_survives_a_pickle() -> None:
     assert (again.kind, again.detail, again.field) == (problem.kind, problem.detail, problem.field)
 
 
-def test_a_tensor_of_no_numbers_is_refused() -> None:
-    assert refused(macekit, Tensor(np.array([{}, {}])), NONMEMBERS).kind == "wrong-type"
-
-
 def test_scores_and_labels_as_scikit_learn_takes_them_are_refused(mace: macekit.Mace) -> None:
     rng = np.random.default_rng(0)
     scores, labels = rng.random(120), rng.integers(0, 2, 120)
@@ -276,7 +233,7 @@ def test_scores_and_labels_as_scikit_learn_takes_them_are_refused(mace: macekit.
         assert client.estimate({"score": scores, "member": labels}).operation == "advantage"
 
 
-@pytest.mark.parametrize("form", ["{:.1%}", "tensor({:.3f})", "{}"])
+@each_case("form", ["{:.1%}", "tensor({:.3f})", "{}"])
 def test_numbers_as_text_are_refused_through_every_door(
     form: str, mace: macekit.Mace, tmp_path: Path
 ) -> None:
@@ -298,15 +255,13 @@ def test_numbers_as_text_are_refused_through_every_door(
             assert "text that spells a number" in refused(client, file, ask="counts").detail
 
 
-@pytest.mark.parametrize("name", ["scores.pkl", "scores.joblib", "scores.npy", "both.npy"])
+@each_case("name", ["scores.pkl", "scores.joblib", "scores.npy", "both.npy"])
 def test_a_pickle_is_never_opened(name: str, tmp_path: Path, mace: macekit.Mace) -> None:
     path = tmp_path / name
-    if name == "both.npy":
-        path.write_bytes(pickle.dumps(MEMBERS))
-    elif name == "scores.npy":
+    if name == "scores.npy":
         np.save(path, MEMBERS.astype(object), allow_pickle=True)
     else:
-        path.write_bytes(pickle.dumps(MEMBERS, 0))
+        path.write_bytes(pickle.dumps(MEMBERS, None if name == "both.npy" else 0))
 
     for client in (macekit, mace):
         problem = refused(client, path, path)

@@ -10,7 +10,6 @@ import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,9 @@ import macekit
 from macekit.client.display import rows
 from macekit.reports.rendering import CARD, FORMS, render
 from tests.app.running import Running
-from tests.macekit.client.worlds import shuffled, world
+from tests.cases import each_case
+from tests.macekit.client.worlds import as_lists, shuffled, world
+from tests.macekit.reports.test_html import read
 
 MEMBERS, NONMEMBERS = world()
 HOSTILE = ["<script>alert(1)</script>", '=HYPERLINK("http://x")', "\u202egnp", "x" * 500]
@@ -92,15 +93,20 @@ def test_a_decision_is_that_of_the_threshold_or_of_the_gate(results: dict[str, m
 
 def test_json_is_what_the_service_sends(service: Running, tmp_path: Path) -> None:
     found = estimated(prior=0.3)
-    body = json.dumps({"members": MEMBERS.tolist(), "nonmembers": NONMEMBERS.tolist(), "prior": 0.3}).encode()
 
     written = found.to_json(tmp_path / "answer.json")
 
-    sent = service.ask("/v1/advantage", "POST", body, {"Content-Type": "application/json"}).body
+    sent = posted(service, "advantage", "application/json", prior=0.3)
     assert written.encode() == sent == (tmp_path / "answer.json").read_bytes()
 
 
-@pytest.mark.parametrize("name", SHOWN)
+def posted(service: Running, operation: str, accept: str, **options: Any) -> bytes:
+    body = json.dumps({**as_lists(MEMBERS, NONMEMBERS), **options}).encode()
+    headers = {"Content-Type": "application/json", "Accept": accept}
+    return service.ask(f"/v1/{operation}", "POST", body, headers).body
+
+
+@each_case("name", SHOWN)
 def test_every_answer_is_written_as_the_reports_writers_write_it(
     name: str, results: dict[str, macekit.Result], tmp_path: Path
 ) -> None:
@@ -117,9 +123,7 @@ def test_every_answer_is_written_as_the_reports_writers_write_it(
 
 
 def test_the_csv_of_a_risk_answer_is_its_records_as_the_service_writes_them(service: Running) -> None:
-    body = json.dumps({"members": MEMBERS.tolist(), "nonmembers": NONMEMBERS.tolist()}).encode()
-    headers = {"Content-Type": "application/json", "Accept": "text/csv"}
-    sent = service.ask("/v1/individual-risk", "POST", body, headers).body
+    sent = posted(service, "individual-risk", "text/csv")
 
     assert macekit.risk(MEMBERS, NONMEMBERS).to_csv().encode() == sent
 
@@ -166,34 +170,47 @@ def test_the_frame_of_a_risk_answer_has_a_row_for_each_record() -> None:
     assert {"risk", "lower", "upper", "flagged"} <= set(found.columns)
 
 
-@pytest.mark.parametrize(("hidden", "made"), [(["pandas"], "polars"), (["pandas", "polars"], "ImportError")])
-def test_without_pandas_a_frame_is_polars_and_without_both_an_error_says_so(
-    hidden: list[str], made: str, tmp_path: Path
-) -> None:
-    """A finder that knows no such package stands in for an environment that lacks it."""
-    code = f"""
+HEAVY = (
+    *("pyarrow", "pandas", "polars", "mlflow", "pytest"),
+    *("scipy", "pydantic", "vl_convert", "estimators"),
+)
+PROGRAM = f"""
 import sys
 from importlib.machinery import PathFinder
+import macekit, macekit.testing, macekit.mlflow
+
+print([name for name in {HEAVY} if name in sys.modules])
+
 class Lacking(PathFinder):
+    hidden = ["pandas"]
     @classmethod
     def find_spec(cls, name, path=None, target=None):
-        return None if name.partition(".")[0] in {hidden} else super().find_spec(name, path, target)
+        return None if name.partition(".")[0] in cls.hidden else super().find_spec(name, path, target)
+
 sys.meta_path[:] = [Lacking if each is PathFinder else each for each in sys.meta_path]
-import macekit
+found = macekit.estimate([*range(20)], [*range(9, 30)])
+print(type(found.to_frame()).__module__)
+Lacking.hidden.append(sys.modules.pop("polars").__name__)
 try:
-    print(type(macekit.estimate([*range(20)], [*range(9, 30)]).to_frame()).__module__)
+    found.to_frame()
 except ImportError as error:
     print("ImportError", error)
 """
 
+
+def test_the_client_loads_no_library_and_does_without_pandas_and_polars() -> None:
+    """A finder that knows no such package stands in for an environment that lacks it."""
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=60, check=True
     )
 
-    assert done.stdout.startswith(made), done.stderr
+    loaded, frame, error = done.stdout.splitlines()
+    assert loaded == "[]"
+    assert frame.startswith("polars")
+    assert error.startswith("ImportError")
 
 
-@pytest.mark.parametrize("name", sorted(set(SHOWN) - {"plan"}))
+@each_case("name", sorted(set(SHOWN) - {"plan"}))
 def test_every_chart_is_a_specification_and_a_picture(
     name: str, results: dict[str, macekit.Result], tmp_path: Path
 ) -> None:
@@ -222,37 +239,18 @@ def test_a_chart_is_found_by_its_name_and_the_first_without_one(results: dict[st
         results["report"].plot().save("chart.gif")
 
 
-class Tags(HTMLParser):
-    """Every element and attribute, and the text between them."""
-
-    def __init__(self, html: str) -> None:
-        super().__init__()
-        self.tags: list[str] = []
-        self.attributes: dict[str, list[str]] = {}
-        self.open: list[str] = []
-        self.feed(html)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append(tag)
-        if tag != "img":
-            self.open.append(tag)
-        for name, value in attrs:
-            self.attributes.setdefault(name, []).append(value or "")
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
+PLAIN = {"div", "p", "strong", "img", "table", "thead", "tbody", "tr", "th", "td"}
 
 
-@pytest.mark.parametrize("name", SHOWN)
+@each_case("name", SHOWN)
 def test_a_notebook_gets_plain_elements_that_style_nothing_run_nothing_and_fetch_nothing(
     name: str, results: dict[str, macekit.Result]
 ) -> None:
-    found = Tags(results[name]._repr_html_())
+    nodes = list(read(results[name]._repr_html_()).all())
 
-    assert found.open == []
-    assert set(found.tags) <= {"div", "p", "strong", "img", "table", "thead", "tbody", "tr", "th", "td"}
-    assert set(found.attributes) <= {"alt", "src"}
-    for source in found.attributes.get("src", []):
+    assert {node.tag for node in nodes} <= PLAIN
+    assert {attribute for node in nodes for attribute in node.given} <= {"alt", "src"}
+    for source in (str(node.given["src"]) for node in nodes if "src" in node.given):
         picture = base64.b64decode(source.removeprefix("data:image/svg+xml;base64,"), validate=True).decode()
         assert ET.fromstring(picture).tag.endswith("svg")
         assert "<script" not in picture
@@ -265,49 +263,11 @@ def test_labels_are_inert_wherever_they_are_shown() -> None:
     found = macekit.report(MEMBERS, NONMEMBERS, groups=labels)
 
     shown = found._repr_html_()
-    assert set(Tags(shown).tags) <= {"div", "p", "strong", "img", "table", "thead", "tbody", "tr", "th", "td"}
+    assert {node.tag for node in read(shown).all()} <= PLAIN
     assert "\u202e" not in shown + str(found)
     assert "x" * 100 not in shown + str(found)
     cells = [cell for row in csv.reader(io.StringIO(found.to_csv())) for cell in row]
     assert not [cell for cell in cells if cell.startswith("=")]
-
-
-@pytest.mark.parametrize("name", SHOWN)
-def test_as_text_an_answer_is_its_sentence_and_its_numbers(
-    name: str, results: dict[str, macekit.Result]
-) -> None:
-    found = results[name]
-
-    text = str(found)
-
-    assert found.sentence in text
-    assert found.sentence in repr(found)
-    assert found.decision is None or text.startswith(("✓ PASS\n", "✕ FAIL\n", "? UNDECIDED\n"))
-    assert len(text.splitlines()) < 40
-
-
-def test_importing_the_client_loads_neither_frames_nor_arrow_nor_the_library() -> None:
-    heavy = (
-        "pyarrow",
-        "pandas",
-        "polars",
-        "mlflow",
-        "pytest",
-        "scipy",
-        "pydantic",
-        "vl_convert",
-        "estimators",
-    )
-    code = (
-        "import sys, macekit, macekit.testing, macekit.mlflow;"
-        f"print([m for m in {heavy} if m in sys.modules])"
-    )
-
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
-    )
-
-    assert done.stdout.strip() == "[]"
 
 
 def test_the_riskiest_records_that_were_asked_for_are_shown() -> None:
@@ -315,8 +275,5 @@ def test_the_riskiest_records_that_were_asked_for_are_shown() -> None:
 
     for shown in (str(found), found._repr_html_(), found.to_markdown()):
         assert all(re.search(rf"\b{index}\b", shown) for index in found.records.index)
-    assert len(re.findall(r"^ +\d+ +0\.\d{3} ", str(found), re.MULTILINE)) == 5
-    assert (
-        len(re.findall(r"^ +\d+ +0\.\d{3} ", str(macekit.risk(MEMBERS, NONMEMBERS, top=30)), re.MULTILINE))
-        == 30
-    )
+    for top, answer in ((5, found), (30, macekit.risk(MEMBERS, NONMEMBERS, top=30))):
+        assert len(re.findall(r"^ +\d+ +0\.\d{3} ", str(answer), re.MULTILINE)) == top

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from functools import cache
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +15,21 @@ from numpy.typing import NDArray
 from pyarrow import csv, feather, parquet
 
 import macekit
-from estimators import Scores
-from macekit.call import Body, Call
+from estimators import Counts, Scores
 from macekit.client.columns import column
-from macekit.decoding import decode
 from tests.app.running import Running
-from tests.macekit.client.worlds import CONTAINERS, FRAMES, Tensor, shuffled, world
+from tests.cases import each_case
+from tests.macekit.client.worlds import (
+    CONTAINERS,
+    FRAMES,
+    Tensor,
+    as_lists,
+    by_hand,
+    by_side,
+    shuffled,
+    world,
+)
+from tests.macekit.decoding.support import read
 
 ASKED: dict[str, Any] = {
     "prior": 0.3,
@@ -30,52 +39,33 @@ ASKED: dict[str, Any] = {
 }
 
 
-def by_hand(service: Running, operation: str, **body: Any) -> dict[str, Any]:
-    sent = json.dumps(body).encode()
-    answer = service.ask(f"/v1/{operation}", "POST", sent, {"Content-Type": "application/json"})
-    assert answer.status == 200, answer.body
-    found: dict[str, Any] = answer.json()
-    return found
+def whole(side: NDArray[Any]) -> NDArray[Any]:
+    return np.round(2 * side).astype(np.int64)
 
 
-def of_kind(kind: str) -> tuple[NDArray[Any], NDArray[Any]]:
-    members, nonmembers = world()
-    if kind == "floats":
-        return members, nonmembers
-    if kind == "single floats":
-        return members.astype(np.float32), nonmembers.astype(np.float32)
-    if kind == "booleans":
-        return members > 0.4, nonmembers > 0.4
-    whole = np.round(2 * members).astype(np.int64), np.round(2 * nonmembers).astype(np.int64)
-    if kind == "integers":
-        return whole
-    if kind == "small integers":
-        return whole[0].astype(np.int8), whole[1].astype(np.int8)
-    return np.array([f"grade {g}" for g in whole[0]]), np.array([f"grade {g}" for g in whole[1]])
+KINDS: dict[str, Callable[[NDArray[Any]], NDArray[Any]]] = {
+    "floats": lambda side: side,
+    "single floats": lambda side: side.astype(np.float32),
+    "integers": whole,
+    "small integers": lambda side: whole(side).astype(np.int8),
+    "booleans": lambda side: side > 0.4,
+    "text": lambda side: np.array([f"grade {grade}" for grade in whole(side)]),
+}
 
 
-def asked_of(kind: str) -> dict[str, Any]:
-    return ASKED | ({} if kind == "floats" else {"metric": "accuracy"})
-
-
-@cache
-def wanted_of(kind: str, service: Running) -> dict[str, Any]:
-    members, nonmembers = (side.tolist() for side in of_kind(kind))
-    return by_hand(service, "advantage", members=members, nonmembers=nonmembers, **asked_of(kind))
-
-
-KINDS = ("floats", "single floats", "integers", "small integers", "booleans", "text")
-
-
-@pytest.mark.parametrize("kind", KINDS)
+@each_case("kind", KINDS)
 def test_scores_of_every_type_in_every_container(kind: str, service: Running, mace: macekit.Mace) -> None:
     """A container is read before anything is sent: every one is sent once, and every type."""
-    wanted = wanted_of(kind, service)
+    sides = [KINDS[kind](side) for side in world()]
+    asked = ASKED | ({} if kind == "floats" else {"metric": "accuracy"})
+    wanted = by_hand(service, "advantage", **as_lists(*sides), **asked)
+    counted = by_hand(service, "counts", **as_lists(*sides))["counts"]
+
     for name, container in CONTAINERS.items():
-        given = [container(side) for side in of_kind(kind)]
-        assert macekit.estimate(*given, **asked_of(kind)).answer == wanted, name
-        if kind == "floats" or name == "array":
-            assert mace.estimate(*given, **asked_of(kind)).answer == wanted, name
+        given = [container(side) for side in sides]
+        assert macekit.counts(*given).answer["counts"] == counted, name
+        for client in (macekit, mace) if kind == "floats" or name == "array" else ():
+            assert client.estimate(*given, **asked).answer == wanted, name
 
 
 def vectors() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -87,68 +77,54 @@ def vectors() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 def test_vectors_are_learned_from(service: Running, mace: macekit.Mace) -> None:
     members, nonmembers = vectors()
     few = {"kind": "learned", "learners": ["quadratic", "boxes"]}
-    sides = {"members": members.tolist(), "nonmembers": nonmembers.tolist()}
-    wanted = by_hand(service, "advantage", **sides, estimator=few)
+    wanted = by_hand(service, "advantage", **as_lists(members, nonmembers), estimator=few)
 
     for client in (macekit, mace):
         assert client.estimate(members.tolist(), nonmembers, estimator=few).answer == wanted
 
 
-@pytest.mark.parametrize(
-    "container",
-    [
-        lambda given: given,
-        lambda given: given.tolist(),
-        lambda given: [tuple(row) for row in given],
-        list,
-        lambda given: [list(row) for row in given],
-        Tensor,
-        lambda given: given.astype(np.float32),
-    ],
-)
-def test_vectors_in_every_container_are_the_columns_of_json(container: Any) -> None:
+def test_vectors_in_every_container_are_the_columns_of_json() -> None:
     members, _ = vectors()
-    with Body.of(json.dumps({"members": members.tolist()}).encode()) as body:
-        wanted = decode(Call("advantage"), body).samples[""].members
-
-    found = column(container(members), "members")
-
-    assert isinstance(found, np.ndarray)
+    wanted = read(json.dumps({"members": members.tolist()}).encode()).samples[""].members
     assert isinstance(wanted, np.ndarray)
-    assert found.dtype == wanted.dtype
-    assert np.array_equal(found, wanted)
+
+    for given in (
+        *(members, members.tolist(), list(members), Tensor(members), members.astype(np.float32)),
+        *([tuple(row) for row in members], [list(row) for row in members]),
+    ):
+        found = column(given, "members")
+
+        assert isinstance(found, np.ndarray)
+        assert found.dtype == wanted.dtype
+        assert np.array_equal(found, wanted)
 
 
 def sides_of_table() -> dict[str, list[float]]:
-    columns = shuffled()
-    inside = columns["is_train"]
-    return {"members": columns["loss"][inside].tolist(), "nonmembers": columns["loss"][~inside].tolist()}
+    return as_lists(**by_side(shuffled(), "loss", "is_train"))
 
 
 def test_tables_of_every_kind(service: Running, mace: macekit.Mace) -> None:
+    """A frame is read before anything is sent: one is sent, and one whose rows come in pieces."""
     wanted = by_hand(service, "advantage", **sides_of_table(), **ASKED)
 
     for name, frame in FRAMES.items():
-        for client in (macekit, mace):
+        for client in (macekit, mace) if name in ("pandas", "arrow reader") else (macekit,):
             found = client.estimate(frame(shuffled()), score="loss", member="is_train", **ASKED)
             assert found.answer == wanted, name
 
 
 def test_the_risk_of_a_row_stands_at_the_number_of_that_row(mace: macekit.Mace) -> None:
     columns = shuffled()
-    inside = columns["is_train"]
     names = {"score": "loss", "member": "is_train", "group": "age_band", "unit": "household"}
-    units = {"members": columns["household"][inside], "nonmembers": columns["household"][~inside]}
-    alone = macekit.risk(
-        columns["loss"][inside], columns["loss"][~inside], units=units, targets=columns["loss"], seed=1
-    )
+    units = by_side(columns, "household", "is_train")
+    alone = macekit.risk(**by_side(columns, "loss", "is_train"), units=units, targets=columns["loss"], seed=1)
     expected = macekit.risk(columns, **names, seed=1)
 
     assert len(expected.groups) == 3
     by_row = pd.DataFrame(expected.records).set_index("index").sort_index()
     assert by_row["risk"].tolist() == pytest.approx(alone.records.risk, nan_ok=True)
     for name, frame in FRAMES.items():
-        for client in (macekit, mace):
+        for client in (macekit, mace) if name in ("pandas", "arrow reader") else (macekit,):
             assert client.risk(frame(columns), **names, seed=1).answer == expected.answer, name
 
 
@@ -169,10 +145,7 @@ def written(folder: Path, suffix: str) -> Path:
     elif suffix == ".npz":
         np.savez_compressed(path, **{name: np.asarray(column) for name, column in shuffled().items()})
     elif suffix == ".json":
-        loss, inside = table["loss"].to_numpy(), table["is_train"].to_numpy()
-        path.write_text(
-            json.dumps({"members": loss[inside].tolist(), "nonmembers": loss[~inside].tolist(), "prior": 0.9})
-        )
+        path.write_text(json.dumps({**sides_of_table(), "prior": 0.9}))
     else:
         np.save(path, FRAMES["structured array"](shuffled()))
     return path
@@ -181,7 +154,7 @@ def written(folder: Path, suffix: str) -> Path:
 SUFFIXES = (".csv", ".csv.gz", ".jsonl", ".parquet", ".arrow", ".npy", ".npz", ".json")
 
 
-@pytest.mark.parametrize("metrics", [["precision", "recall"], [{"preset": "f_beta", "beta": 2.0}]])
+@each_case("metrics", [["precision", "recall"], [{"preset": "f_beta", "beta": 2.0}]])
 def test_files_of_every_kind(
     metrics: list[Any], tmp_path: Path, service: Running, mace: macekit.Mace
 ) -> None:
@@ -219,21 +192,14 @@ def test_the_two_sides_may_lie_in_a_file_each_as_numpy_saves_them(tmp_path: Path
 def test_counts_are_taken_as_they_were_answered_as_objects_and_as_plain_values(
     service: Running, mace: macekit.Mace
 ) -> None:
-    from estimators import Counts
-
     members, nonmembers = world()
     counted = macekit.counts(members, nonmembers)
     wanted = by_hand(service, "advantage", counts=counted["counts"], prior=0.2)
 
-    given = [
-        counted["counts"],
-        Counts.from_dict(counted["counts"]),
-        Counts.from_dict(counted["counts"]).to_dict(),
-    ]
-
-    for each in given:
-        assert macekit.estimate(counts=each, prior=0.2).answer == wanted
-        assert mace.estimate(counts=each, prior=0.2).answer == wanted
+    held = Counts.from_dict(counted["counts"])
+    for client in (macekit, mace):
+        for each in (counted["counts"], held, held.to_dict()):
+            assert client.estimate(counts=each, prior=0.2).answer == wanted
 
 
 def test_shards_merge_to_what_one_pass_counts(mace: macekit.Mace) -> None:
@@ -247,22 +213,14 @@ def test_shards_merge_to_what_one_pass_counts(mace: macekit.Mace) -> None:
 
 
 def test_queries_are_compared_by_name_as_columns_and_as_counts(service: Running, mace: macekit.Mace) -> None:
-    members, nonmembers = world()
-    other = world(seed=5)
-    queries = {
-        "loss": {"members": members.tolist(), "nonmembers": nonmembers.tolist()},
-        "margin": {"members": other[0].tolist(), "nonmembers": other[1].tolist()},
-    }
+    sides = {"loss": world(), "margin": world(seed=5)}
+    queries = {name: as_lists(*each) for name, each in sides.items()}
     wanted = by_hand(service, "compare", queries=queries, against="loss", prior=0.4)
-    inside = [True] * len(members) + [False] * len(nonmembers)
-    table = {
-        "loss": np.concatenate([members, nonmembers]),
-        "margin": np.concatenate(other),
-        "member": inside,
-    }
+    inside = np.repeat([True, False], list(map(len, sides["loss"])))
+    table = {name: np.concatenate(each) for name, each in sides.items()} | {"member": inside}
 
     for client in (macekit, mace):
-        for given in (queries, {"loss": (members, nonmembers), "margin": other}, table):
+        for given in (queries, sides, table):
             assert client.compare(given, against="loss", prior=0.4).answer == wanted
 
 
@@ -270,9 +228,7 @@ def test_releases_and_steps_are_asked_by_their_queries(service: Running, mace: m
     first, second, third = world(), world(seed=5), world(seed=6)
     flat = {"a/loss": first, "a/margin": second, "b": third}
     nested = {"a": {"loss": first, "margin": Scores.of(*second)}, "b": third}
-    posted = {
-        name: {"members": sides[0].tolist(), "nonmembers": sides[1].tolist()} for name, sides in flat.items()
-    }
+    posted = {name: as_lists(*sides) for name, sides in flat.items()}
     releases = by_hand(service, "compare-releases", queries=posted, against="b", max_advantage=0.3)
     series = by_hand(service, "series", queries=posted, max_advantage=0.3)
 
@@ -282,44 +238,39 @@ def test_releases_and_steps_are_asked_by_their_queries(service: Running, mace: m
             assert client.advantage_series(given, max_advantage=0.3).answer == series
 
 
-def test_a_plan_needs_no_records(service: Running, mace: macekit.Mace) -> None:
-    wanted = by_hand(service, "plan", expected=0.3, width=0.2)
-
-    assert macekit.plan(expected=0.3, width=0.2).answer == mace.plan(expected=0.3, width=0.2).answer == wanted
+SAMPLE = as_lists(*world())
 
 
-def test_an_audit_holds_a_promise_against_the_records(service: Running, mace: macekit.Mace) -> None:
-    members, nonmembers = world()
-    sides = {"members": members.tolist(), "nonmembers": nonmembers.tolist()}
-    wanted = by_hand(service, "audit", **sides, claimed_epsilon=0.5, direction="high")
+@each_case(
+    "operation, asked",
+    [
+        ("plan", {"expected": 0.3, "width": 0.2}),
+        ("audit", {**SAMPLE, "claimed_epsilon": np.float64(0.5), "direction": "high"}),
+        ("gate", {**SAMPLE, "max_advantage": 0.9, "max_epsilon": 0.01}),
+    ],
+)
+def test_a_plan_a_promise_and_limits(
+    operation: str, asked: dict[str, Any], service: Running, mace: macekit.Mace
+) -> None:
+    wanted = by_hand(service, operation, **asked)
 
     for client in (macekit, mace):
-        found = client.audit(members, nonmembers, claimed_epsilon=np.float64(0.5), direction="high")
+        found = getattr(client, operation)(**asked)
         assert found.answer == wanted
+        assert operation != "gate" or found.decision == wanted["decision"] == "fail"
 
 
-@pytest.mark.parametrize("operation", ["report", "risk"])
+@each_case("operation", ["report", "risk"])
 def test_groups_are_labels_beside_the_records(operation: str, service: Running, mace: macekit.Mace) -> None:
     members, nonmembers = world()
     groups = ["a", "b"] * ((len(members) + len(nonmembers)) // 2) + ["a"]
-    sides = {"members": members.tolist(), "nonmembers": nonmembers.tolist()}
-    wanted = by_hand(service, {"risk": "individual-risk"}.get(operation, operation), **sides, groups=groups)
+    name = {"risk": "individual-risk"}.get(operation, operation)
+    wanted = by_hand(service, name, **SAMPLE, groups=groups)
     cut = len(members)
     for labels in (list, pd.Series, pd.Categorical, lambda given: pa.array(given).dictionary_encode()):
         beside = {"members": labels(groups[:cut]), "nonmembers": labels(groups[cut:])}
         assert getattr(mace, operation)(members, nonmembers, groups=labels(groups)).answer == wanted
         assert getattr(macekit, operation)(members, nonmembers, groups=beside).answer == wanted
-
-
-def test_a_gate_holds_every_limit(service: Running, mace: macekit.Mace) -> None:
-    members, nonmembers = world()
-    sides = {"members": members.tolist(), "nonmembers": nonmembers.tolist()}
-    wanted = by_hand(service, "gate", **sides, max_advantage=0.9, max_epsilon=0.01)
-
-    for client in (macekit, mace):
-        found = client.gate(members, nonmembers, max_advantage=0.9, max_epsilon=0.01)
-        assert found.answer == wanted
-        assert found.decision == wanted["decision"] == "fail"
 
 
 def test_a_run_of_batches_that_a_server_keeps_nothing_of(mace: macekit.Mace) -> None:

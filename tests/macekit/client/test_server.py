@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from ipaddress import ip_address
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,8 @@ from cryptography.x509.oid import NameOID
 import macekit
 from app import settings
 from macekit.client import server
-from tests.app.running import Running, running
+from tests.app.running import running
+from tests.cases import each_case
 from tests.macekit.client.worlds import world
 
 MEMBERS, NONMEMBERS = world()
@@ -91,29 +93,23 @@ SENTENCE = (200, {"Content-Type": "application/json"}, ANSWER)
 
 
 @pytest.fixture(scope="module")
-def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with running(tmp_path_factory.mktemp("guarded"), api_key=KEY, body_limit="400000") as found:
-        yield found
+        yield f"http://127.0.0.1:{found.port}"
 
 
-def test_the_key_opens_the_server_and_another_does_not(guarded: Running) -> None:
-    url = f"http://127.0.0.1:{guarded.port}"
-
-    assert macekit.Mace(url, KEY).estimate(MEMBERS, NONMEMBERS).advantage.estimate > 0
+def test_the_key_opens_the_server_and_another_does_not(guarded: str) -> None:
+    assert macekit.Mace(guarded, KEY).estimate(MEMBERS, NONMEMBERS).advantage.estimate > 0
     with pytest.raises(macekit.MaceProblem) as caught:
-        macekit.Mace(url, "another-key-of-letters").estimate(MEMBERS, NONMEMBERS)
+        macekit.Mace(guarded, "another-key-of-letters").estimate(MEMBERS, NONMEMBERS)
 
     assert (caught.value.kind, caught.value.status) == ("unauthorized", 401)
 
 
-@pytest.mark.parametrize("key", [KEY, None])
-def test_a_body_that_is_refused_while_it_is_sent_is_refused_by_name(
-    guarded: Running, key: str | None
-) -> None:
-    rng = np.random.default_rng(0)
-
+@each_case("key", [KEY, None])
+def test_a_body_that_is_refused_while_it_is_sent_is_refused_by_name(guarded: str, key: str | None) -> None:
     with pytest.raises(macekit.MaceProblem) as caught:
-        macekit.Mace(f"http://127.0.0.1:{guarded.port}", key).estimate(rng.normal(size=400_000), NONMEMBERS)
+        macekit.Mace(guarded, key).estimate(np.arange(400_000.0), NONMEMBERS)
 
     assert caught.value.kind == ("too-large" if key else "unauthorized")
 
@@ -132,7 +128,7 @@ def test_a_busy_server_is_asked_again_as_soon_as_it_says() -> None:
     assert len(server.seen) == 3
 
 
-@pytest.mark.parametrize("retries", [0, 2])
+@each_case("retries", [0, 2])
 def test_it_is_asked_again_so_many_times_and_no_more(retries: int) -> None:
     problem, seen = refused(BUSY, retries=retries)
 
@@ -140,45 +136,33 @@ def test_it_is_asked_again_so_many_times_and_no_more(retries: int) -> None:
     assert (problem.kind, problem.status, problem.retry_after) == ("busy", 503, 0)
 
 
-@pytest.mark.parametrize(
-    "wait", [{}, {"Retry-After": "86400"}, {"Retry-After": "Fri, 31 Dec 1999 23:59:59 GMT"}]
-)
+@each_case("wait", [{}, {"Retry-After": "86400"}, {"Retry-After": "Fri, 31 Dec 1999 23:59:59 GMT"}])
 def test_a_server_that_does_not_say_when_or_not_today_is_not_asked_again(wait: dict[str, str]) -> None:
     _, seen = refused((503, {"Content-Type": PROBLEM, **wait}, BUSY[2]))
 
     assert len(seen) == 1
 
 
-@pytest.mark.parametrize("kind", ["text/html", PROBLEM])
-def test_what_a_proxy_says_in_its_own_words_is_told_by_its_status(kind: str) -> None:
-    for body in (
-        b"<html>Bad Gateway</html>", b"", b"\xff", b"[]", b"[" * 300_000, b'{"type": 1, "detail": {}}',
-    ):  # fmt: skip
-        problem, _ = refused((502, {"Content-Type": kind}, body))
+@each_case("kind", ["text/html", PROBLEM])
+@each_case(
+    "body", [b"<html>Bad Gateway</html>", b"", b"\xff", b"[]", b"[" * 300_000, b'{"type": 1, "detail": {}}']
+)
+def test_what_a_proxy_says_in_its_own_words_is_told_by_its_status(kind: str, body: bytes) -> None:
+    problem, _ = refused((502, {"Content-Type": kind}, body))
 
-        assert (problem.status, problem.type) == (502, "about:blank"), body[:20]
-        assert "502" in str(problem)
+    assert (problem.status, problem.type) == (502, "about:blank")
+    assert "502" in str(problem)
 
 
-@pytest.mark.parametrize(
-    ("kind", "body"),
+@each_case(
+    "kind, body",
     [
-        *(
-            ("application/json", body)
-            for body in (
-                b"<html>Log in</html>",
-                b"",
-                b"[" * 300_000,
-                b"\xff",
-                b"[]",
-                b"null",
-                b"{}",
-                ANSWER[:-1],
-            )
+        *product(
+            ["application/json"],
+            [b"<html>Log in</html>", b"", b"[" * 300_000, b"\xff", b"[]", b"null", b"{}", ANSWER[:-1]],
         ),
         ("text/html", ANSWER),
     ],
-    ids=["html", "empty", "deep", "not UTF-8", "a list", "null", "no fields", "half", "another media type"],
 )
 def test_what_only_looks_like_an_answer_is_none(kind: str, body: bytes) -> None:
     problem, _ = refused((200, {"Content-Type": kind}, body))
@@ -260,57 +244,42 @@ def test_a_key_may_end_like_the_file_it_was_read_from() -> None:
     assert server.seen[0][1]["Authorization"] == f"Bearer {KEY}"
 
 
-@pytest.mark.parametrize("key", ["", "s3cr3t", "a-secret-key-of\nmany-lines", "a-sécret-key-of-letters"])
-def test_what_can_be_no_key_is_refused_at_once_and_not_repeated(key: str) -> None:
-    with pytest.raises(ValueError, match="key: need 16 or more") as caught:
-        macekit.Mace("http://mace.example", key)
-
-    assert not key or key not in str(caught.value)
-    assert caught.value.__cause__ is None
-
-
 def test_a_key_is_what_the_service_takes_for_one() -> None:
     assert server.KEY == settings.KEY
 
 
-@pytest.mark.parametrize(
-    "url", ["mace.example", "ftp://mace.example", "file:///etc/passwd", "http://", "http://a/?b"]
-)
-def test_an_address_that_is_none_is_refused_at_once(url: str) -> None:
-    with pytest.raises(ValueError, match="url: need http"):
-        macekit.Mace(url)
+HERE = "http://mace.example"
+SECRET = "hunter2"
+NO_ADDRESSES = {
+    "url: need http": ["mace.example", "ftp://mace.example", "file:///etc/passwd", "http://", "http://a/?b"],
+    "url: ": [f"http://user:{SECRET}@h", f"https://{SECRET}@h/path", f"http://user:{SECRET}@h:x"],
+    "need ASCII without spaces": ["http://mäce.example", f"{HERE}/a b", f"{HERE}\n"],
+    "cannot be read": [f"{HERE}:port", f"{HERE}:65536", "http://[::1", "http://a..b"],
+}
+"""By what is said of them."""
 
 
-@pytest.mark.parametrize(
-    "url", ["http://user:hunter2@h", "https://hunter2@h/path", "http://user:hunter2@h:x"]
-)
-def test_a_password_in_an_address_is_refused_and_not_repeated(url: str) -> None:
-    with pytest.raises(ValueError, match="url: ") as caught:
-        macekit.Mace(url)
-
-    assert "hunter2" not in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("url", "why"),
+@each_case(
+    "why, given",
     [
-        ("http://mäce.example", "need ASCII without spaces"),
-        ("http://mace.example/a b", "need ASCII without spaces"),
-        ("http://mace.example\n", "need ASCII without spaces"),
-        ("http://mace.example:port", "cannot be read"),
-        ("http://mace.example:65536", "cannot be read"),
-        ("http://[::1", "cannot be read"),
-        ("http://a..b", "cannot be read"),
+        *((why, [url]) for why, every in NO_ADDRESSES.items() for url in every),
+        *(
+            ("key: need 16 or more", [HERE, key])
+            for key in ("", SECRET, f"{SECRET}-of\nmany-lines", f"{SECRET}-é-of-letters")
+        ),
     ],
 )
-def test_what_is_wrong_with_an_address_is_said(url: str, why: str) -> None:
-    with pytest.raises(ValueError, match=why):
-        macekit.Mace(url)
+def test_what_is_no_address_or_key_is_refused_at_once_and_not_repeated(why: str, given: list[str]) -> None:
+    with pytest.raises(ValueError, match=why) as caught:
+        macekit.Mace(*given)
+
+    assert SECRET not in str(caught.value)
+    assert why.startswith("key") <= (caught.value.__cause__ is None)
 
 
 def test_fewer_attempts_than_one_are_refused() -> None:
     with pytest.raises(ValueError, match="retries: need 0 or more"):
-        macekit.Mace("http://mace.example", retries=-1)
+        macekit.Mace(HERE, retries=-1)
 
 
 @pytest.fixture

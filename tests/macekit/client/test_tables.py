@@ -2,33 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
 
 import macekit
+from tests.cases import each_case
+from tests.macekit.client.worlds import TABLES
 
 RNG = np.random.default_rng(4)
 MEMBERS, NONMEMBERS = RNG.normal(1, 1, 40), RNG.normal(0, 1, 30)
-FRAMES: dict[str, Any] = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "arrow": pa.table, "dict": dict}
 
 
 def test_a_frame_of_one_column_is_a_side() -> None:
     expected = macekit.estimate(MEMBERS, NONMEMBERS).answer
 
-    for name, frame in FRAMES.items():
+    for name, frame in TABLES.items():
         found = macekit.estimate(frame({"loss": MEMBERS}), frame({"loss": NONMEMBERS})).answer
 
         assert found == expected, name
 
 
-@pytest.mark.parametrize("frame", FRAMES)
+@each_case("frame", TABLES)
 def test_a_frame_of_more_columns_is_no_side(frame: str) -> None:
-    table = FRAMES[frame]({"a": MEMBERS, "b": MEMBERS})
+    table = TABLES[frame]({"a": MEMBERS, "b": MEMBERS})
 
     with pytest.raises(macekit.MaceProblem, match="members: got a table of 2 columns; need one column"):
         macekit.estimate(table, table)
@@ -37,7 +34,7 @@ def test_a_frame_of_more_columns_is_no_side(frame: str) -> None:
 def test_a_table_may_have_a_column_for_each_side() -> None:
     expected = macekit.estimate(MEMBERS, NONMEMBERS).answer
     nulls = [*NONMEMBERS.tolist(), *[None] * 10]
-    tables = {name: frame({"a": MEMBERS, "b": nulls}) for name, frame in FRAMES.items()}
+    tables = {name: frame({"a": MEMBERS, "b": nulls}) for name, frame in TABLES.items()}
     tables["NaN at the end"] = pd.DataFrame({"a": MEMBERS, "b": [*NONMEMBERS, *[np.nan] * 10]})
     tables["pandas with nulls"] = pd.DataFrame({"a": MEMBERS, "b": pd.array(nulls, dtype="Float64")})
     tables["columns of two lengths"] = {"a": MEMBERS, "b": NONMEMBERS}
@@ -49,7 +46,7 @@ def test_a_table_may_have_a_column_for_each_side() -> None:
         assert found["provenance"]["input_sha256"] == expected["provenance"]["input_sha256"], name
 
 
-@pytest.mark.parametrize("frame", FRAMES)
+@each_case("frame", TABLES)
 def test_only_the_end_of_the_shorter_column_may_be_blank(frame: str) -> None:
     hole = [*MEMBERS[:5].tolist(), None, *MEMBERS[6:].tolist()]
     for table, match in (
@@ -57,14 +54,14 @@ def test_only_the_end_of_the_shorter_column_may_be_blank(frame: str) -> None:
         ({"a": [*MEMBERS.tolist(), None], "b": [*MEMBERS.tolist(), None]}, "row 40 is missing in both"),
     ):
         with pytest.raises(macekit.MaceProblem, match=match):
-            macekit.estimate(FRAMES[frame](table), members_column="a", nonmembers_column="b")
+            macekit.estimate(TABLES[frame](table), members_column="a", nonmembers_column="b")
 
 
 def test_one_of_two_values_may_be_named_for_members() -> None:
     expected = macekit.estimate(MEMBERS, NONMEMBERS).answer
     columns = {"loss": np.concatenate([MEMBERS, NONMEMBERS]), "fold": np.repeat(["A", "B"], [40, 30])}
 
-    for name, frame in FRAMES.items():
+    for name, frame in TABLES.items():
         found = macekit.estimate(frame(columns), score="loss", member="fold=A").answer
 
         assert found["advantage"] == expected["advantage"], name

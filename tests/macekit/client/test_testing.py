@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ import pytest
 import macekit
 from estimators.statement import at_least, at_most
 from macekit.testing import Inconclusive, LimitExceeded, assert_advantage_below, assert_gate
+from tests.cases import each_case
 from tests.macekit.client.worlds import world
 
 pytest_plugins = ["pytester"]
@@ -48,11 +50,6 @@ def test_what_is_said_of_an_interval_holds_and_stands_on_the_right_side_of_the_m
     assert float(said[2]) >= caught.value.result.advantage.upper
 
 
-def test_no_limit_is_not_taken_for_one() -> None:
-    with pytest.raises(TypeError, match="needs a number"):
-        assert_advantage_below(None, MEMBERS, NONMEMBERS)  # type: ignore[arg-type]
-
-
 def test_a_limit_within_the_interval_fails_too_and_says_how_many_records_are_needed() -> None:
     few = MEMBERS[:60], NONMEMBERS[:60]
 
@@ -72,19 +69,12 @@ def test_the_prior_moves_the_baseline_that_the_message_states() -> None:
 
 
 def test_a_table_and_a_server_do_as_well(mace: macekit.Mace) -> None:
-    table = {
-        "loss": np.concatenate([MEMBERS, NONMEMBERS]),
-        "is_train": np.arange(len(MEMBERS) + len(NONMEMBERS)) < len(MEMBERS),
-    }
+    inside = np.repeat([True, False], [len(MEMBERS), len(NONMEMBERS)])
+    table = {"loss": np.concatenate([MEMBERS, NONMEMBERS]), "is_train": inside}
 
     found = assert_advantage_below(0.5, table, score="loss", member="is_train", client=mace)
 
     assert found.answer == assert_advantage_below(0.5, MEMBERS, NONMEMBERS).answer
-
-
-def test_the_limit_is_given_once() -> None:
-    with pytest.raises(TypeError, match="first argument"):
-        assert_advantage_below(0.5, MEMBERS, NONMEMBERS, max_advantage=0.1)
 
 
 def test_a_gate_holds_if_all_limits_do() -> None:
@@ -115,9 +105,19 @@ def test_a_gate_that_is_open_is_no_pass() -> None:
         assert_gate(MEMBERS, NONMEMBERS, max_epsilon=10)
 
 
-def test_records_that_cannot_be_used_are_an_error_and_no_failure() -> None:
-    with pytest.raises(macekit.MaceProblem):
-        assert_advantage_below(0.5, MEMBERS[:3], NONMEMBERS)
+@each_case(
+    "limit, members, options, kind, said",
+    [
+        (None, MEMBERS, {}, TypeError, "needs a number"),
+        (0.5, MEMBERS, {"max_advantage": 0.1}, TypeError, "first argument"),
+        (0.5, MEMBERS[:3], {}, macekit.MaceProblem, "member scores: got 3"),
+    ],
+)
+def test_what_cannot_be_asserted_is_an_error_and_no_failure(
+    limit: Any, members: Any, options: dict[str, Any], kind: type[Exception], said: str
+) -> None:
+    with pytest.raises(kind, match=said):
+        assert_advantage_below(limit, members, NONMEMBERS, **options)
 
 
 def test_pytest_shows_the_line_that_asserted_and_the_message(pytester: pytest.Pytester) -> None:
@@ -132,7 +132,7 @@ def test_pytest_shows_the_line_that_asserted_and_the_message(pytester: pytest.Py
         """
     )
 
-    done = pytester.runpytest_subprocess("-p", "no:cacheprovider", "-n", "0")
+    done = pytester.runpytest_inprocess("-p", "no:cacheprovider", "-p", "no:xdist")
 
     done.assert_outcomes(failed=1)
     done.stdout.fnmatch_lines(["*assert_advantage_below(0.05*", "*LimitExceeded: *", "*95% interval*"])

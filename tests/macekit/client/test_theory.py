@@ -2,36 +2,27 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
 
 import macekit
 from app.openapi.examples import JSON_EXAMPLES
 from app.openapi.files import file_bytes, files_of, options_with
 from macekit.catalogue import ARRAYS
+from macekit.client import server
 from tests.app.running import Running
-from tests.macekit.client.worlds import CONTAINERS
+from tests.cases import each_case
+from tests.macekit.client.worlds import CONTAINERS, TABLES, by_hand
 
 ASKED = [(operation, name) for operation in ARRAYS for name in JSON_EXAMPLES[operation]]
+SUFFIXES = ("csv", "jsonl", "npy", "npz", "arrow", "parquet")
 GAUSSIAN: dict[str, Any] = {"clip": 1.0, "sigma": 0.5, "delta": 1e-3}
 POINTS = np.round(np.random.default_rng(0).normal(size=(12, 3)), 3)
-
-
-def by_hand(service: Running, operation: str, **body: Any) -> dict[str, Any]:
-    answer = service.ask(
-        f"/v1/{operation}", "POST", json.dumps(body).encode(), {"Content-Type": "application/json"}
-    )
-    assert answer.status == 200, answer.body
-    found: dict[str, Any] = answer.json()
-    return found
 
 
 def method(client: Any, operation: str) -> Callable[..., macekit.Result]:
@@ -41,23 +32,22 @@ def method(client: Any, operation: str) -> Callable[..., macekit.Result]:
     return found
 
 
-@pytest.mark.parametrize(("operation", "name"), ASKED)
-def test_every_example_has_the_same_answer_here_there_and_by_hand(
+@each_case("operation, name", ASKED)
+def test_every_example_has_the_same_answer_here_and_by_hand_and_the_first_there(
     operation: str, name: str, service: Running, mace: macekit.Mace
 ) -> None:
     value: Any = JSON_EXAMPLES[operation][name].value
     wanted = by_hand(service, operation, **value)
 
-    here, there = (method(client, operation)(**value) for client in (macekit, mace))
+    for client in (macekit, mace) if name == next(iter(JSON_EXAMPLES[operation])) else (macekit,):
+        found = method(client, operation)(**value)
+        assert found.answer == wanted
+        assert found.sentence == wanted["sentence"]
+        assert wanted["sentence"] in str(found)
 
-    assert here.answer == wanted
-    assert there.answer == wanted
-    assert here.sentence == wanted["sentence"]
-    assert wanted["sentence"] in str(here)
 
-
-@pytest.mark.parametrize("operation", [operation for operation in ARRAYS if ARRAYS[operation]])
-@pytest.mark.parametrize("suffix", ["csv", "jsonl", "npy", "npz", "arrow", "parquet"])
+@each_case("operation", [operation for operation in ARRAYS if ARRAYS[operation]])
+@each_case("suffix", SUFFIXES)
 def test_a_file_is_asked_about_as_it_lies(
     operation: str, suffix: str, tmp_path: Path, mace: macekit.Mace
 ) -> None:
@@ -71,33 +61,30 @@ def test_a_file_is_asked_about_as_it_lies(
     assert here.source == there.source == name
 
 
-@pytest.mark.parametrize(
-    "container",
-    [
-        lambda given: given,
-        lambda given: given.tolist(),
-        np.asfortranarray,
-        pd.DataFrame,
-        lambda given: pl.DataFrame(given, schema=["a", "b", "c"]),
-        lambda given: pa.table(dict(zip("abc", given.T, strict=True))),
-        lambda given: dict(zip("abc", given.T.tolist(), strict=True)),
-    ],
-    ids=["array", "lists", "Fortran", "pandas", "Polars", "Arrow", "dict"],
-)
-def test_points_come_in_anything_that_has_rows(container: Any, service: Running, mace: macekit.Mace) -> None:
+def test_points_come_in_anything_that_has_rows(service: Running, mace: macekit.Mace) -> None:
     wanted = by_hand(service, "theory/pmp-gaussian", points=POINTS.tolist(), **GAUSSIAN)
+    columns = dict(zip("abc", POINTS.T, strict=True))
+    containers = {
+        "array": POINTS,
+        "lists": POINTS.tolist(),
+        "Fortran": np.asfortranarray(POINTS),
+        "dict of lists": {name: column.tolist() for name, column in columns.items()},
+        **{name: table(columns) for name, table in TABLES.items()},
+    }
 
-    for client in (macekit, mace):
-        assert client.theory.pmp_gaussian(container(POINTS), **GAUSSIAN).answer == wanted
+    for name, points in containers.items():
+        for client in (macekit, mace):
+            assert client.theory.pmp_gaussian(points, **GAUSSIAN).answer == wanted, name
 
 
-@pytest.mark.parametrize("container", sorted(set(CONTAINERS) - {"arrow, chunked"}))
-def test_categories_come_in_every_container(container: str, service: Running, mace: macekit.Mace) -> None:
+def test_categories_come_in_every_container(service: Running, mace: macekit.Mace) -> None:
+    """A container is read before anything is sent: one is sent."""
     cities = np.array(["Oslo", "Bergen", "Oslo", "Tromsø"] * 10)
     wanted = by_hand(service, "theory/mis", values=cities.tolist(), sizes=[10, 100])
 
-    for client in (macekit, mace):
-        assert client.theory.mis(CONTAINERS[container](cities), sizes=[10, 100]).answer == wanted
+    for name in set(CONTAINERS) - {"arrow, chunked"}:
+        for client in (macekit, mace) if name == "array" else (macekit,):
+            assert client.theory.mis(CONTAINERS[name](cities), sizes=[10, 100]).answer == wanted, name
 
 
 def test_columns_of_a_frame_are_named(service: Running, mace: macekit.Mace) -> None:
@@ -122,9 +109,8 @@ def test_swaps_may_be_frames_of_their_own(service: Running, mace: macekit.Mace) 
     rng = np.random.default_rng(1)
     before, record = np.round(rng.normal(size=(60, 2)), 2), np.arange(60) % 4
     after = np.round(before + 0.01 * rng.normal(size=before.shape), 2)
-    wanted = by_hand(
-        service, "theory/mip", before=before.tolist(), after=after.tolist(), record=record.tolist(), eta=0.2
-    )
+    columns = {"before": before.tolist(), "after": after.tolist(), "record": record.tolist()}
+    wanted = by_hand(service, "theory/mip", **columns, eta=0.2)
 
     for client in (macekit, mace):
         found = client.theory.mip(before=pd.DataFrame(before), after=after, record=record, eta=0.2)
@@ -135,9 +121,8 @@ def test_losses_are_two_columns_or_a_table_of_scores(service: Running, mace: mac
     rng = np.random.default_rng(2)
     train, heldout = np.round(rng.exponential(size=300), 4), np.round(1 + rng.exponential(size=200), 4)
     frame = pd.DataFrame({"loss": [*train, *heldout], "is_train": [True] * 300 + [False] * 200})
-    wanted = by_hand(
-        service, "theory/mis-overfitting", train_losses=train.tolist(), heldout_losses=heldout.tolist()
-    )
+    losses = {"train_losses": train.tolist(), "heldout_losses": heldout.tolist()}
+    wanted = by_hand(service, "theory/mis-overfitting", **losses)
 
     for client in (macekit, mace):
         assert client.theory.mis_overfitting(train, heldout).answer == wanted
@@ -145,8 +130,6 @@ def test_losses_are_two_columns_or_a_table_of_scores(service: Running, mace: mac
 
 
 def test_what_goes_over_the_wire_is_binary(mace: macekit.Mace, monkeypatch: pytest.MonkeyPatch) -> None:
-    from macekit.client import server
-
     sent: list[Any] = []
     send = server.send
     monkeypatch.setattr(server, "send", lambda *given: (sent.append(given[1]), send(*given))[1])
@@ -159,27 +142,23 @@ def test_what_goes_over_the_wire_is_binary(mace: macekit.Mace, monkeypatch: pyte
     assert kinds == ["application/x-npy", "application/vnd.apache.arrow.stream", "application/json"]
 
 
-def test_the_frame_of_an_answer_holds_its_bounds() -> None:
-    result = macekit.theory.dp(epsilon=1.0, delta=1e-5, prior=0.1)
+def test_the_frame_of_an_answer_holds_its_bounds_and_of_a_conversion_its_rows() -> None:
+    bounds, conversion = (
+        macekit.theory.dp(epsilon=1.0, delta=1e-5, prior=0.1),
+        macekit.theory.convert(eta=0.1),
+    )
 
-    frame = result.to_frame()
+    of_bounds, of_rows = bounds.to_frame(), conversion.to_frame()
 
-    assert list(frame["value"]) == [bound["value"] for bound in result.bounds]
-    assert {"quantity", "says", "source", "proven", "tightest"} <= set(frame.columns)
-    assert frame["tightest"].any()
-
-
-def test_the_frame_of_a_conversion_holds_its_rows() -> None:
-    result = macekit.theory.convert(eta=0.1)
-
-    frame = result.to_frame()
-
-    assert list(frame["at_least"])[:3] == [row.at_least for row in result.rows][:3]
-    assert list(frame["quantity"])[:4] == ["advantage", "eta", "epsilon", "mu"]
+    assert list(of_bounds["value"]) == [bound["value"] for bound in bounds.bounds]
+    assert {"quantity", "says", "source", "proven", "tightest"} <= set(of_bounds.columns)
+    assert of_bounds["tightest"].any()
+    assert list(of_rows["at_least"])[:3] == [row.at_least for row in conversion.rows][:3]
+    assert list(of_rows["quantity"])[:4] == ["advantage", "eta", "epsilon", "mu"]
 
 
-@pytest.mark.parametrize(
-    ("ask", "kind", "field"),
+@each_case(
+    "ask, kind, field",
     [
         (lambda theory: theory.dp(epsilon=-1), "out-of-range", "epsilon"),
         (lambda theory: theory.dp(epsilon=float("nan")), "out-of-range", "epsilon"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +11,8 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 from numpy.typing import NDArray
+
+from tests.app.running import Running
 
 Floats = NDArray[np.float64]
 
@@ -67,6 +70,34 @@ FRAMES: dict[str, Callable[[dict[str, Any]], Any]] = {
     ),
 }
 """How columns of arrays become a table."""
+
+TABLES: dict[str, Callable[[Any], Any]] = {
+    "dict": dict,
+    "pandas": pd.DataFrame,
+    "polars": pl.DataFrame,
+    "arrow": pa.table,
+}
+"""The usual ones."""
+
+
+def by_hand(service: Running, operation: str, **body: Any) -> dict[str, Any]:
+    """The answer to JSON that somebody posts without a client."""
+    sent = json.dumps(body).encode()
+    answer = service.ask(f"/v1/{operation}", "POST", sent, {"Content-Type": "application/json"})
+    assert answer.status == 200, answer.body
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+def as_lists(members: NDArray[Any], nonmembers: NDArray[Any]) -> dict[str, Any]:
+    """Two sides as they stand in JSON."""
+    return {"members": members.tolist(), "nonmembers": nonmembers.tolist()}
+
+
+def by_side(columns: dict[str, NDArray[Any]], name: str, member: str = "member") -> dict[str, NDArray[Any]]:
+    """A column of a table, each side by itself."""
+    inside = columns[member]
+    return {"members": columns[name][inside], "nonmembers": columns[name][~inside]}
 
 
 def shuffled(records: int = 400) -> dict[str, Any]:

@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
+import pytest
 
 from estimators import MaceError
 from macekit.call import ARROW, CSV, JSON, NDJSON, NPY, NPZ, PARQUET, Body, Call
@@ -26,6 +27,7 @@ from macekit.problems import Problem
 FORMATS = tuple(each for each in TABLES if each != NPZ)
 """Tables that are read in blocks, too."""
 REFUSALS = (Problem, MaceError)
+SECRET = "s3cret"
 
 
 def call(
@@ -38,16 +40,19 @@ def call(
     return Call(operation, media_type, encoding, tuple(query.items()), expanded_limit=limit)
 
 
-def read(
-    body: bytes,
-    media_type: str = JSON,
-    encoding: str = "identity",
-    operation: str = "advantage",
-    limit: int = 2**30,
-    **query: str,
-) -> DecodedBody:
+def read(body: bytes, *asked: str, **query: Any) -> DecodedBody:
+    """What is read of a body, asked about by a `call`."""
     with Body.of(body) as held:
-        return decode(call(media_type, encoding, operation, limit, **query), held)
+        return decode(call(*asked, **query), held)
+
+
+def refusal(body: bytes, *asked: str, **query: Any) -> Problem:
+    """What is said of a body that is not read, which repeats no secret of it."""
+    with pytest.raises(REFUSALS) as caught:
+        read(body, *asked, **query)
+    problem = Problem.of(caught.value)  # type: ignore[arg-type]
+    assert SECRET not in f"{caught.value} {problem.detail} {problem.field}"
+    return problem
 
 
 def counted(body: Body, asked: Call) -> tuple[np.ndarray, np.ndarray]:
@@ -105,13 +110,19 @@ def arrow_bytes(table: pa.Table, media_type: str = ARROW, batch: int | None = No
     elif media_type == NDJSON:
         sink.writelines(json.dumps(row).encode() + b"\n" for row in table.to_pylist())
     elif media_type == PARQUET:
-        pq.write_table(table, sink, row_group_size=batch)
+        return parquet_bytes(table, row_group_size=batch)
     elif media_type == ARROW:
         with pa.ipc.new_stream(sink, table.schema) as writer:
             writer.write_table(table, max_chunksize=batch)
     else:
         with pa.ipc.new_file(sink, table.schema) as writer:
             writer.write_table(table, max_chunksize=batch)
+    return sink.getvalue()
+
+
+def parquet_bytes(table: pa.Table, **options: Any) -> bytes:
+    sink = io.BytesIO()
+    pq.write_table(table, sink, **options)
     return sink.getvalue()
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import tempfile
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from estimators.sample.stream import CountStream
 from macekit.call import ARROW, CSV, JSON, NPY, PARQUET, Body
 from macekit.decoding import ARROW_FILE, blocks
 from macekit.problems import Problem
+from tests.cases import each_case
 from tests.macekit.decoding.support import (
     FORMATS,
     arrow_bytes,
@@ -67,24 +68,15 @@ def test_counts_of_blocks_from_a_pipe_are_those_of_the_whole(media_type: str, en
 @pytest.mark.parametrize("media_type", FORMATS)
 @pytest.mark.parametrize("column", [LABEL, (SCORE * 100).astype(int)])
 def test_text_and_integers_are_counted_by_value(media_type: str, column: Any) -> None:
-    body = table_bytes({"score": column, "member": MEMBER}, media_type)
+    whole = by_category(Scores.of(column[MEMBER], column[~MEMBER], Query.DISCRETE))
 
-    with Body.of(body) as held:
-        found = tallied(held, call(media_type))
-
-    assert (
-        found.to_dict() == by_category(Scores.of(column[MEMBER], column[~MEMBER], Query.DISCRETE)).to_dict()
-    )
+    with Body.of(table_bytes({"score": column, "member": MEMBER}, media_type)) as held:
+        assert tallied(held, call(media_type)).to_dict() == whole.to_dict()
 
 
 @pytest.mark.parametrize("media_type", [*FORMATS, ARROW_FILE])
 def test_blocks_are_small_and_in_order(media_type: str) -> None:
-    table = pa.table({"score": SCORE, "member": MEMBER})
-    body = (
-        npy_bytes(np.column_stack([SCORE, MEMBER])) if media_type == NPY else arrow_bytes(table, media_type)
-    )
-
-    with Body.of(body) as held:
+    with Body.of(body_of(media_type)) as held:
         parts = list(blocks(call(media_type), held))
 
     assert len(parts) > 1
@@ -93,7 +85,7 @@ def test_blocks_are_small_and_in_order(media_type: str) -> None:
     assert np.array_equal(np.concatenate([b for _, b in parts]), SCORE[~MEMBER])
 
 
-@pytest.mark.parametrize("order", ["C", "F"])
+@each_case("order", ["C", "F"])
 def test_a_matrix_comes_in_blocks_in_either_order(order: Any) -> None:
     array = np.array(np.column_stack([SCORE, MEMBER]), order=order)
 
@@ -119,11 +111,10 @@ def test_a_plain_array_comes_in_blocks_with_members_first() -> None:
 def test_a_bad_score_is_named_by_its_row_among_all(media_type: str) -> None:
     scores = SCORE.copy()
     scores[135_001] = np.nan
-    with (
-        Body.of(table_bytes({"score": scores, "member": MEMBER}, media_type)) as held,
-        pytest.raises(NotFinite) as caught,
-    ):
-        counted(held, call(media_type))
+    body = Body.of(table_bytes({"score": scores, "member": MEMBER}, media_type))
+
+    with body, pytest.raises(NotFinite) as caught:
+        counted(body, call(media_type))
 
     assert caught.value.index == 135_001
 
@@ -167,12 +158,10 @@ def test_csv_of_a_header_alone_has_no_blocks() -> None:
 
 
 MEASURE = """
-import sys
-from macekit.call import Body
-from macekit.call import Call
+import os, sys
+from macekit.call import Body, Call
 from macekit.decoding import blocks
 from estimators.sample.stream import CountStream
-import os
 def peak():
     return next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmHWM")) * 1024
 def run(path):
@@ -202,16 +191,15 @@ print(peak() - before)
 @pytest.mark.parametrize("media_type", [CSV, NPY, ARROW])
 def test_a_body_many_times_as_long_takes_no_more_memory(media_type: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        paths = []
-        for name, times in (("short", 1), ("long", 24)):
-            table = pa.table(
-                {"score": np.tile(SCORE[:100_000], times), "member": np.tile(MEMBER[:100_000], times)}
+        paths = [Path(folder, name) for name in ("short", "long")]
+        for path, times in zip(paths, (1, 24), strict=True):
+            score, member = (np.tile(column[:100_000], times) for column in (SCORE, MEMBER))
+            table = pa.table({"score": score, "member": member})
+            path.write_bytes(
+                npy_bytes(np.column_stack([score, member]))
+                if media_type == NPY
+                else arrow_bytes(table, media_type, batch=100_000)
             )
-            array = np.column_stack([table["score"], np.tile(MEMBER[:100_000], times)])
-            body = npy_bytes(array) if media_type == NPY else arrow_bytes(table, media_type, batch=100_000)
-            paths.append(os.path.join(folder, name))
-            with open(paths[-1], "wb") as sink:
-                sink.write(body)
 
         grown = subprocess.run(
             [sys.executable, "-c", MEASURE, media_type, *paths], check=True, capture_output=True, text=True

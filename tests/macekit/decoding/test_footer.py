@@ -16,15 +16,10 @@ from macekit.call import PARQUET
 from macekit.decoding.footer import value_counts
 from macekit.problems import Problem
 from tests.cases import each_case
-from tests.macekit.decoding.support import read
+from tests.macekit.decoding.support import parquet_bytes, read
 
+ASKED = {"operation": "theory/pmp-gaussian", "column": "points", "clip": "1", "limit": 2**24}
 LISTS = pa.table({"points": [[float(k), 1.0, 2.0] for k in range(50)], "x": np.arange(50)})
-
-
-def file_of(table: pa.Table, **options: object) -> bytes:
-    sink = io.BytesIO()
-    pq.write_table(table, sink, **options)
-    return sink.getvalue()
 
 
 @each_case(
@@ -39,7 +34,7 @@ def file_of(table: pa.Table, **options: object) -> bytes:
     ],
 )
 def test_values_are_counted_as_arrow_counts_them(options: dict[str, object]) -> None:
-    body = file_of(LISTS, **options)
+    body = parquet_bytes(LISTS, **options)
     metadata = pq.ParquetFile(io.BytesIO(body)).metadata
     expected: dict[str, int] = {}
     for group in range(metadata.num_row_groups):
@@ -53,7 +48,7 @@ def test_values_are_counted_as_arrow_counts_them(options: dict[str, object]) -> 
 
 def test_a_footer_that_was_damaged_ends_no_process() -> None:
     """In a child, for a process that Arrow ends would take the tests with it."""
-    body, rng = file_of(LISTS), np.random.default_rng(3)
+    body, rng = parquet_bytes(LISTS), np.random.default_rng(3)
     size = int.from_bytes(body[-8:-4], "little")
     child = os.fork()
     if not child:
@@ -62,14 +57,7 @@ def test_a_footer_that_was_damaged_ends_no_process() -> None:
             for at in rng.integers(len(body) - 8 - size, len(body) - 8, rng.integers(1, 4)):
                 damaged[at] = rng.integers(256)
             try:
-                read(
-                    bytes(damaged),
-                    PARQUET,
-                    operation="theory/pmp-gaussian",
-                    column="points",
-                    clip="1",
-                    limit=2**24,
-                )
+                read(bytes(damaged), PARQUET, **ASKED)
             except (Problem, MaceError):
                 pass
             except BaseException:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from macekit.call import ARROW, CSV, NPY, PARQUET, Body
 from macekit.decoding import ARROW_FILE, blocks, decode
+from tests.cases import each_case
 from tests.macekit.decoding.support import REFUSALS, arrow_bytes, call, npy_bytes, table_bytes
 
 RNG = np.random.default_rng(1)
@@ -41,15 +42,11 @@ def survives(body: bytes, media_type: str) -> int:
     return refused
 
 
-@pytest.mark.parametrize("media_type", FORMATS)
-def test_the_whole_body_is_read(media_type: str) -> None:
-    assert survives(BODIES[media_type], media_type) == 0
-
-
-@pytest.mark.parametrize("media_type", FORMATS)
-def test_a_body_cut_at_any_of_many_places_is_refused(media_type: str) -> None:
+@each_case("media_type", FORMATS)
+def test_the_whole_body_is_read_and_one_that_is_cut_at_any_of_many_places_is_refused(media_type: str) -> None:
     body = BODIES[media_type]
 
+    assert survives(body, media_type) == 0
     for size in np.linspace(0, len(body) - 1, 30).astype(int):
         refused = survives(body[:size], media_type)
         assert refused == 4 or media_type == CSV
@@ -80,7 +77,7 @@ def test_random_bytes_are_refused_or_read(media_type: str, noise: bytes, head: i
     survives(body[:head] + noise + body[len(body) - tail :], media_type)
 
 
-@pytest.mark.parametrize("descr", ["<U100000000", "|V4000000000", "<f8", "<U0", "|S0", "<M8[ns]", "<c16"])
+@each_case("descr", ["<U100000000", "|V4000000000", "<f8", "<U0", "|S0", "<M8[ns]", "<c16"])
 def test_npy_types_of_any_size_are_refused_or_read(descr: str) -> None:
     body = npy_bytes(np.zeros(3)).replace(b"'<f8'", f"'{descr}'".encode())
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -19,7 +20,8 @@ from macekit.decoding.columns import COLUMNS
 from macekit.decoding.json import read_careful
 from macekit.decoding.simd import NotPlainError, read_fast
 from macekit.problems import Problem
-from tests.macekit.decoding.support import REFUSALS, read
+from tests.cases import each_case
+from tests.macekit.decoding.support import REFUSALS, read, refusal
 
 
 @pytest.fixture(scope="module", params=[True, False], ids=["simdjson", "no simdjson"], autouse=True)
@@ -111,23 +113,26 @@ def test_the_fast_path_gives_what_the_careful_one_gives(document: dict[str, Any]
     assert all(getattr(quick[name], "dtype", None) == getattr(slow[name], "dtype", None) for name in quick)
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["[1,[2,3],4]", "[1,[2],3]", "[[1],2]", "[1,2,[]]", "[[1,2],[[3],4]]", "[[1,2],[[3,4]]]", "[[],[1,[]]]"],
+NESTED = [
+    *("[1,[2,3],4]", "[1,[2],3]", "[[1],2]", "[1,2,[]]"),
+    *("[[1,2],[[3],4]]", "[[1,2],[[3,4]]]", "[[],[1,[]]]"),
+]
+
+
+@each_case(
+    "body",
+    [
+        *(f'{{"{name}": {text}, "prior": 0.5}}' for name in sorted(COLUMNS) for text in NESTED),
+        '{"members": [[1, 2], 3, [4, 5]], "nonmembers": [1, [2], 3]}',  # may not make up for each other's brackets
+    ],
 )
-def test_an_array_within_numbers_is_never_flattened(text: str) -> None:
-    for name in sorted(COLUMNS):
-        with pytest.raises(REFUSALS):
-            read(f'{{"{name}": {text}, "prior": 0.5}}'.encode())
-
-
-def test_two_columns_cannot_make_up_for_each_others_brackets() -> None:
+def test_an_array_within_numbers_is_never_flattened(body: str) -> None:
     with pytest.raises(REFUSALS):
-        read(b'{"members": [[1, 2], 3, [4, 5]], "nonmembers": [1, [2], 3]}')
+        read(body.encode())
 
 
-@pytest.mark.parametrize(
-    ("text", "dtype"),
+@each_case(
+    "text, dtype",
     [
         ("[1, 2]", np.int64),
         ("[1, 2.5]", np.float64),
@@ -136,6 +141,7 @@ def test_two_columns_cannot_make_up_for_each_others_brackets() -> None:
         ("[18446744073709551615, 1]", np.uint64),
         ("[]", np.float64),
         ("[[1, 2], [3, 4]]", np.float64),
+        (f"[{2**70}, {2**70 + 1}, -1, {2**63}]", object),
     ],
 )
 def test_numbers_keep_their_kind(text: str, dtype: type) -> None:
@@ -144,15 +150,6 @@ def test_numbers_keep_their_kind(text: str, dtype: type) -> None:
     assert isinstance(found, np.ndarray)
     assert found.dtype == dtype
     assert found.tolist() == json.loads(text)
-
-
-def test_identifiers_beyond_64_bits_are_kept_exactly() -> None:
-    ids = [2**70, 2**70 + 1, -1, 2**63]
-
-    found = read(json.dumps({"members": ids}).encode()).samples[""].members
-
-    assert found is not None
-    assert list(found) == ids
 
 
 BAD = [
@@ -166,17 +163,12 @@ BAD = [
     (b'{"nonmembers": [0.5, 1' + b"0" * 400 + b"]}", NotFinite, "nonmembers", 1),
     (b'{"members": [[1, 2], [3, 1e400]]}', NotFinite, "members", 1),
     (b'{"members": [[1, 2], [3]]}', RaggedRows, "members", 1),
-    (
-        b'{"queries": {"a": {"members": [1]}, "b": {"members": [1, null]}}}',
-        MixedTypes,
-        "queries[1].members",
-        1,
-    ),
+    (b'{"queries": {"a": {}, "b": {"members": [1, null]}}}', MixedTypes, "queries[1].members", 1),
     (b'{"counts": {"members": [1, NaN]}}', NotFinite, "counts.members", 1),
 ]
 
 
-@pytest.mark.parametrize(("body", "kind", "field", "index"), BAD)
+@each_case("body, kind, field, index", BAD)
 def test_a_bad_value_is_named_by_its_field_and_index(body: bytes, kind: type, field: str, index: int) -> None:
     with pytest.raises(kind) as caught:
         read(body)
@@ -225,32 +217,26 @@ UNREADABLE = [
 ]
 
 
-@pytest.mark.parametrize(("body", "slug", "match"), UNREADABLE)
+@each_case("body, slug, match", UNREADABLE)
 def test_a_body_that_cannot_be_read_is_a_problem_that_says_why(body: bytes, slug: str, match: str) -> None:
-    with pytest.raises(Problem, match=match) as caught:
-        read(body)
+    problem = refusal(body)
 
-    assert caught.value.kind.slug == slug
-    assert len(caught.value.body()) < 4096
+    assert problem.kind.slug == slug
+    assert re.search(match, problem.detail)
+    assert len(problem.body()) < 4096
 
 
 def test_no_value_of_the_caller_is_repeated() -> None:
-    secrets = [
+    for body in (
         b'{"s3cret": [1, {"members": ["s3cret", 1]}]}',
         b'{"members": ["s3cret", 1]}',
         b'{"s3cret": s3cret}',
-    ]
-    for body in secrets:
-        with pytest.raises(REFUSALS) as caught:
-            read(body)
-
-        assert "s3cret" not in str(caught.value) + str(caught.value.field)
+    ):
+        refusal(body)
 
 
 def test_a_byte_order_mark_is_passed_over() -> None:
-    found = read(b'\xef\xbb\xbf{"members": [1, 2]}')
-
-    assert found.samples[""].members is not None
+    assert read(b'\xef\xbb\xbf{"members": [1, 2]}').samples[""].members is not None
 
 
 def test_null_stands_for_what_is_not_there() -> None:
@@ -290,12 +276,9 @@ def test_labels_may_come_side_by_side() -> None:
     assert numbers is not None
     assert list(numbers) == [1, 2, 3]
     assert texts == ["a", "b"]
-
-
-@pytest.mark.parametrize("sides", [b'[1], "nonmembers": ["1"]', b'[1], "nonmembers": [true]'])
-def test_labels_of_two_kinds_side_by_side_are_refused_as_in_one_list(sides: bytes) -> None:
-    with pytest.raises(MixedTypes, match="all text or all numbers"):
-        read(b'{"groups": {"members": ' + sides + b"}}")
+    for other in (b'["1"]', b"[true]"):  # of two kinds, as in one list
+        with pytest.raises(MixedTypes, match="all text or all numbers"):
+            read(b'{"groups": {"members": [1], "nonmembers": ' + other + b"}}")
 
 
 def test_counts_are_read_as_the_library_wrote_them() -> None:
@@ -308,11 +291,8 @@ def test_counts_are_read_as_the_library_wrote_them() -> None:
 
 
 def test_ten_thousand_shards_are_read() -> None:
-    shard = {
-        "members": [1, 2],
-        "nonmembers": [3, 4],
-        "cells": {"kind": "grid", "exponent": 0, "keys": [1, 2]},
-    }
+    cells = {"kind": "grid", "exponent": 0, "keys": [1, 2]}
+    shard = {"members": [1, 2], "nonmembers": [3, 4], "cells": cells}
 
     found = read(json.dumps({"shards": [shard] * 10_000}).encode()).options["shards"]
 
@@ -338,6 +318,4 @@ def test_a_body_cut_anywhere_is_a_problem() -> None:
     body = b'{"members": [0.25, 1, 2e3], "nonmembers": [[1, 2], [3, 4]], "groups": {"members": ["a[", "\\u00e4"]}}'
 
     for size in range(len(body)):
-        with pytest.raises(Problem) as caught:
-            read(body[:size])
-        assert caught.value.kind.slug in ("incomplete-body", "malformed-body")
+        assert refusal(body[:size]).kind.slug in ("incomplete-body", "malformed-body")

@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 import io
+import re
+from collections.abc import Iterable
 from contextlib import suppress
 from decimal import Decimal
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
-from estimators.errors import InputError, MixedTypes
+from estimators.errors import InputError
 from macekit.call import ARROW, CSV, JSON, NPY, PARQUET, Body
 from macekit.decoding import blocks
 from macekit.decoding.quotes import Quotes
 from macekit.problems import Problem
 from tests.cases import each_case
-from tests.macekit.decoding.support import REFUSALS, arrow_bytes, call, counted, npy_bytes, read
+from tests.macekit.decoding.support import (
+    REFUSALS,
+    arrow_bytes,
+    call,
+    counted,
+    npy_bytes,
+    parquet_bytes,
+    read,
+    refusal,
+)
 
 MEMBER = np.arange(400) % 2 == 0
 
@@ -28,33 +38,33 @@ def rows(values: Any, member: Any = MEMBER) -> bytes:
     return ("score,member\n" + "\n".join(lines) + "\n").encode()
 
 
+def refusals(body: bytes, media_type: str = CSV) -> list[Problem]:
+    """What is said of a body, whole and in blocks."""
+    with pytest.raises(REFUSALS) as caught:
+        list(blocks(call(media_type), Body.of(body)))
+    return [refusal(body, media_type), Problem.of(caught.value)]  # type: ignore[arg-type]
+
+
 def test_blanks_behind_integers_are_no_part_of_them() -> None:
     values = [k % 12 for k in range(400)]
-    padded = [f"{value} " if side else str(value) for value, side in zip(values, MEMBER, strict=True)]
+    padded = rows([f"{value} " if side else value for value, side in zip(values, MEMBER, strict=True)])
 
-    found = read(rows(padded), CSV)
+    found = read(padded, CSV)
+    blockwise = counted(Body.of(padded), call(CSV))
 
-    assert found.samples[""].members.tolist() == [v for v, side in zip(values, MEMBER, strict=True) if side]  # type: ignore[union-attr]
+    assert list(found.samples[""].members) == values[::2]  # type: ignore[arg-type]
     assert found.columns[0].notes == ("blanks around values dropped",)
-    assert np.array_equal(
-        np.concatenate(counted(Body.of(rows(padded)), call(CSV))),
-        np.array(values)[np.argsort(~MEMBER, kind="stable")],
-    )
+    assert [side.tolist() for side in blockwise] == [values[::2], values[1::2]]
 
 
 @each_case("odd", ["#N/A", ".", "?", "-", '"1 234"', "<5", "7x", "1_0", "0x1F"])
 def test_one_odd_token_among_integers_is_named_by_its_row(odd: str) -> None:
-    values = [*map(str, range(150)), odd, *map(str, range(249))]
-
-    with pytest.raises(MixedTypes, match="row 150 is text, but others are numbers") as caught:
-        read(rows(values), CSV)
-    with pytest.raises(MixedTypes, match="row 150"):
-        counted(Body.of(rows(values)), call(CSV))
-
-    assert caught.value.index == 150
+    for problem in refusals(rows([*range(150), odd, *range(249)])):
+        assert (problem.kind.slug, problem.index) == ("mixed-types", 150)
+        assert "row 150 is text, but others are numbers" in problem.detail
 
 
-def decimals(values: list[int | str], scale: int, wide: int = 38) -> pa.Array:
+def decimals(values: Iterable[int | str], scale: int, wide: int = 38) -> pa.Array:
     return pa.array([Decimal(value) for value in values], pa.decimal128(wide, scale))
 
 
@@ -70,18 +80,14 @@ def test_decimals_without_a_fraction_are_the_integers_they_are(media_type: str) 
         assert found.columns[0].kind == "integers"
         long = ("integers of more than 64 bits",) if values[-1] >= 2**64 else ()
         assert found.columns[0].notes == ("decimals read as integers", *long)
-    hundreds = pa.table(
-        {"score": pa.array([Decimal(100 * k) for k in range(400)], pa.decimal128(9, -2)), "member": MEMBER}
-    )
+    hundreds = pa.table({"score": decimals(range(0, 40_000, 100), -2, 9), "member": MEMBER})
     assert read(arrow_bytes(hundreds), ARROW).samples[""].members.tolist() == list(range(0, 40000, 200))  # type: ignore[union-attr]
 
 
 def test_decimals_with_a_fraction_are_the_nearest_floats() -> None:
     rng = np.random.default_rng(0)
-    texts = [f"{rng.integers(10**9)}.{rng.integers(10**9):09d}" for _ in range(398)] + [
-        "0.000000001",
-        "-0.100000000",
-    ]
+    texts = [f"{rng.integers(10**9)}.{rng.integers(10**9):09d}" for _ in range(398)]
+    texts += ["0.000000001", "-0.100000000"]
     table = pa.table({"score": decimals(texts, 9), "member": MEMBER})
 
     assert read(arrow_bytes(table), ARROW).samples[""].members.tolist() == [float(t) for t in texts[::2]]  # type: ignore[union-attr]
@@ -103,12 +109,9 @@ def test_decimals_with_a_fraction_are_the_nearest_floats() -> None:
 def test_a_quote_that_would_swallow_rows_is_refused_with_its_line(text: str, line: str) -> None:
     body = b"score,member,note\n" + text.encode()
 
-    with pytest.raises(Problem, match=line) as caught:
-        read(body, CSV)
-    with pytest.raises(Problem, match=line):
-        counted(Body.of(body), call(CSV))
-
-    assert caught.value.kind.slug == "malformed-body"
+    for problem in refusals(body):
+        assert problem.kind.slug == "malformed-body"
+        assert re.search(line, problem.detail)
 
 
 @each_case("size", [1, 2, 3, 7, 100])
@@ -124,12 +127,8 @@ def test_quotes_that_are_closed_are_no_matter_wherever_the_file_is_cut(size: int
 def test_a_second_header_is_no_record() -> None:
     once = rows(["cat" if k % 3 else "dog" for k in range(400)])
 
-    with pytest.raises(Problem, match="row 400 is the header once more"):
-        read(once + once, CSV)
-    with pytest.raises(Problem, match="row 400 is the header once more"):
-        counted(Body.of(once + once), call(CSV))
-    with pytest.raises(REFUSALS, match="row 400"):
-        read(rows(range(400)) + rows(range(400)), CSV)
+    assert all("row 400 is the header once more" in problem.detail for problem in refusals(once + once))
+    assert all("row 400" in problem.detail for problem in refusals(rows(range(400)) + rows(range(400))))
 
 
 def test_half_floats_in_dictionaries_of_several_batches_are_the_numbers_they_are() -> None:
@@ -143,10 +142,8 @@ def test_half_floats_in_dictionaries_of_several_batches_are_the_numbers_they_are
 
     sample = read(sink.getvalue(), ARROW).samples[""]
 
-    assert (sample.members.tolist(), sample.nonmembers.tolist()) == (
-        [1.5, 2.0, 2.0, 1.5],
-        [0.0, 1.5, 7.25, 2.0],
-    )  # type: ignore[union-attr]
+    assert list(sample.members) == [1.5, 2.0, 2.0, 1.5]  # type: ignore[arg-type]
+    assert list(sample.nonmembers) == [0.0, 1.5, 7.25, 2.0]  # type: ignore[arg-type]
 
 
 def test_text_that_ends_in_a_nul_is_refused_in_every_format() -> None:
@@ -165,24 +162,16 @@ def test_text_that_ends_in_a_nul_is_refused_in_every_format() -> None:
 
 
 def test_a_parquet_page_that_was_damaged_is_refused() -> None:
-    sink = io.BytesIO()
     values = np.arange(400) * 1.25 + 0.5
-    pq.write_table(
-        pa.table({"score": values, "member": MEMBER}),
-        sink,
-        compression="none",
-        use_dictionary=False,
-        write_page_checksum=True,
-    )
-    body = sink.getvalue()
+    table = pa.table({"score": values, "member": MEMBER})
+    body = parquet_bytes(table, compression="none", use_dictionary=False, write_page_checksum=True)
     assert read(body, PARQUET).samples[""].members.tolist() == values[::2].tolist()  # type: ignore[union-attr]
     at = body.index(values[77].tobytes())
     damaged = body[: at + 7] + bytes([body[at + 7] ^ 1]) + body[at + 8 :]
 
-    for reader in (lambda: read(damaged, PARQUET), lambda: list(blocks(call(PARQUET), Body.of(damaged)))):
-        with pytest.raises(Problem, match="damaged") as caught:
-            reader()  # type: ignore[no-untyped-call]
-        assert caught.value.kind.slug == "malformed-body"
+    for problem in refusals(damaged, PARQUET):
+        assert problem.kind.slug == "malformed-body"
+        assert "damaged" in problem.detail
 
 
 def lying(shape: object) -> bytes:

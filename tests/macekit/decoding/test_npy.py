@@ -10,7 +10,8 @@ import pytest
 
 from macekit.call import NPY, Body
 from macekit.problems import Problem
-from tests.macekit.decoding.support import REFUSALS, call, counted, npy_bytes, read
+from tests.cases import each_case
+from tests.macekit.decoding.support import REFUSALS, call, counted, npy_bytes, read, refusal
 
 VALUES = np.round(np.random.default_rng(2).normal(size=40), 2)
 MEMBER = np.arange(40) % 3 == 0
@@ -23,7 +24,7 @@ def lying(descr: str = "'<f8'", shape: str = "(3,)", data: bytes = b"", fortran:
     return b"\x93NUMPY\x02\x00" + len(text).to_bytes(4, "little") + text + data
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each_case("kind", KINDS)
 def test_the_first_values_of_a_plain_array_are_members(kind: Any) -> None:
     array = VALUES.astype(kind)
 
@@ -39,26 +40,23 @@ def test_the_first_values_of_a_plain_array_are_members(kind: Any) -> None:
     assert found.options == {}
 
 
-@pytest.mark.parametrize("kind", ["<f8", ">f8", "<f4", "<i8", "<i2"])
-@pytest.mark.parametrize("order", ["C", "F"])
+@each_case("kind", ["<f8", ">f8", "<f4", "<i8", "<i2"])
+@each_case("order", ["C", "F"])
 def test_the_last_column_of_a_matrix_is_membership(kind: str, order: Any) -> None:
     array = np.array(np.column_stack([VALUES * 10, VALUES * 20, MEMBER]).astype(kind), order=order)
 
-    both = read(npy_bytes(array), NPY).samples[""] if False else None
-    found = read(npy_bytes(array), NPY, score="0,1").samples[""].members
-    single = read(npy_bytes(array[:, 1:]), NPY).samples[""].members
+    assert np.array_equal(members(array, score="0,1"), array[MEMBER, :2])
+    assert np.array_equal(members(array[:, 1:]), array[MEMBER, 1])
 
-    assert both is None
-    assert np.array_equal(found, array[MEMBER, :2])  # type: ignore[arg-type]
-    assert np.array_equal(single, array[MEMBER, 1])  # type: ignore[arg-type]
+
+def members(array: np.ndarray, **query: str) -> np.ndarray:
+    return np.asarray(read(npy_bytes(array), NPY, **query).samples[""].members)
 
 
 def test_columns_of_a_matrix_go_by_their_numbers() -> None:
     array = np.column_stack([MEMBER, VALUES, VALUES + 1])
 
-    found = read(npy_bytes(array), NPY, member="0", score="2").samples[""].members
-
-    assert np.array_equal(found, VALUES[MEMBER] + 1)  # type: ignore[arg-type]
+    assert np.array_equal(members(array, member="0", score="2"), VALUES[MEMBER] + 1)
 
 
 def test_numbers_are_read_where_they_lie() -> None:
@@ -70,7 +68,7 @@ def test_numbers_are_read_where_they_lie() -> None:
     assert np.shares_memory(found, np.frombuffer(body, np.uint8))
 
 
-@pytest.mark.parametrize("version", [(1, 0), (2, 0), (3, 0)])
+@each_case("version", [(1, 0), (2, 0), (3, 0)])
 def test_every_version_of_the_format_is_read(version: tuple[int, int]) -> None:
     sink = io.BytesIO()
     np.lib.format.write_array(sink, VALUES, version=version)
@@ -78,8 +76,8 @@ def test_every_version_of_the_format_is_read(version: tuple[int, int]) -> None:
     assert len(read(sink.getvalue(), NPY, members="15").samples[""].members) == 15  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    ("body", "slug", "match"),
+@each_case(
+    "body, slug, match",
     [
         (b"", "incomplete-body", "header"),
         (b"\x93NUMPY\x01\x00", "incomplete-body", "header"),
@@ -98,6 +96,7 @@ def test_every_version_of_the_format_is_read(version: tuple[int, int]) -> None:
         (lying(shape="(1, 1)", data=b"x" * 8), "dimension-mismatch", "2 dimensions"),
         (lying(shape=f"({10**18}, 0)"), "dimension-mismatch", "2 dimensions"),
         (lying(descr="'O'"), "pickle", "objects"),
+        (npy_bytes(np.array([1, "a", None], dtype=object)), "pickle", "objects"),
         (lying(descr="[('score', 'O'), ('member', '?')]"), "pickle", "objects"),
         (lying(descr="'V0'"), "malformed-body", "no room"),
         (lying(descr="('<f8', (3,))"), "malformed-body", "arrays themselves"),
@@ -111,65 +110,55 @@ def test_every_version_of_the_format_is_read(version: tuple[int, int]) -> None:
     ],
 )
 def test_a_header_that_lies_is_found_out(body: bytes, slug: str, match: str) -> None:
-    with pytest.raises(Problem, match=match) as caught:
-        read(body, NPY, members="1")
+    problem = refusal(body, NPY, members="1")
 
-    assert caught.value.kind.slug == slug
-    assert "s3cret" not in str(caught.value)
+    assert problem.kind.slug == slug
+    assert match in problem.detail
 
 
-@pytest.mark.parametrize(
+@each_case(
     "array", [VALUES.astype(complex), VALUES.astype("M8[s]"), np.array([b"a"] * 40), np.zeros(40, "V8")]
 )
 def test_what_is_no_number_is_refused(array: np.ndarray) -> None:
     with pytest.raises(REFUSALS):
-        read(npy_bytes(array), NPY, members="15")
+        members(array, members="15")
 
 
-@pytest.mark.parametrize(
-    "kind", ["V8", "S1", "c16", "M8[s]", "m8[s]", ("?", (2,)), ("?", (1,)), ("i1", (2,))]
-)
-@pytest.mark.parametrize("query", [{}, {"member": "member=1"}])
-def test_membership_that_is_no_number_is_refused(kind: Any, query: dict[str, str]) -> None:
-    array = np.zeros(
-        40, dtype=[("score", "<f8"), ("member", *(kind if isinstance(kind, tuple) else (kind,)))]
-    )
-    with pytest.raises(REFUSALS, match="a column of this type cannot be used"):
-        read(npy_bytes(array), NPY, **query)
-    with (
-        Body.of(npy_bytes(array)) as body,
-        pytest.raises(REFUSALS, match="a column of this type cannot be used"),
+@each_case("kind", ["V8", "S1", "c16", "M8[s]", "m8[s]", "(2,)?", "(1,)?", "(2,)i1"])
+@each_case("query", [{}, {"member": "member=1"}])
+def test_membership_that_is_no_number_is_refused(kind: str, query: dict[str, str]) -> None:
+    body = npy_bytes(np.zeros(40, dtype=[("score", "<f8"), ("member", kind)]))
+
+    for reader in (
+        lambda: read(body, NPY, **query),
+        lambda: counted(Body.of(body), call(NPY, operation="counts", **query)),
     ):
-        counted(body, call(NPY, operation="counts", **query))
+        with pytest.raises(REFUSALS, match="a column of this type cannot be used"):
+            reader()
 
 
 def test_columns_without_a_type_are_refused() -> None:
     with pytest.raises(REFUSALS, match="a column of this type cannot be used"):
-        read(npy_bytes(np.zeros((30, 2), "V8")), NPY)  # mutant 296823 of benchmarks/fuzz.py
-
-
-def test_an_array_of_objects_is_refused_without_being_unpickled() -> None:
-    with pytest.raises(Problem, match="objects"):
-        read(npy_bytes(np.array([1, "a", None], dtype=object)), NPY, members="1")
+        members(np.zeros((30, 2), "V8"))  # mutant 296823 of benchmarks/fuzz.py
 
 
 def test_fields_within_fields_are_refused_if_they_are_used() -> None:
     array = np.zeros(10, dtype=[("score", "<f8", (2,)), ("member", "?"), ("x", [("y", "<f8")])])
     for name in ("score", "x"):
         with pytest.raises(Exception, match="cannot be used"):
-            read(npy_bytes(array), NPY, score=name)
+            members(array, score=name)
 
 
-@pytest.mark.parametrize("members", ["-1", "41", "1.5", "x", "", "1" * 40, "٣"])
-def test_a_number_of_members_that_is_none_is_refused(members: str) -> None:
+@each_case("number", ["-1", "41", "1.5", "x", "", "1" * 40, "٣"])
+def test_a_number_of_members_that_is_none_is_refused(number: str) -> None:
     with pytest.raises(Problem, match="whole number from 0 to 40") as caught:
-        read(npy_bytes(VALUES), NPY, members=members)
+        members(VALUES, members=number)
 
     assert caught.value.field == "members"
 
 
 def test_a_number_of_members_belongs_to_a_plain_array() -> None:
     with pytest.raises(Problem, match="needs members=N"):
-        read(npy_bytes(VALUES), NPY)
+        members(VALUES)
     with pytest.raises(Problem, match="one dimension"):
-        read(npy_bytes(np.column_stack([VALUES, MEMBER])), NPY, members="3")
+        members(np.column_stack([VALUES, MEMBER]), members="3")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import tracemalloc
 import zipfile
 from typing import Any
@@ -11,7 +12,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from estimators import MaceError
 from estimators.errors import DimensionMismatch
 from macekit.call import NPY, NPZ, Body, Call
 from macekit.decoding import blocks
@@ -19,7 +19,8 @@ from macekit.decoding.pairs import join_sides, read_side
 from macekit.decoding.preview import columns
 from macekit.operations import perform
 from macekit.problems import Problem
-from tests.macekit.decoding.support import REFUSALS, call, npy_bytes, npz_bytes, packed, read
+from tests.cases import each_case
+from tests.macekit.decoding.support import REFUSALS, call, npy_bytes, npz_bytes, packed, read, refusal
 
 RNG = np.random.default_rng(3)
 A, B = np.round(RNG.normal(1, 1, 30), 3), np.round(RNG.normal(0, 1, 20), 3)
@@ -39,16 +40,15 @@ def zipped(*entries: tuple[str, bytes], compression: int = zipfile.ZIP_STORED) -
     return sink.getvalue()
 
 
-def refusal(body: bytes, limit: int = 2**30, **query: str) -> Problem:
-    with pytest.raises(REFUSALS) as caught:
-        read(body, NPZ, limit=limit, **query)
-    assert isinstance(caught.value, Problem | MaceError)
-    return Problem.of(caught.value)
+def sides(body: bytes, encoding: str = "identity", **query: str) -> tuple[list[Any], list[Any]]:
+    """What is read of each side."""
+    sample = read(body, NPZ, encoding, **query).samples[""]
+    return np.asarray(sample.members).tolist(), np.asarray(sample.nonmembers).tolist()
 
 
-@pytest.mark.parametrize("compress", [False, True])
-@pytest.mark.parametrize("encoding", ["identity", "gzip", "zstd"])
-@pytest.mark.parametrize(
+@each_case("compress", [False, True])
+@each_case("encoding", ["identity", "gzip", "zstd"])
+@each_case(
     "arrays",
     [
         {"members": A, "nonmembers": B},
@@ -59,13 +59,10 @@ def refusal(body: bytes, limit: int = 2**30, **query: str) -> Problem:
     ],
 )
 def test_both_sides_are_read(arrays: dict[str, Any], encoding: str, compress: bool) -> None:
-    result = read(packed(npz(compress, **arrays), encoding), NPZ, encoding).samples[""]
-
-    assert np.asarray(result.members).tolist() == A.tolist()
-    assert np.asarray(result.nonmembers).tolist() == B.tolist()
+    assert sides(packed(npz(compress, **arrays), encoding), encoding) == (A.tolist(), B.tolist())
 
 
-@pytest.mark.parametrize("kind", [">f8", "<f4", "<i8", "u1", "?", "<U3"])
+@each_case("kind", [">f8", "<f4", "<i8", "u1", "?", "<U3"])
 def test_every_type_is_read_as_npy_reads_it(kind: str) -> None:
     scores = (np.arange(50) % 3).astype(kind)
     table = np.empty(50, [("score", scores.dtype), ("member", "?")])
@@ -82,7 +79,7 @@ def answer(media_type: str, body: bytes) -> Any:
     return content.get("counts", content.get("type"))
 
 
-@pytest.mark.parametrize(
+@each_case(
     "arrays",
     [
         {"members": np.column_stack([A, A + 1]), "nonmembers": np.column_stack([B, B + 1])},
@@ -91,33 +88,28 @@ def answer(media_type: str, body: bytes) -> Any:
     ],
 )
 def test_two_dimensions_are_a_vector_for_each_record(arrays: dict[str, Any]) -> None:
-    result = read(npz(**arrays), NPZ).samples[""]
-
-    assert np.asarray(result.members).tolist() == np.column_stack([A, A + 1]).tolist()
-    assert np.asarray(result.nonmembers).tolist() == np.column_stack([B, B + 1]).tolist()
+    assert sides(npz(**arrays)) == tuple(np.column_stack([side, side + 1]).tolist() for side in (A, B))
 
 
 def test_arrays_are_named_as_columns_are() -> None:
     body = npz(x=A, y=B, score=SCORE, who=np.where(MEMBER, "a", "b"), age=np.arange(50) // 10)
 
-    wide = read(body, NPZ, members_column="x", nonmembers_column="y")
-    table = read(body, NPZ, score="score", member="who=a", group="age")
-
-    for result in (wide, table):
-        assert np.asarray(result.samples[""].members).tolist() == A.tolist()
-    assert [(each.role, each.name) for each in wide.columns] == [("members", "x"), ("nonmembers", "y")]
-    assert [(each.role, each.name) for each in table.columns] == [
-        ("score", "score"),
-        ("member", "who"),
-        ("group", "age"),
-    ]
+    for query, roles in (
+        ({"members_column": "x", "nonmembers_column": "y"}, {"members": "x", "nonmembers": "y"}),
+        (
+            {"score": "score", "member": "who=a", "group": "age"},
+            {"score": "score", "member": "who", "group": "age"},
+        ),
+    ):
+        assert sides(body, **query)[0] == A.tolist()
+        assert {each.role: each.name for each in read(body, NPZ, **query).columns} == roles
     assert {*read(npz(a=SCORE, b=-SCORE, member=MEMBER), NPZ, operation="compare").samples} == {"a", "b"}
 
 
 def test_one_side_by_itself_and_arrays_of_theory() -> None:
     asked = Call("advantage", NPZ)
-    sides = [read_side(asked, Body.of(npz(arr_0=each))) for each in (A, B)]
-    sample = join_sides(*sides, ("m.npz", "n.npz")).samples[""]
+    parts = [read_side(asked, Body.of(npz(arr_0=each))) for each in (A, B)]
+    sample = join_sides(*parts, ("m.npz", "n.npz")).samples[""]
     points = np.arange(12.0).reshape(6, 2)
     options = {"clip": "1", "sigma": "0.5", "delta": "1e-3"}
 
@@ -134,19 +126,14 @@ def test_points_of_two_lengths_are_refused() -> None:
 
 
 def test_the_columns_are_told() -> None:
-    body = npz(
-        id=np.arange(9), score=np.ones(9), member=np.ones(9, bool), name=np.full(9, "x"), v=np.ones((9, 2))
-    )
+    numbers = {"id": np.arange(9), "score": np.ones(9)}
+    body = npz(**numbers, member=np.ones(9, bool), name=np.full(9, "x"), v=np.ones((9, 2)))
 
     told = columns(call(NPZ, operation="columns"), Body.of(body))
 
-    assert [(each.name, each.type, each.numbering) for each in told] == [
-        ("id", "number", True),
-        ("score", "number", False),
-        ("member", "boolean", False),
-        ("name", "text", False),
-        ("v", "other", False),
-    ]
+    types = {"id": "number", "score": "number", "member": "boolean", "name": "text", "v": "other"}
+    assert {each.name: each.type for each in told} == types
+    assert [each.name for each in told if each.numbering] == ["id"]
 
 
 SOUND = ("members.npy", npy_bytes(A)), ("nonmembers.npy", npy_bytes(B))
@@ -176,16 +163,8 @@ BAD: dict[str, tuple[bytes, str, str]] = {
     "three dimensions": (npz(members=np.ones((2, 2, 2)), nonmembers=B), "dimension-mismatch", "3 dimensions"),
     "objects": (npz(members=np.array([None, 1], dtype=object), nonmembers=B), "pickle", "Python objects"),
     "a network": (zipped(("net/data/0", b"x" * 9999), ("net/data.pkl", b"x")), "pickle", "never opens"),
-    "unequal": (
-        npz(score=SCORE, member=MEMBER[:-1]),
-        "dimension-mismatch",
-        "member: .* 49 values, .* 50|50 .* 49",
-    ),
-    "rows that are members": (
-        npz(score=SCORE, member=PAIR),
-        "dimension-mismatch",
-        "member: the array has 2 dimensions",
-    ),
+    "unequal": (npz(score=SCORE, member=MEMBER[:-1]), "dimension-mismatch", "member: .* 49 .* 50|50 .* 49"),
+    "rows that are members": (npz(score=SCORE, member=PAIR), "dimension-mismatch", "member: .* 2 dimensions"),
     "no scores": (npz(member=MEMBER, a=SCORE, b=SCORE), "missing-field", "2 columns could be the scores"),
     "nobody": (npz(score=SCORE), "missing-field", "no column is called member"),
     "not finite": (npz(members=np.append(A, np.nan), nonmembers=B), "not-finite", "members: row 30 is NaN"),
@@ -193,22 +172,21 @@ BAD: dict[str, tuple[bytes, str, str]] = {
 }
 
 
-@pytest.mark.parametrize("name", BAD)
+@each_case("name", BAD)
 def test_what_is_wrong_is_said(name: str) -> None:
     body, slug, match = BAD[name]
 
-    problem = refusal(body)
+    problem = refusal(body, NPZ)
 
     assert problem.kind.slug == slug
-    with pytest.raises(Problem, match=match):
-        raise problem
+    assert re.search(match, str(problem))
 
 
 def test_two_arrays_of_one_name_are_refused() -> None:
     with pytest.warns(UserWarning, match="Duplicate"):
         body = zipped(*SOUND, ("members.npy", npy_bytes(B)))
 
-    assert "two arrays have the same name" in refusal(body).detail
+    assert "two arrays have the same name" in refusal(body, NPZ).detail
 
 
 def test_a_damaged_archive_is_refused() -> None:
@@ -217,11 +195,10 @@ def test_a_damaged_archive_is_refused() -> None:
         body = bytearray(whole)
         body[at] ^= 0x55
         try:
-            result = read(bytes(body), NPZ).samples[""]
+            found = sides(bytes(body))
         except REFUSALS:
             continue
-        assert np.asarray(result.members).tolist() == A.tolist()
-        assert np.asarray(result.nonmembers).tolist() == B.tolist()
+        assert found == (A.tolist(), B.tolist())
 
 
 def test_a_bomb_is_refused_before_it_is_expanded() -> None:
@@ -235,7 +212,7 @@ def test_a_bomb_is_refused_before_it_is_expanded() -> None:
 
     tracemalloc.start()
     for body, slug in ((honest, "too-large"), (many, "too-large"), (lying, "malformed-body")):
-        assert refusal(body, limit).kind.slug == slug
+        assert refusal(body, NPZ, limit=limit).kind.slug == slug
     assert len(read(unread, NPZ, limit=limit).samples[""].members) == 30  # type: ignore[arg-type]
     assert tracemalloc.get_traced_memory()[1] < 3 * limit
     tracemalloc.stop()

@@ -17,7 +17,8 @@ from macekit.decoding import blocks
 from macekit.decoding.preview import columns
 from macekit.formats import holds_pickle, is_pickle
 from macekit.problems import Problem
-from tests.macekit.decoding.support import call, npy_bytes, packed, read
+from tests.cases import each_case
+from tests.macekit.decoding.support import call, npy_bytes, packed, refusal
 
 SCORES = [0.5, -1.25, 3.0, 0.1]
 VALUES: dict[str, Any] = {
@@ -52,14 +53,8 @@ def torch_file(first: bool = True) -> bytes:
     return sink.getvalue()
 
 
-def refused(body: bytes, media_type: str, encoding: str = "identity") -> Problem:
-    with pytest.raises(Problem) as caught:
-        read(body, media_type, encoding)
-    return caught.value
-
-
-@pytest.mark.parametrize("protocol", range(6))
-@pytest.mark.parametrize("name", VALUES)
+@each_case("protocol", range(6))
+@each_case("name", VALUES)
 def test_every_protocol_is_known(name: str, protocol: int) -> None:
     body = pickle.dumps(VALUES[name], protocol)
 
@@ -68,8 +63,8 @@ def test_every_protocol_is_known(name: str, protocol: int) -> None:
     assert holds_pickle("scores.csv", packed(body, "gzip"))
 
 
-@pytest.mark.parametrize("media_type", [JSON, CSV, NPY, ARROW, PARQUET])
-@pytest.mark.parametrize("encoding", ["identity", "gzip", "zstd"])
+@each_case("media_type", [JSON, CSV, NPY, ARROW, PARQUET])
+@each_case("encoding", ["identity", "gzip", "zstd"])
 def test_a_pickle_is_refused_by_its_name_whatever_it_is_said_to_be(
     media_type: str, encoding: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -77,7 +72,7 @@ def test_a_pickle_is_refused_by_its_name_whatever_it_is_said_to_be(
     bodies = [pickle.dumps(Trap(), protocol) for protocol in range(6)]
     bodies += [zlib.compress(bodies[4]), torch_file(), torch_file(first=False)]
     for body in bodies:
-        problem = refused(packed(body, encoding), media_type, encoding)
+        problem = refusal(packed(body, encoding), media_type, encoding)
 
         assert (problem.kind.slug, problem.kind.status) == ("pickle", 415)
         for words in ("mace never opens one", "numpy.savez('scores.npz'", "to_parquet", "to_csv"):
@@ -94,10 +89,10 @@ def test_a_pickle_is_refused_by_its_name_whatever_it_is_said_to_be(
 def test_an_array_of_objects_is_a_pickle() -> None:
     body = npy_bytes(np.array([Trap()], dtype=object))
 
-    assert refused(body, NPY).kind.slug == "pickle"
+    assert refusal(body, NPY).kind.slug == "pickle"
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "confidence,member\n1.0,1\n",

@@ -22,7 +22,8 @@ from estimators.sample.counting import by_category
 from estimators.sample.integers import exact_array
 from macekit.call import ARROW, ARROW_FILE, CSV, JSON, NDJSON, NPY, NPZ, PARQUET, Body, Call
 from macekit.operations import perform
-from tests.macekit.decoding.support import npy_bytes, packed
+from tests.cases import each_case
+from tests.macekit.decoding.support import npy_bytes, npz_bytes, packed
 
 Spelling = Callable[[list[Any], list[bool]], tuple[str, bytes]]
 N = 24
@@ -172,20 +173,14 @@ def npy_spelling(kind: Any) -> Spelling:
     return write
 
 
-def npz_spelling(compress: bool = False, sides: bool = False) -> Spelling:
-    def write(values: list[Any], member: list[bool]) -> tuple[str, bytes]:
-        array, inside = exact_array(values), np.array(member)
-        columns = {"score": array, "member": inside}
-        if sides:
-            columns = {"members": array[inside], "nonmembers": array[~inside]}
-        sink = io.BytesIO()
-        (np.savez_compressed if compress else np.savez)(sink, **columns)
-        return NPZ, sink.getvalue()
-
-    return write
+def npz_spelling(compress: bool) -> Spelling:
+    return lambda values, member: (
+        NPZ,
+        npz_bytes({"score": exact_array(values), "member": np.array(member)}, compress),
+    )
 
 
-NPZS: dict[str, Spelling] = {"NPZ": npz_spelling(), "NPZ, compressed": npz_spelling(compress=True)}
+NPZS: dict[str, Spelling] = {"NPZ": npz_spelling(False), "NPZ, compressed": npz_spelling(True)}
 
 
 def in_formats(kind: pa.DataType, **more: Spelling) -> dict[str, Spelling]:
@@ -325,7 +320,7 @@ def test_integers_on_a_line(name: str, data: st.DataObject) -> None:
         assert counts["cells"]["kind"] == ("intervals" if "bins" in options else "grid")
 
 
-@pytest.mark.parametrize("options", ON_A_LINE)
+@each_case("options", ON_A_LINE)
 def test_texts_have_no_place_on_a_line_in_any_spelling(options: dict[str, Any]) -> None:
     spellings = {**CSVS, **JSONS, **NPZS, **in_formats(pa.string()), "NPY": npy_spelling(np.str_)}
     values, member = ["cat", "dog"] * (N // 2), [k % 3 == 0 for k in range(N)]
@@ -359,16 +354,14 @@ PAIRS: dict[str, tuple[list[str], list[str], str]] = {
 }
 
 
-@pytest.mark.parametrize("name", PAIRS)
-@pytest.mark.parametrize("turned", [False, True])
+@each_case("name", PAIRS)
+@each_case("turned", [False, True])
 def test_what_one_side_is_made_of_decides_for_both(name: str, turned: bool) -> None:
     """In JSON each side is a list of its own, in a table both are one column."""
     a, b, expected = PAIRS[name]
     a, b = (b, a) if turned else (a, b)
-    values, member = (
-        [value for pair in zip(a * N, b * N, strict=False) for value in pair][:N],
-        [True, False] * (N // 2),
-    )
+    values = [value for pair in zip(a * N, b * N, strict=False) for value in pair][:N]
+    member = [True, False] * (N // 2)
     spellings = {**CSVS, "JSON": json_spelling(str), "JSON, indented": json_spelling(str, head="\n  {}\n")}
 
     counts = require_one(asked(spellings, values, member, {}))
@@ -380,14 +373,7 @@ def test_what_one_side_is_made_of_decides_for_both(name: str, turned: bool) -> N
 @given(st.lists(st.integers(-1024, 1023), min_size=N, max_size=N))
 def test_fractions(eighths: list[int]) -> None:
     values, member = [k / 8 + 1 / 16 for k in eighths], [k % 2 == 0 for k in range(N)]
-    spellings = {
-        **CSVS,
-        **NUMBER_CSVS,
-        **JSONS,
-        **NPZS,
-        **in_formats(pa.float64()),
-        "NPY": npy_spelling(">f8"),
-    }
+    spellings = CSVS | NUMBER_CSVS | JSONS | NPZS | in_formats(pa.float64(), NPY=npy_spelling(">f8"))
     for kind in (np.float16, np.float32, np.longdouble):
         spellings[f"NPY {kind.__name__}"] = npy_spelling(kind)
     for kind in (pa.float16(), pa.float32(), pa.dictionary(pa.int8(), pa.float16())):
@@ -398,13 +384,7 @@ def test_fractions(eighths: list[int]) -> None:
     )
     assert len(spellings) >= 40
 
-    answers = {}
-    for name, write in spellings.items():
-        media_type, body = write(values, member)
-        query = {} if media_type == JSON else {"score": "score"}
-        answers[name] = answer(media_type, body, **query)
-
-    assert require_one(answers)["cells"]["kind"] == "grid"
+    assert require_one(asked(spellings, values, member, {}))["cells"]["kind"] == "grid"
 
 
 TEXTS = st.text(
@@ -465,7 +445,7 @@ ODD: dict[str, tuple[list[Any], str]] = {
 }
 
 
-@pytest.mark.parametrize("name", ODD)
+@each_case("name", ODD)
 def test_what_is_refused_is_refused_in_every_spelling_and_wherever_it_is_cut(name: str) -> None:
     pool, slug = ODD[name]
     for size, spellings in ((N, ("plain", "CRLF", "semicolons")), (140_000, ("plain",))):
@@ -490,9 +470,7 @@ SPELT = [
     "1e30",
     " 5",
     "+7",
-    str(2**53 + 1),
-    str(2**63),
-    str(2**70),
+    *(str(2**53 + 1), str(2**63), str(2**70)),
 ]
 
 
@@ -516,8 +494,8 @@ def test_numbers_are_what_they_are_wherever_a_column_is_cut(
     require_one({str(size): answer_in_blocks(body, size, score="score") for size in CUTS})
 
 
-@pytest.mark.parametrize(
-    ("values", "expected"),
+@each_case(
+    "values, expected",
     [
         (["-12", "012"], "bad-records"),
         (["007", "7"], "bad-records"),

@@ -6,14 +6,15 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pytest
 from numpy.typing import NDArray
 
 from estimators.clusters.notice import DEPENDENT, says_whose
-from macekit.call import ARROW, CSV, JSON, NDJSON, NPZ, PARQUET, Body, Call
-from macekit.decoding import decode, spare
+from macekit.call import ARROW, CSV, NDJSON, NPZ, PARQUET
+from macekit.decoding import spare
 from macekit.decoding.body import DecodedBody
 from tests.app.http.asked import TABLES
+from tests.cases import each_case
+from tests.macekit.decoding import support
 
 FORMATS = [CSV, NDJSON, ARROW, PARQUET, NPZ]
 
@@ -31,14 +32,12 @@ def people(alike: float, seed: int = 0, number: int = 80, rows: int = 5) -> dict
 def read(
     columns: dict[str, Any], media_type: str = CSV, operation: str = "advantage", **query: str
 ) -> DecodedBody:
-    asked = {"score": "score", **query}
-    call = Call(operation, media_type, query=tuple(asked.items()))
-    with Body.of(TABLES[media_type](pa.table(columns))) as body:
-        return decode(call, body)
+    body = TABLES[media_type](pa.table(columns))
+    return support.read(body, media_type, operation=operation, **{"score": "score", **query})
 
 
-@pytest.mark.parametrize("media_type", FORMATS)
-@pytest.mark.parametrize("text", [False, True])
+@each_case("media_type", FORMATS)
+@each_case("text", [False, True])
 def test_rows_of_one_label_that_are_alike_are_seen(media_type: str, text: bool) -> None:
     columns = people(0.5)
     if text:
@@ -55,7 +54,7 @@ def test_text_that_stands_in_an_index_is_read_too() -> None:
     assert read({**columns, "patient_id": texts}, PARQUET).cautions
 
 
-@pytest.mark.parametrize("query", [{"unit": "patient_id"}, {"cluster": "patient_id"}, {"unit": "row"}])
+@each_case("query", [{"unit": "patient_id"}, {"cluster": "patient_id"}, {"unit": "row"}])
 def test_nothing_is_said_where_it_was_said_whose_the_rows_are(query: dict[str, str]) -> None:
     columns = people(0.5)
     assert read({**columns, "row": np.arange(400)}, **query).cautions == ()
@@ -77,9 +76,7 @@ def test_of_several_queries_any_may_show_it() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "kind", ["continuous", "rounded", "counts", "two values", "leaking", "heavy tails", "classes"]
-)
+@each_case("kind", ["continuous", "rounded", "counts", "two values", "leaking", "heavy tails", "classes"])
 def test_independent_rows_raise_no_alarm(kind: str) -> None:
     """None in 60 tables of each of 7 kinds: at the bound of 1 in 10,000 that is seen 96 times in 100."""
     for seed in range(60):
@@ -115,8 +112,8 @@ ODD: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("kind", sorted(ODD))
-@pytest.mark.parametrize("media_type", [PARQUET, ARROW, NDJSON, CSV])
+@each_case("kind", sorted(ODD))
+@each_case("media_type", [PARQUET, ARROW, NDJSON, CSV])
 def test_a_spare_column_is_never_in_the_way(kind: str, media_type: str) -> None:
     columns = people(0.0)
     column = pa.array(ODD[kind], pa.uint64() if kind == "large" else None)
@@ -139,7 +136,6 @@ def test_names_that_say_whose_a_row_is() -> None:
         "model",
         "household_id",
         "doc-id",
-        "id",
     ]
     others = [
         "paid",
@@ -151,9 +147,8 @@ def test_names_that_say_whose_a_row_is() -> None:
         "region_id",
         "identity_score",
         "batch_id",
-        "score",
     ]
-    assert [name for name in whose + others if says_whose(name)] == whose
+    assert [name for name in [*whose, "id", *others, "score"] if says_whose(name)] == [*whose, "id"]
 
 
 def test_only_the_first_rows_of_a_large_table_are_looked_at() -> None:
@@ -172,5 +167,6 @@ def test_only_the_first_rows_of_a_large_table_are_looked_at() -> None:
 
 
 def test_lists_have_no_spare_columns() -> None:
-    with Body.of(b'{"members": [1, 2, 3, 4, 5, 6, 7, 8], "nonmembers": [1, 2, 3, 4, 5, 6, 7, 8]}') as body:
-        assert decode(Call("advantage", JSON), body).cautions == ()
+    body = b'{"members": [1, 2, 3, 4, 5, 6, 7, 8], "nonmembers": [1, 2, 3, 4, 5, 6, 7, 8]}'
+
+    assert support.read(body).cautions == ()

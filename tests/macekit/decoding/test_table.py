@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +14,8 @@ from macekit.call import ARROW, CSV, NDJSON, NPY, PARQUET, Body
 from macekit.decoding import ARROW_FILE
 from macekit.decoding.body import options
 from macekit.problems import Problem
-from tests.macekit.decoding.support import FORMATS, REFUSALS, call, counted, read, table_bytes
+from tests.cases import each_case
+from tests.macekit.decoding.support import FORMATS, REFUSALS, call, counted, read, refusal, table_bytes
 
 RNG = np.random.default_rng(5)
 MEMBER = RNG.random(200) < 0.4
@@ -22,17 +24,18 @@ GROUP = RNG.choice(["a", "b"], 200)
 UNIT = RNG.integers(0, 50, 200)
 
 
-def columns(**more: Any) -> dict[str, Any]:
-    return {"score": SCORE, "member": MEMBER, **more}
+def members(given: dict[str, Any], media_type: str, **query: str) -> np.ndarray:
+    """Who is read as a member of a table."""
+    return np.asarray(read(table_bytes(given, media_type), media_type, **query).samples[""].members)
 
 
 def csv(text: str, **query: str) -> Any:
     return read(text.encode(), CSV, **query)
 
 
-@pytest.mark.parametrize("media_type", FORMATS)
+@each_case("media_type", FORMATS)
 def test_members_and_nonmembers_come_in_the_order_of_their_rows(media_type: str) -> None:
-    body = table_bytes(columns(g=GROUP, u=UNIT), media_type)
+    body = table_bytes({"score": SCORE, "member": MEMBER, "g": GROUP, "u": UNIT}, media_type)
 
     found = read(body, media_type, group="g", unit="u", prior="0.3")
 
@@ -49,31 +52,53 @@ def test_members_and_nonmembers_come_in_the_order_of_their_rows(media_type: str)
     assert [int(unit) for unit in found.units] == UNIT[rows].tolist()  # type: ignore[call-overload]
     assert found.textual
     assert found.options == {"prior": "0.3"}
+    names = {each.role: each.name for each in found.columns}
+    assert names == {"score": "score", "member": "member", "group": "g", "unit": "u"}
+    typed = ["numbers", "booleans", "text", "integers"] if media_type != CSV else ["numbers", *["text"] * 3]
+    assert [each.kind for each in found.columns] == typed
 
 
-@pytest.mark.parametrize("media_type", FORMATS)
-@pytest.mark.parametrize(
-    "names",
-    [("score", "Members"), ("x", "membership"), ("x", "Is_Train"), ("Score", "in_train"), ("loss", "split")],
-)
-def test_columns_are_found_by_their_usual_names(media_type: str, names: tuple[str, str]) -> None:
-    body = table_bytes({names[0]: SCORE, names[1]: MEMBER}, media_type)
+CALLED = [
+    ("score", "Members"),
+    ("x", "membership"),
+    ("x", "Is_Train"),
+    ("Score", "in_train"),
+    ("loss", "split"),
+]
+WORDS = [
+    *[("member", "nonmember"), ("In", "OUT"), ("true", "False"), ("1", "0"), ("yes", " no ")],
+    *[("train", "test"), ("Train", "holdout"), ("seen", "unseen")],
+]
+SAYING: dict[str, dict[str, Any]] = {
+    **{f"called {member}": {score: SCORE, member: MEMBER} for score, member in CALLED},
+    **{f"{yes} or {no}": {"score": SCORE, "member": np.where(MEMBER, yes, no)} for yes, no in WORDS},
+    **{
+        f"0 or 1 as {kind.__name__}": {"score": SCORE, "member": MEMBER.astype(kind)}
+        for kind in (np.bool_, np.int8, np.uint64, np.float32, np.float64)
+    },
+}
+"""Ways to say who is a member."""
 
-    found = read(body, media_type)
 
-    assert np.array_equal(found.samples[""].members, SCORE[MEMBER])  # type: ignore[arg-type]
+@each_case("media_type", FORMATS)
+@each_case("way", SAYING)
+def test_membership_goes_by_its_usual_names_in_words_or_as_numbers(media_type: str, way: str) -> None:
+    assert np.array_equal(members(SAYING[way], media_type), SCORE[MEMBER])
 
 
-@pytest.mark.parametrize("media_type", FORMATS)
+@each_case("media_type", FORMATS)
 def test_several_columns_of_scores_are_rows_of_a_vector_query(media_type: str) -> None:
-    body = table_bytes({"a": SCORE, "member": MEMBER, "b": UNIT}, media_type)
+    found = members({"a": SCORE, "member": MEMBER, "b": UNIT}, media_type, score="b, a")
 
-    found = read(body, media_type, score="b, a").samples[""].members
-
-    assert np.array_equal(found, np.column_stack([UNIT, SCORE])[MEMBER])  # type: ignore[arg-type]
+    assert np.array_equal(found, np.column_stack([UNIT, SCORE])[MEMBER])
 
 
-@pytest.mark.parametrize("media_type", FORMATS)
+@each_case("media_type", FORMATS)
+def test_text_scores_are_categories(media_type: str) -> None:
+    assert members({"score": GROUP, "member": MEMBER}, media_type).tolist() == GROUP[MEMBER].tolist()
+
+
+@each_case("media_type", FORMATS)
 def test_columns_to_compare_are_queries_of_their_own(media_type: str) -> None:
     body = table_bytes({"first": SCORE, "member": MEMBER, "second": UNIT, "g": GROUP}, media_type)
 
@@ -85,62 +110,28 @@ def test_columns_to_compare_are_queries_of_their_own(media_type: str) -> None:
     assert np.array_equal(every["second"].nonmembers, UNIT[~MEMBER])  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        *[("member", "nonmember"), ("In", "OUT"), ("true", "False"), ("1", "0"), ("yes", " no ")],
-        *[("train", "test"), ("Train", "holdout"), ("seen", "unseen")],
-    ],
-)
-@pytest.mark.parametrize("media_type", FORMATS)
-def test_membership_may_be_said_in_words(media_type: str, words: tuple[str, str]) -> None:
-    body = table_bytes({"score": SCORE, "member": np.where(MEMBER, *words)}, media_type)
-
-    found = read(body, media_type)
-
-    assert np.array_equal(found.samples[""].members, SCORE[MEMBER])  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("kind", [np.bool_, np.int8, np.uint64, np.float32, np.float64])
-@pytest.mark.parametrize("media_type", FORMATS)
-def test_membership_may_be_0_or_1_of_any_kind(media_type: str, kind: type) -> None:
-    body = table_bytes({"score": SCORE, "member": MEMBER.astype(kind)}, media_type)
-
-    assert np.array_equal(read(body, media_type).samples[""].members, SCORE[MEMBER])  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("media_type", FORMATS)
-@pytest.mark.parametrize(
-    "bad", [np.where(np.arange(200) == 17, 2, MEMBER), np.where(np.arange(200) == 17, "s3cret", "in")]
-)
+@each_case("media_type", FORMATS)
+@each_case("bad", [np.where(np.arange(200) == 17, 2, MEMBER), np.where(np.arange(200) == 17, "s3cret", "in")])
 def test_a_membership_that_is_none_names_its_row(media_type: str, bad: Any) -> None:
-    with pytest.raises(Problem, match="row 17") as caught:
-        read(table_bytes({"score": SCORE, "member": bad}, media_type), media_type)
+    problem = refusal(table_bytes({"score": SCORE, "member": bad}, media_type), media_type)
 
-    assert (caught.value.kind.slug, caught.value.index) == ("bad-records", 17)
-    assert "s3cret" not in str(caught.value)
+    assert (problem.kind.slug, problem.index) == ("bad-records", 17)
+    assert "row 17" in problem.detail
 
 
-@pytest.mark.parametrize("media_type", FORMATS)
-@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@each_case("media_type", FORMATS)
+@each_case("value", [np.nan, np.inf, -np.inf])
 def test_a_score_that_is_not_finite_names_its_row(media_type: str, value: float) -> None:
     scores = SCORE.copy()
     scores[41] = value
 
     with pytest.raises(NotFinite, match="row 41") as caught:
-        read(table_bytes({"score": scores, "member": MEMBER}, media_type), media_type)
+        members({"score": scores, "member": MEMBER}, media_type)
 
     assert caught.value.index == 41
 
 
-@pytest.mark.parametrize("media_type", FORMATS)
-def test_text_scores_are_categories(media_type: str) -> None:
-    found = read(table_bytes({"score": GROUP, "member": MEMBER}, media_type), media_type)
-
-    assert list(found.samples[""].members) == GROUP[MEMBER].tolist()  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("media_type", [each for each in FORMATS if each != NDJSON])  # keys stand in lines
+@each_case("media_type", [each for each in FORMATS if each != NDJSON])  # keys stand in lines
 def test_a_table_without_rows_has_empty_sides(media_type: str) -> None:
     found = read(table_bytes({"score": SCORE[:0], "member": MEMBER[:0]}, media_type), media_type)
 
@@ -161,13 +152,7 @@ QUESTIONS: list[tuple[dict[str, Any], dict[str, str], str, str | None, str]] = [
     (ONE, {"score": "member"}, "bad-option", None, "two of them"),
     (ONE, {"score": "a,a"}, "bad-option", None, "two of them"),
     ({**ONE, "Member": MEMBER}, {}, "bad-option", "member", "say which"),
-    (
-        {"a": SCORE, "label": MEMBER},
-        {},
-        "missing-field",
-        "member",
-        "'label' is not taken .* with member=label",
-    ),
+    ({"a": SCORE, "label": MEMBER}, {}, "missing-field", "member", "'label' is not .* with member=label"),
     ({"a": SCORE, "m": MEMBER}, {"member": "m=s3cret"}, "unknown-name", "member", "no row has the value"),
     (ONE, {"member": "s3cret=1"}, "unknown-name", "member", "no column"),
     (TWO, {"members_column": "a"}, "missing-field", "nonmembers_column", "go together"),
@@ -178,20 +163,19 @@ QUESTIONS: list[tuple[dict[str, Any], dict[str, str], str, str | None, str]] = [
 ]
 
 
-@pytest.mark.parametrize("media_type", FORMATS)
-@pytest.mark.parametrize(("given", "query", "slug", "field", "match"), QUESTIONS)
+@each_case("media_type", FORMATS)
+@each_case("given, query, slug, field, match", QUESTIONS)
 def test_a_column_that_cannot_be_told_is_asked_for_without_repeating_names(
     media_type: str, given: dict[str, Any], query: dict[str, str], slug: str, field: str | None, match: str
 ) -> None:
-    with pytest.raises(Problem, match=match) as caught:
-        read(table_bytes(given, media_type), media_type, **query)
+    problem = refusal(table_bytes(given, media_type), media_type, **query)
 
-    assert (caught.value.kind.slug, caught.value.field) == (slug, field)
-    assert "s3cret" not in str(caught.value)
+    assert (problem.kind.slug, problem.field) == (slug, field)
+    assert re.search(match, problem.detail)
 
 
 def test_names_of_queries_to_compare_are_bounded() -> None:
-    named = {**columns(), "q" * 201: SCORE}
+    named = {"score": SCORE, "member": MEMBER, "q" * 201: SCORE}
     many = {"member": MEMBER[:3], **{f"q{i}": SCORE[:3] for i in range(1001)}}
 
     with pytest.raises(Problem, match="201 characters"):
@@ -200,30 +184,26 @@ def test_names_of_queries_to_compare_are_bounded() -> None:
         read(table_bytes(many, ARROW), ARROW, operation="compare")
 
 
-@pytest.mark.parametrize("media_type", [CSV, ARROW, PARQUET])
+@each_case("media_type", [CSV, ARROW, PARQUET])
 def test_ten_thousand_columns_are_read_if_two_are_named(media_type: str) -> None:
     many = {"member": MEMBER[:20], **{f"q{i}": SCORE[:20] for i in range(9_999)}}
 
-    found = read(table_bytes(many, media_type), media_type, score="q777")
-
-    assert np.array_equal(found.samples[""].members, SCORE[:20][MEMBER[:20]])  # type: ignore[arg-type]
+    assert np.array_equal(members(many, media_type, score="q777"), SCORE[:20][MEMBER[:20]])
 
 
 def test_text_and_numbers_do_not_make_a_vector() -> None:
     with pytest.raises(MixedTypes):
-        read(table_bytes(columns(g=GROUP), ARROW), ARROW, score="score,g")
+        members({"score": SCORE, "member": MEMBER, "g": GROUP}, ARROW, score="score,g")
 
 
 def test_long_texts_in_many_rows_do_not_eat_the_memory() -> None:
-    texts = np.array(["a"] * 50_000, dtype=object)
-    texts[7] = "b" * 900
-    body = table_bytes({"score": texts, "member": np.arange(50_000) % 2}, PARQUET)
-    texts[7] = "s3cret" * 1000
-
-    with pytest.raises(Problem, match="too much memory"):
-        read(body, PARQUET, limit=2**20)
-    with pytest.raises(Problem, match="row 7 has more than 1000 characters"):
-        read(table_bytes({"score": texts, "member": np.arange(50_000) % 2}, PARQUET), PARQUET)
+    for text, limit, match in (
+        ("b" * 900, 2**20, "too much memory"),
+        ("s3cret" * 200, 2**30, "row 7 has more than 1000 characters"),
+    ):
+        texts = ["a"] * 7 + [text] + ["a"] * 49_992
+        with pytest.raises(Problem, match=match):
+            read(table_bytes({"score": texts, "member": [0, 1] * 25_000}, PARQUET), PARQUET, limit=limit)
 
 
 def test_options_with_dots_are_nested_and_stay_text() -> None:
@@ -238,7 +218,7 @@ def test_options_with_dots_are_nested_and_stay_text() -> None:
     }
 
 
-@pytest.mark.parametrize(
+@each_case(
     "query",
     [
         (("prior", "0.5"), ("prior", "0.6")),
@@ -255,13 +235,13 @@ def test_options_that_say_two_things_are_refused(query: tuple[tuple[str, str], .
 
 
 def test_a_media_type_that_is_not_known_is_told_those_that_are() -> None:
-    with pytest.raises(Problem, match=ARROW_FILE) as caught:
-        read(b"", "image/png")
+    problem = refusal(b"", "image/png")
 
-    assert caught.value.kind.slug == "unsupported-media-type"
+    assert problem.kind.slug == "unsupported-media-type"
+    assert ARROW_FILE in problem.detail
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "score,member\n0.5,1\n0.25,0\n",
@@ -283,8 +263,8 @@ def test_csv_is_read_however_it_was_written(text: str) -> None:
     assert (list(sample.members), list(sample.nonmembers)) == ([0.5], [0.25])
 
 
-@pytest.mark.parametrize(
-    ("values", "expected"),
+@each_case(
+    "values, expected",
     [
         (["1", "2"], [1, 2]),
         (["1", "2.5"], [1.0, 2.5]),
@@ -311,8 +291,8 @@ def test_a_csv_column_is_numbers_only_if_all_of_it_is(values: list[str], expecte
     assert [type(value) for value in found.tolist()] == [type(value) for value in expected]
 
 
-@pytest.mark.parametrize(
-    ("values", "kind", "match"),
+@each_case(
+    "values, kind, match",
     [
         (["0.5", "", "0.7"], NotFinite, "row 1 is missing"),
         (["0.5", "0.6", "NaN"], NotFinite, "row 2"),
@@ -323,10 +303,10 @@ def test_a_csv_column_is_numbers_only_if_all_of_it_is(values: list[str], expecte
         (['"0,5"', '"0,6"'], MaceError, "decimal point"),
         (["5", "1e999"], NotFinite, "row 1"),
         (["0", "1", "2+"], MixedTypes, "row 2 is text, but others are numbers.*query=discrete"),
-        *[
+        *(
             (["1", "2", "3", odd, "5"], MaceError, "row 3 is ")
             for odd in ("#N/A", ".", "?", "-", "1 234", "<5")
-        ],
+        ),
         (["1", "2", "N/A"], NotFinite, "row 2 is missing"),
         (["true", "false", "maybe"], MixedTypes, "row 2 is text, but others are true or false"),
         (["true", "1"], MixedTypes, "row 0 is text, but others are numbers"),
@@ -341,8 +321,8 @@ def test_what_was_meant_as_a_number_and_is_none_names_its_row(
         csv("score,member\n" + "".join(f"{value},1\n" for value in values))
 
 
-@pytest.mark.parametrize(
-    ("body", "slug", "match"),
+@each_case(
+    "body, slug, match",
     [
         (b"", "incomplete-body", "empty"),
         (b"\n\n", "incomplete-body", "empty"),
@@ -359,11 +339,10 @@ def test_what_was_meant_as_a_number_and_is_none_names_its_row(
     ],
 )
 def test_csv_that_cannot_be_read_is_a_problem_that_says_why(body: bytes, slug: str, match: str) -> None:
-    with pytest.raises(Problem, match=match) as caught:
-        read(body, CSV)
+    problem = refusal(body, CSV)
 
-    assert caught.value.kind.slug == slug
-    assert "s3cret" not in str(caught.value)
+    assert problem.kind.slug == slug
+    assert match in problem.detail
 
 
 def test_rows_of_numbers_take_integers_beyond_64_bits_and_refuse_those_that_no_float_is_near() -> None:
@@ -386,13 +365,12 @@ def test_a_group_or_unit_that_is_missing_names_its_row() -> None:
 
 
 def test_refusals_stay_small() -> None:
-    with pytest.raises(REFUSALS) as caught:
-        read(table_bytes({f"{'n' * 500}{i}": SCORE for i in range(100)}, NPY), NPY)
+    problem = refusal(table_bytes({f"{'n' * 500}{i}": SCORE for i in range(100)}, NPY), NPY)
 
-    assert len(str(caught.value)) < 1200
+    assert len(problem.detail) < 1200
 
 
-@pytest.mark.parametrize("media_type", FORMATS)
+@each_case("media_type", FORMATS)
 def test_one_of_two_values_may_be_named_for_members(media_type: str) -> None:
     for values, named in (
         (np.where(MEMBER, "fold 1", "rest"), "fold 1"),
@@ -402,23 +380,21 @@ def test_one_of_two_values_may_be_named_for_members(media_type: str) -> None:
         (~MEMBER, "false"),
     ):
         for name in ("part", "part=x"):
-            body = table_bytes({"score": SCORE, name: values}, media_type)
+            query = {"member": f"{name}={named}", "score": "score"}
 
-            found = read(body, media_type, member=f"{name}={named}", score="score")
+            assert np.array_equal(
+                members({"score": SCORE, name: values}, media_type, **query), SCORE[MEMBER]
+            ), query
 
-            assert np.array_equal(found.samples[""].members, SCORE[MEMBER]), (name, named)  # type: ignore[arg-type]
 
-
-@pytest.mark.parametrize("media_type", FORMATS)
+@each_case("media_type", FORMATS)
 def test_the_exact_name_of_a_column_wins_over_a_column_and_a_value(media_type: str) -> None:
-    body = table_bytes({"score": SCORE, "part": np.where(MEMBER, 5, 6), "part=6": MEMBER}, media_type)
+    parts = {"score": SCORE, "part": np.where(MEMBER, 5, 6), "part=6": MEMBER}
 
-    found = read(body, media_type, member="part=6", score="score")
-
-    assert np.array_equal(found.samples[""].members, SCORE[MEMBER])  # type: ignore[arg-type]
+    assert np.array_equal(members(parts, media_type, member="part=6", score="score"), SCORE[MEMBER])
 
 
-@pytest.mark.parametrize("media_type", FORMATS)
+@each_case("media_type", FORMATS)
 def test_more_than_two_parts_of_a_data_set_are_refused(media_type: str) -> None:
     third = np.arange(200) == 150
     for values, query, match in (
@@ -428,10 +404,8 @@ def test_more_than_two_parts_of_a_data_set_are_refused(media_type: str) -> None:
         (np.where(third, 9, np.where(MEMBER, 7, 8)), {"member": "member=7"}, "more than two values"),
         (np.where(third, " ", np.where(MEMBER, "a", "b")), {"member": "member=a"}, "row 150 is missing"),
     ):
-        body = table_bytes({"score": SCORE, "member": values}, media_type)
-
         with pytest.raises(REFUSALS, match=match):
-            read(body, media_type, **query)
+            members({"score": SCORE, "member": values}, media_type, **query)
 
 
 def padded(values: np.ndarray, size: int, media_type: str) -> Any:
@@ -440,7 +414,7 @@ def padded(values: np.ndarray, size: int, media_type: str) -> Any:
     return np.array([*values, *blanks]) if media_type == NPY else [*values.tolist(), *blanks]
 
 
-@pytest.mark.parametrize("media_type", FORMATS)
+@each_case("media_type", FORMATS)
 def test_a_table_may_have_a_column_for_each_side(media_type: str) -> None:
     kinds = {"numbers": (SCORE[:120], SCORE[120:])}
     if media_type != NPY:
@@ -473,18 +447,16 @@ def test_numbers_beside_text_are_names_only_if_so_asked() -> None:
     assert csv("score,member\n7,1\n8,0\n", query="discrete").samples[""].members.tolist() == [7]
 
 
-@pytest.mark.parametrize("media_type", FORMATS)
+@each_case("media_type", FORMATS)
 def test_only_the_end_of_the_shorter_column_may_be_blank(media_type: str) -> None:
     for row, match in ((7, "nonmembers_column: row 7"), (199, "row 199 is missing in both")):
         holes = SCORE.tolist()
         holes[row] = np.nan if media_type == NPY else None
         full = SCORE.tolist() if row == 7 else holes
-        table = {
-            name: np.array(each) if media_type == NPY else each for name, each in (("a", full), ("b", holes))
-        }
+        whole = np.array if media_type == NPY else list
 
         with pytest.raises(REFUSALS, match=match):
-            read(table_bytes(table, media_type), media_type, **WIDE)
+            members({"a": whole(full), "b": whole(holes)}, media_type, **WIDE)
 
 
 def test_a_table_with_a_column_for_each_side_is_not_counted_in_blocks_nor_compared() -> None:
@@ -496,7 +468,7 @@ def test_a_table_with_a_column_for_each_side_is_not_counted_in_blocks_nor_compar
         read(body, CSV, operation="compare", **WIDE)
 
 
-@pytest.mark.parametrize("media_type", FORMATS)
+@each_case("media_type", FORMATS)
 def test_a_third_part_is_refused_though_it_comes_in_another_block(media_type: str) -> None:
     parts = np.repeat(["train", "test", "unseen"], 66_000)
     body = table_bytes({"score": np.arange(len(parts)) / 7, "split": parts}, media_type)

@@ -23,54 +23,34 @@ def _normal(shift: float, n: int, seed: int) -> tuple[list[float], list[float]]:
     return rng.normal(shift, 1, n).round(4).tolist(), rng.normal(0, 1, n).round(4).tolist()
 
 
+def sides(members: list[Any], nonmembers: list[Any], **more: Any) -> Answer:
+    return {"members": members, "nonmembers": nonmembers, **more}
+
+
 def _more() -> dict[str, tuple[str, Answer]]:
     few, same, far = _normal(0.2, 200, 1), _normal(0.0, 4000, 2), _normal(0.8, 600, 3)
     rng = np.random.default_rng(4)
-    sides = {"members": same[0], "nonmembers": same[1]}
+    labels = {"groups": ["adult", "child"] * 4000}
+    limits = {"max_advantage": 0.2, "max_epsilon": 1.0, "max": 0.9, "max_group_risk": 0.3}
     return {
-        "pass": ("report", {**sides, "max_advantage": 0.2}),
-        "fail at a prior": (
-            "report",
-            {"members": far[0], "nonmembers": far[1], "prior": 0.1, "max_advantage": 0.81},
-        ),
-        "inconclusive": ("advantage", {"members": few[0], "nonmembers": few[1], "max_advantage": 0.2}),
-        "categories": (
-            "report",
-            {"members": ["a", "b", "c", "c"] * 30, "nonmembers": ["a", "a", "b", "c"] * 30},
-        ),
-        "booleans": (
-            "report",
-            {"members": [True, True, False] * 20, "nonmembers": [True, False, False] * 20},
-        ),
+        "pass": ("report", sides(*same, max_advantage=0.2)),
+        "fail at a prior": ("report", sides(*far, prior=0.1, max_advantage=0.81)),
+        "inconclusive": ("advantage", sides(*few, max_advantage=0.2)),
+        "categories": ("report", sides(["a", "b", "c", "c"] * 30, ["a", "a", "b", "c"] * 30)),
+        "booleans": ("report", sides([True, True, False] * 20, [True, False, False] * 20)),
         "vectors": (
             "report",
-            {
-                "members": rng.normal(0.5, 1, (60, 2)).tolist(),
-                "nonmembers": rng.normal(0, 1, (60, 2)).tolist(),
-                "estimator": {"kind": "learned", "learners": ["logistic"]},
-            },
+            sides(
+                *(rng.normal(shift, 1, (60, 2)).tolist() for shift in (0.5, 0.0)),
+                estimator={"kind": "learned", "learners": ["logistic"]},
+            ),
         ),
-        "groups": ("report", {**sides, "groups": ["adult", "child"] * 4000, "prior": 0.3}),
+        "groups": ("report", sides(*same, prior=0.3, **labels)),
         "class rejected": (
             "advantage",
-            {
-                "members": [-3.0, 3.0] * 200,
-                "nonmembers": rng.normal(0, 0.5, 400).tolist(),
-                "estimator": {"kind": "threshold"},
-            },
+            sides([-3.0, 3.0] * 200, rng.normal(0, 0.5, 400).tolist(), estimator={"kind": "threshold"}),
         ),
-        "every limit": (
-            "gate",
-            {
-                **sides,
-                "max_advantage": 0.2,
-                "max_epsilon": 1.0,
-                "metric": {"preset": "f_beta", "beta": 2},
-                "max": 0.9,
-                "max_group_risk": 0.3,
-                "groups": ["adult", "child"] * 4000,
-            },
-        ),
+        "every limit": ("gate", sides(*same, metric={"preset": "f_beta", "beta": 2}, **limits, **labels)),
     }
 
 
@@ -92,6 +72,13 @@ def case(name: str) -> tuple[str, Answer]:
     """The operation, and its answer, of one of the cases; not to be changed."""
     operation, question = CASES[name]
     return operation, answered(operation, question)
+
+
+def at(answer: Any, path: str) -> Any:
+    """What stands at a place of an answer."""
+    for key in path.split("."):
+        answer = answer[int(key)] if isinstance(answer, list) else answer[key]
+    return answer
 
 
 @cache

@@ -11,8 +11,7 @@ from macekit.reports.csv import HEAD, disarm_formula
 from macekit.reports.model import Context
 from macekit.reports.rendering import render
 from tests.cases import each_case
-from tests.macekit.reports.asked import CASES, HOSTILE, Answer, case
-from tests.macekit.reports.test_html import at
+from tests.macekit.reports.asked import CASES, HOSTILE, Answer, at, case
 
 LEADING = ["=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠", "−", "|", "%"]
 BEFORE = ["", " ", "  ", '"', "'", "\ufeff", "\xa0", "\u3000"]
@@ -48,18 +47,6 @@ def test_other_texts_stay_as_they_are() -> None:
         assert disarm_formula(text) == text
 
 
-@each_case("name", [*HOSTILE.values(), *(sign + "cmd" for sign in LEADING)])
-def test_no_field_is_a_formula_whatever_things_are_called(name: str) -> None:
-    answer = copy.deepcopy(case("report, scores")[1])
-    answer["groups"][0]["label"] = name
-
-    for row in rows("report", answer, name):
-        for column in ("section", "name", "column", "path", "text"):
-            assert not row[column].lstrip(' \xa0\u3000\ufeff"').startswith(tuple(LEADING))
-        if row["value"]:
-            float(row["value"])
-
-
 def test_a_negative_number_stays_a_number() -> None:
     operation, answer = case("compare, models")
 
@@ -69,22 +56,26 @@ def test_a_negative_number_stays_a_number() -> None:
 PAYLOADS = ["a;=cmd|' /C calc'!A0;b", "a\t=1+1", 'a; "=1+1', "a|@SUM(1)", "a;;-1+1", "a\n=1+1", "a;＝1+1"]
 
 
-@each_case("payload", PAYLOADS)
-@each_case("separator", [";", "\t", ",", "|"])
-def test_no_cell_is_a_formula_wherever_a_spreadsheet_parts_them(payload: str, separator: str) -> None:
+@each_case("name", [*HOSTILE.values(), *(sign + "cmd" for sign in LEADING), *PAYLOADS])
+def test_no_cell_is_a_formula_wherever_a_spreadsheet_parts_them_and_whatever_things_are_called(
+    name: str,
+) -> None:
     answer = copy.deepcopy(case("report, scores")[1])
-    answer["groups"][0]["label"] = payload
-    answer["sentence"] = f"A sentence. {payload}"
+    answer["groups"][0]["label"] = name
+    answer["sentence"] = f"A sentence. {name}"
 
-    text = render("report", answer, CSV, Context(payload)).decode()
+    text = render("report", answer, CSV, Context(name)).decode()
 
-    found = [cell for row in csv.reader(io.StringIO(text, newline=""), delimiter=separator) for cell in row]
-    assert any("1+1" in cell or "cmd" in cell or "SUM" in cell for cell in found)
-    for cell in found:
-        try:
-            float(cell)
-        except ValueError:
-            assert not cell.lstrip(' \xa0\u3000\ufeff"').startswith(tuple(LEADING)), cell
+    for separator in ";\t,|" if name in PAYLOADS else ",":
+        found = [
+            cell for row in csv.reader(io.StringIO(text, newline=""), delimiter=separator) for cell in row
+        ]
+        assert name not in PAYLOADS or any(said in cell for cell in found for said in ("1+1", "cmd", "SUM"))
+        for cell in found:
+            try:
+                float(cell)
+            except ValueError:
+                assert not cell.lstrip(' \xa0\u3000\ufeff"').startswith(tuple(LEADING)), cell
 
 
 def test_every_field_is_quoted() -> None:

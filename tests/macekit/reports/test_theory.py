@@ -11,8 +11,6 @@ import pytest
 
 import macekit
 from app.cli import main
-from macekit.call import Body, Call
-from macekit.operations import perform
 from macekit.reports.content import content, figures
 from macekit.reports.model import Listing, Number, Phrase, Table
 from tests.cases import each_case
@@ -25,6 +23,13 @@ def listings(answer: dict[str, Any], operation: str) -> dict[str, str]:
     section = content(operation, answer).section("provenance")
     assert section is not None
     return {block.caption: block.text for block in section.blocks if isinstance(block, Listing)}
+
+
+def curves(operation: str, answer: dict[str, Any]) -> Table:
+    section = content(operation, answer).section("curves")
+    assert section is not None
+    (table,) = (block for block in section.blocks if isinstance(block, Table))
+    return table
 
 
 @each_case("name", THEORY)
@@ -49,7 +54,7 @@ def test_a_question_of_options_alone_is_asked_again_as_it_stands(capsys: pytest.
     body = posted[posted.index("--data-binary") + 1].encode()
 
     assert json.loads(capsys.readouterr().out)["bounds"] == answer["bounds"]
-    assert json.loads(bytes(perform(Call("theory/dp"), Body.of(body)).body)) == answer
+    assert answered("theory/dp", body) == answer
 
 
 def test_arrays_that_were_there_are_named_and_no_others() -> None:
@@ -66,10 +71,8 @@ def test_arrays_that_were_there_are_named_and_no_others() -> None:
 def test_of_records_the_worst_come_first() -> None:
     operation, answer = case("theory/pmp-exponential, median")
 
-    section = content(operation, answer).section("curves")
+    table = curves(operation, answer)
 
-    assert section is not None
-    (table,) = (block for block in section.blocks if isinstance(block, Table))
     shown = [row[1].value for row in table.rows]  # type: ignore[union-attr]
     assert shown == sorted(answer["records"]["practical_epsilon"], reverse=True)[: len(shown)]
 
@@ -100,11 +103,7 @@ def test_of_many_outputs_the_first_are_named_each_with_its_place() -> None:
     answer = answered("theory/mip-finite", {"laws": laws, "n": 2})
     assert answer["records"]["says_in"][0] == list(range(10))
 
-    section = content("theory/mip-finite", answer).section("curves")
-
-    assert section is not None
-    (table,) = (block for block in section.blocks if isinstance(block, Table))
-    cell = table.rows[0][3]
+    cell = curves("theory/mip-finite", answer).rows[0][3]
     assert isinstance(cell, Phrase)
     assert [part.path for part in cell.words if isinstance(part, Number)][:2] == [
         "records.says_in.0.0",

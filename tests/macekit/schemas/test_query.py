@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import pytest
-
 from app.cli.options import COLUMNS
 from app.openapi import parameters
 from macekit.call import CSV, Call
@@ -14,6 +12,7 @@ from macekit.decoding.body import options
 from macekit.operations.options import parse_value, validate
 from macekit.schemas.query import FIRST_MEMBERS, TABLE, query_pairs
 from macekit.schemas.questions import QUESTIONS
+from tests.cases import each_case
 
 CARRIED: list[tuple[str, Mapping[str, Any]]] = [
     ("advantage", {}),
@@ -29,7 +28,7 @@ CARRIED: list[tuple[str, Mapping[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("operation", "asked"), CARRIED)
+@each_case("operation, asked", CARRIED)
 def test_what_is_spelled_is_read_as_it_was_meant(operation: str, asked: Mapping[str, Any]) -> None:
     question = QUESTIONS[operation]
 
@@ -41,7 +40,7 @@ def test_what_is_spelled_is_read_as_it_was_meant(operation: str, asked: Mapping[
     assert validate(question, read) == validate(question, asked)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "asked",
     [
         {"metric": None},

@@ -1,18 +1,17 @@
 """Small bodies of every format and what is asked of them: where the fuzzers begin (`benchmarks/fuzz.py`).
 
-Made by `python -m tests.macekit.decoding.corpus.make`; those named `broke-...` once broke something.
+Made by `python -m tests.macekit.decoding.corpus`; those named `broke-...` once broke something.
 """
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 
 from macekit.call import ARROW, ARROW_FILE, CSV, JSON, NDJSON, NPY, NPZ, PARQUET, Call
+from tests.macekit.decoding.corpus.make import Made, faulty_bodies, sound_bodies
 
 FOLDER = Path(__file__).parent / "files"
-INDEX = FOLDER / "index.json"
 MEDIA_TYPES = {
     ".csv": CSV,
     ".jsonl": NDJSON,
@@ -45,6 +44,11 @@ class Entry:
 def entries() -> list[Entry]:
     """The corpus, in the order of its names."""
     return [
-        Entry(name, question["operation"], tuple(question["query"].items()), (FOLDER / name).read_bytes())
-        for name, question in sorted(json.loads(INDEX.read_text()).items())
+        Entry(name, operation, tuple(query.items()), (FOLDER / name).read_bytes())
+        for name, _, operation, query in sorted(bodies(), key=lambda each: each[0])
     ]
+
+
+def bodies() -> list[Made]:
+    """What the corpus is made of."""
+    return [*sound_bodies(), *faulty_bodies()]

@@ -7,14 +7,13 @@ import math
 import re
 from collections.abc import Iterator
 from functools import cache
-from typing import Any
 
 from macekit.call import HTML
 from macekit.reports.content import figures, has_figures
 from macekit.reports.drawing import inline_svg
 from macekit.reports.model import Cell, Figure, Number, Phrase, Untrusted
 from tests.cases import each_case
-from tests.macekit.reports.asked import CASES, Answer, rendered
+from tests.macekit.reports.asked import CASES, at, rendered
 from tests.macekit.reports.charts.worlds import NAMES, world
 
 
@@ -58,13 +57,6 @@ def numbers(cells: tuple[Cell, ...]) -> Iterator[Number | Untrusted]:
             yield from numbers(cell.words)
         elif isinstance(cell, Number | Untrusted):
             yield cell
-
-
-def at(answer: Answer, path: str) -> Any:
-    found: Any = answer
-    for key in path.split("."):
-        found = found[int(key)] if isinstance(found, list) else found[key]
-    return found
 
 
 def held(value: object) -> Iterator[tuple[str, object]]:
