@@ -11,6 +11,7 @@ from estimators.errors import NotInstalled, OutOfRange
 from estimators.theory.accounting import NoisySteps, renyi_curve
 from estimators.theory.dp import Adjacency, GaussianDp, bounds
 from estimators.theory.shifts import gaussian_epsilon
+from tests.cases import each_case
 
 ORDERS = [1.1, 1.25, 1.5, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64, 128]
 
@@ -29,8 +30,8 @@ def one_step(noise, rate, epsilon, adjacency):
     return max(quad(excess, *ends, args=pair, limit=400)[0] for pair in pairs)
 
 
-@pytest.mark.parametrize("adjacency", list(Adjacency))
-@pytest.mark.parametrize(("noise", "rate"), [(1.0, 0.2), (0.7, 0.5), (3.0, 0.9)])
+@each_case("adjacency", list(Adjacency))
+@each_case("noise, rate", [(1.0, 0.2), (0.7, 0.5), (3.0, 0.9)])
 def test_one_sampled_step_is_bounded_from_above_and_closely(noise, rate, adjacency):
     curve = NoisySteps(noise, 1, rate).promise(adjacency)
 
@@ -39,7 +40,7 @@ def test_one_sampled_step_is_bounded_from_above_and_closely(noise, rate, adjacen
         assert exact - 1e-9 <= curve.deltas[at] <= exact + 1e-5
 
 
-@pytest.mark.parametrize("adjacency", list(Adjacency))
+@each_case("adjacency", list(Adjacency))
 def test_steps_on_all_records_are_exactly_gaussian_and_on_almost_all_almost(adjacency):
     exact = NoisySteps(20.0, 100).promise(adjacency)
     curve = NoisySteps(20.0, 100, 0.999999).promise(adjacency, 1e-5)
@@ -69,7 +70,7 @@ def test_the_whole_curve_bounds_the_advantage_more_tightly_than_one_epsilon():
     assert found["envelope"].tightest
 
 
-@pytest.mark.parametrize("mu", [0.3, 1.0, 3.0])
+@each_case("mu", [0.3, 1.0, 3.0])
 def test_a_renyi_curve_is_above_the_exact_gaussian_one(mu):
     curve = renyi_curve([(a, a * mu**2 / 2) for a in ORDERS], 1e-5)
 
@@ -83,8 +84,8 @@ def test_a_renyi_curve_is_above_the_exact_gaussian_one(mu):
     assert (nothing.pair(1e-5), nothing.envelope().gain(0.5, 0.5)) == ((0.0, 1e-5), 0.0)
 
 
-@pytest.mark.parametrize(
-    ("ask", "name"),
+@each_case(
+    "ask, name",
     [
         (lambda: NoisySteps(0.0, 1), "noise_multiplier"),
         (lambda: NoisySteps(1.0, 0), "steps"),

@@ -84,7 +84,7 @@ ASKED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("path", "question", "statement"), ASKED, ids=[path for path, *_ in ASKED])
+@each_case("path, question, statement", ASKED)
 def test_a_user_of_the_library_gets_what_the_service_says(path, question, statement) -> None:
     answer = posted.asked(path, question)
 

@@ -8,10 +8,11 @@ import pytest
 
 from estimators.errors import OutOfRange, TooFewRecords, TooManySubsets
 from estimators.theory import subsets
+from tests.cases import each_case
 
 
-@pytest.mark.parametrize(("records", "size"), [(1, 0), (1, 1), (6, 3), (7, 2), (5, 5)])
-@pytest.mark.parametrize("block", [1, 4, 1000])
+@each_case("records, size", [(1, 0), (1, 1), (6, 3), (7, 2), (5, 5)])
+@each_case("block", [1, 4, 1000])
 def test_all_come_once_in_the_order_of_itertools(records, size, block) -> None:
     rows = np.concatenate(list(subsets.all_subsets(records, size, block)))
 

@@ -5,6 +5,7 @@ import pytest
 
 from estimators.errors import OutOfRange
 from estimators.theory import dp
+from tests.cases import each_case
 
 
 def table(*args, **more):
@@ -67,9 +68,9 @@ def test_two_steps_of_epsilon_and_delta_are_written_down_as_the_group_argument_h
     assert dp.grant_of(dp.GaussianDp(1.0), "add_remove", delta=1e-5).pair == dp.GaussianDp(2.0).pair(1e-5)
 
 
-@pytest.mark.parametrize("epsilon", [0.0, 700.0])
-@pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
-@pytest.mark.parametrize("prior", [1e-6, 0.5])
+@each_case("epsilon", [0.0, 700.0])
+@each_case("adjacency", ["replace", "add_remove"])
+@each_case("prior", [1e-6, 0.5])
 def test_the_ends_of_epsilon_are_exact(epsilon, adjacency, prior):
     found = dp.bounds(dp.ApproximateDp(epsilon), prior, 1.0, [0.01], adjacency)
 
@@ -79,8 +80,8 @@ def test_the_ends_of_epsilon_are_exact(epsilon, adjacency, prior):
     assert value["tpr_at_fpr_0.01"] == (1.0 if epsilon else 0.01)
 
 
-@pytest.mark.parametrize("delta", [0.0, 0.01])
-@pytest.mark.parametrize("prior", [0.4, 0.5])
+@each_case("delta", [0.0, 0.01])
+@each_case("prior", [0.4, 0.5])
 def test_what_keeps_an_advantage_is_the_inverse_of_the_ceiling(prior, delta):
     found = dp.keeping(0.5, delta, prior)
 
@@ -103,8 +104,8 @@ def test_no_promise_keeps_an_advantage_below_the_baseline_or_delta():
     assert (below.epsilon, below.mu, dp.keeping(0.01, delta=0.02).epsilon) == (None, None, None)
 
 
-@pytest.mark.parametrize(
-    ("ask", "name"),
+@each_case(
+    "ask, name",
     [
         (lambda: dp.ApproximateDp(-1.0), "epsilon"),
         (lambda: dp.ApproximateDp(float("nan")), "epsilon"),
@@ -131,7 +132,7 @@ def test_no_delta_is_above_one_at_the_ends_of_its_weights():
     assert found["mis_delta_iid", "iid"].value == found["mis_delta", "envelope"].value == 1.0
 
 
-@pytest.mark.parametrize("advantage", [0.999, 1.0 - 1e-9, 1.0 - 1e-16])
+@each_case("advantage", [0.999, 1.0 - 1e-9, 1.0 - 1e-16])
 def test_what_keeps_an_advantage_next_to_one_keeps_it_to_rounding(advantage):
     kept = dp.keeping(advantage).epsilon
 

@@ -14,6 +14,7 @@ from estimators.errors import DimensionMismatch, NotFinite, OutOfRange, TooFewRe
 from estimators.theory import mip
 from estimators.theory.mip.certificate import SHARES, STAKES, all_below, log_wealth, rows_needed, upper_mean
 from estimators.theory.subsets import matrix
+from tests.cases import each_case
 
 LINE = mip.KNorm(mip.Norm.euclid(1))
 BELL = mip.Gaussian([1.0])
@@ -43,14 +44,14 @@ def attained(scale: float, noise: mip.Noise) -> float:
     return float(mip.attained_eta(HALVES @ DATA / 3.0, HALVES, noise, scale).max())
 
 
-@pytest.mark.parametrize("noise", [LINE, BELL], ids=["laplace", "gaussian"])
-@pytest.mark.parametrize("scale", [0.05, 0.3, 1.0, 5.0])
+@each_case("noise", [LINE, BELL])
+@each_case("scale", [0.05, 0.3, 1.0, 5.0])
 def test_truth_is_below_swaps_and_swaps_and_draws_are_both_bounds(noise, scale) -> None:
     assert attained(scale, noise) <= swap_eta(scale, noise) + 1e-12
     assert attained(scale, noise) <= draw_eta(scale, noise) + 1e-12
 
 
-@pytest.mark.parametrize("noise", [LINE, BELL], ids=["laplace", "gaussian"])
+@each_case("noise", [LINE, BELL])
 def test_the_bound_by_draws_is_attained_where_the_parameter_tells_membership(noise) -> None:
     rows = np.array([[True, False], [False, True]])
 
@@ -159,8 +160,8 @@ WORLDS: dict[str, tuple[Draw, float]] = {
 }
 
 
-@pytest.mark.parametrize("world", WORLDS)
-@pytest.mark.parametrize("n", [5, 50, 300])
+@each_case("world", WORLDS)
+@each_case("n", [5, 50, 300])
 def test_the_limit_is_below_the_mean_no_more_often_than_stated(world, n) -> None:
     draw, mean = WORLDS[world]
     generator, runs, alpha = np.random.default_rng(n), 400, 0.1
@@ -190,7 +191,7 @@ def chernoff(x: NDArray[np.float64], alpha: float) -> float:
     return high
 
 
-@pytest.mark.parametrize("alpha", [0.05, 5e-4])
+@each_case("alpha", [0.05, 5e-4])
 def test_where_the_numbers_agree_it_is_shorter_than_the_three_others_that_are_proven(alpha) -> None:
     x = WORLDS["narrow"][0](np.random.default_rng(0), 200)
     found = upper_mean(x, alpha)
@@ -207,7 +208,7 @@ def test_where_they_do_not_it_is_near_the_chernoff_bound() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("fit", "rounds"), [(np.mean, 512), (np.median, 128)])
+@each_case("fit, rounds", [(np.mean, 512), (np.median, 128)])
 def test_on_the_terms_it_is_used_for_it_is_the_shortest_of_the_four(fit, rounds) -> None:
     """Swaps of 40 records, at the scale that is calibrated for eta = 0.1: the worst record's limit."""
     pairs = mip.swap_pairs(fit, np.random.default_rng(1).normal(size=40), rounds, seed=3)
@@ -229,7 +230,7 @@ def test_the_limit_rises_with_every_number() -> None:
         assert upper_mean(np.minimum(1.0, x + 0.1 * generator.random(40)), 0.05) >= upper_mean(x, 0.05)
 
 
-@pytest.mark.parametrize("others", [0.0, 0.1, 0.2])
+@each_case("others", [0.0, 0.1, 0.2])
 def test_the_worst_of_forty_groups_is_below_the_limit_no_more_often_than_stated_without_correction(
     others,
 ) -> None:

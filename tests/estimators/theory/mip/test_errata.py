@@ -7,9 +7,10 @@ from scipy import stats
 from estimators.theory import mip
 from estimators.theory.mip.attack import printed_eta
 from estimators.theory.subsets import matrix
+from tests.cases import each_case
 
 
-@pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
+@each_case("epsilon", [0.1, 1.0, 3.0])
 def test_theorem_8_needs_a_factor_of_two(epsilon) -> None:
     """Randomised response: TPR - FPR is tanh(epsilon/2), twice its eta; the paper says at most once."""
     true = 1 / (1 + np.exp(-epsilon))
@@ -21,7 +22,7 @@ def test_theorem_8_needs_a_factor_of_two(epsilon) -> None:
     assert gap == pytest.approx(np.tanh(epsilon / 2), abs=1e-12)
 
 
-@pytest.mark.parametrize("dimension", [2, 5, 30])
+@each_case("dimension", [2, 5, 30])
 def test_corollary_10s_laplace_radius_is_not_the_law_theorem_9_speaks_of(dimension) -> None:
     generator, n = np.random.default_rng(dimension), 20_000
     noise = mip.KNorm(mip.Norm.moment(np.linspace(1, 2, dimension)))
@@ -49,7 +50,7 @@ def test_corollary_10_as_printed_breaks_its_promise_in_many_dimensions() -> None
     )  # simulated, too
 
 
-@pytest.mark.parametrize("dimension", [1, 2, 10, 100])
+@each_case("dimension", [1, 2, 10, 100])
 def test_theorem_9s_tail_step_is_true_in_no_dimension_and_without_its_half_on_the_line_only(
     dimension,
 ) -> None:

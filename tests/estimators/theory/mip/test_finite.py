@@ -10,6 +10,7 @@ from estimators.errors import DimensionMismatch, NotDistribution, OutOfRange, To
 from estimators.theory import mip
 from estimators.theory.mip.finite import coupled
 from estimators.theory.subsets import matrix
+from tests.cases import each_case
 
 
 def best_of_all_adversaries(laws: NDArray[np.float64], n: int, k: int, record: int) -> float:
@@ -32,7 +33,7 @@ def random_laws(n: int, k: int, outcomes: int, seed: int) -> NDArray[np.float64]
     return generator.dirichlet(np.full(outcomes, 0.4), len(list(combinations(range(n), k))))
 
 
-@pytest.mark.parametrize(("n", "k"), [(2, 1), (4, 2), (5, 2), (5, 3), (6, 1), (6, 5)])
+@each_case("n, k", [(2, 1), (4, 2), (5, 2), (5, 3), (6, 1), (6, 5)])
 def test_eta_is_what_the_best_of_all_adversaries_gains_and_the_rule_is_right_as_often(n, k) -> None:
     laws, sets = random_laws(n, k, 4, seed=n + k), list(combinations(range(n), k))
     found = mip.finite_eta(laws, n, k)
@@ -58,7 +59,7 @@ def test_an_output_that_tells_nothing_says_out() -> None:
     assert impossible.says_in.tolist() == [[True, False, False], [False, True, False]]
 
 
-@pytest.mark.parametrize(("n", "k"), [(4, 2), (5, 2), (6, 3), (7, 5)])
+@each_case("n, k", [(4, 2), (5, 2), (6, 3), (7, 5)])
 def test_swaps_never_say_less_than_the_truth(n, k) -> None:
     rows = matrix(n, k, "")
     for seed in range(20):
@@ -72,8 +73,8 @@ def test_swaps_never_say_less_than_the_truth(n, k) -> None:
         assert raw.max() <= min(k, n - k) / n + 1e-12
 
 
-@pytest.mark.parametrize("epsilon", [0.1, 1.0, 5.0])
-@pytest.mark.parametrize("delta", [0.0, 0.05, 0.5])
+@each_case("epsilon", [0.1, 1.0, 5.0])
+@each_case("delta", [0.0, 0.05, 0.5])
 def test_theorem_4_is_attained_by_the_papers_mechanism(epsilon, delta) -> None:
     high, low = (1 - delta) / (1 + np.exp(-epsilon)), (1 - delta) / (1 + np.exp(epsilon))
 

@@ -10,6 +10,7 @@ from scipy.special import gammaln
 from estimators.errors import NotFinite, OutOfRange, TooFewRecords
 from estimators.theory import mip
 from estimators.theory.mip.noises import spherical_shift, spherical_total_variation
+from tests.cases import each_case
 
 ORDERS = [1.0, 1.5, 2.0, 3.0, inf]
 
@@ -40,7 +41,7 @@ def test_on_the_line_the_noise_is_laplace() -> None:
     assert stats.kstest(draws, stats.laplace(scale=3.0).cdf).pvalue > 0.01
 
 
-@pytest.mark.parametrize("order", ORDERS)
+@each_case("order", ORDERS)
 def test_the_radius_is_gamma_and_independent_of_the_direction(order) -> None:
     law = noise(order, 1.0, 0.5, 2.0)
 
@@ -52,7 +53,7 @@ def test_the_radius_is_gamma_and_independent_of_the_direction(order) -> None:
     assert stats.ks_2samp(first[radius < 2.1], first[radius >= 2.1]).pvalue > 0.01
 
 
-@pytest.mark.parametrize("order", ORDERS)
+@each_case("order", ORDERS)
 def test_the_law_is_that_of_rejection_sampling_from_the_density(order) -> None:
     """Independent of any radius or sphere: points of a box, kept with probability exp(-||x||)."""
     generator = np.random.default_rng(2)
@@ -68,7 +69,7 @@ def test_the_law_is_that_of_rejection_sampling_from_the_density(order) -> None:
     assert stats.ks_2samp(np.abs(draws).min(axis=1), np.abs(kept).min(axis=1)).pvalue > 0.01
 
 
-@pytest.mark.parametrize("order", ORDERS)
+@each_case("order", ORDERS)
 def test_the_direction_is_the_cone_measure_as_a_uniform_point_of_the_ball_has_it(order) -> None:
     generator = np.random.default_rng(3)
     norm = mip.Norm(order, np.ones(3))
@@ -82,7 +83,7 @@ def test_the_direction_is_the_cone_measure_as_a_uniform_point_of_the_ball_has_it
     assert stats.ks_2samp(found.max(axis=1), directions.max(axis=1)).pvalue > 0.01
 
 
-@pytest.mark.parametrize("order", ORDERS)
+@each_case("order", ORDERS)
 def test_the_deviation_is_the_root_mean_square_of_every_coordinate(order) -> None:
     law = noise(order, 1.0, 0.5, 2.0, 1.0)
     draws = law.sample(0.7, 100_000, np.random.default_rng(4))
@@ -97,7 +98,7 @@ def test_high_orders_do_not_underflow() -> None:
     np.testing.assert_allclose(np.sqrt((draws**2).mean(axis=0)), noise(100.0, 1, 1).deviation(1.0), rtol=0.02)
 
 
-@pytest.mark.parametrize("dimension", [2, 3, 4, 7, 20])
+@each_case("dimension", [2, 3, 4, 7, 20])
 def test_the_euclidean_total_variation_is_its_closed_form_in_bessel_and_struve_functions(dimension) -> None:
     nu, x = dimension / 2, np.array([0.01, 0.3, 1.0, 4.0])
     closed = x * (
@@ -113,7 +114,7 @@ def test_on_the_line_the_euclidean_total_variation_is_laplaces() -> None:
     np.testing.assert_allclose(spherical_total_variation(v, 1), -np.expm1(-v / 2), rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("dimension", [2, 50, 10_000, 10**7])
+@each_case("dimension", [2, 50, 10_000, 10**7])
 def test_small_shifts_have_the_slope_of_the_density_at_its_top(dimension) -> None:
     shift = np.array([1e-6])
 
@@ -126,8 +127,8 @@ def test_small_shifts_have_the_slope_of_the_density_at_its_top(dimension) -> Non
     assert spherical_total_variation(half_way, dimension)[0] == pytest.approx(0.3, rel=1e-12)
 
 
-@pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize("shift", [(0.4, 0.0), (0.5, 0.5), (2.0, -1.0)])
+@each_case("order", ORDERS)
+@each_case("shift", [(0.4, 0.0), (0.5, 0.5), (2.0, -1.0)])
 def test_no_shift_is_told_apart_better_than_stated(order, shift) -> None:
     """Against the integral of the difference of the two densities."""
     law = noise(order, 1.0, 0.5)
@@ -159,7 +160,7 @@ def test_a_norm_with_corners_attains_the_bound_in_many_dimensions() -> None:
     assert (law.total_variation(many) < np.tanh(many / 2)).all()
 
 
-@pytest.mark.parametrize(
+@each_case(
     "law",
     [
         mip.Gaussian([1.0, 2.0]),
@@ -192,8 +193,8 @@ def test_gaussian_noise_has_its_deviation_and_its_total_variation() -> None:
     assert law.total_variation(np.array([0.8]))[0] == pytest.approx(integral, abs=1e-9)
 
 
-@pytest.mark.parametrize(
-    ("make", "error", "words"),
+@each_case(
+    "make, error, words",
     [
         (lambda: mip.Norm(0.5, np.ones(2)), OutOfRange, "no norm"),
         (lambda: mip.Gaussian([0.0, 0.0]), OutOfRange, "above 0"),

@@ -36,8 +36,8 @@ METHODS = {
 }
 
 
-@pytest.mark.parametrize("fit", FITS)
-@pytest.mark.parametrize("method", METHODS)
+@each_case("fit", FITS)
+@each_case("method", METHODS)
 def test_an_attack_of_our_own_never_beats_eta(fit, method) -> None:
     released = mip.privatize(FITS[fit], POINTS, 0.15, seed=3, method=METHODS[method])
     found = mip.attack(FITS[fit], POINTS, released.noise, released.scale, seed=4, shadows=300, releases=300)
@@ -72,7 +72,7 @@ def test_swaps_add_less_noise_than_draws_and_both_far_less_than_the_paper() -> N
     assert deviation["swaps"] < deviation["moment"] < deviation["draws"] < deviation["paper"] / 100
 
 
-@pytest.mark.parametrize("shape", [(), (3,), (3, 3)])
+@each_case("shape", [(), (3,), (3, 3)])
 def test_parameters_keep_their_shape(shape) -> None:
     fit = {(): lambda r: r.mean(), (3,): lambda r: r.mean(axis=0), (3, 3): covariance}[shape]
     released = mip.privatize(fit, POINTS, 0.2, seed=1, method=mip.Moment())
@@ -142,10 +142,8 @@ def test_an_odd_number_of_records_has_a_baseline_above_one_half() -> None:
     assert found.eta <= 0.2
 
 
-@pytest.mark.parametrize(
-    "noise", [mip.Gaussian([1.0]), mip.KNorm(mip.Norm.euclid(1))], ids=["bell", "laplace"]
-)
-@pytest.mark.parametrize("n", [3, 5, 7])
+@each_case("noise", [mip.Gaussian([1.0]), mip.KNorm(mip.Norm.euclid(1))])
+@each_case("n", [3, 5, 7])
 def test_of_an_odd_number_of_records_eta_is_above_guessing_that_all_are_out(n, noise) -> None:
     """Every half gone through: the gain on (n+1)/(2n) is below half of the total variation that is bounded."""
     rows, data = matrix(n, n // 2, ""), np.random.default_rng(n).normal(size=n) ** 3

@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 
 from estimators.theory import mip
 from estimators.theory.mip.privatize import FINENESS, grid_of, noisy
+from tests.cases import each_case
 
 Floats = NDArray[np.float64]
 BELL, SCALE = mip.Gaussian([0.025]), 21.7
@@ -46,7 +47,7 @@ def test_without_the_grid_the_same_attack_is_right_more_often_than_eta_allows() 
     assert 0.5 + (inside - outside) / 2.0 > 0.53  # where 0.520 was certified
 
 
-@pytest.mark.parametrize("scale", [1e-200, 1e-3, 1.0, 3.7, 1e100])
+@each_case("scale", [1e-200, 1e-3, 1.0, 3.7, 1e100])
 def test_the_grid_is_of_powers_of_two_and_far_finer_than_the_noise(scale) -> None:
     noise = mip.moment_laplace(np.array([1.0, 30.0, 0.01]))
     grid = grid_of(noise, scale)

@@ -10,6 +10,7 @@ from estimators.errors import OutOfRange
 from estimators.theory import mip
 from estimators.theory.mip.attack import printed_eta
 from estimators.theory.subsets import matrix
+from tests.cases import each_case
 
 LINE = mip.KNorm(mip.Norm.euclid(1))
 BELL = mip.Gaussian([1.0])
@@ -61,8 +62,8 @@ def test_methods_numbers_for_eight_records_and_the_mean_query() -> None:
     assert max(attained["moment"]) > 0.099
 
 
-@pytest.mark.parametrize("noise", [LINE, BELL], ids=["laplace", "gaussian"])
-@pytest.mark.parametrize("eta", [0.01, 0.1, 0.3, 0.45])
+@each_case("noise", [LINE, BELL])
+@each_case("eta", [0.01, 0.1, 0.3, 0.45])
 def test_no_bound_is_below_what_is_attained(noise, eta) -> None:
     queries = {"mean": lambda half: half.mean(), "median": np.median, "largest": np.max}
     for records in worlds()[::3]:
@@ -76,8 +77,8 @@ def test_no_bound_is_below_what_is_attained(noise, eta) -> None:
             assert mip.moment_eta(scale, noise, float(outputs.std())) == pytest.approx(eta)
 
 
-@pytest.mark.parametrize("noise", [LINE, BELL], ids=["laplace", "gaussian"])
-@pytest.mark.parametrize("eta", [0.001, 0.1, 0.4])
+@each_case("noise", [LINE, BELL])
+@each_case("eta", [0.001, 0.1, 0.4])
 def test_on_the_line_it_is_attained_where_the_parameter_tells_membership(noise, eta) -> None:
     rows = np.array([[True, False], [False, True]])
     scale = mip.moment_scale(eta, noise, 1.0)
@@ -97,7 +98,7 @@ def test_the_line_sigma_over_two_eta_is_tight_to_first_order_only() -> None:
     assert mip.corollary_10_scale(0.1, 1.0, 2.0) == pytest.approx(3794.56)
 
 
-@pytest.mark.parametrize("moment", [1.0, 2.0, 4.0])
+@each_case("moment", [1.0, 2.0, 4.0])
 def test_every_formula_goes_to_a_scale_and_back(moment) -> None:
     for noise in (LINE, BELL, mip.KNorm(mip.Norm.moment(np.ones(5))), mip.Gaussian(np.ones(5))):
         for formula in mip.formulas(noise, 1.7, moment):
@@ -126,8 +127,8 @@ def test_in_many_dimensions_the_papers_own_noise_needs_a_fraction_of_the_line() 
     assert ratio == pytest.approx(0.0798, abs=5e-4)
 
 
-@pytest.mark.parametrize("dimension", [2, 10, 1000])
-@pytest.mark.parametrize("eta", [0.01, 0.1, 0.4])
+@each_case("dimension", [2, 10, 1000])
+@each_case("eta", [0.01, 0.1, 0.4])
 def test_with_the_gamma_radius_the_same_world_attains_eta_and_no_more(dimension, eta) -> None:
     """theta = +-sigma_i in all coordinates: 2 apart in the moment norm, where only the distance counts."""
     noise = mip.KNorm(mip.Norm.moment(np.ones(dimension)))
