@@ -47,7 +47,7 @@ TERMS = {
 }
 
 
-@pytest.mark.parametrize(
+@each_case(
     "p",
     [
         (0.5, 0.3, 0.2),
@@ -57,10 +57,9 @@ TERMS = {
         (0.9, 0.09, 0.01),
         (1, 0, 0),
     ],
-    ids=str,
 )
-@pytest.mark.parametrize("name", TERMS)
-@pytest.mark.parametrize("a", [0.5, 3.0, 20.0])
+@each_case("name", TERMS)
+@each_case("a", [0.5, 3.0, 20.0])
 def test_the_exponential_inequality_behind_the_limits_holds_for_every_shift_and_rate(name, p, a):
     term, f = TERMS[name]
     n = 7
@@ -80,9 +79,9 @@ def test_the_exponential_inequality_behind_the_limits_holds_for_every_shift_and_
             assert np.log(mean) <= slack + 1e-9
 
 
-@pytest.mark.parametrize("alpha", [0.025, 0.4])
-@pytest.mark.parametrize("universe", [3, 5, None])
-@pytest.mark.parametrize("name", TERMS)
+@each_case("alpha", [0.025, 0.4])
+@each_case("universe", [3, 5, None])
+@each_case("name", TERMS)
 def test_limits_miss_no_more_often_than_they_say_over_every_sample(name, universe, alpha):
     term, f = TERMS[name]
     n = 10
@@ -109,8 +108,8 @@ WORLDS = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("universe", [30, None])
-@pytest.mark.parametrize("world", WORLDS)
+@each_case("universe", [30, None])
+@each_case("world", WORLDS)
 def test_intervals_cover_in_simulation_and_are_short(world, universe):
     p, n = WORLDS[world], 2000
     rng = np.random.default_rng(11)
@@ -139,7 +138,7 @@ def test_the_upper_end_is_far_below_mcdiarmids_and_below_the_simple_bound_on_the
     assert worst_delta_from(tally, 10_000).upper < c_k(p) / (2.0 * np.sqrt(10_000)) - 0.008
 
 
-@pytest.mark.parametrize("gamma", [0.5, 0.9, 1.2, 3.0])
+@each_case("gamma", [0.5, 0.9, 1.2, 3.0])
 def test_away_from_gamma_1_exact_limits_for_each_category_cover_every_sample(gamma):
     n, alpha = 9, 0.1
     for size in (2, 9, 40):
@@ -179,7 +178,7 @@ def test_stating_more_categories_never_shortens_and_lemma_23_caps_the_upper_end(
     assert ends[0] <= most_diverse(3)
 
 
-@pytest.mark.parametrize("universe", [25, None])
+@each_case("universe", [25, None])
 def test_certified_records_are_enough_and_not_many_more_than_the_sample_says(universe):
     p = np.random.default_rng(2).dirichlet(np.ones(25))
     tally = Tally.of_counts(np.random.default_rng(3).multinomial(3000, p), universe)

@@ -7,10 +7,11 @@ import pytest
 
 from estimators.errors import DimensionMismatch, MaceError, NotDistribution
 from estimators.theory import mis
+from tests.cases import each_case
 
 
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize(("nu", "weight"), [(0.5, 1.0), (0.3, 1.0), (0.8, 1.0), (0.4, 3.0)])
+@each_case("seed", range(4))
+@each_case("nu, weight", [(0.5, 1.0), (0.3, 1.0), (0.8, 1.0), (0.4, 3.0)])
 def test_the_rule_is_the_best_of_all_attacks_and_delta_what_it_gains(seed, nu, weight) -> None:
     member, nonmember = np.random.default_rng(seed).dirichlet(np.ones(5) / 2, size=2)
 
@@ -60,8 +61,8 @@ def test_the_sentence_names_the_attack_or_that_there_is_none() -> None:
     assert "says member at outputs 0, 1 and has an accuracy of 0.7" in two.sentence
 
 
-@pytest.mark.parametrize(
-    ("outputs", "error", "says"),
+@each_case(
+    "outputs, error, says",
     [
         ([[0.5, 0.5, 0.0]], DimensionMismatch, "got 3 numbers a row"),
         ([[0.5, 1.0], [0.4, 0.0]], NotDistribution, "sum to 0.9, need 1, for a member"),

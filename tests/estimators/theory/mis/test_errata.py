@@ -9,6 +9,7 @@ from scipy.stats import binom
 
 from estimators.theory.mis.binomials import excess
 from estimators.theory.mis.security import LEAST_SHARE, bracket, divergence, simple_delta, worst_delta
+from tests.cases import each_case
 from tests.estimators.theory.mis import worlds
 
 
@@ -16,7 +17,7 @@ def maximum(data: tuple[int, ...]) -> dict:
     return {max(data): 1.0}
 
 
-@pytest.mark.parametrize("p", [0.2, 0.5, 0.9])
+@each_case("p", [0.2, 0.5, 0.9])
 def test_lemma_22_delta_of_the_maximum_is_of_the_order_of_1_minus_p_to_the_n_and_not_smaller(p):
     law = np.array([1.0 - p, p])
     for n in (2, 5, 9):
@@ -30,7 +31,7 @@ def test_lemma_22_delta_of_the_maximum_is_of_the_order_of_1_minus_p_to_the_n_and
         assert delta == pytest.approx((1.0 - p) ** n * max(1.0 - gamma * (1.0 - p), 0.0))
 
 
-@pytest.mark.parametrize("gamma", [1.2, 3.0])
+@each_case("gamma", [1.2, 3.0])
 def test_equation_8_and_theorem_13_do_not_need_max_1_gamma(gamma):
     rng = np.random.default_rng(0)
     for _ in range(20):

@@ -21,7 +21,7 @@ def test_theorem_11_at_one_threshold_is_the_security_one_attack_leaves():
         )
 
 
-@pytest.mark.parametrize("gamma", [0.5, 1.0, 3.0])
+@each_case("gamma", [0.5, 1.0, 3.0])
 def test_the_bound_is_above_the_true_security_of_the_losses_and_below_one_threshold_chosen_blindly(gamma):
     rng = np.random.default_rng(0)
     train, heldout = rng.exponential(0.01, 5000), rng.exponential(1.0, 5000)
@@ -36,7 +36,7 @@ def test_the_bound_is_above_the_true_security_of_the_losses_and_below_one_thresh
     )
 
 
-@pytest.mark.parametrize(("n_train", "n_heldout", "scale"), [(20, 20, 0.2), (200, 50, 1.0), (50, 400, 0.2)])
+@each_case("n_train, n_heldout, scale", [(20, 20, 0.2), (200, 50, 1.0), (50, 400, 0.2)])
 def test_the_bound_holds_as_often_as_it_says_though_the_best_cut_is_chosen(n_train, n_heldout, scale):
     rng = np.random.default_rng(1)
     grid = np.geomspace(1e-4, 50.0, 4000)
@@ -69,7 +69,7 @@ def test_what_is_covered_depends_on_where_the_losses_come_from():
     assert one.security.upper == many.security.upper
 
 
-@pytest.mark.parametrize("alpha", [0.01, 0.1, 0.5])
+@each_case("alpha", [0.01, 0.1, 0.5])
 def test_the_cut_by_the_mean_leaves_no_larger_share_above_whatever_the_losses(alpha):
     rng = np.random.default_rng(5)
     for _ in range(50):

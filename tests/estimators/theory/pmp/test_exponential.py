@@ -15,7 +15,7 @@ def losses_of(seed: int, n: int, outcomes: int) -> np.ndarray[tuple[int, int], n
     return np.random.default_rng(seed).random((2 * n, outcomes))
 
 
-@pytest.mark.parametrize(("n", "outcomes", "epsilon"), [(1, 2, 1.0), (2, 3, 8.0), (3, 5, 0.1), (4, 2, 30.0)])
+@each_case("n, outcomes, epsilon", [(1, 2, 1.0), (2, 3, 8.0), (3, 5, 0.1), (4, 2, 30.0)])
 def test_practical_epsilons_are_those_of_the_literal_sum(n, outcomes, epsilon) -> None:
     losses = losses_of(n, n, outcomes)
     laws = exponential_laws(losses, epsilon, 1.0)
@@ -26,7 +26,7 @@ def test_practical_epsilons_are_those_of_the_literal_sum(n, outcomes, epsilon) -
     assert mechanism.on_records(epsilon) == pytest.approx(dp_epsilon(laws, n), rel=1e-10)
 
 
-@pytest.mark.parametrize("epsilon", [1e-6, 0.5, 20.0])
+@each_case("epsilon", [1e-6, 0.5, 20.0])
 def test_meeting_in_the_middle_is_one_training_set_after_the_other(epsilon) -> None:
     scores = Summed(losses_of(3, 5, 7), 1.0).scores(epsilon)
     blocks = ((chosen, chosen @ scores) for chosen in subsets.all_subsets(10, 5, 100))
@@ -56,8 +56,8 @@ def test_the_papers_one_direction_misses_what_the_definition_asks() -> None:
     assert found.worst.says == "nonmember"
 
 
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("epsilon", [0.01, 1.0, 10.0, 200.0])
+@each_case("seed", range(4))
+@each_case("epsilon", [0.01, 1.0, 10.0, 200.0])
 def test_truth_is_below_the_bound_by_exchanges_which_is_below_dp(seed, epsilon) -> None:
     mechanism = Summed(losses_of(seed, 4, 4) ** 3, 1.0)
     truth, bound = mechanism.exact(epsilon).epsilons, mechanism.exchanges(epsilon)

@@ -39,8 +39,8 @@ def integrated(points: Floats, sigma: float, epsilon: float) -> float:
     return worst
 
 
-@pytest.mark.parametrize("epsilon", [0.0, 0.05, 0.5, 2.0])
-@pytest.mark.parametrize("sigma", [0.2, 1.0, 5.0])
+@each_case("epsilon", [0.0, 0.05, 0.5, 2.0])
+@each_case("sigma", [0.2, 1.0, 5.0])
 def test_proposition_12_is_never_below_the_truth(epsilon, sigma) -> None:
     points = points_of(3, 8, 1)
     found = Gaussian(of_sum(points), sigma).delta(epsilon)
@@ -50,7 +50,7 @@ def test_proposition_12_is_never_below_the_truth(epsilon, sigma) -> None:
     assert found == pytest.approx(literal(points, sigma, epsilon), rel=1e-12)
 
 
-@pytest.mark.parametrize("epsilon", [0.0, 0.3, 3.0])
+@each_case("epsilon", [0.0, 0.3, 3.0])
 def test_for_n_1_it_is_the_truth(epsilon) -> None:
     points = np.array([[0.0], [1.5]])
     found = Gaussian(of_sum(points), 1.0).delta(epsilon)
@@ -88,9 +88,7 @@ def test_the_quadratic_form_is_the_sum_over_all_neighbours() -> None:
         assert by_sum.on_records(delta) == pytest.approx(farthest, rel=1e-9)
 
 
-@pytest.mark.parametrize(
-    ("records", "dimension", "outliers"), [(40, 1, 0), (300, 20, 0), (200, 5, 2), (200, 5, 20)]
-)
+@each_case("records, dimension, outliers", [(40, 1, 0), (300, 20, 0), (200, 5, 2), (200, 5, 20)])
 def test_epsilon_is_the_least_at_which_the_literal_form_gives_delta(records, dimension, outliers) -> None:
     points = points_of(records, records, dimension)
     points[:outliers] *= 1000.0
@@ -103,7 +101,7 @@ def test_epsilon_is_the_least_at_which_the_literal_form_gives_delta(records, dim
     assert found <= Gaussian(moved, sigma).on_records(1e-2)
 
 
-@pytest.mark.parametrize("outliers", [0, 3])
+@each_case("outliers", [0, 3])
 def test_bins_are_never_below_and_hardly_above(outliers) -> None:
     points = points_of(1, 400, 6)
     points[:outliers] *= 500.0
@@ -128,7 +126,7 @@ def test_patience_that_runs_out_leaves_an_upper_bound(monkeypatch) -> None:
 SCALES = (1e-297, 1e-165, 1e-160, 1e-155, 1e-20, 1e20, 1e155, 1e160, 1e297)
 
 
-@pytest.mark.parametrize("scale", SCALES)
+@each_case("scale", SCALES)
 def test_points_and_noise_on_any_scale_give_the_same(scale) -> None:
     points = clip_rows(points_of(6, 40, 3), 1.5)
     moved = of_sum(points)

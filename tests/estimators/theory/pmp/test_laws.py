@@ -25,7 +25,7 @@ def test_no_epsilon_is_enough_for_the_modular_sum_to_be_dp() -> None:
     assert (first * second).sum() == 0.0  # neighbours whose outcomes have nothing in common
 
 
-@pytest.mark.parametrize("seed", range(5))
+@each_case("seed", range(5))
 def test_epsilon_and_delta_are_those_of_every_event_both_ways(seed) -> None:
     n, outcomes = 3, 4
     laws = np.random.default_rng(seed).dirichlet(np.ones(outcomes) / 2, size=20)
@@ -53,7 +53,7 @@ def test_epsilon_and_delta_are_those_of_every_event_both_ways(seed) -> None:
     assert found.epsilon <= dp_epsilon(laws, n) + 1e-12
 
 
-@pytest.mark.parametrize("seed", range(5))
+@each_case("seed", range(5))
 def test_at_a_delta_every_record_has_the_epsilon_of_its_worst_event(seed) -> None:
     n, outcomes, delta = 2, 4, 0.03
     laws = np.random.default_rng(seed).dirichlet(np.ones(outcomes) / 2, size=6)

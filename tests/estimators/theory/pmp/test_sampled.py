@@ -8,11 +8,10 @@ from estimators.errors import OutOfRange
 from estimators.theory import subsets
 from estimators.theory.pmp.exponential import Summed
 from estimators.theory.pmp.sampled import log_range, sample_epsilon
+from tests.cases import each_case
 
 
-@pytest.mark.parametrize(
-    ("n", "outcomes", "epsilon", "draws"), [(3, 3, 1.0, 50), (3, 2, 6.0, 400), (2, 4, 3.0, 2000)]
-)
+@each_case("n, outcomes, epsilon, draws", [(3, 3, 1.0, 50), (3, 2, 6.0, 400), (2, 4, 3.0, 2000)])
 def test_limits_hold_for_all_records_at_once(n, outcomes, epsilon, draws) -> None:
     losses = np.random.default_rng(n).random((2 * n, outcomes))
     mechanism = Summed(losses, 1.0)
@@ -36,7 +35,7 @@ def quantile(chance: float) -> float:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("losses", "confidence"), [(OUTLIER, 0.5), (ALIKE, 0.8), (RANDOM, 0.5)])
+@each_case("losses, confidence", [(OUTLIER, 0.5), (ALIKE, 0.8), (RANDOM, 0.5)])
 def test_each_end_misses_as_often_as_its_half_of_the_rest_says(monkeypatch, losses, confidence) -> None:
     monkeypatch.setattr("estimators.theory.pmp.sampled.weight", quantile)
     mechanism = Summed(losses, float(np.ptp(losses, axis=0).max()))
