@@ -15,6 +15,7 @@ from estimators.density.bandwidth import (
     spread_indices,
 )
 from estimators.errors import InvalidCounts, NotFinite, OutOfRange, TooFewRecords
+from tests.cases import each_case
 
 RULES: list[Bandwidth] = [Scott(), Silverman(), ImprovedSheatherJones(), LeastSquaresCV()]
 
@@ -46,7 +47,7 @@ def test_scott_is_the_deviation_times_the_rate_of_the_dimension() -> None:
     assert widths == pytest.approx([x.std(ddof=1) * 5 ** (-1 / (d + 4)) for d in (1, 2, 6)], rel=1e-12)
 
 
-@pytest.mark.parametrize("n", [20, 500, 30_000])
+@each_case("n", [20, 500, 30_000])
 def test_silverman_agrees_with_statsmodels(n) -> None:
     x = np.random.default_rng(1).standard_t(3, size=n)
     width = Silverman().choose(Sample.of(x))
@@ -61,7 +62,7 @@ def test_quartiles_of_many_records_come_from_the_grid() -> None:
     assert sample.quartile_range == pytest.approx(np.subtract(*np.quantile(x, [0.75, 0.25])), rel=1e-3)
 
 
-@pytest.mark.parametrize(("rule", "noise"), [(ImprovedSheatherJones(), 0.03), (LeastSquaresCV(), 0.2)])
+@each_case("rule, noise", [(ImprovedSheatherJones(), 0.03), (LeastSquaresCV(), 0.2)])
 def test_data_driven_rules_find_the_best_width_for_a_gaussian(rule, noise) -> None:
     n = 200_000  # cross-validation is known for its noise, of relative order n^(-1/10)
     width = rule.choose(Sample.of(np.random.default_rng(3).normal(size=n)))
@@ -69,7 +70,7 @@ def test_data_driven_rules_find_the_best_width_for_a_gaussian(rule, noise) -> No
     assert width == pytest.approx(best_for_gaussian(n), rel=noise)
 
 
-@pytest.mark.parametrize("rule", [ImprovedSheatherJones(), LeastSquaresCV()])
+@each_case("rule", [ImprovedSheatherJones(), LeastSquaresCV()])
 def test_two_far_modes_do_not_blur_the_width(rule) -> None:
     n = 100_000
     best = best_for_gaussian(n // 2)  # two Gaussians that do not meet: each as if alone
@@ -79,8 +80,8 @@ def test_two_far_modes_do_not_blur_the_width(rule) -> None:
     assert Silverman().choose(Sample.of(gaussian_mixture(n, 20.0))) > 5 * best
 
 
-@pytest.mark.parametrize("rule", RULES)
-@pytest.mark.parametrize("scale", [1e-9, 1e-3, 1e6])
+@each_case("rule", RULES)
+@each_case("scale", [1e-9, 1e-3, 1e6])
 def test_every_rule_scales_with_the_data_and_ignores_where_they_lie(rule, scale) -> None:
     x = np.random.default_rng(4).normal(size=3000) + 0.7 * (np.arange(3000) % 3)
     width, scaled = rule.choose(Sample.of(x)), rule.choose(Sample.of((x + 5.0) * scale))
@@ -88,7 +89,7 @@ def test_every_rule_scales_with_the_data_and_ignores_where_they_lie(rule, scale)
     assert scaled == pytest.approx(width * scale, rel=1e-3)
 
 
-@pytest.mark.parametrize("rule", [Silverman(), ImprovedSheatherJones(), LeastSquaresCV()])
+@each_case("rule", [Silverman(), ImprovedSheatherJones(), LeastSquaresCV()])
 def test_one_far_outlier_does_not_change_a_robust_width(rule) -> None:
     x = np.random.default_rng(6).normal(size=5000)
     clean, spoiled = rule.choose(Sample.of(x)), rule.choose(Sample.of(np.append(x, 1e9)))
@@ -142,8 +143,7 @@ def test_counts_on_a_grid_choose_what_their_records_choose() -> None:
     assert from_counts == pytest.approx([rule.choose(Sample.of(x)) for rule in RULES], rel=0.01)
 
 
-@pytest.mark.parametrize(
-    ("ask", "error", "words"),
+@each_case("ask, error, words",
     [
         *((lambda rule=rule: rule.choose(Sample.of(np.full(50, 3.0))), OutOfRange, "equal records have no scale")
           for rule in RULES),

@@ -13,6 +13,7 @@ from estimators.density.space import PlaneDensities, PointDensities, densities_o
 from estimators.errors import InputError, OutOfRange
 from estimators.sample.scores import Query, Scores
 from tests import oracles
+from tests.cases import each_case
 
 PRIORS = [0.5, 0.3, 0.1]
 
@@ -64,8 +65,8 @@ def draw_sides(world: oracles.World, seed: int, n1: int, n0: int) -> tuple[np.nd
     return a.astype(np.float64), b.astype(np.float64)
 
 
-@pytest.mark.parametrize("rule", [Silverman(), ImprovedSheatherJones(), Fixed(0.05)])
-@pytest.mark.parametrize("name", ["gaussian", "uneven", "cauchy", "outlier", "far modes"])
+@each_case("rule", [Silverman(), ImprovedSheatherJones(), Fixed(0.05)])
+@each_case("name", ["gaussian", "uneven", "cauchy", "outlier", "far modes"])
 def test_u_n_is_the_integral_over_literal_sums(name, rule) -> None:
     a, b = samples(name)
     result = LineDensities.of(a, b, rule)
@@ -73,7 +74,7 @@ def test_u_n_is_the_integral_over_literal_sums(name, rule) -> None:
     assert result.advantage(0.3) == pytest.approx(literal_advantage(a, b, result.widths, 0.3), abs=1e-6)
 
 
-@pytest.mark.parametrize("name", ["gaussian", "uneven", "cauchy", "outlier", "far modes", "tiny scale"])
+@each_case("name", ["gaussian", "uneven", "cauchy", "outlier", "far modes", "tiny scale"])
 def test_risk_at_every_record_is_that_of_literal_sums(name) -> None:
     a, b = samples(name)
     points = np.concatenate([a, b])
@@ -118,7 +119,7 @@ def test_densities_are_scipy_s_integrate_to_one_and_are_never_negative() -> None
     assert min(cauchy.members.min(), cauchy.nonmembers.min()) >= 0.0
 
 
-@pytest.mark.parametrize("seed", range(3))
+@each_case("seed", range(3))
 def test_cauchy_tails_of_many_records_keep_their_resolution(seed) -> None:
     world = oracles.cauchy_shift(0.2)
     a, b = draw_sides(world, seed, 60_000, 60_000)
@@ -139,7 +140,7 @@ def test_points_between_cut_stretches_keep_their_densities_and_far_ones_get_the_
     assert result.at(far).signed_risk(0.3) == pytest.approx([2 * 0.3 - 1] * 3)
 
 
-@pytest.mark.parametrize("prior", PRIORS)
+@each_case("prior", PRIORS)
 def test_atoms_are_counted_and_the_rest_is_smoothed(prior) -> None:
     world = oracles.atoms()
     a, b = draw_sides(world, 3, 100_000, 50_000)
@@ -161,7 +162,7 @@ def test_an_atom_that_only_members_have_is_not_smoothed_away() -> None:
     assert abs(result.at(np.array([0.5 + 1e-9])).signed_risk(0.5)[0] + 1 / 9) < 0.1  # (.8 - 1)/(.8 + 1)
 
 
-@pytest.mark.parametrize("prior", PRIORS)
+@each_case("prior", PRIORS)
 def test_few_distinct_values_are_all_atoms_and_give_w_n(prior) -> None:
     rng = np.random.default_rng(5)
     a, b = rng.integers(0, 7, 900).astype(float), rng.binomial(6, 0.5, 500).astype(float)
@@ -183,7 +184,7 @@ def test_rounded_scores_are_no_atoms_while_the_kernel_covers_their_step_but_wher
     assert split_atoms(saturated, saturated[::2])[0].values.tolist() == [1.0]
 
 
-@pytest.mark.parametrize("prior", PRIORS)
+@each_case("prior", PRIORS)
 def test_constant_sides_need_no_bandwidth(prior) -> None:
     low, high, normal = np.full(30, 0.3), np.full(20, 0.4), np.random.default_rng(8).normal(size=5000)
     pairs = (low, low), (low, high), (high * 20, normal)
@@ -277,7 +278,7 @@ def test_a_plane_with_a_far_outlier_is_summed_directly() -> None:
     assert result.at(a[:1]).members[0] == pytest.approx(1 / (200 * result.volumes[0] * 2 * np.pi))
 
 
-@pytest.mark.parametrize("d", [3, 6, 10])
+@each_case("d", [3, 6, 10])
 def test_sums_in_many_dimensions_agree_with_scikit_learn(d) -> None:
     rng = np.random.default_rng(d)
     a, b = rng.normal(0.2, 1, (150, d)), rng.normal(size=(400, d)) * 2

@@ -82,8 +82,8 @@ HONEST: dict[str, Draw] = {
 
 
 @each_case("name", HONEST)
-@pytest.mark.parametrize("leak", [0, 1])
-@pytest.mark.parametrize("sizes", [(50, 50), (200, 60), (300, 5000)])
+@each_case("leak", [0, 1])
+@each_case("sizes", [(50, 50), (200, 60), (300, 5000)])
 def test_honest_scores_are_not_doubted(name, leak, sizes) -> None:
     rng = np.random.default_rng(17)
     draw = HONEST[name]
@@ -93,7 +93,7 @@ def test_honest_scores_are_not_doubted(name, leak, sizes) -> None:
         assert codes(a, b) == codes(a, b, "auto") == []
 
 
-@pytest.mark.parametrize("name", ["normal", "three decimals", "confidence of 32 bits", "an atom"])
+@each_case("name", ["normal", "three decimals", "confidence of 32 bits", "an atom"])
 def test_honest_scores_of_many_records_are_not_doubted(name) -> None:
     rng = np.random.default_rng(18)
     n = EXACT_RECORDS
@@ -103,8 +103,8 @@ def test_honest_scores_of_many_records_are_not_doubted(name) -> None:
 NORMAL = HONEST["normal"]
 
 
-@pytest.mark.parametrize("again", [np.tile, np.repeat])
-@pytest.mark.parametrize(("n", "decimals"), [(60, 20), (1000, 20), (100_000, 20), (1000, 2)])
+@each_case("again", [np.tile, np.repeat])
+@each_case("n, decimals", [(60, 20), (1000, 20), (100_000, 20), (1000, 2)])
 def test_every_row_twice(n, again, decimals) -> None:
     """Appended to itself or each row beside its twin, also of rounded scores, where all counts are even then."""
     rng = np.random.default_rng(1)
@@ -123,7 +123,7 @@ def test_how_many_repeat_is_said() -> None:
     )
 
 
-@pytest.mark.parametrize(("n", "both"), [(300, 300), (1000, 25), (100_000, 60_000)])
+@each_case("n, both", [(300, 300), (1000, 25), (100_000, 60_000)])
 def test_records_on_both_sides(n, both) -> None:
     rng = np.random.default_rng(3)
     a, b = rng.normal(size=n), rng.normal(size=n)
@@ -156,8 +156,8 @@ def test_rows_of_vectors() -> None:
     assert of(np.tile(a, (2, 1)), np.asfortranarray(np.tile(b, (2, 1)))) == ["repeated_scores"]
 
 
-@pytest.mark.parametrize("swapped", [False, True])
-@pytest.mark.parametrize("other", ["logit", "percent", "logarithm"])
+@each_case("swapped", [False, True])
+@each_case("other", ["logit", "percent", "logarithm"])
 def test_probabilities_beside_another_scale(other, swapped) -> None:
     rng = np.random.default_rng(6)
     p = rng.beta(4, 2, 1000)
@@ -189,8 +189,8 @@ WRITTEN: dict[str, tuple[Callable[[Floats], Floats], str]] = {
 }
 
 
-@pytest.mark.parametrize("swapped", [False, True])
-@pytest.mark.parametrize("sizes", [(40, 40), (300, 2000), (30_000, 30_000)])
+@each_case("swapped", [False, True])
+@each_case("sizes", [(40, 40), (300, 2000), (30_000, 30_000)])
 @each_case("name", WRITTEN)
 def test_a_side_that_was_written_with_fewer_digits(name, sizes, swapped) -> None:
     rng = np.random.default_rng(21)
@@ -242,9 +242,9 @@ def test_digits_say_nothing_more_often_than_they_may() -> None:
     assert warned <= most_misses(150, 0.05)
 
 
-@pytest.mark.parametrize("falling", [False, True])
-@pytest.mark.parametrize("swapped", [False, True])
-@pytest.mark.parametrize("n", [20, 1000, 140_000])
+@each_case("falling", [False, True])
+@each_case("swapped", [False, True])
+@each_case("n", [20, 1000, 140_000])
 def test_one_side_sorted(n, swapped, falling) -> None:
     rng = np.random.default_rng(24)
     a, b = np.sort(rng.normal(size=n)), rng.normal(size=n)

@@ -12,6 +12,7 @@ from estimators.sample.cells import Grid
 from estimators.sample.counts import Counts
 from estimators.sample.learned import LearnedCounts
 from estimators.statement import Caution
+from tests.cases import each_case
 
 EVEN = np.full(20, 5000)
 COUNTS = LearnedCounts(EVEN, EVEN, Grid(-5, np.arange(20)), learner="boxes", n_taught=400)
@@ -24,7 +25,7 @@ def test_they_are_read_back_as_what_they_are() -> None:
     assert again.to_dict() == COUNTS.to_dict()
 
 
-@pytest.mark.parametrize(
+@each_case(
     "learned",
     [
         None,
@@ -62,9 +63,7 @@ def test_a_verdict_passes_by_them_only_where_that_was_accepted() -> None:
     assert accepted.decision is Decision.PASS
 
 
-@pytest.mark.parametrize(
-    "limit", [MaxAdvantage(0.2), MaxTpr(0.3, fpr=0.1), MaxMetric(0.7, preset("accuracy", 0.5))]
-)
+@each_case("limit", [MaxAdvantage(0.2), MaxTpr(0.3, fpr=0.1), MaxMetric(0.7, preset("accuracy", 0.5))])
 def test_no_limit_of_a_gate_passes_by_them_either(limit) -> None:
     accepted = LearnedTarget(accept_learned_score=True)
     about = MaxAdvantage(limit.maximum, accepted) if isinstance(limit, MaxAdvantage) else limit

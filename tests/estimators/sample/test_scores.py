@@ -100,7 +100,7 @@ def test_integers_beyond_64_bits_are_categories_in_numeric_order() -> None:
     assert len(np.unique(scores.members)) == 3
 
 
-@pytest.mark.parametrize("values", [[10**30 + i for i in range(12)], [-1, 2**63] * 6, [2**63] * 12])
+@each_case("values", [[10**30 + i for i in range(12)], [-1, 2**63] * 6, [2**63] * 12])
 def test_integers_of_any_size_are_numbers_where_a_continuous_query_is_asked_for(values) -> None:
     scores = Scores.of(values, [-1] * 12, Query.CONTINUOUS)
 
@@ -133,12 +133,8 @@ MANY = RNG.random(200)
 LABELS = RNG.integers(0, 2, 200)
 
 
-@pytest.mark.parametrize(
-    "labels",
-    [LABELS, LABELS.astype(float), LABELS == 1, 2 * LABELS - 1],
-    ids=["0/1", "0.0/1.0", "bool", "-1/1"],
-)
-@pytest.mark.parametrize("first", [True, False])
+@each_case("labels", [LABELS, LABELS.astype(float), LABELS == 1, 2 * LABELS - 1])
+@each_case("first", [True, False])
 def test_scores_of_all_beside_their_labels_are_refused_with_the_remedy(labels, first) -> None:
     """The habit of scikit-learn, whose metrics take labels and scores: it gave an advantage of 0.971 to 1."""
     sides = (labels, MANY) if first else (MANY, labels)
@@ -150,8 +146,8 @@ def test_scores_of_all_beside_their_labels_are_refused_with_the_remedy(labels, f
     assert refusal.value.field == ("members" if first else "nonmembers")
 
 
-@pytest.mark.parametrize(
-    ("members", "nonmembers"),
+@each_case(
+    "members, nonmembers",
     [
         (LABELS, 1 - LABELS),  # a score that is 0 or 1
         (RNG.poisson(40, 200), LABELS),  # copies of a record: many of members, few of others
@@ -181,7 +177,7 @@ SPELLED = {
 }
 
 
-@pytest.mark.parametrize("form", SPELLED)
+@each_case("form", SPELLED)
 def test_numbers_that_are_spelled_as_text_are_refused(form) -> None:
     texts = [SPELLED[form].format(value) for value in MANY]
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from estimators import Counts, Scores
 from estimators.sample.counting import by_boxes, by_category, by_equal_mass, by_grid, finest
 from estimators.sample.shape import BINS, LABELS, Shape, shape
+from tests.cases import each_case
 
 
 def shape_of(data: Scores | Counts) -> Shape:
@@ -32,7 +33,7 @@ def counts_of(side: np.ndarray, edges: np.ndarray) -> list[int]:
     ]
 
 
-@pytest.mark.parametrize("records", [20, 500])
+@each_case("records", [20, 500])
 def test_records_are_counted_where_they_lie_in_bins_of_equal_width(records) -> None:
     rng = np.random.default_rng(records)
     members, nonmembers = rng.normal(1.0, 1.0, records), rng.normal(0.0, 1.0, records + 5)
@@ -59,7 +60,7 @@ def test_a_large_sample_is_drawn_from_its_finest_counts_without_counting_again()
     assert result.outside_members + result.outside_nonmembers == 0
 
 
-@pytest.mark.parametrize("make", [lambda s: s, by_grid, lambda s: by_equal_mass(s, 4000)])
+@each_case("make", [lambda s: s, by_grid, lambda s: by_equal_mass(s, 4000)])
 def test_heavy_tails_lie_outside_and_are_few(make) -> None:
     rng = np.random.default_rng(2)
     data = Scores.of(rng.standard_cauchy(50_000), rng.standard_cauchy(50_000))
@@ -84,7 +85,7 @@ def test_tails_that_are_not_long_are_shown_whole() -> None:
         assert result.outside_members + result.outside_nonmembers == 0
 
 
-@pytest.mark.parametrize("step", [1.0, 0.01, 0.25])
+@each_case("step", [1.0, 0.01, 0.25])
 def test_every_bin_holds_as_many_of_evenly_spaced_values_as_any_other(step) -> None:
     values = np.tile(np.round(np.arange(300) * step, 10), 4)
     result = shape_of(Scores.of(values, values, "continuous"))
@@ -177,7 +178,7 @@ def test_whatever_the_numbers_all_records_are_accounted_for(values) -> None:
 CUTS = st.lists(st.floats(-1e308, 1e308), min_size=1, max_size=80, unique=True)
 
 
-@pytest.mark.parametrize("cut", [np.finfo(float).max, -np.finfo(float).max])
+@each_case("cut", [np.finfo(float).max, -np.finfo(float).max])
 def test_there_is_room_beyond_the_largest_cut(cut) -> None:
     edges = shape_of(Counts.of([1, 2], [2, 1], [cut])).edges
 

@@ -60,7 +60,7 @@ def test_any_split_of_numbers_in_any_order_gives_the_grid_of_the_whole(
     assert same(tally.counts(), by_grid(Scores.of(a, b, Query.CONTINUOUS)))
 
 
-@pytest.mark.parametrize(("shift", "scale"), [(-3.0, 1e-9), (0.0, 1.0), (10.0, 1e9)])
+@each_case("shift, scale", [(-3.0, 1e-9), (0.0, 1.0), (10.0, 1e9)])
 def test_many_blocks_of_a_normal_sample_and_one_larger_than_a_piece_give_the_grid_of_the_whole(
     shift, scale
 ) -> None:
@@ -119,7 +119,7 @@ def test_integers_of_too_many_distinct_values_fall_on_the_grid(monkeypatch) -> N
     assert same(tally.counts(), by_grid(Scores.of(a, b, Query.CONTINUOUS)))
 
 
-@pytest.mark.parametrize("first", [0, 1, 2])
+@each_case("first", [0, 1, 2])
 def test_integers_that_no_64_bits_hold_are_counted_as_their_texts_in_any_order(first) -> None:
     blocks = [np.array([2**63, 7], np.uint64), np.array([-1, 7]), np.array([2**70, 2**70 + 1, 7], object)]
     blocks = [*blocks[first:], *blocks[:first]] * 4
@@ -225,7 +225,7 @@ def test_integers_that_no_float_is_near_are_refused_on_the_grid() -> None:
     assert refusal.value.field == "nonmembers"
 
 
-@pytest.mark.parametrize("kind", [np.float16, np.float32, np.longdouble, ">f8"])
+@each_case("kind", [np.float16, np.float32, np.longdouble, ">f8"])
 def test_floats_of_any_width_count_as_the_numbers_they_are(kind) -> None:
     a = np.linspace(-1, 1, 50).astype(kind)
     counts = CountStream().plus(a, a[::2]).counts()
@@ -235,7 +235,7 @@ def test_floats_of_any_width_count_as_the_numbers_they_are(kind) -> None:
     assert booleans.cells.to_dict()["labels"] == [0, 1]
 
 
-@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@each_case("value", [np.nan, np.inf, -np.inf])
 def test_a_score_that_is_not_finite_is_named_by_its_place_among_all_of_its_side(value) -> None:
     block = np.linspace(0, 1, 100)
     bad = block.copy()
