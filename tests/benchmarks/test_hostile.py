@@ -17,6 +17,7 @@ from benchmarks.hostile.question import Column, Covers, NotAsked, Question
 from benchmarks.hostile.tools import privacyguard, published, tfprivacy
 from benchmarks.hostile.tools.roc import above
 from benchmarks.hostile.worlds import WORLDS, Laws, World
+from tests.cases import each_case
 
 LIAR = "tests.benchmarks.liar"
 
@@ -32,8 +33,8 @@ def of_shift(by: float, prior: float) -> float:
     return float(2 * (prior * norm.sf(cut - by) + (1 - prior) * norm.cdf(cut)) - 1)
 
 
-@pytest.mark.parametrize(
-    ("name", "by", "prior"),
+@each_case(
+    "name, by, prior",
     [
         ("shift 0.5", 0.5, 0.5),
         ("shift 0.2", 0.2, 0.5),
@@ -73,10 +74,7 @@ def test_other_truths_by_other_means() -> None:
     assert WORLDS[place("product of 3 signs among 8")].epsilon == pytest.approx(log(1.3 / 0.7))
 
 
-@pytest.mark.parametrize(
-    ("name", "periods"),
-    [("density crosses 5 times", 3), ("density crosses 19 times", 10)],
-)
+@each_case("name, periods", [("density crosses 5 times", 3), ("density crosses 19 times", 10)])
 def test_waves_have_the_closed_form(name: str, periods: int) -> None:
     """|0.6 sin| / 2 has the mean 0.6 / pi, of which one cut, or one interval, takes a period's part."""
     world = WORLDS[place(name)]
@@ -87,7 +85,7 @@ def test_waves_have_the_closed_form(name: str, periods: int) -> None:
     assert world.epsilon == pytest.approx(log(1 / 0.4))
 
 
-@pytest.mark.parametrize("prior", [0.2, 0.5])
+@each_case("prior", [0.2, 0.5])
 def test_few_changes_by_every_rule_there_is(prior: float) -> None:
     rng = np.random.default_rng(0)
     for _ in range(20):
@@ -120,7 +118,7 @@ def test_cells_of_a_tool_are_part_of_what_it_covers() -> None:
     assert laws.covered(0.5, Covers.TWO_CHANGES, cell_of) == pytest.approx(0.8)
 
 
-@pytest.mark.parametrize("at", range(len(WORLDS)), ids=lambda at: f"{WORLDS[at].name}, {WORLDS[at].sizes[0]}")
+@each_case("at", range(len(WORLDS)))
 def test_the_best_rule_has_the_truth_on_what_is_drawn(at: int) -> None:
     """Mean over runs of the law's own best rule, whose spread is that between runs: draws are of these laws."""
     world, rng = WORLDS[at], np.random.default_rng(at)
@@ -188,7 +186,7 @@ def test_a_tool_that_is_wrong_is_told_so() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
+@each_case(
     "name",
     [
         "no leak, half the scores are 0",

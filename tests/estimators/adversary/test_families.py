@@ -9,6 +9,7 @@ from estimators.adversary import families
 from estimators.sample.counting import by_rank
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Query, Scores
+from tests.cases import each_case
 from tests.oracles import atoms, gaussian_shift
 
 GAINS = np.random.default_rng(0).normal(size=(40, 7))
@@ -22,8 +23,8 @@ CELLS = np.arange(7)
 EVERY = [np.array(rule) for rule in product([False, True], repeat=7)]
 
 
-@pytest.mark.parametrize(
-    ("family", "rules", "changes"),
+@each_case(
+    "family, rules, changes",
     [
         (families.Threshold(), [cut <= CELLS for cut in range(8)], 1),
         (
@@ -33,7 +34,6 @@ EVERY = [np.array(rule) for rule in product([False, True], repeat=7)]
         ),
         (families.Cellwise("cells"), EVERY, 6),
     ],
-    ids=["a cut", "a run of cells", "any set of cells"],
 )
 def test_no_rule_of_its_family_or_its_complement_beats_the_fitted_one(family, rules, changes) -> None:
     for gain, rule in zip(GAINS, family.fit(GAINS, tie=False), strict=True):
@@ -61,7 +61,7 @@ def test_smoothing_with_a_tiny_bandwidth_changes_nothing() -> None:
     )
 
 
-@pytest.mark.parametrize("prior", [0.5, 0.1])
+@each_case("prior", [0.5, 0.1])
 def test_the_in_sample_threshold_equals_a_sweep_over_every_score(prior) -> None:
     a, b = atoms().draw(np.random.default_rng(1), 200, 300)
     cuts = np.unique(np.concatenate([a, b]))

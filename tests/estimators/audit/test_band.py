@@ -6,9 +6,10 @@ import pytest
 from estimators import Counts, Scores
 from estimators.audit.roc import band, operating_point
 from estimators.sample.counting import finest
+from tests.cases import each_case
 
 
-@pytest.mark.parametrize(("records", "least"), [(8, 0.1), (200, 1 / 200), (50_000, 1e-4)])
+@each_case("records, least", [(8, 0.1), (200, 1 / 200), (50_000, 1e-4)])
 def test_a_band_reaches_from_one_nonmember_to_nearly_all(records, least) -> None:
     rng = np.random.default_rng(0)
 

@@ -12,6 +12,7 @@ from estimators.sample.cells import Categories
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Scores
+from tests.cases import each_case
 from tests.oracles import gaussian_shift, most_misses, shift_for
 
 ALPHA = 0.025
@@ -32,7 +33,7 @@ def counts_of(members: np.ndarray, nonmembers: np.ndarray) -> Counts:
     return Counts(members, nonmembers, Categories(np.arange(len(members))))
 
 
-@pytest.mark.parametrize("seed", range(5))
+@each_case("seed", range(5))
 def test_a_divergence_is_the_optimal_advantage_at_another_prior(seed) -> None:
     rng = np.random.default_rng(seed)
     r, q = rng.dirichlet(np.ones(7)), rng.dirichlet(np.ones(7))
@@ -128,8 +129,8 @@ LAWS = [
 ]
 
 
-@pytest.mark.parametrize("law", LAWS, ids=lambda law: law[0])
-@pytest.mark.parametrize("sides", [(60, 60), (50, 450)])
+@each_case("law", LAWS)
+@each_case("sides", [(60, 60), (50, 450)])
 def test_the_upper_end_is_seldom_below_the_truth(law, sides) -> None:
     _, r, q, delta = law
     rng, runs, truth = np.random.default_rng(3), 300, true_epsilon(r, q, delta)
@@ -158,8 +159,8 @@ def test_cells_narrow_towards_both_ends_and_labels_have_no_say() -> None:
     assert closeness.tail_cells(one, 5).size == 5
 
 
-@pytest.mark.parametrize("delta", [0.01, 0.1])
-@pytest.mark.parametrize("advantage", [0.0, 0.3])
+@each_case("delta", [0.01, 0.1])
+@each_case("advantage", [0.0, 0.3])
 def test_the_lower_end_by_tails_is_seldom_above_the_truth(delta, advantage) -> None:
     world, rng, runs = gaussian_shift(advantage), np.random.default_rng(2), 200
     truth = _gaussian_epsilon(shift_for(advantage), delta) if advantage else 0.0

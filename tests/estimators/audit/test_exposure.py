@@ -14,6 +14,7 @@ from estimators.sample.counting import by_grid, finest
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Scores
 from estimators.statement import at_least
+from tests.cases import each_case
 from tests.oracles import gaussian_shift, most_misses
 
 LEVEL = 0.025
@@ -78,13 +79,13 @@ def too_high(sample: Callable[[np.random.Generator], Counts], truth: float, runs
     return sum(exposure(sample(rng)).score_epsilon > truth for _ in range(runs)) > most_misses(runs, LEVEL)
 
 
-@pytest.mark.parametrize("sides", [(8, 8), (100, 100), (15, 1000), (1000, 15)])
+@each_case("sides", [(8, 8), (100, 100), (15, 1000), (1000, 15)])
 def test_without_a_leak_alarms_are_as_rare_as_the_confidence_says(sides) -> None:
     assert not too_high(lambda rng: ranks(*(rng.random(n) for n in sides)), 0.0, 400, 1)
 
 
-@pytest.mark.parametrize("cells", [Values, Categories])
-@pytest.mark.parametrize("sides", [(100, 100), (60, 600)])
+@each_case("cells", [Values, Categories])
+@each_case("sides", [(100, 100), (60, 600)])
 def test_so_they_are_with_ties_and_with_labels(cells, sides) -> None:
     def sample(rng: np.random.Generator) -> Counts:
         return table(*(np.minimum(rng.zipf(1.6, n), 200) - 1 for n in sides), 200, cells)
@@ -92,7 +93,7 @@ def test_so_they_are_with_ties_and_with_labels(cells, sides) -> None:
     assert not too_high(sample, 0.0, 300, 2)
 
 
-@pytest.mark.parametrize("ratio", [2.0, 20.0])
+@each_case("ratio", [2.0, 20.0])
 def test_the_limit_holds_where_every_tail_has_the_largest_ratio(ratio) -> None:
     rng, runs = np.random.default_rng(3), 200
     samples = (ranks(rng.random(200) / ratio, rng.random(200)) for _ in range(runs))
@@ -100,7 +101,7 @@ def test_the_limit_holds_where_every_tail_has_the_largest_ratio(ratio) -> None:
     assert sum(exposure(each).members_epsilon > np.log(ratio) for each in samples) <= most_misses(runs, LEVEL)
 
 
-@pytest.mark.parametrize(("ratio", "sides"), [(1.0, (200, 200)), (3.0, (60, 540)), (20.0, (200, 200))])
+@each_case("ratio, sides", [(1.0, (200, 200)), (3.0, (60, 540)), (20.0, (200, 200))])
 def test_it_holds_where_both_sides_attain_the_ratio_at_both_ends(ratio, sides) -> None:
     def sample(rng: np.random.Generator) -> Counts:
         laws = zip(sides, (ratio / (1.0 + ratio), 1.0 / (1.0 + ratio)), strict=True)
@@ -135,7 +136,7 @@ def test_nonmembers_that_no_member_reaches_set_the_two_laws_apart_and_expose_nob
     )
 
 
-@pytest.mark.parametrize("cells", [Values, Categories])
+@each_case("cells", [Values, Categories])
 def test_what_is_shown_of_nonmembers_is_what_would_be_shown_of_members_at_their_share(cells) -> None:
     counts = table(np.repeat([0, 1, 2], [4, 300, 40]), np.repeat([0, 1, 2], [90, 400, 5]), 3, cells)
     turned = Counts.trusted(counts.nonmembers, counts.members, counts.cells)
@@ -279,7 +280,7 @@ def test_the_caution_says_who_is_exposed_and_how_surely() -> None:
     )
 
 
-@pytest.mark.parametrize("prior", [0.5, 0.01])
+@each_case("prior", [0.5, 0.01])
 def test_an_exposure_is_severe_where_an_attacker_at_even_odds_is_right_three_times_in_four(prior) -> None:
     for alone in (8, 12, 15, 18, 20, 50, 500):
         counts = Counts.of([5000 - alone, alone], [5000, 0], edges=[1.0])
@@ -291,8 +292,8 @@ def test_an_exposure_is_severe_where_an_attacker_at_even_odds_is_right_three_tim
         assert result.severe == (at_even_odds.precision_lower >= 0.75), alone
 
 
-@pytest.mark.parametrize(
-    ("members", "nonmembers", "who"),
+@each_case(
+    "members, nonmembers, who",
     [
         ([950, 50], [1000, 0], "50 of 1,000 members score higher than every nonmember."),
         ([50, 950], [0, 1000], "50 of 1,000 members score lower than every nonmember."),
@@ -344,9 +345,7 @@ def test_counts_of_any_size_have_an_answer_and_one_value_or_one_label_shows_noth
         assert exposure(Counts.trusted(one + 50, one + 40, cells(np.arange(1)))).tail is None
 
 
-@pytest.mark.parametrize(
-    ("options", "error"), [({"confidence": 1.0}, OutOfRange), ({"direction": "up"}, UnknownName)]
-)
+@each_case("options, error", [({"confidence": 1.0}, OutOfRange), ({"direction": "up"}, UnknownName)])
 def test_options_are_checked(options, error) -> None:
     with pytest.raises(error):
         exposure(Counts.of([5], [5]), **options)

@@ -14,6 +14,7 @@ from estimators.risk import groups
 from estimators.risk.groups import GroupTable
 from estimators.risk.individual import risk_by_cell
 from estimators.sample.counting import by_category, by_edges, by_grid, finest
+from tests.cases import each_case
 
 N = 900
 RNG = np.random.default_rng(4)
@@ -105,8 +106,7 @@ def test_a_gate_holds_groups_of_counts_to_their_limit(world) -> None:
 COUNTS = Counts.of([5, 3], [1, 7], edges=[0.5])
 
 
-@pytest.mark.parametrize(
-    ("labels", "members", "nonmembers", "error", "match"),
+@each_case("labels, members, nonmembers, error, match",
     [
         (["a", "b"], [[5, 0], [0, 2]], [[1, 0], [0, 7]], InvalidCounts,
          "in cell 1 all groups together have 2 members"),

@@ -31,6 +31,7 @@ from estimators.sample.locating import SampleRange, cell_of
 from estimators.sample.scores import Scores
 from estimators.sample.search import BUCKETS
 from estimators.statement import Guarantee
+from tests.cases import each_case
 from tests.oracles import gaussian_shift, identical, most_misses, scale, vector_shift
 
 DESIGNS = ((20, 20, 0.5), (60, 60, 0.5), (20, 100, 0.5), (30, 270, 0.1), (60, 60, 0.1))
@@ -82,8 +83,8 @@ def test_plug_in_columns_are_the_formulas_written_out():
     np.testing.assert_allclose(cells.posterior, [(1 + f) / 2 for f in expected])
 
 
-@pytest.mark.parametrize(
-    ("how", "expected", "proven"),
+@each_case(
+    "how, expected, proven",
     [(MoverFieller(), (0.187531, 0.739197), False), (Conditional(), (0.176076, 0.746170), True)],
 )
 def test_limits_of_a_cell_meet_the_golden_values_and_exact_ones_are_the_default(how, expected, proven):
@@ -154,8 +155,8 @@ def test_pairs_are_the_same_by_table_and_by_sorting():
     np.testing.assert_allclose(by_sort, expected)
 
 
-@pytest.mark.parametrize("folded", [False, True])
-@pytest.mark.parametrize(("n1", "n0", "prior"), DESIGNS)
+@each_case("folded", [False, True])
+@each_case("n1, n0, prior", DESIGNS)
 def test_each_cell_is_covered_at_955_of_1000_by_enumeration(n1, n0, prior, folded):
     misses = {how: worst_miss(how, n1, n0, prior, 0.025, folded) for how in (MoverFieller(), Conditional())}
 
@@ -185,13 +186,13 @@ def worst_end(how, n1, n0, prior, alpha):
 SIGNED_DESIGNS = ((20, 20, 0.5), (8, 60, 0.5), (60, 8, 0.1), (40, 40, 0.99), (30, 50, 0.01))
 
 
-@pytest.mark.parametrize("alpha", [0.025, 0.005, 0.0025, 0.0005])
-@pytest.mark.parametrize(("n1", "n0", "prior"), SIGNED_DESIGNS)
+@each_case("alpha", [0.025, 0.005, 0.0025, 0.0005])
+@each_case("n1, n0, prior", SIGNED_DESIGNS)
 def test_signed_limits_of_a_category_keep_every_level_by_enumeration(n1, n0, prior, alpha):
     assert worst_end(Conditional(), n1, n0, prior, alpha) <= alpha
 
 
-@pytest.mark.parametrize("cells", [60, 1000])
+@each_case("cells", [60, 1000])
 def test_exact_limits_hold_at_the_levels_many_cells_need_where_ratio_limits_do_not(cells):
     level = 0.025 / cells
 
@@ -224,11 +225,7 @@ def test_limits_of_the_magnitude_hold_at_zero_where_folded_ends_never_do():
     assert naive.mean() == 0.0
 
 
-@pytest.mark.parametrize(
-    ("world", "prior"),
-    [(identical(), 0.5), (gaussian_shift(0.5), 0.1), (scale(1.5), 0.5)],
-    ids=["no leak", "shift", "scale"],
-)
+@each_case("world, prior", [(identical(), 0.5), (gaussian_shift(0.5), 0.1), (scale(1.5), 0.5)])
 def test_the_cells_of_a_continuous_score_are_covered_at_five_points_and_all_at_once(world, prior):
     rng, grid = np.random.default_rng(6), np.linspace(-8, 8, 20_001)
     pooled = (world.member_cdf(grid) + world.nonmember_cdf(grid)) / 2
@@ -280,12 +277,8 @@ def test_benjamini_hochberg_is_that_of_statsmodels_with_every_record_testing_for
 ZIPF = (1 / np.arange(1, 101)) / (1 / np.arange(1, 101)).sum()
 
 
-@pytest.mark.parametrize(("n1", "n0", "prior"), [(500, 500, 0.5), (100, 900, 0.1), (900, 100, 0.5)])
-@pytest.mark.parametrize(
-    "shares",
-    [np.full(20, 0.05), np.array([0.5, 0.3] + [0.01] * 20), ZIPF],
-    ids=["equal mass", "atoms", "zipf"],
-)
+@each_case("n1, n0, prior", [(500, 500, 0.5), (100, 900, 0.1), (900, 100, 0.5)])
+@each_case("shares", [np.full(20, 0.05), np.array([0.5, 0.3] + [0.01] * 20), ZIPF])
 def test_without_leakage_at_most_one_run_in_twenty_flags_anything(shares, n1, n0, prior):
     rng, runs, any_flag = np.random.default_rng(7), 600, np.zeros(3)
     for _ in range(runs):
@@ -297,7 +290,7 @@ def test_without_leakage_at_most_one_run_in_twenty_flags_anything(shares, n1, n0
     assert any_flag.max() / runs <= 0.05
 
 
-@pytest.mark.parametrize(("prior", "digits"), [(0.5, 9), (0.1, 1)])
+@each_case("prior, digits", [(0.5, 9), (0.1, 1)])
 def test_without_leakage_a_continuous_score_flags_in_at_most_one_run_of_twenty(prior, digits):
     rng = np.random.default_rng(8)
     samples = (Scores.of(*(rng.normal(size=n).round(digits) for n in (100, 900))) for _ in range(200))
@@ -305,9 +298,9 @@ def test_without_leakage_a_continuous_score_flags_in_at_most_one_run_of_twenty(p
     assert np.mean([individual_risk(each, prior).flagged.any() for each in samples]) <= 0.05
 
 
-@pytest.mark.parametrize("over", [OverRecords(), OverCells()], ids=lambda o: o.name)
-@pytest.mark.parametrize(
-    ("size", "records", "tau", "prior"),
+@each_case("over", [OverRecords(), OverCells()])
+@each_case(
+    "size, records, tau, prior",
     [(100, 2000, 0.0, 0.2), (100, 20_000, 0.0, 0.5), (100, 20_000, 0.2, 0.2), (1000, 20_000, 0.0, 0.5)],
 )
 def test_one_flag_in_twenty_is_false_at_most(size, records, tau, prior, over):
@@ -417,8 +410,8 @@ def test_counts_on_open_intervals_are_told_how_far_the_sample_reached():
     assert told.risk.mask.tolist() == [True, False]
 
 
-@pytest.mark.parametrize(
-    ("name", "given_as", "error"),
+@each_case(
+    "name, given_as, error",
     [
         ("targets", ["x"], errors.MixedTypes),
         ("targets", [0.1, np.nan], errors.NotFinite),
@@ -451,7 +444,7 @@ def test_the_top_are_the_surest_members_in_order_and_the_unknown_last(leaky):
     assert one_alone.top(1).index.tolist() == [2]  # not the single member in its cell
 
 
-@pytest.mark.parametrize("spread", [1.0, 1e-300, 1e300])
+@each_case("spread", [1.0, 1e-300, 1e300])
 def test_cells_found_by_buckets_are_those_found_by_searching(spread):
     rng = np.random.default_rng(12)
     scores = rng.standard_cauchy(3 * BUCKETS).clip(-100, 100) * spread
@@ -482,8 +475,8 @@ def memorised(rng, n, share):
     return scores, np.flatnonzero(known)
 
 
-@pytest.mark.parametrize("tied", [False, True])
-@pytest.mark.parametrize("sign", [1, -1])
+@each_case("tied", [False, True])
+@each_case("sign", [1, -1])
 def test_one_percent_of_rows_copied_into_a_release_are_all_flagged(sign, tied):
     for seed in range(8):
         rng = np.random.default_rng(seed)
@@ -496,7 +489,7 @@ def test_one_percent_of_rows_copied_into_a_release_are_all_flagged(sign, tied):
         assert result.n_flagged < 120
 
 
-@pytest.mark.parametrize(("n1", "n0", "share"), [(500, 500, 0.02), (200, 1800, 0.02), (5000, 5000, 0.01)])
+@each_case("n1, n0, share", [(500, 500, 0.02), (200, 1800, 0.02), (5000, 5000, 0.01)])
 def test_the_interval_of_a_memorised_record_reaches_one(n1, n0, share):
     rng, uppers = np.random.default_rng(21), []
     for _ in range(60):
@@ -509,8 +502,8 @@ def test_the_interval_of_a_memorised_record_reaches_one(n1, n0, share):
     )  # of one memorised record the two at the end may be one of each side
 
 
-@pytest.mark.parametrize("prior", [0.5, 0.1])
-@pytest.mark.parametrize("sides", [(25, 15), (50, 70), (1000, 1000), (200, 1800), (3000, 300)])
+@each_case("prior", [0.5, 0.1])
+@each_case("sides", [(25, 15), (50, 70), (1000, 1000), (200, 1800), (3000, 300)])
 def test_no_record_of_a_separated_sample_is_said_to_be_safe(sides, prior):
     result = individual_risk(Scores.of(np.arange(sides[0]) + 1e6, np.arange(sides[1])), prior)
 
@@ -520,9 +513,7 @@ def test_no_record_of_a_separated_sample_is_said_to_be_safe(sides, prior):
     assert (result.simultaneous_lower <= result.lower).all()
 
 
-@pytest.mark.parametrize(
-    ("shift", "sides"), [(0.0, (500, 500)), (0.0, (100, 900)), (0.6, (500, 500)), (0.6, (900, 100))]
-)
+@each_case("shift, sides", [(0.0, (500, 500)), (0.0, (100, 900)), (0.6, (500, 500)), (0.6, (900, 100))])
 def test_limits_hold_for_all_narrowing_cells_at_once_and_flags_without_leak_are_rare(shift, sides):
     rng, runs, above, below, flags = np.random.default_rng(22), 250, 0, 0, 0
     for _ in range(runs):
@@ -537,7 +528,7 @@ def test_limits_hold_for_all_narrowing_cells_at_once_and_flags_without_leak_are_
     assert shift or flags <= most_misses(runs, 0.05)
 
 
-@pytest.mark.parametrize(("n1", "n0", "share"), [(500, 500, 0.02), (200, 1800, 0.05), (2000, 2000, 0.01)])
+@each_case("n1, n0, share", [(500, 500, 0.02), (200, 1800, 0.05), (2000, 2000, 0.01)])
 def test_of_the_flags_of_narrowing_cells_at_most_one_in_twenty_is_false(n1, n0, share):
     rng, runs, false = np.random.default_rng(23), 150, 0.0
     for _ in range(runs):
@@ -632,7 +623,7 @@ def test_a_group_of_unknown_records_only_is_masked(leaky):
     assert result.groups.records.tolist() == [0, 1]
 
 
-@pytest.mark.parametrize("prior", [0.5, 0.1])
+@each_case("prior", [0.5, 0.1])
 def test_mean_risks_of_groups_are_covered_all_at_once(prior):
     rng, world, runs, hits = np.random.default_rng(14), gaussian_shift(0.5), 100, 0
     for _ in range(runs):

@@ -7,13 +7,14 @@ from estimators import CellsTarget, Counts, Scores, advantage, individual_risk, 
 from estimators.paper import discrete_advantage
 from estimators.risk.individual import risk_by_cell
 from estimators.sample.cells import Intervals
+from tests.cases import each_case
 from tests.oracles import categories, gaussian_shift, identical, most_misses, scale
 
 PRIORS = (0.01, 0.1, 0.5, 0.9)
 
 
-@pytest.mark.parametrize("prior", PRIORS)
-@pytest.mark.parametrize("world", [identical(), gaussian_shift(0.3), scale()], ids=lambda world: world.name)
+@each_case("prior", PRIORS)
+@each_case("world", [identical(), gaussian_shift(0.3), scale()])
 def test_the_mean_of_the_true_risk_over_the_mixture_is_the_true_advantage(world, prior) -> None:
     cuts = np.linspace(-6, 7, 200_001)
     r, q = (np.diff(cdf(cuts)) for cdf in (world.member_cdf, world.nonmember_cdf))
@@ -23,7 +24,7 @@ def test_the_mean_of_the_true_risk_over_the_mixture_is_the_true_advantage(world,
     assert (mixture * risk).sum() == pytest.approx(world.truth(prior), abs=1e-4)
 
 
-@pytest.mark.parametrize("prior", PRIORS)
+@each_case("prior", PRIORS)
 def test_the_mean_of_the_risks_that_are_stated_is_the_sum_over_their_cells(prior) -> None:
     rng = np.random.default_rng(0)
     scores = Scores.of(rng.normal(0.5, 1, 300), rng.normal(0, 1, 900))
@@ -60,7 +61,7 @@ def test_the_interval_is_that_of_the_advantage_and_says_so() -> None:
     assert "it is the best attacker's advantage" in mean.sentence
 
 
-@pytest.mark.parametrize(("prior", "n1", "n0"), [(0.5, 100, 100), (0.01, 40, 400), (0.9, 300, 60)])
+@each_case("prior, n1, n0", [(0.5, 100, 100), (0.01, 40, 400), (0.9, 300, 60)])
 def test_the_interval_covers_the_true_mean_where_the_plug_in_lies_above_what_its_cells_can_tell(
     prior, n1, n0
 ) -> None:
