@@ -11,7 +11,7 @@ from scipy.special import log_softmax, logsumexp
 
 from estimators.errors import DimensionMismatch, InputError, NotFinite, OutOfRange, TooFewRecords, UnknownName
 from estimators.queries import TEXT, text
-from tests.cases import each_case
+from tests.cases import each_case, refusals
 from tests.estimators.queries.nulls import RUNS, area, false_alarms
 
 RNG = np.random.default_rng(0)
@@ -260,7 +260,7 @@ def test_units_that_no_model_saw_show_no_leak(how) -> None:
 NAN = float("nan")
 
 
-@each_case(
+test_what_cannot_be_scored_is_named = refusals(
     "ask, error, field, index, words",
     [
         (lambda: text.text_loss([[-1.0], []]), TooFewRecords, "log_probabilities", 1, "record 1 has no tokens"),
@@ -299,10 +299,3 @@ NAN = float("nan")
         (lambda: text.aggregate([1.0], ["a"], "median"), UnknownName, "how", None, "logsumexp"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_scored_is_named(ask, error, field, index, words) -> None:
-    with pytest.raises(error) as caught:
-        ask()
-
-    assert type(caught.value) is error
-    assert (caught.value.field, caught.value.index) == (field, index)
-    assert words in caught.value.message

@@ -14,7 +14,7 @@ from estimators.sample.cells import Boxes, Categories, Grid, Intervals
 from estimators.sample.counting import by_lattice
 from estimators.sample.counts import GRID_CELLS, Counts
 from estimators.sample.scores import Query, Scores
-from tests.cases import each_case
+from tests.cases import each_case, refusals
 
 
 def same(a: Counts, b: Counts) -> bool:
@@ -124,7 +124,7 @@ NAMES = [f"user-{i}" for i in range(200)]
 ROWS = np.random.default_rng(0).normal(size=(50, 20))
 
 
-@each_case(
+test_what_cannot_be_counted_is_refused = refusals(
     "ask, error, words",
     [
         (lambda: Counts.of([0, 0], [1, 1]), TooFewRecords, None),
@@ -137,9 +137,6 @@ ROWS = np.random.default_rng(0).normal(size=(50, 20))
          "record 8 falls into none"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_counted_is_refused(ask, error, words) -> None:
-    with pytest.raises(error, match=words):
-        ask()
 
 
 @each_case("axes, bins", [(1, 100), (2, 10)])

@@ -12,7 +12,7 @@ from estimators.sample.counting import by_category, by_grid
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Query, Scores
 from estimators.sample.stream import CountStream
-from tests.cases import each_case
+from tests.cases import each_case, refusals
 
 Side = NDArray[np.generic]
 NOTHING = np.empty(0)
@@ -250,7 +250,7 @@ def test_a_score_that_is_not_finite_is_named_by_its_place_among_all_of_its_side(
 WORDS = np.array([f"name {i}" for i in range(20)])
 
 
-@each_case(
+test_what_cannot_be_counted_is_refused = refusals(
     "ask, error, words",
     [
         (lambda: CountStream().plus(np.array(["a"]), np.array([1])), MixedTypes, None),
@@ -263,9 +263,6 @@ WORDS = np.array([f"name {i}" for i in range(20)])
         (lambda: CountStream().plus(np.array([None, 1]), NOTHING), InputError, "not supported"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_counted_is_refused(ask, error, words) -> None:
-    with pytest.raises(error, match=words):
-        ask()
 
 
 def test_a_count_stream_is_a_value_that_another_block_leaves_alone() -> None:

@@ -10,7 +10,7 @@ from estimators.errors import DimensionMismatch, NotFinite, OutOfRange, TooFewRe
 from estimators.theory import mip
 from estimators.theory.mip.refits import Purpose, root_of, stream
 from estimators.theory.subsets import matrix
-from tests.cases import each_case
+from tests.cases import each_case, refusals
 
 Floats = NDArray[np.float64]
 POINTS = np.random.default_rng(0).normal(size=(30, 3)) * [1.0, 10.0, 0.1]
@@ -214,7 +214,7 @@ def returned(value: object, eta: float = 0.1) -> object:
 LINE = POINTS[:, 0]
 
 
-@each_case(
+test_what_cannot_be_done_is_said = refusals(
     "ask, error, words",
     [
         (lambda: mip.privatize(np.mean, LINE, 0.5, seed=0), OutOfRange, "eta"),
@@ -237,9 +237,6 @@ LINE = POINTS[:, 0]
         (lambda: returned(np.array(["2020-01-01"], dtype="datetime64[D]")), OutOfRange, "fit: "),
     ],
 )  # fmt: skip
-def test_what_cannot_be_done_is_said(ask, error, words) -> None:
-    with pytest.raises(error, match=words):
-        ask()
 
 
 def test_a_fit_whose_shape_depends_on_the_half_is_refused_though_its_size_does_not() -> None:

@@ -7,7 +7,7 @@ from estimators.errors import DimensionMismatch, NotFinite, OutOfRange, TooFewRe
 from estimators.theory import subsets
 from estimators.theory.pmp.exponential import Summed, Tabled
 from estimators.theory.pmp.laws import laws_of_blocks, laws_of_sums
-from tests.cases import each_case
+from tests.cases import each_case, refusals
 from tests.estimators.theory.pmp.worlds import ONE_WAY, dp_epsilon, exponential_laws, practical_epsilons
 
 
@@ -122,7 +122,7 @@ def test_one_outcome_or_equal_records_give_nothing_away() -> None:
     assert Summed(np.ones((6, 3)), 1.0).on_records(5.0) == pytest.approx(0.0, abs=1e-14)
 
 
-@each_case(
+test_bad_input_is_refused_one_clear_error_each = refusals(
     "ask, error, words",
     [
         (lambda: Summed(np.ones((4, 2)), 0.0), OutOfRange, r"sensitivity: .* above 0"),
@@ -146,6 +146,3 @@ def test_one_outcome_or_equal_records_give_nothing_away() -> None:
         (lambda: Summed(np.zeros((40, 2)), 1.0).exact(1.0), TooManySubsets, "set draws"),
     ],
 )
-def test_bad_input_is_refused_one_clear_error_each(ask, error, words) -> None:
-    with pytest.raises(error, match=words):
-        ask()
