@@ -316,8 +316,7 @@ def test_records_that_a_model_learned_by_heart_score_higher() -> None:
     assert area(models.correctness(model.predict(x), y), member) > 0.7
 
 
-def test_targets_that_a_regressor_learned_by_heart_score_higher() -> None:
-    rng = np.random.default_rng(2)
+def test_targets_that_a_regressor_learned_by_heart_score_higher(rng) -> None:
     x, y = rng.normal(size=(120, 50)), rng.normal(size=120)
     member = np.arange(120) < 60
     predictions = x @ np.linalg.lstsq(x[member], y[member], rcond=None)[0]

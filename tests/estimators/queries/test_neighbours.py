@@ -103,9 +103,8 @@ def test_any_small_matrices(records, rows, k, metric, engine) -> None:
     np.testing.assert_array_equal(answer.distances, brute(records, rows, k, metric))
 
 
-def test_what_is_chosen_follows_the_data_not_the_clock(monkeypatch) -> None:
+def test_what_is_chosen_follows_the_data_not_the_clock(monkeypatch, rng) -> None:
     monkeypatch.setattr(neighbours, "_has", lambda package: package == "sklearn")
-    rng = np.random.default_rng(0)
     spread, line = rng.normal(size=(4000, 25)), flat(rng, 4000)
 
     assert nearest(spread, spread[:3000], 2, "l2").engine == "scan"
@@ -118,8 +117,7 @@ def test_what_is_chosen_follows_the_data_not_the_clock(monkeypatch) -> None:
         nearest(spread, spread, 1, engine="scan")
 
 
-def test_blocks_do_not_change_the_answer(monkeypatch) -> None:
-    rng = np.random.default_rng(4)
+def test_blocks_do_not_change_the_answer(monkeypatch, rng) -> None:
     records, rows = mixed(rng, 500), mixed(rng, 300)
     whole = nearest(records, rows, 3).distances
     monkeypatch.setattr(neighbours, "BLOCK", 17)

@@ -197,8 +197,7 @@ def test_quantile_regression_is_the_signal_less_scikit_learns_quantile() -> None
     np.testing.assert_allclose(scores, signal - model.predict(x))
 
 
-def test_fresh_nonmembers_exceed_their_quantile_as_often_as_asked() -> None:
-    rng = np.random.default_rng(5)
+def test_fresh_nonmembers_exceed_their_quantile_as_often_as_asked(rng) -> None:
     z, x = rng.normal(size=(4000, 1)), rng.normal(size=(4000, 1))
 
     def signal(rows: np.ndarray) -> np.ndarray:
@@ -252,8 +251,7 @@ def test_members_score_higher_and_are_told_better_than_by_the_signal_alone(name)
     assert area(QUERIES[name](own, signals, inside), member) > max(0.6, area(own, member) + 0.02)
 
 
-def test_members_lie_above_the_quantile_of_records_like_them() -> None:
-    rng = np.random.default_rng(2)
+def test_members_lie_above_the_quantile_of_records_like_them(rng) -> None:
     x, z = rng.normal(size=(400, 1)), rng.normal(size=(400, 1))
     member = np.arange(400) < 200
     signal = 4 * x[:, 0] + 1.5 * member + rng.normal(size=400)

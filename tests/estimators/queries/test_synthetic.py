@@ -131,8 +131,7 @@ def local_rank_over(tables: Encoding, index: int, k: int) -> float:
     return float(np.mean([(d > own) + (d == own) / 2 for d in theirs]))
 
 
-def test_local_rank_looks_at_the_nearest_people_only() -> None:
-    rng = np.random.default_rng(2)
+def test_local_rank_looks_at_the_nearest_people_only(rng) -> None:
     tables = encode_points(*rng.normal(size=(4, 90, 2)))  # no ties
     scores = synthetic_scores(tables, ["local_rank"])
 
@@ -184,8 +183,7 @@ def test_a_score_does_not_depend_on_who_else_is_asked_about() -> None:
             assert alone[name][0] == values[index], name
 
 
-def test_records_that_others_bring_along_do_not_move_a_score() -> None:
-    rng = np.random.default_rng(12)
+def test_records_that_others_bring_along_do_not_move_a_score(rng) -> None:
     a, b, s, r = people(rng, 40), people(rng, 40), people(rng, 50), people(rng, 50)
     odd = {
         "age": np.array([10**6]), "job": np.array(["astronaut"]), "wage": np.array([-1e12]), "part_time": [True],
@@ -246,9 +244,8 @@ def test_a_release_of_noisy_members_is_seen(versions, blind) -> None:
         assert np.mean(scores.members[name]) > np.mean(scores.nonmembers[name]), name
 
 
-def test_rare_values_that_stand_in_the_release_are_seen_where_no_distance_sees_them() -> None:
+def test_rare_values_that_stand_in_the_release_are_seen_where_no_distance_sees_them(rng) -> None:
     """Columns of members shuffled each for itself: no row is near, every value is a member's."""
-    rng = np.random.default_rng(1)
 
     def draw(n: int) -> dict[str, Any]:
         return {name: rng.lognormal(sigma=1, size=n).round(3) for name in "abcde"}
@@ -268,8 +265,7 @@ def test_rare_values_that_stand_in_the_release_are_seen_where_no_distance_sees_t
 # --- copies, ties, and tables that are odd ----------------------------------------------------------------------
 
 
-def test_copies_rank_above_everything_and_every_score_is_finite() -> None:
-    rng = np.random.default_rng(7)
+def test_copies_rank_above_everything_and_every_score_is_finite(rng) -> None:
     a, b, s, r = rng.normal(size=(4, 50, 3))
     a[0], a[1] = s[0], s[1]
     s[2] = s[1]
@@ -331,8 +327,7 @@ def test_rows_that_are_all_equal_tie_and_values_may_be_missing_but_one() -> None
     assert (holes.members["exact_copy"] == 1).all()
 
 
-def test_euclidean_distances_of_raw_numbers() -> None:
-    rng = np.random.default_rng(10)
+def test_euclidean_distances_of_raw_numbers(rng) -> None:
     a, b, s = rng.integers(0, 256, (3, 40, 64)).astype(np.float64)
     s[:5] = a[:5]
     s[5:10] = np.clip(a[5:10] + rng.integers(-1, 2, (5, 64)) * (rng.random((5, 64)) < 0.1), 0, 255)

@@ -250,9 +250,7 @@ def test_frames_and_columns_of_other_libraries() -> None:
         np.testing.assert_array_equal(each.records, tables.synthetic.records)
 
 
-def test_identifiers_are_left_out_and_continuous_columns_are_not() -> None:
-    rng = np.random.default_rng(0)
-
+def test_identifiers_are_left_out_and_continuous_columns_are_not(rng) -> None:
     def table(first: int) -> dict[str, Any]:
         return {
             "id": np.arange(first, first + 80),
@@ -296,8 +294,7 @@ def test_many_levels_share_places_and_are_still_told_apart() -> None:
     assert "many_levels" in codes(tables)
 
 
-def test_sums_of_encoded_points_are_exact_in_any_order() -> None:
-    rng = np.random.default_rng(1)
+def test_sums_of_encoded_points_are_exact_in_any_order(rng) -> None:
     table = {f"c{i}": rng.lognormal(sigma=3, size=40) for i in range(30)}
     points = encode(table, table, table).members.points
     gaps = np.abs(points[0] - points[1:])
@@ -315,8 +312,7 @@ def test_ranges_at_the_ends_of_floats_and_integers() -> None:
     assert distance(huge.members, 0, huge.synthetic, 0) == 0.0
 
 
-def test_rows_that_stand_where_they_should_not() -> None:
-    rng = np.random.default_rng(5)
+def test_rows_that_stand_where_they_should_not(rng) -> None:
     a, b, s, r = rng.normal(size=(4, 40, 3))
 
     assert codes(encode_points(a, b, s, r)) == []

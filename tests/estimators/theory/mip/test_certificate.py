@@ -222,12 +222,11 @@ def test_on_the_terms_it_is_used_for_it_is_the_shortest_of_the_four(fit, rounds)
         assert max(other(each, alpha) for each in own) > 1.05 * ours
 
 
-def test_the_limit_rises_with_every_number() -> None:
-    generator = np.random.default_rng(1)
-    x = generator.random(40)
+def test_the_limit_rises_with_every_number(rng) -> None:
+    x = rng.random(40)
 
     for _ in range(20):
-        assert upper_mean(np.minimum(1.0, x + 0.1 * generator.random(40)), 0.05) >= upper_mean(x, 0.05)
+        assert upper_mean(np.minimum(1.0, x + 0.1 * rng.random(40)), 0.05) >= upper_mean(x, 0.05)
 
 
 @each_case("others", [0.0, 0.1, 0.2])
@@ -274,9 +273,8 @@ def test_a_scale_for_forty_records_is_too_small_no_more_often_than_stated() -> N
     assert misses <= runs * (1.0 - confidence)
 
 
-def test_the_worst_group_decides_at_a_level_of_its_own() -> None:
-    generator = np.random.default_rng(2)
-    x, group = np.concatenate([0.1 * generator.random(100), generator.random(100)]), np.repeat([0, 1], 100)
+def test_the_worst_group_decides_at_a_level_of_its_own(rng) -> None:
+    x, group = np.concatenate([0.1 * rng.random(100), rng.random(100)]), np.repeat([0, 1], 100)
     found = upper_mean(x, 0.05, group, 2)
 
     assert found == pytest.approx(upper_mean(x[100:], 0.05), abs=1e-12)

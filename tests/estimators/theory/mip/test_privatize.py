@@ -119,14 +119,12 @@ def test_the_scale_does_not_depend_on_the_released_half() -> None:
     assert released.scale > 0.0
 
 
-def test_a_fit_that_draws_numbers_itself_and_minds_the_order_is_as_welcome() -> None:
-    generator = np.random.default_rng(5)
-
+def test_a_fit_that_draws_numbers_itself_and_minds_the_order_is_as_welcome(rng) -> None:
     def walk(rows: Floats) -> float:
         value = 0.0
         for row in rows:
             value += 0.2 * (row - value)
-        return value + 0.01 * float(generator.normal())
+        return value + 0.01 * float(rng.normal())
 
     released = mip.privatize(walk, POINTS[:, 0], 0.2, seed=2, method=mip.Swaps(rounds=64))
 

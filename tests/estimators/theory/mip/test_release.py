@@ -31,9 +31,8 @@ def unreached(bare: float, generator: np.random.Generator) -> float:
     return 1.0 - float(reached(released[:, 0]).mean())
 
 
-def test_doubles_out_of_reach_of_the_noise_alone_tell_nothing_of_the_fit() -> None:
-    generator = np.random.default_rng(0)
-    inside, outside = unreached(0.05, generator), unreached(0.0, generator)
+def test_doubles_out_of_reach_of_the_noise_alone_tell_nothing_of_the_fit(rng) -> None:
+    inside, outside = unreached(0.05, rng), unreached(0.0, rng)
 
     assert inside == pytest.approx(outside, abs=0.012)  # four standard errors: an accuracy of 0.5 +- 0.006
 

@@ -48,10 +48,9 @@ def test_any_number_of_coordinates_is_what_records_drawn_at_random_say(d, n, gam
     assert mean_delta(n, d, gamma) == pytest.approx(excess.mean(), abs=4.0 * error)
 
 
-def test_pairs_of_means_and_records_are_told_apart_as_stated() -> None:
+def test_pairs_of_means_and_records_are_told_apart_as_stated(rng) -> None:
     """The game itself, with a covariance and a mean: the best attack is right as often as accuracy says."""
     n, d, runs = 4, 2, 20_000
-    rng = np.random.default_rng(1)
     mix, centre = np.array([[2.0, 0.0], [1.5, 0.3]]), np.array([5.0, -1.0])
     records = rng.normal(size=(runs, n, d)) @ mix.T + centre
     other = rng.normal(size=(runs, d)) @ mix.T + centre

@@ -93,9 +93,8 @@ def test_the_limit_by_the_mean_is_theorem_11_with_an_exact_limit_for_the_heldout
     assert by_mean(train, heldout, 0.1, losses_of="independent_trainings").security_upper is None
 
 
-def test_the_limit_by_the_mean_holds_as_often_as_it_says():
+def test_the_limit_by_the_mean_holds_as_often_as_it_says(rng):
     """One model: the cut is fixed by its training losses, so only the held-out sample is left to chance."""
-    rng = np.random.default_rng(6)
     train = rng.exponential(0.02, size=200)
     epsilon, alpha = train.mean() / 0.2, 0.2
     truth = np.mean(train > epsilon) + (1.0 - np.exp(-epsilon))  # of the attack that cuts there

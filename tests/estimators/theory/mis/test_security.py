@@ -119,8 +119,7 @@ def test_more_records_never_give_more_away(gamma):
     assert np.all(np.diff(curve) <= 1e-15)
 
 
-def test_the_simple_bound_and_the_bracket_of_corollary_15_hold_it():
-    rng = np.random.default_rng(8)
+def test_the_simple_bound_and_the_bracket_of_corollary_15_hold_it(rng):
     for size in (2, 5, 30):
         p = rng.dirichlet(np.ones(size) * 3.0)
         for n in (5, 50, 500, 50_000):
