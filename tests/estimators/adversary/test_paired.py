@@ -170,8 +170,7 @@ def test_a_score_does_not_differ_from_itself_and_order_turns_the_sign() -> None:
     assert (there.estimate.lower, there.estimate.upper) == (-back.estimate.upper, -back.estimate.lower)
 
 
-def test_labels_are_paired_too() -> None:
-    rng = np.random.default_rng(43)
+def test_labels_are_paired_too(rng) -> None:
     labels = rng.integers(0, 4, 1000)
     first = Scores.of(np.where(rng.random(500) < 0.5, 0, labels[:500]), labels[500:], "discrete")
     second = Scores.of(labels[:500], labels[500:], "discrete")

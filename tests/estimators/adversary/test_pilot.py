@@ -90,8 +90,7 @@ def test_a_side_that_is_too_small_to_teach_is_refused_with_what_it_needs() -> No
         draw.pilot()
 
 
-def test_a_stream_counts_what_records_in_memory_do_by_the_same_pilot() -> None:
-    rng = np.random.default_rng(3)
+def test_a_stream_counts_what_records_in_memory_do_by_the_same_pilot(rng) -> None:
     member = rng.random(6000) < 0.4
     rows = rng.normal(np.where(member, 0.4, 0.0)[:, None], 1.0, (6000, 2))
     pilot = drawn(rows, member, [1000, 4096], most=800)
@@ -109,10 +108,9 @@ def test_a_stream_counts_what_records_in_memory_do_by_the_same_pilot() -> None:
     assert stream.counts().to_dict() == whole.to_dict()
 
 
-def test_many_records_in_memory_are_answered_along_one_learned_score(monkeypatch) -> None:
+def test_many_records_in_memory_are_answered_along_one_learned_score(monkeypatch, rng) -> None:
     monkeypatch.setattr(import_module("estimators.advantage"), "MANY", 2000)
     monkeypatch.setattr(learned, "MOST_TAUGHT", 300)
-    rng = np.random.default_rng(4)
     scores = Scores.of(rng.normal(0.5, 1, (3000, 2)), rng.normal(0, 1, (3000, 2)))
     target = LearnedTarget(learners=QUICK)
     result, rule = advantage(scores, target=target), learn_score(scores, learners=QUICK)

@@ -29,8 +29,7 @@ def test_each_point_of_a_band_is_the_operating_point_at_its_rate() -> None:
         assert point == operating_point(counts, point.fpr, 0.9)
 
 
-def test_a_band_never_falls() -> None:
-    rng = np.random.default_rng(1)
+def test_a_band_never_falls(rng) -> None:
     result = band(finest(Scores.of(rng.normal(1.0, 1.0, 3000), rng.normal(0.0, 1.0, 3000))))
 
     assert np.all(np.diff([float(point.estimate.value or 0.0) for point in result]) >= 0.0)

@@ -101,8 +101,7 @@ def test_a_larger_delta_allows_a_smaller_epsilon_and_sides_may_change_places() -
     assert turned == ends
 
 
-def test_passing_is_nested() -> None:
-    rng = np.random.default_rng(0)
+def test_passing_is_nested(rng) -> None:
     for _ in range(10):
         counts = counts_of(rng.integers(0, 60, 6), rng.integers(0, 60, 6))
 
@@ -140,8 +139,7 @@ def test_the_upper_end_is_seldom_below_the_truth(law, sides) -> None:
     assert short <= most_misses(runs)  # exact limits err far less
 
 
-def test_cells_narrow_towards_both_ends_and_labels_have_no_say() -> None:
-    rng = np.random.default_rng(0)
+def test_cells_narrow_towards_both_ends_and_labels_have_no_say(rng) -> None:
     scores = rng.normal(size=4000)
     one, other = (
         finest(Scores.of(scores[:2000], scores[2000:])),

@@ -62,8 +62,7 @@ def test_a_release_with_one_row_in_a_hundred_word_for_word_alarms_every_time() -
         assert result.tail.tpr_lower < 0.0105
 
 
-def test_the_epsilon_of_a_rare_leak_is_at_least_three() -> None:
-    rng = np.random.default_rng(0)
+def test_the_epsilon_of_a_rare_leak_is_at_least_three(rng) -> None:
     lower = []
     for _ in range(8):
         members = rng.random(10_000) + 2.0 * (rng.random(10_000) < 0.02)
@@ -118,8 +117,7 @@ def test_it_holds_for_the_worst_label_too() -> None:
     )
 
 
-def test_nonmembers_that_no_member_reaches_set_the_two_laws_apart_and_expose_nobody() -> None:
-    rng = np.random.default_rng(9)
+def test_nonmembers_that_no_member_reaches_set_the_two_laws_apart_and_expose_nobody(rng) -> None:
     members, nonmembers = rng.normal(size=5000), rng.normal(size=5000)
     nonmembers[:250] -= 20.0
     result = exposure(ranks(members, nonmembers))
@@ -167,8 +165,7 @@ def test_without_a_leak_the_chance_is_that_of_the_pooled_ranks() -> None:
         assert ratio_limit(m, n1, k, n0, of_ranks * 1.01) > 0.0
 
 
-def test_the_limit_is_where_the_chance_is_the_level_and_no_tail_is_passed_over_that_has_one() -> None:
-    rng = np.random.default_rng(5)
+def test_the_limit_is_where_the_chance_is_the_level_and_no_tail_is_passed_over_that_has_one(rng) -> None:
     for _ in range(40):
         n1, n0 = (int(np.exp(rng.uniform(np.log(2), np.log(20_000)))) for _ in range(2))
         m, k = int(np.ceil(n1 ** rng.uniform())), max(0, int(n0 ** rng.uniform(-0.4)) - 1)
@@ -223,8 +220,7 @@ def test_a_column_that_says_exact_copy_is_enough() -> None:
     assert labels.sentence.startswith("250 of 5,000 members have the label 'copy', which no nonmember has.")
 
 
-def test_of_vectors_a_cell_is_exposed_and_is_no_label() -> None:
-    rng = np.random.default_rng(3)
+def test_of_vectors_a_cell_is_exposed_and_is_no_label(rng) -> None:
     members = np.r_[np.full((500, 2), 9.0), rng.normal(size=(1500, 2))]
     scores = Scores.of(members, rng.normal(size=(2000, 2)))
     counts = finest(scores)
@@ -248,8 +244,7 @@ def test_of_vectors_a_cell_is_exposed_and_is_no_label() -> None:
     assert "label" not in sentence + caution + mixed.sentence + pure.guarantee.covers
 
 
-def test_a_broad_leak_is_no_rare_exposure() -> None:
-    rng = np.random.default_rng(6)
+def test_a_broad_leak_is_no_rare_exposure(rng) -> None:
     result = exposure(Scores.of(*gaussian_shift(0.1).draw(rng, 50_000, 50_000)))
 
     assert result.score_epsilon > 0.1

@@ -85,8 +85,7 @@ def test_area_and_curve_agree_with_scikit_learn(n_members, n_nonmembers):
     assert np.trapezoid(curve.tpr, curve.fpr) == pytest.approx(area, abs=1e-12)
 
 
-def test_a_long_curve_keeps_512_exact_points_and_the_low_corner():
-    rng = np.random.default_rng(2)
+def test_a_long_curve_keeps_512_exact_points_and_the_low_corner(rng):
     members, nonmembers = rng.normal(1.0, size=4_000), rng.normal(size=16_000)
 
     curve = roc(counts_of(members, nonmembers))
@@ -178,8 +177,7 @@ def test_constant_scores_say_one_half_and_not_more():
     assert (point.value, point.lower) == (0.0, 0.0)
 
 
-def test_members_that_score_lower_get_an_area_below_one_half_and_a_caution():
-    rng = np.random.default_rng(5)
+def test_members_that_score_lower_get_an_area_below_one_half_and_a_caution(rng):
     sides = [rng.normal(mean, size=n).round(1) for mean, n in ((-1.0, 60), (0.0, 240))]
     backwards, negated = (auc(counts_of(*(sign * side for side in sides))) for sign in (1, -1))
 

@@ -151,8 +151,7 @@ def test_atoms_are_counted_and_the_rest_is_smoothed(prior) -> None:
     assert result.advantage(prior) == pytest.approx(world.truth(prior), abs=0.012)
 
 
-def test_an_atom_that_only_members_have_is_not_smoothed_away() -> None:
-    rng = np.random.default_rng(4)
+def test_an_atom_that_only_members_have_is_not_smoothed_away(rng) -> None:
     a, b = rng.random(5000), rng.random(5000)
     a[:1000] = 0.5  # a fifth of the members: truth .5|.8 - 1| + .5 x .2 at prior 1/2
     result = LineDensities.of(a, b, Silverman())
@@ -173,8 +172,7 @@ def test_few_distinct_values_are_all_atoms_and_give_w_n(prior) -> None:
     assert value == pytest.approx(np.abs(share).sum(), abs=1e-12)
 
 
-def test_rounded_scores_are_no_atoms_while_the_kernel_covers_their_step_but_where_they_saturate() -> None:
-    rng = np.random.default_rng(6)
+def test_rounded_scores_are_no_atoms_while_the_kernel_covers_their_step_but_where_they_saturate(rng) -> None:
     a, b = np.round(rng.normal(0.5, 0.2, (2, 1000)), 2)
     saturated = np.minimum(np.round(rng.normal(0.6, 0.3, 4000), 2), 1.0)
     atoms, rest, _ = split_atoms(a, b)

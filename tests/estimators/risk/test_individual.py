@@ -144,8 +144,7 @@ def test_a_cell_gets_the_same_row_among_any_others(pairs, prior):
         assert cells.pointwise.lower[j] <= cells.pointwise.upper[j]
 
 
-def test_pairs_are_the_same_by_table_and_by_sorting():
-    rng = np.random.default_rng(0)
+def test_pairs_are_the_same_by_table_and_by_sorting(rng):
     few = rng.poisson(3, (2, 3000))
     huge = categories(*np.append(few, [[10**6]] * 2, axis=1))  # too many for a table
 
@@ -213,9 +212,8 @@ def test_exact_limits_hold_in_cells_cut_to_a_size_where_ratio_limits_do_not():
     assert individual_risk(counts, 0.3, targets=[1]).cells.signed.guarantee.finite_sample
 
 
-def test_limits_of_the_magnitude_hold_at_zero_where_folded_ends_never_do():
+def test_limits_of_the_magnitude_hold_at_zero_where_folded_ends_never_do(rng):
     n, r = 500, 0.01
-    rng = np.random.default_rng(4)
     x, y = rng.binomial(n, r, 4000), rng.binomial(n, r, 4000)
     low, high = Conditional().limits(x, n, y, n, 0.5, 0.025)
     folded = Limits(low, high, 0.95, Guarantee("", "", True)).folded()
@@ -552,8 +550,7 @@ def test_a_leak_of_a_whole_group_is_flagged_and_an_exposed_cell_exposes_no_group
     assert flag_members(one, 0.5, groups=np.array([0, 3])).flagged.tolist() == [True, False, False, False]
 
 
-def test_the_top_are_ranked_by_their_own_cell_not_by_what_its_limits_reach_beside_it():
-    rng = np.random.default_rng(24)
+def test_the_top_are_ranked_by_their_own_cell_not_by_what_its_limits_reach_beside_it(rng):
     scores = Scores.of(rng.normal(1.2, size=24), rng.normal(size=24))
 
     result = individual_risk(scores)
@@ -576,8 +573,7 @@ def test_cells_narrow_alike_towards_both_ends_and_labels_have_no_say():
     assert risk_cells(Scores.of(first, second), 7).size == 7
 
 
-def test_a_tie_at_either_end_has_a_cell_of_its_own():
-    rng = np.random.default_rng(1)
+def test_a_tie_at_either_end_has_a_cell_of_its_own(rng):
     low = np.concatenate([np.full(60, -9.0), rng.normal(size=1940)])
 
     for scores in (low, -low):
@@ -599,8 +595,7 @@ def test_what_a_cell_reaches_only_moves_the_end_away_from_no_leak():
 # groups
 
 
-def test_a_group_has_the_mean_of_its_records_and_limits_that_average_theirs(leaky):
-    rng = np.random.default_rng(13)
+def test_a_group_has_the_mean_of_its_records_and_limits_that_average_theirs(leaky, rng):
     labels = rng.choice(["x", "y", "z"], 1000)
     result = individual_risk(leaky, 0.2, groups=labels)
 

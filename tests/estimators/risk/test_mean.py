@@ -44,8 +44,7 @@ def test_the_mean_of_the_risks_that_are_stated_is_the_sum_over_their_cells(prior
     assert mean == pytest.approx(float((weight * np.abs(2 * posterior - 1)).sum()), abs=1e-12)
 
 
-def test_the_interval_is_that_of_the_advantage_and_says_so() -> None:
-    rng = np.random.default_rng(0)
+def test_the_interval_is_that_of_the_advantage_and_says_so(rng) -> None:
     scores = Scores.of(rng.normal(0.5, 1, 500), rng.normal(0, 1, 500))
 
     mean = mean_risk(scores, risk_by_cell(scores, 0.3).cells, 0.9, 7)
@@ -92,13 +91,12 @@ def test_the_plug_in_may_lie_below_the_mean_risk_and_the_interval_does_not() -> 
     assert mean.estimate.upper > world.truth(0.5)
 
 
-def test_counts_and_vectors_have_a_mean_risk_too() -> None:
+def test_counts_and_vectors_have_a_mean_risk_too(rng) -> None:
     counts = Counts.of([90, 5, 5], [10, 45, 45])
     mean = mean_risk(counts, risk_by_cell(counts).cells)
     assert mean.plug_in == pytest.approx(0.8)
     assert mean.estimate.lower < 0.8 < mean.estimate.upper
 
-    rng = np.random.default_rng(0)
     vectors = Scores.of(rng.normal(1, 1, (300, 2)), rng.normal(0, 1, (300, 2)))
     mean = mean_risk(vectors, risk_by_cell(vectors).cells)
     assert mean.estimate.lower < mean.plug_in

@@ -153,8 +153,7 @@ def test_the_lattice_counts_what_numpy_counts(axes, bins) -> None:
         np.testing.assert_array_equal(dense, np.histogramdd(side, bins=bins, range=ends)[0].ravel())
 
 
-def test_equal_mass_cells_hold_equal_mass_and_keep_ties_together() -> None:
-    rng = np.random.default_rng(4)
+def test_equal_mass_cells_hold_equal_mass_and_keep_ties_together(rng) -> None:
     x = np.where(rng.random(5000) < 0.4, 1.0, rng.random(5000))
 
     counts = counting.by_equal_mass(Scores.of(x, rng.random(5000), Query.CONTINUOUS), 10)

@@ -113,8 +113,7 @@ def test_every_row_twice(n, again, decimals) -> None:
     assert codes(a, b) == ["repeated_scores"]
 
 
-def test_how_many_repeat_is_said() -> None:
-    rng = np.random.default_rng(2)
+def test_how_many_repeat_is_said(rng) -> None:
     a, b = rng.normal(size=1000), rng.normal(size=500)
     (said,) = finest(Scores.of(np.append(a, a[:100]), b)).doubts
 
@@ -143,8 +142,7 @@ def test_the_same_counts_of_many_values_on_both_sides() -> None:
     assert codes(rounded, rounded) == ["shared_scores"]
 
 
-def test_rows_of_vectors() -> None:
-    rng = np.random.default_rng(5)
+def test_rows_of_vectors(rng) -> None:
     a, b = rng.normal(size=(200, 3)), rng.normal(size=(200, 3))
     target = LearnedTarget(learners=(logistic(),))
 
@@ -171,9 +169,7 @@ def test_probabilities_beside_another_scale(other, swapped) -> None:
     )
 
 
-def test_whole_numbers_beside_who_is_a_member() -> None:
-    rng = np.random.default_rng(7)
-
+def test_whole_numbers_beside_who_is_a_member(rng) -> None:
     assert codes(rng.poisson(200, 900), rng.integers(0, 2, 900), "auto") == ["sides_differ_in_range"]
     assert codes(rng.integers(0, 2, 900), rng.integers(0, 2, 900), "auto") == []  # a score that is 0 or 1
     assert codes(rng.poisson(3, 900), rng.integers(0, 2, 900), "auto") == []  # copies: few have more than one
@@ -206,8 +202,7 @@ def test_a_side_that_was_written_with_fewer_digits(name, sizes, swapped) -> None
     assert words in said.message
 
 
-def test_some_members_of_another_precision_are_seen() -> None:
-    rng = np.random.default_rng(22)
+def test_some_members_of_another_precision_are_seen(rng) -> None:
     a, b = rng.normal(size=(2, 1000))
     a[:150] = single(a[:150])
 
@@ -229,9 +224,8 @@ def test_chances_of_drawn_members_are_those_of_every_draw() -> None:
     assert chances == pytest.approx(expected)
 
 
-def test_digits_say_nothing_more_often_than_they_may() -> None:
+def test_digits_say_nothing_more_often_than_they_may(rng) -> None:
     """Where both sides mix precisions alike a test at one in twenty warns once in twenty samples at most."""
-    rng = np.random.default_rng(23)
     warned = 0
     for _ in range(150):
         pooled = rng.normal(size=200)
@@ -255,8 +249,7 @@ def test_one_side_sorted(n, swapped, falling) -> None:
     assert said.message.startswith(f"the {n} {'nonmember' if swapped else 'member'} scores are sorted and ")
 
 
-def test_both_sides_sorted_or_one_of_few_orders_is_nothing_odd() -> None:
-    rng = np.random.default_rng(25)
+def test_both_sides_sorted_or_one_of_few_orders_is_nothing_odd(rng) -> None:
     a, b = np.sort(rng.normal(size=(2, 500)), axis=1)
 
     assert codes(a, b) == codes(a, b[::-1]) == []
@@ -267,8 +260,7 @@ def test_both_sides_sorted_or_one_of_few_orders_is_nothing_odd() -> None:
     assert codes(["no"] * 200 + ["yes"] * 200, rng.choice(["no", "yes"], 400), "auto") == ["one_side_sorted"]
 
 
-def test_the_order_changes_no_number() -> None:
-    rng = np.random.default_rng(26)
+def test_the_order_changes_no_number(rng) -> None:
     a, b = rng.normal(0.5, 1, 500), rng.normal(size=500)
     shuffled, odd = (advantage(Scores.of(members, b)) for members in (a, np.sort(a)))
 
@@ -277,8 +269,7 @@ def test_the_order_changes_no_number() -> None:
     assert [each.code for each in odd.cautions] == ["one_side_sorted"]
 
 
-def test_a_column_of_vectors_that_was_written_with_fewer_digits() -> None:
-    rng = np.random.default_rng(27)
+def test_a_column_of_vectors_that_was_written_with_fewer_digits(rng) -> None:
     a, b = rng.normal(size=(2, 300, 3))
     a[:, 1] = single(a[:, 1])
     cautions = advantage(Scores.of(a, b), target=LearnedTarget(learners=(logistic(),))).cautions
@@ -287,8 +278,7 @@ def test_a_column_of_vectors_that_was_written_with_fewer_digits() -> None:
     assert cautions[0].message.startswith("number 2 of each row: 100% of the member scores and 0%")
 
 
-def test_every_statement_says_so_first() -> None:
-    rng = np.random.default_rng(8)
+def test_every_statement_says_so_first(rng) -> None:
     a, b = np.tile(rng.normal(size=200), 2), np.tile(rng.normal(size=200), 2)
     scores, plain = Scores.of(a, b), Scores.of(rng.normal(size=400), rng.normal(size=400))
     fine = by_rank(scores)

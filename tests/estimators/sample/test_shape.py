@@ -49,8 +49,7 @@ def test_records_are_counted_where_they_lie_in_bins_of_equal_width(records) -> N
     ]
 
 
-def test_a_large_sample_is_drawn_from_its_finest_counts_without_counting_again() -> None:
-    rng = np.random.default_rng(1)
+def test_a_large_sample_is_drawn_from_its_finest_counts_without_counting_again(rng) -> None:
     data = Scores.of(rng.normal(1.0, 1.0, 200_000), rng.normal(0.0, 1.0, 200_000))
     result, again = shape_of(data), shape(data, finest(data))
 
@@ -70,8 +69,7 @@ def test_heavy_tails_lie_outside_and_are_few(make) -> None:
     assert result.edges[-1] - result.edges[0] < 0.01 * (np.max(data.members) - np.min(data.members))
 
 
-def test_one_far_record_among_few_lies_outside() -> None:
-    rng = np.random.default_rng(3)
+def test_one_far_record_among_few_lies_outside(rng) -> None:
     result = shape_of(Scores.of(rng.normal(size=20), np.append(rng.normal(size=20), 1e9)))
 
     assert (result.outside_members, result.outside_nonmembers) == (0, 1)
@@ -105,8 +103,7 @@ def test_the_same_values_as_integers_are_drawn_alike() -> None:
     assert of_integers.members.tolist() == of_floats.members.tolist()
 
 
-def test_categories_have_a_bin_each_and_only_the_rarest_are_left_out() -> None:
-    rng = np.random.default_rng(6)
+def test_categories_have_a_bin_each_and_only_the_rarest_are_left_out(rng) -> None:
     labels = [f"label {i:02}" for i in range(60)]
     members, nonmembers = (
         rng.choice(labels, 5000, p=np.arange(1, 61) / 1830),
@@ -121,8 +118,7 @@ def test_categories_have_a_bin_each_and_only_the_rarest_are_left_out() -> None:
     assert (result.members + result.nonmembers).min() >= np.sort(pooled)[-LABELS]
 
 
-def test_few_integers_and_booleans_are_categories_and_vectors_are_not_drawn() -> None:
-    rng = np.random.default_rng(7)
+def test_few_integers_and_booleans_are_categories_and_vectors_are_not_drawn(rng) -> None:
     vectors = Scores.of(*rng.normal(size=(2, 50, 2)))
 
     assert shape_of(Scores.of(*rng.integers(1, 7, (2, 400)))).labels.tolist() == [1, 2, 3, 4, 5, 6]
@@ -151,8 +147,7 @@ def test_many_posted_cells_are_joined_to_about_equal_widths() -> None:
     assert np.diff(result.edges).max() < 2.0 * np.diff(result.edges).min()
 
 
-def test_a_grid_is_cut_at_edges_of_the_grid() -> None:
-    rng = np.random.default_rng(9)
+def test_a_grid_is_cut_at_edges_of_the_grid(rng) -> None:
     data = Scores.of(rng.normal(size=3000), rng.normal(size=3000))
     result = shape_of(by_grid(data))
 

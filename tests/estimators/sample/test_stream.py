@@ -110,9 +110,8 @@ def test_integers_before_or_after_floats_fall_on_the_grid_of_all() -> None:
     assert same(last.counts(), expected)
 
 
-def test_integers_of_too_many_distinct_values_fall_on_the_grid(monkeypatch) -> None:
+def test_integers_of_too_many_distinct_values_fall_on_the_grid(monkeypatch, rng) -> None:
     monkeypatch.setattr(stream, "MOST_VALUES", 100)
-    rng = np.random.default_rng(1)
     a, b = rng.integers(-(10**12), 10**12, 500), rng.integers(0, 10**12, 500)
     tally = in_blocks(a, b, [40, 200, 300], 2)
 
