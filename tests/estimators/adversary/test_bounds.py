@@ -95,39 +95,40 @@ def test_two_classes_searched_together_have_the_larger_of_their_limits(world) ->
             assert together == pytest.approx(alone, abs=2.0 * SLACK * (alone - seen) + 1e-9)
 
 
-@each_case("world", [identical(), scale(2.0)])
-@each_case("prior, n1, n0", [(0.5, 100, 100), (0.5, 40, 360), (0.1, 100, 100), (0.9, 30, 170)])
-def test_lower_ends_are_seldom_above_the_truth_by_cells_and_by_cuts_anywhere(prior, n1, n0, world) -> None:
-    rng, runs, misses = np.random.default_rng(11), 250, np.zeros(2)
+@each_case(
+    "world, prior, n1, n0",
+    [
+        *((identical(), *design) for design in ((0.5, 100, 100), (0.5, 40, 360), (0.1, 100, 100))),
+        *((scale(2.0), *design) for design in ((0.5, 100, 100), (0.9, 30, 170))),
+    ],
+)
+def test_lower_ends_are_seldom_above_the_truth_by_cells_and_by_cuts_anywhere(world, prior, n1, n0) -> None:
+    rng, runs, misses = np.random.default_rng(11), 150, np.zeros(2)
     for run in range(runs):
         fine = by_rank(Scores.of(*world.draw(rng, n1, n0), Query.CONTINUOUS))
         counts = fine.coarsen(8)
         by_cells = validate(counts, prior, families_for(counts), run, 1).at(ALPHA).lower
         anywhere = validate_anywhere(fine, prior, 8, run, 1).at(ALPHA).lower
-        misses += (
-            by_cells > world.truth_at(counts.cells.cuts, prior) + 1e-12,
-            anywhere > world.truth(prior) + 1e-9,
-        )
+        at_cells, truth = world.truth_at(counts.cells.cuts, prior), world.truth(prior)
+        misses += by_cells > at_cells + 1e-12, anywhere > truth + 1e-9
 
     assert misses.max() <= most_misses(runs)
 
 
-@each_case("prior, n1, n0", [(0.5, 40, 360), (0.1, 100, 100), (0.9, 30, 170)])
-@each_case("world", [gaussian_shift(0.3), gaussian_shift(0.9)])
-def test_the_upper_ends_are_seldom_below_the_truth(prior, n1, n0, world) -> None:
-    rng, runs = np.random.default_rng(12), 200
-    misses = np.zeros(3, dtype=int)
+@each_case(
+    "shift, prior, n1, n0",
+    [(0.3, 0.5, 40, 360), (0.9, 0.5, 40, 360), (0.3, 0.1, 100, 100), (0.9, 0.9, 30, 170)],
+)
+def test_the_upper_ends_are_seldom_below_the_truth(shift, prior, n1, n0) -> None:
+    world, rng, runs, misses = gaussian_shift(shift), np.random.default_rng(12), 150, np.zeros(3, dtype=int)
     for run in range(runs):
         fine = by_rank(Scores.of(*world.draw(rng, n1, n0), Query.CONTINUOUS))
         coarse = fine.coarsen(8)
         truth, at_cells = world.truth(prior), world.truth_at(coarse.cells.cuts, prior)
         along = best_by_changes(fine.weights(prior), 2)
+        seen_by_cells = np.abs(coarse.weights(prior)).sum()
         limits = [
-            (
-                partial(cells_upper, coarse, prior, ALPHA),
-                np.abs(coarse.weights(prior)).sum(),
-                at_cells - 1e-9,
-            ),
+            (partial(cells_upper, coarse, prior, ALPHA), seen_by_cells, at_cells - 1e-9),
             (partial(changes_upper, fine, prior, ALPHA, 1), along[1], truth - 1e-6),
             (partial(changes_upper, fine, prior, ALPHA, 2), along[2], truth - 1e-6),
         ]
@@ -144,7 +145,7 @@ def test_the_upper_ends_are_seldom_below_the_truth(prior, n1, n0, world) -> None
     "r, q, n1, n0, prior",
     [  # study T-B6: plugging in the selected rule's variance misses 22-46% here
         (0.5, 0.05, 200, 200, 0.1),
-        (0.5, 0.05, 5000, 50, 0.1),
+        (0.5, 0.05, 2000, 20, 0.1),
         (0.1, 0.001, 500, 500, 0.02),
         (0.02, 0.0, 100, 100, 0.1),
         (0.95, 0.05, 20, 400, 0.5),
@@ -152,18 +153,14 @@ def test_the_upper_ends_are_seldom_below_the_truth(prior, n1, n0, world) -> None
     ],
 )
 def test_the_traps_for_unequal_weights_are_not_fallen_into(r, q, n1, n0, prior) -> None:
-    rng, runs = np.random.default_rng(13), 500
+    rng, runs = np.random.default_rng(13), 250
     truth = abs(prior * r - (1 - prior) * q) + abs(prior * (1 - r) - (1 - prior) * (1 - q))
     misses = np.zeros(2, dtype=int)
     draws = Counter((rng.binomial(n1, r), rng.binomial(n0, q)) for _ in range(runs))
     for (x, y), times in draws.items():  # the limits are functions of the counts
         counts = Counts.of([n1 - x, x], [n0 - y, y], [0.0])
-        misses += times * np.array(
-            [
-                cells_upper(counts, prior, ALPHA) < truth - 1e-12,
-                changes_upper(counts, prior, ALPHA, 1) < truth - 1e-12,
-            ]
-        )
+        uppers = np.array([cells_upper(counts, prior, ALPHA), changes_upper(counts, prior, ALPHA, 1)])
+        misses += times * (uppers < truth - 1e-12)
 
     assert misses.max() <= 0.035 * runs  # the study's acceptance, row 5
 
@@ -180,7 +177,7 @@ def test_many_categories_are_bounded_by_their_second_moment() -> None:
 @each_case("k, f, prior", [(100, 0.1, 0.5), (100, 0.0, 0.2), (200, 0.3, 0.2)])
 def test_bounds_for_many_cells_hold_where_every_cell_leaks_alike(k, f, prior) -> None:
     # study T-B4: constant |f| is the hardest case, Cauchy-Schwarz is then tight
-    rng, runs, misses = np.random.default_rng(15), 200, 0
+    rng, runs, misses = np.random.default_rng(15), 120, 0
     sign = np.where(np.arange(k) % 2 == 0, 1, -1)
     r, q = np.full(k, 1 / k) * (1 + f * sign), np.full(k, 1 / k) * (1 - f * sign)
     truth = np.abs(prior * r - (1 - prior) * q).sum()
@@ -308,7 +305,7 @@ def test_labels_seen_once_are_bounded_by_what_they_could_give(share, n1, n0, pri
 
 def test_one_heavy_cell_among_many_does_not_shrink_the_second_moments_error() -> None:
     """The unweighted mean of the cells' variances missed 3.4 to 3.8%."""
-    rng, runs, misses = np.random.default_rng(26), 400, 0
+    rng, runs, misses = np.random.default_rng(26), 200, 0
     q = np.concatenate([[0.5], np.full(64, 0.5 / 64)])
     r = q * np.concatenate([[1.8], np.full(64, 0.2)])
     r /= r.sum()
