@@ -1,6 +1,7 @@
 """The accountant against exact divergences, against the Gaussian limit, and without its package."""
 
 import sys
+from math import exp, pi, sqrt
 
 import numpy as np
 import pytest
@@ -20,10 +21,11 @@ def one_step(noise, rate, epsilon, adjacency):
     """Hockey stick of one sampled Gaussian step, integrated: the larger of both directions."""
 
     def density(x, at):
-        return (1 - rate) * norm.pdf(x, 0, noise) + rate * norm.pdf(x, at, noise)
+        bells = (1 - rate) * exp(-((x / noise) ** 2) / 2) + rate * exp(-(((x - at) / noise) ** 2) / 2)
+        return bells / (noise * sqrt(2 * pi))
 
     def excess(x, a, b):
-        return max(0.0, density(x, a) - np.exp(epsilon) * density(x, b))
+        return max(0.0, density(x, a) - exp(epsilon) * density(x, b))
 
     pairs = [(1.0, -1.0)] if adjacency is Adjacency.REPLACE else [(1.0, 0.0), (0.0, 1.0)]
     ends = (-12 * noise - 1, 12 * noise + 1)

@@ -63,7 +63,7 @@ def test_the_bound_by_draws_is_attained_where_the_parameter_tells_membership(noi
 
 @pytest.mark.slow
 def test_a_scale_chosen_on_the_swaps_themselves_is_too_small_no_more_often_than_stated() -> None:
-    generator, runs, eta, confidence = np.random.default_rng(5), 100, 0.2, 0.8
+    generator, runs, eta, confidence = np.random.default_rng(5), 60, 0.2, 0.8
     scales = [
         mip.Sizes.of_swaps(BELL, *mean_swaps(generator, 40)).scale(eta, confidence) for _ in range(runs)
     ]
@@ -164,7 +164,7 @@ WORLDS: dict[str, tuple[Draw, float]] = {
 @each_case("n", [5, 50, 300])
 def test_the_limit_is_below_the_mean_no_more_often_than_stated(world, n) -> None:
     draw, mean = WORLDS[world]
-    generator, runs, alpha = np.random.default_rng(n), 400, 0.1
+    generator, runs, alpha = np.random.default_rng(n), 200, 0.1
     misses = sum(
         all_below(draw(generator, n), mean, np.zeros(n, dtype=np.int64), 1, alpha) for _ in range(runs)
     )
@@ -234,7 +234,7 @@ def test_the_worst_of_forty_groups_is_below_the_limit_no_more_often_than_stated_
     others,
 ) -> None:
     """At a visible level: as few rows as show anything, and the worst group's mean is the one that is tested."""
-    generator, runs, alpha = np.random.default_rng(11), 1000, 0.1
+    generator, runs, alpha = np.random.default_rng(11), 600, 0.1
     rows = rows_needed(0.2, alpha)
     group, mean = np.repeat(np.arange(40), rows), np.full(40, others)
     mean[7] = 0.2

@@ -128,29 +128,29 @@ def test_small_shifts_have_the_slope_of_the_density_at_its_top(dimension) -> Non
 
 
 @each_case("order", ORDERS)
-@each_case("shift", [(0.4, 0.0), (0.5, 0.5), (2.0, -1.0)])
-def test_no_shift_is_told_apart_better_than_stated(order, shift) -> None:
+def test_no_shift_is_told_apart_better_than_stated(order) -> None:
     """Against the integral of the difference of the two densities."""
-    law = noise(order, 1.0, 0.5)
-    v = np.array(shift)
-    grid = np.linspace(-16, 16, 641)
+    law, grid = noise(order, 1.0, 0.5), np.linspace(-16, 16, 641)
     points = np.stack(np.meshgrid(grid, grid, indexing="ij"), axis=-1).reshape(-1, 2)
-    there, here = np.exp(-law.size(points - v)), np.exp(-law.size(points))
-    truth = np.abs(there / there.sum() - here / here.sum()).sum() / 2
-    stated = law.total_variation(law.size(v[None, :]))[0]
+    here = np.exp(-law.size(points))
+    for shift in ((0.4, 0.0), (0.5, 0.5), (2.0, -1.0)):
+        v = np.array(shift)
+        there = np.exp(-law.size(points - v))
+        truth = np.abs(there / there.sum() - here / here.sum()).sum() / 2
+        stated = law.total_variation(law.size(v[None, :]))[0]
 
-    assert stated >= truth - 2e-4  # the grid's own error
-    if order == 2.0:
-        assert stated == pytest.approx(truth, abs=2e-4)
-    if order == 1.0 and shift[1] == 0.0:
-        assert stated == pytest.approx(truth, abs=2e-3)
+        assert stated >= truth - 2e-4  # the grid's own error
+        if order == 2.0:
+            assert stated == pytest.approx(truth, abs=2e-4)
+        if order == 1.0 and shift[1] == 0.0:
+            assert stated == pytest.approx(truth, abs=2e-3)
 
 
 def test_a_norm_with_corners_attains_the_bound_in_many_dimensions() -> None:
     """Max norm, shifted along the diagonal; and the earlier tanh(v/2) lies above, at any shift."""
-    generator, d, v = np.random.default_rng(6), 400, 1.0
+    d, v = 400, 1.0
     law = mip.KNorm(mip.Norm.max(d))
-    x = law.sample(1.0, 20_000, generator)
+    x = law.sample(1.0, 8_000, np.random.default_rng(6))
     loss = law.size(x - v) - law.size(x)
     attained = np.maximum(0.0, -np.expm1(-loss)).mean()  # E (1 - q/p)_+ under p
 

@@ -56,7 +56,7 @@ def test_without_noise_to_speak_of_the_same_attack_finds_everybody() -> None:
 def test_the_attack_comes_near_what_is_attained() -> None:
     rows, data, noise = matrix(8, 4, ""), POINTS[:8, 0], mip.Gaussian([1.0])
     truth = mip.attained_eta(rows @ data / 4, rows, noise, 0.3)
-    found = mip.attack(np.mean, data, noise, 0.3, seed=5, shadows=2000, releases=8000)
+    found = mip.attack(np.mean, data, noise, 0.3, seed=5, shadows=1000, releases=6000)
 
     np.testing.assert_allclose(found.accuracy - 0.5, truth, atol=0.025)
     assert found.eta <= truth.max()

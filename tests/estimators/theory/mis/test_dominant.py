@@ -43,15 +43,24 @@ def missed(n: int, q: float, wrong: Callable[[int], bool]) -> float:
     return 1.0 - float(binom.pmf(k, n, q) @ np.array([not wrong(each) for each in k]))
 
 
+@pytest.mark.slow
+@each_case("confidence, universe, n", [(0.95, 2, 3000), (0.5, 10, 3000), (0.95, None, 3000)])
+@each_case("name", TERMS)
+def test_ends_of_many_records_miss_no_more_often_than_they_say(name, n, universe, confidence) -> None:
+    require_few_misses(TERMS[name], n, universe, (1.0 - confidence) / 2.0)
+
+
 @each_case("confidence", [0.5, 0.95])
 @each_case("universe", [2, 10, None])
-@pytest.mark.parametrize("n", [50, pytest.param(3000, marks=pytest.mark.slow)])
 @each_case("name", TERMS)
 def test_ends_miss_no_more_often_than_they_say_if_one_category_holds_nearly_all(
-    name, n, universe, confidence
+    name, universe, confidence
 ) -> None:
+    require_few_misses(TERMS[name], 50, universe, (1.0 - confidence) / 2.0)
+
+
+def require_few_misses(term: Term, n: int, universe: int | None, alpha: float) -> None:
     """Upper ends need the number of categories, lower ends do not."""
-    term, alpha = TERMS[name], (1.0 - confidence) / 2.0
     end, side = (lower, -1.0) if universe is None else (upper, 1.0)
     ends = [side * end(term, Tally.of_counts([k, n - k], universe), alpha) for k in range(MOST + 1)]
 
@@ -60,8 +69,10 @@ def test_ends_miss_no_more_often_than_they_say_if_one_category_holds_nearly_all(
         assert missed(n, q, lambda k, least=least: ends[k] < least) <= alpha
 
 
-@each_case("confidence", [0.5, 0.95])
-@each_case("end, universe", [(upper, None), (lower, None), (upper, 10**7 + 1)])
+@each_case(
+    "end, universe, confidence",
+    [(upper, None, 0.95), (upper, None, 0.5), (lower, None, 0.95), (upper, 10**7 + 1, 0.5)],
+)
 @each_case("name", TERMS)
 def test_ends_miss_no_more_often_than_they_say_if_the_rest_are_single_records(
     name, end, universe, confidence
@@ -108,9 +119,7 @@ def fine_law(n: int) -> binomials.Law:
         return law_of.__wrapped__(n)
 
 
-@pytest.mark.parametrize(
-    ("name", "n"), [*((name, 50) for name in TERMS), pytest.param("delta at 7", 3000, marks=pytest.mark.slow)]
-)
+@each_case("name, n", [*((name, 50) for name in TERMS), ("delta at 7", 500)])
 def test_the_margin_between_points_of_the_grid_covers_a_grid_16_times_as_fine(name, n) -> None:
     """Evidence, not proof: the margin is heuristic."""
     term = TERMS[name]

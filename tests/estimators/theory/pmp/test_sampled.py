@@ -40,9 +40,10 @@ def test_each_end_misses_as_often_as_its_half_of_the_rest_says(monkeypatch, loss
     monkeypatch.setattr("estimators.theory.pmp.sampled.weight", quantile)
     mechanism = Summed(losses, float(np.ptp(losses, axis=0).max()))
     truth = mechanism.exact(1.0).epsilons
-    half, noise = (1.0 - confidence) / 2.0, 3.0 * np.sqrt(0.25 * 0.75 / 200)
+    runs, half = 120, (1.0 - confidence) / 2.0
+    noise = 3.0 * np.sqrt(0.25 * 0.75 / runs)
 
-    found = [sample_epsilon(mechanism, 1.0, 5000, confidence, seed) for seed in range(200)]
+    found = [sample_epsilon(mechanism, 1.0, 2000, confidence, seed) for seed in range(runs)]
 
     above = np.mean([f.estimate.upper < truth.max() for f in found])
     below = np.mean([f.estimate.lower > truth.max() for f in found])
