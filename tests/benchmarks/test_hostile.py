@@ -101,8 +101,8 @@ def test_few_changes_by_every_rule_there_is(prior: float) -> None:
                 Covers.ONE_CUT: changes <= 1,
                 Covers.MEMBERS_ABOVE: changes <= 1 and guesses[0] <= guesses[-1],
             }
-            for covers in allowed:
-                best[covers] = max(best[covers], float(np.dot(guesses, gain)) if allowed[covers] else -1.0)
+            for covers, may in allowed.items():
+                best[covers] = max(best[covers], float(np.dot(guesses, gain)) if may else -1.0)
         for covers in allowed:
             assert laws.covered(prior, covers, None) == pytest.approx(best[covers])
 

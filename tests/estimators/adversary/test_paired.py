@@ -112,7 +112,7 @@ WORLDS = [
 @each_case("n1, n0, prior, first, second, alike", WORLDS)
 def test_the_interval_of_a_paired_difference_covers_it(n1, n0, prior, first, second, alike) -> None:
     """Alike, mirrored, without leak, perfect, unequal, at a low prior: either end errs in at most 2.5%."""
-    rng, runs, above, below = np.random.default_rng(40), 50, 0, 0
+    rng, runs, above, below = np.random.default_rng(40), 35, 0, 0
     truth = optimal(first, prior) - optimal(second, prior)
     for run in range(runs):
         a, b = shifted(n1, n0, first, second, alike, rng)

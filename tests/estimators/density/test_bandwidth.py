@@ -72,7 +72,7 @@ def test_data_driven_rules_find_the_best_width_for_a_gaussian(rule, noise) -> No
 
 @each_case("rule", [ImprovedSheatherJones(), LeastSquaresCV()])
 def test_two_far_modes_do_not_blur_the_width(rule) -> None:
-    n = 100_000
+    n = 30_000
     best = best_for_gaussian(n // 2)  # two Gaussians that do not meet: each as if alone
     widths = [rule.choose(Sample.of(gaussian_mixture(n, apart))) for apart in (20.0, 1e5)]
 
@@ -81,12 +81,12 @@ def test_two_far_modes_do_not_blur_the_width(rule) -> None:
 
 
 @each_case("rule", RULES)
-@each_case("scale", [1e-9, 1e-3, 1e6])
-def test_every_rule_scales_with_the_data_and_ignores_where_they_lie(rule, scale) -> None:
+def test_every_rule_scales_with_the_data_and_ignores_where_they_lie(rule) -> None:
     x = np.random.default_rng(4).normal(size=3000) + 0.7 * (np.arange(3000) % 3)
-    width, scaled = rule.choose(Sample.of(x)), rule.choose(Sample.of((x + 5.0) * scale))
+    width = rule.choose(Sample.of(x))
 
-    assert scaled == pytest.approx(width * scale, rel=1e-3)
+    for scale in (1e-9, 1e6):
+        assert rule.choose(Sample.of((x + 5.0) * scale)) == pytest.approx(width * scale, rel=1e-3)
 
 
 @each_case("rule", [Silverman(), ImprovedSheatherJones(), LeastSquaresCV()])

@@ -9,7 +9,7 @@ from estimators import Scores
 from estimators.advantage import ends_of
 from estimators.adversary.learned import Learner, learned_validation
 
-RUNS = 100
+RUNS = 60
 RECORDS = 100
 """A side."""
 

@@ -208,7 +208,7 @@ def decimals(rng: np.random.Generator, n: int) -> dict[str, Any]:
 
 @pytest.mark.slow
 def test_members_and_nonmembers_that_were_both_not_used_are_not_told_apart() -> None:
-    runs, n = 60, 60  # more kinds, and sizes: benchmarks/queries.py
+    runs, n = 45, 60  # more kinds, and sizes: benchmarks/queries.py
     alarms = dict.fromkeys(CATALOGUE, 0)
     for run in range(runs):
         rng = np.random.default_rng([17, run])

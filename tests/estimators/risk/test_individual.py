@@ -185,7 +185,7 @@ def worst_end(how, n1, n0, prior, alpha):
 SIGNED_DESIGNS = ((20, 20, 0.5), (8, 60, 0.5), (60, 8, 0.1), (40, 40, 0.99), (30, 50, 0.01))
 
 
-@each_case("alpha", [0.025, 0.005, 0.0025, 0.0005])
+@each_case("alpha", [0.025, 0.0025, 0.0005])
 @each_case("n1, n0, prior", SIGNED_DESIGNS)
 def test_signed_limits_of_a_category_keep_every_level_by_enumeration(n1, n0, prior, alpha):
     assert worst_end(Conditional(), n1, n0, prior, alpha) <= alpha
@@ -228,7 +228,7 @@ def test_the_cells_of_a_continuous_score_are_covered_at_five_points_and_all_at_o
     rng, grid = np.random.default_rng(6), np.linspace(-8, 8, 20_001)
     pooled = (world.member_cdf(grid) + world.nonmember_cdf(grid)) / 2
     points = np.interp((0.05, 0.25, 0.5, 0.75, 0.95), pooled, grid)
-    runs, missed, together = 400, np.zeros(5), 0
+    runs, missed, together = 250, np.zeros(5), 0
     for _ in range(runs):
         counts = risk_cells(Scores.of(*world.draw(rng, 300, 300), "continuous"))
         cells, truth = cell_risks(counts, prior), true_risks(world, counts.cells, prior)
@@ -278,7 +278,7 @@ ZIPF = (1 / np.arange(1, 101)) / (1 / np.arange(1, 101)).sum()
 @each_case("n1, n0, prior", [(500, 500, 0.5), (100, 900, 0.1), (900, 100, 0.5)])
 @each_case("shares", [np.full(20, 0.05), np.array([0.5, 0.3] + [0.01] * 20), ZIPF])
 def test_without_leakage_at_most_one_run_in_twenty_flags_anything(shares, n1, n0, prior):
-    rng, runs, any_flag = np.random.default_rng(7), 600, np.zeros(3)
+    rng, runs, any_flag = np.random.default_rng(7), 400, np.zeros(3)
     for _ in range(runs):
         counts = categories(rng.multinomial(n1, shares), rng.multinomial(n0, shares))
         by_cells = flag_members(counts, prior, over=OverCells())
@@ -513,7 +513,7 @@ def test_no_record_of_a_separated_sample_is_said_to_be_safe(sides, prior):
 
 @each_case("shift, sides", [(0.0, (500, 500)), (0.0, (100, 900)), (0.6, (500, 500)), (0.6, (900, 100))])
 def test_limits_hold_for_all_narrowing_cells_at_once_and_flags_without_leak_are_rare(shift, sides):
-    rng, runs, above, below, flags = np.random.default_rng(22), 250, 0, 0, 0
+    rng, runs, above, below, flags = np.random.default_rng(22), 150, 0, 0, 0
     for _ in range(runs):
         result = individual_risk(Scores.of(rng.normal(shift, size=sides[0]), rng.normal(size=sides[1])))
         cuts, together = result.cells.counts.cells.cuts, result.cells.signed_simultaneous
@@ -528,7 +528,7 @@ def test_limits_hold_for_all_narrowing_cells_at_once_and_flags_without_leak_are_
 
 @each_case("n1, n0, share", [(500, 500, 0.02), (200, 1800, 0.05), (2000, 2000, 0.01)])
 def test_of_the_flags_of_narrowing_cells_at_most_one_in_twenty_is_false(n1, n0, share):
-    rng, runs, false = np.random.default_rng(23), 150, 0.0
+    rng, runs, false = np.random.default_rng(23), 100, 0.0
     for _ in range(runs):
         members, _ = memorised(rng, n1, share)
         result = individual_risk(Scores.of(members, rng.normal(size=n0)))

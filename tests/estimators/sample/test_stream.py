@@ -44,7 +44,7 @@ numbers = st.one_of(
 splits = st.lists(st.integers(0, 1000), min_size=1, max_size=5)
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=75, deadline=None, derandomize=True)
 @given(
     st.lists(numbers, min_size=8, max_size=60),
     st.lists(numbers, min_size=8, max_size=60),
@@ -72,7 +72,7 @@ def test_many_blocks_of_a_normal_sample_and_one_larger_than_a_piece_give_the_gri
     assert same(CountStream().plus(*far).counts(), by_grid(Scores.of(*far)))
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=50, deadline=None, derandomize=True)
 @given(
     st.lists(st.integers(-(2**63), 2**63 - 1) | st.integers(-5, 5), min_size=8, max_size=40),
     st.lists(st.integers(-5, 5), min_size=8, max_size=40),
@@ -86,7 +86,7 @@ def test_any_split_of_integers_gives_the_values_of_the_whole(members, nonmembers
     assert same(tally.counts(), by_category(Scores.of(a, b, Query.DISCRETE)))
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=50, deadline=None, derandomize=True)
 @given(
     st.lists(st.sampled_from(["a", "b", "ab", "ß", ""]) | st.text("xyz"), min_size=8, max_size=40),
     st.lists(st.sampled_from(["a", "b", "c"]), min_size=8, max_size=40),
@@ -163,7 +163,7 @@ def test_identifiers_that_came_as_objects_are_told_apart_where_64_bits_hold_them
 integers = st.one_of(st.integers(-5, 5), *(st.integers(end - 3, end + 3) for end in (-(2**63), 2**63, 2**64)))
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=50, deadline=None, derandomize=True)
 @given(
     st.lists(integers, min_size=8, max_size=40),
     st.lists(integers, min_size=8, max_size=40),
@@ -186,7 +186,7 @@ def test_any_split_of_integers_of_any_size_gives_the_cells_of_the_whole(
     assert same(whole, by_category(scores) if expected is Query.DISCRETE else by_grid(scores))
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=50, deadline=None, derandomize=True)
 @given(
     st.lists(integers | st.integers(-(10**300), 10**300), min_size=8, max_size=40), splits, st.integers(0, 99)
 )
