@@ -78,9 +78,7 @@ def test_each_module_with_a_table_is_a_benchmark_and_is_listed_with_its_tables_a
     assert second.split() == ["counted,", "other", "--rows", "--loud", "--name"]
 
 
-def test_a_run_prints_each_table_with_its_head_and_its_notes(
-    place: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_run_prints_each_table_with_its_head_and_its_notes(place: Path, capsys: pytest.CaptureFixture[str]):
     assert main(["run", "toys", "--only", "counted"]) == 0
 
     out = capsys.readouterr().out

@@ -189,9 +189,7 @@ def test_bounds_for_many_cells_hold_where_every_cell_leaks_alike(k, f, prior) ->
 
 
 @each_case("prior", [0.3, 0.1])
-def test_the_bound_on_the_hull_is_no_lower_than_the_limit_of_any_set_of_cells_and_hardly_higher(
-    prior,
-) -> None:
+def test_the_bound_on_the_hull_is_no_lower_than_the_limit_of_any_set_of_cells_and_hardly_higher(prior):
     rng = np.random.default_rng(16)
     counts = Counts.of(rng.integers(0, 90, 10), rng.integers(0, 90, 10))
     inside = (np.arange(2**10)[:, None] >> np.arange(10)) & 1 == 1
@@ -203,9 +201,7 @@ def test_the_bound_on_the_hull_is_no_lower_than_the_limit_of_any_set_of_cells_an
 
 
 @each_case("prior", [0.3, 0.05])
-def test_the_bound_for_one_change_is_no_lower_than_that_of_any_cut_and_hardly_higher(
-    prior, monkeypatch
-) -> None:
+def test_the_bound_for_one_change_is_no_lower_than_that_of_any_cut_and_hardly_higher(prior, monkeypatch):
     monkeypatch.setattr(two_rates, "CLOSE", 1e-7)
     a, b = gaussian_shift(0.4).draw(np.random.default_rng(17), 1000, 400)
     counts = by_rank(Scores.of(a, b))

@@ -140,10 +140,8 @@ def test_the_upper_end_is_seldom_below_the_truth(law, sides) -> None:
 
 def test_cells_narrow_towards_both_ends_and_labels_have_no_say(rng) -> None:
     scores = rng.normal(size=4000)
-    one, other = (
-        finest(Scores.of(scores[:2000], scores[2000:])),
-        finest(Scores.of(scores[::2], scores[1::2])),
-    )
+    one = finest(Scores.of(scores[:2000], scores[2000:]))
+    other = finest(Scores.of(scores[::2], scores[1::2]))
 
     cells = closeness.tail_cells(one)
 

@@ -324,9 +324,8 @@ def test_the_mechanism_s_epsilon_says_how_members_must_have_been_drawn():
 
 def test_categories_learn_their_order_on_one_half_and_are_judged_on_the_other():
     rng, runs, cells = np.random.default_rng(5), 120, Categories(np.arange(12))
-    liked = (
-        expit(2.0 * np.where(rng.permutation(12) % 2, 1.0, -1.0)) / 6.0
-    )  # r/q is e^2 or e^-2 in each of them
+    # r/q is e^2 or e^-2 in each of them
+    liked = expit(2.0 * np.where(rng.permutation(12) % 2, 1.0, -1.0)) / 6.0
 
     quiet, leaky = (
         [

@@ -139,9 +139,8 @@ def test_what_is_shown_of_nonmembers_is_what_would_be_shown_of_members_at_their_
     counts = table(np.repeat([0, 1, 2], [4, 300, 40]), np.repeat([0, 1, 2], [90, 400, 5]), 3, cells)
     turned = Counts.trusted(counts.nonmembers, counts.members, counts.cells)
     other = exposure(counts).nonmember_tail
-    same = exposure(
-        turned, 1.0 - 0.05 * 0.1 / 0.9
-    ).tail  # members have nine tenths of the level, nonmembers one
+    # members have nine tenths of the level, nonmembers one
+    same = exposure(turned, 1.0 - 0.05 * 0.1 / 0.9).tail
 
     assert (other.direction, other.label) == (same.direction, same.label)
     assert (other.nonmembers, other.members) == (same.members, same.nonmembers)

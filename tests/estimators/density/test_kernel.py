@@ -114,10 +114,8 @@ def test_an_outlier_as_far_as_numbers_go_leaves_an_answer() -> None:
 
 def test_densities_are_scipy_s_integrate_to_one_and_are_never_negative() -> None:
     (a, b), points = samples("gaussian"), np.linspace(-5, 5, 77)
-    ours, cauchy = (
-        LineDensities.of(a, b, Scott()).at(points),
-        LineDensities.of(*samples("cauchy"), Silverman()),
-    )
+    ours = LineDensities.of(a, b, Scott()).at(points)
+    cauchy = LineDensities.of(*samples("cauchy"), Silverman())
 
     assert ours.members == pytest.approx(gaussian_kde(a)(points), abs=1e-4)
     assert ours.nonmembers == pytest.approx(gaussian_kde(b)(points), abs=1e-4)
@@ -199,9 +197,7 @@ def test_constant_sides_need_no_bandwidth(prior) -> None:
     assert one == pytest.approx(1.0, abs=1e-3)
 
 
-def test_a_tiny_bandwidth_makes_every_record_its_own_island_and_one_too_small_for_any_grid_is_refused() -> (
-    None
-):
+def test_a_tiny_bandwidth_makes_every_record_its_own_island_and_one_too_small_for_any_grid_is_refused():
     x = np.random.default_rng(9).random(100_000)
     result = LineDensities.of(x[:3000:2], x[1:3000:2], Fixed(1e-9))
 

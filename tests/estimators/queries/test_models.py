@@ -334,11 +334,9 @@ def asked(query: Labelled) -> Callable[[Any, np.ndarray, np.ndarray, np.ndarray]
 
 def of_hidden(query: Labelled) -> Callable[[Any, np.ndarray, np.ndarray, np.ndarray], np.ndarray]:
     def scored(rng: Any, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
-        units, others, theirs = (
-            np.maximum(x, 0),
-            np.maximum(rng.normal(size=(50, 5)), 0),
-            rng.integers(0, 3, 50),
-        )
+        units = np.maximum(x, 0)
+        others = np.maximum(rng.normal(size=(50, 5)), 0)
+        theirs = rng.integers(0, 3, 50)
         return query(units, others, *([y, theirs] if query is white_box.hidden_distance else []))
 
     return scored
@@ -369,9 +367,8 @@ def test_a_score_of_records_that_no_model_saw_shows_no_leak(query) -> None:
 
     def scored(rng: np.random.Generator, number: int) -> np.ndarray:
         x = rng.normal(size=(number, 5))
-        return ask(
-            rng, x, rng.integers(0, 3, number), 4 * x @ rng.normal(size=(5, 3))
-        )  # overconfident, as models are
+        # overconfident, as models are
+        return ask(rng, x, rng.integers(0, 3, number), 4 * x @ rng.normal(size=(5, 3)))
 
     assert false_alarms(scored, records=records) <= 0.05 * RUNS
 

@@ -125,9 +125,8 @@ def test_blocks_do_not_change_the_answer(monkeypatch, rng) -> None:
 
     np.testing.assert_array_equal(nearest(records, rows, 3).distances, whole)
     single = np.concatenate([nearest(record[None], rows, 3).distances for record in records[:40]])
-    np.testing.assert_array_equal(
-        single, whole[:40]
-    )  # one record alone has the neighbours it has among others
+    # one record alone has the neighbours it has among others
+    np.testing.assert_array_equal(single, whole[:40])
 
 
 @each_case("engine", ENGINES)

@@ -154,9 +154,7 @@ def test_rmia_with_a_population_is_the_papers_share_and_orders_records_alike(onl
 # Calibration, references, ranks
 
 
-def test_calibrated_loss_is_the_signal_less_the_mean_of_shadows_without_the_record_and_a_reference_one() -> (
-    None
-):
+def test_calibrated_loss_is_the_signal_less_the_mean_of_shadows_without_the_record_and_a_reference_one():
     by_hand = [signal - split(column)[1].mean() for column, signal in enumerate(TARGET)]
     of_one = shadows.reference(TARGET, SIGNALS[0])
 

@@ -109,9 +109,8 @@ def rarity(tables: Encoding, index: int, together: int) -> float:
 
 @each_case("seed", range(3))
 def test_every_query_equals_its_formula(seed, monkeypatch) -> None:
-    monkeypatch.setattr(
-        module, "KERNELS", 50
-    )  # as many as there are rows: the densities are over all of them
+    # as many as there are rows: the densities are over all of them
+    monkeypatch.setattr(module, "KERNELS", 50)
     tables = drawn(seed)
     scores = synthetic_scores(tables).members
 
@@ -313,10 +312,8 @@ def test_fewer_rows_than_k(members, nonmembers, released, reference) -> None:
 
 def test_rows_that_are_all_equal_tie_and_values_may_be_missing_but_one() -> None:
     hole, same = {"x": [None] * 9 + [1.0], "y": ["a", None] * 5}, np.ones((20, 3))
-    holes, equal = (
-        synthetic_scores(encode(hole, hole, hole, hole)),
-        synthetic_scores(encode_points(same, same, same, same)),
-    )
+    holes = synthetic_scores(encode(hole, hole, hole, hole))
+    equal = synthetic_scores(encode_points(same, same, same, same))
 
     for name in CATALOGUE:
         assert np.isfinite(holes.members[name]).all()

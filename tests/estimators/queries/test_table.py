@@ -65,16 +65,17 @@ def test_only_the_released_table_and_the_reference_fix_ranges_and_levels() -> No
     beside = encode(usual, odd, released)
     assert distance(alone.members, 0, alone.synthetic, 1) == distance(beside.members, 0, beside.synthetic, 1)
     assert distance(beside.nonmembers, 0, beside.synthetic, 0) == 2 + 1  # a number counts at most so far out
-    assert (
-        distance(beside.nonmembers, 0, beside.synthetic, 1) == 1 + 1
-    )  # a level that nobody has differs from all
+    # a level that nobody has differs from all
+    assert distance(beside.nonmembers, 0, beside.synthetic, 1) == 1 + 1
 
     with_reference = encode(usual, odd, released, reference)
     assert distance(
-        with_reference.members, 0, with_reference.reference or with_reference.members, 0
-    ) == pytest.approx(
-        1 / 5 + 1
-    )  # real rows set the range: a released row far out cannot press all others together
+        with_reference.members,
+        0,
+        with_reference.reference or with_reference.members,
+        0,
+        # real rows set the range: a released row far out cannot press all others together
+    ) == pytest.approx(1 / 5 + 1)
 
 
 @settings(max_examples=25, deadline=None)

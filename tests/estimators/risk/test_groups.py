@@ -77,10 +77,8 @@ def test_advantages_of_groups_are_those_of_their_records(world) -> None:
     scores, _, _ = world
     counts = finest(scores)
     table = GroupTable.of_scores(scores, LABELS[:N], LABELS[N:], counts.cells)
-    of_counts, expected = (
-        by_group_of_counts(counts, table, 0.3),
-        by_group(scores, LABELS[:N], LABELS[N:], 0.3),
-    )
+    of_counts = by_group_of_counts(counts, table, 0.3)
+    expected = by_group(scores, LABELS[:N], LABELS[N:], 0.3)
 
     assert [each.label for each in of_counts] == [each.label for each in expected]
     for one, other in zip(of_counts, expected, strict=True):

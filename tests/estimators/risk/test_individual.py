@@ -495,9 +495,8 @@ def test_the_interval_of_a_memorised_record_reaches_one(n1, n0, share):
         uppers.append(individual_risk(Scores.of(members, rng.normal(size=n0))).upper[rng.choice(known)])
 
     assert np.mean(np.array(uppers) >= 0.95) >= 0.98
-    assert (
-        np.mean(np.array(uppers) == 1.0) >= 0.8
-    )  # of one memorised record the two at the end may be one of each side
+    # of one memorised record the two at the end may be one of each side
+    assert np.mean(np.array(uppers) == 1.0) >= 0.8
 
 
 @each_case("prior", [0.5, 0.1])

@@ -34,12 +34,10 @@ def test_the_mean_of_the_risks_that_are_stated_is_the_sum_over_their_cells(prior
 
     n1, n0 = 300, 900
     weight = np.concatenate([np.full(n1, prior / n1), np.full(n0, (1 - prior) / n0)])
-    assert mean == pytest.approx(
-        float((weight * risks.risk.filled(0.0)).sum()), abs=1e-12
-    )  # record by record
-    assert mean == pytest.approx(
-        discrete_advantage(risks.cells.counts, prior).value, abs=1e-12
-    )  # W_N of the cells
+    # record by record
+    assert mean == pytest.approx(float((weight * risks.risk.filled(0.0)).sum()), abs=1e-12)
+    # W_N of the cells
+    assert mean == pytest.approx(discrete_advantage(risks.cells.counts, prior).value, abs=1e-12)
     posterior = risks.posterior.filled(0.0)
     assert mean == pytest.approx(float((weight * np.abs(2 * posterior - 1)).sum()), abs=1e-12)
 

@@ -205,10 +205,8 @@ def test_fine_cells_of_many_records_agree_with_a_direct_count(shape) -> None:
 
 @each_case("n", [60, 60_000])
 def test_blocks_add_up_to_the_whole_have_the_sizes_asked_for_and_do_not_overflow(n) -> None:
-    counts, billions = (
-        Counts.of([n, 2 * n, 3 * n], [4 * n, n, n]),
-        Counts.of([2 * 10**9, 10**9], [10**9, 10**9]),
-    )
+    counts = Counts.of([n, 2 * n, 3 * n], [4 * n, n, n])
+    billions = Counts.of([2 * 10**9, 10**9], [10**9, 10**9])
     members, nonmembers = counts.blocks(np.array([0.1, 0.3, 0.6]), np.random.default_rng(0))
     many, _ = billions.blocks(np.array([0.5, 0.5]), np.random.default_rng(0))
 

@@ -185,9 +185,8 @@ def test_numbers_that_are_spelled_as_text_are_refused(form) -> None:
         InputError, match="member scores: record 0 is text that spells a number; give numbers"
     ):
         Scores.of(texts, texts[::-1])
-    assert (
-        Scores.of(texts[:8] * 5, texts[:8] * 5, "discrete").query is Query.DISCRETE
-    )  # if they are categories
+    # if they are categories
+    assert Scores.of(texts[:8] * 5, texts[:8] * 5, "discrete").query is Query.DISCRETE
 
 
 NAMING = {

@@ -94,10 +94,8 @@ def test_every_bin_holds_as_many_of_evenly_spaced_values_as_any_other(step) -> N
 
 def test_the_same_values_as_integers_are_drawn_alike() -> None:
     values = np.random.default_rng(5).integers(0, 300, (2, 4000))
-    of_integers, of_floats = (
-        shape_of(Scores.of(*values, "discrete")),
-        shape_of(Scores.of(*values.astype(float), "continuous")),
-    )
+    of_integers = shape_of(Scores.of(*values, "discrete"))
+    of_floats = shape_of(Scores.of(*values.astype(float), "continuous"))
 
     assert of_integers.edges.tolist() == of_floats.edges.tolist()
     assert of_integers.members.tolist() == of_floats.members.tolist()
@@ -105,10 +103,8 @@ def test_the_same_values_as_integers_are_drawn_alike() -> None:
 
 def test_categories_have_a_bin_each_and_only_the_rarest_are_left_out(rng) -> None:
     labels = [f"label {i:02}" for i in range(60)]
-    members, nonmembers = (
-        rng.choice(labels, 5000, p=np.arange(1, 61) / 1830),
-        rng.choice(labels, 5000, p=np.arange(1, 61) / 1830),
-    )
+    members = rng.choice(labels, 5000, p=np.arange(1, 61) / 1830)
+    nonmembers = rng.choice(labels, 5000, p=np.arange(1, 61) / 1830)
 
     result = shape_of(Scores.of(members, nonmembers))
 
@@ -126,9 +122,7 @@ def test_few_integers_and_booleans_are_categories_and_vectors_are_not_drawn(rng)
     assert shape(vectors) is shape(by_boxes(vectors, 8)) is None
 
 
-def test_posted_intervals_are_the_bins_open_ones_as_wide_as_their_neighbours_and_empty_ends_left_out() -> (
-    None
-):
+def test_posted_intervals_are_the_bins_open_ones_as_wide_as_their_neighbours_and_empty_ends_left_out():
     result = shape_of(Counts.of([120, 300, 580], [310, 420, 270], [0.4, 0.7]))
     some = shape_of(Counts.of([0, 0, 5, 0, 7, 0], [0, 0, 1, 0, 1, 0], [0.0, 1.0, 2.0, 3.0, 4.0]))
 

@@ -51,9 +51,7 @@ splits = st.lists(st.integers(0, 1000), min_size=1, max_size=5)
     splits,
     st.integers(0, 99),
 )
-def test_any_split_of_numbers_in_any_order_gives_the_grid_of_the_whole(
-    members, nonmembers, cuts, order
-) -> None:
+def test_any_split_of_numbers_in_any_order_gives_the_grid_of_the_whole(members, nonmembers, cuts, order):
     a, b = np.array(members), np.array(nonmembers)
     tally = in_blocks(a, b, cuts, order)
 
@@ -61,9 +59,7 @@ def test_any_split_of_numbers_in_any_order_gives_the_grid_of_the_whole(
 
 
 @each_case("shift, scale", [(-3.0, 1e-9), (0.0, 1.0), (10.0, 1e9)])
-def test_many_blocks_of_a_normal_sample_and_one_larger_than_a_piece_give_the_grid_of_the_whole(
-    shift, scale
-) -> None:
+def test_many_blocks_of_a_normal_sample_and_one_larger_than_a_piece_give_the_grid_of_the_whole(shift, scale):
     rng = np.random.default_rng(3)
     a, b = (scale * (rng.normal(size=50_000) + shift) for _ in range(2))
     far = np.abs(rng.standard_cauchy(size=stream.PIECE + 5)), rng.standard_cauchy(size=stream.PIECE * 2)
@@ -190,9 +186,7 @@ def test_any_split_of_integers_of_any_size_gives_the_cells_of_the_whole(
 @given(
     st.lists(integers | st.integers(-(10**300), 10**300), min_size=8, max_size=40), splits, st.integers(0, 99)
 )
-def test_on_the_grid_from_the_start_integers_of_any_size_are_the_floats_near_them(
-    values, cuts, order
-) -> None:
+def test_on_the_grid_from_the_start_integers_of_any_size_are_the_floats_near_them(values, cuts, order):
     a = np.array(values, object)
     tally = CountStream.on_grid()
     for index in np.random.default_rng(order).permutation(len(a)):

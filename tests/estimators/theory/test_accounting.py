@@ -65,9 +65,8 @@ def test_the_whole_curve_bounds_the_advantage_more_tightly_than_one_epsilon():
     curve = NoisySteps(1.0, 300, 0.01).promise(Adjacency.REPLACE, 1e-5)
     found = {b.name: b for b in bounds(curve, delta=1e-5) if b.quantity == "advantage"}
 
-    assert (
-        found["envelope"].value <= curve.deltas[0] + 1e-12
-    )  # total variation is the hockey stick at epsilon 0
+    # total variation is the hockey stick at epsilon 0
+    assert found["envelope"].value <= curve.deltas[0] + 1e-12
     assert found["envelope"].value < 0.5 * found["epsilon_delta"].value
     assert found["envelope"].tightest
 

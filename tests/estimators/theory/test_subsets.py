@@ -36,9 +36,8 @@ def test_too_many_are_refused_with_what_to_use_instead() -> None:
         (2000, 1000, r"more than 10\^15 ways"),
         (2**52, 2**51, "set draws"),
     ]:
-        with pytest.raises(
-            TooManySubsets, match=words
-        ):  # 2e600: no float holds it; or more digits than memory
+        # 2e600: no float holds it; or more digits than memory
+        with pytest.raises(TooManySubsets, match=words):
             subsets.matrix(n, k, "set draws")
     with pytest.raises(TooFewRecords):
         subsets.how_many(3, 4)

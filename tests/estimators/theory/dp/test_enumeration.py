@@ -142,9 +142,8 @@ def test_no_attack_on_iid_records_beats_what_they_allow(seed, prior):
         for b in range(3)
     }
     epsilon = promised(((laws[a, b], laws[c, b]) for a in range(3) for b in range(3) for c in range(3)), 0.0)
-    inside = np.array(
-        [sum(p[b] * laws[a, b] for b in range(3)) for a in range(3)]
-    )  # given that the record is a
+    # given that the record is a
+    inside = np.array([sum(p[b] * laws[a, b] for b in range(3)) for a in range(3)])
     out = p @ inside
 
     found = {

@@ -43,9 +43,7 @@ def test_what_is_printed_and_refuted_is_never_the_tightest() -> None:
     assert [bound.name for bound in bounds if bound.tightest] == ["swaps_ball", "moment_ball"]
 
 
-def test_of_several_certificates_the_one_chosen_beforehand_is_marked_though_another_came_out_smaller() -> (
-    None
-):
+def test_of_several_certificates_the_one_chosen_beforehand_is_marked_though_another_came_out_smaller():
     """The least of several random certificates misses more often than each: nobody is led to take it."""
     calibrator = Calibrator.of(BOTH)
     found = calibrator.calibrations("bell", mip.Gaussian(calibrator.spread), 0.1)

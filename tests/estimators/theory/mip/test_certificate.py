@@ -113,9 +113,7 @@ def test_too_few_pairs_certify_no_scale_and_say_how_many_it_takes() -> None:
     assert sizes.eta(0.001) <= 0.5
 
 
-def test_a_parameter_that_moves_without_noise_is_never_certified_and_one_that_never_moves_needs_none() -> (
-    None
-):
+def test_a_parameter_that_moves_without_noise_is_never_certified_and_one_that_never_moves_needs_none():
     noise, zeros, ones = mip.Gaussian([1.0, 0.0]), np.zeros((300, 2)), np.ones((300, 1))
 
     assert mip.Sizes.of_swaps(noise, zeros, zeros + 0.1, np.zeros(300)).scale(0.1) == inf
@@ -230,9 +228,7 @@ def test_the_limit_rises_with_every_number(rng) -> None:
 
 
 @each_case("others", [0.0, 0.1, 0.2])
-def test_the_worst_of_forty_groups_is_below_the_limit_no_more_often_than_stated_without_correction(
-    others,
-) -> None:
+def test_the_worst_of_forty_groups_is_below_the_limit_no_more_often_than_stated_without_correction(others):
     """At a visible level: as few rows as show anything, and the worst group's mean is the one that is tested."""
     generator, runs, alpha = np.random.default_rng(11), 600, 0.1
     rows = rows_needed(0.2, alpha)
@@ -244,9 +240,8 @@ def test_the_worst_of_forty_groups_is_below_the_limit_no_more_often_than_stated_
     )
 
     assert wrong <= runs * alpha
-    if (
-        others == 0.0
-    ):  # all hangs on the worst: the level is nearly used, where Bonferroni would have 0.1% of it
+    # all hangs on the worst: the level is nearly used, where Bonferroni would have 0.1% of it
+    if others == 0.0:
         assert wrong > 0.2 * runs * alpha
 
 

@@ -45,15 +45,12 @@ def test_corollary_10_as_printed_breaks_its_promise_in_many_dimensions() -> None
     assert printed_eta(of[0.1], 10**6) > 0.2
     assert printed_eta(of[0.4], 10**6) > 0.45
     assert printed_eta(of[0.3], 50_000) < 0.3 < printed_eta(of[0.3], 60_000)
-    assert (np.abs(along) < 1.0).mean() / 2.0 == pytest.approx(
-        printed_eta(30.0, 400), abs=0.01
-    )  # simulated, too
+    # simulated, too
+    assert (np.abs(along) < 1.0).mean() / 2.0 == pytest.approx(printed_eta(30.0, 400), abs=0.01)
 
 
 @each_case("dimension", [1, 2, 10, 100])
-def test_theorem_9s_tail_step_is_true_in_no_dimension_and_without_its_half_on_the_line_only(
-    dimension,
-) -> None:
+def test_theorem_9s_tail_step_is_true_in_no_dimension_and_without_its_half_on_the_line_only(dimension):
     """The step: P(||X|| <= g s c ln c - s c) >= 1 - exp(1 - g ln c)/2. ||X|| is Gamma(d), its tail at d = 1 exp(-r)."""
     eta, moment = 0.1, 2.0
     c, gamma = (7.5 / eta) ** (1 + 2 / moment), moment / (moment + 2)

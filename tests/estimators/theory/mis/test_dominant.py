@@ -53,9 +53,7 @@ def test_ends_of_many_records_miss_no_more_often_than_they_say(name, n, universe
 @each_case("confidence", [0.5, 0.95])
 @each_case("universe", [2, 10, None])
 @each_case("name", TERMS)
-def test_ends_miss_no_more_often_than_they_say_if_one_category_holds_nearly_all(
-    name, universe, confidence
-) -> None:
+def test_ends_miss_no_more_often_than_they_say_if_one_category_holds_nearly_all(name, universe, confidence):
     require_few_misses(TERMS[name], 50, universe, (1.0 - confidence) / 2.0)
 
 

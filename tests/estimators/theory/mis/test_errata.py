@@ -84,9 +84,8 @@ def test_remark_4_the_best_attack_on_one_training_set_is_not_perfect_on_discrete
     p, data, nu = np.array([0.5, 0.3, 0.2]), (0, 1, 1), 0.5
     best = sum(max(nu * p[k], (1.0 - nu) * data.count(k) / 3.0) for k in range(3))
 
-    assert best == pytest.approx(
-        0.5 * (0.5 + 2.0 / 3.0 + 0.2)
-    )  # the paper: 1, for any procedure and any data
+    # the paper: 1, for any procedure and any data
+    assert best == pytest.approx(0.5 * (0.5 + 2.0 / 3.0 + 0.2))
     assert best < 0.7
 
 

@@ -50,10 +50,8 @@ def test_the_bound_holds_as_often_as_it_says_though_the_best_cut_is_chosen(n_tra
 
 
 def test_ties_and_losses_of_zero_are_no_obstacle_and_no_overfitting_gives_no_bound():
-    found, alike = (
-        overfitting(np.zeros(500), np.repeat([0.0, 1.0], [5, 495])),
-        np.random.default_rng(2).random(300),
-    )
+    found = overfitting(np.zeros(500), np.repeat([0.0, 1.0], [5, 495]))
+    alike = np.random.default_rng(2).random(300)
 
     assert 0.01 < found.security.upper < 0.06
     assert found.security.value == pytest.approx(0.01)
