@@ -45,10 +45,15 @@ def test_the_hockey_stick_is_the_integral_that_defines_it(shift, epsilon) -> Non
     assert shifts.gaussian_delta(shift, epsilon) == pytest.approx(quad(over, crossing, 40.0)[0], abs=1e-9)
 
 
-def test_nothing_moved_gives_nothing_away_and_far_apart_gives_all() -> None:
+def test_nothing_moved_gives_nothing_away_far_apart_gives_all_and_epsilon_0_the_total_variation():
     assert [shifts.gaussian_delta(0.0, epsilon) for epsilon in (0.0, 1e-3, 1.0, 1e6)] == [0.0] * 4
     assert (shifts.gaussian_delta(1e200, 5.0), shifts.gaussian_delta(1e-200, 5.0)) == (1.0, 0.0)
     assert shifts.laplace_total_variation(0.0) == 0.0
+
+    v = np.array([1e-12, 0.01, 1.0, 7.0])
+
+    np.testing.assert_allclose(shifts.gaussian_delta(v, 0.0), shifts.gaussian_total_variation(v), rtol=1e-13)
+    np.testing.assert_allclose(shifts.gaussian_total_variation(v)[1:], 2 * ndtr(v[1:] / 2) - 1, rtol=1e-12)
 
 
 @pytest.mark.filterwarnings("error")
@@ -81,13 +86,6 @@ def test_it_rises_with_the_shift_and_falls_with_epsilon() -> None:
         assert (np.diff(shifts.gaussian_delta(grid, epsilon)) >= -1e-15).all()
     found = np.stack([shifts.gaussian_delta(grid, e) for e in np.linspace(0.0, 5.0, 200)])
     assert (np.diff(found, axis=0) <= 1e-15).all()
-
-
-def test_at_epsilon_0_it_is_the_total_variation() -> None:
-    v = np.array([1e-12, 0.01, 1.0, 7.0])
-
-    np.testing.assert_allclose(shifts.gaussian_delta(v, 0.0), shifts.gaussian_total_variation(v), rtol=1e-13)
-    np.testing.assert_allclose(shifts.gaussian_total_variation(v)[1:], 2 * ndtr(v[1:] / 2) - 1, rtol=1e-12)
 
 
 @each_case("epsilon", [1e-6, 0.1, 1.0, 10.0, 100.0, 1e4])

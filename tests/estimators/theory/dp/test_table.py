@@ -51,7 +51,7 @@ def test_a_gaussian_promise_is_tighter_than_any_epsilon_and_delta_it_implies():
     assert ("mis_delta", "mis_equation_9") not in table(dp.GaussianDp(1.0))
 
 
-def test_a_curve_is_read_where_asked():
+def test_a_curve_is_read_where_asked_and_two_steps_are_as_the_group_argument_has_it():
     curve = dp.DpCurve((0.0, 1.0, 2.0), (0.3, 0.05, 1e-6))
 
     assert curve.pair(1e-5) == (2.0, 1e-5)
@@ -59,8 +59,6 @@ def test_a_curve_is_read_where_asked():
     assert dp.grant_of(curve).pair is None
     assert table(curve)["advantage", "envelope"].value <= min(0.3, dp.advantage_ceiling(1.0, 0.05)) + 1e-15
 
-
-def test_two_steps_of_epsilon_and_delta_are_written_down_as_the_group_argument_has_it():
     grant = dp.grant_of(dp.ApproximateDp(1.0, 0.01), "add_remove")
 
     assert grant.pair == (2.0, pytest.approx((1 + np.e) * 0.01))
@@ -90,15 +88,13 @@ def test_what_keeps_an_advantage_is_the_inverse_of_the_ceiling(prior, delta):
     assert dp.advantage_ceiling(found.epsilon, delta, prior) <= 0.5 + 1e-15
 
 
-def test_what_keeps_an_advantage_by_adding_and_removing_is_less():
+def test_what_keeps_an_advantage_by_adding_and_removing_is_less_and_below_the_baseline_none_does():
     one, two = dp.keeping(0.5), dp.keeping(0.5, adjacency="add_remove")
 
     assert two.epsilon == pytest.approx(-np.log(0.5), rel=1e-9)  # 1 - e^-epsilon = 1/2
     assert two.epsilon < one.epsilon
     assert two.mu == pytest.approx(one.mu / 2.0, rel=1e-9)
 
-
-def test_no_promise_keeps_an_advantage_below_the_baseline_or_delta():
     below = dp.keeping(0.5, prior=0.1)
 
     assert (below.epsilon, below.mu, dp.keeping(0.01, delta=0.02).epsilon) == (None, None, None)

@@ -104,7 +104,7 @@ def test_eta_and_scale_are_each_others_inverse_and_fall_together() -> None:
         assert sizes.scale(eta, 0.99) > scale
 
 
-def test_too_few_pairs_certify_no_scale_and_say_how_many_it_takes() -> None:
+def test_too_few_pairs_certify_no_scale_nor_does_a_parameter_that_moves_without_noise():
     sizes = mip.Sizes.of_swaps(LINE, *mean_swaps(np.random.default_rng(9), 10))
 
     assert sizes.scale(0.01) == inf
@@ -112,8 +112,6 @@ def test_too_few_pairs_certify_no_scale_and_say_how_many_it_takes() -> None:
     assert sizes.least_pairs(0.01) > 100
     assert sizes.eta(0.001) <= 0.5
 
-
-def test_a_parameter_that_moves_without_noise_is_never_certified_and_one_that_never_moves_needs_none():
     noise, zeros, ones = mip.Gaussian([1.0, 0.0]), np.zeros((300, 2)), np.ones((300, 1))
 
     assert mip.Sizes.of_swaps(noise, zeros, zeros + 0.1, np.zeros(300)).scale(0.1) == inf
@@ -220,11 +218,16 @@ def test_on_the_terms_it_is_used_for_it_is_the_shortest_of_the_four(fit, rounds)
         assert max(other(each, alpha) for each in own) > 1.05 * ours
 
 
-def test_the_limit_rises_with_every_number(rng) -> None:
+def test_the_limit_rises_with_every_number_and_the_worst_group_decides_at_a_level_of_its_own(rng):
     x = rng.random(40)
 
     for _ in range(20):
         assert upper_mean(np.minimum(1.0, x + 0.1 * rng.random(40)), 0.05) >= upper_mean(x, 0.05)
+
+    x, group = np.concatenate([0.1 * rng.random(100), rng.random(100)]), np.repeat([0, 1], 100)
+    found = upper_mean(x, 0.05, group, 2)
+
+    assert found == pytest.approx(upper_mean(x[100:], 0.05), abs=1e-12)
 
 
 @each_case("others", [0.0, 0.1, 0.2])
@@ -266,13 +269,6 @@ def test_a_scale_for_forty_records_is_too_small_no_more_often_than_stated() -> N
     )
 
     assert misses <= runs * (1.0 - confidence)
-
-
-def test_the_worst_group_decides_at_a_level_of_its_own(rng) -> None:
-    x, group = np.concatenate([0.1 * rng.random(100), rng.random(100)]), np.repeat([0, 1], 100)
-    found = upper_mean(x, 0.05, group, 2)
-
-    assert found == pytest.approx(upper_mean(x[100:], 0.05), abs=1e-12)
 
 
 def test_the_rows_needed_are_the_fewest_that_show_anything() -> None:

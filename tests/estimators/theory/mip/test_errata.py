@@ -82,16 +82,14 @@ def test_algorithm_1_finds_its_scale_in_the_released_half_and_so_gives_it_away()
     assert attacked.eta <= 0.1
 
 
-def test_algorithm_1s_moment_of_odd_order_is_none_without_absolute_values() -> None:
+def test_algorithm_1s_moments_of_odd_order_and_of_halves_of_a_half_are_others_than_asked_for():
     draws = np.array([[0.0], [-1.0], [0.2], [-3.0]])
     centred = draws - draws.mean(axis=0)
 
     assert (centred**3).mean() < 0.0  # as printed; its cube root is no bound on anything
     assert mip.spread_of_draws(draws, 3.0)[0] == pytest.approx((np.abs(centred) ** 3).mean() ** (1 / 3))
 
-
-def test_halves_of_a_half_have_another_moment_than_the_theorem_asks_for() -> None:
-    """The mean of n/4 of n/2 records varies sqrt(2) times as much as that of n/2 of n; other fits vary less."""
+    # The mean of n/4 of n/2 records varies sqrt(2) times as much as that of n/2 of n; other fits vary less.
     data = np.random.default_rng(3).normal(size=12)
     asked = (matrix(12, 6, "") @ data / 6).std()
     printed = np.sqrt(np.mean([(matrix(6, 3, "") @ data[row] / 3).var() for row in matrix(12, 6, "")]))

@@ -10,7 +10,7 @@ from scipy.special import gammaln
 from estimators.errors import NotFinite, OutOfRange, TooFewRecords
 from estimators.theory import mip
 from estimators.theory.mip.noises import spherical_shift, spherical_total_variation
-from tests.cases import each_case
+from tests.cases import each_case, refusals
 
 ORDERS = [1.0, 1.5, 2.0, 3.0, inf]
 
@@ -19,7 +19,7 @@ def noise(order: float, *weights: float) -> mip.KNorm:
     return mip.KNorm(mip.Norm(order, np.array(weights)))
 
 
-def test_the_norms_are_what_they_are_called() -> None:
+def test_the_norms_are_what_they_are_called_at_any_size():
     x = np.array([[3.0, -4.0]])
 
     assert mip.Norm.one(2).of(x) == 7.0
@@ -28,17 +28,20 @@ def test_the_norms_are_what_they_are_called() -> None:
     # the paper's: (|3|^M/(2 * 1^M) + |-4|^M/(2 * 2^M))^(1/M)
     assert mip.Norm.moment([1.0, 2.0], 3.0).of(x)[0] == pytest.approx((27 / 2 + 64 / 16) ** (1 / 3))
 
-
-def test_norms_neither_over_nor_underflow_and_a_still_coordinate_has_no_length() -> None:
     assert mip.Norm.euclid(2).of(np.array([[3e200, 4e200]])) == pytest.approx(5e200)
     assert mip.Norm.euclid(2).of(np.array([[3e-200, 4e-200]])) == pytest.approx(5e-200)
     assert mip.Norm(2.0, np.array([1.0, 0.0])).of(np.array([[2.0, 0.0], [2.0, 1e-9]])).tolist() == [2.0, inf]
 
 
-def test_on_the_line_the_noise_is_laplace() -> None:
+def test_on_the_line_the_noise_is_laplace_and_high_orders_do_not_underflow():
     draws = noise(3.0, 2.0).sample(1.5, 20_000, np.random.default_rng(0))[:, 0]
 
     assert stats.kstest(draws, stats.laplace(scale=3.0).cdf).pvalue > 0.01
+
+    draws = noise(100.0, 1.0, 1.0).sample(1.0, 100_000, np.random.default_rng(5))
+
+    assert (np.abs(draws) > 0.0).all()
+    np.testing.assert_allclose(np.sqrt((draws**2).mean(axis=0)), noise(100.0, 1, 1).deviation(1.0), rtol=0.02)
 
 
 @each_case("order", ORDERS)
@@ -89,13 +92,6 @@ def test_the_deviation_is_the_root_mean_square_of_every_coordinate(order) -> Non
     draws = law.sample(0.7, 100_000, np.random.default_rng(4))
 
     np.testing.assert_allclose(law.deviation(0.7), np.sqrt((draws**2).mean(axis=0)), rtol=0.01)
-
-
-def test_high_orders_do_not_underflow() -> None:
-    draws = noise(100.0, 1.0, 1.0).sample(1.0, 100_000, np.random.default_rng(5))
-
-    assert (np.abs(draws) > 0.0).all()
-    np.testing.assert_allclose(np.sqrt((draws**2).mean(axis=0)), noise(100.0, 1, 1).deviation(1.0), rtol=0.02)
 
 
 @each_case("dimension", [2, 3, 4, 7, 20])
@@ -193,8 +189,8 @@ def test_gaussian_noise_has_its_deviation_and_its_total_variation() -> None:
     assert law.total_variation(np.array([0.8]))[0] == pytest.approx(integral, abs=1e-9)
 
 
-@each_case(
-    "make, error, words",
+test_shapes_that_are_none_are_refused = refusals(
+    "ask, error, words",
     [
         (lambda: mip.Norm(0.5, np.ones(2)), OutOfRange, "no norm"),
         (lambda: mip.Gaussian([0.0, 0.0]), OutOfRange, "above 0"),
@@ -203,6 +199,3 @@ def test_gaussian_noise_has_its_deviation_and_its_total_variation() -> None:
         (lambda: mip.Gaussian([]), TooFewRecords, None),
     ],
 )
-def test_shapes_that_are_none_are_refused(make, error, words) -> None:
-    with pytest.raises(error, match=words):
-        make()

@@ -31,14 +31,12 @@ def unreached(bare: float, generator: np.random.Generator) -> float:
     return 1.0 - float(reached(released[:, 0]).mean())
 
 
-def test_doubles_out_of_reach_of_the_noise_alone_tell_nothing_of_the_fit(rng) -> None:
+def test_doubles_out_of_reach_of_the_noise_alone_tell_nothing_of_the_fit_as_they_would_without_the_grid(rng):
     inside, outside = unreached(0.05, rng), unreached(0.0, rng)
 
     assert inside == pytest.approx(outside, abs=0.012)  # four standard errors: an accuracy of 0.5 +- 0.006
 
-
-def test_without_the_grid_the_same_attack_is_right_more_often_than_eta_allows() -> None:
-    """Why there is one: the noise is a double before the fit is added, and 0 + noise is always within reach."""
+    # Why there is one: the noise is a double before the fit is added, and 0 + noise is always within reach.
     noise = BELL.sample(SCALE, RELEASES, np.random.default_rng(0))[:, 0]
     inside, outside = 1.0 - reached(0.05 + noise).mean(), 1.0 - reached(0.0 + noise).mean()
 

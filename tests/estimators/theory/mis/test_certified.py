@@ -20,7 +20,7 @@ from estimators.theory.mis.diversity import c_k, most_diverse
 from estimators.theory.mis.security import least_records, records_needed, worst_delta
 from estimators.theory.mis.shape import Move, Shape
 from estimators.theory.mis.tally import Tally
-from tests.cases import each_case
+from tests.cases import each_case, refusals
 
 
 def multinomial(n: int, p: tuple[float, ...]) -> Iterator[tuple[tuple[int, ...], float]]:
@@ -79,8 +79,7 @@ def test_the_exponential_inequality_behind_the_limits_holds_for_every_shift_and_
             assert np.log(mean) <= slack + 1e-9
 
 
-@each_case("alpha", [0.025, 0.4])
-@each_case("universe", [3, 5, None])
+@each_case("universe, alpha", [(3, 0.025), (3, 0.4), (5, 0.4), (None, 0.025)])
 @each_case("name", TERMS)
 def test_limits_miss_no_more_often_than_they_say_over_every_sample(name, universe, alpha):
     term, f = TERMS[name]
@@ -203,8 +202,8 @@ def test_a_tally_is_the_same_from_values_counts_and_text_and_the_estimate_is_its
     assert Tally.of_counts([3, 0, 2, 2], 6).unseen == 3
 
 
-@each_case(
-    "make, error",
+test_counts_that_are_none_are_refused = refusals(
+    "ask, error",
     [
         (lambda: Tally.of_values([]), TooFewRecords),
         (lambda: Tally.of_counts([]), TooFewRecords),
@@ -215,6 +214,3 @@ def test_a_tally_is_the_same_from_values_counts_and_text_and_the_estimate_is_its
         (lambda: Tally.of_counts([3, 0, 2], 2), OutOfRange),
     ],
 )
-def test_counts_that_are_none_are_refused(make, error) -> None:
-    with pytest.raises(error):
-        make()

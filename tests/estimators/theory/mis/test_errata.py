@@ -8,7 +8,7 @@ from scipy.special import xlogy
 from scipy.stats import binom
 
 from estimators.theory.mis.binomials import excess
-from estimators.theory.mis.security import LEAST_SHARE, bracket, divergence, simple_delta, worst_delta
+from estimators.theory.mis.security import LEAST_SHARE, bracket, divergence, worst_delta
 from tests.cases import each_case
 from tests.estimators.theory.mis import worlds
 
@@ -93,14 +93,3 @@ def test_lemma_33_a_constant_algorithm_is_deterministic_and_0_dp():
     p = np.array([0.5, 0.3, 0.2])
 
     assert worlds.security(p, 3, lambda data: {"always": 1.0}, 0.5, 1.0) == pytest.approx(1.0)
-
-
-def test_table_1_prints_upper_bounds_rounded_down():
-    assert simple_delta(4.3, 10_000) == pytest.approx(0.0215)  # printed: Delta <= 0.02
-    assert simple_delta(6.74, 10_000) == pytest.approx(0.0337)  # printed: Delta <= 0.03
-
-
-def test_all_simple_bounds_are_a_quarter_above_what_theorem_14_gives():
-    p = np.full(20, 0.05)
-
-    assert simple_delta(sqrt(19.0), 5000) / worst_delta(p, 5000) == pytest.approx(sqrt(np.pi / 2.0), rel=1e-2)

@@ -99,7 +99,7 @@ def test_the_bound_by_exchanges_can_be_far_below_epsilon_on_records() -> None:
     assert bound[0] == pytest.approx(2.0)
 
 
-def test_any_loss_is_asked_by_its_table_of_training_sets() -> None:
+def test_any_loss_is_asked_by_its_table_of_training_sets_and_a_mean_as_a_sum():
     losses = losses_of(0, 3, 4)
     table = subsets.matrix(6, 3, "") @ losses
     summed, tabled = Summed(losses, 1.0), Tabled(table, 1.0)
@@ -107,8 +107,6 @@ def test_any_loss_is_asked_by_its_table_of_training_sets() -> None:
     np.testing.assert_allclose(summed.exact(5.0).epsilons, tabled.exact(5.0).epsilons, rtol=1e-12)
     assert summed.on_records(5.0) == pytest.approx(tabled.on_records(5.0), rel=1e-12)
 
-
-def test_a_mean_is_a_sum_of_a_smaller_sensitivity() -> None:
     losses = losses_of(1, 3, 4)
 
     assert Summed.mean(losses, 1.0 / 3).exact(5.0).epsilon == pytest.approx(

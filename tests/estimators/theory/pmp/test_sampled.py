@@ -74,15 +74,13 @@ def test_limits_close_in_on_the_truth() -> None:
     assert found.estimate.interval.guarantee.finite_sample
 
 
-def test_a_few_draws_know_no_less_than_the_bound_by_exchanges() -> None:
+def test_a_few_draws_know_no_less_than_exchanges_and_an_outcome_never_seen_keeps_its_bound():
     mechanism = Summed(np.random.default_rng(2).random((60, 5)), 1.0)
     found = sample_epsilon(mechanism, 2.0, 2)
 
     assert found.estimate.lower == 0.0
     assert (found.uppers <= mechanism.exchanges(2.0)).all()
 
-
-def test_an_outcome_that_cannot_be_learned_of_keeps_its_bound() -> None:
     losses = np.zeros((40, 2))
     losses[:, 1] = np.linspace(0.0, 1.0, 40)
     mechanism = Summed(losses, 1.0)
