@@ -41,21 +41,17 @@ def test_no_rule_of_its_family_or_its_complement_beats_the_fitted_one(family, ru
         assert np.abs(np.diff(rule.astype(int))).sum() <= changes
 
 
-def test_joined_cells_share_one_guess() -> None:
+def test_joined_cells_share_a_guess_unseen_ones_have_the_priors_and_a_tiny_bandwidth_changes_none():
     guesses = families.OnGroups(families.Cellwise("coarse"), np.array([0, 3, 5])).fit(GAINS, tie=False)
 
     assert (guesses[:, 0] == guesses[:, 2]).all()
     assert (guesses[:, 3] == guesses[:, 4]).all()
 
-
-def test_a_cell_nobody_saw_is_guessed_as_the_prior_says() -> None:
     gain = np.zeros((1, 3))
 
     assert families.Cellwise("cells").fit(gain, tie=True).all()
     assert not families.Cellwise("cells").fit(gain, tie=False).any()
 
-
-def test_smoothing_with_a_tiny_bandwidth_changes_nothing() -> None:
     np.testing.assert_array_equal(
         families.Smoothed(1e-3).fit(GAINS, tie=False), families.Cellwise("cells").fit(GAINS, tie=False)
     )

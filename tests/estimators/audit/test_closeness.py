@@ -45,14 +45,12 @@ def test_a_divergence_is_the_optimal_advantage_at_another_prior(seed) -> None:
         assert advantage == pytest.approx(1 - 2 * p + 2 * p * there, abs=1e-12)
 
 
-def test_the_plug_in_of_randomized_response_is_its_epsilon() -> None:
+def test_the_plug_in_of_randomized_response_is_its_epsilon_and_a_cell_of_one_side_has_none():
     counts = counts_of(np.array([7500, 2500]), np.array([2500, 7500]))
 
     assert closeness.plug_in_epsilon(counts, 0.0) == pytest.approx(np.log(3), abs=1e-3)
     assert closeness.plug_in_epsilon(counts, 0.1) == pytest.approx(np.log(0.65 / 0.25), abs=1e-3)
 
-
-def test_a_cell_of_one_side_alone_has_no_plug_in_at_delta_zero() -> None:
     counts = counts_of(np.array([10, 90]), np.array([0, 100]))
 
     assert closeness.plug_in_epsilon(counts, 0.0) is None

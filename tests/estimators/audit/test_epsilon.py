@@ -13,21 +13,14 @@ from estimators.errors import OutOfRange, UnknownName
 from estimators.gate import judge
 from estimators.limits.binomial import binomial_sum_law, lower_limit
 from estimators.maxima import MaxEpsilon
-from estimators.sample.cells import Categories, Intervals
+from estimators.sample.cells import Categories
 from estimators.sample.counts import Counts
-from tests.cases import each_case
+from tests.cases import each_case, refusals
+from tests.estimators.audit.values import counts_of
 from tests.oracles import most_misses
 
 BOTH, ONE = 0.8, 0.2
 """Shares of the level of guesses at both ends, and at one; each is all that its kind has where it has one way."""
-
-
-def counts_of(members, nonmembers):
-    """Every distinct score a cell."""
-    labels, at = np.unique(np.concatenate([members, nonmembers]), return_inverse=True)
-    size = len(labels)
-    a, b = at[: len(members)], at[len(members) :]
-    return Counts(np.bincount(a, minlength=size), np.bincount(b, minlength=size), Intervals(labels[1:]))
 
 
 def in_thirds(members, nonmembers):
@@ -316,7 +309,7 @@ def test_few_members_far_below_are_seen_by_audit_and_by_gate(delta):
 
 
 def test_the_mechanism_s_epsilon_says_how_members_must_have_been_drawn():
-    assumes = epsilon_lower_bound(in_thirds([1, 2, 3], [3, 2, 1])).guarantee.assumes
+    assumes = epsilon_lower_bound(THIRDS).guarantee.assumes
 
     assert "a member by a coin of its own, independent of all others" in assumes
     assert "A random split into sides of a fixed size is not covered by the proof as it is" in assumes
@@ -379,21 +372,18 @@ def test_a_larger_delta_leaves_less_to_epsilon_and_only_the_order_of_the_scores_
     assert epsilon_lower_bound(counts_of(np.exp(members), np.exp(nonmembers))) == falling[0]
 
 
-@each_case(
-    "ask, error, name",
+THIRDS = in_thirds([1, 2, 3], [3, 2, 1])
+
+test_what_is_out_of_range_is_refused_by_name = refusals(
+    "ask, error, field",
     [
-        (lambda c: check_claim(c, -1.0), OutOfRange, "epsilon"),
-        (lambda c: check_claim(c, float("nan")), OutOfRange, "epsilon"),
-        (lambda c: epsilon_lower_bound(c, delta=1.0), OutOfRange, "delta"),
-        (lambda c: epsilon_lower_bound(c, 1.0), OutOfRange, "confidence"),
-        (lambda c: epsilon_lower_bound(c, direction="hihg"), UnknownName, "direction"),
+        (lambda: check_claim(THIRDS, -1.0), OutOfRange, "epsilon"),
+        (lambda: check_claim(THIRDS, float("nan")), OutOfRange, "epsilon"),
+        (lambda: epsilon_lower_bound(THIRDS, delta=1.0), OutOfRange, "delta"),
+        (lambda: epsilon_lower_bound(THIRDS, 1.0), OutOfRange, "confidence"),
+        (lambda: epsilon_lower_bound(THIRDS, direction="hihg"), UnknownName, "direction"),
     ],
 )
-def test_what_is_out_of_range_is_refused_by_name(ask, error, name):
-    with pytest.raises(error, match=name) as refusal:
-        ask(in_thirds([1, 2, 3], [3, 2, 1]))
-
-    assert refusal.value.field == name
 
 
 def test_a_trillion_records_agree_with_the_same_shares_of_a_hundred_million():

@@ -14,7 +14,7 @@ from estimators.sample.counting import by_grid, finest
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Scores
 from estimators.statement import at_least
-from tests.cases import each_case
+from tests.cases import each_case, refusals
 from tests.oracles import gaussian_shift, most_misses
 
 LEVEL = 0.025
@@ -147,14 +147,6 @@ def test_what_is_shown_of_nonmembers_is_what_would_be_shown_of_members_at_their_
     assert other.score_epsilon == pytest.approx(same.score_epsilon, abs=3e-5)
 
 
-def test_a_known_direction_looks_for_nonmembers_at_the_other_end() -> None:
-    counts = Counts.of([0, 900, 100], [100, 900, 0], edges=[0.0, 1.0])
-    high, low = exposure(counts, direction="high"), exposure(counts, direction="low")
-
-    assert high.nonmember_tail.direction == "low"
-    assert (low.tail, low.nonmember_tail) == (None, None)
-
-
 def test_without_a_leak_the_chance_is_that_of_the_pooled_ranks() -> None:
     for m, n1, k, n0 in ((8, 8, 0, 8), (3, 10, 1, 50), (5, 100, 3, 1000), (30, 60, 9, 40)):
         of_ranks = float(hypergeom.cdf(k, n1 + n0, n0, m + k))
@@ -165,7 +157,7 @@ def test_without_a_leak_the_chance_is_that_of_the_pooled_ranks() -> None:
 
 
 def test_the_limit_is_where_the_chance_is_the_level_and_no_tail_is_passed_over_that_has_one(rng) -> None:
-    for _ in range(40):
+    for _ in range(25):
         n1, n0 = (int(np.exp(rng.uniform(np.log(2), np.log(20_000)))) for _ in range(2))
         m, k = int(np.ceil(n1 ** rng.uniform())), max(0, int(n0 ** rng.uniform(-0.4)) - 1)
         level = float(np.exp(rng.uniform(np.log(1e-6), np.log(0.05))))
@@ -189,7 +181,7 @@ def test_a_limit_starts_above_what_another_tail_already_shows() -> None:
     assert ratio_limit(50, 5000, 5000, 5000, 0.005) == 0.0
 
 
-def test_both_ends_are_looked_at_and_a_known_end_says_more() -> None:
+def test_both_ends_are_looked_at_and_a_known_end_says_more_with_nonmembers_at_the_other():
     scores = verbatim(5000, 50, 0)
     turned = Scores.of(np.negative(scores.members), np.negative(scores.nonmembers))
     high, low, known = exposure(scores), exposure(turned), exposure(scores, direction="high")
@@ -197,6 +189,12 @@ def test_both_ends_are_looked_at_and_a_known_end_says_more() -> None:
     assert (high.tail.direction, low.tail.direction) == ("high", "low")
     assert known.score_epsilon > high.score_epsilon == low.score_epsilon
     assert not exposure(scores, direction="low").alarm
+
+    counts = Counts.of([0, 900, 100], [100, 900, 0], edges=[0.0, 1.0])
+    high, low = exposure(counts, direction="high"), exposure(counts, direction="low")
+
+    assert high.nonmember_tail.direction == "low"
+    assert (low.tail, low.nonmember_tail) == (None, None)
 
 
 def test_only_the_order_of_scores_counts_and_counts_on_a_grid_show_the_same_copies() -> None:
@@ -322,12 +320,17 @@ def test_as_few_members_as_it_says_do_show() -> None:
             assert exposure(split).alarm is shows
 
 
-def test_a_prior_moves_the_probability_alone() -> None:
+def test_a_prior_moves_the_probability_alone_and_a_higher_confidence_says_less():
     even, rare = exposure(FIFTY), exposure(FIFTY, prior=0.01)
 
     assert even.tail is not None
     assert rare.tail.precision_lower == pytest.approx(expit(even.score_epsilon + np.log(1 / 99)))
     assert rare.score_epsilon == even.score_epsilon
+
+    levels = [exposure(FIFTY, confidence) for confidence in (0.9, 0.95, 0.99, 0.999999)]
+
+    assert [each.score_epsilon for each in levels] == sorted((e.score_epsilon for e in levels), reverse=True)
+    assert levels[-1].score_epsilon > 0.5
 
 
 def test_counts_of_any_size_have_an_answer_and_one_value_or_one_label_shows_nothing() -> None:
@@ -339,14 +342,10 @@ def test_counts_of_any_size_have_an_answer_and_one_value_or_one_label_shows_noth
         assert exposure(Counts.trusted(one + 50, one + 40, cells(np.arange(1)))).tail is None
 
 
-@each_case("options, error", [({"confidence": 1.0}, OutOfRange), ({"direction": "up"}, UnknownName)])
-def test_options_are_checked(options, error) -> None:
-    with pytest.raises(error):
-        exposure(Counts.of([5], [5]), **options)
-
-
-def test_a_higher_confidence_says_less() -> None:
-    levels = [exposure(FIFTY, confidence) for confidence in (0.9, 0.95, 0.99, 0.999999)]
-
-    assert [each.score_epsilon for each in levels] == sorted((e.score_epsilon for e in levels), reverse=True)
-    assert levels[-1].score_epsilon > 0.5
+test_options_are_checked = refusals(
+    "ask, error, words",
+    [
+        (lambda: exposure(FIFTY, 1.0), OutOfRange, "confidence"),
+        (lambda: exposure(FIFTY, direction="up"), UnknownName, "high, low"),
+    ],
+)

@@ -12,15 +12,8 @@ from estimators.limits.binomial import lower_limit, upper_limit
 from estimators.sample.cells import Intervals
 from estimators.sample.counts import Counts
 from tests.cases import each_case
+from tests.estimators.audit.values import counts_of
 from tests.oracles import most_misses
-
-
-def counts_of(members, nonmembers):
-    """Every distinct score a cell."""
-    labels, at = np.unique(np.concatenate([members, nonmembers]), return_inverse=True)
-    size = len(labels)
-    a, b = at[: len(members)], at[len(members) :]
-    return Counts(np.bincount(a, minlength=size), np.bincount(b, minlength=size), Intervals(labels[1:]))
 
 
 def labelled(members, nonmembers):

@@ -15,7 +15,7 @@ from estimators.density.bandwidth import (
     spread_indices,
 )
 from estimators.errors import InvalidCounts, NotFinite, OutOfRange, TooFewRecords
-from tests.cases import each_case
+from tests.cases import each_case, refusals
 
 RULES: list[Bandwidth] = [Scott(), Silverman(), ImprovedSheatherJones(), LeastSquaresCV()]
 
@@ -40,10 +40,11 @@ def cross_validation_by_pairs(x: np.ndarray, h: float) -> float:
     return float(square - 2 * others.sum() / (n * (n - 1) * h * np.sqrt(2 * np.pi)))
 
 
-def test_scott_is_the_deviation_times_the_rate_of_the_dimension() -> None:
+def test_scott_is_the_deviation_times_the_rate_of_the_dimension_and_a_fixed_width_is_taken() -> None:
     x = np.array([1.0, 2.0, 4.0, 8.0, 16.0])
     widths = [Scott().choose(Sample.of(x), d) for d in (1, 2, 6)]
 
+    assert Fixed(0.25).choose(Sample.of(np.full(9, 1.0)), 4) == 0.25
     assert widths == pytest.approx([x.std(ddof=1) * 5 ** (-1 / (d + 4)) for d in (1, 2, 6)], rel=1e-12)
 
 
@@ -53,13 +54,6 @@ def test_silverman_agrees_with_statsmodels(n) -> None:
     width = Silverman().choose(Sample.of(x))
 
     assert width == pytest.approx(bw_silverman(x), rel=2e-3)  # statsmodels divides by 1.34898
-
-
-def test_quartiles_of_many_records_come_from_the_grid() -> None:
-    x = np.random.default_rng(2).gamma(2.0, size=200_000)
-    sample = Sample.of(x)
-
-    assert sample.quartile_range == pytest.approx(np.subtract(*np.quantile(x, [0.75, 0.25])), rel=1e-3)
 
 
 @each_case("rule, noise", [(ImprovedSheatherJones(), 0.03), (LeastSquaresCV(), 0.2)])
@@ -143,7 +137,8 @@ def test_counts_on_a_grid_choose_what_their_records_choose() -> None:
     assert from_counts == pytest.approx([rule.choose(Sample.of(x)) for rule in RULES], rel=0.01)
 
 
-@each_case("ask, error, words",
+test_what_has_no_width_is_refused = refusals(
+    "ask, error, words",
     [
         *((lambda rule=rule: rule.choose(Sample.of(np.full(50, 3.0))), OutOfRange, "equal records have no scale")
           for rule in RULES),
@@ -154,10 +149,6 @@ def test_counts_on_a_grid_choose_what_their_records_choose() -> None:
         (lambda: Sample.of_counts([1, 0], 0.0, 1.0), TooFewRecords, None),
     ],
 )  # fmt: skip
-def test_what_has_no_width_is_refused_and_a_fixed_one_is_taken(ask, error, words) -> None:
-    assert Fixed(0.25).choose(Sample.of(np.full(9, 1.0)), 4) == 0.25
-    with pytest.raises(error, match=words):
-        ask()
 
 
 def test_spread_indices_stay_inside_and_have_no_period() -> None:
@@ -169,8 +160,13 @@ def test_spread_indices_stay_inside_and_have_no_period() -> None:
     assert np.abs(np.bincount(at // 1000) - 100).max() <= 2  # sorted records are seen evenly
 
 
-def test_quartiles_are_numpys() -> None:
+def test_quartiles_are_numpys_and_of_many_records_come_from_the_grid():
     for n in (2, 3, 4, 5, 6, 7, 200, 201, 202, 203):
         x = np.random.default_rng(n).normal(size=n)
         first, third = np.quantile(x, [0.25, 0.75])
         assert Sample.of(x).quartile_range == third - first
+
+    x = np.random.default_rng(2).gamma(2.0, size=200_000)
+    sample = Sample.of(x)
+
+    assert sample.quartile_range == pytest.approx(np.subtract(*np.quantile(x, [0.75, 0.25])), rel=1e-3)

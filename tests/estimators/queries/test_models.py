@@ -78,15 +78,13 @@ def test_the_margin_is_the_own_logit_less_the_largest_other() -> None:
     np.testing.assert_allclose(models.margin(PROBABILITIES, LABELS), by_hand, rtol=1e-9)
 
 
-def test_the_confidence_is_the_log_odds_of_the_largest_probability() -> None:
+def test_the_confidence_is_the_log_odds_of_the_largest_probability_and_the_entropy_minus_shannons():
     np.testing.assert_allclose(expit(models.confidence(PROBABILITIES)), PROBABILITIES.max(axis=1), rtol=1e-12)
 
-
-def test_the_entropy_is_minus_shannons() -> None:
     np.testing.assert_allclose(models.entropy(PROBABILITIES), -entropy_of(PROBABILITIES, axis=1), rtol=1e-12)
 
 
-def test_the_modified_entropy_is_minus_song_and_mittals() -> None:
+def test_the_modified_entropy_is_minus_song_and_mittals_and_of_two_classes_the_weighted_loss():
     by_hand = []
     for row, y in zip(PROBABILITIES, LABELS, strict=True):
         total = -(1 - row[y]) * math.log(row[y])
@@ -95,8 +93,6 @@ def test_the_modified_entropy_is_minus_song_and_mittals() -> None:
 
     np.testing.assert_allclose(models.modified_entropy(PROBABILITIES, LABELS), by_hand, rtol=1e-9)
 
-
-def test_of_two_classes_modified_entropy_is_twice_the_weighted_loss_and_ordered_as_the_loss() -> None:
     p = PROBABILITIES[:, 0]
     scores = models.modified_entropy(p, np.ones(200, int))
 
@@ -373,15 +369,13 @@ def test_a_score_of_records_that_no_model_saw_shows_no_leak(query) -> None:
     assert false_alarms(scored, records=records) <= 0.05 * RUNS
 
 
-def test_every_query_of_a_model_is_asked_of_records_that_no_model_saw() -> None:
-    assert set(UNTRAINED) == {*MODELS, *WHITE_BOX, *DISCRIMINATORS}
-
-
-def test_a_leak_would_be_shown() -> None:
+def test_every_query_of_a_model_is_asked_of_records_that_no_model_saw_and_a_leak_would_be_shown():
     def leaking(rng: np.random.Generator, records: int) -> np.ndarray:
         return models.squared_error(rng.normal(size=records), 3.0 * (np.arange(records) >= records // 2))
 
     assert false_alarms(leaking, runs=20) == 20
+
+    assert set(UNTRAINED) == {*MODELS, *WHITE_BOX, *DISCRIMINATORS}
 
 
 # What is wrong is named, with what to do

@@ -104,7 +104,8 @@ def test_a_gate_holds_groups_of_counts_to_their_limit(world) -> None:
 COUNTS = Counts.of([5, 3], [1, 7], edges=[0.5])
 
 
-@each_case("labels, members, nonmembers, error, match",
+@each_case(
+    "labels, members, nonmembers, error, match",
     [
         (["a", "b"], [[5, 0], [0, 2]], [[1, 0], [0, 7]], InvalidCounts,
          "in cell 1 all groups together have 2 members"),

@@ -241,15 +241,13 @@ def test_the_cells_of_a_continuous_score_are_covered_at_five_points_and_all_at_o
 # flags
 
 
-def test_the_share_a_threshold_means_gives_back_the_threshold():
+def test_the_share_a_threshold_means_gives_it_back_and_the_tail_is_the_sum_of_its_terms():
     counts = categories([30, 70], [200, 700])
     share = sample_share(counts, 0.2, 0.4)
 
     assert float(risk_at_share(np.asarray(share), 100, 900, 0.2)) == pytest.approx(0.4)
     assert sample_share(counts, 0.2, 2 * 0.2 - 1) == pytest.approx(0.1)
 
-
-def test_the_tail_is_the_sum_of_its_terms():
     hits, trials = np.array([0, 3, 7, 12, 0]), np.array([5, 9, 7, 40, 0])
 
     np.testing.assert_allclose(binomial_tail(hits, trials, 0.1), binom.sf(hits - 1, trials, 0.1))
@@ -386,7 +384,7 @@ def test_a_category_never_sampled_and_a_vector_outside_the_sampled_box_are_unkno
             individual_risk(data, 0.3, targets=[0.0, 1.0])
 
 
-def test_counts_answer_for_named_targets_as_the_scores_do(leaky):
+def test_counts_answer_for_named_targets_as_the_scores_do_within_the_range_they_are_told(leaky):
     grid = by_grid(leaky)
     result = individual_risk(grid, 0.2, targets=[0.0, 1.0, 40.0])
 
@@ -398,8 +396,6 @@ def test_counts_answer_for_named_targets_as_the_scores_do(leaky):
     with pytest.raises(errors.TooFewRecords, match="targets"):
         individual_risk(grid, 0.2)
 
-
-def test_counts_on_open_intervals_are_told_how_far_the_sample_reached():
     counts = Counts.of([30, 20, 9], [10, 20, 40], edges=[0.0, 1.0])
     reach = SampleRange(np.array([-2.0]), np.array([3.0]))
 
@@ -559,7 +555,7 @@ def test_the_top_are_ranked_by_their_own_cell_not_by_what_its_limits_reach_besid
     assert (result.cells.signed_simultaneous.lower < own).any()
 
 
-def test_cells_narrow_alike_towards_both_ends_and_labels_have_no_say():
+def test_cells_narrow_alike_towards_both_ends_whatever_the_labels_and_a_tie_has_one_of_its_own(rng):
     scores = np.random.default_rng(0).normal(size=4000)
     first, second = scores[:2000], scores[2000:]
     sides = (first, second), (scores[::2], scores[1::2]), (-first, -second)
@@ -571,8 +567,6 @@ def test_cells_narrow_alike_towards_both_ends_and_labels_have_no_say():
     assert one.size <= 20 + 2 * 4
     assert risk_cells(Scores.of(first, second), 7).size == 7
 
-
-def test_a_tie_at_either_end_has_a_cell_of_its_own(rng):
     low = np.concatenate([np.full(60, -9.0), rng.normal(size=1940)])
 
     for scores in (low, -low):
@@ -594,7 +588,7 @@ def test_what_a_cell_reaches_only_moves_the_end_away_from_no_leak():
 # groups
 
 
-def test_a_group_has_the_mean_of_its_records_and_limits_that_average_theirs(leaky, rng):
+def test_a_group_has_the_means_of_its_records_and_one_of_unknown_records_only_is_masked(leaky, rng):
     labels = rng.choice(["x", "y", "z"], 1000)
     result = individual_risk(leaky, 0.2, groups=labels)
 
@@ -606,8 +600,6 @@ def test_a_group_has_the_mean_of_its_records_and_limits_that_average_theirs(leak
         assert result.groups.lower[g] == pytest.approx(result.simultaneous_lower[own].mean())
         assert result.groups.upper[g] == pytest.approx(result.simultaneous_upper[own].mean())
 
-
-def test_a_group_of_unknown_records_only_is_masked(leaky):
     result = individual_risk(leaky, 0.2, targets=[0.0, 77.0, 88.0, 99.0], groups=[2, 2, 1, 1])
 
     assert result.groups.labels.tolist() == [1, 2]

@@ -34,7 +34,7 @@ def join(parts: list[Scores]) -> Scores:
     )
 
 
-def test_shards_of_a_growing_grid_merged_out_of_order_equal_one_pass() -> None:
+def test_shards_of_a_growing_grid_merged_out_of_order_equal_one_pass_and_span_no_more_than_the_limit():
     shards = [draw(seed, spread=10.0 ** (seed - 3)) for seed in range(7)]
     whole = counting.by_grid(join(shards))
     total = counting.by_grid(shards[5])
@@ -42,6 +42,11 @@ def test_shards_of_a_growing_grid_merged_out_of_order_equal_one_pass() -> None:
         total = total.merge(counting.by_grid(shards[index]))
 
     assert same(total, whole)
+
+    cells = counting.by_grid(draw(1, 5000)).merge(counting.by_grid(draw(2, 5000, 1e6))).cells
+
+    assert isinstance(cells, Grid)
+    assert cells.keys[-1] - cells.keys[0] < GRID_CELLS
 
 
 @settings(max_examples=60, deadline=None)
@@ -57,13 +62,6 @@ def test_grid_merging_is_associative_and_commutative_for_any_finite_scores(value
 
     assert same(a.merge(b).merge(c), a.merge(b.merge(c)))
     assert same(a.merge(b), b.merge(a))
-
-
-def test_a_growing_grid_never_spans_more_than_its_limit() -> None:
-    cells = counting.by_grid(draw(1, 5000)).merge(counting.by_grid(draw(2, 5000, 1e6))).cells
-
-    assert isinstance(cells, Grid)
-    assert cells.keys[-1] - cells.keys[0] < GRID_CELLS
 
 
 VECTORS = Scores.of(*(np.random.default_rng(n).normal(size=(n, 2)) for n in (300, 200)))

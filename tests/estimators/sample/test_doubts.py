@@ -278,7 +278,7 @@ def test_a_column_of_vectors_that_was_written_with_fewer_digits(rng) -> None:
     assert cautions[0].message.startswith("number 2 of each row: 100% of the member scores and 0%")
 
 
-def test_every_statement_says_so_first(rng) -> None:
+def test_every_statement_says_so_first_and_counts_that_came_as_counts_are_not_doubted(rng):
     a, b = np.tile(rng.normal(size=200), 2), np.tile(rng.normal(size=200), 2)
     scores, plain = Scores.of(a, b), Scores.of(rng.normal(size=400), rng.normal(size=400))
     fine = by_rank(scores)
@@ -295,8 +295,6 @@ def test_every_statement_says_so_first(rng) -> None:
     assert {name: each[0].code for name, each in answers.items()} == dict.fromkeys(answers, "repeated_scores")
     assert answers["compare"][0].message.startswith("query 'odd': ")
 
-
-def test_counts_that_came_as_counts_are_not_doubted() -> None:
     even = Counts.of([4] * 50, [6] * 50, edges=list(range(49)))
 
     assert not {"repeated_scores", "shared_scores"} & {caution.code for caution in assess(even).cautions}

@@ -69,14 +69,12 @@ def test_heavy_tails_lie_outside_and_are_few(make) -> None:
     assert result.edges[-1] - result.edges[0] < 0.01 * (np.max(data.members) - np.min(data.members))
 
 
-def test_one_far_record_among_few_lies_outside(rng) -> None:
+def test_one_far_record_among_few_lies_outside_and_tails_that_are_not_long_are_shown_whole(rng):
     result = shape_of(Scores.of(rng.normal(size=20), np.append(rng.normal(size=20), 1e9)))
 
     assert (result.outside_members, result.outside_nonmembers) == (0, 1)
     assert result.edges[-1] < 10.0
 
-
-def test_tails_that_are_not_long_are_shown_whole() -> None:
     rng = np.random.default_rng(4)
     for members in (rng.random(20_000), rng.normal(size=20_000), rng.exponential(size=5_000)):
         result = shape_of(Scores.of(members, rng.permutation(members)))
@@ -131,7 +129,7 @@ def test_posted_intervals_are_the_bins_open_ones_as_wide_as_their_neighbours_and
     assert (some.edges.tolist(), some.members.tolist()) == ([1.0, 2.0, 3.0, 4.0], [5, 0, 7])
 
 
-def test_many_posted_cells_are_joined_to_about_equal_widths() -> None:
+def test_many_posted_cells_are_joined_to_about_equal_widths_and_a_grid_is_cut_at_its_edges(rng):
     cuts = np.sort(np.random.default_rng(8).random(5000))
     ones = np.ones(5001, dtype=np.int64)
     result = shape_of(Counts.of(ones, ones, cuts))
@@ -140,8 +138,6 @@ def test_many_posted_cells_are_joined_to_about_equal_widths() -> None:
     assert set(result.edges[1:-1]) <= set(cuts)
     assert np.diff(result.edges).max() < 2.0 * np.diff(result.edges).min()
 
-
-def test_a_grid_is_cut_at_edges_of_the_grid(rng) -> None:
     data = Scores.of(rng.normal(size=3000), rng.normal(size=3000))
     result = shape_of(by_grid(data))
 

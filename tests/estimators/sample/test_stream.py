@@ -44,18 +44,29 @@ numbers = st.one_of(
 splits = st.lists(st.integers(0, 1000), min_size=1, max_size=5)
 
 
-@settings(max_examples=75, deadline=None, derandomize=True)
-@given(
-    st.lists(numbers, min_size=8, max_size=60),
-    st.lists(numbers, min_size=8, max_size=60),
-    splits,
-    st.integers(0, 99),
-)
-def test_any_split_of_numbers_in_any_order_gives_the_grid_of_the_whole(members, nonmembers, cuts, order):
-    a, b = np.array(members), np.array(nonmembers)
-    tally = in_blocks(a, b, cuts, order)
+SIDES = {
+    "numbers": (numbers, numbers, by_grid, Query.CONTINUOUS),
+    "integers": (
+        st.integers(-(2**63), 2**63 - 1) | st.integers(-5, 5), st.integers(-5, 5), by_category, Query.DISCRETE,
+    ),
+    "text": (
+        st.sampled_from(["a", "b", "ab", "ß", ""]) | st.text("xyz"), st.sampled_from("abc"), by_category, Query.AUTO,
+    ),
+}  # fmt: skip
 
-    assert same(tally.counts(), by_grid(Scores.of(a, b, Query.CONTINUOUS)))
+
+@each_case("kind", SIDES)
+def test_any_split_in_any_order_gives_the_cells_of_the_whole(kind) -> None:
+    ones, others, count, query = SIDES[kind]
+
+    @settings(max_examples=60, deadline=None, derandomize=True)
+    @given(*(st.lists(side, min_size=8, max_size=50) for side in (ones, others)), splits, st.integers(0, 99))
+    def check(members, nonmembers, cuts, order) -> None:
+        a, b = np.array(members), np.array(nonmembers)
+
+        assert same(in_blocks(a, b, cuts, order).counts(), count(Scores.of(a, b, query)))
+
+    check()
 
 
 @each_case("shift, scale", [(-3.0, 1e-9), (0.0, 1.0), (10.0, 1e9)])
@@ -68,35 +79,7 @@ def test_many_blocks_of_a_normal_sample_and_one_larger_than_a_piece_give_the_gri
     assert same(CountStream().plus(*far).counts(), by_grid(Scores.of(*far)))
 
 
-@settings(max_examples=50, deadline=None, derandomize=True)
-@given(
-    st.lists(st.integers(-(2**63), 2**63 - 1) | st.integers(-5, 5), min_size=8, max_size=40),
-    st.lists(st.integers(-5, 5), min_size=8, max_size=40),
-    splits,
-    st.integers(0, 99),
-)
-def test_any_split_of_integers_gives_the_values_of_the_whole(members, nonmembers, cuts, order) -> None:
-    a, b = np.array(members), np.array(nonmembers)
-    tally = in_blocks(a, b, cuts, order)
-
-    assert same(tally.counts(), by_category(Scores.of(a, b, Query.DISCRETE)))
-
-
-@settings(max_examples=50, deadline=None, derandomize=True)
-@given(
-    st.lists(st.sampled_from(["a", "b", "ab", "ß", ""]) | st.text("xyz"), min_size=8, max_size=40),
-    st.lists(st.sampled_from(["a", "b", "c"]), min_size=8, max_size=40),
-    splits,
-    st.integers(0, 99),
-)
-def test_any_split_of_text_gives_the_categories_of_the_whole(members, nonmembers, cuts, order) -> None:
-    a, b = np.array(members), np.array(nonmembers)
-    tally = in_blocks(a, b, cuts, order)
-
-    assert same(tally.counts(), by_category(Scores.of(a, b)))
-
-
-def test_integers_before_or_after_floats_fall_on_the_grid_of_all() -> None:
+def test_integers_before_or_after_floats_or_of_too_many_values_fall_on_the_grid_of_all(monkeypatch, rng):
     whole, fractions = np.arange(-20, 30), np.linspace(-1, 7, 50)
     expected = by_grid(Scores.of(np.concatenate([whole, fractions]), fractions, Query.CONTINUOUS))
     first = CountStream().plus(whole, NOTHING).plus(fractions, fractions)
@@ -105,8 +88,6 @@ def test_integers_before_or_after_floats_fall_on_the_grid_of_all() -> None:
     assert same(first.counts(), expected)
     assert same(last.counts(), expected)
 
-
-def test_integers_of_too_many_distinct_values_fall_on_the_grid(monkeypatch, rng) -> None:
     monkeypatch.setattr(stream, "MOST_VALUES", 100)
     a, b = rng.integers(-(10**12), 10**12, 500), rng.integers(0, 10**12, 500)
     tally = in_blocks(a, b, [40, 200, 300], 2)
@@ -197,15 +178,7 @@ def test_on_the_grid_from_the_start_integers_of_any_size_are_the_floats_near_the
     assert same(counts, by_grid(Scores.of(a.astype(float), a.astype(float), Query.CONTINUOUS)))
 
 
-def test_on_the_grid_from_the_start_text_is_refused() -> None:
-    with pytest.raises(InputError, match="nonmember scores: got text, a grid needs numbers") as refusal:
-        CountStream.on_grid().plus(NOTHING, np.array(["a"]))
-
-    assert refusal.value.field == "nonmembers"
-    assert not isinstance(refusal.value, MixedTypes)
-
-
-def test_integers_that_no_float_is_near_are_refused_on_the_grid() -> None:
+def test_text_and_integers_that_no_float_is_near_are_refused_on_the_grid():
     near, beyond = np.array([2**1024 - 2**970 - 1], object), np.array([1, -(2**1024 - 2**970)], object)
     assert CountStream().plus(near, np.array([0.5])).n_members == 1
 
@@ -216,6 +189,12 @@ def test_integers_that_no_float_is_near_are_refused_on_the_grid() -> None:
     with pytest.raises(NotFinite, match="nonmember scores: one is beyond 1e308") as refusal:
         CountStream().plus(NOTHING, beyond).plus(np.array([0.5]), NOTHING)
     assert refusal.value.field == "nonmembers"
+
+    with pytest.raises(InputError, match="nonmember scores: got text, a grid needs numbers") as refusal:
+        CountStream.on_grid().plus(NOTHING, np.array(["a"]))
+
+    assert refusal.value.field == "nonmembers"
+    assert not isinstance(refusal.value, MixedTypes)
 
 
 @each_case("kind", [np.float16, np.float32, np.longdouble, ">f8"])
