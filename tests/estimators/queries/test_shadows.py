@@ -273,17 +273,13 @@ def nothing_seen(query: Callable[..., np.ndarray]) -> Callable[[np.random.Genera
 
 def of_quantiles(rng: np.random.Generator, records: int) -> np.ndarray:
     x, z = rng.normal(size=(records, 2)), rng.normal(size=(60, 2))
-    return shadows.quantile_regression(
-        x, x[:, 0] + rng.normal(size=records), z, z[:, 0] + rng.normal(size=60), trees=5
-    )
+    signal, theirs = x[:, 0] + rng.normal(size=records), z[:, 0] + rng.normal(size=60)
+    return shadows.quantile_regression(x, signal, z, theirs, trees=5)
 
 
 def rmia_of_a_population(own: np.ndarray, signals: np.ndarray, inside: np.ndarray) -> np.ndarray:
-    mine, theirs = log_probability(own), log_probability(signals)
-    there = slice(0, 30)  # any fixed numbers would do
-    return shadows.rmia(
-        mine, theirs, inside, population=np.linspace(-3, 0, 30), population_signals=theirs[:, there] * 0 - 1
-    )
+    some = {"population": np.linspace(-3, 0, 30), "population_signals": np.full((len(signals), 30), -1.0)}
+    return shadows.rmia(log_probability(own), log_probability(signals), inside, **some)
 
 
 UNSEEN = {

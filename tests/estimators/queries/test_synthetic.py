@@ -163,9 +163,8 @@ def test_exchanging_the_sides_exchanges_the_scores(reference) -> None:
     beside = r if reference else None
     one_way, other_way = synthetic_scores(encode(a, b, s, beside)), synthetic_scores(encode(b, a, s, beside))
 
-    assert set(one_way.members) == {
-        name for name, q in CATALOGUE.items() if reference or "reference" not in q.needs
-    }
+    alone = {name for name, query in CATALOGUE.items() if "reference" not in query.needs}
+    assert set(one_way.members) == (set(CATALOGUE) if reference else alone)
     for name in one_way.members:
         np.testing.assert_array_equal(one_way.members[name], other_way.nonmembers[name])
         np.testing.assert_array_equal(one_way.nonmembers[name], other_way.members[name])
@@ -273,11 +272,10 @@ def test_copies_rank_above_everything_and_every_score_is_finite(rng) -> None:
     scores = synthetic_scores(encode_points(a, b, s, r))
 
     for name in ("closeness", "closeness_ratio", "ball", "calibrated_closeness", "exact_copy", "near_copy"):
-        members = scores.members[name]
+        members, nonmembers = scores.members[name], scores.nonmembers[name]
         assert np.isfinite(members).all()
-        assert members[0] >= max(
-            members.max() if name != "ball" else members[0], scores.nonmembers[name].max()
-        )
+        assert members[0] >= nonmembers.max()
+        assert members[0] == members.max() or name == "ball"
     ball = scores.members["ball"]
     assert ball[1] > ball[0] > ball[3] > 0  # two copies, one, none but very near
     assert ball[0] >= 2048 > np.delete(ball, [0, 1, 2]).max()
@@ -332,10 +330,7 @@ def test_euclidean_distances_of_raw_numbers(rng) -> None:
 
     expected = -np.sqrt(((a[:, None] - s[None]) ** 2).sum(axis=2)).min(axis=1)
     np.testing.assert_array_equal(scores.members["closeness"], expected)
-    assert (
-        scores.members["near_copy"].tolist() == [1.0] * 10 + [0.0] * 30
-        or scores.members["near_copy"][:5].all()
-    )
+    assert scores.members["near_copy"][:5].all()
 
 
 NINE = encode_points(*np.random.default_rng(0).random((3, 9, 2)))

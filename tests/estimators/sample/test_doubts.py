@@ -117,9 +117,8 @@ def test_how_many_repeat_is_said(rng) -> None:
     a, b = rng.normal(size=1000), rng.normal(size=500)
     (said,) = finest(Scores.of(np.append(a, a[:100]), b)).doubts
 
-    assert said.message.startswith(
-        "100 of the member scores repeat another one of their side, far more than chance"
-    )
+    words = "100 of the member scores repeat another one of their side, far more than chance"
+    assert said.message.startswith(words)
 
 
 @each_case("n, both", [(300, 300), (1000, 25), (100_000, 60_000)])

@@ -36,8 +36,14 @@ METHODS = {
 }
 
 
-@each_case("fit", FITS)
-@each_case("method", METHODS)
+@each_case(
+    "fit, method",
+    [
+        *(("mean", method) for method in METHODS),
+        *(("median", method) for method in ("swaps", "draws")),
+        *(("ols", method) for method in ("swaps, laplace", "moment")),
+    ],
+)
 def test_an_attack_of_our_own_never_beats_eta(fit, method) -> None:
     released = mip.privatize(FITS[fit], POINTS, 0.15, seed=3, method=METHODS[method])
     found = mip.attack(FITS[fit], POINTS, released.noise, released.scale, seed=4, shadows=300, releases=300)
@@ -154,10 +160,8 @@ def test_of_an_odd_number_of_records_eta_is_above_guessing_that_all_are_out(n, n
         joint = [density[side].sum(axis=0) / len(rows) for side in (record, ~record)]
         gain = np.maximum(*joint).sum() - (n - n // 2) / n
 
-        apart = noise.total_variation(
-            (np.abs(theta[record][:, None] - theta[~record]) / scale).ravel()
-        ).mean()
-        assert gain <= apart / 2.0 + 1e-6
+        apart = (np.abs(theta[record][:, None] - theta[~record]) / scale).ravel()
+        assert gain <= noise.total_variation(apart).mean() / 2.0 + 1e-6
         assert gain <= pairs + 1e-6
         assert gain <= mip.moment_eta(scale, noise, sigma) + 1e-6
 

@@ -16,9 +16,8 @@ def test_theorem_11_at_one_threshold_is_the_security_one_attack_leaves():
         assert found.alpha.tolist() == [0.3]
         assert found.heldout.tolist() == [0.2]
         assert found.security.value == pytest.approx(min(security_at(0.7, 0.2, gamma), 1.0))
-        assert found.at_most[0] == pytest.approx(
-            min(security_at(1.0 - found.alpha_upper[0], found.heldout_upper[0], gamma), 1.0)
-        )
+        limit = security_at(1.0 - found.alpha_upper[0], found.heldout_upper[0], gamma)
+        assert found.at_most[0] == pytest.approx(min(limit, 1.0))
 
 
 @each_case("gamma", [0.5, 1.0, 3.0])
@@ -31,9 +30,8 @@ def test_the_bound_is_above_the_true_security_of_the_losses_and_below_one_thresh
     found = overfitting(train, heldout, gamma)
 
     assert truth <= found.security.upper < truth + 0.03
-    assert truth == pytest.approx(
-        1.0 - divergence(np.diff(heldout_cdf, append=1.0), np.diff(train_cdf, append=1.0), gamma), abs=1e-3
-    )
+    laws = (np.diff(cdf, append=1.0) for cdf in (heldout_cdf, train_cdf))
+    assert truth == pytest.approx(1.0 - divergence(*laws, gamma), abs=1e-3)
 
 
 @each_case("n_train, n_heldout, scale", [(20, 20, 0.2), (200, 50, 1.0), (50, 400, 0.2)])
@@ -115,9 +113,7 @@ test_bad_input_is_refused = refusals(
         (lambda: overfitting([1.0], [1.0], gamma=0.0), OutOfRange),
         (lambda: overfitting([1.0], [1.0], confidence=1.0), OutOfRange),
         (lambda: overfitting([1.0], [1.0], losses_of="models"), UnknownName),
-        (
-            lambda: by_mean([-0.1, 1.0], [1.0], 0.1),
-            OutOfRange,
-        ),  # the mean of losses below 0 vouches for nothing
+        # the mean of losses below 0 vouches for nothing
+        (lambda: by_mean([-0.1, 1.0], [1.0], 0.1), OutOfRange),
     ],
 )

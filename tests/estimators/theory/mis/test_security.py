@@ -64,9 +64,7 @@ def test_it_is_equation_17_as_printed_at_fifty_digits(n):
         every = [(mp.mpf(float(each)), b) for each in p for b in range(n + 1)]
         weights = [mp.binomial(n, b) * q**b * (1 - q) ** (n - b) for q, b in every]
         for g in map(mp.mpf, (0.3, 0.9, 1.0, 1.1, 4.0)):
-            total = sum(
-                weight * abs(mp.mpf(b) / n - g * q) for weight, (q, b) in zip(weights, every, strict=True)
-            )
+            total = sum(w * abs(mp.mpf(b) / n - g * q) for w, (q, b) in zip(weights, every, strict=True))
             delta = max(1, g) * (total / (2 * g) - abs(1 - 1 / g) / 2)
 
             assert worst_delta(p, n, float(g)) == pytest.approx(float(delta), abs=1e-12)

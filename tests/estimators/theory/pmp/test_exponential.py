@@ -109,9 +109,10 @@ def test_any_loss_is_asked_by_its_table_of_training_sets_and_a_mean_as_a_sum():
 
     losses = losses_of(1, 3, 4)
 
-    assert Summed.mean(losses, 1.0 / 3).exact(5.0).epsilon == pytest.approx(
-        Summed(losses, 1.0).exact(5.0).epsilon
+    of_mean, of_sum = (
+        each.exact(5.0).epsilon for each in (Summed.mean(losses, 1.0 / 3), Summed(losses, 1.0))
     )
+    assert of_mean == pytest.approx(of_sum)
 
 
 def test_one_outcome_or_equal_records_give_nothing_away() -> None:
@@ -131,11 +132,7 @@ test_bad_input_is_refused_one_clear_error_each = refusals(
         (lambda: Summed(np.ones((0, 2)), 1.0), TooFewRecords, None),
         (lambda: Summed(np.array([[0.0], [1.0], [np.inf], [0.0]]), 1.0), NotFinite, "row 2"),
         (lambda: Tabled(np.ones((7, 2)), 1.0), DimensionMismatch, "training set"),
-        (
-            lambda: Summed(np.zeros((2000, 30)), 1.0).exchanges(1.0),
-            OutOfRange,
-            "fewer outcomes, or DP's own epsilon",
-        ),
+        (lambda: Summed(np.zeros((2000, 30)), 1.0).exchanges(1.0), OutOfRange, "fewer outcomes, or DP's own"),
         # equal records, and outcomes 1e300 apart
         (lambda: Summed(np.array([[0.0, 1e150]] * 2), 1e-150).exact(1.0), OutOfRange, "a logit exceeds"),
         (lambda: Tabled(np.array([[0.0, 1e150]] * 2), 1e-150).exact(1.0), OutOfRange, "a logit exceeds"),
