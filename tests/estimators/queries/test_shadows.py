@@ -296,8 +296,12 @@ def test_a_score_of_records_that_the_model_did_not_see_shows_no_leak(name) -> No
     assert false_alarms(UNSEEN[name]) <= 0.05 * RUNS
 
 
-def test_every_query_with_shadows_is_asked_of_records_that_the_model_did_not_see() -> None:
+def test_every_query_with_shadows_is_asked_of_records_that_the_model_did_not_see_and_a_leak_would_be_shown():
+    def leaking(rng: np.random.Generator, records: int) -> np.ndarray:
+        return np.where(np.arange(records) < records // 2, 3.0, 0.0) + rng.normal(size=records)
+
     assert {name.partition(" ")[0] for name in UNSEEN} == set(queries.SHADOWS)
+    assert false_alarms(leaking, runs=20) == 20
 
 
 # What is wrong is named, with what to do

@@ -233,19 +233,6 @@ def test_units_of_records_that_score_higher_score_higher(how) -> None:
 # No leak
 
 
-@pytest.mark.slow
-@each_case("name", ASKED)
-def test_texts_that_no_model_saw_show_no_leak(name) -> None:
-    def scored(rng: np.random.Generator, records: int) -> np.ndarray:
-        tokens = rng.integers(5, 15, records)
-        own, other = ([-rng.exponential(2, n) for n in tokens] for _ in range(2))
-        return ASKED[name](
-            own, other, [row - rng.exponential(1) for row in own], [np.full(n, 1.5) for n in tokens]
-        )
-
-    assert false_alarms(scored) <= 0.05 * RUNS
-
-
 @each_case("how", HOW)
 def test_units_that_no_model_saw_show_no_leak(how) -> None:
     def scored(rng: np.random.Generator, records: int) -> np.ndarray:

@@ -212,17 +212,6 @@ def test_exact_limits_hold_in_cells_cut_to_a_size_where_ratio_limits_do_not():
     assert individual_risk(counts, 0.3, targets=[1]).cells.signed.guarantee.finite_sample
 
 
-def test_limits_of_the_magnitude_hold_at_zero_where_folded_ends_never_do(rng):
-    n, r = 500, 0.01
-    x, y = rng.binomial(n, r, 4000), rng.binomial(n, r, 4000)
-    low, high = Conditional().limits(x, n, y, n, 0.5, 0.025)
-    folded = Limits(low, high, 0.95, Guarantee("", "", True)).folded()
-    naive = (np.minimum(abs(low), abs(high)) <= 0) & (np.maximum(abs(low), abs(high)) >= 0)
-
-    assert inside(folded, 0.0).mean() >= 0.95
-    assert naive.mean() == 0.0
-
-
 @each_case("world, prior", [(identical(), 0.5), (gaussian_shift(0.5), 0.1), (scale(1.5), 0.5)])
 def test_the_cells_of_a_continuous_score_are_covered_at_five_points_and_all_at_once(world, prior):
     rng, grid = np.random.default_rng(6), np.linspace(-8, 8, 20_001)
