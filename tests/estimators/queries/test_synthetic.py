@@ -15,7 +15,6 @@ from estimators.queries.synthetic import CATALOGUE, Release, synthetic_scores
 from estimators.queries.table import Encoding, encode, encode_points
 from estimators.sample.scores import Scores
 from tests.cases import each_case
-from tests.oracles import most_misses
 
 Floats = NDArray[np.float64]
 
@@ -194,31 +193,6 @@ def test_records_that_others_bring_along_do_not_move_a_score(rng) -> None:
 
 
 # --- no leak, and leaks -----------------------------------------------------------------------------------------
-
-
-def categories(rng: np.random.Generator, n: int) -> dict[str, Any]:
-    return {name: rng.choice(list("abcd"), n, p=[0.6, 0.2, 0.15, 0.05]) for name in "xyz"}
-
-
-def decimals(rng: np.random.Generator, n: int) -> dict[str, Any]:
-    return {name: rng.normal(size=n).round(2) for name in "xyz"}
-
-
-@pytest.mark.slow
-def test_members_and_nonmembers_that_were_both_not_used_are_not_told_apart() -> None:
-    runs, n = 45, 60  # more kinds, and sizes: benchmarks/queries.py
-    alarms = dict.fromkeys(CATALOGUE, 0)
-    for run in range(runs):
-        rng = np.random.default_rng([17, run])
-        draw = (people, categories, decimals)[run % 3]
-        released = draw(rng, 60)
-        released = stacked(released, part(released, slice(10)))  # a generator that repeats itself
-        scores = synthetic_scores(encode(draw(rng, n), draw(rng, n), released, draw(rng, 60)))
-        for name in CATALOGUE:
-            result = advantage(Scores.of(scores.members[name], scores.nonmembers[name]))
-            alarms[name] += result.lower > 0.0
-
-    assert {name: count for name, count in alarms.items() if count > most_misses(runs)} == {}
 
 
 @each_case(
