@@ -32,7 +32,7 @@ def sample(size: int = 1000, seed: int = 0) -> tuple[NDArray[np.float64], NDArra
     return rng.normal(size=(size, 2)), rng.random(size) < 0.3
 
 
-def test_blocks_do_not_matter_and_the_places_are_those_of_the_rows() -> None:
+def test_blocks_do_not_matter_places_are_those_of_the_rows_and_others_and_those_within_are_each_once():
     rows, member = sample()
     whole, cut = drawn(rows, member, []), drawn(rows, member, [1, 2, 500, 777])
 
@@ -40,6 +40,15 @@ def test_blocks_do_not_matter_and_the_places_are_those_of_the_rows() -> None:
     np.testing.assert_array_equal(whole.nonmembers, cut.nonmembers)
     np.testing.assert_array_equal(whole.rows, rows[whole.places])
     assert {*map(tuple, whole.members)} == {*map(tuple, rows[whole.places][member[whole.places]])}
+
+    rows, member = sample()
+    pilot = drawn(rows, member, [300])
+    blocks = [(start, rows[start : start + 90]) for start in range(0, 1000, 90)]
+    left = np.concatenate([block[pilot.others(start, len(block))] for start, block in blocks])
+    inside = np.concatenate([pilot.within(start, 90) for start in range(0, 1000, 90)])
+
+    assert len(left) == 900
+    assert {*map(tuple, left)} | {*map(tuple, inside)} == {*map(tuple, rows)}
 
 
 def test_every_row_of_a_side_has_the_same_chance_wherever_it_stands() -> None:
@@ -56,18 +65,7 @@ def test_every_row_of_a_side_has_the_same_chance_wherever_it_stands() -> None:
     assert hits[:100].sum() == hits[100:].sum() == 20 * runs
 
 
-def test_others_and_those_within_are_each_row_once() -> None:
-    rows, member = sample()
-    pilot = drawn(rows, member, [300])
-    blocks = [(start, rows[start : start + 90]) for start in range(0, 1000, 90)]
-    left = np.concatenate([block[pilot.others(start, len(block))] for start, block in blocks])
-    inside = np.concatenate([pilot.within(start, 90) for start in range(0, 1000, 90)])
-
-    assert len(left) == 900
-    assert {*map(tuple, left)} | {*map(tuple, inside)} == {*map(tuple, rows)}
-
-
-def test_at_most_two_fifths_of_a_side_teach_and_few_rows_of_wide_vectors() -> None:
+def test_at_most_two_fifths_of_a_side_teach_few_rows_of_wide_vectors_and_a_side_too_small_does_not():
     rows, member = sample(1000)
     pilot = drawn(rows, member, [], most=10_000)
     wide = PilotDraw(0)
@@ -82,8 +80,6 @@ def test_at_most_two_fifths_of_a_side_teach_and_few_rows_of_wide_vectors() -> No
     many.add(np.zeros((500, MOST_BYTES // 800)), np.arange(500) < 250)
     assert len(many.pilot().members) == 100
 
-
-def test_a_side_that_is_too_small_to_teach_is_refused_with_what_it_needs() -> None:
     draw = PilotDraw()
     draw.add(np.zeros((139, 2)), np.arange(139) < 39)
 

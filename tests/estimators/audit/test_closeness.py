@@ -74,7 +74,7 @@ def test_the_lower_end_is_the_best_ratio_of_exact_limits_each_of_its_part_of_alp
     assert closeness.epsilon_lower(counts, 0.0, ALPHA) == pytest.approx(np.log(ratio), rel=1e-9)
 
 
-def test_more_records_bring_the_upper_end_down_to_the_truth() -> None:
+def test_more_records_and_a_larger_delta_bring_the_upper_end_down_and_sides_may_change_places():
     r, q = np.array([0.4, 0.3, 0.2, 0.1]), np.full(4, 0.25)
 
     ends = [
@@ -87,8 +87,6 @@ def test_more_records_bring_the_upper_end_down_to_the_truth() -> None:
     assert finite == sorted(finite, reverse=True)
     assert finite[-1] == pytest.approx(true_epsilon(r, q, 0.02), abs=0.01)
 
-
-def test_a_larger_delta_allows_a_smaller_epsilon_and_sides_may_change_places() -> None:
     a, b = np.array([300, 200, 500]), np.array([200, 300, 500])
     ends = [closeness.epsilon_upper(counts_of(a, b), delta, ALPHA) for delta in (0.02, 0.05, 0.1, 0.3)]
 
@@ -99,7 +97,7 @@ def test_a_larger_delta_allows_a_smaller_epsilon_and_sides_may_change_places() -
     assert turned == ends
 
 
-def test_passing_is_nested(rng) -> None:
+def test_passing_is_nested_and_the_start_of_the_search_passes_exactly_if_it_is_at_least_the_end(rng):
     for _ in range(10):
         counts = counts_of(rng.integers(0, 60, 6), rng.integers(0, 60, 6))
 
@@ -107,8 +105,6 @@ def test_passing_is_nested(rng) -> None:
 
         assert passes == sorted(passes)
 
-
-def test_the_start_of_the_search_passes_exactly_if_it_is_at_least_the_end() -> None:
     counts = counts_of(np.array([300, 200, 500]), np.array([200, 300, 500]))
     end = closeness.epsilon_upper(counts, 0.05, ALPHA)
 

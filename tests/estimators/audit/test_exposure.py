@@ -263,7 +263,7 @@ def test_a_tail_with_nonmembers_takes_more_than_one_without_and_a_few_hide_no_co
     assert copies.score_epsilon > 2.0
 
 
-def test_the_caution_says_who_is_exposed_and_how_surely() -> None:
+def test_it_is_said_who_is_exposed_and_how_surely_and_where_nothing_shows_what_could_have():
     (caution,) = exposure(FIFTY).cautions
 
     assert caution.code == "rare_exposure"
@@ -271,6 +271,16 @@ def test_the_caution_says_who_is_exposed_and_how_surely() -> None:
         "50 of 5,000 members score higher than every nonmember: such a score makes an attacker at least 90.1% sure of "
         "membership, in place of 50%, which an advantage, being an average, hides"
     )
+
+    quiet = exposure(Counts.of([500, 500], [500, 500], edges=[0.0]))
+    tiny = exposure(Counts.of([1, 1], [1, 1], edges=[0.0]))
+
+    assert (quiet.tail, quiet.score_epsilon, quiet.alarm, quiet.severe) == (None, 0.0, False, False)
+    assert quiet.sentence == (
+        "No members are shown to have scores that no nonmember has, or almost none: fewer than 8 beyond every "
+        "nonmember would not show."
+    )
+    assert "too few records" in tiny.sentence
 
 
 @each_case("prior", [0.5, 0.01])
@@ -299,18 +309,6 @@ def test_the_sentence_says_who_how_surely_and_with_which_confidence(members, non
     confidence = "with 97.5% confidence (one end of a 95% interval)."
     assert said.startswith(f"{who} Such a score makes")
     assert said.endswith(f"sure of membership, in place of 20%, {confidence}")
-
-
-def test_nothing_shown_says_what_could_have_been() -> None:
-    quiet = exposure(Counts.of([500, 500], [500, 500], edges=[0.0]))
-    tiny = exposure(Counts.of([1, 1], [1, 1], edges=[0.0]))
-
-    assert (quiet.tail, quiet.score_epsilon, quiet.alarm, quiet.severe) == (None, 0.0, False, False)
-    assert quiet.sentence == (
-        "No members are shown to have scores that no nonmember has, or almost none: fewer than 8 beyond every "
-        "nonmember would not show."
-    )
-    assert "too few records" in tiny.sentence
 
 
 def test_as_few_members_as_it_says_do_show() -> None:

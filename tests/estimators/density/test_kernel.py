@@ -207,16 +207,14 @@ def test_a_tiny_bandwidth_makes_every_record_its_own_island_and_one_too_small_fo
         LineDensities.of(x[::2], x[1::2], Fixed(1e-7))
 
 
-def test_swapping_the_sides_and_the_prior_changes_nothing() -> None:
+def test_the_prior_weights_the_densities_never_the_share_in_the_sample_and_is_swapped_with_the_sides():
     a, b = samples("uneven")
     there, back = LineDensities.of(a, b, Scott()), LineDensities.of(b, a, Scott())
 
     for prior in PRIORS:
         assert back.advantage(1 - prior) == pytest.approx(there.advantage(prior), abs=1e-12)
 
-
-def test_the_prior_weights_the_densities_never_the_share_in_the_sample() -> None:
-    """erratum E21: nine times the nonmembers, each repeated, leave densities and advantage alone."""
+    # erratum E21: nine times the nonmembers, each repeated, leave densities and advantage alone.
     a, b = samples("gaussian")
     few, many = LineDensities.of(a, b, Fixed(0.3)), LineDensities.of(a, np.tile(b, 9), Fixed(0.3))
 

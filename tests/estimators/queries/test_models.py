@@ -122,7 +122,7 @@ def test_logits_and_probabilities_give_one_answer(query) -> None:
 
 
 @each_case("query", LABELLED)
-def test_two_classes_may_be_one_number_a_record(query) -> None:
+def test_two_classes_may_be_one_number_a_record_and_all_records_of_one_class(query):
     p, y = PROBABILITIES[:, 0], LABELS % 2
     expected = query(np.column_stack([1 - p, p]), y)
 
@@ -136,9 +136,13 @@ def test_two_classes_may_be_one_number_a_record(query) -> None:
         np.testing.assert_allclose(same, expected, rtol=1e-12)
     np.testing.assert_allclose(query(logit(p), y, logits=True), expected, rtol=1e-7, atol=1e-10)
 
+    assert np.isfinite(query(PROBABILITIES, np.zeros(200, int))).all()
+    of_one_class = query(np.ones((3, 1)), ["ill"] * 3, classes=["ill"])
+    assert of_one_class == pytest.approx(query([[1.0, 0.0]] * 3, [0] * 3), abs=1e-12)
+
 
 @each_case("query", LABELLED)
-def test_classes_say_which_column_a_label_is(query) -> None:
+def test_classes_say_which_column_a_label_is_single_precision_is_read_and_inputs_left_as_they_were(query):
     order = np.array([2, 0, 3, 1])
     expected = query(PROBABILITIES, LABELS)
 
@@ -154,9 +158,6 @@ def test_classes_say_which_column_a_label_is(query) -> None:
         query(PROBABILITIES[:, order], NAMES[LABELS], classes=NAMES[order]), expected, rtol=1e-12
     )
 
-
-@each_case("query", LABELLED)
-def test_single_precision_is_read_as_it_is_and_inputs_are_left_as_they_were(query) -> None:
     single, labels = PROBABILITIES.astype(np.float32), LABELS.copy()
     before = single.copy()
 
@@ -164,13 +165,6 @@ def test_single_precision_is_read_as_it_is_and_inputs_are_left_as_they_were(quer
     np.testing.assert_allclose(query(single, labels), query(PROBABILITIES, LABELS), rtol=1e-4, atol=1e-5)
     np.testing.assert_array_equal(single, before)
     np.testing.assert_array_equal(labels, LABELS)
-
-
-@each_case("query", LABELLED)
-def test_all_records_may_be_of_one_class(query) -> None:
-    assert np.isfinite(query(PROBABILITIES, np.zeros(200, int))).all()
-    of_one_class = query(np.ones((3, 1)), ["ill"] * 3, classes=["ill"])
-    assert of_one_class == pytest.approx(query([[1.0, 0.0]] * 3, [0] * 3), abs=1e-12)
 
 
 # Probabilities of 0 and 1

@@ -85,18 +85,13 @@ def test_neighbours_equal_brute_force_and_a_copy_is_at_zero(name, metric, engine
         np.testing.assert_array_equal(again, answer.distances)  # the row that is named is at that distance
 
 
-@settings(max_examples=60, deadline=None)
-@given(
-    npst.arrays(
-        np.float64, st.tuples(st.integers(1, 30), st.just(3)), elements=st.floats(-100, 100, width=32)
-    ),
-    npst.arrays(
-        np.float64, st.tuples(st.integers(1, 30), st.just(3)), elements=st.floats(-100, 100, width=32)
-    ),
-    st.integers(1, 6),
-    st.sampled_from(("l1", "l2")),
-    st.sampled_from(ENGINES),
+SMALL = npst.arrays(
+    np.float64, st.tuples(st.integers(1, 30), st.just(3)), elements=st.floats(-100, 100, width=32)
 )
+
+
+@settings(max_examples=60, deadline=None)
+@given(SMALL, SMALL, st.integers(1, 6), st.sampled_from(("l1", "l2")), st.sampled_from(ENGINES))
 def test_any_small_matrices(records, rows, k, metric, engine) -> None:
     answer = nearest(records, rows, k, metric, engine)
 

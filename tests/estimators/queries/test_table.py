@@ -47,7 +47,7 @@ def test_the_distance_is_gowers() -> None:
     assert distance(tables.members, 0, tables.synthetic, 1) == pytest.approx(30 / 40 + 0 + 1 + 5 / 10)
 
 
-def test_any_two_levels_are_one_apart() -> None:
+def test_any_two_levels_are_one_apart_and_many_share_places_and_are_still_told_apart():
     levels = [None, *"abcdefgh"]
     tables = encode(one([*levels, "new"]), one(["a", "b"]), one(levels))
 
@@ -55,6 +55,14 @@ def test_any_two_levels_are_one_apart() -> None:
         for j, _ in enumerate(levels):
             assert distance(tables.members, i, tables.synthetic, j) == float(i != j)
     assert tables.synthetic.points.shape[1] == 5
+
+    names = [f"level {i % 900:03d}" for i in range(1800)]
+    tables = encode(one(names), one(names), one(names))
+
+    assert tables.synthetic.points.shape[1] == (128 + 64) / 2
+    assert len(np.unique(tables.members.records)) == 900
+    assert [column.levels for column in tables.columns] == [900]
+    assert "many_levels" in codes(tables)
 
 
 def test_only_the_released_table_and_the_reference_fix_ranges_and_levels() -> None:
@@ -156,11 +164,17 @@ def test_integers_beyond_two_to_the_53_are_told_apart_whatever_type_they_come_as
         assert (int(here[0] == there[0]), int(here[1] == there[0])) == (0, 1)
 
 
-def test_a_float_that_is_whole_equals_the_integer() -> None:
+def test_a_float_that_is_whole_equals_the_integer_and_moments_are_compared_in_universal_time():
     tables = encode(one([3, 4]), one(["3", "5"]), one([3.0, 4.5]))
 
     assert tables.members.records[0] == tables.synthetic.records[0] == tables.nonmembers.records[0]
     assert codes(tables) == ["numbers_as_text"]
+
+    noon = dt.datetime(2020, 5, 1, 12, tzinfo=dt.UTC)
+    there = noon.astimezone(dt.timezone(dt.timedelta(hours=5)))
+    tables = encode(one([noon]), one([there]), one([noon, noon + dt.timedelta(days=1)]))
+
+    assert distance(tables.nonmembers, 0, tables.synthetic, 0) == 0.0
 
 
 def test_missing_values_are_near_each_other_and_far_from_all_else() -> None:
@@ -183,14 +197,6 @@ def test_missing_values_are_near_each_other_and_far_from_all_else() -> None:
     )
     assert days.columns[0].kind == "date"
     assert [distance(side, 0, days.synthetic, 0) for side in (days.members, days.nonmembers)] == [0, 0]
-
-
-def test_moments_of_different_zones_are_compared_in_universal_time() -> None:
-    noon = dt.datetime(2020, 5, 1, 12, tzinfo=dt.UTC)
-    there = noon.astimezone(dt.timezone(dt.timedelta(hours=5)))
-    tables = encode(one([noon]), one([there]), one([noon, noon + dt.timedelta(days=1)]))
-
-    assert distance(tables.nonmembers, 0, tables.synthetic, 0) == 0.0
 
 
 def test_numbers_as_text_are_numbers_and_codes_with_leading_zeros_are_not() -> None:
@@ -281,25 +287,7 @@ def test_columns_that_say_nothing_are_left_out_and_named() -> None:
     assert "'yours'" in said["columns_differ"]
 
 
-def test_many_levels_share_places_and_are_still_told_apart() -> None:
-    names = [f"level {i % 900:03d}" for i in range(1800)]
-    tables = encode(one(names), one(names), one(names))
-
-    assert tables.synthetic.points.shape[1] == (128 + 64) / 2
-    assert len(np.unique(tables.members.records)) == 900
-    assert [column.levels for column in tables.columns] == [900]
-    assert "many_levels" in codes(tables)
-
-
-def test_sums_of_encoded_points_are_exact_in_any_order(rng) -> None:
-    table = {f"c{i}": rng.lognormal(sigma=3, size=40) for i in range(30)}
-    points = encode(table, table, table).members.points
-    gaps = np.abs(points[0] - points[1:])
-
-    np.testing.assert_array_equal(gaps.sum(axis=1), gaps[:, ::-1].cumsum(axis=1)[:, -1])
-
-
-def test_ranges_at_the_ends_of_floats_and_integers() -> None:
+def test_ranges_reach_the_ends_of_floats_and_integers_and_sums_of_points_are_exact_in_any_order(rng):
     tables = encode(one([-1.7e308, 0.0]), one([1.7e308, 1.0]), one([-1.7e308, 1.7e308]))
     assert tables.members.points[:, 0].tolist() == [0.0, 0.5]
     whole = encode(one([-(2**63), 0]), one([2**63 - 1, 1]), one([-(2**63), 2**63 - 1]))
@@ -307,6 +295,12 @@ def test_ranges_at_the_ends_of_floats_and_integers() -> None:
     huge = encode(one([10**400, 1]), one([0.5, 1]), one([10**400, 10]))
     assert kinds(huge) == {"x": "category"}  # beyond floats: names, whatever else they are
     assert distance(huge.members, 0, huge.synthetic, 0) == 0.0
+
+    table = {f"c{i}": rng.lognormal(sigma=3, size=40) for i in range(30)}
+    points = encode(table, table, table).members.points
+    gaps = np.abs(points[0] - points[1:])
+
+    np.testing.assert_array_equal(gaps.sum(axis=1), gaps[:, ::-1].cumsum(axis=1)[:, -1])
 
 
 def test_rows_that_stand_where_they_should_not(rng) -> None:

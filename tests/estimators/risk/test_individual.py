@@ -74,13 +74,21 @@ def worst_miss(how, n1, n0, prior, alpha, folded):
 # one cell
 
 
-def test_plug_in_columns_are_the_formulas_written_out():
+def test_plug_in_columns_are_the_formulas_written_out_by_table_and_by_sorting(rng):
     cells = cell_risks(categories([30, 0, 470], [10, 40, 450]), 0.2)
 
     expected = [risk_of(a / 500, b / 500, 0.2) for a, b in ((30, 10), (0, 40), (470, 450))]
     np.testing.assert_allclose(cells.signed_risk, expected)
     np.testing.assert_allclose(cells.risk, np.abs(expected))
     np.testing.assert_allclose(cells.posterior, [(1 + f) / 2 for f in expected])
+
+    few = rng.poisson(3, (2, 3000))
+    huge = categories(*np.append(few, [[10**6]] * 2, axis=1))  # too many for a table
+
+    by_sort = cell_risks(huge, 0.3).signed_risk[:3000].filled(9.0)
+
+    expected = [risk_of(a / huge.n_members, b / huge.n_nonmembers, 0.3) if a + b else 9.0 for a, b in few.T]
+    np.testing.assert_allclose(by_sort, expected)
 
 
 @each_case(
@@ -142,16 +150,6 @@ def test_a_cell_gets_the_same_row_among_any_others(pairs, prior):
         )
         assert (cells.signed.lower[j], cells.signed.upper[j]) == pytest.approx((low[0], high[0]))
         assert cells.pointwise.lower[j] <= cells.pointwise.upper[j]
-
-
-def test_pairs_are_the_same_by_table_and_by_sorting(rng):
-    few = rng.poisson(3, (2, 3000))
-    huge = categories(*np.append(few, [[10**6]] * 2, axis=1))  # too many for a table
-
-    by_sort = cell_risks(huge, 0.3).signed_risk[:3000].filled(9.0)
-
-    expected = [risk_of(a / huge.n_members, b / huge.n_nonmembers, 0.3) if a + b else 9.0 for a, b in few.T]
-    np.testing.assert_allclose(by_sort, expected)
 
 
 @each_case("folded", [False, True])
@@ -329,7 +327,7 @@ def leaky():
     return Scores.of(*gaussian_shift(0.5).draw(rng, 300, 700), "continuous")
 
 
-def test_every_record_gets_the_row_of_its_cell_members_first(leaky):
+def test_every_record_gets_the_row_of_its_cell_members_first_whatever_the_scale_of_the_score(leaky):
     result = individual_risk(leaky, 0.2)
 
     cells = result.cells
@@ -344,8 +342,12 @@ def test_every_record_gets_the_row_of_its_cell_members_first(leaky):
     assert 0 < result.flagged.sum() < result.size
     assert result.cautions == ()
 
+    bent = Scores.of(np.exp(leaky.members), np.exp(leaky.nonmembers), "continuous")
 
-def test_a_target_beyond_the_sample_is_unknown_not_extrapolated(leaky):
+    np.testing.assert_array_equal(individual_risk(bent, 0.2).lower, individual_risk(leaky, 0.2).lower)
+
+
+def test_targets_beyond_the_sample_are_unknown_not_extrapolated_be_they_numbers_categories_or_vectors(leaky):
     top = max(leaky.members.max(), leaky.nonmembers.max())
     result = individual_risk(leaky, 0.2, targets=[top, np.nextafter(top, np.inf), -50.0, 0.0])
 
@@ -358,8 +360,6 @@ def test_a_target_beyond_the_sample_is_unknown_not_extrapolated(leaky):
     assert [c.code for c in result.cautions] == ["targets_unknown"]
     assert np.isfinite(result.risk.data).all()
 
-
-def test_a_category_never_sampled_and_a_vector_outside_the_sampled_box_are_unknown():
     words = Scores.of(["a"] * 30 + ["b"] * 10, ["a"] * 20 + ["b"] * 60)
     scores = Scores.of(*vector_shift(2, 0.3).draw(np.random.default_rng(0), 200, 200))
     of_words = individual_risk(words, 0.3, targets=["b", "aa", "z"])
@@ -438,12 +438,6 @@ def test_cells_found_by_buckets_are_those_found_by_searching(spread):
     result = cell_of(scores, Intervals(cuts))
 
     np.testing.assert_array_equal(result, np.searchsorted(cuts, scores, side="right"))
-
-
-def test_monotone_transforms_of_the_score_change_nothing(leaky):
-    bent = Scores.of(np.exp(leaky.members), np.exp(leaky.nonmembers), "continuous")
-
-    np.testing.assert_array_equal(individual_risk(bent, 0.2).lower, individual_risk(leaky, 0.2).lower)
 
 
 # a few memorised records, and cells that hold more than one kind

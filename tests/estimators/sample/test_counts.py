@@ -151,7 +151,7 @@ def test_the_lattice_counts_what_numpy_counts(axes, bins) -> None:
         np.testing.assert_array_equal(dense, np.histogramdd(side, bins=bins, range=ends)[0].ravel())
 
 
-def test_equal_mass_cells_hold_equal_mass_and_keep_ties_together(rng) -> None:
+def test_cells_and_boxes_of_equal_mass_hold_it_keep_ties_together_and_answer_for_every_row(rng):
     x = np.where(rng.random(5000) < 0.4, 1.0, rng.random(5000))
 
     counts = counting.by_equal_mass(Scores.of(x, rng.random(5000), Query.CONTINUOUS), 10)
@@ -160,6 +160,14 @@ def test_equal_mass_cells_hold_equal_mass_and_keep_ties_together(rng) -> None:
     assert at_one[0] != at_one[1]
     assert counts.pooled[at_one[0]] == (x == 1.0).sum()
     assert counts.pooled[: at_one[0]].max() < 1.5 * 10_000 / 10
+
+    rows = np.random.default_rng(0).normal(size=(1024, 3))
+
+    boxes = Boxes.halving(rows, 16)
+
+    counts = np.bincount(boxes.locate(rows), minlength=16)
+    assert counts.min() == counts.max() == 64
+    assert boxes.locate(np.array([[1e9, -1e9, 0.0]])).shape == (1,)
 
 
 @each_case("transform", [np.exp, lambda x: x**3, np.arctan])
@@ -227,16 +235,6 @@ def test_blocks_follow_the_hypergeometric_law_whichever_way_they_are_drawn(n) ->
     variance = block * (n / total) * (1 - n / total) * (total - block) / (total - 1)
     assert abs(draws.mean() - mean) < 4 * np.sqrt(variance / 4000)
     assert abs(draws.var() / variance - 1) < 0.1
-
-
-def test_boxes_hold_equal_mass_and_answer_for_every_row() -> None:
-    rows = np.random.default_rng(0).normal(size=(1024, 3))
-
-    boxes = Boxes.halving(rows, 16)
-
-    counts = np.bincount(boxes.locate(rows), minlength=16)
-    assert counts.min() == counts.max() == 64
-    assert boxes.locate(np.array([[1e9, -1e9, 0.0]])).shape == (1,)
 
 
 def test_coarsening_keeps_every_record_and_the_order() -> None:

@@ -113,12 +113,16 @@ def test_every_row_twice(n, again, decimals) -> None:
     assert codes(a, b) == ["repeated_scores"]
 
 
-def test_how_many_repeat_is_said(rng) -> None:
+def test_how_many_repeat_is_said_and_so_are_the_same_counts_of_many_values_on_both_sides(rng):
     a, b = rng.normal(size=1000), rng.normal(size=500)
     (said,) = finest(Scores.of(np.append(a, a[:100]), b)).doubts
 
     words = "100 of the member scores repeat another one of their side, far more than chance"
     assert said.message.startswith(words)
+
+    rounded = np.round(np.random.default_rng(4).normal(size=3000), 1)
+
+    assert codes(rounded, rounded) == ["shared_scores"]
 
 
 @each_case("n, both", [(300, 300), (1000, 25), (100_000, 60_000)])
@@ -133,12 +137,6 @@ def test_records_on_both_sides(n, both) -> None:
         assert said.message.startswith(f"{both} scores stand on both sides")
     else:
         assert said.message.startswith("about ")
-
-
-def test_the_same_counts_of_many_values_on_both_sides() -> None:
-    rounded = np.round(np.random.default_rng(4).normal(size=3000), 1)
-
-    assert codes(rounded, rounded) == ["shared_scores"]
 
 
 def test_rows_of_vectors(rng) -> None:

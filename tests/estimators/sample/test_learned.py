@@ -18,11 +18,17 @@ EVEN = np.full(20, 5000)
 COUNTS = LearnedCounts(EVEN, EVEN, Grid(-5, np.arange(20)), learner="boxes", n_taught=400)
 
 
-def test_they_are_read_back_as_what_they_are() -> None:
+def test_they_are_read_back_as_what_they_are_and_do_not_merge_nor_with_others():
     again = LearnedCounts.from_dict(COUNTS.to_dict())
 
     assert (again.learner, again.n_taught, again.among) == ("boxes", 400, "all")
     assert again.to_dict() == COUNTS.to_dict()
+
+    others = Counts(EVEN, EVEN, Grid(-5, np.arange(20)))
+
+    for one, other in ((COUNTS, COUNTS), (COUNTS, others), (others, COUNTS)):
+        with pytest.raises(IncompatibleCells, match="learned score"):
+            one.merge(other)
 
 
 @each_case(
@@ -44,14 +50,6 @@ def test_what_does_not_say_how_it_was_learned_or_has_no_order_is_refused(learned
         LearnedCounts.from_dict(
             Counts.of([9, 9], [9, 9]).to_dict() | {"learned": COUNTS.to_dict()["learned"]}
         )
-
-
-def test_two_of_them_do_not_merge_nor_with_others() -> None:
-    others = Counts(EVEN, EVEN, Grid(-5, np.arange(20)))
-
-    for one, other in ((COUNTS, COUNTS), (COUNTS, others), (others, COUNTS)):
-        with pytest.raises(IncompatibleCells, match="learned score"):
-            one.merge(other)
 
 
 def test_a_verdict_passes_by_them_only_where_that_was_accepted() -> None:

@@ -90,13 +90,19 @@ def test_every_bin_holds_as_many_of_evenly_spaced_values_as_any_other(step) -> N
     assert len(result.members) <= BINS
 
 
-def test_the_same_values_as_integers_are_drawn_alike() -> None:
+def test_many_integers_are_drawn_as_floats_few_and_booleans_as_categories_and_vectors_not_at_all(rng):
     values = np.random.default_rng(5).integers(0, 300, (2, 4000))
     of_integers = shape_of(Scores.of(*values, "discrete"))
     of_floats = shape_of(Scores.of(*values.astype(float), "continuous"))
 
     assert of_integers.edges.tolist() == of_floats.edges.tolist()
     assert of_integers.members.tolist() == of_floats.members.tolist()
+
+    vectors = Scores.of(*rng.normal(size=(2, 50, 2)))
+
+    assert shape_of(Scores.of(*rng.integers(1, 7, (2, 400)))).labels.tolist() == [1, 2, 3, 4, 5, 6]
+    assert shape_of(Scores.of([True, False] * 20, [True, False] * 20)).members.tolist() == [20, 20]
+    assert shape(vectors) is shape(by_boxes(vectors, 8)) is None
 
 
 def test_categories_have_a_bin_each_and_only_the_rarest_are_left_out(rng) -> None:
@@ -110,14 +116,6 @@ def test_categories_have_a_bin_each_and_only_the_rarest_are_left_out(rng) -> Non
     assert len(result.labels) == LABELS
     assert result.labels.tolist() == sorted(result.labels.tolist())
     assert (result.members + result.nonmembers).min() >= np.sort(pooled)[-LABELS]
-
-
-def test_few_integers_and_booleans_are_categories_and_vectors_are_not_drawn(rng) -> None:
-    vectors = Scores.of(*rng.normal(size=(2, 50, 2)))
-
-    assert shape_of(Scores.of(*rng.integers(1, 7, (2, 400)))).labels.tolist() == [1, 2, 3, 4, 5, 6]
-    assert shape_of(Scores.of([True, False] * 20, [True, False] * 20)).members.tolist() == [20, 20]
-    assert shape(vectors) is shape(by_boxes(vectors, 8)) is None
 
 
 def test_posted_intervals_are_the_bins_open_ones_as_wide_as_their_neighbours_and_empty_ends_left_out():

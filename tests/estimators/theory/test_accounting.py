@@ -52,7 +52,7 @@ def test_steps_on_all_records_are_exactly_gaussian_and_on_almost_all_almost(adja
     assert 2 * curve.envelope().gain(0.5, 0.5) == pytest.approx(2 * norm.cdf(exact.mu / 2) - 1, rel=2e-3)
 
 
-def test_replacing_costs_more_than_adding_and_the_moments_accountant_is_beaten():
+def test_replacing_costs_more_than_adding_and_the_whole_curve_bounds_more_tightly_than_one_epsilon():
     """Abadi et al. 2016, section 3.2: q = 0.01, sigma = 4, T = 10,000, delta = 1e-5 is epsilon 1.26 by theirs."""
     adjacencies, few = (Adjacency.ADD_REMOVE, Adjacency.REPLACE), NoisySteps(1.0, 300, 0.01)
     added, replaced = (few.promise(each, 1e-5).pair(1e-5)[0] for each in adjacencies)
@@ -60,8 +60,6 @@ def test_replacing_costs_more_than_adding_and_the_moments_accountant_is_beaten()
     assert added < replaced < 2 * added
     assert 0.8 < NoisySteps(4.0, 10_000, 0.01).promise(Adjacency.ADD_REMOVE, 1e-5).pair(1e-5)[0] < 1.26
 
-
-def test_the_whole_curve_bounds_the_advantage_more_tightly_than_one_epsilon():
     curve = NoisySteps(1.0, 300, 0.01).promise(Adjacency.REPLACE, 1e-5)
     found = {b.name: b for b in bounds(curve, delta=1e-5) if b.quantity == "advantage"}
 

@@ -39,13 +39,19 @@ def test_the_epsilon_of_an_eta_is_that_of_theorem_4_turned_round(eta, delta) -> 
     assert row(result, "advantage").at_least == pytest.approx(2 * eta, rel=1e-14)
 
 
-def test_adding_or_removing_a_record_takes_two_steps_for_a_fixed_number_of_members() -> None:
+def test_adding_or_removing_takes_two_steps_for_a_fixed_number_of_members_and_guessing_no_promise():
     twice = convert(advantage=0.3, adjacency="add_remove")
 
     assert row(twice, "epsilon").at_least == pytest.approx(-np.log(0.7), rel=1e-12)
     assert row(twice, "mu").at_least == pytest.approx(norm.ppf(0.65), rel=1e-12)
     coins = convert(advantage=0.3, adjacency="add_remove", inclusion="independent")
     assert row(coins, "epsilon").at_least == row(convert(advantage=0.3), "epsilon").at_least
+
+    result = convert(advantage=0.8, prior=0.1, false_positive_rates=[0.01])
+
+    assert row(result, "epsilon").at_least == row(result, "mu").at_least == 0.0
+    assert row(result, "tpr_at_fpr_0.01").at_least == pytest.approx(0.01, rel=1e-9)
+    assert row(convert(advantage=0.1, delta=0.2), "epsilon").at_least == 0.0  # delta alone allows it
 
 
 @each_case("prior", [0.1, 0.5, 0.8])
@@ -124,7 +130,7 @@ def test_there_and_back_is_where_it_began(name, prior) -> None:
     assert row(convert(advantage=ceiling, prior=prior), name).at_least == pytest.approx(1.5, rel=1e-9)
 
 
-def test_from_below_a_promise_says_nothing_of_attacks_and_the_sentence_which_way_is_a_guarantee() -> None:
+def test_from_below_a_promise_says_nothing_of_attacks_and_what_a_number_leaves_open_is_said():
     measured = convert(advantage=0.2).sentence
 
     for result in (convert(epsilon=2.0), convert(mu=1.0, delta=0.1)):
@@ -135,22 +141,12 @@ def test_from_below_a_promise_says_nothing_of_attacks_and_the_sentence_which_way
     assert "neither is a guarantee" in measured
     assert measured.endswith("epsilon and mu are not limited.")
 
-
-def test_what_a_number_leaves_open_is_said() -> None:
     def codes(**number: float) -> list[str]:
         return [each.code for each in convert(**number).cautions]
 
     assert codes(advantage=0.2)[:3] == ["smallest_promise", "average_over_records", "one_run"]
     assert codes(eta=0.2) == ["smallest_promise", "random_membership", "adjacency_assumed"]
     assert codes(epsilon=1.0, delta=0.1) == ["no_mu", "random_membership", "adjacency_assumed"]
-
-
-def test_what_guessing_has_needs_no_promise() -> None:
-    result = convert(advantage=0.8, prior=0.1, false_positive_rates=[0.01])
-
-    assert row(result, "epsilon").at_least == row(result, "mu").at_least == 0.0
-    assert row(result, "tpr_at_fpr_0.01").at_least == pytest.approx(0.01, rel=1e-9)
-    assert row(convert(advantage=0.1, delta=0.2), "epsilon").at_least == 0.0  # delta alone allows it
 
 
 @each_case(

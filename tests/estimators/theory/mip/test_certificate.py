@@ -92,7 +92,7 @@ def test_draws_certify_within_a_seventh_of_what_the_moment_bound_would_say_if_it
     assert 1.12 < ratio < 1.14  # 2/sqrt(pi) is 1.128
 
 
-def test_eta_and_scale_are_each_others_inverse_and_fall_together() -> None:
+def test_eta_and_scale_are_each_others_inverse_and_fall_together_whatever_the_labels_of_records():
     sizes = mip.Sizes.of_swaps(LINE, *mean_swaps(np.random.default_rng(8), 200))
     scales = [sizes.scale(eta) for eta in (0.05, 0.1, 0.2, 0.4)]
 
@@ -101,6 +101,12 @@ def test_eta_and_scale_are_each_others_inverse_and_fall_together() -> None:
         assert sizes.eta(scale) == pytest.approx(eta, rel=1e-5)
         assert sizes.eta(scale) <= eta
         assert sizes.scale(eta, 0.99) > scale
+
+    before, after, record = mean_swaps(np.random.default_rng(10), 60)
+    names = np.array([f"patient {int(r)}" for r in record])
+
+    scales = [mip.Sizes.of_swaps(BELL, before, after, labels).scale(0.1) for labels in (names, record)]
+    assert scales[0] == pytest.approx(scales[1])
 
 
 def test_too_few_pairs_certify_no_scale_nor_does_a_parameter_that_moves_without_noise():
@@ -115,14 +121,6 @@ def test_too_few_pairs_certify_no_scale_nor_does_a_parameter_that_moves_without_
 
     assert mip.Sizes.of_swaps(noise, zeros, zeros + 0.1, np.zeros(300)).scale(0.1) == inf
     assert mip.Sizes.of_swaps(LINE, ones, ones, np.zeros(300)).scale(0.1) == 0.0
-
-
-def test_records_may_have_any_labels() -> None:
-    before, after, record = mean_swaps(np.random.default_rng(10), 60)
-    names = np.array([f"patient {int(r)}" for r in record])
-
-    scales = [mip.Sizes.of_swaps(BELL, before, after, labels).scale(0.1) for labels in (names, record)]
-    assert scales[0] == pytest.approx(scales[1])
 
 
 def test_what_does_not_fit_is_refused() -> None:

@@ -91,7 +91,7 @@ def test_theorem_4_is_attained_by_the_papers_mechanism(epsilon, delta) -> None:
     np.testing.assert_allclose(found.coupling, promised, atol=1e-12)
 
 
-def test_theorem_5s_algorithm_leaks_less_the_more_records_there_are_and_has_no_epsilon() -> None:
+def test_laws_come_in_lexicographic_order_and_theorem_5s_algorithm_leaks_less_the_more_records():
     def told(members: tuple[int, ...]) -> list[float]:
         return [1.0, 0.0] if members == tuple(range(len(members))) else [0.0, 1.0]
 
@@ -100,8 +100,6 @@ def test_theorem_5s_algorithm_leaks_less_the_more_records_there_are_and_has_no_e
     assert few == pytest.approx(1 / 6)  # the first half alone is told, 1 of C(4, 2)
     assert many == pytest.approx(1 / 252)
 
-
-def test_laws_come_from_a_function_in_lexicographic_order() -> None:
     seen: list[tuple[int, ...]] = []
 
     def law(members: tuple[int, ...]) -> list[float]:

@@ -45,7 +45,7 @@ def test_on_the_line_the_noise_is_laplace_and_high_orders_do_not_underflow():
 
 
 @each_case("order", ORDERS)
-def test_the_radius_is_gamma_and_independent_of_the_direction(order) -> None:
+def test_the_radius_is_gamma_and_independent_of_the_direction_which_is_that_of_a_point_of_the_ball(order):
     law = noise(order, 1.0, 0.5, 2.0)
 
     draws = law.sample(0.7, 40_000, np.random.default_rng(1))
@@ -55,25 +55,6 @@ def test_the_radius_is_gamma_and_independent_of_the_direction(order) -> None:
     assert stats.kstest(radius, stats.gamma(3, scale=0.7).cdf).pvalue > 0.01
     assert stats.ks_2samp(first[radius < 2.1], first[radius >= 2.1]).pvalue > 0.01
 
-
-@each_case("order", ORDERS)
-def test_the_law_is_that_of_rejection_sampling_from_the_density(order) -> None:
-    """Independent of any radius or sphere: points of a box, kept with probability exp(-||x||)."""
-    generator = np.random.default_rng(2)
-    law = noise(order, 1.0, 0.5)
-    box = generator.uniform(-14, 14, (400_000, 2))
-    kept = box[generator.random(len(box)) < np.exp(-law.size(box))]
-    draws = law.sample(1.0, len(kept), generator)
-
-    assert len(kept) > 900
-    for axis in (0, 1):
-        assert stats.ks_2samp(draws[:, axis], kept[:, axis]).pvalue > 0.01
-    assert stats.ks_2samp(draws.sum(axis=1), kept.sum(axis=1)).pvalue > 0.01
-    assert stats.ks_2samp(np.abs(draws).min(axis=1), np.abs(kept).min(axis=1)).pvalue > 0.01
-
-
-@each_case("order", ORDERS)
-def test_the_direction_is_the_cone_measure_as_a_uniform_point_of_the_ball_has_it(order) -> None:
     generator = np.random.default_rng(3)
     norm = mip.Norm(order, np.ones(3))
     cube = generator.uniform(-1, 1, (100_000, 3))
@@ -87,7 +68,20 @@ def test_the_direction_is_the_cone_measure_as_a_uniform_point_of_the_ball_has_it
 
 
 @each_case("order", ORDERS)
-def test_the_deviation_is_the_root_mean_square_of_every_coordinate(order) -> None:
+def test_the_law_is_that_of_rejection_sampling_and_its_deviation_the_root_mean_square(order):
+    """Independent of any radius or sphere: points of a box, kept with probability exp(-||x||)."""
+    generator = np.random.default_rng(2)
+    law = noise(order, 1.0, 0.5)
+    box = generator.uniform(-14, 14, (400_000, 2))
+    kept = box[generator.random(len(box)) < np.exp(-law.size(box))]
+    draws = law.sample(1.0, len(kept), generator)
+
+    assert len(kept) > 900
+    for axis in (0, 1):
+        assert stats.ks_2samp(draws[:, axis], kept[:, axis]).pvalue > 0.01
+    assert stats.ks_2samp(draws.sum(axis=1), kept.sum(axis=1)).pvalue > 0.01
+    assert stats.ks_2samp(np.abs(draws).min(axis=1), np.abs(kept).min(axis=1)).pvalue > 0.01
+
     law = noise(order, 1.0, 0.5, 2.0, 1.0)
     draws = law.sample(0.7, 100_000, np.random.default_rng(4))
 

@@ -85,7 +85,7 @@ def test_parameters_keep_their_shape(shape) -> None:
     assert released.noise.dimension == int(np.prod(shape))
 
 
-def test_the_certified_say_so_and_the_estimated_do_not() -> None:
+def test_the_certified_say_so_the_estimated_do_not_and_nothing_of_the_half_is_kept():
     for name, method in METHODS.items():
         released = mip.privatize(np.mean, POINTS[:, 0], 0.2, seed=2, method=method, confidence=0.9)
 
@@ -97,8 +97,6 @@ def test_the_certified_say_so_and_the_estimated_do_not() -> None:
         assert released.accuracy == 0.7
         assert released.method == method.name
 
-
-def test_nothing_of_the_half_is_kept() -> None:
     released = mip.privatize(np.mean, POINTS[:, 0], 0.2, seed=2)
 
     assert {each.name for each in fields(released)} == {
@@ -179,19 +177,7 @@ def test_the_seed_alone_decides_and_without_one_the_operating_system_gives_128_b
     assert root_of(None).entropy != root_of(None).entropy
 
 
-def test_draws_pairs_attack_and_release_of_one_seed_share_no_training_set() -> None:
-    """Powers of two: a sum tells the set, and of 184,756 hardly one comes twice by itself."""
-    data = 2.0 ** np.arange(20)
-    draws = set(mip.fitted_draws(np.sum, data, 20, seed=1)[:, 0])
-    pairs = mip.swap_pairs(np.sum, data, 20, seed=1)
-
-    assert not draws & set(pairs.before[:, 0])
-    assert not draws & set(pairs.after[:, 0])
-    drawn = [stream(root_of(1), purpose).random() for purpose in Purpose]
-    assert len(set(drawn)) == len(Purpose)
-
-
-def test_pairs_are_a_half_with_the_record_and_the_same_half_without() -> None:
+def test_pairs_are_a_half_with_the_record_and_without_and_draws_of_one_seed_share_no_training_set():
     """Powers of two: a sum tells the set."""
     data = 2.0 ** np.arange(10)
     pairs = mip.swap_pairs(np.sum, data, 30, seed=0)
@@ -204,6 +190,16 @@ def test_pairs_are_a_half_with_the_record_and_the_same_half_without() -> None:
         assert without >> record & 1 == 0
         assert (with_it ^ without).bit_count() == 2
         assert with_it.bit_count() == 5
+
+    # Powers of two: a sum tells the set, and of 184,756 hardly one comes twice by itself.
+    data = 2.0 ** np.arange(20)
+    draws = set(mip.fitted_draws(np.sum, data, 20, seed=1)[:, 0])
+    pairs = mip.swap_pairs(np.sum, data, 20, seed=1)
+
+    assert not draws & set(pairs.before[:, 0])
+    assert not draws & set(pairs.after[:, 0])
+    drawn = [stream(root_of(1), purpose).random() for purpose in Purpose]
+    assert len(set(drawn)) == len(Purpose)
 
 
 def returned(value: object, eta: float = 0.1) -> object:

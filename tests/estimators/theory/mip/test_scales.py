@@ -87,7 +87,7 @@ def test_on_the_line_it_is_attained_where_the_parameter_tells_membership(noise, 
     np.testing.assert_allclose(attained, eta, rtol=2e-5)
 
 
-def test_the_line_sigma_over_two_eta_is_tight_to_first_order_only() -> None:
+def test_sigma_over_two_eta_is_tight_to_first_order_only_and_the_printed_corollary_on_the_line():
     for eta, gap in [(0.001, 0.0015), (0.01, 0.015), (0.1, 0.15)]:
         scale = mip.linear_scale(eta, 1.0)
 
@@ -96,6 +96,9 @@ def test_the_line_sigma_over_two_eta_is_tight_to_first_order_only() -> None:
         assert eta * (1 - gap) < attained < eta
     assert mip.linear_scale(0.1, 1.0) == 5.0
     assert mip.corollary_10_scale(0.1, 1.0, 2.0) == pytest.approx(3794.56)
+
+    assert [mip.gaussian_sigma(16, moment) for moment in (2.0, 5.0, 1.0)] == [4.0, 4.0, 16.0]
+    assert printed_eta(5.0, 1) == pytest.approx(mip.moment_eta(5.0, LINE, 1.0), rel=1e-12)
 
 
 @each_case("moment", [1.0, 2.0, 4.0])
@@ -143,11 +146,6 @@ def test_with_the_gamma_radius_the_same_world_attains_eta_and_no_more(dimension,
 
     assert attained == pytest.approx(eta, abs=4 * sqrt(0.25 / len(x)))
     assert mip.moment_eta(scale, noise, 1.0) == pytest.approx(eta)
-
-
-def test_moments_below_two_have_their_own_radius_and_on_the_line_the_printed_corollary_is_right() -> None:
-    assert [mip.gaussian_sigma(16, moment) for moment in (2.0, 5.0, 1.0)] == [4.0, 4.0, 16.0]
-    assert printed_eta(5.0, 1) == pytest.approx(mip.moment_eta(5.0, LINE, 1.0), rel=1e-12)
 
 
 def test_what_is_out_of_range_is_refused() -> None:

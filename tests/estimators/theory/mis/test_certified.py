@@ -157,7 +157,7 @@ def test_away_from_gamma_1_exact_limits_for_each_category_cover_every_sample(gam
             assert missed.max() <= alpha / 2.0
 
 
-def test_without_a_universe_c_k_has_no_upper_end_and_delta_has_one() -> None:
+def test_without_a_universe_only_delta_has_an_upper_end_and_a_larger_one_never_shortens():
     """A little mass spread thinly over the unseen makes c_k as large as one likes."""
     tally = Tally.of_counts([400, 300, 200, 100])
     sizes = [c_k([0.999, *np.full(k, 0.001 / k)]) for k in (10, 10**3, 10**5)]
@@ -168,8 +168,6 @@ def test_without_a_universe_c_k_has_no_upper_end_and_delta_has_one() -> None:
     assert sizes[2] > 100 * sizes[0] / 2
     assert worst_delta([0.999, *np.full(10**5, 1e-8)], 1000) < 0.002
 
-
-def test_stating_more_categories_never_shortens_and_lemma_23_caps_the_upper_end():
     counts = [50, 30, 20]
     ends = [diversity(Tally.of_counts(counts, universe)).upper for universe in (3, 5, 20, 1000)]
 

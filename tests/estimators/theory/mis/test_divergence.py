@@ -33,7 +33,7 @@ def test_the_rule_is_the_best_of_all_attacks_and_delta_what_it_gains(seed, nu, w
     assert result.false_positive_rate == pytest.approx(nonmember[result.says_member].sum())
 
 
-def test_without_a_share_it_is_the_total_variation_which_no_share_exceeds() -> None:
+def test_without_a_share_it_is_the_total_variation_and_the_curve_is_the_divergence_at_each():
     laws = np.random.default_rng(1).dirichlet(np.ones(4), size=2).T
     result = mis.assess_divergence(laws, member_weight=2.0)
 
@@ -42,8 +42,6 @@ def test_without_a_share_it_is_the_total_variation_which_no_share_exceeds() -> N
     assert max(result.deltas) > 0.9 * result.delta  # near nu = 2/3, where gamma is 1
     assert "worst_share" in [each.code for each in result.cautions]
 
-
-def test_the_curve_is_the_divergence_at_each_share() -> None:
     result = mis.assess_divergence([[0.7, 0.2], [0.2, 0.3], [0.1, 0.5]], nonmember_share=0.5)
 
     for nu, delta in zip(result.shares, result.deltas, strict=True):
