@@ -48,8 +48,36 @@ def each_case(names: str, cases: Iterable[Any]) -> Callable[[Test], Test]:
     return decorate
 
 
+class Refusal(dict[str, Any]):
+    """A question that is refused, called by what is said of it."""
+
+    def __str__(self) -> str:
+        said = (value for name, value in self.items() if name != "ask")
+        return ", ".join(value.__name__ if isinstance(value, type) else str(value) for value in said)
+
+
+def refusals(names: str, cases: Iterable[Any], **alike: Any) -> Test:
+    """A test that each question, `ask`, raises its `error` and no other, with its `words` (a pattern, None for any),
+    and names its `field` and `index`.
+
+    The names say what a case holds; what is alike in all of them is given once. Without words, the field is in them.
+    """
+    columns = [name.strip() for name in names.split(",")]
+
+    @each_case("case", [Refusal(alike, **dict(zip(columns, case, strict=True))) for case in cases])
+    def test(case: Refusal) -> None:
+        with pytest.raises(case["error"], match=case.get("words", case.get("field"))) as caught:
+            case["ask"]()
+
+        assert type(caught.value) is case["error"]
+        said = {name: getattr(caught.value, name) for name in case.keys() & {"field", "index"}}
+        assert said == {name: case[name] for name in said}
+
+    return test
+
+
 def _label(value: object) -> str:
-    text = str(value)
+    text = str(getattr(value, "__name__", value))
     text = text if text and text.isprintable() else repr(value)
     return text if len(text) <= 80 else f"{text[:79]}…"
 

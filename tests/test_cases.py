@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.cases import each_case
+from tests.cases import each_case, refusals
 
 
 def test_every_case_runs_and_those_that_fail_are_named() -> None:
@@ -59,3 +59,23 @@ def test_parameters_that_are_not_of_the_case_are_fixtures(
 def test_no_cases_are_refused() -> None:
     with pytest.raises(AssertionError, match="would always pass"):
         each_case("name", [])
+
+
+def test_a_refusal_is_held_to_its_error_words_and_field_and_called_by_them() -> None:
+    class Refused(ValueError):
+        field = "number"
+
+    def refuse() -> None:
+        raise Refused("number: got x")
+
+    refusals("ask, field", [(refuse, "number")], error=Refused)()
+    refusals("ask, words, field", [(refuse, "got [xy]", "number")], error=Refused)()
+    for case in (
+        (refuse, ValueError, None, "number"),
+        (refuse, Refused, "y", "number"),
+        (refuse, Refused, None, "text"),
+    ):
+        _, error, *said = case
+        label = ", ".join([error.__name__, *map(str, said)])
+        with pytest.raises(pytest.fail.Exception, match=f"1 of 1 cases failed: {label}\n"):
+            refusals("ask, error, words, field", [case])()

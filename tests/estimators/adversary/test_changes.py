@@ -1,9 +1,9 @@
 """The best rule with a few changes of its guess is the best of all such rules."""
 
 import numpy as np
-import pytest
 
 from estimators.adversary.changes import best_by_changes
+from tests.cases import each_case
 
 
 def best_by_trying(gain: np.ndarray, most: int) -> np.ndarray:
@@ -17,7 +17,7 @@ def best_by_trying(gain: np.ndarray, most: int) -> np.ndarray:
     return np.maximum.accumulate(value.max(axis=0))
 
 
-@pytest.mark.parametrize("most", [0, 1, 2, 3, 9])
+@each_case("most", [0, 1, 2, 3, 9])
 def test_it_is_what_trying_every_rule_gives(most) -> None:
     rng = np.random.default_rng(most)
     for ties in [True, False] * 100:
@@ -33,7 +33,7 @@ def test_runs_that_only_grow_are_given_up_one_by_one() -> None:
     assert best_by_changes(np.zeros(5), 4).tolist() == [0.0] * 5
 
 
-@pytest.mark.parametrize("size", [255, 256, 257, 511, 513, 5000])
+@each_case("size", [255, 256, 257, 511, 513, 5000])
 def test_long_scores_have_what_the_rule_with_more_changes_says_of_fewer(size) -> None:
     rng = np.random.default_rng(size)
     for ties in [True, False] * 10:

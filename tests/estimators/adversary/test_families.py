@@ -9,6 +9,7 @@ from estimators.adversary import families
 from estimators.sample.counting import by_rank
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Query, Scores
+from tests.cases import each_case
 from tests.oracles import atoms, gaussian_shift
 
 GAINS = np.random.default_rng(0).normal(size=(40, 7))
@@ -22,8 +23,8 @@ CELLS = np.arange(7)
 EVERY = [np.array(rule) for rule in product([False, True], repeat=7)]
 
 
-@pytest.mark.parametrize(
-    ("family", "rules", "changes"),
+@each_case(
+    "family, rules, changes",
     [
         (families.Threshold(), [cut <= CELLS for cut in range(8)], 1),
         (
@@ -33,7 +34,6 @@ EVERY = [np.array(rule) for rule in product([False, True], repeat=7)]
         ),
         (families.Cellwise("cells"), EVERY, 6),
     ],
-    ids=["a cut", "a run of cells", "any set of cells"],
 )
 def test_no_rule_of_its_family_or_its_complement_beats_the_fitted_one(family, rules, changes) -> None:
     for gain, rule in zip(GAINS, family.fit(GAINS, tie=False), strict=True):
@@ -41,27 +41,23 @@ def test_no_rule_of_its_family_or_its_complement_beats_the_fitted_one(family, ru
         assert np.abs(np.diff(rule.astype(int))).sum() <= changes
 
 
-def test_joined_cells_share_one_guess() -> None:
+def test_joined_cells_share_a_guess_unseen_ones_have_the_priors_and_a_tiny_bandwidth_changes_none():
     guesses = families.OnGroups(families.Cellwise("coarse"), np.array([0, 3, 5])).fit(GAINS, tie=False)
 
     assert (guesses[:, 0] == guesses[:, 2]).all()
     assert (guesses[:, 3] == guesses[:, 4]).all()
 
-
-def test_a_cell_nobody_saw_is_guessed_as_the_prior_says() -> None:
     gain = np.zeros((1, 3))
 
     assert families.Cellwise("cells").fit(gain, tie=True).all()
     assert not families.Cellwise("cells").fit(gain, tie=False).any()
 
-
-def test_smoothing_with_a_tiny_bandwidth_changes_nothing() -> None:
     np.testing.assert_array_equal(
         families.Smoothed(1e-3).fit(GAINS, tie=False), families.Cellwise("cells").fit(GAINS, tie=False)
     )
 
 
-@pytest.mark.parametrize("prior", [0.5, 0.1])
+@each_case("prior", [0.5, 0.1])
 def test_the_in_sample_threshold_equals_a_sweep_over_every_score(prior) -> None:
     a, b = atoms().draw(np.random.default_rng(1), 200, 300)
     cuts = np.unique(np.concatenate([a, b]))

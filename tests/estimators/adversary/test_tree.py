@@ -1,7 +1,6 @@
 """Boxes that a database can compute: those of a tree, cut between rows."""
 
 import numpy as np
-import pytest
 from sklearn.tree import DecisionTreeClassifier
 
 from estimators import advantage
@@ -9,13 +8,14 @@ from estimators.adversary.learned import teach
 from estimators.adversary.pilot import Pilot
 from estimators.adversary.tree import DEPTH, IN_ENGINES, between_rows, complete, tree
 from estimators.sample.cells import Boxes
+from tests.cases import each_case
 
 RNG = np.random.default_rng(2)
 MEMBER = RNG.random(3000) < 0.5
 ROWS = RNG.normal(np.where(MEMBER, 0.4, 0.0)[:, None], 1.0, (3000, 3)).astype(np.float32).astype(np.float64)
 
 
-@pytest.mark.parametrize("leaf", [1, 40, 400, 1500])
+@each_case("leaf", [1, 40, 400, 1500])
 def test_a_tree_with_all_its_paths_has_the_leaves_of_scikit_learn(leaf) -> None:
     grown = DecisionTreeClassifier(max_depth=DEPTH, min_samples_leaf=leaf, random_state=0).fit(ROWS, MEMBER)
 

@@ -6,9 +6,10 @@ import pytest
 from estimators import Counts, Scores
 from estimators.audit.roc import band, operating_point
 from estimators.sample.counting import finest
+from tests.cases import each_case
 
 
-@pytest.mark.parametrize(("records", "least"), [(8, 0.1), (200, 1 / 200), (50_000, 1e-4)])
+@each_case("records, least", [(8, 0.1), (200, 1 / 200), (50_000, 1e-4)])
 def test_a_band_reaches_from_one_nonmember_to_nearly_all(records, least) -> None:
     rng = np.random.default_rng(0)
 
@@ -21,15 +22,12 @@ def test_a_band_reaches_from_one_nonmember_to_nearly_all(records, least) -> None
     assert len(rates) <= 40
 
 
-def test_each_point_of_a_band_is_the_operating_point_at_its_rate() -> None:
+def test_each_point_of_a_band_is_the_operating_point_at_its_rate_and_none_is_lower(rng):
     counts = Counts.of([120, 300, 580], [310, 420, 270], [0.4, 0.7])
 
     for point in band(counts, 0.9):
         assert point == operating_point(counts, point.fpr, 0.9)
 
-
-def test_a_band_never_falls() -> None:
-    rng = np.random.default_rng(1)
     result = band(finest(Scores.of(rng.normal(1.0, 1.0, 3000), rng.normal(0.0, 1.0, 3000))))
 
     assert np.all(np.diff([float(point.estimate.value or 0.0) for point in result]) >= 0.0)

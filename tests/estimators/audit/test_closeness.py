@@ -12,6 +12,7 @@ from estimators.sample.cells import Categories
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Scores
+from tests.cases import each_case
 from tests.oracles import gaussian_shift, most_misses, shift_for
 
 ALPHA = 0.025
@@ -32,7 +33,7 @@ def counts_of(members: np.ndarray, nonmembers: np.ndarray) -> Counts:
     return Counts(members, nonmembers, Categories(np.arange(len(members))))
 
 
-@pytest.mark.parametrize("seed", range(5))
+@each_case("seed", range(5))
 def test_a_divergence_is_the_optimal_advantage_at_another_prior(seed) -> None:
     rng = np.random.default_rng(seed)
     r, q = rng.dirichlet(np.ones(7)), rng.dirichlet(np.ones(7))
@@ -44,14 +45,12 @@ def test_a_divergence_is_the_optimal_advantage_at_another_prior(seed) -> None:
         assert advantage == pytest.approx(1 - 2 * p + 2 * p * there, abs=1e-12)
 
 
-def test_the_plug_in_of_randomized_response_is_its_epsilon() -> None:
+def test_the_plug_in_of_randomized_response_is_its_epsilon_and_a_cell_of_one_side_has_none():
     counts = counts_of(np.array([7500, 2500]), np.array([2500, 7500]))
 
     assert closeness.plug_in_epsilon(counts, 0.0) == pytest.approx(np.log(3), abs=1e-3)
     assert closeness.plug_in_epsilon(counts, 0.1) == pytest.approx(np.log(0.65 / 0.25), abs=1e-3)
 
-
-def test_a_cell_of_one_side_alone_has_no_plug_in_at_delta_zero() -> None:
     counts = counts_of(np.array([10, 90]), np.array([0, 100]))
 
     assert closeness.plug_in_epsilon(counts, 0.0) is None
@@ -75,7 +74,7 @@ def test_the_lower_end_is_the_best_ratio_of_exact_limits_each_of_its_part_of_alp
     assert closeness.epsilon_lower(counts, 0.0, ALPHA) == pytest.approx(np.log(ratio), rel=1e-9)
 
 
-def test_more_records_bring_the_upper_end_down_to_the_truth() -> None:
+def test_more_records_and_a_larger_delta_bring_the_upper_end_down_and_sides_may_change_places():
     r, q = np.array([0.4, 0.3, 0.2, 0.1]), np.full(4, 0.25)
 
     ends = [
@@ -88,8 +87,6 @@ def test_more_records_bring_the_upper_end_down_to_the_truth() -> None:
     assert finite == sorted(finite, reverse=True)
     assert finite[-1] == pytest.approx(true_epsilon(r, q, 0.02), abs=0.01)
 
-
-def test_a_larger_delta_allows_a_smaller_epsilon_and_sides_may_change_places() -> None:
     a, b = np.array([300, 200, 500]), np.array([200, 300, 500])
     ends = [closeness.epsilon_upper(counts_of(a, b), delta, ALPHA) for delta in (0.02, 0.05, 0.1, 0.3)]
 
@@ -100,8 +97,7 @@ def test_a_larger_delta_allows_a_smaller_epsilon_and_sides_may_change_places() -
     assert turned == ends
 
 
-def test_passing_is_nested() -> None:
-    rng = np.random.default_rng(0)
+def test_passing_is_nested_and_the_start_of_the_search_passes_exactly_if_it_is_at_least_the_end(rng):
     for _ in range(10):
         counts = counts_of(rng.integers(0, 60, 6), rng.integers(0, 60, 6))
 
@@ -109,8 +105,6 @@ def test_passing_is_nested() -> None:
 
         assert passes == sorted(passes)
 
-
-def test_the_start_of_the_search_passes_exactly_if_it_is_at_least_the_end() -> None:
     counts = counts_of(np.array([300, 200, 500]), np.array([200, 300, 500]))
     end = closeness.epsilon_upper(counts, 0.05, ALPHA)
 
@@ -128,24 +122,20 @@ LAWS = [
 ]
 
 
-@pytest.mark.parametrize("law", LAWS, ids=lambda law: law[0])
-@pytest.mark.parametrize("sides", [(60, 60), (50, 450)])
+@each_case("law, sides", [*((law, (60, 60)) for law in LAWS), *((law, (50, 450)) for law in LAWS[2:])])
 def test_the_upper_end_is_seldom_below_the_truth(law, sides) -> None:
     _, r, q, delta = law
-    rng, runs, truth = np.random.default_rng(3), 300, true_epsilon(r, q, delta)
+    rng, runs, truth = np.random.default_rng(3), 200, true_epsilon(r, q, delta)
     samples = (counts_of(rng.multinomial(sides[0], r), rng.multinomial(sides[1], q)) for _ in range(runs))
     short = sum(closeness.within(each, truth - 1e-9, delta, ALPHA) for each in samples if truth > 0)
 
     assert short <= most_misses(runs)  # exact limits err far less
 
 
-def test_cells_narrow_towards_both_ends_and_labels_have_no_say() -> None:
-    rng = np.random.default_rng(0)
+def test_cells_narrow_towards_both_ends_and_labels_have_no_say(rng) -> None:
     scores = rng.normal(size=4000)
-    one, other = (
-        finest(Scores.of(scores[:2000], scores[2000:])),
-        finest(Scores.of(scores[::2], scores[1::2])),
-    )
+    one = finest(Scores.of(scores[:2000], scores[2000:]))
+    other = finest(Scores.of(scores[::2], scores[1::2]))
 
     cells = closeness.tail_cells(one)
 
@@ -158,8 +148,8 @@ def test_cells_narrow_towards_both_ends_and_labels_have_no_say() -> None:
     assert closeness.tail_cells(one, 5).size == 5
 
 
-@pytest.mark.parametrize("delta", [0.01, 0.1])
-@pytest.mark.parametrize("advantage", [0.0, 0.3])
+@each_case("delta", [0.01, 0.1])
+@each_case("advantage", [0.0, 0.3])
 def test_the_lower_end_by_tails_is_seldom_above_the_truth(delta, advantage) -> None:
     world, rng, runs = gaussian_shift(advantage), np.random.default_rng(2), 200
     truth = _gaussian_epsilon(shift_for(advantage), delta) if advantage else 0.0
@@ -194,6 +184,6 @@ def test_so_many_records_with_the_same_shares_pass_and_fewer_do_not() -> None:
     assert closeness.records_to_pass(counts, 1.0, 0.0, ALPHA, 10**9) is None
     for records, passes in ((records_needed, True), (records_needed / 1.1, False)):
         sides = (
-            np.rint(records / 200 * side).astype(np.int64) for side in (counts.members, counts.nonmembers)
+            np.rint(records / 200 * each).astype(np.int64) for each in (counts.members, counts.nonmembers)
         )
         assert closeness.within(counts_of(*sides), 0.5, 0.05, ALPHA) is passes

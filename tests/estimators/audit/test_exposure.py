@@ -14,6 +14,7 @@ from estimators.sample.counting import by_grid, finest
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Scores
 from estimators.statement import at_least
+from tests.cases import each_case, refusals
 from tests.oracles import gaussian_shift, most_misses
 
 LEVEL = 0.025
@@ -61,8 +62,7 @@ def test_a_release_with_one_row_in_a_hundred_word_for_word_alarms_every_time() -
         assert result.tail.tpr_lower < 0.0105
 
 
-def test_the_epsilon_of_a_rare_leak_is_at_least_three() -> None:
-    rng = np.random.default_rng(0)
+def test_the_epsilon_of_a_rare_leak_is_at_least_three(rng) -> None:
     lower = []
     for _ in range(8):
         members = rng.random(10_000) + 2.0 * (rng.random(10_000) < 0.02)
@@ -78,47 +78,47 @@ def too_high(sample: Callable[[np.random.Generator], Counts], truth: float, runs
     return sum(exposure(sample(rng)).score_epsilon > truth for _ in range(runs)) > most_misses(runs, LEVEL)
 
 
-@pytest.mark.parametrize("sides", [(8, 8), (100, 100), (15, 1000), (1000, 15)])
+@each_case("sides", [(8, 8), (100, 100), (15, 1000), (1000, 15)])
 def test_without_a_leak_alarms_are_as_rare_as_the_confidence_says(sides) -> None:
-    assert not too_high(lambda rng: ranks(*(rng.random(n) for n in sides)), 0.0, 400, 1)
+    assert not too_high(lambda rng: ranks(*(rng.random(n) for n in sides)), 0.0, 250, 1)
 
 
-@pytest.mark.parametrize("cells", [Values, Categories])
-@pytest.mark.parametrize("sides", [(100, 100), (60, 600)])
+@each_case("cells", [Values, Categories])
+@each_case("sides", [(100, 100), (60, 600)])
 def test_so_they_are_with_ties_and_with_labels(cells, sides) -> None:
     def sample(rng: np.random.Generator) -> Counts:
         return table(*(np.minimum(rng.zipf(1.6, n), 200) - 1 for n in sides), 200, cells)
 
-    assert not too_high(sample, 0.0, 300, 2)
+    assert not too_high(sample, 0.0, 200, 2)
 
 
-@pytest.mark.parametrize("ratio", [2.0, 20.0])
+@each_case("ratio", [2.0, 20.0])
 def test_the_limit_holds_where_every_tail_has_the_largest_ratio(ratio) -> None:
-    rng, runs = np.random.default_rng(3), 200
+    rng, runs = np.random.default_rng(3), 150
     samples = (ranks(rng.random(200) / ratio, rng.random(200)) for _ in range(runs))
 
     assert sum(exposure(each).members_epsilon > np.log(ratio) for each in samples) <= most_misses(runs, LEVEL)
 
 
-@pytest.mark.parametrize(("ratio", "sides"), [(1.0, (200, 200)), (3.0, (60, 540)), (20.0, (200, 200))])
+@each_case("ratio, sides", [(1.0, (200, 200)), (3.0, (60, 540)), (20.0, (200, 200))])
 def test_it_holds_where_both_sides_attain_the_ratio_at_both_ends(ratio, sides) -> None:
     def sample(rng: np.random.Generator) -> Counts:
         laws = zip(sides, (ratio / (1.0 + ratio), 1.0 / (1.0 + ratio)), strict=True)
         return ranks(*((rng.random(n) < p) + 0.5 * rng.random(n) for n, p in laws))
 
-    assert not too_high(sample, np.log(ratio), 200, 8)
+    assert not too_high(sample, np.log(ratio), 150, 8)
 
 
 def test_it_holds_for_the_worst_label_too() -> None:
     r, q = np.array([0.4] + [0.02] * 30), np.array([0.1] + [0.03] * 30)
 
-    assert not too_high(
-        lambda rng: table(*(rng.choice(31, 150, p=law) for law in (r, q)), 31), np.log(4.0), 200, 4
-    )
+    def sample(rng: np.random.Generator) -> Counts:
+        return table(*(rng.choice(31, 150, p=law) for law in (r, q)), 31)
+
+    assert not too_high(sample, np.log(4.0), 200, 4)
 
 
-def test_nonmembers_that_no_member_reaches_set_the_two_laws_apart_and_expose_nobody() -> None:
-    rng = np.random.default_rng(9)
+def test_nonmembers_that_no_member_reaches_set_the_two_laws_apart_and_expose_nobody(rng) -> None:
     members, nonmembers = rng.normal(size=5000), rng.normal(size=5000)
     nonmembers[:250] -= 20.0
     result = exposure(ranks(members, nonmembers))
@@ -135,26 +135,17 @@ def test_nonmembers_that_no_member_reaches_set_the_two_laws_apart_and_expose_nob
     )
 
 
-@pytest.mark.parametrize("cells", [Values, Categories])
+@each_case("cells", [Values, Categories])
 def test_what_is_shown_of_nonmembers_is_what_would_be_shown_of_members_at_their_share(cells) -> None:
     counts = table(np.repeat([0, 1, 2], [4, 300, 40]), np.repeat([0, 1, 2], [90, 400, 5]), 3, cells)
     turned = Counts.trusted(counts.nonmembers, counts.members, counts.cells)
     other = exposure(counts).nonmember_tail
-    same = exposure(
-        turned, 1.0 - 0.05 * 0.1 / 0.9
-    ).tail  # members have nine tenths of the level, nonmembers one
+    # members have nine tenths of the level, nonmembers one
+    same = exposure(turned, 1.0 - 0.05 * 0.1 / 0.9).tail
 
     assert (other.direction, other.label) == (same.direction, same.label)
     assert (other.nonmembers, other.members) == (same.members, same.nonmembers)
     assert other.score_epsilon == pytest.approx(same.score_epsilon, abs=3e-5)
-
-
-def test_a_known_direction_looks_for_nonmembers_at_the_other_end() -> None:
-    counts = Counts.of([0, 900, 100], [100, 900, 0], edges=[0.0, 1.0])
-    high, low = exposure(counts, direction="high"), exposure(counts, direction="low")
-
-    assert high.nonmember_tail.direction == "low"
-    assert (low.tail, low.nonmember_tail) == (None, None)
 
 
 def test_without_a_leak_the_chance_is_that_of_the_pooled_ranks() -> None:
@@ -166,9 +157,8 @@ def test_without_a_leak_the_chance_is_that_of_the_pooled_ranks() -> None:
         assert ratio_limit(m, n1, k, n0, of_ranks * 1.01) > 0.0
 
 
-def test_the_limit_is_where_the_chance_is_the_level_and_no_tail_is_passed_over_that_has_one() -> None:
-    rng = np.random.default_rng(5)
-    for _ in range(40):
+def test_the_limit_is_where_the_chance_is_the_level_and_no_tail_is_passed_over_that_has_one(rng) -> None:
+    for _ in range(25):
         n1, n0 = (int(np.exp(rng.uniform(np.log(2), np.log(20_000)))) for _ in range(2))
         m, k = int(np.ceil(n1 ** rng.uniform())), max(0, int(n0 ** rng.uniform(-0.4)) - 1)
         level = float(np.exp(rng.uniform(np.log(1e-6), np.log(0.05))))
@@ -192,7 +182,7 @@ def test_a_limit_starts_above_what_another_tail_already_shows() -> None:
     assert ratio_limit(50, 5000, 5000, 5000, 0.005) == 0.0
 
 
-def test_both_ends_are_looked_at_and_a_known_end_says_more() -> None:
+def test_both_ends_are_looked_at_and_a_known_end_says_more_with_nonmembers_at_the_other():
     scores = verbatim(5000, 50, 0)
     turned = Scores.of(np.negative(scores.members), np.negative(scores.nonmembers))
     high, low, known = exposure(scores), exposure(turned), exposure(scores, direction="high")
@@ -200,6 +190,12 @@ def test_both_ends_are_looked_at_and_a_known_end_says_more() -> None:
     assert (high.tail.direction, low.tail.direction) == ("high", "low")
     assert known.score_epsilon > high.score_epsilon == low.score_epsilon
     assert not exposure(scores, direction="low").alarm
+
+    counts = Counts.of([0, 900, 100], [100, 900, 0], edges=[0.0, 1.0])
+    high, low = exposure(counts, direction="high"), exposure(counts, direction="low")
+
+    assert high.nonmember_tail.direction == "low"
+    assert (low.tail, low.nonmember_tail) == (None, None)
 
 
 def test_only_the_order_of_scores_counts_and_counts_on_a_grid_show_the_same_copies() -> None:
@@ -222,8 +218,7 @@ def test_a_column_that_says_exact_copy_is_enough() -> None:
     assert labels.sentence.startswith("250 of 5,000 members have the label 'copy', which no nonmember has.")
 
 
-def test_of_vectors_a_cell_is_exposed_and_is_no_label() -> None:
-    rng = np.random.default_rng(3)
+def test_of_vectors_a_cell_is_exposed_and_is_no_label(rng) -> None:
     members = np.r_[np.full((500, 2), 9.0), rng.normal(size=(1500, 2))]
     scores = Scores.of(members, rng.normal(size=(2000, 2)))
     counts = finest(scores)
@@ -247,8 +242,7 @@ def test_of_vectors_a_cell_is_exposed_and_is_no_label() -> None:
     assert "label" not in sentence + caution + mixed.sentence + pure.guarantee.covers
 
 
-def test_a_broad_leak_is_no_rare_exposure() -> None:
-    rng = np.random.default_rng(6)
+def test_a_broad_leak_is_no_rare_exposure(rng) -> None:
     result = exposure(Scores.of(*gaussian_shift(0.1).draw(rng, 50_000, 50_000)))
 
     assert result.score_epsilon > 0.1
@@ -269,7 +263,7 @@ def test_a_tail_with_nonmembers_takes_more_than_one_without_and_a_few_hide_no_co
     assert copies.score_epsilon > 2.0
 
 
-def test_the_caution_says_who_is_exposed_and_how_surely() -> None:
+def test_it_is_said_who_is_exposed_and_how_surely_and_where_nothing_shows_what_could_have():
     (caution,) = exposure(FIFTY).cautions
 
     assert caution.code == "rare_exposure"
@@ -278,8 +272,18 @@ def test_the_caution_says_who_is_exposed_and_how_surely() -> None:
         "membership, in place of 50%, which an advantage, being an average, hides"
     )
 
+    quiet = exposure(Counts.of([500, 500], [500, 500], edges=[0.0]))
+    tiny = exposure(Counts.of([1, 1], [1, 1], edges=[0.0]))
 
-@pytest.mark.parametrize("prior", [0.5, 0.01])
+    assert (quiet.tail, quiet.score_epsilon, quiet.alarm, quiet.severe) == (None, 0.0, False, False)
+    assert quiet.sentence == (
+        "No members are shown to have scores that no nonmember has, or almost none: fewer than 8 beyond every "
+        "nonmember would not show."
+    )
+    assert "too few records" in tiny.sentence
+
+
+@each_case("prior", [0.5, 0.01])
 def test_an_exposure_is_severe_where_an_attacker_at_even_odds_is_right_three_times_in_four(prior) -> None:
     for alone in (8, 12, 15, 18, 20, 50, 500):
         counts = Counts.of([5000 - alone, alone], [5000, 0], edges=[1.0])
@@ -291,8 +295,8 @@ def test_an_exposure_is_severe_where_an_attacker_at_even_odds_is_right_three_tim
         assert result.severe == (at_even_odds.precision_lower >= 0.75), alone
 
 
-@pytest.mark.parametrize(
-    ("members", "nonmembers", "who"),
+@each_case(
+    "members, nonmembers, who",
     [
         ([950, 50], [1000, 0], "50 of 1,000 members score higher than every nonmember."),
         ([50, 950], [0, 1000], "50 of 1,000 members score lower than every nonmember."),
@@ -307,18 +311,6 @@ def test_the_sentence_says_who_how_surely_and_with_which_confidence(members, non
     assert said.endswith(f"sure of membership, in place of 20%, {confidence}")
 
 
-def test_nothing_shown_says_what_could_have_been() -> None:
-    quiet = exposure(Counts.of([500, 500], [500, 500], edges=[0.0]))
-    tiny = exposure(Counts.of([1, 1], [1, 1], edges=[0.0]))
-
-    assert (quiet.tail, quiet.score_epsilon, quiet.alarm, quiet.severe) == (None, 0.0, False, False)
-    assert quiet.sentence == (
-        "No members are shown to have scores that no nonmember has, or almost none: fewer than 8 beyond every "
-        "nonmember would not show."
-    )
-    assert "too few records" in tiny.sentence
-
-
 def test_as_few_members_as_it_says_do_show() -> None:
     for n1, n0 in ((8, 8), (50, 50), (1000, 1000), (100, 10_000), (20_000, 100)):
         least = exposure(Counts.of([n1], [n0])).least
@@ -327,12 +319,17 @@ def test_as_few_members_as_it_says_do_show() -> None:
             assert exposure(split).alarm is shows
 
 
-def test_a_prior_moves_the_probability_alone() -> None:
+def test_a_prior_moves_the_probability_alone_and_a_higher_confidence_says_less():
     even, rare = exposure(FIFTY), exposure(FIFTY, prior=0.01)
 
     assert even.tail is not None
     assert rare.tail.precision_lower == pytest.approx(expit(even.score_epsilon + np.log(1 / 99)))
     assert rare.score_epsilon == even.score_epsilon
+
+    levels = [exposure(FIFTY, confidence) for confidence in (0.9, 0.95, 0.99, 0.999999)]
+
+    assert [each.score_epsilon for each in levels] == sorted((e.score_epsilon for e in levels), reverse=True)
+    assert levels[-1].score_epsilon > 0.5
 
 
 def test_counts_of_any_size_have_an_answer_and_one_value_or_one_label_shows_nothing() -> None:
@@ -344,16 +341,10 @@ def test_counts_of_any_size_have_an_answer_and_one_value_or_one_label_shows_noth
         assert exposure(Counts.trusted(one + 50, one + 40, cells(np.arange(1)))).tail is None
 
 
-@pytest.mark.parametrize(
-    ("options", "error"), [({"confidence": 1.0}, OutOfRange), ({"direction": "up"}, UnknownName)]
+test_options_are_checked = refusals(
+    "ask, error, words",
+    [
+        (lambda: exposure(FIFTY, 1.0), OutOfRange, "confidence"),
+        (lambda: exposure(FIFTY, direction="up"), UnknownName, "high, low"),
+    ],
 )
-def test_options_are_checked(options, error) -> None:
-    with pytest.raises(error):
-        exposure(Counts.of([5], [5]), **options)
-
-
-def test_a_higher_confidence_says_less() -> None:
-    levels = [exposure(FIFTY, confidence) for confidence in (0.9, 0.95, 0.99, 0.999999)]
-
-    assert [each.score_epsilon for each in levels] == sorted((e.score_epsilon for e in levels), reverse=True)
-    assert levels[-1].score_epsilon > 0.5

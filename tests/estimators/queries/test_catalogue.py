@@ -35,7 +35,9 @@ NO_QUERIES = {"random_halves", "compressed_sizes", "aggregate", "records_with_sh
 
 
 @each_case("catalogue, module", MODULES)
-def test_a_query_is_a_public_function_of_its_name_and_every_one_is_listed(catalogue, module) -> None:
+def test_a_query_is_a_public_function_of_its_name_and_needs_the_arguments_without_a_default(
+    catalogue, module
+):
     functions = {
         name
         for name, function in inspect.getmembers(module, inspect.isfunction)
@@ -44,24 +46,19 @@ def test_a_query_is_a_public_function_of_its_name_and_every_one_is_listed(catalo
 
     assert set(catalogue) == functions - NO_QUERIES
 
-
-@each_case("catalogue, module", MODULES)
-def test_what_a_query_needs_are_the_arguments_without_a_default(catalogue, module) -> None:
     for name, query in catalogue.items():
         arguments = inspect.signature(getattr(module, name)).parameters.values()
 
         assert query.needs == tuple(each.name for each in arguments if each.default is each.empty), name
 
 
-def test_all_queries_are_in_one_catalogue_under_names_that_differ() -> None:
+def test_all_queries_are_in_one_catalogue_under_names_that_differ_and_only_vectors_have_no_direction():
     parts = (SYNTHETIC, *(catalogue for catalogue, _ in MODULES))
 
     assert [name for part in parts for name in part] == list(CATALOGUE)
     with pytest.raises(ValueError, match="same name"):
         by_name([CATALOGUE["loss"], CATALOGUE["loss"]])
 
-
-def test_only_vectors_have_no_direction() -> None:
     without = {name for name, query in CATALOGUE.items() if query.direction != DIRECTION}
 
     assert without == {"hidden_features", "discriminator_vector", "hybrid"}

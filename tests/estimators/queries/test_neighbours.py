@@ -85,27 +85,21 @@ def test_neighbours_equal_brute_force_and_a_copy_is_at_zero(name, metric, engine
         np.testing.assert_array_equal(again, answer.distances)  # the row that is named is at that distance
 
 
-@settings(max_examples=60, deadline=None)
-@given(
-    npst.arrays(
-        np.float64, st.tuples(st.integers(1, 30), st.just(3)), elements=st.floats(-100, 100, width=32)
-    ),
-    npst.arrays(
-        np.float64, st.tuples(st.integers(1, 30), st.just(3)), elements=st.floats(-100, 100, width=32)
-    ),
-    st.integers(1, 6),
-    st.sampled_from(("l1", "l2")),
-    st.sampled_from(ENGINES),
+SMALL = npst.arrays(
+    np.float64, st.tuples(st.integers(1, 30), st.just(3)), elements=st.floats(-100, 100, width=32)
 )
+
+
+@settings(max_examples=60, deadline=None)
+@given(SMALL, SMALL, st.integers(1, 6), st.sampled_from(("l1", "l2")), st.sampled_from(ENGINES))
 def test_any_small_matrices(records, rows, k, metric, engine) -> None:
     answer = nearest(records, rows, k, metric, engine)
 
     np.testing.assert_array_equal(answer.distances, brute(records, rows, k, metric))
 
 
-def test_what_is_chosen_follows_the_data_not_the_clock(monkeypatch) -> None:
+def test_what_is_chosen_follows_the_data_not_the_clock(monkeypatch, rng) -> None:
     monkeypatch.setattr(neighbours, "_has", lambda package: package == "sklearn")
-    rng = np.random.default_rng(0)
     spread, line = rng.normal(size=(4000, 25)), flat(rng, 4000)
 
     assert nearest(spread, spread[:3000], 2, "l2").engine == "scan"
@@ -118,8 +112,7 @@ def test_what_is_chosen_follows_the_data_not_the_clock(monkeypatch) -> None:
         nearest(spread, spread, 1, engine="scan")
 
 
-def test_blocks_do_not_change_the_answer(monkeypatch) -> None:
-    rng = np.random.default_rng(4)
+def test_blocks_do_not_change_the_answer(monkeypatch, rng) -> None:
     records, rows = mixed(rng, 500), mixed(rng, 300)
     whole = nearest(records, rows, 3).distances
     monkeypatch.setattr(neighbours, "BLOCK", 17)
@@ -127,9 +120,8 @@ def test_blocks_do_not_change_the_answer(monkeypatch) -> None:
 
     np.testing.assert_array_equal(nearest(records, rows, 3).distances, whole)
     single = np.concatenate([nearest(record[None], rows, 3).distances for record in records[:40]])
-    np.testing.assert_array_equal(
-        single, whole[:40]
-    )  # one record alone has the neighbours it has among others
+    # one record alone has the neighbours it has among others
+    np.testing.assert_array_equal(single, whole[:40])
 
 
 @each_case("engine", ENGINES)

@@ -81,11 +81,3 @@ def test_no_pair_is_searched_twice(monkeypatch) -> None:
     pairs["asked"] = 0
     list(nested_scores(tables, every, ["calibrated_closeness", "density_ratio", "local_rank", "rare_pairs"]))
     assert pairs["asked"] == sides * total + sides * people + people * total + total * people
-
-
-def test_of_one_size_it_is_the_release_itself() -> None:
-    tables = drawn(6)
-    [scores] = nested_scores(tables, [len(tables.synthetic)])
-    alone = synthetic_scores(tables)
-
-    assert all((scores.members[name] == alone.members[name]).all() for name in alone.members)

@@ -105,9 +105,8 @@ def test_a_row_is_a_copy_if_the_training_table_alone_or_the_holdout_alone_has_fe
     assert copied(encode(train, written(holdout, WRITERS[name]), released)) == (50, 0)
 
 
-def test_chance_explains_a_clean_release_of_mixed_digits_if_the_training_table_alone_has_few() -> None:
+def test_chance_explains_a_clean_release_of_mixed_digits_if_the_training_table_alone_has_few(rng) -> None:
     """Training rows are whole numbers, hold-out rows are not, and half of the released numbers are."""
-    rng = np.random.default_rng(10)
     train, holdout, drawn = (rng.normal(50, 9, 500) for _ in range(3))
     released = np.where(rng.random(500) < 0.5, drawn.round(), drawn)
     of_train, of_holdout = copied(encode({"x": train.round()}, {"x": holdout}, {"x": released}))
@@ -127,9 +126,8 @@ def test_whole_numbers_that_went_through_a_scaling_are_copies_and_fractions_besi
     assert copied(encode(train, holdout, drawn)) == (0, 0)
 
 
-def test_halves_are_found_as_the_writer_rounded_them() -> None:
+def test_halves_are_found_as_the_writer_rounded_them(rng) -> None:
     """Sides of one decimal more than the release: a tenth of their values lie between two of it."""
-    rng = np.random.default_rng(3)
     sides = [{name: rng.normal(0, 50, 500).round(4) for name in "abcdef"} for _ in range(3)]
     train, holdout, drawn = sides
     for writer in (by_text("%.3f"), lambda values: values.round(3), half_up, cut_off):
@@ -137,8 +135,7 @@ def test_halves_are_found_as_the_writer_rounded_them() -> None:
         assert copied(encode(train, holdout, released)) == (100, 0)
 
 
-def test_tables_that_are_as_coarse_as_each_other_are_compared_as_they_are() -> None:
-    rng = np.random.default_rng(4)
+def test_tables_that_are_as_coarse_as_each_other_are_compared_as_they_are(rng) -> None:
     for writer in (WRITERS["float32"], by_text("%.2f"), by_text("%.0f"), lambda values: values):
         tables = [written(numbers(rng, 300), writer) for _ in range(3)]
 
@@ -147,8 +144,7 @@ def test_tables_that_are_as_coarse_as_each_other_are_compared_as_they_are() -> N
     assert not encode(few, few, {"x": np.array([0.1, 0.4])}).columns[0].precision
 
 
-def test_whole_numbers_that_float16_made_even_are_no_rounded_ones() -> None:
-    rng = np.random.default_rng(8)
+def test_whole_numbers_that_float16_made_even_are_no_rounded_ones(rng) -> None:
     train, holdout, drawn = ({name: rng.normal(3000, 100, 400) for name in "abc"} for _ in range(3))
     released = written(stacked(part(train, slice(50)), part(drawn, slice(350))), WRITERS["float16"])
     tables = encode(train, holdout, released)
@@ -157,8 +153,7 @@ def test_whole_numbers_that_float16_made_even_are_no_rounded_ones() -> None:
     assert copied(tables) == (50, 0)
 
 
-def test_the_sides_can_be_exchanged() -> None:
-    rng = np.random.default_rng(5)
+def test_the_sides_can_be_exchanged(rng) -> None:
     train, holdout, drawn = (numbers(rng, 200) for _ in range(3))
     released = written(stacked(part(train, slice(20)), part(drawn, slice(180))), WRITERS["%.3g"])
     one, other = encode(train, holdout, released), encode(holdout, train, released)
@@ -167,8 +162,7 @@ def test_the_sides_can_be_exchanged() -> None:
     assert copied(one) == copied(other)[::-1] == (20, 0)
 
 
-def test_rows_on_both_sides_are_recognised_at_their_coarser_precision() -> None:
-    rng = np.random.default_rng(6)
+def test_rows_on_both_sides_are_recognised_at_their_coarser_precision(rng) -> None:
     train, others = numbers(rng, 300), numbers(rng, 300)
     holdout = written(stacked(part(train, slice(40)), part(others, slice(260))), WRITERS["float32"])
 

@@ -15,7 +15,6 @@ from estimators.queries.synthetic import CATALOGUE, Release, synthetic_scores
 from estimators.queries.table import Encoding, encode, encode_points
 from estimators.sample.scores import Scores
 from tests.cases import each_case
-from tests.oracles import most_misses
 
 Floats = NDArray[np.float64]
 
@@ -109,9 +108,8 @@ def rarity(tables: Encoding, index: int, together: int) -> float:
 
 @each_case("seed", range(3))
 def test_every_query_equals_its_formula(seed, monkeypatch) -> None:
-    monkeypatch.setattr(
-        module, "KERNELS", 50
-    )  # as many as there are rows: the densities are over all of them
+    # as many as there are rows: the densities are over all of them
+    monkeypatch.setattr(module, "KERNELS", 50)
     tables = drawn(seed)
     scores = synthetic_scores(tables).members
 
@@ -131,8 +129,7 @@ def local_rank_over(tables: Encoding, index: int, k: int) -> float:
     return float(np.mean([(d > own) + (d == own) / 2 for d in theirs]))
 
 
-def test_local_rank_looks_at_the_nearest_people_only() -> None:
-    rng = np.random.default_rng(2)
+def test_local_rank_looks_at_the_nearest_people_only(rng) -> None:
     tables = encode_points(*rng.normal(size=(4, 90, 2)))  # no ties
     scores = synthetic_scores(tables, ["local_rank"])
 
@@ -165,9 +162,8 @@ def test_exchanging_the_sides_exchanges_the_scores(reference) -> None:
     beside = r if reference else None
     one_way, other_way = synthetic_scores(encode(a, b, s, beside)), synthetic_scores(encode(b, a, s, beside))
 
-    assert set(one_way.members) == {
-        name for name, q in CATALOGUE.items() if reference or "reference" not in q.needs
-    }
+    alone = {name for name, query in CATALOGUE.items() if "reference" not in query.needs}
+    assert set(one_way.members) == (set(CATALOGUE) if reference else alone)
     for name in one_way.members:
         np.testing.assert_array_equal(one_way.members[name], other_way.nonmembers[name])
         np.testing.assert_array_equal(one_way.nonmembers[name], other_way.members[name])
@@ -184,8 +180,7 @@ def test_a_score_does_not_depend_on_who_else_is_asked_about() -> None:
             assert alone[name][0] == values[index], name
 
 
-def test_records_that_others_bring_along_do_not_move_a_score() -> None:
-    rng = np.random.default_rng(12)
+def test_records_that_others_bring_along_do_not_move_a_score(rng) -> None:
     a, b, s, r = people(rng, 40), people(rng, 40), people(rng, 50), people(rng, 50)
     odd = {
         "age": np.array([10**6]), "job": np.array(["astronaut"]), "wage": np.array([-1e12]), "part_time": [True],
@@ -198,31 +193,6 @@ def test_records_that_others_bring_along_do_not_move_a_score() -> None:
 
 
 # --- no leak, and leaks -----------------------------------------------------------------------------------------
-
-
-def categories(rng: np.random.Generator, n: int) -> dict[str, Any]:
-    return {name: rng.choice(list("abcd"), n, p=[0.6, 0.2, 0.15, 0.05]) for name in "xyz"}
-
-
-def decimals(rng: np.random.Generator, n: int) -> dict[str, Any]:
-    return {name: rng.normal(size=n).round(2) for name in "xyz"}
-
-
-@pytest.mark.slow
-def test_members_and_nonmembers_that_were_both_not_used_are_not_told_apart() -> None:
-    runs, n = 60, 60  # more kinds, and sizes: benchmarks/queries.py
-    alarms = dict.fromkeys(CATALOGUE, 0)
-    for run in range(runs):
-        rng = np.random.default_rng([17, run])
-        draw = (people, categories, decimals)[run % 3]
-        released = draw(rng, 60)
-        released = stacked(released, part(released, slice(10)))  # a generator that repeats itself
-        scores = synthetic_scores(encode(draw(rng, n), draw(rng, n), released, draw(rng, 60)))
-        for name in CATALOGUE:
-            result = advantage(Scores.of(scores.members[name], scores.nonmembers[name]))
-            alarms[name] += result.lower > 0.0
-
-    assert {name: count for name, count in alarms.items() if count > most_misses(runs)} == {}
 
 
 @each_case(
@@ -246,9 +216,8 @@ def test_a_release_of_noisy_members_is_seen(versions, blind) -> None:
         assert np.mean(scores.members[name]) > np.mean(scores.nonmembers[name]), name
 
 
-def test_rare_values_that_stand_in_the_release_are_seen_where_no_distance_sees_them() -> None:
+def test_rare_values_that_stand_in_the_release_are_seen_where_no_distance_sees_them(rng) -> None:
     """Columns of members shuffled each for itself: no row is near, every value is a member's."""
-    rng = np.random.default_rng(1)
 
     def draw(n: int) -> dict[str, Any]:
         return {name: rng.lognormal(sigma=1, size=n).round(3) for name in "abcde"}
@@ -268,8 +237,7 @@ def test_rare_values_that_stand_in_the_release_are_seen_where_no_distance_sees_t
 # --- copies, ties, and tables that are odd ----------------------------------------------------------------------
 
 
-def test_copies_rank_above_everything_and_every_score_is_finite() -> None:
-    rng = np.random.default_rng(7)
+def test_copies_rank_above_everything_and_every_score_is_finite(rng) -> None:
     a, b, s, r = rng.normal(size=(4, 50, 3))
     a[0], a[1] = s[0], s[1]
     s[2] = s[1]
@@ -278,11 +246,10 @@ def test_copies_rank_above_everything_and_every_score_is_finite() -> None:
     scores = synthetic_scores(encode_points(a, b, s, r))
 
     for name in ("closeness", "closeness_ratio", "ball", "calibrated_closeness", "exact_copy", "near_copy"):
-        members = scores.members[name]
+        members, nonmembers = scores.members[name], scores.nonmembers[name]
         assert np.isfinite(members).all()
-        assert members[0] >= max(
-            members.max() if name != "ball" else members[0], scores.nonmembers[name].max()
-        )
+        assert members[0] >= nonmembers.max()
+        assert members[0] == members.max() or name == "ball"
     ball = scores.members["ball"]
     assert ball[1] > ball[0] > ball[3] > 0  # two copies, one, none but very near
     assert ball[0] >= 2048 > np.delete(ball, [0, 1, 2]).max()
@@ -317,10 +284,8 @@ def test_fewer_rows_than_k(members, nonmembers, released, reference) -> None:
 
 def test_rows_that_are_all_equal_tie_and_values_may_be_missing_but_one() -> None:
     hole, same = {"x": [None] * 9 + [1.0], "y": ["a", None] * 5}, np.ones((20, 3))
-    holes, equal = (
-        synthetic_scores(encode(hole, hole, hole, hole)),
-        synthetic_scores(encode_points(same, same, same, same)),
-    )
+    holes = synthetic_scores(encode(hole, hole, hole, hole))
+    equal = synthetic_scores(encode_points(same, same, same, same))
 
     for name in CATALOGUE:
         assert np.isfinite(holes.members[name]).all()
@@ -331,8 +296,7 @@ def test_rows_that_are_all_equal_tie_and_values_may_be_missing_but_one() -> None
     assert (holes.members["exact_copy"] == 1).all()
 
 
-def test_euclidean_distances_of_raw_numbers() -> None:
-    rng = np.random.default_rng(10)
+def test_euclidean_distances_of_raw_numbers(rng) -> None:
     a, b, s = rng.integers(0, 256, (3, 40, 64)).astype(np.float64)
     s[:5] = a[:5]
     s[5:10] = np.clip(a[5:10] + rng.integers(-1, 2, (5, 64)) * (rng.random((5, 64)) < 0.1), 0, 255)
@@ -340,10 +304,7 @@ def test_euclidean_distances_of_raw_numbers() -> None:
 
     expected = -np.sqrt(((a[:, None] - s[None]) ** 2).sum(axis=2)).min(axis=1)
     np.testing.assert_array_equal(scores.members["closeness"], expected)
-    assert (
-        scores.members["near_copy"].tolist() == [1.0] * 10 + [0.0] * 30
-        or scores.members["near_copy"][:5].all()
-    )
+    assert scores.members["near_copy"][:5].all()
 
 
 NINE = encode_points(*np.random.default_rng(0).random((3, 9, 2)))

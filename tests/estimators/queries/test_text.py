@@ -11,7 +11,7 @@ from scipy.special import log_softmax, logsumexp
 
 from estimators.errors import DimensionMismatch, InputError, NotFinite, OutOfRange, TooFewRecords, UnknownName
 from estimators.queries import TEXT, text
-from tests.cases import each_case
+from tests.cases import each_case, refusals
 from tests.estimators.queries.nulls import RUNS, area, false_alarms
 
 RNG = np.random.default_rng(0)
@@ -50,10 +50,14 @@ def smallest(row: np.ndarray, share: float) -> float:
 # The authors' formulas
 
 
-def test_the_loss_is_the_mean_of_each_text() -> None:
+def test_the_loss_is_the_mean_of_each_text_and_min_k_of_all_tokens():
     np.testing.assert_allclose(text.text_loss(LOGS), [sum(row) / len(row) for row in LOGS])
     perplexity = [math.prod(math.exp(-v) for v in row) ** (1 / len(row)) for row in LOGS]
     np.testing.assert_allclose(np.exp(-text.text_loss(LOGS)), perplexity)
+
+    np.testing.assert_allclose(text.mink(LOGS, share=1.0), text.text_loss(LOGS))
+    tenths = np.arange(-100, 0) / 10
+    assert text.mink([tenths], share=0.29) == pytest.approx([tenths[:29].mean()])  # although 0.29 * 100 < 29
 
 
 def test_the_zlib_ratio_is_the_loss_over_the_bytes_of_the_text_compressed_in_utf_8() -> None:
@@ -84,13 +88,7 @@ def test_min_k_plus_plus_standardises_by_the_vocabulary_first(share) -> None:
     np.testing.assert_allclose(text.minkpp(LOGS, MEANS, DEVIATIONS, share=share), by_hand)
 
 
-def test_min_k_of_all_tokens_is_the_loss() -> None:
-    np.testing.assert_allclose(text.mink(LOGS, share=1.0), text.text_loss(LOGS))
-    tenths = np.arange(-100, 0) / 10
-    assert text.mink([tenths], share=0.29) == pytest.approx([tenths[:29].mean()])  # although 0.29 * 100 < 29
-
-
-def test_references_are_differences_and_ratios_of_losses() -> None:
+def test_references_are_differences_and_ratios_of_losses_and_may_have_tokens_of_their_own():
     own, theirs = [-np.mean(row) for row in LOGS], [-np.mean(row) for row in OTHERS]
 
     np.testing.assert_allclose(text.reference_difference(LOGS, OTHERS), np.subtract(theirs, own))
@@ -100,8 +98,6 @@ def test_references_are_differences_and_ratios_of_losses() -> None:
         [sum(a) - sum(b) for a, b in zip(LOGS, OTHERS, strict=True)],
     )
 
-
-def test_a_reference_may_have_tokens_of_its_own() -> None:
     pieces = [np.repeat(row / 2, 2) for row in OTHERS]  # the same texts, in twice as many tokens
     more = [len(row) for row in pieces]
     total = text.reference_difference(LOGS, OTHERS, total=True)
@@ -222,32 +218,13 @@ def test_texts_that_a_model_was_trained_on_score_higher(name) -> None:
 
 
 @each_case("how", HOW)
-def test_units_of_records_that_score_higher_score_higher(how) -> None:
+def test_units_of_records_that_score_higher_score_higher_and_those_no_model_saw_show_no_leak(how):
     rng = np.random.default_rng(2)
     units = np.repeat(np.arange(200), 5)
     _, scores = text.aggregate(rng.normal(size=1000) + (units < 100), units, how)
 
     assert area(scores, np.arange(200) < 100) > 0.8
 
-
-# No leak
-
-
-@pytest.mark.slow
-@each_case("name", ASKED)
-def test_texts_that_no_model_saw_show_no_leak(name) -> None:
-    def scored(rng: np.random.Generator, records: int) -> np.ndarray:
-        tokens = rng.integers(5, 15, records)
-        own, other = ([-rng.exponential(2, n) for n in tokens] for _ in range(2))
-        return ASKED[name](
-            own, other, [row - rng.exponential(1) for row in own], [np.full(n, 1.5) for n in tokens]
-        )
-
-    assert false_alarms(scored) <= 0.05 * RUNS
-
-
-@each_case("how", HOW)
-def test_units_that_no_model_saw_show_no_leak(how) -> None:
     def scored(rng: np.random.Generator, records: int) -> np.ndarray:
         units = np.repeat(np.arange(records), rng.integers(1, 6, records))
         return text.aggregate(rng.normal(size=len(units)) + rng.normal(size=records)[units], units, how)[1]
@@ -255,12 +232,15 @@ def test_units_that_no_model_saw_show_no_leak(how) -> None:
     assert false_alarms(scored) <= 0.05 * RUNS
 
 
+# No leak
+
+
 # What is wrong is named, with what to do
 
 NAN = float("nan")
 
 
-@each_case(
+test_what_cannot_be_scored_is_named = refusals(
     "ask, error, field, index, words",
     [
         (lambda: text.text_loss([[-1.0], []]), TooFewRecords, "log_probabilities", 1, "record 1 has no tokens"),
@@ -299,10 +279,3 @@ NAN = float("nan")
         (lambda: text.aggregate([1.0], ["a"], "median"), UnknownName, "how", None, "logsumexp"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_scored_is_named(ask, error, field, index, words) -> None:
-    with pytest.raises(error) as caught:
-        ask()
-
-    assert type(caught.value) is error
-    assert (caught.value.field, caught.value.index) == (field, index)
-    assert words in caught.value.message

@@ -1,11 +1,11 @@
 """Individual risk without a row for each record: the same cells and flags, from scores or from counts."""
 
 import numpy as np
-import pytest
 
 from estimators import Counts, Scores, individual_risk
 from estimators.risk.individual import risk_by_cell
 from estimators.sample.counting import finest
+from tests.cases import each_case
 
 RNG = np.random.default_rng(0)
 SAMPLES = {
@@ -16,7 +16,7 @@ SAMPLES = {
 }
 
 
-@pytest.mark.parametrize("name", SAMPLES)
+@each_case("name", SAMPLES)
 def test_the_cells_and_the_flags_are_those_of_every_record(name) -> None:
     data, prior = SAMPLES[name], 0.3
     every = individual_risk(data, prior, 0.9)
@@ -28,7 +28,7 @@ def test_the_cells_and_the_flags_are_those_of_every_record(name) -> None:
     assert result.cells.simultaneous.upper.tolist() == every.cells.simultaneous.upper.tolist()
 
 
-@pytest.mark.parametrize("name", ["continuous", "integers", "text"])
+@each_case("name", ["continuous", "integers", "text"])
 def test_counts_that_were_made_already_give_the_same(name) -> None:
     data = SAMPLES[name]
     result = risk_by_cell(finest(data), 0.3)

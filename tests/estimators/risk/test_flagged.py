@@ -40,11 +40,19 @@ def test_at_a_prior_it_is_what_bayes_rule_gives_of_a_record_that_is_flagged(prio
     assert f"at a prior of {prior} " in result.sentence
 
 
-def test_of_targets_it_is_the_mean_over_the_targets_that_are_flagged() -> None:
+def test_of_targets_it_is_the_mean_over_those_that_are_flagged_and_where_none_is_no_share_is_told():
     result = individual_risk(LEAK, targets=[-1.0, 0.5, 2.0, 2.0])
 
     assert result.flagged.tolist() == [False, True, True, True]
     assert result.member_share == pytest.approx((500 / 850 + 200 / 250 + 200 / 250) / 3)
+
+    result = risk_by_cell(Counts.of([500, 500], [500, 500], edges=[0.0]))
+
+    assert result.member_share is None
+    assert result.sentence.startswith(
+        "None of 2,000 records is shown to lie where scores speak for membership"
+    )
+    assert "0 of" not in result.sentence
 
 
 @each_case("prior, members, nonmembers", [(0.5, 1000, 1000), (0.01, 1000, 1000), (0.9, 400, 1200)])
@@ -61,16 +69,6 @@ def test_it_is_near_the_share_of_members_among_people_who_are_flagged(prior, mem
         off.append((result.member_share or 0.0) - truth)
 
     assert -0.01 < np.mean(off) < 0.03
-
-
-def test_where_nothing_is_flagged_no_share_is_told() -> None:
-    result = risk_by_cell(Counts.of([500, 500], [500, 500], edges=[0.0]))
-
-    assert result.member_share is None
-    assert result.sentence.startswith(
-        "None of 2,000 records is shown to lie where scores speak for membership"
-    )
-    assert "0 of" not in result.sentence
 
 
 @each_case(

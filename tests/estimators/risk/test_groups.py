@@ -14,6 +14,7 @@ from estimators.risk import groups
 from estimators.risk.groups import GroupTable
 from estimators.risk.individual import risk_by_cell
 from estimators.sample.counting import by_category, by_edges, by_grid, finest
+from tests.cases import each_case
 
 N = 900
 RNG = np.random.default_rng(4)
@@ -76,10 +77,8 @@ def test_advantages_of_groups_are_those_of_their_records(world) -> None:
     scores, _, _ = world
     counts = finest(scores)
     table = GroupTable.of_scores(scores, LABELS[:N], LABELS[N:], counts.cells)
-    of_counts, expected = (
-        by_group_of_counts(counts, table, 0.3),
-        by_group(scores, LABELS[:N], LABELS[N:], 0.3),
-    )
+    of_counts = by_group_of_counts(counts, table, 0.3)
+    expected = by_group(scores, LABELS[:N], LABELS[N:], 0.3)
 
     assert [each.label for each in of_counts] == [each.label for each in expected]
     for one, other in zip(of_counts, expected, strict=True):
@@ -105,8 +104,8 @@ def test_a_gate_holds_groups_of_counts_to_their_limit(world) -> None:
 COUNTS = Counts.of([5, 3], [1, 7], edges=[0.5])
 
 
-@pytest.mark.parametrize(
-    ("labels", "members", "nonmembers", "error", "match"),
+@each_case(
+    "labels, members, nonmembers, error, match",
     [
         (["a", "b"], [[5, 0], [0, 2]], [[1, 0], [0, 7]], InvalidCounts,
          "in cell 1 all groups together have 2 members"),

@@ -28,7 +28,7 @@ def test_a_record_is_not_given_away_by_a_learner_that_has_seen_it() -> None:
     assert risks.risk.max() < 0.05
 
 
-def test_a_target_that_is_a_record_is_answered_as_that_record() -> None:
+def test_a_target_that_is_a_record_is_answered_as_it_and_one_that_belongs_with_it_by_what_has_not_seen_it():
     scores = draw(1, shift=0.7)
     plain = individual_risk(scores, learners=LOGISTIC)
     again = individual_risk(
@@ -40,8 +40,6 @@ def test_a_target_that_is_a_record_is_answered_as_that_record() -> None:
     seen = individual_risk(draw(0), targets=draw(0).members, learners=(MEMORY,))
     assert (seen.learned_score == 0.5).all()
 
-
-def test_a_target_that_belongs_with_a_record_is_scored_by_what_has_not_seen_that_record() -> None:
     scores = draw(2)
     plain = individual_risk(scores, learners=LOGISTIC)
     taught = int(np.flatnonzero(plain.learned_half == 1)[0])

@@ -14,7 +14,7 @@ from estimators.sample.cells import Boxes, Categories, Grid, Intervals
 from estimators.sample.counting import by_lattice
 from estimators.sample.counts import GRID_CELLS, Counts
 from estimators.sample.scores import Query, Scores
-from tests.cases import each_case
+from tests.cases import each_case, refusals
 
 
 def same(a: Counts, b: Counts) -> bool:
@@ -34,7 +34,7 @@ def join(parts: list[Scores]) -> Scores:
     )
 
 
-def test_shards_of_a_growing_grid_merged_out_of_order_equal_one_pass() -> None:
+def test_shards_of_a_growing_grid_merged_out_of_order_equal_one_pass_and_span_no_more_than_the_limit():
     shards = [draw(seed, spread=10.0 ** (seed - 3)) for seed in range(7)]
     whole = counting.by_grid(join(shards))
     total = counting.by_grid(shards[5])
@@ -42,6 +42,11 @@ def test_shards_of_a_growing_grid_merged_out_of_order_equal_one_pass() -> None:
         total = total.merge(counting.by_grid(shards[index]))
 
     assert same(total, whole)
+
+    cells = counting.by_grid(draw(1, 5000)).merge(counting.by_grid(draw(2, 5000, 1e6))).cells
+
+    assert isinstance(cells, Grid)
+    assert cells.keys[-1] - cells.keys[0] < GRID_CELLS
 
 
 @settings(max_examples=60, deadline=None)
@@ -59,17 +64,10 @@ def test_grid_merging_is_associative_and_commutative_for_any_finite_scores(value
     assert same(a.merge(b), b.merge(a))
 
 
-def test_a_growing_grid_never_spans_more_than_its_limit() -> None:
-    cells = counting.by_grid(draw(1, 5000)).merge(counting.by_grid(draw(2, 5000, 1e6))).cells
-
-    assert isinstance(cells, Grid)
-    assert cells.keys[-1] - cells.keys[0] < GRID_CELLS
-
-
 VECTORS = Scores.of(*(np.random.default_rng(n).normal(size=(n, 2)) for n in (300, 200)))
 
 
-@pytest.mark.parametrize(
+@each_case(
     "counts",
     [
         counting.by_grid(draw(7)),
@@ -79,7 +77,6 @@ VECTORS = Scores.of(*(np.random.default_rng(n).normal(size=(n, 2)) for n in (300
         counting.by_boxes(VECTORS, 16),
         counting.by_lattice(VECTORS, 10),
     ],
-    ids=lambda counts: counts.cells.kind,
 )
 def test_counts_survive_json(counts) -> None:
     assert same(Counts.from_dict(json.loads(json.dumps(counts.to_dict()))), counts)
@@ -95,8 +92,8 @@ def posted(**cells: object) -> dict[str, object]:
     return {"members": [1, 2], "nonmembers": [1, 2], "cells": cells or None}
 
 
-@pytest.mark.parametrize(
-    ("value", "match"),
+@each_case(
+    "value, match",
     [
         ({"members": [1, 2]}, "nonmembers is missing"),
         ({"members": [1, -2], "nonmembers": [1, 1]}, "cell 1 is negative"),
@@ -125,7 +122,7 @@ NAMES = [f"user-{i}" for i in range(200)]
 ROWS = np.random.default_rng(0).normal(size=(50, 20))
 
 
-@each_case(
+test_what_cannot_be_counted_is_refused = refusals(
     "ask, error, words",
     [
         (lambda: Counts.of([0, 0], [1, 1]), TooFewRecords, None),
@@ -138,12 +135,9 @@ ROWS = np.random.default_rng(0).normal(size=(50, 20))
          "record 8 falls into none"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_counted_is_refused(ask, error, words) -> None:
-    with pytest.raises(error, match=words):
-        ask()
 
 
-@pytest.mark.parametrize(("axes", "bins"), [(1, 100), (2, 10)])
+@each_case("axes, bins", [(1, 100), (2, 10)])
 def test_the_lattice_counts_what_numpy_counts(axes, bins) -> None:
     rng = np.random.default_rng(0)
     a, b = rng.normal(size=(500, axes)), rng.normal(size=(400, axes))
@@ -157,8 +151,7 @@ def test_the_lattice_counts_what_numpy_counts(axes, bins) -> None:
         np.testing.assert_array_equal(dense, np.histogramdd(side, bins=bins, range=ends)[0].ravel())
 
 
-def test_equal_mass_cells_hold_equal_mass_and_keep_ties_together() -> None:
-    rng = np.random.default_rng(4)
+def test_cells_and_boxes_of_equal_mass_hold_it_keep_ties_together_and_answer_for_every_row(rng):
     x = np.where(rng.random(5000) < 0.4, 1.0, rng.random(5000))
 
     counts = counting.by_equal_mass(Scores.of(x, rng.random(5000), Query.CONTINUOUS), 10)
@@ -168,8 +161,16 @@ def test_equal_mass_cells_hold_equal_mass_and_keep_ties_together() -> None:
     assert counts.pooled[at_one[0]] == (x == 1.0).sum()
     assert counts.pooled[: at_one[0]].max() < 1.5 * 10_000 / 10
 
+    rows = np.random.default_rng(0).normal(size=(1024, 3))
 
-@pytest.mark.parametrize("transform", [np.exp, lambda x: x**3, np.arctan])
+    boxes = Boxes.halving(rows, 16)
+
+    counts = np.bincount(boxes.locate(rows), minlength=16)
+    assert counts.min() == counts.max() == 64
+    assert boxes.locate(np.array([[1e9, -1e9, 0.0]])).shape == (1,)
+
+
+@each_case("transform", [np.exp, lambda x: x**3, np.arctan])
 def test_ranks_do_not_change_under_a_monotone_transform(transform) -> None:
     s = draw(5, 900)
     t = Scores.of(transform(s.members), transform(s.nonmembers), Query.CONTINUOUS)
@@ -182,7 +183,7 @@ def test_ranks_do_not_change_under_a_monotone_transform(transform) -> None:
         np.testing.assert_array_equal(a.nonmembers, b.nonmembers)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "shape", ["normal", "cauchy", "two far clusters", "atom", "constant", "huge", "subnormal", "lognormal"]
 )
 def test_fine_cells_of_many_records_agree_with_a_direct_count(shape) -> None:
@@ -208,12 +209,10 @@ def test_fine_cells_of_many_records_agree_with_a_direct_count(shape) -> None:
     assert counts.pooled.max() <= max(repeats.max() + 160_000 // 4096, 160_000 // 2048), values.size
 
 
-@pytest.mark.parametrize("n", [60, 60_000])
+@each_case("n", [60, 60_000])
 def test_blocks_add_up_to_the_whole_have_the_sizes_asked_for_and_do_not_overflow(n) -> None:
-    counts, billions = (
-        Counts.of([n, 2 * n, 3 * n], [4 * n, n, n]),
-        Counts.of([2 * 10**9, 10**9], [10**9, 10**9]),
-    )
+    counts = Counts.of([n, 2 * n, 3 * n], [4 * n, n, n])
+    billions = Counts.of([2 * 10**9, 10**9], [10**9, 10**9])
     members, nonmembers = counts.blocks(np.array([0.1, 0.3, 0.6]), np.random.default_rng(0))
     many, _ = billions.blocks(np.array([0.5, 0.5]), np.random.default_rng(0))
 
@@ -224,7 +223,7 @@ def test_blocks_add_up_to_the_whole_have_the_sizes_asked_for_and_do_not_overflow
     assert abs(many[0, 0] - 10**9) < 10**6
 
 
-@pytest.mark.parametrize("n", [30, 3000])
+@each_case("n", [30, 3000])
 def test_blocks_follow_the_hypergeometric_law_whichever_way_they_are_drawn(n) -> None:
     counts = Counts.of([n, 3 * n], [n, n])
     rng = np.random.default_rng(1)
@@ -238,16 +237,6 @@ def test_blocks_follow_the_hypergeometric_law_whichever_way_they_are_drawn(n) ->
     assert abs(draws.var() / variance - 1) < 0.1
 
 
-def test_boxes_hold_equal_mass_and_answer_for_every_row() -> None:
-    rows = np.random.default_rng(0).normal(size=(1024, 3))
-
-    boxes = Boxes.halving(rows, 16)
-
-    counts = np.bincount(boxes.locate(rows), minlength=16)
-    assert counts.min() == counts.max() == 64
-    assert boxes.locate(np.array([[1e9, -1e9, 0.0]])).shape == (1,)
-
-
 def test_coarsening_keeps_every_record_and_the_order() -> None:
     fine = counting.by_rank(draw(2, 3000))
     coarse = fine.coarsen(20)
@@ -258,7 +247,7 @@ def test_coarsening_keeps_every_record_and_the_order() -> None:
     np.testing.assert_array_equal(counting.on_cells(draw(2, 3000), coarse.cells).members, coarse.members)
 
 
-@pytest.mark.parametrize("distinct", [1, 5, 3000, 60_000])
+@each_case("distinct", [1, 5, 3000, 60_000])
 def test_text_is_counted_as_numpy_counts_it(distinct) -> None:
     rng = np.random.default_rng(distinct)
     labels = np.array([f"{'é' * (k % 3)}label-{k}" for k in range(distinct)])
@@ -281,7 +270,7 @@ def test_categories_merge_by_label_and_those_of_different_width_meet_in_one_cell
     assert (other.members.tolist(), other.nonmembers.tolist()) == ([4, 0, 4], [7, 1, 0])
 
 
-@pytest.mark.parametrize(
+@each_case(
     "bad",
     [[1.0, np.nan], [1.0, np.inf], [1e19, 1.0], [10**30, 1], [None, 1], ["a", "b"], [[1], [1, 2]], [1j, 1]],
 )
@@ -291,7 +280,7 @@ def test_counts_that_are_no_counts_are_refused_by_a_typed_error_that_repeats_not
     assert "'a'" not in str(refusal.value)
 
 
-@pytest.mark.parametrize("ends", [(0.0, 1e-310), (0.0, 5e-324), (-1.7e308, 1.7e308), (1.0, 1.0 + 2.3e-16)])
+@each_case("ends", [(0.0, 1e-310), (0.0, 5e-324), (-1.7e308, 1.7e308), (1.0, 1.0 + 2.3e-16)])
 def test_equal_width_cells_of_any_range_count_every_record(ends) -> None:
     counts = by_lattice(Scores.of(ends * 10, ends * 10, Query.CONTINUOUS), 100)
 
@@ -299,7 +288,7 @@ def test_equal_width_cells_of_any_range_count_every_record(ends) -> None:
     assert (counts.members[0], counts.members[-1]) == (10, 10)
 
 
-@pytest.mark.parametrize("n", [60, 60_000])
+@each_case("n", [60, 60_000])
 def test_several_shuffles_are_the_same_as_one_after_the_other(n) -> None:
     counts = Counts.of([n, 2 * n, 3 * n], [4 * n, n, n])
     fractions, rng = np.array([0.1, 0.3, 0.6]), np.random.default_rng(4)
@@ -312,7 +301,7 @@ def test_several_shuffles_are_the_same_as_one_after_the_other(n) -> None:
         np.testing.assert_array_equal(nonmembers[shuffle], other)
 
 
-@pytest.mark.parametrize("decimals", [0, 1, 9])
+@each_case("decimals", [0, 1, 9])
 def test_counts_made_here_would_pass_every_check(decimals) -> None:
     rng = np.random.default_rng(decimals)
     a, b = np.round(rng.normal(size=500), decimals), np.round(rng.normal(size=400), decimals)
@@ -327,7 +316,7 @@ def test_counts_made_here_would_pass_every_check(decimals) -> None:
     assert (result.n_members, result.n_nonmembers) == (counts.n_members, counts.n_nonmembers) == (500, 400)
 
 
-@pytest.mark.parametrize("size", [1, 4, 8, 20])
+@each_case("size", [1, 4, 8, 20])
 def test_groups_start_where_coarse_cells_do(size) -> None:
     fine = counting.by_rank(draw(2, 30)) if size < 20 else Counts.of([3, 1, 4], [1, 5, 9], edges=[0.0, 1.0])
     starts = fine.group_starts(size)
@@ -335,7 +324,7 @@ def test_groups_start_where_coarse_cells_do(size) -> None:
     np.testing.assert_array_equal(fine.lower_edges()[starts[1:]], fine.coarsen(size).lower_edges()[1:])
 
 
-@pytest.mark.parametrize("scale", [1e-300, 1.0, 1e300])
+@each_case("scale", [1e-300, 1.0, 1e300])
 def test_scores_far_from_a_grid_are_in_none_of_its_cells(scale) -> None:
     records = np.repeat(scale * np.array([-1.0, 0.5, 1.0]), 3)
     grid = counting.by_grid(Scores.of(records, records)).cells
@@ -346,9 +335,9 @@ def test_scores_far_from_a_grid_are_in_none_of_its_cells(scale) -> None:
     assert set(grid.locate(far[outside]).tolist()) == {-1}
 
 
-@pytest.mark.parametrize("slot_bits", [counting.SLOT_BITS, 6, 2])
-@pytest.mark.parametrize("widths", [(1, 1), (3, 3), (3, 8), (9, 2)])
-@pytest.mark.parametrize("several", [2, 40, 3000])
+@each_case("slot_bits", [counting.SLOT_BITS, 6, 2])
+@each_case("widths", [(1, 1), (3, 3), (3, 8), (9, 2)])
+@each_case("several", [2, 40, 3000])
 def test_texts_are_counted_whatever_slots_they_meet_in(slot_bits, widths, several, monkeypatch) -> None:
     monkeypatch.setattr(counting, "SLOT_BITS", slot_bits)
     monkeypatch.setattr(counting, "BLOCK_OF_TEXT", 700)

@@ -82,8 +82,8 @@ HONEST: dict[str, Draw] = {
 
 
 @each_case("name", HONEST)
-@pytest.mark.parametrize("leak", [0, 1])
-@pytest.mark.parametrize("sizes", [(50, 50), (200, 60), (300, 5000)])
+@each_case("leak", [0, 1])
+@each_case("sizes", [(50, 50), (200, 60), (300, 5000)])
 def test_honest_scores_are_not_doubted(name, leak, sizes) -> None:
     rng = np.random.default_rng(17)
     draw = HONEST[name]
@@ -93,7 +93,7 @@ def test_honest_scores_are_not_doubted(name, leak, sizes) -> None:
         assert codes(a, b) == codes(a, b, "auto") == []
 
 
-@pytest.mark.parametrize("name", ["normal", "three decimals", "confidence of 32 bits", "an atom"])
+@each_case("name", ["normal", "three decimals", "confidence of 32 bits", "an atom"])
 def test_honest_scores_of_many_records_are_not_doubted(name) -> None:
     rng = np.random.default_rng(18)
     n = EXACT_RECORDS
@@ -103,8 +103,8 @@ def test_honest_scores_of_many_records_are_not_doubted(name) -> None:
 NORMAL = HONEST["normal"]
 
 
-@pytest.mark.parametrize("again", [np.tile, np.repeat])
-@pytest.mark.parametrize(("n", "decimals"), [(60, 20), (1000, 20), (100_000, 20), (1000, 2)])
+@each_case("again", [np.tile, np.repeat])
+@each_case("n, decimals", [(60, 20), (1000, 20), (100_000, 20), (1000, 2)])
 def test_every_row_twice(n, again, decimals) -> None:
     """Appended to itself or each row beside its twin, also of rounded scores, where all counts are even then."""
     rng = np.random.default_rng(1)
@@ -113,17 +113,19 @@ def test_every_row_twice(n, again, decimals) -> None:
     assert codes(a, b) == ["repeated_scores"]
 
 
-def test_how_many_repeat_is_said() -> None:
-    rng = np.random.default_rng(2)
+def test_how_many_repeat_is_said_and_so_are_the_same_counts_of_many_values_on_both_sides(rng):
     a, b = rng.normal(size=1000), rng.normal(size=500)
     (said,) = finest(Scores.of(np.append(a, a[:100]), b)).doubts
 
-    assert said.message.startswith(
-        "100 of the member scores repeat another one of their side, far more than chance"
-    )
+    words = "100 of the member scores repeat another one of their side, far more than chance"
+    assert said.message.startswith(words)
+
+    rounded = np.round(np.random.default_rng(4).normal(size=3000), 1)
+
+    assert codes(rounded, rounded) == ["shared_scores"]
 
 
-@pytest.mark.parametrize(("n", "both"), [(300, 300), (1000, 25), (100_000, 60_000)])
+@each_case("n, both", [(300, 300), (1000, 25), (100_000, 60_000)])
 def test_records_on_both_sides(n, both) -> None:
     rng = np.random.default_rng(3)
     a, b = rng.normal(size=n), rng.normal(size=n)
@@ -137,14 +139,7 @@ def test_records_on_both_sides(n, both) -> None:
         assert said.message.startswith("about ")
 
 
-def test_the_same_counts_of_many_values_on_both_sides() -> None:
-    rounded = np.round(np.random.default_rng(4).normal(size=3000), 1)
-
-    assert codes(rounded, rounded) == ["shared_scores"]
-
-
-def test_rows_of_vectors() -> None:
-    rng = np.random.default_rng(5)
+def test_rows_of_vectors(rng) -> None:
     a, b = rng.normal(size=(200, 3)), rng.normal(size=(200, 3))
     target = LearnedTarget(learners=(logistic(),))
 
@@ -156,8 +151,8 @@ def test_rows_of_vectors() -> None:
     assert of(np.tile(a, (2, 1)), np.asfortranarray(np.tile(b, (2, 1)))) == ["repeated_scores"]
 
 
-@pytest.mark.parametrize("swapped", [False, True])
-@pytest.mark.parametrize("other", ["logit", "percent", "logarithm"])
+@each_case("swapped", [False, True])
+@each_case("other", ["logit", "percent", "logarithm"])
 def test_probabilities_beside_another_scale(other, swapped) -> None:
     rng = np.random.default_rng(6)
     p = rng.beta(4, 2, 1000)
@@ -171,9 +166,7 @@ def test_probabilities_beside_another_scale(other, swapped) -> None:
     )
 
 
-def test_whole_numbers_beside_who_is_a_member() -> None:
-    rng = np.random.default_rng(7)
-
+def test_whole_numbers_beside_who_is_a_member(rng) -> None:
     assert codes(rng.poisson(200, 900), rng.integers(0, 2, 900), "auto") == ["sides_differ_in_range"]
     assert codes(rng.integers(0, 2, 900), rng.integers(0, 2, 900), "auto") == []  # a score that is 0 or 1
     assert codes(rng.poisson(3, 900), rng.integers(0, 2, 900), "auto") == []  # copies: few have more than one
@@ -189,8 +182,8 @@ WRITTEN: dict[str, tuple[Callable[[Floats], Floats], str]] = {
 }
 
 
-@pytest.mark.parametrize("swapped", [False, True])
-@pytest.mark.parametrize("sizes", [(40, 40), (300, 2000), (30_000, 30_000)])
+@each_case("swapped", [False, True])
+@each_case("sizes", [(40, 40), (300, 2000), (30_000, 30_000)])
 @each_case("name", WRITTEN)
 def test_a_side_that_was_written_with_fewer_digits(name, sizes, swapped) -> None:
     rng = np.random.default_rng(21)
@@ -206,8 +199,7 @@ def test_a_side_that_was_written_with_fewer_digits(name, sizes, swapped) -> None
     assert words in said.message
 
 
-def test_some_members_of_another_precision_are_seen() -> None:
-    rng = np.random.default_rng(22)
+def test_some_members_of_another_precision_are_seen(rng) -> None:
     a, b = rng.normal(size=(2, 1000))
     a[:150] = single(a[:150])
 
@@ -229,9 +221,8 @@ def test_chances_of_drawn_members_are_those_of_every_draw() -> None:
     assert chances == pytest.approx(expected)
 
 
-def test_digits_say_nothing_more_often_than_they_may() -> None:
+def test_digits_say_nothing_more_often_than_they_may(rng) -> None:
     """Where both sides mix precisions alike a test at one in twenty warns once in twenty samples at most."""
-    rng = np.random.default_rng(23)
     warned = 0
     for _ in range(150):
         pooled = rng.normal(size=200)
@@ -242,9 +233,9 @@ def test_digits_say_nothing_more_often_than_they_may() -> None:
     assert warned <= most_misses(150, 0.05)
 
 
-@pytest.mark.parametrize("falling", [False, True])
-@pytest.mark.parametrize("swapped", [False, True])
-@pytest.mark.parametrize("n", [20, 1000, 140_000])
+@each_case("falling", [False, True])
+@each_case("swapped", [False, True])
+@each_case("n", [20, 1000, 140_000])
 def test_one_side_sorted(n, swapped, falling) -> None:
     rng = np.random.default_rng(24)
     a, b = np.sort(rng.normal(size=n)), rng.normal(size=n)
@@ -255,8 +246,7 @@ def test_one_side_sorted(n, swapped, falling) -> None:
     assert said.message.startswith(f"the {n} {'nonmember' if swapped else 'member'} scores are sorted and ")
 
 
-def test_both_sides_sorted_or_one_of_few_orders_is_nothing_odd() -> None:
-    rng = np.random.default_rng(25)
+def test_both_sides_sorted_or_one_of_few_orders_is_nothing_odd(rng) -> None:
     a, b = np.sort(rng.normal(size=(2, 500)), axis=1)
 
     assert codes(a, b) == codes(a, b[::-1]) == []
@@ -267,8 +257,7 @@ def test_both_sides_sorted_or_one_of_few_orders_is_nothing_odd() -> None:
     assert codes(["no"] * 200 + ["yes"] * 200, rng.choice(["no", "yes"], 400), "auto") == ["one_side_sorted"]
 
 
-def test_the_order_changes_no_number() -> None:
-    rng = np.random.default_rng(26)
+def test_the_order_changes_no_number(rng) -> None:
     a, b = rng.normal(0.5, 1, 500), rng.normal(size=500)
     shuffled, odd = (advantage(Scores.of(members, b)) for members in (a, np.sort(a)))
 
@@ -277,8 +266,7 @@ def test_the_order_changes_no_number() -> None:
     assert [each.code for each in odd.cautions] == ["one_side_sorted"]
 
 
-def test_a_column_of_vectors_that_was_written_with_fewer_digits() -> None:
-    rng = np.random.default_rng(27)
+def test_a_column_of_vectors_that_was_written_with_fewer_digits(rng) -> None:
     a, b = rng.normal(size=(2, 300, 3))
     a[:, 1] = single(a[:, 1])
     cautions = advantage(Scores.of(a, b), target=LearnedTarget(learners=(logistic(),))).cautions
@@ -287,8 +275,7 @@ def test_a_column_of_vectors_that_was_written_with_fewer_digits() -> None:
     assert cautions[0].message.startswith("number 2 of each row: 100% of the member scores and 0%")
 
 
-def test_every_statement_says_so_first() -> None:
-    rng = np.random.default_rng(8)
+def test_every_statement_says_so_first_and_counts_that_came_as_counts_are_not_doubted(rng):
     a, b = np.tile(rng.normal(size=200), 2), np.tile(rng.normal(size=200), 2)
     scores, plain = Scores.of(a, b), Scores.of(rng.normal(size=400), rng.normal(size=400))
     fine = by_rank(scores)
@@ -305,8 +292,6 @@ def test_every_statement_says_so_first() -> None:
     assert {name: each[0].code for name, each in answers.items()} == dict.fromkeys(answers, "repeated_scores")
     assert answers["compare"][0].message.startswith("query 'odd': ")
 
-
-def test_counts_that_came_as_counts_are_not_doubted() -> None:
     even = Counts.of([4] * 50, [6] * 50, edges=list(range(49)))
 
     assert not {"repeated_scores", "shared_scores"} & {caution.code for caution in assess(even).cautions}

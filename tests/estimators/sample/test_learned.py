@@ -12,19 +12,26 @@ from estimators.sample.cells import Grid
 from estimators.sample.counts import Counts
 from estimators.sample.learned import LearnedCounts
 from estimators.statement import Caution
+from tests.cases import each_case
 
 EVEN = np.full(20, 5000)
 COUNTS = LearnedCounts(EVEN, EVEN, Grid(-5, np.arange(20)), learner="boxes", n_taught=400)
 
 
-def test_they_are_read_back_as_what_they_are() -> None:
+def test_they_are_read_back_as_what_they_are_and_do_not_merge_nor_with_others():
     again = LearnedCounts.from_dict(COUNTS.to_dict())
 
     assert (again.learner, again.n_taught, again.among) == ("boxes", 400, "all")
     assert again.to_dict() == COUNTS.to_dict()
 
+    others = Counts(EVEN, EVEN, Grid(-5, np.arange(20)))
 
-@pytest.mark.parametrize(
+    for one, other in ((COUNTS, COUNTS), (COUNTS, others), (others, COUNTS)):
+        with pytest.raises(IncompatibleCells, match="learned score"):
+            one.merge(other)
+
+
+@each_case(
     "learned",
     [
         None,
@@ -45,14 +52,6 @@ def test_what_does_not_say_how_it_was_learned_or_has_no_order_is_refused(learned
         )
 
 
-def test_two_of_them_do_not_merge_nor_with_others() -> None:
-    others = Counts(EVEN, EVEN, Grid(-5, np.arange(20)))
-
-    for one, other in ((COUNTS, COUNTS), (COUNTS, others), (others, COUNTS)):
-        with pytest.raises(IncompatibleCells, match="learned score"):
-            one.merge(other)
-
-
 def test_a_verdict_passes_by_them_only_where_that_was_accepted() -> None:
     plain = verdict(advantage(COUNTS), 0.2)
     accepted = verdict(advantage(COUNTS, target=LearnedTarget(accept_learned_score=True)), 0.2)
@@ -62,9 +61,7 @@ def test_a_verdict_passes_by_them_only_where_that_was_accepted() -> None:
     assert accepted.decision is Decision.PASS
 
 
-@pytest.mark.parametrize(
-    "limit", [MaxAdvantage(0.2), MaxTpr(0.3, fpr=0.1), MaxMetric(0.7, preset("accuracy", 0.5))]
-)
+@each_case("limit", [MaxAdvantage(0.2), MaxTpr(0.3, fpr=0.1), MaxMetric(0.7, preset("accuracy", 0.5))])
 def test_no_limit_of_a_gate_passes_by_them_either(limit) -> None:
     accepted = LearnedTarget(accept_learned_score=True)
     about = MaxAdvantage(limit.maximum, accepted) if isinstance(limit, MaxAdvantage) else limit

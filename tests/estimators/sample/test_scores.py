@@ -69,21 +69,21 @@ def test_what_is_no_sample_is_refused_by_side_and_place(
     assert (field, index) in ((None, None), (refusal.value.field, refusal.value.index))
 
 
-def test_finite_scores_whose_sum_overflows_are_not_taken_for_infinite() -> None:
+def test_scores_whose_sum_overflows_are_not_taken_for_infinite_nor_minus_zero_for_another_score():
     huge = np.full(10, 1.7e308)
 
     assert Scores.of(huge, -huge).n_members == 10
 
+    assert not np.signbit(np.asarray(Scores.of([-0.0] * 10, [0.0] * 10).members, dtype=float)).any()
 
-def test_many_distinct_numbers_are_continuous_and_the_reason_is_given() -> None:
+
+def test_many_distinct_numbers_are_continuous_and_few_discrete_though_the_first_thousand_show_fewer():
     x = np.random.default_rng(0).normal(size=3000)
     scores, saturated = Scores.of(x, x + 1), Scores.of(np.minimum(x, 0.7), np.minimum(x, 0.7))
 
     assert scores.query is saturated.query is Query.CONTINUOUS
     assert scores.reason == "many distinct values"
 
-
-def test_few_distinct_numbers_are_discrete_even_when_the_first_thousand_show_fewer() -> None:
     x = np.repeat([0.1, 0.2], 2000)
     y = np.concatenate([np.repeat(0.1, 2000), np.repeat(0.9, 2000)])
     scores = Scores.of(x, y)
@@ -92,29 +92,23 @@ def test_few_distinct_numbers_are_discrete_even_when_the_first_thousand_show_few
     assert scores.reason.startswith("only 3 distinct values")
 
 
-def test_integers_beyond_64_bits_are_categories_in_numeric_order() -> None:
+def test_integers_beyond_64_bits_booleans_and_text_are_categories():
     big = [10**30 + i % 3 for i in range(12)]
     scores = Scores.of(big, big)
 
     assert scores.query is Scores.of(FAR * 2, FAR * 2).query is Query.DISCRETE
     assert len(np.unique(scores.members)) == 3
 
+    assert Scores.of([True, False] * 5, [True] * 10).query is Query.DISCRETE
+    assert Scores.of(list("aabbccddee"), list("aaaaabbbbb")).query is Query.DISCRETE
 
-@pytest.mark.parametrize("values", [[10**30 + i for i in range(12)], [-1, 2**63] * 6, [2**63] * 12])
+
+@each_case("values", [[10**30 + i for i in range(12)], [-1, 2**63] * 6, [2**63] * 12])
 def test_integers_of_any_size_are_numbers_where_a_continuous_query_is_asked_for(values) -> None:
     scores = Scores.of(values, [-1] * 12, Query.CONTINUOUS)
 
     assert scores.query is Query.CONTINUOUS
     assert scores.members.tolist() == [float(value) for value in values]
-
-
-def test_booleans_and_text_are_categories() -> None:
-    assert Scores.of([True, False] * 5, [True] * 10).query is Query.DISCRETE
-    assert Scores.of(list("aabbccddee"), list("aaaaabbbbb")).query is Query.DISCRETE
-
-
-def test_negative_zero_and_zero_are_the_same_score() -> None:
-    assert not np.signbit(np.asarray(Scores.of([-0.0] * 10, [0.0] * 10).members, dtype=float)).any()
 
 
 def test_one_record_of_each_unit_is_kept_and_labels_that_name_nothing_are_refused() -> None:
@@ -133,12 +127,8 @@ MANY = RNG.random(200)
 LABELS = RNG.integers(0, 2, 200)
 
 
-@pytest.mark.parametrize(
-    "labels",
-    [LABELS, LABELS.astype(float), LABELS == 1, 2 * LABELS - 1],
-    ids=["0/1", "0.0/1.0", "bool", "-1/1"],
-)
-@pytest.mark.parametrize("first", [True, False])
+@each_case("labels", [LABELS, LABELS.astype(float), LABELS == 1, 2 * LABELS - 1])
+@each_case("first", [True, False])
 def test_scores_of_all_beside_their_labels_are_refused_with_the_remedy(labels, first) -> None:
     """The habit of scikit-learn, whose metrics take labels and scores: it gave an advantage of 0.971 to 1."""
     sides = (labels, MANY) if first else (MANY, labels)
@@ -150,8 +140,8 @@ def test_scores_of_all_beside_their_labels_are_refused_with_the_remedy(labels, f
     assert refusal.value.field == ("members" if first else "nonmembers")
 
 
-@pytest.mark.parametrize(
-    ("members", "nonmembers"),
+@each_case(
+    "members, nonmembers",
     [
         (LABELS, 1 - LABELS),  # a score that is 0 or 1
         (RNG.poisson(40, 200), LABELS),  # copies of a record: many of members, few of others
@@ -181,7 +171,7 @@ SPELLED = {
 }
 
 
-@pytest.mark.parametrize("form", SPELLED)
+@each_case("form", SPELLED)
 def test_numbers_that_are_spelled_as_text_are_refused(form) -> None:
     texts = [SPELLED[form].format(value) for value in MANY]
 
@@ -189,9 +179,8 @@ def test_numbers_that_are_spelled_as_text_are_refused(form) -> None:
         InputError, match="member scores: record 0 is text that spells a number; give numbers"
     ):
         Scores.of(texts, texts[::-1])
-    assert (
-        Scores.of(texts[:8] * 5, texts[:8] * 5, "discrete").query is Query.DISCRETE
-    )  # if they are categories
+    # if they are categories
+    assert Scores.of(texts[:8] * 5, texts[:8] * 5, "discrete").query is Query.DISCRETE
 
 
 NAMING = {

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from estimators import Counts, Scores
 from estimators.sample.counting import by_boxes, by_category, by_equal_mass, by_grid, finest
 from estimators.sample.shape import BINS, LABELS, Shape, shape
+from tests.cases import each_case
 
 
 def shape_of(data: Scores | Counts) -> Shape:
@@ -32,7 +33,7 @@ def counts_of(side: np.ndarray, edges: np.ndarray) -> list[int]:
     ]
 
 
-@pytest.mark.parametrize("records", [20, 500])
+@each_case("records", [20, 500])
 def test_records_are_counted_where_they_lie_in_bins_of_equal_width(records) -> None:
     rng = np.random.default_rng(records)
     members, nonmembers = rng.normal(1.0, 1.0, records), rng.normal(0.0, 1.0, records + 5)
@@ -48,8 +49,7 @@ def test_records_are_counted_where_they_lie_in_bins_of_equal_width(records) -> N
     ]
 
 
-def test_a_large_sample_is_drawn_from_its_finest_counts_without_counting_again() -> None:
-    rng = np.random.default_rng(1)
+def test_a_large_sample_is_drawn_from_its_finest_counts_without_counting_again(rng) -> None:
     data = Scores.of(rng.normal(1.0, 1.0, 200_000), rng.normal(0.0, 1.0, 200_000))
     result, again = shape_of(data), shape(data, finest(data))
 
@@ -59,7 +59,7 @@ def test_a_large_sample_is_drawn_from_its_finest_counts_without_counting_again()
     assert result.outside_members + result.outside_nonmembers == 0
 
 
-@pytest.mark.parametrize("make", [lambda s: s, by_grid, lambda s: by_equal_mass(s, 4000)])
+@each_case("make", [lambda s: s, by_grid, lambda s: by_equal_mass(s, 4000)])
 def test_heavy_tails_lie_outside_and_are_few(make) -> None:
     rng = np.random.default_rng(2)
     data = Scores.of(rng.standard_cauchy(50_000), rng.standard_cauchy(50_000))
@@ -69,22 +69,19 @@ def test_heavy_tails_lie_outside_and_are_few(make) -> None:
     assert result.edges[-1] - result.edges[0] < 0.01 * (np.max(data.members) - np.min(data.members))
 
 
-def test_one_far_record_among_few_lies_outside() -> None:
-    rng = np.random.default_rng(3)
+def test_one_far_record_among_few_lies_outside_and_tails_that_are_not_long_are_shown_whole(rng):
     result = shape_of(Scores.of(rng.normal(size=20), np.append(rng.normal(size=20), 1e9)))
 
     assert (result.outside_members, result.outside_nonmembers) == (0, 1)
     assert result.edges[-1] < 10.0
 
-
-def test_tails_that_are_not_long_are_shown_whole() -> None:
     rng = np.random.default_rng(4)
     for members in (rng.random(20_000), rng.normal(size=20_000), rng.exponential(size=5_000)):
         result = shape_of(Scores.of(members, rng.permutation(members)))
         assert result.outside_members + result.outside_nonmembers == 0
 
 
-@pytest.mark.parametrize("step", [1.0, 0.01, 0.25])
+@each_case("step", [1.0, 0.01, 0.25])
 def test_every_bin_holds_as_many_of_evenly_spaced_values_as_any_other(step) -> None:
     values = np.tile(np.round(np.arange(300) * step, 10), 4)
     result = shape_of(Scores.of(values, values, "continuous"))
@@ -93,24 +90,25 @@ def test_every_bin_holds_as_many_of_evenly_spaced_values_as_any_other(step) -> N
     assert len(result.members) <= BINS
 
 
-def test_the_same_values_as_integers_are_drawn_alike() -> None:
+def test_many_integers_are_drawn_as_floats_few_and_booleans_as_categories_and_vectors_not_at_all(rng):
     values = np.random.default_rng(5).integers(0, 300, (2, 4000))
-    of_integers, of_floats = (
-        shape_of(Scores.of(*values, "discrete")),
-        shape_of(Scores.of(*values.astype(float), "continuous")),
-    )
+    of_integers = shape_of(Scores.of(*values, "discrete"))
+    of_floats = shape_of(Scores.of(*values.astype(float), "continuous"))
 
     assert of_integers.edges.tolist() == of_floats.edges.tolist()
     assert of_integers.members.tolist() == of_floats.members.tolist()
 
+    vectors = Scores.of(*rng.normal(size=(2, 50, 2)))
 
-def test_categories_have_a_bin_each_and_only_the_rarest_are_left_out() -> None:
-    rng = np.random.default_rng(6)
+    assert shape_of(Scores.of(*rng.integers(1, 7, (2, 400)))).labels.tolist() == [1, 2, 3, 4, 5, 6]
+    assert shape_of(Scores.of([True, False] * 20, [True, False] * 20)).members.tolist() == [20, 20]
+    assert shape(vectors) is shape(by_boxes(vectors, 8)) is None
+
+
+def test_categories_have_a_bin_each_and_only_the_rarest_are_left_out(rng) -> None:
     labels = [f"label {i:02}" for i in range(60)]
-    members, nonmembers = (
-        rng.choice(labels, 5000, p=np.arange(1, 61) / 1830),
-        rng.choice(labels, 5000, p=np.arange(1, 61) / 1830),
-    )
+    members = rng.choice(labels, 5000, p=np.arange(1, 61) / 1830)
+    nonmembers = rng.choice(labels, 5000, p=np.arange(1, 61) / 1830)
 
     result = shape_of(Scores.of(members, nonmembers))
 
@@ -120,18 +118,7 @@ def test_categories_have_a_bin_each_and_only_the_rarest_are_left_out() -> None:
     assert (result.members + result.nonmembers).min() >= np.sort(pooled)[-LABELS]
 
 
-def test_few_integers_and_booleans_are_categories_and_vectors_are_not_drawn() -> None:
-    rng = np.random.default_rng(7)
-    vectors = Scores.of(*rng.normal(size=(2, 50, 2)))
-
-    assert shape_of(Scores.of(*rng.integers(1, 7, (2, 400)))).labels.tolist() == [1, 2, 3, 4, 5, 6]
-    assert shape_of(Scores.of([True, False] * 20, [True, False] * 20)).members.tolist() == [20, 20]
-    assert shape(vectors) is shape(by_boxes(vectors, 8)) is None
-
-
-def test_posted_intervals_are_the_bins_open_ones_as_wide_as_their_neighbours_and_empty_ends_left_out() -> (
-    None
-):
+def test_posted_intervals_are_the_bins_open_ones_as_wide_as_their_neighbours_and_empty_ends_left_out():
     result = shape_of(Counts.of([120, 300, 580], [310, 420, 270], [0.4, 0.7]))
     some = shape_of(Counts.of([0, 0, 5, 0, 7, 0], [0, 0, 1, 0, 1, 0], [0.0, 1.0, 2.0, 3.0, 4.0]))
 
@@ -140,7 +127,7 @@ def test_posted_intervals_are_the_bins_open_ones_as_wide_as_their_neighbours_and
     assert (some.edges.tolist(), some.members.tolist()) == ([1.0, 2.0, 3.0, 4.0], [5, 0, 7])
 
 
-def test_many_posted_cells_are_joined_to_about_equal_widths() -> None:
+def test_many_posted_cells_are_joined_to_about_equal_widths_and_a_grid_is_cut_at_its_edges(rng):
     cuts = np.sort(np.random.default_rng(8).random(5000))
     ones = np.ones(5001, dtype=np.int64)
     result = shape_of(Counts.of(ones, ones, cuts))
@@ -149,9 +136,6 @@ def test_many_posted_cells_are_joined_to_about_equal_widths() -> None:
     assert set(result.edges[1:-1]) <= set(cuts)
     assert np.diff(result.edges).max() < 2.0 * np.diff(result.edges).min()
 
-
-def test_a_grid_is_cut_at_edges_of_the_grid() -> None:
-    rng = np.random.default_rng(9)
     data = Scores.of(rng.normal(size=3000), rng.normal(size=3000))
     result = shape_of(by_grid(data))
 
@@ -177,7 +161,7 @@ def test_whatever_the_numbers_all_records_are_accounted_for(values) -> None:
 CUTS = st.lists(st.floats(-1e308, 1e308), min_size=1, max_size=80, unique=True)
 
 
-@pytest.mark.parametrize("cut", [np.finfo(float).max, -np.finfo(float).max])
+@each_case("cut", [np.finfo(float).max, -np.finfo(float).max])
 def test_there_is_room_beyond_the_largest_cut(cut) -> None:
     edges = shape_of(Counts.of([1, 2], [2, 1], [cut])).edges
 

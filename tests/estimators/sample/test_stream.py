@@ -12,7 +12,7 @@ from estimators.sample.counting import by_category, by_grid
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Query, Scores
 from estimators.sample.stream import CountStream
-from tests.cases import each_case
+from tests.cases import each_case, refusals
 
 Side = NDArray[np.generic]
 NOTHING = np.empty(0)
@@ -44,26 +44,33 @@ numbers = st.one_of(
 splits = st.lists(st.integers(0, 1000), min_size=1, max_size=5)
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
-@given(
-    st.lists(numbers, min_size=8, max_size=60),
-    st.lists(numbers, min_size=8, max_size=60),
-    splits,
-    st.integers(0, 99),
-)
-def test_any_split_of_numbers_in_any_order_gives_the_grid_of_the_whole(
-    members, nonmembers, cuts, order
-) -> None:
-    a, b = np.array(members), np.array(nonmembers)
-    tally = in_blocks(a, b, cuts, order)
-
-    assert same(tally.counts(), by_grid(Scores.of(a, b, Query.CONTINUOUS)))
+SIDES = {
+    "numbers": (numbers, numbers, by_grid, Query.CONTINUOUS),
+    "integers": (
+        st.integers(-(2**63), 2**63 - 1) | st.integers(-5, 5), st.integers(-5, 5), by_category, Query.DISCRETE,
+    ),
+    "text": (
+        st.sampled_from(["a", "b", "ab", "ß", ""]) | st.text("xyz"), st.sampled_from("abc"), by_category, Query.AUTO,
+    ),
+}  # fmt: skip
 
 
-@pytest.mark.parametrize(("shift", "scale"), [(-3.0, 1e-9), (0.0, 1.0), (10.0, 1e9)])
-def test_many_blocks_of_a_normal_sample_and_one_larger_than_a_piece_give_the_grid_of_the_whole(
-    shift, scale
-) -> None:
+@each_case("kind", SIDES)
+def test_any_split_in_any_order_gives_the_cells_of_the_whole(kind) -> None:
+    ones, others, count, query = SIDES[kind]
+
+    @settings(max_examples=60, deadline=None, derandomize=True)
+    @given(*(st.lists(side, min_size=8, max_size=50) for side in (ones, others)), splits, st.integers(0, 99))
+    def check(members, nonmembers, cuts, order) -> None:
+        a, b = np.array(members), np.array(nonmembers)
+
+        assert same(in_blocks(a, b, cuts, order).counts(), count(Scores.of(a, b, query)))
+
+    check()
+
+
+@each_case("shift, scale", [(-3.0, 1e-9), (0.0, 1.0), (10.0, 1e9)])
+def test_many_blocks_of_a_normal_sample_and_one_larger_than_a_piece_give_the_grid_of_the_whole(shift, scale):
     rng = np.random.default_rng(3)
     a, b = (scale * (rng.normal(size=50_000) + shift) for _ in range(2))
     far = np.abs(rng.standard_cauchy(size=stream.PIECE + 5)), rng.standard_cauchy(size=stream.PIECE * 2)
@@ -72,35 +79,7 @@ def test_many_blocks_of_a_normal_sample_and_one_larger_than_a_piece_give_the_gri
     assert same(CountStream().plus(*far).counts(), by_grid(Scores.of(*far)))
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
-@given(
-    st.lists(st.integers(-(2**63), 2**63 - 1) | st.integers(-5, 5), min_size=8, max_size=40),
-    st.lists(st.integers(-5, 5), min_size=8, max_size=40),
-    splits,
-    st.integers(0, 99),
-)
-def test_any_split_of_integers_gives_the_values_of_the_whole(members, nonmembers, cuts, order) -> None:
-    a, b = np.array(members), np.array(nonmembers)
-    tally = in_blocks(a, b, cuts, order)
-
-    assert same(tally.counts(), by_category(Scores.of(a, b, Query.DISCRETE)))
-
-
-@settings(max_examples=100, deadline=None, derandomize=True)
-@given(
-    st.lists(st.sampled_from(["a", "b", "ab", "ß", ""]) | st.text("xyz"), min_size=8, max_size=40),
-    st.lists(st.sampled_from(["a", "b", "c"]), min_size=8, max_size=40),
-    splits,
-    st.integers(0, 99),
-)
-def test_any_split_of_text_gives_the_categories_of_the_whole(members, nonmembers, cuts, order) -> None:
-    a, b = np.array(members), np.array(nonmembers)
-    tally = in_blocks(a, b, cuts, order)
-
-    assert same(tally.counts(), by_category(Scores.of(a, b)))
-
-
-def test_integers_before_or_after_floats_fall_on_the_grid_of_all() -> None:
+def test_integers_before_or_after_floats_or_of_too_many_values_fall_on_the_grid_of_all(monkeypatch, rng):
     whole, fractions = np.arange(-20, 30), np.linspace(-1, 7, 50)
     expected = by_grid(Scores.of(np.concatenate([whole, fractions]), fractions, Query.CONTINUOUS))
     first = CountStream().plus(whole, NOTHING).plus(fractions, fractions)
@@ -109,17 +88,14 @@ def test_integers_before_or_after_floats_fall_on_the_grid_of_all() -> None:
     assert same(first.counts(), expected)
     assert same(last.counts(), expected)
 
-
-def test_integers_of_too_many_distinct_values_fall_on_the_grid(monkeypatch) -> None:
     monkeypatch.setattr(stream, "MOST_VALUES", 100)
-    rng = np.random.default_rng(1)
     a, b = rng.integers(-(10**12), 10**12, 500), rng.integers(0, 10**12, 500)
     tally = in_blocks(a, b, [40, 200, 300], 2)
 
     assert same(tally.counts(), by_grid(Scores.of(a, b, Query.CONTINUOUS)))
 
 
-@pytest.mark.parametrize("first", [0, 1, 2])
+@each_case("first", [0, 1, 2])
 def test_integers_that_no_64_bits_hold_are_counted_as_their_texts_in_any_order(first) -> None:
     blocks = [np.array([2**63, 7], np.uint64), np.array([-1, 7]), np.array([2**70, 2**70 + 1, 7], object)]
     blocks = [*blocks[first:], *blocks[:first]] * 4
@@ -164,7 +140,7 @@ def test_identifiers_that_came_as_objects_are_told_apart_where_64_bits_hold_them
 integers = st.one_of(st.integers(-5, 5), *(st.integers(end - 3, end + 3) for end in (-(2**63), 2**63, 2**64)))
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=50, deadline=None, derandomize=True)
 @given(
     st.lists(integers, min_size=8, max_size=40),
     st.lists(integers, min_size=8, max_size=40),
@@ -187,13 +163,11 @@ def test_any_split_of_integers_of_any_size_gives_the_cells_of_the_whole(
     assert same(whole, by_category(scores) if expected is Query.DISCRETE else by_grid(scores))
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=50, deadline=None, derandomize=True)
 @given(
     st.lists(integers | st.integers(-(10**300), 10**300), min_size=8, max_size=40), splits, st.integers(0, 99)
 )
-def test_on_the_grid_from_the_start_integers_of_any_size_are_the_floats_near_them(
-    values, cuts, order
-) -> None:
+def test_on_the_grid_from_the_start_integers_of_any_size_are_the_floats_near_them(values, cuts, order):
     a = np.array(values, object)
     tally = CountStream.on_grid()
     for index in np.random.default_rng(order).permutation(len(a)):
@@ -204,15 +178,7 @@ def test_on_the_grid_from_the_start_integers_of_any_size_are_the_floats_near_the
     assert same(counts, by_grid(Scores.of(a.astype(float), a.astype(float), Query.CONTINUOUS)))
 
 
-def test_on_the_grid_from_the_start_text_is_refused() -> None:
-    with pytest.raises(InputError, match="nonmember scores: got text, a grid needs numbers") as refusal:
-        CountStream.on_grid().plus(NOTHING, np.array(["a"]))
-
-    assert refusal.value.field == "nonmembers"
-    assert not isinstance(refusal.value, MixedTypes)
-
-
-def test_integers_that_no_float_is_near_are_refused_on_the_grid() -> None:
+def test_text_and_integers_that_no_float_is_near_are_refused_on_the_grid():
     near, beyond = np.array([2**1024 - 2**970 - 1], object), np.array([1, -(2**1024 - 2**970)], object)
     assert CountStream().plus(near, np.array([0.5])).n_members == 1
 
@@ -224,8 +190,14 @@ def test_integers_that_no_float_is_near_are_refused_on_the_grid() -> None:
         CountStream().plus(NOTHING, beyond).plus(np.array([0.5]), NOTHING)
     assert refusal.value.field == "nonmembers"
 
+    with pytest.raises(InputError, match="nonmember scores: got text, a grid needs numbers") as refusal:
+        CountStream.on_grid().plus(NOTHING, np.array(["a"]))
 
-@pytest.mark.parametrize("kind", [np.float16, np.float32, np.longdouble, ">f8"])
+    assert refusal.value.field == "nonmembers"
+    assert not isinstance(refusal.value, MixedTypes)
+
+
+@each_case("kind", [np.float16, np.float32, np.longdouble, ">f8"])
 def test_floats_of_any_width_count_as_the_numbers_they_are(kind) -> None:
     a = np.linspace(-1, 1, 50).astype(kind)
     counts = CountStream().plus(a, a[::2]).counts()
@@ -235,7 +207,7 @@ def test_floats_of_any_width_count_as_the_numbers_they_are(kind) -> None:
     assert booleans.cells.to_dict()["labels"] == [0, 1]
 
 
-@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@each_case("value", [np.nan, np.inf, -np.inf])
 def test_a_score_that_is_not_finite_is_named_by_its_place_among_all_of_its_side(value) -> None:
     block = np.linspace(0, 1, 100)
     bad = block.copy()
@@ -250,7 +222,7 @@ def test_a_score_that_is_not_finite_is_named_by_its_place_among_all_of_its_side(
 WORDS = np.array([f"name {i}" for i in range(20)])
 
 
-@each_case(
+test_what_cannot_be_counted_is_refused = refusals(
     "ask, error, words",
     [
         (lambda: CountStream().plus(np.array(["a"]), np.array([1])), MixedTypes, None),
@@ -263,9 +235,6 @@ WORDS = np.array([f"name {i}" for i in range(20)])
         (lambda: CountStream().plus(np.array([None, 1]), NOTHING), InputError, "not supported"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_counted_is_refused(ask, error, words) -> None:
-    with pytest.raises(error, match=words):
-        ask()
 
 
 def test_a_count_stream_is_a_value_that_another_block_leaves_alone() -> None:

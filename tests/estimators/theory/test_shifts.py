@@ -7,6 +7,7 @@ from scipy.special import erfcx, ndtr
 
 from estimators.errors import OutOfRange
 from estimators.theory import shifts
+from tests.cases import each_case
 
 MANY_DIGITS = [
     # shift, epsilon, ln delta; mpmath 1.3, 400 digits: log(Phi(v/2 - e/v) - exp(e) * Phi(-v/2 - e/v))
@@ -26,14 +27,14 @@ MANY_DIGITS = [
 ]
 
 
-@pytest.mark.parametrize(("shift", "epsilon", "log_delta"), MANY_DIGITS)
+@each_case("shift, epsilon, log_delta", MANY_DIGITS)
 def test_the_hockey_stick_keeps_its_digits_where_its_terms_cancel(shift, epsilon, log_delta) -> None:
     found = float(shifts.gaussian_log_delta(shift, epsilon))
 
     assert found == pytest.approx(log_delta, rel=1e-12, abs=1e-15)
 
 
-@pytest.mark.parametrize(("shift", "epsilon"), [(0.3, 0.1), (1.0, 0.0), (2.0, 3.0), (4.0, 0.5)])
+@each_case("shift, epsilon", [(0.3, 0.1), (1.0, 0.0), (2.0, 3.0), (4.0, 0.5)])
 def test_the_hockey_stick_is_the_integral_that_defines_it(shift, epsilon) -> None:
     def over(t: float) -> float:
         p, q = np.exp(-((t - shift) ** 2) / 2), np.exp(-(t**2) / 2)
@@ -44,10 +45,15 @@ def test_the_hockey_stick_is_the_integral_that_defines_it(shift, epsilon) -> Non
     assert shifts.gaussian_delta(shift, epsilon) == pytest.approx(quad(over, crossing, 40.0)[0], abs=1e-9)
 
 
-def test_nothing_moved_gives_nothing_away_and_far_apart_gives_all() -> None:
+def test_nothing_moved_gives_nothing_away_far_apart_gives_all_and_epsilon_0_the_total_variation():
     assert [shifts.gaussian_delta(0.0, epsilon) for epsilon in (0.0, 1e-3, 1.0, 1e6)] == [0.0] * 4
     assert (shifts.gaussian_delta(1e200, 5.0), shifts.gaussian_delta(1e-200, 5.0)) == (1.0, 0.0)
     assert shifts.laplace_total_variation(0.0) == 0.0
+
+    v = np.array([1e-12, 0.01, 1.0, 7.0])
+
+    np.testing.assert_allclose(shifts.gaussian_delta(v, 0.0), shifts.gaussian_total_variation(v), rtol=1e-13)
+    np.testing.assert_allclose(shifts.gaussian_total_variation(v)[1:], 2 * ndtr(v[1:] / 2) - 1, rtol=1e-12)
 
 
 @pytest.mark.filterwarnings("error")
@@ -65,7 +71,7 @@ def test_nothing_is_said_on_stderr_and_no_answer_is_lost_however_small_or_large_
 
 
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("power", [4, 8, 15, 30, 100, 300, 500])
+@each_case("power", [4, 8, 15, 30, 100, 300, 500])
 def test_half_is_given_away_where_the_first_term_is_half_however_large_epsilon_is(power) -> None:
     """At epsilon v^2/2 it is 1/2 - e^epsilon Phi(-v), and the second term about 1/(v sqrt(2 pi))."""
     shift = 2.0**power
@@ -82,15 +88,8 @@ def test_it_rises_with_the_shift_and_falls_with_epsilon() -> None:
     assert (np.diff(found, axis=0) <= 1e-15).all()
 
 
-def test_at_epsilon_0_it_is_the_total_variation() -> None:
-    v = np.array([1e-12, 0.01, 1.0, 7.0])
-
-    np.testing.assert_allclose(shifts.gaussian_delta(v, 0.0), shifts.gaussian_total_variation(v), rtol=1e-13)
-    np.testing.assert_allclose(shifts.gaussian_total_variation(v)[1:], 2 * ndtr(v[1:] / 2) - 1, rtol=1e-12)
-
-
-@pytest.mark.parametrize("epsilon", [1e-6, 0.1, 1.0, 10.0, 100.0, 1e4])
-@pytest.mark.parametrize("delta", [1e-300, 1e-10, 1e-2, 0.9])
+@each_case("epsilon", [1e-6, 0.1, 1.0, 10.0, 100.0, 1e4])
+@each_case("delta", [1e-300, 1e-10, 1e-2, 0.9])
 def test_sigma_and_epsilon_undo_each_other_to_the_last_digits(epsilon, delta) -> None:
     shift = shifts.gaussian_shift(epsilon, delta)
 
@@ -111,7 +110,7 @@ def test_the_edges_of_epsilon_are_exact() -> None:
         shifts.gaussian_delta(1.0, -0.1)
 
 
-@pytest.mark.parametrize("shift", [0.01, 0.5, 2.0, 9.0])
+@each_case("shift", [0.01, 0.5, 2.0, 9.0])
 def test_laplace_on_the_line_is_the_integral_and_below_the_bound_for_any_norm(shift) -> None:
     found = shifts.laplace_total_variation(shift)
     apart = quad(

@@ -3,12 +3,11 @@
 from typing import Any
 
 import numpy as np
-import pytest
 
 from estimators.errors import OptionError, OutOfRange, UnknownName
 from estimators.theory import dp, mip, mis, pmp
 from estimators.theory.accounting import NoisySteps
-from tests.cases import each_case
+from tests.cases import each_case, refusals
 from tests.macekit import asking
 
 RANDOM = np.random.default_rng(0)
@@ -84,7 +83,7 @@ ASKED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("path", "question", "statement"), ASKED, ids=[path for path, *_ in ASKED])
+@each_case("path, question, statement", ASKED)
 def test_a_user_of_the_library_gets_what_the_service_says(path, question, statement) -> None:
     answer = asking.asked(path, question)
 
@@ -104,7 +103,7 @@ def test_a_user_of_the_library_gets_what_the_service_says(path, question, statem
         assert statement.guarantee.assumes == answer["guarantee"]["assumes"]
 
 
-@each_case(
+test_what_no_statement_can_be_made_of_is_refused = refusals(
     "ask, error, words",
     [
         (dp.assess, OptionError, "need a promise"),
@@ -114,6 +113,3 @@ def test_a_user_of_the_library_gets_what_the_service_says(path, question, statem
          "give one of sigma, epsilon, practical_epsilon"),
     ],
 )  # fmt: skip
-def test_what_no_statement_can_be_made_of_is_refused(ask, error, words) -> None:
-    with pytest.raises(error, match=words):
-        ask()

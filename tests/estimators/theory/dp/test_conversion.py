@@ -9,6 +9,7 @@ from scipy.stats import norm
 from estimators.errors import MaceError
 from estimators.theory import dp
 from estimators.theory.dp import ConversionStatement, Converted, convert
+from tests.cases import each_case
 
 RATES = (0.001, 0.1, 0.5)
 
@@ -28,18 +29,17 @@ def test_without_a_delta_at_even_odds_everything_has_a_closed_form() -> None:
     assert row(measured, "epsilon").at_most is row(measured, "mu").at_most is None
 
 
-@pytest.mark.parametrize("delta", [0.0, 1e-3])
-@pytest.mark.parametrize("eta", [0.01, 0.2, 0.45])
+@each_case("delta", [0.0, 1e-3])
+@each_case("eta", [0.01, 0.2, 0.45])
 def test_the_epsilon_of_an_eta_is_that_of_theorem_4_turned_round(eta, delta) -> None:
     result = convert(eta=eta, delta=delta)
+    expected = np.log((1 + 2 * eta - 2 * delta) / (1 - 2 * eta))
 
-    assert row(result, "epsilon").at_least == pytest.approx(
-        np.log((1 + 2 * eta - 2 * delta) / (1 - 2 * eta)), rel=1e-10
-    )
+    assert row(result, "epsilon").at_least == pytest.approx(expected, rel=1e-10)
     assert row(result, "advantage").at_least == pytest.approx(2 * eta, rel=1e-14)
 
 
-def test_adding_or_removing_a_record_takes_two_steps_for_a_fixed_number_of_members() -> None:
+def test_adding_or_removing_takes_two_steps_for_a_fixed_number_of_members_and_guessing_no_promise():
     twice = convert(advantage=0.3, adjacency="add_remove")
 
     assert row(twice, "epsilon").at_least == pytest.approx(-np.log(0.7), rel=1e-12)
@@ -47,9 +47,15 @@ def test_adding_or_removing_a_record_takes_two_steps_for_a_fixed_number_of_membe
     coins = convert(advantage=0.3, adjacency="add_remove", inclusion="independent")
     assert row(coins, "epsilon").at_least == row(convert(advantage=0.3), "epsilon").at_least
 
+    result = convert(advantage=0.8, prior=0.1, false_positive_rates=[0.01])
 
-@pytest.mark.parametrize("prior", [0.1, 0.5, 0.8])
-@pytest.mark.parametrize("share", [0.05, 0.5, 0.95])
+    assert row(result, "epsilon").at_least == row(result, "mu").at_least == 0.0
+    assert row(result, "tpr_at_fpr_0.01").at_least == pytest.approx(0.01, rel=1e-9)
+    assert row(convert(advantage=0.1, delta=0.2), "epsilon").at_least == 0.0  # delta alone allows it
+
+
+@each_case("prior", [0.1, 0.5, 0.8])
+@each_case("share", [0.05, 0.5, 0.95])
 def test_true_positive_rates_are_those_of_the_lowest_and_the_highest_curve(prior, share) -> None:
     """Every concave ROC curve with one corner on the line of the advantage, corner by corner."""
     guessing = abs(2 * prior - 1)
@@ -60,21 +66,21 @@ def test_true_positive_rates_are_those_of_the_lowest_and_the_highest_curve(prior
     height = 1 - (wrong - (1 - prior) * corner) / prior
 
     for rate in RATES:
-        curves = _through(corner, height, rate)
+        curves = through(corner, height, rate)
         line = 1 - (wrong - (1 - prior) * rate) / prior
         assert row(result, f"tpr_at_fpr_{rate:g}").at_least == pytest.approx(curves.min(), abs=1e-12)
         assert row(result, f"tpr_at_fpr_{rate:g}").at_most == pytest.approx(min(1.0, line), abs=1e-12)
 
 
-def _through(x: NDArray[np.float64], y: NDArray[np.float64], at: float) -> NDArray[np.float64]:
+def through(x: NDArray[np.float64], y: NDArray[np.float64], at: float) -> NDArray[np.float64]:
     """Heights at one rate of the curves (0, 0), (x, y), (1, 1)."""
     with np.errstate(divide="ignore", invalid="ignore"):
         before, after = y * at / x, 1 - (1 - at) * (1 - y) / (1 - x)
     return np.where(x > at, before, np.where(x < 1.0, after, 1.0))
 
 
-@pytest.mark.parametrize("prior", [0.2, 0.5])
-@pytest.mark.parametrize("epsilon", [0.1, 1.0, 5.0])
+@each_case("prior", [0.2, 0.5])
+@each_case("epsilon", [0.1, 1.0, 5.0])
 def test_an_epsilon_limits_what_a_linear_programme_over_pairs_of_laws_reaches(epsilon, prior) -> None:
     """Over two outcomes: P <= e^eps Q + delta both ways is all that the promise says of a binary attack."""
     delta, slope = 0.02, np.exp(epsilon)
@@ -92,7 +98,7 @@ def test_an_epsilon_limits_what_a_linear_programme_over_pairs_of_laws_reaches(ep
     assert row(result, "mu").at_most is None
 
 
-@pytest.mark.parametrize("epsilon", [0.01, 1.0, 8.0, 700.0])
+@each_case("epsilon", [0.01, 1.0, 8.0, 700.0])
 def test_a_pure_epsilon_is_within_its_mu_and_touches_it(epsilon) -> None:
     mu = row(convert(epsilon=epsilon), "mu").at_most
     rates = np.concatenate([np.logspace(-300, -1, 4000), np.linspace(0.1, 1.0, 1000)])
@@ -116,15 +122,15 @@ def test_a_mu_has_the_epsilon_of_its_normal_distributions() -> None:
     assert "no_epsilon" in [each.code for each in convert(mu=mu).cautions]
 
 
-@pytest.mark.parametrize("name", ["epsilon", "mu"])
-@pytest.mark.parametrize("prior", [0.3, 0.5])
+@each_case("name", ["epsilon", "mu"])
+@each_case("prior", [0.3, 0.5])
 def test_there_and_back_is_where_it_began(name, prior) -> None:
     ceiling = row(convert(**{name: 1.5}, prior=prior), "advantage").at_most
 
     assert row(convert(advantage=ceiling, prior=prior), name).at_least == pytest.approx(1.5, rel=1e-9)
 
 
-def test_from_below_a_promise_says_nothing_of_attacks_and_the_sentence_which_way_is_a_guarantee() -> None:
+def test_from_below_a_promise_says_nothing_of_attacks_and_what_a_number_leaves_open_is_said():
     measured = convert(advantage=0.2).sentence
 
     for result in (convert(epsilon=2.0), convert(mu=1.0, delta=0.1)):
@@ -135,8 +141,6 @@ def test_from_below_a_promise_says_nothing_of_attacks_and_the_sentence_which_way
     assert "neither is a guarantee" in measured
     assert measured.endswith("epsilon and mu are not limited.")
 
-
-def test_what_a_number_leaves_open_is_said() -> None:
     def codes(**number: float) -> list[str]:
         return [each.code for each in convert(**number).cautions]
 
@@ -145,16 +149,8 @@ def test_what_a_number_leaves_open_is_said() -> None:
     assert codes(epsilon=1.0, delta=0.1) == ["no_mu", "random_membership", "adjacency_assumed"]
 
 
-def test_what_guessing_has_needs_no_promise() -> None:
-    result = convert(advantage=0.8, prior=0.1, false_positive_rates=[0.01])
-
-    assert row(result, "epsilon").at_least == row(result, "mu").at_least == 0.0
-    assert row(result, "tpr_at_fpr_0.01").at_least == pytest.approx(0.01, rel=1e-9)
-    assert row(convert(advantage=0.1, delta=0.2), "epsilon").at_least == 0.0  # delta alone allows it
-
-
-@pytest.mark.parametrize(
-    ("numbers", "field"),
+@each_case(
+    "numbers, field",
     [
         ({}, "advantage"),
         ({"advantage": 0.1, "eta": 0.1}, "eta"),

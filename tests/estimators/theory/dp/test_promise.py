@@ -9,6 +9,7 @@ from estimators.theory.bounds import advantage_of
 from estimators.theory.dp import ApproximateDp, DpCurve, GaussianDp, advantage_ceiling, gdp_ceiling
 from estimators.theory.dp.promise import Corners
 from estimators.theory.shifts import gaussian_delta
+from tests.cases import each_case
 
 RATES = np.concatenate([[0.0], np.geomspace(1e-9, 1e-3, 50), np.linspace(0.001, 1.0, 2001)])
 PAIRS = [(0.0, 0.0), (0.0, 0.3), (0.4, 0.0), (1.0, 0.05), (3.0, 1e-5), (9.0, 0.2), (700.0, 0.0)]
@@ -20,14 +21,14 @@ def below_all(epsilons, deltas):
     return np.minimum(1.0, np.minimum(d + g * RATES, 1.0 - (1.0 - d - RATES) / g)).min(axis=0)
 
 
-@pytest.mark.parametrize("pair", PAIRS)
+@each_case("pair", PAIRS)
 def test_one_pair_has_three_corners(pair):
     found = ApproximateDp(*pair).envelope()
 
     np.testing.assert_allclose(found.tpr(RATES), below_all([pair[0]], [pair[1]]), atol=1e-13, rtol=1e-9)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@each_case("seed", range(6))
 def test_many_pairs_are_the_least_of_their_lines(seed):
     rng = np.random.default_rng(seed)
     epsilons, deltas = rng.exponential(2.0, 9), rng.random(9) ** rng.integers(1, 6)
@@ -38,16 +39,16 @@ def test_many_pairs_are_the_least_of_their_lines(seed):
     assert (np.diff(found.height) >= 0).all()
 
 
-@pytest.mark.parametrize("prior", [0.03, 0.3, 0.5, 0.8])
-@pytest.mark.parametrize("pair", PAIRS)
+@each_case("prior", [0.03, 0.3, 0.5, 0.8])
+@each_case("pair", PAIRS)
 def test_its_best_point_is_the_closed_form(pair, prior):
     gain = ApproximateDp(*pair).envelope().gain(prior, 1.0 - prior)
 
     assert advantage_of(gain, prior) == pytest.approx(advantage_ceiling(*pair, prior), abs=1e-15)
 
 
-@pytest.mark.parametrize("prior", [0.03, 0.3, 0.5, 0.8])
-@pytest.mark.parametrize("mu", [0.0, 1e-9, 0.3, 2.0, 12.0])
+@each_case("prior", [0.03, 0.3, 0.5, 0.8])
+@each_case("mu", [0.0, 1e-9, 0.3, 2.0, 12.0])
 def test_a_gaussian_promise_has_the_gaussian_curve(mu, prior):
     envelope = GaussianDp(mu).envelope()
 
@@ -65,7 +66,7 @@ def test_the_pairs_of_a_gaussian_promise_touch_its_curve_from_above():
     assert gap.max() < 1e-4
 
 
-@pytest.mark.parametrize("pair", PAIRS[:-1])
+@each_case("pair", PAIRS[:-1])
 def test_twice_is_the_curve_of_the_curve(pair):
     once = ApproximateDp(*pair).envelope()
     twice = once.twice()
@@ -73,8 +74,8 @@ def test_twice_is_the_curve_of_the_curve(pair):
     np.testing.assert_allclose(twice.tpr(RATES), once.tpr(once.tpr(RATES)), atol=1e-13)
 
 
-@pytest.mark.parametrize("prior", [0.2, 0.5])
-@pytest.mark.parametrize("pair", [(0.5, 0.0), (1.0, 0.0), (1.0, 0.05), (2.5, 0.1), (0.0, 0.2)])
+@each_case("prior", [0.2, 0.5])
+@each_case("pair", [(0.5, 0.0), (1.0, 0.0), (1.0, 0.05), (2.5, 0.1), (0.0, 0.2)])
 def test_two_steps_of_add_or_remove_go_as_far_and_no_further(pair, prior):
     """Three laws A({x}), A({}), A({y}) on K outcomes, neighbours close: maximise what tells x from y."""
     k, (epsilon, delta) = 8, pair
@@ -104,7 +105,7 @@ def test_two_steps_of_add_or_remove_go_as_far_and_no_further(pair, prior):
     assert max(-solved.fun, prior, 1.0 - prior) == pytest.approx(allowed, abs=1e-9)
 
 
-@pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
+@each_case("epsilon", [0.1, 1.0, 3.0])
 def test_two_steps_of_pure_dp_allow_less_than_twice_its_epsilon(epsilon):
     allowed = 2.0 * ApproximateDp(epsilon).envelope().twice().gain(0.5, 0.5)
 
@@ -113,8 +114,8 @@ def test_two_steps_of_pure_dp_allow_less_than_twice_its_epsilon(epsilon):
     assert np.tanh(epsilon / 2.0) < allowed < advantage_ceiling(2.0 * epsilon)
 
 
-@pytest.mark.parametrize("promise", [ApproximateDp(3.0, 1e-3), ApproximateDp(700.0), GaussianDp(2.0)])
-@pytest.mark.parametrize("weights", [(1e-6, 1.0), (1.0, 1e-6), (1e-18, 1.0), (0.3, 0.3)])
+@each_case("promise", [ApproximateDp(3.0, 1e-3), ApproximateDp(700.0), GaussianDp(2.0)])
+@each_case("weights", [(1e-6, 1.0), (1.0, 1e-6), (1e-18, 1.0), (0.3, 0.3)])
 def test_a_gain_is_exact_however_unequal_the_weights(promise, weights):
     envelope, (less, more) = promise.envelope(), sorted(weights)
     rates = np.geomspace(1e-30, 1.0, 20_000)

@@ -5,6 +5,7 @@ import pytest
 
 from estimators.errors import OutOfRange
 from estimators.theory import dp
+from tests.cases import each_case, refusals
 
 
 def table(*args, **more):
@@ -50,7 +51,7 @@ def test_a_gaussian_promise_is_tighter_than_any_epsilon_and_delta_it_implies():
     assert ("mis_delta", "mis_equation_9") not in table(dp.GaussianDp(1.0))
 
 
-def test_a_curve_is_read_where_asked():
+def test_a_curve_is_read_where_asked_and_two_steps_are_as_the_group_argument_has_it():
     curve = dp.DpCurve((0.0, 1.0, 2.0), (0.3, 0.05, 1e-6))
 
     assert curve.pair(1e-5) == (2.0, 1e-5)
@@ -58,8 +59,6 @@ def test_a_curve_is_read_where_asked():
     assert dp.grant_of(curve).pair is None
     assert table(curve)["advantage", "envelope"].value <= min(0.3, dp.advantage_ceiling(1.0, 0.05)) + 1e-15
 
-
-def test_two_steps_of_epsilon_and_delta_are_written_down_as_the_group_argument_has_it():
     grant = dp.grant_of(dp.ApproximateDp(1.0, 0.01), "add_remove")
 
     assert grant.pair == (2.0, pytest.approx((1 + np.e) * 0.01))
@@ -67,9 +66,9 @@ def test_two_steps_of_epsilon_and_delta_are_written_down_as_the_group_argument_h
     assert dp.grant_of(dp.GaussianDp(1.0), "add_remove", delta=1e-5).pair == dp.GaussianDp(2.0).pair(1e-5)
 
 
-@pytest.mark.parametrize("epsilon", [0.0, 700.0])
-@pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
-@pytest.mark.parametrize("prior", [1e-6, 0.5])
+@each_case("epsilon", [0.0, 700.0])
+@each_case("adjacency", ["replace", "add_remove"])
+@each_case("prior", [1e-6, 0.5])
 def test_the_ends_of_epsilon_are_exact(epsilon, adjacency, prior):
     found = dp.bounds(dp.ApproximateDp(epsilon), prior, 1.0, [0.01], adjacency)
 
@@ -79,8 +78,8 @@ def test_the_ends_of_epsilon_are_exact(epsilon, adjacency, prior):
     assert value["tpr_at_fpr_0.01"] == (1.0 if epsilon else 0.01)
 
 
-@pytest.mark.parametrize("delta", [0.0, 0.01])
-@pytest.mark.parametrize("prior", [0.4, 0.5])
+@each_case("delta", [0.0, 0.01])
+@each_case("prior", [0.4, 0.5])
 def test_what_keeps_an_advantage_is_the_inverse_of_the_ceiling(prior, delta):
     found = dp.keeping(0.5, delta, prior)
 
@@ -89,22 +88,20 @@ def test_what_keeps_an_advantage_is_the_inverse_of_the_ceiling(prior, delta):
     assert dp.advantage_ceiling(found.epsilon, delta, prior) <= 0.5 + 1e-15
 
 
-def test_what_keeps_an_advantage_by_adding_and_removing_is_less():
+def test_what_keeps_an_advantage_by_adding_and_removing_is_less_and_below_the_baseline_none_does():
     one, two = dp.keeping(0.5), dp.keeping(0.5, adjacency="add_remove")
 
     assert two.epsilon == pytest.approx(-np.log(0.5), rel=1e-9)  # 1 - e^-epsilon = 1/2
     assert two.epsilon < one.epsilon
     assert two.mu == pytest.approx(one.mu / 2.0, rel=1e-9)
 
-
-def test_no_promise_keeps_an_advantage_below_the_baseline_or_delta():
     below = dp.keeping(0.5, prior=0.1)
 
     assert (below.epsilon, below.mu, dp.keeping(0.01, delta=0.02).epsilon) == (None, None, None)
 
 
-@pytest.mark.parametrize(
-    ("ask", "name"),
+test_numbers_out_of_range_are_refused_by_name = refusals(
+    "ask, field",
     [
         (lambda: dp.ApproximateDp(-1.0), "epsilon"),
         (lambda: dp.ApproximateDp(float("nan")), "epsilon"),
@@ -117,12 +114,8 @@ def test_no_promise_keeps_an_advantage_below_the_baseline_or_delta():
         (lambda: dp.bounds(dp.ApproximateDp(1.0), false_positive_rates=[0.0]), "false_positive_rates"),
         (lambda: dp.keeping(1.0), "advantage"),
     ],
+    error=OutOfRange,
 )
-def test_numbers_out_of_range_are_refused_by_name(ask, name):
-    with pytest.raises(OutOfRange, match=name) as caught:
-        ask()
-
-    assert caught.value.field == name
 
 
 def test_no_delta_is_above_one_at_the_ends_of_its_weights():
@@ -131,7 +124,7 @@ def test_no_delta_is_above_one_at_the_ends_of_its_weights():
     assert found["mis_delta_iid", "iid"].value == found["mis_delta", "envelope"].value == 1.0
 
 
-@pytest.mark.parametrize("advantage", [0.999, 1.0 - 1e-9, 1.0 - 1e-16])
+@each_case("advantage", [0.999, 1.0 - 1e-9, 1.0 - 1e-16])
 def test_what_keeps_an_advantage_next_to_one_keeps_it_to_rounding(advantage):
     kept = dp.keeping(advantage).epsilon
 

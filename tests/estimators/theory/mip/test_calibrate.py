@@ -15,7 +15,7 @@ PAIRS = mip.swap_pairs(lambda rows: rows.mean(axis=0), DATA, 100, seed=2)
 BOTH = Fits.of(DRAWS, PAIRS.before, PAIRS.after, PAIRS.record)
 
 
-def test_all_ways_that_apply_are_there_and_certified_ones_are_told_from_estimates() -> None:
+def test_all_ways_are_there_certified_ones_told_from_estimates_and_what_is_refuted_never_the_tightest():
     calibrator = Calibrator.of(BOTH)
     found = calibrator.calibrations("ball", mip.moment_laplace(calibrator.spread), 0.1)
 
@@ -32,8 +32,6 @@ def test_all_ways_that_apply_are_there_and_certified_ones_are_told_from_estimate
     assert [each.name for each in found if not each.proven] == ["corollary_10_printed"]
     assert "independent of the pairs" in found[0].assumes
 
-
-def test_what_is_printed_and_refuted_is_never_the_tightest() -> None:
     calibrator = Calibrator.of(BOTH)
     bounds = bounds_of(
         calibrator.calibrations("ball", mip.moment_laplace(calibrator.spread), 0.49), ("swaps", "ball")
@@ -43,9 +41,7 @@ def test_what_is_printed_and_refuted_is_never_the_tightest() -> None:
     assert [bound.name for bound in bounds if bound.tightest] == ["swaps_ball", "moment_ball"]
 
 
-def test_of_several_certificates_the_one_chosen_beforehand_is_marked_though_another_came_out_smaller() -> (
-    None
-):
+def test_of_several_certificates_the_one_chosen_beforehand_is_marked_though_another_came_out_smaller():
     """The least of several random certificates misses more often than each: nobody is led to take it."""
     calibrator = Calibrator.of(BOTH)
     found = calibrator.calibrations("bell", mip.Gaussian(calibrator.spread), 0.1)
@@ -58,7 +54,7 @@ def test_of_several_certificates_the_one_chosen_beforehand_is_marked_though_anot
     assert "chosen before looking at the fits" in bounds["draws_bell"].assumes
 
 
-def test_the_spread_comes_from_draws_that_certify_nothing() -> None:
+def test_the_spread_comes_from_draws_that_certify_nothing_and_is_the_unit_of_noises():
     found, fresh = BOTH.shape(None, 2.0)
 
     np.testing.assert_array_equal(fresh, DRAWS[133:])
@@ -67,8 +63,6 @@ def test_the_spread_comes_from_draws_that_certify_nothing() -> None:
     assert every is BOTH.draws
     assert spread.tolist() == [1.0, 2.0, 3.0, 4.0]
 
-
-def test_noises_are_compared_in_units_of_the_spread() -> None:
     calibrator = Calibrator.of(BOTH)
     bell = mip.Gaussian(calibrator.spread)
 

@@ -14,6 +14,7 @@ from estimators.errors import DimensionMismatch, NotFinite, OutOfRange, TooFewRe
 from estimators.theory import mip
 from estimators.theory.mip.certificate import SHARES, STAKES, all_below, log_wealth, rows_needed, upper_mean
 from estimators.theory.subsets import matrix
+from tests.cases import each_case
 
 LINE = mip.KNorm(mip.Norm.euclid(1))
 BELL = mip.Gaussian([1.0])
@@ -43,14 +44,14 @@ def attained(scale: float, noise: mip.Noise) -> float:
     return float(mip.attained_eta(HALVES @ DATA / 3.0, HALVES, noise, scale).max())
 
 
-@pytest.mark.parametrize("noise", [LINE, BELL], ids=["laplace", "gaussian"])
-@pytest.mark.parametrize("scale", [0.05, 0.3, 1.0, 5.0])
+@each_case("noise", [LINE, BELL])
+@each_case("scale", [0.05, 0.3, 1.0, 5.0])
 def test_truth_is_below_swaps_and_swaps_and_draws_are_both_bounds(noise, scale) -> None:
     assert attained(scale, noise) <= swap_eta(scale, noise) + 1e-12
     assert attained(scale, noise) <= draw_eta(scale, noise) + 1e-12
 
 
-@pytest.mark.parametrize("noise", [LINE, BELL], ids=["laplace", "gaussian"])
+@each_case("noise", [LINE, BELL])
 def test_the_bound_by_draws_is_attained_where_the_parameter_tells_membership(noise) -> None:
     rows = np.array([[True, False], [False, True]])
 
@@ -62,10 +63,9 @@ def test_the_bound_by_draws_is_attained_where_the_parameter_tells_membership(noi
 
 @pytest.mark.slow
 def test_a_scale_chosen_on_the_swaps_themselves_is_too_small_no_more_often_than_stated() -> None:
-    generator, runs, eta, confidence = np.random.default_rng(5), 100, 0.2, 0.8
-    scales = [
-        mip.Sizes.of_swaps(BELL, *mean_swaps(generator, 40)).scale(eta, confidence) for _ in range(runs)
-    ]
+    generator, runs, eta, confidence = np.random.default_rng(5), 60, 0.2, 0.8
+    sizes = (mip.Sizes.of_swaps(BELL, *mean_swaps(generator, 40)) for _ in range(runs))
+    scales = [each.scale(eta, confidence) for each in sizes]
 
     assert np.mean([swap_eta(scale, BELL) > eta for scale in scales]) <= 1 - confidence
     assert all(attained(scale, BELL) <= eta for scale in scales)
@@ -92,7 +92,7 @@ def test_draws_certify_within_a_seventh_of_what_the_moment_bound_would_say_if_it
     assert 1.12 < ratio < 1.14  # 2/sqrt(pi) is 1.128
 
 
-def test_eta_and_scale_are_each_others_inverse_and_fall_together() -> None:
+def test_eta_and_scale_are_each_others_inverse_and_fall_together_whatever_the_labels_of_records():
     sizes = mip.Sizes.of_swaps(LINE, *mean_swaps(np.random.default_rng(8), 200))
     scales = [sizes.scale(eta) for eta in (0.05, 0.1, 0.2, 0.4)]
 
@@ -102,8 +102,14 @@ def test_eta_and_scale_are_each_others_inverse_and_fall_together() -> None:
         assert sizes.eta(scale) <= eta
         assert sizes.scale(eta, 0.99) > scale
 
+    before, after, record = mean_swaps(np.random.default_rng(10), 60)
+    names = np.array([f"patient {int(r)}" for r in record])
 
-def test_too_few_pairs_certify_no_scale_and_say_how_many_it_takes() -> None:
+    scales = [mip.Sizes.of_swaps(BELL, before, after, labels).scale(0.1) for labels in (names, record)]
+    assert scales[0] == pytest.approx(scales[1])
+
+
+def test_too_few_pairs_certify_no_scale_nor_does_a_parameter_that_moves_without_noise():
     sizes = mip.Sizes.of_swaps(LINE, *mean_swaps(np.random.default_rng(9), 10))
 
     assert sizes.scale(0.01) == inf
@@ -111,23 +117,10 @@ def test_too_few_pairs_certify_no_scale_and_say_how_many_it_takes() -> None:
     assert sizes.least_pairs(0.01) > 100
     assert sizes.eta(0.001) <= 0.5
 
-
-def test_a_parameter_that_moves_without_noise_is_never_certified_and_one_that_never_moves_needs_none() -> (
-    None
-):
     noise, zeros, ones = mip.Gaussian([1.0, 0.0]), np.zeros((300, 2)), np.ones((300, 1))
 
     assert mip.Sizes.of_swaps(noise, zeros, zeros + 0.1, np.zeros(300)).scale(0.1) == inf
     assert mip.Sizes.of_swaps(LINE, ones, ones, np.zeros(300)).scale(0.1) == 0.0
-
-
-def test_records_may_have_any_labels() -> None:
-    before, after, record = mean_swaps(np.random.default_rng(10), 60)
-    names = np.array([f"patient {int(r)}" for r in record])
-
-    assert mip.Sizes.of_swaps(BELL, before, after, names).scale(0.1) == pytest.approx(
-        mip.Sizes.of_swaps(BELL, before, after, record).scale(0.1)
-    )
 
 
 def test_what_does_not_fit_is_refused() -> None:
@@ -159,11 +152,11 @@ WORLDS: dict[str, tuple[Draw, float]] = {
 }
 
 
-@pytest.mark.parametrize("world", WORLDS)
-@pytest.mark.parametrize("n", [5, 50, 300])
+@each_case("world", WORLDS)
+@each_case("n", [5, 50, 300])
 def test_the_limit_is_below_the_mean_no_more_often_than_stated(world, n) -> None:
     draw, mean = WORLDS[world]
-    generator, runs, alpha = np.random.default_rng(n), 400, 0.1
+    generator, runs, alpha = np.random.default_rng(n), 200, 0.1
     misses = sum(
         all_below(draw(generator, n), mean, np.zeros(n, dtype=np.int64), 1, alpha) for _ in range(runs)
     )
@@ -190,7 +183,7 @@ def chernoff(x: NDArray[np.float64], alpha: float) -> float:
     return high
 
 
-@pytest.mark.parametrize("alpha", [0.05, 5e-4])
+@each_case("alpha", [0.05, 5e-4])
 def test_where_the_numbers_agree_it_is_shorter_than_the_three_others_that_are_proven(alpha) -> None:
     x = WORLDS["narrow"][0](np.random.default_rng(0), 200)
     found = upper_mean(x, alpha)
@@ -207,7 +200,7 @@ def test_where_they_do_not_it_is_near_the_chernoff_bound() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("fit", "rounds"), [(np.mean, 512), (np.median, 128)])
+@each_case("fit, rounds", [(np.mean, 512), (np.median, 128)])
 def test_on_the_terms_it_is_used_for_it_is_the_shortest_of_the_four(fit, rounds) -> None:
     """Swaps of 40 records, at the scale that is calibrated for eta = 0.1: the worst record's limit."""
     pairs = mip.swap_pairs(fit, np.random.default_rng(1).normal(size=40), rounds, seed=3)
@@ -221,20 +214,22 @@ def test_on_the_terms_it_is_used_for_it_is_the_shortest_of_the_four(fit, rounds)
         assert max(other(each, alpha) for each in own) > 1.05 * ours
 
 
-def test_the_limit_rises_with_every_number() -> None:
-    generator = np.random.default_rng(1)
-    x = generator.random(40)
+def test_the_limit_rises_with_every_number_and_the_worst_group_decides_at_a_level_of_its_own(rng):
+    x = rng.random(40)
 
     for _ in range(20):
-        assert upper_mean(np.minimum(1.0, x + 0.1 * generator.random(40)), 0.05) >= upper_mean(x, 0.05)
+        assert upper_mean(np.minimum(1.0, x + 0.1 * rng.random(40)), 0.05) >= upper_mean(x, 0.05)
+
+    x, group = np.concatenate([0.1 * rng.random(100), rng.random(100)]), np.repeat([0, 1], 100)
+    found = upper_mean(x, 0.05, group, 2)
+
+    assert found == pytest.approx(upper_mean(x[100:], 0.05), abs=1e-12)
 
 
-@pytest.mark.parametrize("others", [0.0, 0.1, 0.2])
-def test_the_worst_of_forty_groups_is_below_the_limit_no_more_often_than_stated_without_correction(
-    others,
-) -> None:
+@each_case("others", [0.0, 0.1, 0.2])
+def test_the_worst_of_forty_groups_is_below_the_limit_no_more_often_than_stated_without_correction(others):
     """At a visible level: as few rows as show anything, and the worst group's mean is the one that is tested."""
-    generator, runs, alpha = np.random.default_rng(11), 1000, 0.1
+    generator, runs, alpha = np.random.default_rng(11), 600, 0.1
     rows = rows_needed(0.2, alpha)
     group, mean = np.repeat(np.arange(40), rows), np.full(40, others)
     mean[7] = 0.2
@@ -244,9 +239,8 @@ def test_the_worst_of_forty_groups_is_below_the_limit_no_more_often_than_stated_
     )
 
     assert wrong <= runs * alpha
-    if (
-        others == 0.0
-    ):  # all hangs on the worst: the level is nearly used, where Bonferroni would have 0.1% of it
+    # all hangs on the worst: the level is nearly used, where Bonferroni would have 0.1% of it
+    if others == 0.0:
         assert wrong > 0.2 * runs * alpha
 
 
@@ -260,25 +254,11 @@ def test_a_scale_for_forty_records_is_too_small_no_more_often_than_stated() -> N
     def true_eta(scale: float) -> float:
         return float(noise.total_variation(2.0 * quantiles / scale).mean()) / 2.0
 
-    misses = sum(
-        true_eta(
-            mip.Sizes(noise, length[group] * generator.exponential(size=len(group)), group, 40, 0.5).scale(
-                0.1, confidence
-            )
-        )
-        > 0.1
-        for _ in range(runs)
-    )
+    draws = (length[group] * generator.exponential(size=len(group)) for _ in range(runs))
+    scales = [mip.Sizes(noise, each, group, 40, 0.5).scale(0.1, confidence) for each in draws]
+    misses = sum(true_eta(scale) > 0.1 for scale in scales)
 
     assert misses <= runs * (1.0 - confidence)
-
-
-def test_the_worst_group_decides_at_a_level_of_its_own() -> None:
-    generator = np.random.default_rng(2)
-    x, group = np.concatenate([0.1 * generator.random(100), generator.random(100)]), np.repeat([0, 1], 100)
-    found = upper_mean(x, 0.05, group, 2)
-
-    assert found == pytest.approx(upper_mean(x[100:], 0.05), abs=1e-12)
 
 
 def test_the_rows_needed_are_the_fewest_that_show_anything() -> None:

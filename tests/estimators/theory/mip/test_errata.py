@@ -7,9 +7,10 @@ from scipy import stats
 from estimators.theory import mip
 from estimators.theory.mip.attack import printed_eta
 from estimators.theory.subsets import matrix
+from tests.cases import each_case
 
 
-@pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
+@each_case("epsilon", [0.1, 1.0, 3.0])
 def test_theorem_8_needs_a_factor_of_two(epsilon) -> None:
     """Randomised response: TPR - FPR is tanh(epsilon/2), twice its eta; the paper says at most once."""
     true = 1 / (1 + np.exp(-epsilon))
@@ -21,7 +22,7 @@ def test_theorem_8_needs_a_factor_of_two(epsilon) -> None:
     assert gap == pytest.approx(np.tanh(epsilon / 2), abs=1e-12)
 
 
-@pytest.mark.parametrize("dimension", [2, 5, 30])
+@each_case("dimension", [2, 5, 30])
 def test_corollary_10s_laplace_radius_is_not_the_law_theorem_9_speaks_of(dimension) -> None:
     generator, n = np.random.default_rng(dimension), 20_000
     noise = mip.KNorm(mip.Norm.moment(np.linspace(1, 2, dimension)))
@@ -44,15 +45,12 @@ def test_corollary_10_as_printed_breaks_its_promise_in_many_dimensions() -> None
     assert printed_eta(of[0.1], 10**6) > 0.2
     assert printed_eta(of[0.4], 10**6) > 0.45
     assert printed_eta(of[0.3], 50_000) < 0.3 < printed_eta(of[0.3], 60_000)
-    assert (np.abs(along) < 1.0).mean() / 2.0 == pytest.approx(
-        printed_eta(30.0, 400), abs=0.01
-    )  # simulated, too
+    # simulated, too
+    assert (np.abs(along) < 1.0).mean() / 2.0 == pytest.approx(printed_eta(30.0, 400), abs=0.01)
 
 
-@pytest.mark.parametrize("dimension", [1, 2, 10, 100])
-def test_theorem_9s_tail_step_is_true_in_no_dimension_and_without_its_half_on_the_line_only(
-    dimension,
-) -> None:
+@each_case("dimension", [1, 2, 10, 100])
+def test_theorem_9s_tail_step_is_true_in_no_dimension_and_without_its_half_on_the_line_only(dimension):
     """The step: P(||X|| <= g s c ln c - s c) >= 1 - exp(1 - g ln c)/2. ||X|| is Gamma(d), its tail at d = 1 exp(-r)."""
     eta, moment = 0.1, 2.0
     c, gamma = (7.5 / eta) ** (1 + 2 / moment), moment / (moment + 2)
@@ -84,16 +82,14 @@ def test_algorithm_1_finds_its_scale_in_the_released_half_and_so_gives_it_away()
     assert attacked.eta <= 0.1
 
 
-def test_algorithm_1s_moment_of_odd_order_is_none_without_absolute_values() -> None:
+def test_algorithm_1s_moments_of_odd_order_and_of_halves_of_a_half_are_others_than_asked_for():
     draws = np.array([[0.0], [-1.0], [0.2], [-3.0]])
     centred = draws - draws.mean(axis=0)
 
     assert (centred**3).mean() < 0.0  # as printed; its cube root is no bound on anything
     assert mip.spread_of_draws(draws, 3.0)[0] == pytest.approx((np.abs(centred) ** 3).mean() ** (1 / 3))
 
-
-def test_halves_of_a_half_have_another_moment_than_the_theorem_asks_for() -> None:
-    """The mean of n/4 of n/2 records varies sqrt(2) times as much as that of n/2 of n; other fits vary less."""
+    # The mean of n/4 of n/2 records varies sqrt(2) times as much as that of n/2 of n; other fits vary less.
     data = np.random.default_rng(3).normal(size=12)
     asked = (matrix(12, 6, "") @ data / 6).std()
     printed = np.sqrt(np.mean([(matrix(6, 3, "") @ data[row] / 3).var() for row in matrix(12, 6, "")]))

@@ -10,6 +10,7 @@ from estimators.errors import DimensionMismatch, NotDistribution, OutOfRange, To
 from estimators.theory import mip
 from estimators.theory.mip.finite import coupled
 from estimators.theory.subsets import matrix
+from tests.cases import each_case
 
 
 def best_of_all_adversaries(laws: NDArray[np.float64], n: int, k: int, record: int) -> float:
@@ -32,7 +33,7 @@ def random_laws(n: int, k: int, outcomes: int, seed: int) -> NDArray[np.float64]
     return generator.dirichlet(np.full(outcomes, 0.4), len(list(combinations(range(n), k))))
 
 
-@pytest.mark.parametrize(("n", "k"), [(2, 1), (4, 2), (5, 2), (5, 3), (6, 1), (6, 5)])
+@each_case("n, k", [(2, 1), (4, 2), (5, 2), (5, 3), (6, 1), (6, 5)])
 def test_eta_is_what_the_best_of_all_adversaries_gains_and_the_rule_is_right_as_often(n, k) -> None:
     laws, sets = random_laws(n, k, 4, seed=n + k), list(combinations(range(n), k))
     found = mip.finite_eta(laws, n, k)
@@ -49,7 +50,7 @@ def test_eta_is_what_the_best_of_all_adversaries_gains_and_the_rule_is_right_as_
     assert found.baseline == max(k / n, 1 - k / n)
 
 
-def test_an_output_that_tells_nothing_says_out() -> None:
+def test_an_output_that_tells_nothing_says_out_and_leaks_nothing_and_one_that_tells_all_does():
     third = 1.0 / 3.0
     same = mip.finite_eta([[third, third, third]] * 6, records=4)
     impossible = mip.finite_eta([[0.9, 0.1, 0.0], [0.1, 0.9, 0.0]], records=2)
@@ -57,8 +58,14 @@ def test_an_output_that_tells_nothing_says_out() -> None:
     assert not same.says_in.any()
     assert impossible.says_in.tolist() == [[True, False, False], [False, True, False]]
 
+    np.testing.assert_allclose(mip.finite_eta(np.eye(20), 6).per_record, 0.5, atol=1e-12)
+    for seed in range(20):
+        found = mip.finite_eta(np.tile(np.random.default_rng(seed).dirichlet(np.ones(7)), (20, 1)), 6)
+        assert 0.0 <= found.eta < 1e-14
+        assert 0.0 <= found.bound < 1e-14
 
-@pytest.mark.parametrize(("n", "k"), [(4, 2), (5, 2), (6, 3), (7, 5)])
+
+@each_case("n, k", [(4, 2), (5, 2), (6, 3), (7, 5)])
 def test_swaps_never_say_less_than_the_truth(n, k) -> None:
     rows = matrix(n, k, "")
     for seed in range(20):
@@ -72,8 +79,8 @@ def test_swaps_never_say_less_than_the_truth(n, k) -> None:
         assert raw.max() <= min(k, n - k) / n + 1e-12
 
 
-@pytest.mark.parametrize("epsilon", [0.1, 1.0, 5.0])
-@pytest.mark.parametrize("delta", [0.0, 0.05, 0.5])
+@each_case("epsilon", [0.1, 1.0, 5.0])
+@each_case("delta", [0.0, 0.05, 0.5])
 def test_theorem_4_is_attained_by_the_papers_mechanism(epsilon, delta) -> None:
     high, low = (1 - delta) / (1 + np.exp(-epsilon)), (1 - delta) / (1 + np.exp(epsilon))
 
@@ -84,15 +91,7 @@ def test_theorem_4_is_attained_by_the_papers_mechanism(epsilon, delta) -> None:
     np.testing.assert_allclose(found.coupling, promised, atol=1e-12)
 
 
-def test_an_algorithm_that_does_not_look_leaks_nothing_to_rounding_and_one_that_tells_all_there_is() -> None:
-    np.testing.assert_allclose(mip.finite_eta(np.eye(20), 6).per_record, 0.5, atol=1e-12)
-    for seed in range(20):
-        found = mip.finite_eta(np.tile(np.random.default_rng(seed).dirichlet(np.ones(7)), (20, 1)), 6)
-        assert 0.0 <= found.eta < 1e-14
-        assert 0.0 <= found.bound < 1e-14
-
-
-def test_theorem_5s_algorithm_leaks_less_the_more_records_there_are_and_has_no_epsilon() -> None:
+def test_laws_come_in_lexicographic_order_and_theorem_5s_algorithm_leaks_less_the_more_records():
     def told(members: tuple[int, ...]) -> list[float]:
         return [1.0, 0.0] if members == tuple(range(len(members))) else [0.0, 1.0]
 
@@ -101,8 +100,6 @@ def test_theorem_5s_algorithm_leaks_less_the_more_records_there_are_and_has_no_e
     assert few == pytest.approx(1 / 6)  # the first half alone is told, 1 of C(4, 2)
     assert many == pytest.approx(1 / 252)
 
-
-def test_laws_come_from_a_function_in_lexicographic_order() -> None:
     seen: list[tuple[int, ...]] = []
 
     def law(members: tuple[int, ...]) -> list[float]:
@@ -113,15 +110,7 @@ def test_laws_come_from_a_function_in_lexicographic_order() -> None:
     assert seen == list(combinations(range(5), 2))
 
 
-def test_rows_that_are_no_distributions_are_refused_and_not_repeated() -> None:
-    for row in ([0.7, 0.2], [1.5, -0.5], [float("nan"), 1.0]):
-        with pytest.raises(NotDistribution, match="sum 1") as caught:
-            mip.finite_eta([[0.5, 0.5], row], 2)
-        assert caught.value.index == 1
-        assert "0.7" not in caught.value.message
-
-
-def test_what_does_not_fit_is_refused() -> None:
+def test_what_does_not_fit_is_refused_and_not_repeated():
     with pytest.raises(DimensionMismatch, match="need 6"):
         mip.finite_eta(np.eye(5), 4)
     with pytest.raises(DimensionMismatch, match="rows of as many"):
@@ -130,3 +119,9 @@ def test_what_does_not_fit_is_refused() -> None:
         mip.finite_eta(np.eye(1), 4, 4)
     with pytest.raises(TooManySubsets, match="swaps or draws"):
         mip.finite_eta(np.eye(2), 40)
+
+    for row in ([0.7, 0.2], [1.5, -0.5], [float("nan"), 1.0]):
+        with pytest.raises(NotDistribution, match="sum 1") as caught:
+            mip.finite_eta([[0.5, 0.5], row], 2)
+        assert caught.value.index == 1
+        assert "0.7" not in caught.value.message

@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 
 from estimators.theory import mip
 from estimators.theory.mip.privatize import FINENESS, grid_of, noisy
+from tests.cases import each_case
 
 Floats = NDArray[np.float64]
 BELL, SCALE = mip.Gaussian([0.025]), 21.7
@@ -30,15 +31,12 @@ def unreached(bare: float, generator: np.random.Generator) -> float:
     return 1.0 - float(reached(released[:, 0]).mean())
 
 
-def test_doubles_out_of_reach_of_the_noise_alone_tell_nothing_of_the_fit() -> None:
-    generator = np.random.default_rng(0)
-    inside, outside = unreached(0.05, generator), unreached(0.0, generator)
+def test_doubles_out_of_reach_of_the_noise_alone_tell_nothing_of_the_fit_as_they_would_without_the_grid(rng):
+    inside, outside = unreached(0.05, rng), unreached(0.0, rng)
 
     assert inside == pytest.approx(outside, abs=0.012)  # four standard errors: an accuracy of 0.5 +- 0.006
 
-
-def test_without_the_grid_the_same_attack_is_right_more_often_than_eta_allows() -> None:
-    """Why there is one: the noise is a double before the fit is added, and 0 + noise is always within reach."""
+    # Why there is one: the noise is a double before the fit is added, and 0 + noise is always within reach.
     noise = BELL.sample(SCALE, RELEASES, np.random.default_rng(0))[:, 0]
     inside, outside = 1.0 - reached(0.05 + noise).mean(), 1.0 - reached(0.0 + noise).mean()
 
@@ -46,7 +44,7 @@ def test_without_the_grid_the_same_attack_is_right_more_often_than_eta_allows() 
     assert 0.5 + (inside - outside) / 2.0 > 0.53  # where 0.520 was certified
 
 
-@pytest.mark.parametrize("scale", [1e-200, 1e-3, 1.0, 3.7, 1e100])
+@each_case("scale", [1e-200, 1e-3, 1.0, 3.7, 1e100])
 def test_the_grid_is_of_powers_of_two_and_far_finer_than_the_noise(scale) -> None:
     noise = mip.moment_laplace(np.array([1.0, 30.0, 0.01]))
     grid = grid_of(noise, scale)

@@ -10,6 +10,7 @@ from estimators.errors import OutOfRange
 from estimators.theory import mip
 from estimators.theory.mip.attack import printed_eta
 from estimators.theory.subsets import matrix
+from tests.cases import each_case
 
 LINE = mip.KNorm(mip.Norm.euclid(1))
 BELL = mip.Gaussian([1.0])
@@ -61,8 +62,8 @@ def test_methods_numbers_for_eight_records_and_the_mean_query() -> None:
     assert max(attained["moment"]) > 0.099
 
 
-@pytest.mark.parametrize("noise", [LINE, BELL], ids=["laplace", "gaussian"])
-@pytest.mark.parametrize("eta", [0.01, 0.1, 0.3, 0.45])
+@each_case("noise", [LINE, BELL])
+@each_case("eta", [0.01, 0.1, 0.3, 0.45])
 def test_no_bound_is_below_what_is_attained(noise, eta) -> None:
     queries = {"mean": lambda half: half.mean(), "median": np.median, "largest": np.max}
     for records in worlds()[::3]:
@@ -76,8 +77,8 @@ def test_no_bound_is_below_what_is_attained(noise, eta) -> None:
             assert mip.moment_eta(scale, noise, float(outputs.std())) == pytest.approx(eta)
 
 
-@pytest.mark.parametrize("noise", [LINE, BELL], ids=["laplace", "gaussian"])
-@pytest.mark.parametrize("eta", [0.001, 0.1, 0.4])
+@each_case("noise", [LINE, BELL])
+@each_case("eta", [0.001, 0.1, 0.4])
 def test_on_the_line_it_is_attained_where_the_parameter_tells_membership(noise, eta) -> None:
     rows = np.array([[True, False], [False, True]])
     scale = mip.moment_scale(eta, noise, 1.0)
@@ -86,7 +87,7 @@ def test_on_the_line_it_is_attained_where_the_parameter_tells_membership(noise, 
     np.testing.assert_allclose(attained, eta, rtol=2e-5)
 
 
-def test_the_line_sigma_over_two_eta_is_tight_to_first_order_only() -> None:
+def test_sigma_over_two_eta_is_tight_to_first_order_only_and_the_printed_corollary_on_the_line():
     for eta, gap in [(0.001, 0.0015), (0.01, 0.015), (0.1, 0.15)]:
         scale = mip.linear_scale(eta, 1.0)
 
@@ -96,8 +97,11 @@ def test_the_line_sigma_over_two_eta_is_tight_to_first_order_only() -> None:
     assert mip.linear_scale(0.1, 1.0) == 5.0
     assert mip.corollary_10_scale(0.1, 1.0, 2.0) == pytest.approx(3794.56)
 
+    assert [mip.gaussian_sigma(16, moment) for moment in (2.0, 5.0, 1.0)] == [4.0, 4.0, 16.0]
+    assert printed_eta(5.0, 1) == pytest.approx(mip.moment_eta(5.0, LINE, 1.0), rel=1e-12)
 
-@pytest.mark.parametrize("moment", [1.0, 2.0, 4.0])
+
+@each_case("moment", [1.0, 2.0, 4.0])
 def test_every_formula_goes_to_a_scale_and_back(moment) -> None:
     for noise in (LINE, BELL, mip.KNorm(mip.Norm.moment(np.ones(5))), mip.Gaussian(np.ones(5))):
         for formula in mip.formulas(noise, 1.7, moment):
@@ -126,8 +130,8 @@ def test_in_many_dimensions_the_papers_own_noise_needs_a_fraction_of_the_line() 
     assert ratio == pytest.approx(0.0798, abs=5e-4)
 
 
-@pytest.mark.parametrize("dimension", [2, 10, 1000])
-@pytest.mark.parametrize("eta", [0.01, 0.1, 0.4])
+@each_case("dimension", [2, 10, 1000])
+@each_case("eta", [0.01, 0.1, 0.4])
 def test_with_the_gamma_radius_the_same_world_attains_eta_and_no_more(dimension, eta) -> None:
     """theta = +-sigma_i in all coordinates: 2 apart in the moment norm, where only the distance counts."""
     noise = mip.KNorm(mip.Norm.moment(np.ones(dimension)))
@@ -142,11 +146,6 @@ def test_with_the_gamma_radius_the_same_world_attains_eta_and_no_more(dimension,
 
     assert attained == pytest.approx(eta, abs=4 * sqrt(0.25 / len(x)))
     assert mip.moment_eta(scale, noise, 1.0) == pytest.approx(eta)
-
-
-def test_moments_below_two_have_their_own_radius_and_on_the_line_the_printed_corollary_is_right() -> None:
-    assert [mip.gaussian_sigma(16, moment) for moment in (2.0, 5.0, 1.0)] == [4.0, 4.0, 16.0]
-    assert printed_eta(5.0, 1) == pytest.approx(mip.moment_eta(5.0, LINE, 1.0), rel=1e-12)
 
 
 def test_what_is_out_of_range_is_refused() -> None:

@@ -1,16 +1,16 @@
 import numpy as np
-import pytest
 
 from estimators.theory.mis.assessment import Distribution, bounds_of, coarsen, records_of
 from estimators.theory.mis.certified import worst_delta_from
 from estimators.theory.mis.diversity import most_diverse
 from estimators.theory.mis.security import least_records, simple_delta
 from estimators.theory.mis.tally import Tally
+from tests.cases import each_case
 
 COUNTS = [310, 240, 170, 120, 90, 70]
 
 
-@pytest.mark.parametrize("gamma", [1.0, 0.5])
+@each_case("gamma", [1.0, 0.5])
 def test_limits_from_a_sample_say_what_they_take_for_granted_and_none_is_picked_by_its_value(gamma):
     found = bounds_of(Tally.of_counts(COUNTS, 8), 1000, gamma, 0.9)
 

@@ -20,7 +20,7 @@ from estimators.theory.mis.diversity import c_k, most_diverse
 from estimators.theory.mis.security import least_records, records_needed, worst_delta
 from estimators.theory.mis.shape import Move, Shape
 from estimators.theory.mis.tally import Tally
-from tests.cases import each_case
+from tests.cases import each_case, refusals
 
 
 def multinomial(n: int, p: tuple[float, ...]) -> Iterator[tuple[tuple[int, ...], float]]:
@@ -47,7 +47,7 @@ TERMS = {
 }
 
 
-@pytest.mark.parametrize(
+@each_case(
     "p",
     [
         (0.5, 0.3, 0.2),
@@ -57,10 +57,9 @@ TERMS = {
         (0.9, 0.09, 0.01),
         (1, 0, 0),
     ],
-    ids=str,
 )
-@pytest.mark.parametrize("name", TERMS)
-@pytest.mark.parametrize("a", [0.5, 3.0, 20.0])
+@each_case("name", TERMS)
+@each_case("a", [0.5, 3.0, 20.0])
 def test_the_exponential_inequality_behind_the_limits_holds_for_every_shift_and_rate(name, p, a):
     term, f = TERMS[name]
     n = 7
@@ -80,9 +79,8 @@ def test_the_exponential_inequality_behind_the_limits_holds_for_every_shift_and_
             assert np.log(mean) <= slack + 1e-9
 
 
-@pytest.mark.parametrize("alpha", [0.025, 0.4])
-@pytest.mark.parametrize("universe", [3, 5, None])
-@pytest.mark.parametrize("name", TERMS)
+@each_case("universe, alpha", [(3, 0.025), (3, 0.4), (5, 0.4), (None, 0.025)])
+@each_case("name", TERMS)
 def test_limits_miss_no_more_often_than_they_say_over_every_sample(name, universe, alpha):
     term, f = TERMS[name]
     n = 10
@@ -109,8 +107,8 @@ WORLDS = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("universe", [30, None])
-@pytest.mark.parametrize("world", WORLDS)
+@each_case("universe", [30, None])
+@each_case("world", WORLDS)
 def test_intervals_cover_in_simulation_and_are_short(world, universe):
     p, n = WORLDS[world], 2000
     rng = np.random.default_rng(11)
@@ -139,7 +137,7 @@ def test_the_upper_end_is_far_below_mcdiarmids_and_below_the_simple_bound_on_the
     assert worst_delta_from(tally, 10_000).upper < c_k(p) / (2.0 * np.sqrt(10_000)) - 0.008
 
 
-@pytest.mark.parametrize("gamma", [0.5, 0.9, 1.2, 3.0])
+@each_case("gamma", [0.5, 0.9, 1.2, 3.0])
 def test_away_from_gamma_1_exact_limits_for_each_category_cover_every_sample(gamma):
     n, alpha = 9, 0.1
     for size in (2, 9, 40):
@@ -159,7 +157,7 @@ def test_away_from_gamma_1_exact_limits_for_each_category_cover_every_sample(gam
             assert missed.max() <= alpha / 2.0
 
 
-def test_without_a_universe_c_k_has_no_upper_end_and_delta_has_one() -> None:
+def test_without_a_universe_only_delta_has_an_upper_end_and_a_larger_one_never_shortens():
     """A little mass spread thinly over the unseen makes c_k as large as one likes."""
     tally = Tally.of_counts([400, 300, 200, 100])
     sizes = [c_k([0.999, *np.full(k, 0.001 / k)]) for k in (10, 10**3, 10**5)]
@@ -170,8 +168,6 @@ def test_without_a_universe_c_k_has_no_upper_end_and_delta_has_one() -> None:
     assert sizes[2] > 100 * sizes[0] / 2
     assert worst_delta([0.999, *np.full(10**5, 1e-8)], 1000) < 0.002
 
-
-def test_stating_more_categories_never_shortens_and_lemma_23_caps_the_upper_end():
     counts = [50, 30, 20]
     ends = [diversity(Tally.of_counts(counts, universe)).upper for universe in (3, 5, 20, 1000)]
 
@@ -179,7 +175,7 @@ def test_stating_more_categories_never_shortens_and_lemma_23_caps_the_upper_end(
     assert ends[0] <= most_diverse(3)
 
 
-@pytest.mark.parametrize("universe", [25, None])
+@each_case("universe", [25, None])
 def test_certified_records_are_enough_and_not_many_more_than_the_sample_says(universe):
     p = np.random.default_rng(2).dirichlet(np.ones(25))
     tally = Tally.of_counts(np.random.default_rng(3).multinomial(3000, p), universe)
@@ -204,8 +200,8 @@ def test_a_tally_is_the_same_from_values_counts_and_text_and_the_estimate_is_its
     assert Tally.of_counts([3, 0, 2, 2], 6).unseen == 3
 
 
-@each_case(
-    "make, error",
+test_counts_that_are_none_are_refused = refusals(
+    "ask, error",
     [
         (lambda: Tally.of_values([]), TooFewRecords),
         (lambda: Tally.of_counts([]), TooFewRecords),
@@ -216,6 +212,3 @@ def test_a_tally_is_the_same_from_values_counts_and_text_and_the_estimate_is_its
         (lambda: Tally.of_counts([3, 0, 2], 2), OutOfRange),
     ],
 )
-def test_counts_that_are_none_are_refused(make, error) -> None:
-    with pytest.raises(error):
-        make()

@@ -7,10 +7,11 @@ import pytest
 
 from estimators.errors import DimensionMismatch, MaceError, NotDistribution
 from estimators.theory import mis
+from tests.cases import each_case
 
 
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize(("nu", "weight"), [(0.5, 1.0), (0.3, 1.0), (0.8, 1.0), (0.4, 3.0)])
+@each_case("seed", range(4))
+@each_case("nu, weight", [(0.5, 1.0), (0.3, 1.0), (0.8, 1.0), (0.4, 3.0)])
 def test_the_rule_is_the_best_of_all_attacks_and_delta_what_it_gains(seed, nu, weight) -> None:
     member, nonmember = np.random.default_rng(seed).dirichlet(np.ones(5) / 2, size=2)
 
@@ -32,7 +33,7 @@ def test_the_rule_is_the_best_of_all_attacks_and_delta_what_it_gains(seed, nu, w
     assert result.false_positive_rate == pytest.approx(nonmember[result.says_member].sum())
 
 
-def test_without_a_share_it_is_the_total_variation_which_no_share_exceeds() -> None:
+def test_without_a_share_it_is_the_total_variation_and_the_curve_is_the_divergence_at_each():
     laws = np.random.default_rng(1).dirichlet(np.ones(4), size=2).T
     result = mis.assess_divergence(laws, member_weight=2.0)
 
@@ -41,8 +42,6 @@ def test_without_a_share_it_is_the_total_variation_which_no_share_exceeds() -> N
     assert max(result.deltas) > 0.9 * result.delta  # near nu = 2/3, where gamma is 1
     assert "worst_share" in [each.code for each in result.cautions]
 
-
-def test_the_curve_is_the_divergence_at_each_share() -> None:
     result = mis.assess_divergence([[0.7, 0.2], [0.2, 0.3], [0.1, 0.5]], nonmember_share=0.5)
 
     for nu, delta in zip(result.shares, result.deltas, strict=True):
@@ -60,8 +59,8 @@ def test_the_sentence_names_the_attack_or_that_there_is_none() -> None:
     assert "says member at outputs 0, 1 and has an accuracy of 0.7" in two.sentence
 
 
-@pytest.mark.parametrize(
-    ("outputs", "error", "says"),
+@each_case(
+    "outputs, error, says",
     [
         ([[0.5, 0.5, 0.0]], DimensionMismatch, "got 3 numbers a row"),
         ([[0.5, 1.0], [0.4, 0.0]], NotDistribution, "sum to 0.9, need 1, for a member"),

@@ -19,6 +19,7 @@ from estimators.theory.mis.diversity import (
     shannon,
 )
 from estimators.theory.mis.security import worst_delta
+from tests.cases import each_case
 
 
 def draws(categories: int, count: int = 200) -> list[np.ndarray]:
@@ -26,7 +27,7 @@ def draws(categories: int, count: int = 200) -> list[np.ndarray]:
     return [rng.dirichlet(np.full(categories, a)) for a in (0.1, 0.5, 1.0, 10.0) for _ in range(count // 4)]
 
 
-@pytest.mark.parametrize("k", [2, 3, 8, 50])
+@each_case("k", [2, 3, 8, 50])
 def test_lemma_23_the_uniform_distribution_has_the_most_c_k_which_is_equation_18(k):
     assert c_k([0.5, 0.25, 0.25]) == pytest.approx(0.5 + 2.0 * np.sqrt(3.0) / 4.0)
     assert c_k([1.0, 0.0]) == 0.0
@@ -34,7 +35,7 @@ def test_lemma_23_the_uniform_distribution_has_the_most_c_k_which_is_equation_18
     assert max(c_k(p) for p in draws(k)) <= most_diverse(k)
 
 
-@pytest.mark.parametrize("k", [2, 3, 5, 12])
+@each_case("k", [2, 3, 5, 12])
 def test_lemma_24_holds_every_distribution_and_is_attained(k):
     for p in draws(k):
         least, most = given_largest(p.max(), k)
@@ -52,7 +53,7 @@ def test_lemma_24_holds_every_distribution_and_is_attained(k):
         assert c_k(corner) == pytest.approx(least, abs=1e-7)
 
 
-@pytest.mark.parametrize("k", [2, 5, 30])
+@each_case("k", [2, 5, 30])
 def test_entropies_lie_where_equations_23_to_25_say(k):
     for p in draws(k):
         diverse, gini, bits = c_k(p), gini_simpson(p), shannon(p)
@@ -86,8 +87,8 @@ def merges(categories: int, cells: int) -> Iterator[np.ndarray]:
         yield np.array(each)
 
 
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("cells", [1, 2, 3, 5, 7])
+@each_case("seed", range(3))
+@each_case("cells", [1, 2, 3, 5, 7])
 def test_of_all_merges_the_rarest_have_the_least_c_k_and_the_most_frequent_leave_the_most_as_they_are(
     cells, seed
 ):
@@ -98,7 +99,7 @@ def test_of_all_merges_the_rarest_have_the_least_c_k_and_the_most_frequent_leave
     assert intact(p, frequent(p, cells)) == pytest.approx(most, abs=1e-12)
 
 
-@pytest.mark.parametrize("gamma", [0.6, 1.0, 1.7])
+@each_case("gamma", [0.6, 1.0, 1.7])
 def test_no_merge_raises_delta_and_none_raises_c_k(gamma):
     p = np.random.default_rng(3).dirichlet(np.ones(6))
     for cells in (1, 2, 4):
@@ -116,7 +117,7 @@ def test_balanced_cells_come_close_to_equal_ones_however_many_are_dealt_out():
     assert np.ptp(np.bincount(balanced(many, 7))) <= 1
 
 
-@pytest.mark.parametrize("merge", MERGES.values())
+@each_case("merge", MERGES.values())
 def test_as_many_cells_as_categories_changes_nothing_one_cell_leaves_nothing_and_others_are_none(merge):
     p = np.array([0.5, 0.3, 0.2])
 

@@ -22,6 +22,7 @@ from estimators.theory.mis.certified import (
 from estimators.theory.mis.security import records_needed, total_delta
 from estimators.theory.mis.shape import Move, Shape, Term, least_beyond
 from estimators.theory.mis.tally import Tally
+from tests.cases import each_case
 
 EXPECTED = np.append(0.0, np.geomspace(1e-4, 3.0, 24))
 """Records expected outside the dominant category: from none to a few."""
@@ -42,15 +43,22 @@ def missed(n: int, q: float, wrong: Callable[[int], bool]) -> float:
     return 1.0 - float(binom.pmf(k, n, q) @ np.array([not wrong(each) for each in k]))
 
 
-@pytest.mark.parametrize("confidence", [0.5, 0.95])
-@pytest.mark.parametrize("universe", [2, 10, None])
-@pytest.mark.parametrize("n", [50, pytest.param(3000, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("name", TERMS)
-def test_ends_miss_no_more_often_than_they_say_if_one_category_holds_nearly_all(
-    name, n, universe, confidence
-) -> None:
+@pytest.mark.slow
+@each_case("confidence, universe, n", [(0.95, 2, 3000), (0.5, 10, 3000), (0.95, None, 3000)])
+@each_case("name", TERMS)
+def test_ends_of_many_records_miss_no_more_often_than_they_say(name, n, universe, confidence) -> None:
+    require_few_misses(TERMS[name], n, universe, (1.0 - confidence) / 2.0)
+
+
+@each_case("confidence", [0.5, 0.95])
+@each_case("universe", [2, 10, None])
+@each_case("name", TERMS)
+def test_ends_miss_no_more_often_than_they_say_if_one_category_holds_nearly_all(name, universe, confidence):
+    require_few_misses(TERMS[name], 50, universe, (1.0 - confidence) / 2.0)
+
+
+def require_few_misses(term: Term, n: int, universe: int | None, alpha: float) -> None:
     """Upper ends need the number of categories, lower ends do not."""
-    term, alpha = TERMS[name], (1.0 - confidence) / 2.0
     end, side = (lower, -1.0) if universe is None else (upper, 1.0)
     ends = [side * end(term, Tally.of_counts([k, n - k], universe), alpha) for k in range(MOST + 1)]
 
@@ -59,9 +67,11 @@ def test_ends_miss_no_more_often_than_they_say_if_one_category_holds_nearly_all(
         assert missed(n, q, lambda k, least=least: ends[k] < least) <= alpha
 
 
-@pytest.mark.parametrize("confidence", [0.5, 0.95])
-@pytest.mark.parametrize(("end", "universe"), [(upper, None), (lower, None), (upper, 10**7 + 1)])
-@pytest.mark.parametrize("name", TERMS)
+@each_case(
+    "end, universe, confidence",
+    [(upper, None, 0.95), (upper, None, 0.5), (lower, None, 0.95), (upper, 10**7 + 1, 0.5)],
+)
+@each_case("name", ["c_k", "delta at 100"])
 def test_ends_miss_no_more_often_than_they_say_if_the_rest_are_single_records(
     name, end, universe, confidence
 ) -> None:
@@ -78,9 +88,9 @@ def test_one_category_seen_alone_does_not_rule_out_another() -> None:
     assert diversity(Tally.of_counts([3000], 2)).upper > 2.0 * np.sqrt(0.001 * 0.999)
 
 
-@pytest.mark.parametrize("n", [7, 300])
-@pytest.mark.parametrize("sign", [1.0, -1.0])
-@pytest.mark.parametrize("name", TERMS)
+@each_case("n", [7, 300])
+@each_case("sign", [1.0, -1.0])
+@each_case("name", TERMS)
 def test_the_slack_is_what_one_category_above_one_half_and_all_others_need_together(name, sign, n) -> None:
     """The rest is 1, 3 or 100 equal categories."""
     term, one = TERMS[name], law_of(n)
@@ -107,9 +117,7 @@ def fine_law(n: int) -> binomials.Law:
         return law_of.__wrapped__(n)
 
 
-@pytest.mark.parametrize(
-    ("name", "n"), [*((name, 50) for name in TERMS), pytest.param("delta at 7", 3000, marks=pytest.mark.slow)]
-)
+@each_case("name, n", [*((name, 50) for name in TERMS), ("delta at 7", 150)])
 def test_the_margin_between_points_of_the_grid_covers_a_grid_16_times_as_fine(name, n) -> None:
     """Evidence, not proof: the margin is heuristic."""
     term = TERMS[name]
@@ -134,7 +142,7 @@ def _ratios(shape: Shape, a: float, move: Move) -> np.ndarray:
     return np.logaddexp(some, shape.none + a * (shape.f - move.at_none)) / shape.law.p
 
 
-@pytest.mark.parametrize("name", TERMS)
+@each_case("name", TERMS)
 def test_top_and_least_are_outward_of_every_value_above_one_half(name) -> None:
     term = TERMS[name]
     p = np.random.default_rng(1).uniform(0.5, 1.0, 200_000)
@@ -170,7 +178,7 @@ def test_where_the_limit_rises_with_n_the_certified_records_lie_beyond_its_last_
     assert all(delta_upper(tally, int(found * more), 1.0, 0.1) <= delta for more in np.geomspace(1, 50, 12))
 
 
-@pytest.mark.parametrize("gamma", [0.5, 1.2])
+@each_case("gamma", [0.5, 1.2])
 def test_the_lower_end_of_a_category_seen_once_among_very_many_is_not_cut_off(gamma) -> None:
     tally, q = Tally.of_counts([999, 1], 10**6), 1e-10
     exact = total_delta(np.array([q, 1.0 - q]), np.ones(2), 10, gamma)

@@ -8,7 +8,8 @@ from scipy.special import xlogy
 from scipy.stats import binom
 
 from estimators.theory.mis.binomials import excess
-from estimators.theory.mis.security import LEAST_SHARE, bracket, divergence, simple_delta, worst_delta
+from estimators.theory.mis.security import LEAST_SHARE, bracket, divergence, worst_delta
+from tests.cases import each_case
 from tests.estimators.theory.mis import worlds
 
 
@@ -16,7 +17,7 @@ def maximum(data: tuple[int, ...]) -> dict:
     return {max(data): 1.0}
 
 
-@pytest.mark.parametrize("p", [0.2, 0.5, 0.9])
+@each_case("p", [0.2, 0.5, 0.9])
 def test_lemma_22_delta_of_the_maximum_is_of_the_order_of_1_minus_p_to_the_n_and_not_smaller(p):
     law = np.array([1.0 - p, p])
     for n in (2, 5, 9):
@@ -30,7 +31,7 @@ def test_lemma_22_delta_of_the_maximum_is_of_the_order_of_1_minus_p_to_the_n_and
         assert delta == pytest.approx((1.0 - p) ** n * max(1.0 - gamma * (1.0 - p), 0.0))
 
 
-@pytest.mark.parametrize("gamma", [1.2, 3.0])
+@each_case("gamma", [1.2, 3.0])
 def test_equation_8_and_theorem_13_do_not_need_max_1_gamma(gamma):
     rng = np.random.default_rng(0)
     for _ in range(20):
@@ -83,9 +84,8 @@ def test_remark_4_the_best_attack_on_one_training_set_is_not_perfect_on_discrete
     p, data, nu = np.array([0.5, 0.3, 0.2]), (0, 1, 1), 0.5
     best = sum(max(nu * p[k], (1.0 - nu) * data.count(k) / 3.0) for k in range(3))
 
-    assert best == pytest.approx(
-        0.5 * (0.5 + 2.0 / 3.0 + 0.2)
-    )  # the paper: 1, for any procedure and any data
+    # the paper: 1, for any procedure and any data
+    assert best == pytest.approx(0.5 * (0.5 + 2.0 / 3.0 + 0.2))
     assert best < 0.7
 
 
@@ -93,14 +93,3 @@ def test_lemma_33_a_constant_algorithm_is_deterministic_and_0_dp():
     p = np.array([0.5, 0.3, 0.2])
 
     assert worlds.security(p, 3, lambda data: {"always": 1.0}, 0.5, 1.0) == pytest.approx(1.0)
-
-
-def test_table_1_prints_upper_bounds_rounded_down():
-    assert simple_delta(4.3, 10_000) == pytest.approx(0.0215)  # printed: Delta <= 0.02
-    assert simple_delta(6.74, 10_000) == pytest.approx(0.0337)  # printed: Delta <= 0.03
-
-
-def test_all_simple_bounds_are_a_quarter_above_what_theorem_14_gives():
-    p = np.full(20, 0.05)
-
-    assert simple_delta(sqrt(19.0), 5000) / worst_delta(p, 5000) == pytest.approx(sqrt(np.pi / 2.0), rel=1e-2)

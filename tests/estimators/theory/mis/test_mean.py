@@ -8,6 +8,7 @@ from scipy.stats import norm
 from estimators.errors import MaceError, OutOfRange
 from estimators.theory import mis
 from estimators.theory.mis.mean import MOST_DIMENSIONS, mean_delta, mean_norm, mean_records, proposition_25
+from tests.cases import each_case
 
 
 def slow_delta(n: int) -> float:
@@ -26,13 +27,13 @@ def slow_delta(n: int) -> float:
     return float(quad(lambda z: norm.pdf(z) * apart(z), -12, 12, epsabs=1e-13, limit=300)[0])
 
 
-@pytest.mark.parametrize("n", [2, 3, 10, 100, 10_000])
+@each_case("n", [2, 3, 10, 100, 10_000])
 def test_one_coordinate_is_the_integral_over_the_record(n) -> None:
     assert mean_delta(n) == pytest.approx(slow_delta(n), abs=1e-11)
 
 
-@pytest.mark.parametrize(
-    ("d", "n", "gamma"),
+@each_case(
+    "d, n, gamma",
     [(1, 2, 3.0), (2, 5, 1.0), (3, 10, 2.0), (3, 10, 0.4), (50, 40, 1.0), (50, 40, 0.9), (1000, 500, 1.0)],
 )
 def test_any_number_of_coordinates_is_what_records_drawn_at_random_say(d, n, gamma) -> None:
@@ -47,10 +48,9 @@ def test_any_number_of_coordinates_is_what_records_drawn_at_random_say(d, n, gam
     assert mean_delta(n, d, gamma) == pytest.approx(excess.mean(), abs=4.0 * error)
 
 
-def test_pairs_of_means_and_records_are_told_apart_as_stated() -> None:
+def test_pairs_of_means_and_records_are_told_apart_as_stated(rng) -> None:
     """The game itself, with a covariance and a mean: the best attack is right as often as accuracy says."""
     n, d, runs = 4, 2, 20_000
-    rng = np.random.default_rng(1)
     mix, centre = np.array([[2.0, 0.0], [1.5, 0.3]]), np.array([5.0, -1.0])
     records = rng.normal(size=(runs, n, d)) @ mix.T + centre
     other = rng.normal(size=(runs, d)) @ mix.T + centre
@@ -70,7 +70,7 @@ def test_pairs_of_means_and_records_are_told_apart_as_stated() -> None:
     assert right == pytest.approx(accuracy, abs=4 * np.sqrt(0.25 / (2 * runs)))
 
 
-@pytest.mark.parametrize("d", [1, 2, 10, 1000])
+@each_case("d", [1, 2, 10, 1000])
 def test_proposition_25_is_never_exceeded_and_theorem_13s_factor_is_not_needed(d) -> None:
     for n in (2, 5, 100, 10**6):
         for gamma in (0.3, 1.0, 2.0):
@@ -89,7 +89,7 @@ def test_many_records_give_away_1_over_pi_root_n_and_one_record_all() -> None:
     )
 
 
-@pytest.mark.parametrize(("delta", "d", "gamma"), [(0.01, 10, 1.0), (0.3, 1, 1.0), (0.02, 3, 2.0)])
+@each_case("delta, d, gamma", [(0.01, 10, 1.0), (0.3, 1, 1.0), (0.02, 3, 2.0)])
 def test_records_needed_are_the_least_that_keep_delta(delta, d, gamma) -> None:
     n = mean_records(delta, d, gamma)
 
@@ -110,8 +110,8 @@ def test_the_statement_is_about_the_first_size_and_says_what_it_is_not() -> None
     assert all(low < high for high, low in zip(worst.deltas, worst.deltas[1:], strict=False))
 
 
-@pytest.mark.parametrize(
-    ("options", "field"),
+@each_case(
+    "options, field",
     [
         ({"dimension": 0}, "dimension"),
         ({"dimension": MOST_DIMENSIONS + 1}, "dimension"),

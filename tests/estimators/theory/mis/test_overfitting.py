@@ -5,7 +5,7 @@ from scipy.stats import beta
 from estimators.errors import NotFinite, OutOfRange, TooFewRecords, UnknownName
 from estimators.theory.mis.overfitting import by_mean, overfits, overfitting
 from estimators.theory.mis.security import divergence, security_at
-from tests.cases import each_case
+from tests.cases import each_case, refusals
 
 
 def test_theorem_11_at_one_threshold_is_the_security_one_attack_leaves():
@@ -16,12 +16,11 @@ def test_theorem_11_at_one_threshold_is_the_security_one_attack_leaves():
         assert found.alpha.tolist() == [0.3]
         assert found.heldout.tolist() == [0.2]
         assert found.security.value == pytest.approx(min(security_at(0.7, 0.2, gamma), 1.0))
-        assert found.at_most[0] == pytest.approx(
-            min(security_at(1.0 - found.alpha_upper[0], found.heldout_upper[0], gamma), 1.0)
-        )
+        limit = security_at(1.0 - found.alpha_upper[0], found.heldout_upper[0], gamma)
+        assert found.at_most[0] == pytest.approx(min(limit, 1.0))
 
 
-@pytest.mark.parametrize("gamma", [0.5, 1.0, 3.0])
+@each_case("gamma", [0.5, 1.0, 3.0])
 def test_the_bound_is_above_the_true_security_of_the_losses_and_below_one_threshold_chosen_blindly(gamma):
     rng = np.random.default_rng(0)
     train, heldout = rng.exponential(0.01, 5000), rng.exponential(1.0, 5000)
@@ -31,12 +30,11 @@ def test_the_bound_is_above_the_true_security_of_the_losses_and_below_one_thresh
     found = overfitting(train, heldout, gamma)
 
     assert truth <= found.security.upper < truth + 0.03
-    assert truth == pytest.approx(
-        1.0 - divergence(np.diff(heldout_cdf, append=1.0), np.diff(train_cdf, append=1.0), gamma), abs=1e-3
-    )
+    laws = (np.diff(cdf, append=1.0) for cdf in (heldout_cdf, train_cdf))
+    assert truth == pytest.approx(1.0 - divergence(*laws, gamma), abs=1e-3)
 
 
-@pytest.mark.parametrize(("n_train", "n_heldout", "scale"), [(20, 20, 0.2), (200, 50, 1.0), (50, 400, 0.2)])
+@each_case("n_train, n_heldout, scale", [(20, 20, 0.2), (200, 50, 1.0), (50, 400, 0.2)])
 def test_the_bound_holds_as_often_as_it_says_though_the_best_cut_is_chosen(n_train, n_heldout, scale):
     rng = np.random.default_rng(1)
     grid = np.geomspace(1e-4, 50.0, 4000)
@@ -50,10 +48,8 @@ def test_the_bound_holds_as_often_as_it_says_though_the_best_cut_is_chosen(n_tra
 
 
 def test_ties_and_losses_of_zero_are_no_obstacle_and_no_overfitting_gives_no_bound():
-    found, alike = (
-        overfitting(np.zeros(500), np.repeat([0.0, 1.0], [5, 495])),
-        np.random.default_rng(2).random(300),
-    )
+    found = overfitting(np.zeros(500), np.repeat([0.0, 1.0], [5, 495]))
+    alike = np.random.default_rng(2).random(300)
 
     assert 0.01 < found.security.upper < 0.06
     assert found.security.value == pytest.approx(0.01)
@@ -69,7 +65,7 @@ def test_what_is_covered_depends_on_where_the_losses_come_from():
     assert one.security.upper == many.security.upper
 
 
-@pytest.mark.parametrize("alpha", [0.01, 0.1, 0.5])
+@each_case("alpha", [0.01, 0.1, 0.5])
 def test_the_cut_by_the_mean_leaves_no_larger_share_above_whatever_the_losses(alpha):
     rng = np.random.default_rng(5)
     for _ in range(50):
@@ -93,9 +89,8 @@ def test_the_limit_by_the_mean_is_theorem_11_with_an_exact_limit_for_the_heldout
     assert by_mean(train, heldout, 0.1, losses_of="independent_trainings").security_upper is None
 
 
-def test_the_limit_by_the_mean_holds_as_often_as_it_says():
+def test_the_limit_by_the_mean_holds_as_often_as_it_says(rng):
     """One model: the cut is fixed by its training losses, so only the held-out sample is left to chance."""
-    rng = np.random.default_rng(6)
     train = rng.exponential(0.02, size=200)
     epsilon, alpha = train.mean() / 0.2, 0.2
     truth = np.mean(train > epsilon) + (1.0 - np.exp(-epsilon))  # of the attack that cuts there
@@ -107,7 +102,7 @@ def test_the_limit_by_the_mean_holds_as_often_as_it_says():
     assert missed <= 0.1 * 400 + 3 * np.sqrt(400 * 0.09)
 
 
-@each_case(
+test_bad_input_is_refused = refusals(
     "ask, error",
     [
         (lambda: overfitting([], [1.0]), TooFewRecords),
@@ -118,12 +113,7 @@ def test_the_limit_by_the_mean_holds_as_often_as_it_says():
         (lambda: overfitting([1.0], [1.0], gamma=0.0), OutOfRange),
         (lambda: overfitting([1.0], [1.0], confidence=1.0), OutOfRange),
         (lambda: overfitting([1.0], [1.0], losses_of="models"), UnknownName),
-        (
-            lambda: by_mean([-0.1, 1.0], [1.0], 0.1),
-            OutOfRange,
-        ),  # the mean of losses below 0 vouches for nothing
+        # the mean of losses below 0 vouches for nothing
+        (lambda: by_mean([-0.1, 1.0], [1.0], 0.1), OutOfRange),
     ],
 )
-def test_bad_input_is_refused(ask, error):
-    with pytest.raises(error):
-        ask()

@@ -8,18 +8,22 @@ from estimators.theory.pmp import choose
 from estimators.theory.pmp.distances import of_sum
 from estimators.theory.pmp.exponential import Summed
 from estimators.theory.pmp.gaussian import Gaussian
+from tests.cases import each_case
 from tests.estimators.theory.pmp.worlds import FALLING
 
 
-def test_the_practical_epsilon_is_not_monotone_in_epsilon() -> None:
+def test_the_practical_epsilon_is_not_monotone_and_what_is_never_reached_stops_at_the_farthest():
     mechanism = Summed(FALLING, 4.0)
     found = [mechanism.exact(epsilon).epsilon for epsilon in (8.0, 16.0, 64.0)]
 
     assert found == sorted(found, reverse=True)
     assert found[0] - found[-1] > 0.1
 
+    assert choose.epsilon(Summed(FALLING, 4.0), 5.0, farthest=100.0) == 100.0
+    assert choose.epsilon_by_exchanges(Summed(np.ones((4, 2)), 1.0), 5.0, farthest=100.0) == 100.0
 
-@pytest.mark.parametrize("wanted", [0.01, 0.3, 0.9])
+
+@each_case("wanted", [0.01, 0.3, 0.9])
 def test_epsilon_is_the_first_that_reaches_what_is_wanted(wanted) -> None:
     mechanism = Summed(FALLING, 4.0)
     found = choose.epsilon(mechanism, wanted)
@@ -27,11 +31,6 @@ def test_epsilon_is_the_first_that_reaches_what_is_wanted(wanted) -> None:
     assert mechanism.exact(found).epsilon <= wanted
     assert mechanism.exact(found).epsilon == pytest.approx(wanted, rel=1e-6)
     assert all(mechanism.exact(e).epsilon <= wanted for e in np.linspace(1e-3, found, 50))
-
-
-def test_what_is_never_reached_stops_at_the_farthest() -> None:
-    assert choose.epsilon(Summed(FALLING, 4.0), 5.0, farthest=100.0) == 100.0
-    assert choose.epsilon_by_exchanges(Summed(np.ones((4, 2)), 1.0), 5.0, farthest=100.0) == 100.0
 
 
 def test_by_exchanges_it_is_smaller_and_still_enough_and_epsilon_on_records_is_reached() -> None:
@@ -45,8 +44,8 @@ def test_by_exchanges_it_is_smaller_and_still_enough_and_epsilon_on_records_is_r
     assert other.on_records(choose.epsilon_on_records(other, 5.0)) == pytest.approx(5.0, rel=1e-6)
 
 
-@pytest.mark.parametrize("wanted", [0.05, 0.5, 5.0])
-@pytest.mark.parametrize("delta", [1e-6, 1e-2])
+@each_case("wanted", [0.05, 0.5, 5.0])
+@each_case("delta", [1e-6, 1e-2])
 def test_sigma_is_the_least_that_keeps_what_is_wanted(wanted, delta) -> None:
     moved = of_sum(np.random.default_rng(0).normal(size=(30, 3)))
     found = choose.sigma(moved, wanted, delta)

@@ -9,7 +9,7 @@ from estimators.theory.pmp import choose
 from estimators.theory.pmp.distances import clip_rows, of_sum
 from estimators.theory.pmp.gaussian import Gaussian, dp_epsilon
 from estimators.theory.pmp.laws import Floats
-from tests.cases import each_case
+from tests.cases import each_case, refusals
 
 
 def points_of(seed: int, records: int, dimension: int) -> Floats:
@@ -39,8 +39,8 @@ def integrated(points: Floats, sigma: float, epsilon: float) -> float:
     return worst
 
 
-@pytest.mark.parametrize("epsilon", [0.0, 0.05, 0.5, 2.0])
-@pytest.mark.parametrize("sigma", [0.2, 1.0, 5.0])
+@each_case("epsilon", [0.0, 0.05, 0.5, 2.0])
+@each_case("sigma", [0.2, 1.0, 5.0])
 def test_proposition_12_is_never_below_the_truth(epsilon, sigma) -> None:
     points = points_of(3, 8, 1)
     found = Gaussian(of_sum(points), sigma).delta(epsilon)
@@ -50,7 +50,7 @@ def test_proposition_12_is_never_below_the_truth(epsilon, sigma) -> None:
     assert found == pytest.approx(literal(points, sigma, epsilon), rel=1e-12)
 
 
-@pytest.mark.parametrize("epsilon", [0.0, 0.3, 3.0])
+@each_case("epsilon", [0.0, 0.3, 3.0])
 def test_for_n_1_it_is_the_truth(epsilon) -> None:
     points = np.array([[0.0], [1.5]])
     found = Gaussian(of_sum(points), 1.0).delta(epsilon)
@@ -88,9 +88,7 @@ def test_the_quadratic_form_is_the_sum_over_all_neighbours() -> None:
         assert by_sum.on_records(delta) == pytest.approx(farthest, rel=1e-9)
 
 
-@pytest.mark.parametrize(
-    ("records", "dimension", "outliers"), [(40, 1, 0), (300, 20, 0), (200, 5, 2), (200, 5, 20)]
-)
+@each_case("records, dimension, outliers", [(40, 1, 0), (300, 20, 0), (200, 5, 2), (200, 5, 20)])
 def test_epsilon_is_the_least_at_which_the_literal_form_gives_delta(records, dimension, outliers) -> None:
     points = points_of(records, records, dimension)
     points[:outliers] *= 1000.0
@@ -103,7 +101,7 @@ def test_epsilon_is_the_least_at_which_the_literal_form_gives_delta(records, dim
     assert found <= Gaussian(moved, sigma).on_records(1e-2)
 
 
-@pytest.mark.parametrize("outliers", [0, 3])
+@each_case("outliers", [0, 3])
 def test_bins_are_never_below_and_hardly_above(outliers) -> None:
     points = points_of(1, 400, 6)
     points[:outliers] *= 500.0
@@ -128,7 +126,7 @@ def test_patience_that_runs_out_leaves_an_upper_bound(monkeypatch) -> None:
 SCALES = (1e-297, 1e-165, 1e-160, 1e-155, 1e-20, 1e20, 1e155, 1e160, 1e297)
 
 
-@pytest.mark.parametrize("scale", SCALES)
+@each_case("scale", SCALES)
 def test_points_and_noise_on_any_scale_give_the_same(scale) -> None:
     points = clip_rows(points_of(6, 40, 3), 1.5)
     moved = of_sum(points)
@@ -152,15 +150,7 @@ def test_a_tiny_distance_counts_beside_a_huge_one_and_a_power_of_two_changes_no_
     assert len(found) == 1
 
 
-def test_one_records_epsilon_is_at_most_everybodys() -> None:
-    points = points_of(4, 20, 2)
-    mechanism = Gaussian(of_sum(points), 1.0)
-    each = [mechanism.record_epsilon(x, 0.01) for x in range(20)]
-
-    assert max(each) == pytest.approx(mechanism.epsilon(0.01), rel=1e-9)
-
-
-def test_equal_points_give_nothing_away_and_twins_contribute_nothing() -> None:
+def test_equal_points_give_nothing_away_twins_nothing_more_and_one_record_at_most_what_all_do():
     equal = Gaussian(of_sum(np.ones((6, 2))), 0.1)
     assert equal.epsilon(1e-5) == equal.on_records(1e-5) == equal.delta(0.0) == 0.0
     assert equal.deltas(np.array([0.0, 1.0])).tolist() == [0.0, 0.0]
@@ -169,6 +159,12 @@ def test_equal_points_give_nothing_away_and_twins_contribute_nothing() -> None:
     found = Gaussian(of_sum(twins), 1.0)
 
     assert found.delta(0.0) == pytest.approx(2 / 3 * shifts.gaussian_total_variation(1.0), rel=1e-12)
+
+    points = points_of(4, 20, 2)
+    mechanism = Gaussian(of_sum(points), 1.0)
+    each = [mechanism.record_epsilon(x, 0.01) for x in range(20)]
+
+    assert max(each) == pytest.approx(mechanism.epsilon(0.01), rel=1e-9)
 
 
 def test_points_are_shortened_to_the_clip_whatever_their_size() -> None:
@@ -182,7 +178,7 @@ def test_points_are_shortened_to_the_clip_whatever_their_size() -> None:
 FOUR = of_sum(np.ones((4, 2)))
 
 
-@each_case(
+test_bad_input_is_refused_one_clear_error_each = refusals(
     "ask, error, words",
     [
         (lambda: clip_rows(np.ones((5, 2)), 1.0), TooFewRecords, "even"),
@@ -201,6 +197,3 @@ FOUR = of_sum(np.ones((4, 2)))
         (lambda: dp_epsilon(1.0, 1e-110, 0.1), OutOfRange, "smaller clip"),
     ],
 )
-def test_bad_input_is_refused_one_clear_error_each(ask, error, words) -> None:
-    with pytest.raises(error, match=words):
-        ask()

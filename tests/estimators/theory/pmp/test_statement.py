@@ -5,6 +5,7 @@ import pytest
 
 from estimators.theory import pmp
 from estimators.theory.mip import finite_eta
+from tests.cases import each_case
 from tests.estimators.theory.pmp.worlds import modular_sum
 
 
@@ -25,7 +26,7 @@ def test_any_finite_law_is_told_at_a_delta() -> None:
     assert "at most 0.500;" in nothing.sentence
 
 
-@pytest.mark.parametrize("delta", [0.0, 0.02])
+@each_case("delta", [0.0, 0.02])
 def test_the_curve_of_a_finite_law_passes_its_epsilon_and_eta_is_mips(delta) -> None:
     laws = np.random.default_rng(3).dirichlet(np.ones(3), size=20)
     result = pmp.assess_finite(laws, delta)

@@ -1,7 +1,8 @@
 """Small mechanisms gone through literally, training set by training set."""
 
+from collections.abc import Iterator
 from itertools import combinations
-from math import exp, log
+from math import exp
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,14 +41,21 @@ def exponential_laws(losses: Floats, epsilon: float, sensitivity: float) -> Floa
     return np.array(laws)
 
 
+def in_and_out(laws: Floats, n: int) -> Iterator[tuple[Floats, Floats]]:
+    """The law of outcomes where a record is in, and where it is out, record by record."""
+    for x in range(2 * n):
+        inside = np.array([x in chosen for chosen in training_sets(n)])
+        yield laws[inside].mean(axis=0), laws[~inside].mean(axis=0)
+
+
+def events(outcomes: int) -> list[list[int]]:
+    """Every set of outcomes but the empty one."""
+    return [list(each) for k in range(1, outcomes + 1) for each in combinations(range(outcomes), k)]
+
+
 def practical_epsilons(laws: Floats, n: int) -> list[float]:
     """Definition 2 at delta 0, record by record."""
-    found = []
-    for x in range(2 * n):
-        inside = [x in chosen for chosen in training_sets(n)]
-        one, other = laws[inside].mean(axis=0), laws[np.logical_not(inside)].mean(axis=0)
-        found.append(max(abs(log(p / q)) for p, q in zip(one, other, strict=True)))
-    return found
+    return [float(np.abs(np.log(one / other)).max()) for one, other in in_and_out(laws, n)]
 
 
 def dp_epsilon(laws: Floats, n: int) -> float:

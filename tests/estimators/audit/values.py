@@ -1,0 +1,13 @@
+"""Counts of which every distinct score is a cell."""
+
+import numpy as np
+
+from estimators.sample.cells import Intervals
+from estimators.sample.counts import Counts
+
+
+def counts_of(members: np.ndarray, nonmembers: np.ndarray) -> Counts:
+    labels, at = np.unique(np.concatenate([members, nonmembers]), return_inverse=True)
+    size = len(labels)
+    a, b = at[: len(members)], at[len(members) :]
+    return Counts(np.bincount(a, minlength=size), np.bincount(b, minlength=size), Intervals(labels[1:]))
