@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 
 from app.openapi.examples import MEMBERS
 from tests.app.running import until
-from tests.browser.conftest import Visit
+from tests.browser.conftest import BELOW, Visit
 from tests.browser.home import (
     CSV,
     compute,
@@ -30,7 +30,6 @@ from tests.browser.home import (
 
 KEY = "correct-horse-battery-staple"
 LOCKED = (("api_key", KEY),)
-SMALL = (("body_limit", "5000"),)
 ONE_EACH = (("per_client", "1"),)
 
 
@@ -129,7 +128,7 @@ def test_without_a_server_the_page_says_so(visit: Visit) -> None:
     visit.complaints.clear()  # the browser's own word for it
 
 
-@at(SMALL)
+@BELOW
 def test_a_file_too_large_is_told_with_the_limit(visit: Visit) -> None:
     rows = [(value, member) for member in (0, 1) for value in np.linspace(0, 1, 5000)]
     page = visit.open("/")
