@@ -18,7 +18,7 @@ READERS: list[tuple[Literal["light", "dark"], int]] = [("light", 1280), ("dark",
 
 def violations(page: Page) -> dict[tuple[str, int], str]:
     """What axe finds wrong by any of its rules, by the reader for whom it is; nothing, if it is right."""
-    wrong = {}
+    wrong: dict[tuple[str, int], str] = {}
     for scheme, width in READERS:
         page.emulate_media(color_scheme=scheme)
         page.set_viewport_size({"width": width, "height": 900})
