@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -98,19 +100,32 @@ def window(browser: Browser) -> Iterator[BrowserContext]:
 
 BELOW = pytest.mark.parametrize(
     "address",
-    [(("root_path", "/behind/a/proxy"), ("body_limit", "5000"))],
+    [(("root_path", "/behind/a/proxy"), ("body_limit", "5000"), ("per_client", "1"))],
     indirect=True,
     ids=["below a path"],
 )
 """For what asks for addresses of its own: assets, questions, downloads. All other tests ask a service at the root."""
 
+Settings = tuple[tuple[str, str], ...]
+
 
 @pytest.fixture(scope="package")
-def address(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def services(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Settings], str]]:
+    """The address of a service with these settings, which is started when the first test asks."""
+    with ExitStack() as stack:
+
+        @cache
+        def started(settings: Settings) -> str:
+            service = stack.enter_context(running(tmp_path_factory.mktemp("service"), **dict(settings)))
+            return f"http://127.0.0.1:{service.port}{dict(settings).get('root_path', '')}"
+
+        yield started
+
+
+@pytest.fixture(scope="package")
+def address(request: pytest.FixtureRequest, services: Callable[[Settings], str]) -> str:
     """Where a service listens, with the settings of the parameter if there is one."""
-    folder, settings = tmp_path_factory.mktemp("service"), dict(getattr(request, "param", ()))
-    with running(folder, **settings) as service:
-        yield f"http://127.0.0.1:{service.port}{settings.get('root_path', '')}"
+    return services(getattr(request, "param", ()))
 
 
 def complaint(said: ConsoleMessage) -> bool:
