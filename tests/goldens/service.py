@@ -79,10 +79,12 @@ def _answers(client: TestClient, row: Operation) -> Iterator[tuple[str, str, str
             continue
         answer = ask(JSON, json.dumps(shown.value).encode(), JSON)
         yield example, *answer
-        for form in () if place else row.forms[1:]:
-            if row.name == OVER_HTTP or (row.rows and form != PNG):
+        for number, form in enumerate(() if place else row.forms[1:]):
+            if row.name == OVER_HTTP or (form != PNG and (row.rows or not number)):
                 yield example, *ask(JSON, json.dumps(shown.value).encode(), form)
-            elif form != PNG:  # a report is made of the answer and of nothing else: it is not computed again
+            elif (
+                form != PNG
+            ):  # as the one before it, made of the answer and of nothing else: not computed again
                 yield example, form, f"200 {form}", render(row.name, json.loads(answer[-1]), form)
     if row.bodies == (JSON,):
         return
