@@ -82,9 +82,7 @@ def _answers(client: TestClient, row: Operation) -> Iterator[tuple[str, str, str
         for number, form in enumerate(() if place else row.forms[1:]):
             if row.name == OVER_HTTP or (form != PNG and (row.rows or not number)):
                 yield example, *ask(JSON, json.dumps(shown.value).encode(), form)
-            elif (
-                form != PNG
-            ):  # as the one before it, made of the answer and of nothing else: not computed again
+            elif form != PNG:  # made of the answer and of nothing else: not computed again
                 yield example, form, f"200 {form}", render(row.name, json.loads(answer[-1]), form)
     if row.bodies == (JSON,):
         return
