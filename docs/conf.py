@@ -1,5 +1,6 @@
 """How Sphinx makes the guide of these pages and of the docstrings: `scripts/docs`."""
 
+import gc
 import importlib
 import inspect
 import re
@@ -11,6 +12,8 @@ from sphinx.application import Sphinx
 
 import estimators
 from macekit.call import __version__
+
+gc.disable()  # a build is soon over, and looking for what nothing refers to would take a quarter of it
 
 project = "mace"
 version = release = __version__

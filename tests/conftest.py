@@ -106,7 +106,8 @@ class Account:
         self.seconds: defaultdict[str, float] = defaultdict(float)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        self.seconds[report.nodeid] += report.duration
+        if not isinstance(report, pytest.SubtestReport):  # whose seconds are among its test's
+            self.seconds[report.nodeid] += report.duration
         if report.skipped and not hasattr(report, "wasxfail"):
             self.skipped.append(report.nodeid)
 

@@ -28,7 +28,8 @@ def main() -> None:
         counts = macekit.counts(runs, **COLUMNS)
         risks = spark.createDataFrame(macekit.risk_table(counts, threshold=0.1).to_pandas())
         joined = runs.join(risks, (runs.loss >= risks.low) & (runs.loss < risks.high), "left")
-        print(f"{joined.where('flagged').count()} of {joined.count()} records are flagged")
+        flagged, records = joined.selectExpr("count_if(flagged)", "count(*)").collect()[0]
+        print(f"{flagged} of {records} records are flagged")
     spark.stop()
 
 

@@ -16,6 +16,10 @@ from tests.browser.conftest import Visit
 
 CSV = file_bytes("scores.csv")
 FAIL = re.compile("Fail: with 95% confidence")
+REPORTED = """async () => {
+  const shown = () => document.querySelector("iframe[title=Report]")?.contentDocument?.querySelector("h1");
+  for (const end = Date.now() + 90000; Date.now() < end && !shown(); ) await new Promise(requestAnimationFrame);
+}"""
 
 
 def payload(name: str, data: bytes) -> FilePayload:
@@ -76,6 +80,7 @@ def compute(page: Page) -> FrameLocator:
 
 def shown(page: Page) -> FrameLocator:
     """The report on show."""
+    page.evaluate(REPORTED)  # seen at once: what is expected is looked for every half a second
     frame = page.frame_locator("iframe[title=Report]")
     expect(frame.locator("h1")).to_be_visible()
     return frame

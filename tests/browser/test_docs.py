@@ -6,12 +6,11 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
 from app.openapi.document import OPTIONS
 from macekit.call import JSON
-from tests.browser.conftest import EVERYWHERE, Visit
+from tests.browser.conftest import BELOW, Visit
 from tests.browser.home import reach
 
 LIGHT = "rgb(250, 250, 250)"
@@ -32,11 +31,12 @@ def operations(document: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, A
             yield method, path, operation
 
 
-@EVERYWHERE
-def test_swagger_ui_shows_every_operation_executes_an_example_by_keyboard_and_loads_nothing_more(
+@BELOW
+def test_swagger_ui_shows_every_operation_executes_an_example_by_keyboard_and_is_linked_in_any_colour(
     visit: Visit,
 ) -> None:
-    """Were an operation's example loaded when it unfolds, a click on Execute made meanwhile would be lost."""
+    """Nothing is loaded that need not be: were an example loaded when its operation unfolds, a click on Execute made
+    meanwhile would be lost. A link to an operation unfolds it, in the reader's colour scheme."""
     page = visit.open("/docs")
     expect(page.locator(".info .title")).to_contain_text("mace")
     expect(page.locator(".version-stamp")).to_contain_text("OAS 3.1")
@@ -64,11 +64,6 @@ def test_swagger_ui_shows_every_operation_executes_an_example_by_keyboard_and_lo
     assert len(example["members"]) == len(example["nonmembers"])
     assert [url for url in loaded if not url.endswith(".png")] == [f"{visit.address}/v1/advantage"]
 
-
-def test_a_link_to_an_operation_unfolds_it_in_the_readers_colour_scheme(visit: Visit) -> None:
-    page = visit.open("/docs")
-    advantage(page)
-
     linked = page.url
     page.goto("about:blank")
     page.goto(linked)
@@ -84,9 +79,7 @@ def test_a_link_to_an_operation_unfolds_it_in_the_readers_colour_scheme(visit: V
         )
 
 
-@pytest.mark.parametrize(
-    "address", [(("root_path", "/behind/a/proxy"),)], indirect=True, ids=["below a path"]
-)
+@BELOW
 def test_redoc_renders_the_titles_of_every_operation_and_finds_what_is_searched_for(visit: Visit) -> None:
     page = visit.open("/redoc")
 

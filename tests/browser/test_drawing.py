@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Iterator
 from functools import cache
 from typing import Literal
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import BrowserContext, Page
 
 from macekit.reports.content import figures
 from macekit.reports.drawing import inline_svg
@@ -34,16 +35,16 @@ def page_of_charts() -> str:
     )
 
 
-@pytest.fixture
-def page(browser: Browser) -> Page:
-    context = browser.new_context()
-    opened = context.new_page()
+@pytest.fixture(scope="module")
+def page(window: BrowserContext) -> Iterator[Page]:
+    opened = window.new_page()
     said: list[str] = []
     opened.on("console", lambda message: said.append(message.text))
     opened.on("request", lambda request: said.append(request.url))
     opened.set_content(page_of_charts())
     assert said == []
-    return opened
+    yield opened
+    opened.close()
 
 
 @pytest.mark.parametrize("media", ["screen", "print"])

@@ -11,7 +11,7 @@ from playwright.sync_api import FilePayload, expect
 
 from app.openapi.examples import MEMBERS, NONMEMBERS
 from tests.app.running import until
-from tests.browser.conftest import EVERYWHERE, Visit
+from tests.browser.conftest import BELOW, Visit
 from tests.browser.home import (
     CSV,
     FAIL,
@@ -28,7 +28,7 @@ from tests.browser.home import (
 )
 
 
-@EVERYWHERE
+@BELOW
 def test_the_example_leads_to_a_verdict_in_a_small_page_and_in_a_tab_of_its_own(visit: Visit) -> None:
     page = visit.open("/")
     scripts = page.evaluate(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-import sys
+from contextlib import chdir
 from pathlib import Path
 
 import pytest
@@ -34,10 +34,8 @@ def test_the_commands_shown_make_the_same_report(
             page.get_by_label("Further metric").select_option("Jaccard")
             page.get_by_label("Estimator").select_option("Kernel densities, bandwidth by Silverman")
 
-            for command in commands(page):
-                subprocess.run(
-                    command, cwd=folder, check=True, capture_output=True, env={"LC_ALL": "C.UTF-8"}
-                )
+            for run in (run_shell, run_python):
+                run(page, folder)
                 report = (folder / "report.html").read_text(encoding="utf-8")
                 assert "Fail: with 95% confidence" in report
                 assert "jaccard" in report
@@ -47,12 +45,18 @@ def test_the_commands_shown_make_the_same_report(
             assert [path.name for path in folder.iterdir()] == [file]
 
 
-def commands(page: Page) -> list[list[str]]:
-    """The two listings, each by what runs it."""
+def run_shell(page: Page, folder: Path) -> None:
+    """Run the listing for the shell in a folder."""
     bash = shutil.which("bash")
     assert bash is not None
-    shell, python = (page.locator(place).inner_text() for place in ("#shell", "#python"))
-    return [[bash, "-c", shell], [sys.executable, "-c", python]]
+    command = [bash, "-c", page.locator("#shell").inner_text()]
+    subprocess.run(command, cwd=folder, check=True, capture_output=True, env={"LC_ALL": "C.UTF-8"})
+
+
+def run_python(page: Page, folder: Path) -> None:
+    """Run the listing for Python in a folder."""
+    with chdir(folder):
+        exec(page.locator("#python").inner_text(), {})
 
 
 def test_the_commands_follow_the_options_and_are_copied(visit: Visit) -> None:

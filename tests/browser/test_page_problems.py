@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 
 from app.openapi.examples import MEMBERS
 from tests.app.running import until
-from tests.browser.conftest import Visit
+from tests.browser.conftest import BELOW, Visit
 from tests.browser.home import (
     CSV,
     compute,
@@ -29,14 +29,6 @@ from tests.browser.home import (
 )
 
 KEY = "correct-horse-battery-staple"
-LOCKED = (("api_key", KEY),)
-SMALL = (("body_limit", "5000"),)
-ONE_EACH = (("per_client", "1"),)
-
-
-def at(*settings: object) -> pytest.MarkDecorator:
-    """Against a service with these settings."""
-    return pytest.mark.parametrize("address", settings, indirect=True, ids=[""])
 
 
 BAD = {
@@ -129,7 +121,7 @@ def test_without_a_server_the_page_says_so(visit: Visit) -> None:
     visit.complaints.clear()  # the browser's own word for it
 
 
-@at(SMALL)
+@BELOW
 def test_a_file_too_large_is_told_with_the_limit(visit: Visit) -> None:
     rows = [(value, member) for member in (0, 1) for value in np.linspace(0, 1, 5000)]
     page = visit.open("/")
@@ -140,7 +132,7 @@ def test_a_file_too_large_is_told_with_the_limit(visit: Visit) -> None:
     expect(said(page.get_by_label("Choose a file"))).to_contain_text("5000 bytes")
 
 
-@at(LOCKED)
+@pytest.mark.parametrize("address", [(("api_key", KEY),)], indirect=True, ids=["locked"])
 def test_a_locked_service_is_given_its_key(visit: Visit) -> None:
     page = visit.open("/")
     expect(page.get_by_label("Key", exact=True)).to_be_hidden()
@@ -172,7 +164,7 @@ def test_a_locked_service_is_given_its_key(visit: Visit) -> None:
 def uploading(address: str) -> Iterator[None]:
     """Another upload of this client that does not come to its end."""
     parts = urlsplit(address)
-    head = f"POST /v1/report HTTP/1.1\r\nHost: {parts.netloc}\r\nContent-Type: text/csv\r\nContent-Length: 9999\r\n\r\n"
+    head = f"POST /v1/report HTTP/1.1\r\nHost: {parts.netloc}\r\nContent-Type: text/csv\r\nContent-Length: 4999\r\n\r\n"
     with socket.create_connection((str(parts.hostname), int(parts.port or 0))) as connection:
         connection.sendall(head.encode() + b"score,member\n")
         yield
@@ -186,7 +178,7 @@ def refused(page: Page) -> bool:
     return posted.status == 429
 
 
-@at(ONE_EACH)
+@BELOW
 def test_a_busy_service_says_when_to_come_back(visit: Visit) -> None:
     page = opened(visit)
 
