@@ -64,10 +64,7 @@ def read_until(descriptor: int, wanted: bytes) -> bytes:
     "line",
     [
         "gate scores.csv --max-advantage 0.1 -o gate.json --overwrite",
-        "gate scores.csv --max-advantage 0.6 --json",
-        "estimate scores.csv --piror 1",
-        "help gate",
-        "help nothing",
+        "gate scores.csv --max-advantage 0.9 --json",
         "estimat",
     ],
 )
@@ -75,7 +72,7 @@ def test_a_process_ends_and_prints_as_the_command_does_here(folder: Path, line: 
     here = typed(line)
 
     assert process(line) == here
-    assert here.status == 0 or here.err or here.out
+    assert here.err or here.out
 
 
 def test_standard_input_is_a_pipe_a_file_or_nothing(folder: Path) -> None:
@@ -169,9 +166,8 @@ UNREAD = "exec 2> >(exec true); wait $!"
 @each_case(
     "stderr, line, status",
     [
-        *((stderr, "gate scores.csv --no-such-option", 2) for stderr in (FULL, GONE, UNREAD)),
-        (FULL, "gate nowhere.csv --max-advantage 0.1", 2),
-        (GONE, "gate nowhere.csv --max-advantage 0.1", 2),
+        *((stderr, "gate scores.csv --no-such-option", 2) for stderr in (FULL, GONE)),
+        *((stderr, "gate nowhere.csv --max-advantage 0.1", 2) for stderr in (FULL, GONE)),
         (UNREAD, "gate scores.csv --max-advantage 0.9", 0),
     ],
 )

@@ -1,19 +1,11 @@
-"""A real service, started once for the tests of its client."""
+"""What the tests of the client share."""
 
 from __future__ import annotations
-
-from collections.abc import Iterator
 
 import pytest
 
 import macekit
-from tests.app.running import Running, running
-
-
-@pytest.fixture(scope="session")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    with running(tmp_path_factory.mktemp("service")) as found:
-        yield found
+from tests.app.running import Running
 
 
 @pytest.fixture(scope="session")
