@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from tests.app.cli.files import Done, typed
-from tests.app.running import PATIENCE, SERVE, Running, running, start, until
+from tests.app.http.asked import workers_of
+from tests.app.running import PATIENCE, SERVE, Running, children, running, start, until
 from tests.cases import each_case
 
 KEY = "correct-horse-battery-staple"
@@ -64,13 +65,13 @@ def test_with_a_key_only_who_has_it_is_answered(guarded: Running) -> None:
 
 def test_it_ends_well_when_told_to_and_no_worker_outlives_it(plain: Running) -> None:
     until(lambda: plain.ask("/readyz").status == 200)
-    children = descendants(plain.process.pid)
+    family = [*children(plain.process.pid), *workers_of(plain)]
     plain.ask("/version", headers={"X-Request-ID": "mine-1"})
 
     assert plain.stop() == 0
 
-    assert children
-    until(lambda: not any(Path(f"/proc/{child}").exists() for child in children))
+    assert len(family) == 2
+    until(lambda: not any(Path(f"/proc/{child}").exists() for child in family))
     assert "Traceback" not in plain.said() + plain.logged()
     (line,) = (line for line in plain.logged().splitlines() if "mine-1" in line)
     told = " INFO app.access request request_id=mine-1 client=127.0.0.1 method=GET route=/version status=200 "
@@ -198,19 +199,3 @@ def reachable(service: Running) -> bool:
     except ConnectionRefusedError:
         return False
     return True
-
-
-def descendants(parent: int) -> set[int]:
-    """Processes that come from this one, by what the system says of each."""
-    parents = {}
-    for entry in os.listdir("/proc"):
-        if entry.isdigit():
-            try:
-                stat = Path(f"/proc/{entry}/stat").read_text()
-            except OSError:
-                continue
-            parents[int(entry)] = int(stat.rpartition(")")[2].split()[1])
-    found: set[int] = set()
-    while more := {child for child, of in parents.items() if of in found | {parent}} - found:
-        found |= more
-    return found
