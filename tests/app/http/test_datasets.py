@@ -217,5 +217,4 @@ def test_an_address_that_cannot_be_read_is_not_repeated(closed_bucket: str) -> N
     answer = Datasets(f"s3://private-bucket/inner?{closed_bucket}").perform(perform, call, Body.of(b""))
 
     assert answer.status == 422
-    assert json.loads(bytes(answer.body))["detail"].startswith("a.csv: cannot be read")
-    assert b"private-bucket" not in bytes(answer.body)
+    assert json.loads(bytes(answer.body))["detail"] == "a.csv: cannot be read"
