@@ -1,15 +1,18 @@
-"""What holds for every run: what `--fast` leaves out, which worker runs what, and where the time went."""
+"""What holds for every run: one service for all, what `--fast` leaves out, which worker runs what, and the time."""
 
 from __future__ import annotations
 
 import os
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import groupby, islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
+
+if TYPE_CHECKING:
+    from tests.app.running import Running
 
 NEEDS = {
     "browser": "needs a browser",
@@ -21,6 +24,35 @@ NEEDS = {
 """Fixtures, or parameters of fixtures, that start or make what is not quickly there."""
 
 SLOWEST = 20
+
+STEERED = (
+    "import resource, sys, app.http.probes as probes; probes.STUCK_SECONDS = 1.5;"
+    "resource.setrlimit(resource.RLIMIT_NOFILE, (150, resource.getrlimit(resource.RLIMIT_NOFILE)[1]));"
+    "from app.cli.server import listen; from tests.app.waiting import steered; sys.exit(listen(steered()))"
+)
+
+
+@pytest.fixture(scope="session")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """The service of every test that needs no settings of its own: whoever fills it leaves it whole.
+
+    It has a folder of data, empty until a test fills it, routes that a test steers, and fewer descriptors than usual.
+    """
+    from tests.app.running import ready
+
+    folder = tmp_path_factory.mktemp("service")
+    (folder / "data").mkdir()
+    settings = {
+        "workers": "2",
+        "queue": "200",
+        "allowed_hosts": "mace.example, 127.0.0.1, [::1], here, x",
+        "probe_port": "0",
+        "data": str(folder / "data"),
+    }
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("FOLDER", str(folder))
+        with ready(folder, ("-c", STEERED), **settings) as found:
+            yield found
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -88,7 +120,8 @@ def server(item: pytest.Item) -> str:
     shared = {
         name: set(definitions[-1].argnames)
         for name, definitions in fixtures.items()
-        if definitions[-1].baseid.startswith("tests/") and definitions[-1].scope in ("session", "package")
+        if f"{definitions[-1].baseid}/".startswith("tests/")
+        and definitions[-1].scope in ("session", "package")
     }
     return need(item) or " ".join(sorted(name for name, asked in shared.items() if not asked & shared.keys()))
 

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pyarrow.csv
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
 from app.main import create_app
 from app.settings import Settings
@@ -20,11 +25,6 @@ KEY = "a-key-of-sixteen-letters"
 MIB = 2**20
 BODY_LIMIT, EXPANDED_LIMIT = 4_000_000, 600_000
 
-STEERED = (
-    "import resource, sys, app.http.probes as probes; probes.STUCK_SECONDS = 1.5;"
-    "resource.setrlimit(resource.RLIMIT_NOFILE, (150, resource.getrlimit(resource.RLIMIT_NOFILE)[1]));"
-    "from app.cli.server import listen; from tests.app.waiting import steered; sys.exit(listen(steered()))"
-)
 HASTY = (
     "import sys, app.cli, app.http.connection as connection;"
     "connection.HEAD_SECONDS = 1.0; sys.exit(app.cli.main(['serve']))"
@@ -38,9 +38,9 @@ def client() -> TestClient:
 
 
 @pytest.fixture(scope="session")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder of data with much that must not be read, beside a file that lies outside of it."""
-    root, records = tmp_path_factory.mktemp("place"), support.table()
+def place(service: Running) -> Path:
+    """The service's folder: data with much that must not be read, beside a file that lies outside of it."""
+    root, records = service.folder, support.table()
     data = support.folder(root / "data", records)
     pyarrow.csv.write_csv(records, root / "outside.csv")
     pyarrow.csv.write_csv(records, data / "all.csv")
@@ -52,24 +52,6 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     os.mkfifo(data / "pipe")
     (data / ".hidden.csv").write_text("score,member\n1,1\n2,0\n")
     return root
-
-
-@pytest.fixture(scope="session")
-def service(place: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    """A service with data, with routes that a test steers, and with fewer descriptors than usual to begin with."""
-    folder = tmp_path_factory.mktemp("service")
-    hosts = "mace.example, 127.0.0.1, [::1], here, x"
-    settings = {
-        "workers": "2",
-        "queue": "200",
-        "allowed_hosts": hosts,
-        "probe_port": "0",
-        "data": str(place / "data"),
-    }
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("FOLDER", str(folder))
-        with ready(folder, ("-c", STEERED), **settings) as found:
-            yield found
 
 
 @pytest.fixture(scope="session")
@@ -98,7 +80,54 @@ def hasty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 
 
 @pytest.fixture(scope="session")
-def impatient(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    """Two workers, and two seconds to go on sending, or reading."""
-    with ready(tmp_path_factory.mktemp("impatient"), workers="2", stall_limit="2") as found:
+def audited(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """It signs, audits and logs all it can; two workers, and two seconds to go on sending, or reading."""
+    folder = tmp_path_factory.mktemp("audited")
+    settings = {
+        "workers": "2",
+        "stall_limit": "2",
+        "log_level": "debug",
+        "audit_file": str(folder / "audit"),
+        "signing_key_file": str(key_pair(folder)),
+    }
+    with ready(folder, **settings) as found:
         yield found
+
+
+class Refusing(BaseHTTPRequestHandler):
+    """It says of whatever it is asked for that it is not for everyone."""
+
+    def do_HEAD(self) -> None:
+        self.send_error(403)
+
+    def do_GET(self) -> None:
+        self.send_error(403)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def closed_bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """What follows the name of a bucket whose server, on this machine, refuses at once: nothing is tried again."""
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "key")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
+    with ThreadingHTTPServer(("127.0.0.1", 0), Refusing) as server:
+        serving = threading.Thread(target=server.serve_forever, args=[0.01])
+        serving.start()
+        yield f"endpoint_override=127.0.0.1:{server.server_port}&scheme=http&region=us-east-1"
+        server.shutdown()
+        serving.join()
+
+
+def pem(private: PrivateKeyTypes) -> bytes:
+    return private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+
+
+def key_pair(folder: Path, name: str = "key") -> Path:
+    """The file of a new key to sign with; that of its public key, which ends with .pub, is beside it."""
+    private = Ed25519PrivateKey.generate()
+    public = private.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+    (folder / f"{name}.pub").write_bytes(public)
+    (folder / f"{name}.pem").write_bytes(pem(private))
+    return folder / f"{name}.pem"

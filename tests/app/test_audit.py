@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import resource
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
 
@@ -87,11 +87,10 @@ def test_a_file_is_not_gone_on_with_behind_an_unfinished_line(path: Path) -> Non
 
 
 @pytest.fixture(scope="module")
-def audited(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[TestClient, Path]]:
-    """A service, and its audit file."""
+def audited(tmp_path_factory: pytest.TempPathFactory) -> tuple[TestClient, Path]:
+    """A service in this process, whose workers were not started, and its audit file."""
     path = tmp_path_factory.mktemp("audited") / "audit.jsonl"
-    with TestClient(create_app(Settings(audit_file=path, workers=1))) as client:
-        yield client, path
+    return TestClient(create_app(Settings(audit_file=path))), path
 
 
 def test_each_question_has_its_line_and_nothing_else_has(audited: tuple[TestClient, Path]) -> None:

@@ -11,7 +11,6 @@ from fastapi import FastAPI
 from app.main import create_app
 from app.settings import BadSettings, Settings
 from tests.app.client import TestClient
-from tests.app.waiting import steered
 from tests.contract.document import unfold
 
 HEAVY = ("scipy.stats", "scipy.optimize", "pandas", "sklearn", "pyarrow", "opentelemetry.sdk")
@@ -89,13 +88,3 @@ def test_a_document_says_where_the_key_is_needed_only_if_there_is_one(made: Fast
     assert locked["paths"]["/metrics"]["get"]["security"] == [{"key": []}]
     assert locked["paths"]["/healthz"]["get"]["security"] == []
     assert "correct-horse" not in json.dumps(locked)
-
-
-def test_under_a_proxys_path_every_address_is_found_with_and_without_it_and_the_document_says_so() -> None:
-    client = TestClient(steered(Settings(root_path="/privacy", api_key="correct-horse-battery")))
-
-    assert client.get("/privacy/healthz").status_code == 200
-    assert client.get("/healthz").status_code == 200
-    assert client.get("/privacy/version").status_code == 401
-    assert client.get("/privacyhealthz").status_code == 401
-    assert client.get("/privacy/openapi.json").json()["servers"] == [{"url": "/privacy"}]

@@ -15,7 +15,7 @@ from app.settings import BadSettings, Settings
 from app.signing import Signer
 from macekit.call import Step
 from macekit.problems import Problem
-from tests.app.test_signing import pem
+from tests.app.conftest import key_pair
 
 KEY = b"k" * 32
 DAYS = 10.0
@@ -262,9 +262,7 @@ def test_where_no_line_can_be_written_nothing_is_remembered_and_nothing_answered
 
 @pytest.fixture
 def key_file(tmp_path: Path) -> Path:
-    key_file = tmp_path / "key.pem"
-    key_file.write_bytes(pem(Ed25519PrivateKey.generate()))
-    return key_file
+    return key_pair(tmp_path)
 
 
 def test_the_file_stands_beside_the_audit_file_unless_it_is_named(key_file: Path, tmp_path: Path) -> None:

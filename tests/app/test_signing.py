@@ -5,63 +5,46 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, generate_private_key
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
 from app.cli import main
 from app.main import create_app
-from app.settings import BadSettings, Settings, load
+from app.settings import BadSettings, load
 from app.signing import BadKey, Signer, Unverified, public_key, verify
 from macekit.reports.saved import recognise
-from tests.app.client import TestClient
+from tests.app.conftest import key_pair, pem
+from tests.app.http.asked import post
+from tests.app.running import Running
 
 Capture = pytest.CaptureFixture[str]
 SIDES = {"members": list(range(30)), "nonmembers": list(range(20, 60))}
 
 
-def pem(private: object) -> bytes:
-    return private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())  # type: ignore[attr-defined, no-any-return]
-
-
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("signing")
-    for name in ("key", "other"):
-        private = Ed25519PrivateKey.generate()
-        (folder / f"{name}.pem").write_bytes(pem(private))
-        public = private.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
-        (folder / f"{name}.pub").write_bytes(public)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def client(folder: Path) -> Iterator[TestClient]:
-    with TestClient(create_app(Settings(signing_key_file=folder / "key.pem", workers=1))) as client:
-        yield client
+def folder(audited: Running) -> Path:
+    """Where the service's key is, and another one."""
+    key_pair(audited.folder, "other")
+    return audited.folder
 
 
 FORMS = {"application/json": ".json", "text/html": ".html", "text/markdown": ".md", "text/csv": ".csv"}
-
-
 Answers = dict[str, tuple[bytes, str]]
 
 
 @pytest.fixture(scope="module")
-def answers(client: TestClient, folder: Path) -> Answers:
+def answers(audited: Running, folder: Path) -> Answers:
     """A report in each form, as it came, and its header."""
     results = {}
     for form, ending in FORMS.items():
-        answer = client.post("/v1/report", json=SIDES, headers={"Accept": form})
-        assert answer.status_code == 200, answer.text
-        (folder / f"report{ending}").write_bytes(answer.content)
-        results[form] = answer.content, answer.headers["mace-signature"]
+        answer = post(audited, "/v1/report", SIDES, headers={"Accept": form})
+        assert answer.status == 200, answer.body
+        (folder / f"report{ending}").write_bytes(answer.body)
+        results[form] = answer.body, answer.headers["mace-signature"]
     return results
 
 
@@ -114,12 +97,12 @@ NOT_CHECKED, CHECKED = "Signature not checked", "Signature checked with the publ
 
 
 @pytest.fixture(scope="module")
-def edited(client: TestClient, folder: Path) -> Path:
+def edited(audited: Running, folder: Path) -> Path:
     """A signed FAIL that was made a PASS, its numbers with it, and that still agrees with itself."""
     rng = np.random.default_rng(2)
     sides = {"members": rng.normal(2, 1, 100).tolist(), "nonmembers": rng.normal(0, 1, 100).tolist()}
-    answer = client.post("/v1/gate", json={**sides, "max_advantage": 0.1})
-    (folder / "failed.json").write_bytes(answer.content)
+    answer = post(audited, "/v1/gate", {**sides, "max_advantage": 0.1})
+    (folder / "failed.json").write_bytes(answer.body)
     document = answer.json()
     assert document["decision"] == "fail"
     (limit,) = document["limits"]
@@ -172,11 +155,11 @@ def test_a_report_of_a_signed_answer_says_at_its_top_whether_that_was_checked(
 
 @pytest.mark.parametrize("parts", [1, 2])
 def test_of_signed_counts_an_answer_says_that_their_signature_was_not_checked(
-    client: TestClient, tmp_path: Path, capsys: Capture, parts: int
+    audited: Running, tmp_path: Path, capsys: Capture, parts: int
 ) -> None:
     names = [str(tmp_path / f"counts{part}.json") for part in range(parts)]
     for name in names:
-        document = client.post("/v1/counts", json=SIDES).json()
+        document = post(audited, "/v1/counts", SIDES).json()
         document["counts"]["members"] = document["counts"]["members"][::-1]
         Path(name).write_text(json.dumps(document))
 
@@ -226,10 +209,10 @@ def test_another_spelling_of_a_signature_is_refused(answers: Answers, folder: Pa
             verify(content, public_key(folder / "key.pub"), other.encode())
 
 
-def test_a_refusal_is_not_signed(client: TestClient) -> None:
-    answer = client.post("/v1/advantage", json={})
+def test_a_refusal_is_not_signed(audited: Running) -> None:
+    answer = post(audited, "/v1/advantage", {})
 
-    assert answer.status_code == 422
+    assert answer.status == 422
     assert "mace-signature" not in answer.headers
     assert "signature" not in answer.json()
 

@@ -22,7 +22,7 @@ SECRET = "0.123456789"
 def steered(settings: Settings | None = None) -> FastAPI:
     made = create_app(settings)
 
-    @made.get("/test/wait")
+    @made.get("/test/wait", include_in_schema=False)
     async def wait() -> Response:
         folder = Path(os.environ["FOLDER"])
         (folder / "waiting").touch()
@@ -30,7 +30,7 @@ def steered(settings: Settings | None = None) -> FastAPI:
             await asyncio.sleep(0.01)
         return Response("done")
 
-    @made.get("/test/block")
+    @made.get("/test/block", include_in_schema=False)
     async def block() -> Response:
         folder = Path(os.environ["FOLDER"])
         (folder / "waiting").touch()
@@ -38,15 +38,15 @@ def steered(settings: Settings | None = None) -> FastAPI:
             time.sleep(0.01)  # the event loop does not turn meanwhile
         return Response("done")
 
-    @made.post("/test/body")
+    @made.post("/test/body", include_in_schema=False)
     async def body(request: Request) -> Response:
         return Response(str(len(await request.body())))
 
-    @made.get("/test/fail/{kind}")
+    @made.get("/test/fail/{kind}", include_in_schema=False)
     async def fail(kind: str) -> Response:
         raise KINDS[kind]
 
-    @made.get("/test/half")
+    @made.get("/test/half", include_in_schema=False)
     async def half() -> Response:
         async def pieces():  # type: ignore[no-untyped-def]
             yield b"half an answer"

@@ -1,15 +1,12 @@
-"""One running service for all tests of the contract."""
+"""The one service, by the name that it has in tests of the contract."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
-from tests.app.running import Running, running
+from tests.app.running import Running
 
 
 @pytest.fixture(scope="session")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    with running(tmp_path_factory.mktemp("service"), workers="2", queue="200") as found:
-        yield found
+def served(service: Running) -> Running:
+    return service

@@ -1,4 +1,4 @@
-"""A service and a database for all tests of a process that ask one."""
+"""A database for all tests of a process that ask one."""
 
 from __future__ import annotations
 
@@ -7,15 +7,6 @@ from collections.abc import Iterator
 from tempfile import TemporaryDirectory
 
 import pytest
-
-from tests.app.running import Running, running
-
-
-@pytest.fixture(scope="session")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    """A real service, which no test changes."""
-    with running(tmp_path_factory.mktemp("service")) as found:
-        yield found
 
 
 @pytest.fixture(scope="session")

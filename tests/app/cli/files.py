@@ -184,10 +184,10 @@ HUMBLE = (
 """What makes a program heed permissions even for root, whom they do not stop."""
 
 
-def process(line: str, *words: str, stdin: bytes | None = b"", through: tuple[str, ...] = ()) -> Done:
+def process(line: str, *words: str, stdin: bytes | None = b"") -> Done:
     """The same as a process of its own."""
     ran = subprocess.run(
-        [*through, *COMMAND, *shlex.split(line), *words],
+        [*COMMAND, *shlex.split(line), *words],
         input=stdin,
         capture_output=True,
         timeout=120,

@@ -196,10 +196,7 @@ def test_a_file_that_is_not_what_it_should_be_is_told_what_to_do(
             "holdout: there are no rows below the names of the columns",
         ),
         (written(SAID_OF_OTHERS, "|"), "truth: holdout has no column 'label'; it has 'p_cat|p_dog|"),
-        (
-            written({name: values[:3] for name, values in SAID_OF_OTHERS.items()}),
-            "got 3, need at least 8",
-        ),
+        (written({name: values[:3] for name, values in SAID_OF_OTHERS.items()}), "got 3, need at least 8"),
         (
             written({**SAID_OF_OTHERS, "p_cat": ["NaN", *SAID_OF_OTHERS["p_cat"][1:]]}),
             "predictions: row 0 of holdout has no value in column 'p_cat'; leave the row out",

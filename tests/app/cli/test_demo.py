@@ -8,10 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow.csv
-import pytest
 
 from app.cli.demo import SIDE, example_table
-from tests.app.cli.files import HUMBLE, Done, process, typed
+from tests.app.cli.files import Done, typed
 from tests.cases import each_case
 
 FILES = ["answer.json", "report.html", "scores.csv"]
@@ -49,6 +48,7 @@ def test_the_advantage_comes_first_and_the_rest_below(empty: Path) -> None:
     assert estimate == round(answer["estimate"], 3)
     assert lower <= answer["lower"] < lower + 1e-3
     assert upper - 1e-3 < answer["upper"] <= upper
+    assert lower <= 0.2 <= upper  # which is the truth about the two distributions
     assert lines[1] == ""
     assert any(line.startswith("Area under the ROC (AUC)") for line in lines[2:])
 
@@ -90,23 +90,6 @@ def test_files_that_say_something_else_are_replaced_only_by_force(empty: Path) -
     assert [file.name for file in (empty / "mace-demo").iterdir()] == ["scores.csv"]
     assert typed("demo --overwrite").status == 0
     assert (empty / "mace-demo" / "scores.csv").read_bytes() == example_table()
-
-
-def test_in_a_folder_that_may_not_be_written_to_the_answer_is_printed_all_the_same(
-    empty: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    sealed = empty / "sealed"
-    sealed.mkdir(mode=0o500)
-    monkeypatch.chdir(sealed)
-
-    done = process("demo", through=HUMBLE)
-
-    assert done.status == 2
-    assert "\nOptimal advantage " in done.out
-    assert "Report:" not in done.out
-    assert done.err.startswith("mace demo: mace-demo: cannot be made: Permission denied\n")
-    assert "-o names another folder" in done.err
-    assert list(sealed.iterdir()) == []
 
 
 @each_case("name", ["a file", "a file/below", "x\0y", "n" * 300])

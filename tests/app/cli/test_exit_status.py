@@ -17,71 +17,44 @@ from tests.cases import each_case
 ROOT = Path(__file__).parents[3]
 
 LIMIT = "--max-advantage"
-JUDGED: dict[str, tuple[str, str, str | None, str]] = {
-    "estimate": (
-        f"two.csv {LIMIT} 0.9",
-        f"two.csv {LIMIT} 0.05",
-        f"two.csv {LIMIT} 0.4",
-        f"two.csv {LIMIT} 2",
-    ),
-    "report": (
-        f"two.csv {LIMIT} 0.9",
-        f"two.csv {LIMIT} 0.05",
-        f"two.csv {LIMIT} 0.4",
-        f"two.csv {LIMIT} much",
-    ),
-    "gate": (f"two.csv {LIMIT} 0.9", f"two.csv {LIMIT} 0.05", f"two.csv {LIMIT} 0.4", "two.csv"),
-    **{
-        name: (
-            f"two.csv --score {scores} {LIMIT} 0.9",
-            f"two.csv --score {scores} {LIMIT} 0.05",
-            f"two.csv --score {scores} {LIMIT} 0.4",
-            f"two.csv --score {scores} {LIMIT} 2",
-        )
-        for name, scores in (
-            ("compare", "score,loss"),
-            ("compare-releases", "score,loss"),
-            ("series", "loss,score"),
-        )
-    },
+
+
+def limited(by: str, *values: str | None) -> tuple[str | None, ...]:
+    """A line with each of these limits."""
+    return tuple(value and f"{by} {value}" for value in values)
+
+
+JUDGED: dict[str, tuple[str | None, ...]] = {
+    "estimate": limited(f"two.csv {LIMIT}", "0.9", "0.05", "0.4", "2"),
+    "report": limited(f"two.csv {LIMIT}", "0.9", "0.05", "0.4", "much"),
+    "gate": (*limited(f"two.csv {LIMIT}", "0.9", "0.05", "0.4"), "two.csv"),
+    "compare": limited(f"two.csv --score score,loss {LIMIT}", "0.9", "0.05", "0.4", "2"),
+    "compare-releases": limited(f"two.csv --score score,loss {LIMIT}", "0.9", "0.05", "0.4", "2"),
+    "series": limited(f"two.csv --score loss,score {LIMIT}", "0.9", "0.05", "0.4", "2"),
     "procedure": (
-        f"four.csv --model run --accept-simulated {LIMIT} 0.9",
-        f"four.csv --model run --accept-simulated {LIMIT} 0.01",
+        *limited(f"four.csv --model run --accept-simulated {LIMIT}", "0.9", "0.01"),
         f"four.csv --model run {LIMIT} 0.3",
         f"four.csv {LIMIT} 0.3",
     ),
-    "synthetic": (
-        f"{RELEASE} clean.csv {LIMIT} 0.9",
-        f"{RELEASE} train.csv {LIMIT} 0.1",
-        f"{RELEASE} clean.csv {LIMIT} 0.01",
-        f"{RELEASE} clean.csv {LIMIT} 2",
+    "synthetic": limited(
+        RELEASE,
+        f"clean.csv {LIMIT} 0.9",
+        f"train.csv {LIMIT} 0.1",
+        f"clean.csv {LIMIT} 0.01",
+        f"clean.csv {LIMIT} 2",
     ),
-    "release-size": (
-        f"{RELEASE} clean.csv --sizes 50,150 {LIMIT} 0.9",
-        f"{RELEASE} train.csv --sizes 5,150 {LIMIT} 0.4",
-        f"{RELEASE} clean.csv --sizes 50,150 {LIMIT} 0.01",
-        f"{RELEASE} clean.csv {LIMIT} 2",
+    "release-size": limited(
+        RELEASE,
+        f"clean.csv --sizes 50,150 {LIMIT} 0.9",
+        f"train.csv --sizes 5,150 {LIMIT} 0.4",
+        f"clean.csv --sizes 50,150 {LIMIT} 0.01",
+        f"clean.csv {LIMIT} 2",
     ),
     "model": (f"{CALM} {LIMIT} 0.9", f"{SAID} {LIMIT} 0.1", f"{CALM} {LIMIT} 0.01", f"{CALM} {LIMIT} 2"),
-    "shadows": (
-        f"signals.npz --scale logit {LIMIT} 0.9",
-        f"signals.npz --scale logit {LIMIT} 0.1",
-        f"signals.npz --scale logit {LIMIT} 0.5",
-        f"signals.npz --scale logit {LIMIT} 2",
-    ),
-    "check": (
-        "--train train.csv --holdout holdout.csv",
-        "--train train.csv --holdout older.csv",
-        None,
-        "--train train.csv",
-    ),
-    "audit": (
-        "two.csv --claimed-epsilon 9",
-        "two.csv --claimed-epsilon 0.01",
-        None,
-        "two.csv --claimed-epsilon -1",
-    ),
-    "theory together": ("two.csv --claimed-epsilon 9", "two.csv --claimed-epsilon 0.01", None, "two.csv"),
+    "shadows": limited(f"signals.npz --scale logit {LIMIT}", "0.9", "0.1", "0.5", "2"),
+    "check": (*limited("--train train.csv --holdout", "holdout.csv", "older.csv", None), "--train train.csv"),
+    "audit": limited("two.csv --claimed-epsilon", "9", "0.01", None, "-1"),
+    "theory together": (*limited("two.csv --claimed-epsilon", "9", "0.01", None), "two.csv"),
 }
 """Lines that pass, that fail, that records are too few for, and that are misuse; nothing is open about a claim or about
 two sides, which is contradicted, or differ, or nothing of the kind is shown."""

@@ -73,11 +73,7 @@ def test_every_question_about_one_table_is_answered(folder: Path, question: Any)
 def test_every_format_gives_the_same_numbers_by_its_name_or_its_first_bytes(folder: Path, name: str) -> None:
     expected = answer("estimate scores.csv --prior 0.2")["advantage"]
     data = (folder / name).read_bytes()
-    packed = {
-        "": data,
-        ".gz": gzip.compress(data),
-        ".zst": pa.compress(data, "zstd", asbytes=True),
-    }
+    packed = {"": data, ".gz": gzip.compress(data), ".zst": pa.compress(data, "zstd", asbytes=True)}
     for suffix, content in packed.items():
         for file in (f"packed-{name}{suffix}", "file"):
             (folder / file).write_bytes(content)

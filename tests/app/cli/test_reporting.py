@@ -22,7 +22,7 @@ from macekit.call import CSV, Body, Call
 from macekit.catalogue import OPERATIONS
 from macekit.operations import perform
 from macekit.reports.saved import recognise
-from tests.app.cli.files import HUMBLE, answer, process, refused, typed
+from tests.app.cli.files import answer, refused, typed
 from tests.cases import each_case
 
 BEGINNINGS = {
@@ -346,12 +346,3 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_beside_it(
     assert (folder / "answer.json").read_text() == "dear"
     assert set(os.listdir(folder)) == before
     assert "answer.json: cannot be written: No space left on device" in said
-
-
-def test_a_folder_that_may_not_be_written_to_is_said_before_any_work(folder: Path) -> None:
-    (folder / "sealed").mkdir(mode=0o500)
-
-    done = process("estimate scores.csv -o sealed/answer.json", through=HUMBLE)
-
-    assert done.status == 2
-    assert "the folder cannot be written to" in done.err

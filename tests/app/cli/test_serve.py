@@ -12,11 +12,13 @@ from pathlib import Path
 import pytest
 
 from tests.app.cli.files import Done, typed
-from tests.app.running import PATIENCE, SERVE, Running, running, start, until
+from tests.app.http.asked import workers_of
+from tests.app.running import PATIENCE, SERVE, Running, children, running, start, until
 from tests.cases import each_case
 
 KEY = "correct-horse-battery-staple"
 SCORE = "0.12345678"
+WAITING = ("-m", "tests.app.waiting")
 BEARER = {"Authorization": f"Bearer {KEY}"}
 
 
@@ -31,11 +33,14 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 
 @pytest.fixture(scope="module")
 def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    """A service beyond this machine, with its key in a file, that says all it can."""
+    """A service beyond this machine, with its key in a file, that says all it can and waits for nothing at its end."""
     folder = tmp_path_factory.mktemp("guarded")
     (folder / "key").write_text(KEY + "\n")
-    with running(folder, host="0.0.0.0", api_key_file=str(folder / "key"), log_level="debug") as service:
-        yield service
+    settings = {"api_key_file": str(folder / "key"), "log_level": "debug", "drain_limit": "0"}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("FOLDER", str(folder))
+        with running(folder, WAITING, host="0.0.0.0", **settings) as service:
+            yield service
 
 
 def test_it_listens_where_its_options_say_and_says_where_it_is(plain: Running) -> None:
@@ -60,13 +65,13 @@ def test_with_a_key_only_who_has_it_is_answered(guarded: Running) -> None:
 
 def test_it_ends_well_when_told_to_and_no_worker_outlives_it(plain: Running) -> None:
     until(lambda: plain.ask("/readyz").status == 200)
-    children = descendants(plain.process.pid)
+    family = [*children(plain.process.pid), *workers_of(plain)]
     plain.ask("/version", headers={"X-Request-ID": "mine-1"})
 
     assert plain.stop() == 0
 
-    assert children
-    until(lambda: not any(Path(f"/proc/{child}").exists() for child in children))
+    assert len(family) == 2
+    until(lambda: not any(Path(f"/proc/{child}").exists() for child in family))
     assert "Traceback" not in plain.said() + plain.logged()
     (line,) = (line for line in plain.logged().splitlines() if "mine-1" in line)
     told = " INFO app.access request request_id=mine-1 client=127.0.0.1 method=GET route=/version status=200 "
@@ -79,8 +84,7 @@ def test_logs_name_requests_and_hold_neither_scores_nor_keys_nor_queries(guarded
     guarded.ask(f"/v1/advantage?prior={SCORE}", "POST", body, headers)
     guarded.ask(f"/nowhere/{SCORE}?score={SCORE}", headers={"Authorization": f"Bearer {KEY}x"})
     guarded.send(f"GET /{SCORE} HTTP/9\r\nAuthorization: Bearer {KEY}\r\n\r\n".encode())
-    guarded.process.send_signal(signal.SIGINT)
-    assert guarded.process.wait(PATIENCE) == 0
+    until(lambda: '"problem": "bad-request"' in guarded.logged())
 
     told = [json.loads(line) for line in guarded.logged().splitlines()]
     (mine,) = (line for line in told if line["event"] == "request" and line.get("request_id") == "mine-1")
@@ -98,7 +102,7 @@ def test_at_its_end_it_finishes_what_is_under_way_and_takes_nothing_new(
 ) -> None:
     monkeypatch.setenv("FOLDER", str(tmp_path))
     asked = b"GET /test/wait HTTP/1.1\r\nHost: x\r\n\r\nGET /readyz HTTP/1.1\r\nHost: x\r\n\r\n"
-    with running(tmp_path, ("-m", "tests.app.waiting")) as service:
+    with running(tmp_path, WAITING) as service:
         until(lambda: service.ask("/readyz").status == 200)
         with socket.create_connection(("127.0.0.1", service.port), PATIENCE) as connection:
             connection.sendall(asked)
@@ -116,18 +120,18 @@ def test_at_its_end_it_finishes_what_is_under_way_and_takes_nothing_new(
         assert service.process.wait(PATIENCE) == 0
 
 
-def test_what_outlasts_the_drain_limit_is_told_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FOLDER", str(tmp_path))
-    with running(tmp_path, ("-m", "tests.app.waiting"), drain_limit="0") as service:
-        with socket.create_connection(("127.0.0.1", service.port), PATIENCE) as connection:
-            connection.sendall(b"GET /test/wait HTTP/1.1\r\nHost: x\r\n\r\n")
-            until((tmp_path / "waiting").exists)
-            service.process.send_signal(signal.SIGTERM)
-            received = b"".join(iter(lambda: connection.recv(65536), b""))
+def test_what_outlasts_the_drain_limit_is_told_so(guarded: Running) -> None:
+    asked = f"GET /test/wait HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {KEY}\r\n\r\n"
+    with socket.create_connection(("127.0.0.1", guarded.port), PATIENCE) as connection:
+        connection.sendall(asked.encode())
+        until((guarded.folder / "waiting").exists)
+        guarded.process.send_signal(signal.SIGINT)
+        received = b"".join(iter(lambda: connection.recv(65536), b""))
 
-        assert received.startswith(b"HTTP/1.1 503")
-        assert b"urn:mace:problem:shutting-down" in received
-        assert service.process.wait(PATIENCE) == 0
+    assert received.startswith(b"HTTP/1.1 503")
+    assert b"urn:mace:problem:shutting-down" in received
+    assert guarded.process.wait(PATIENCE) == 0
+    assert "Traceback" not in guarded.said() + guarded.logged()
 
 
 # --- what does not start ----------------------------------------------------------------------------------------
@@ -195,19 +199,3 @@ def reachable(service: Running) -> bool:
     except ConnectionRefusedError:
         return False
     return True
-
-
-def descendants(parent: int) -> set[int]:
-    """Processes that come from this one, by what the system says of each."""
-    parents = {}
-    for entry in os.listdir("/proc"):
-        if entry.isdigit():
-            try:
-                stat = Path(f"/proc/{entry}/stat").read_text()
-            except OSError:
-                continue
-            parents[int(entry)] = int(stat.rpartition(")")[2].split()[1])
-    found: set[int] = set()
-    while more := {child for child, of in parents.items() if of in found | {parent}} - found:
-        found |= more
-    return found

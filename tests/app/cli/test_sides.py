@@ -62,10 +62,7 @@ KINDS: dict[str, tuple[np.ndarray, np.ndarray]] = {
     "too short": (RNG.random(2), RNG.random(2)),
     "text on one side": (of("a", "b"), of(1, 2, 3)),
 }
-TYPED_APART = {
-    "whole numbers beside fractions on the other side",
-    "text on one side",
-}
+TYPED_APART = {"whole numbers beside fractions on the other side", "text on one side"}
 """Kinds that no typed format can hold in one column."""
 
 

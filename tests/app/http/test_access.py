@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -38,11 +37,10 @@ def key(name: str, **limits: Any) -> Key:
 
 
 @pytest.fixture(scope="module")
-def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+def client(tmp_path_factory: pytest.TempPathFactory) -> TestClient:
     path = tmp_path_factory.mktemp("keys") / "keys.toml"
     keys.write(path, [key(name, **limits) for name, limits in FILE])
-    with TestClient(create_app(Settings(keys_file=path, workers=1))) as client:
-        yield client
+    return TestClient(create_app(Settings(keys_file=path)))
 
 
 def of(name: str) -> dict[str, str]:

@@ -24,6 +24,7 @@ from tests.app.running import Answer, Running, running, until
 from tests.cases import each_case
 from tests.macekit.sources.support import NAMES, table
 
+pytestmark = pytest.mark.usefixtures("place")
 RECORDS = table()
 NO_DRIFT = ("provenance", "result")
 """What says how a question was written, beside what was answered."""
@@ -210,12 +211,10 @@ def test_a_dataset_in_a_bucket_is_answered_and_nothing_beside_it(
     assert not {"network", "tcp"} & {*given_up}
 
 
-def test_an_address_that_cannot_be_reached_is_not_repeated() -> None:
-    address = "s3://private-bucket/inner?endpoint_override=127.0.0.1:9&scheme=http&region=us-east-1"
+def test_an_address_that_cannot_be_read_is_not_repeated(closed_bucket: str) -> None:
     call = Call("advantage", query=(("data", "a.csv"),))
 
-    answer = Datasets(address).perform(perform, call, Body.of(b""))
+    answer = Datasets(f"s3://private-bucket/inner?{closed_bucket}").perform(perform, call, Body.of(b""))
 
     assert answer.status == 422
-    assert json.loads(bytes(answer.body))["detail"].startswith("a.csv: cannot be read")
-    assert b"private-bucket" not in bytes(answer.body)
+    assert json.loads(bytes(answer.body))["detail"] == "a.csv: cannot be read"

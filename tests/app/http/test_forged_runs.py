@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,8 +11,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from app.cli import main
 from app.settings import BadSettings, Settings
@@ -21,8 +19,7 @@ from estimators import Scores
 from estimators.sequential import SequentialRun, sequential_run
 from macekit.call import HTML, JSON
 from tests.app.http.asked import post
-from tests.app.running import Answer, Running, running
-from tests.app.test_signing import pem
+from tests.app.running import Answer, Running
 from tests.cases import each_case
 
 Body = dict[str, Any]
@@ -51,32 +48,20 @@ def asked(service: Running, question: Body, accept: str = JSON) -> Answer:
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("forged")
-    private = Ed25519PrivateKey.generate()
-    (folder / "key.pem").write_bytes(pem(private))
-    (folder / "key.pub").write_bytes(
-        private.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
-    )
-    return folder
+def folder(audited: Running) -> Path:
+    return audited.folder
 
 
 @pytest.fixture(scope="module")
-def seen(folder: Path) -> Iterator[Seen]:
-    settings = {
-        "signing_key_file": str(folder / "key.pem"),
-        "audit_file": str(folder / "audit.jsonl"),
-        "workers": "2",
-    }
-    with running(folder, **settings) as service:
-        answers: list[Body] = []
-        for seed in range(4):
-            given = {"max_advantage": LIMIT} if not answers else {"state": answers[-1]["state"]}
-            reply = asked(service, {**given, **batch(seed)})
-            (folder / f"answer{seed}.json").write_bytes(reply.body)
-            answers.append(reply.json())
-        assert [answer["decision"] for answer in answers][-1] == "fail"
-        yield Seen(service, answers)
+def seen(audited: Running) -> Seen:
+    answers: list[Body] = []
+    for seed in range(4):
+        given = {"max_advantage": LIMIT} if not answers else {"state": answers[-1]["state"]}
+        reply = asked(audited, {**given, **batch(seed)})
+        (audited.folder / f"answer{seed}.json").write_bytes(reply.body)
+        answers.append(reply.json())
+    assert [answer["decision"] for answer in answers][-1] == "fail"
+    return Seen(audited, answers)
 
 
 # --- what is tried ------------------------------------------------------------------------------------------
@@ -259,4 +244,4 @@ def test_two_answers_to_one_look_do_not_follow_one_another(
 
 def test_a_second_service_on_the_same_file_does_not_start(seen: Seen, folder: Path) -> None:
     with pytest.raises(BadSettings, match=r"MACE_RUNS_FILE: .*another service writes it"):
-        _ = Settings(signing_key_file=folder / "key.pem", runs_file=folder / "audit.jsonl.runs").runs
+        _ = Settings(signing_key_file=folder / "key.pem", runs_file=folder / "audit.runs").runs

@@ -27,7 +27,7 @@ def locked() -> TestClient:
 
 @pytest.fixture(scope="module")
 def below() -> TestClient:
-    return TestClient(create_app(Settings(root_path="/p")))
+    return TestClient(create_app(Settings(root_path="/p", api_key=KEY)))
 
 
 @each_case("name", ["a", "A-1_b.c", "x" * 64])
@@ -122,8 +122,9 @@ def test_what_no_route_fits_is_not_found(crossroads: TestClient, path: str) -> N
         ("/healthz", "", 200),
         ("/p/healthz", "/p", 200),
         ("/healthz", "/p", 200),
-        ("/phealthz", "/p", 404),
-        ("/p", "/p", 404),
+        ("/p/version", "/p", 401),
+        ("/phealthz", "/p", 401),
+        ("/p", "/p", 401),
         ("/p/healthz", "", 404),
     ],
 )
@@ -131,6 +132,10 @@ def test_the_path_below_the_proxys_is_what_counts(
     client: TestClient, below: TestClient, path: str, root: str, status: int
 ) -> None:
     assert (below if root else client).get(path).status_code == status
+
+
+def test_the_document_says_below_which_path_it_is(below: TestClient) -> None:
+    assert below.get("/p/openapi.json").json()["servers"] == [{"url": "/p"}]
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from app.main import create_app
 from app.settings import Settings
 from estimators import VERSION
 from tests.app.client import TestClient
+from tests.app.running import until
 
 
 def test_it_is_alive_before_its_workers_are(client: TestClient) -> None:
@@ -23,8 +24,7 @@ def test_it_is_ready_while_its_workers_are_up_and_not_while_it_drains() -> None:
     made = create_app(Settings(workers=1))
     pool = made.state.service.pool
     with TestClient(made) as client:
-        while (answer := client.get("/readyz")).status_code == 503:
-            pass
+        answer = until(lambda: (found := client.get("/readyz")).status_code == 200 and found)
         assert answer.json() == {"status": "ready"}
         assert pool.snapshot().workers == 1
         made.state.service.draining = True

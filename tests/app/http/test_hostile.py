@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import json
-import socket
 
 import numpy as np
 
 from macekit.call import CSV, Call
 from macekit.catalogue import quick
-from tests.app.http.asked import as_json, begun, head, metric, post, slug, world
-from tests.app.running import PATIENCE, Running, until
+from tests.app.http.asked import as_json, begun, metric, post, slug, world
+from tests.app.running import Running, until
 from tests.cases import each_case
 
 SLOW_LABEL = "x" * 9_000
-
-
-def connected(service: Running) -> socket.socket:
-    return socket.create_connection(("127.0.0.1", service.port), PATIENCE)
 
 
 @each_case(
@@ -76,25 +71,6 @@ def test_memory_that_ends_while_an_answer_is_written_is_a_limit_not_a_crash(narr
     answer = post(narrow, "/v1/individual-risk", scores(240_000))
 
     assert (answer.status, slug(answer)) == (413, "memory-limit")
-
-
-def test_what_is_sent_on_after_a_refusal_is_not_swallowed_for_ever(locked: Running) -> None:
-    with connected(locked) as sender:
-        sender.sendall(head("/v1/advantage", 10**12))
-        sent = swallowed(sender, 10**9)
-
-    assert sent < 10**9
-
-
-def swallowed(sender: socket.socket, most: int) -> int:
-    """Bytes that are taken before the connection ends."""
-    sent = 0
-    try:
-        while sent < most:
-            sent += sender.send(b"0" * 2**20)
-    except OSError:
-        pass
-    return sent
 
 
 def test_a_long_label_is_refused_before_it_takes_its_length_for_every_record(service: Running) -> None:

@@ -15,41 +15,36 @@ from macekit.call import JSON, NPY, Body, Call
 from macekit.catalogue import ARRAYS, quick
 from macekit.operations import perform
 from macekit.schemas.query import query_pairs
-from tests.app.http.asked import ENCODERS, example, ok, post, slug
+from tests.app.http.asked import ENCODERS, ok, post, slug
 from tests.app.running import Running
 from tests.cases import each_case
 from tests.macekit.decoding.support import npy_bytes
 
 FILES = [
-    (operation, files[place % len(files)])
+    (operation, files[place % len(files)], [*ENCODERS][place % 2])
     for place, operation in enumerate(ARRAYS)
     if (files := [*files_of(operation)] if ARRAYS[operation] else [])
 ]
-"""A file for each operation that reads any, of every format in turn: what each says is told by the goldens."""
+"""A file for each operation that reads any, of every format and compression in turn: what each says, and each example,
+is told by the goldens."""
 
 
 def here(call: Call, body: bytes) -> Any:
     return json.loads(bytes(perform(call, Body.of(body)).body))
 
 
-@pytest.mark.parametrize("operation", ARRAYS)
-def test_an_example_is_answered_as_in_this_process(operation: str, service: Running) -> None:
-    body = json.dumps(example(operation)).encode()
-
-    assert ok(post(service, f"/v1/{operation}", body)) == here(Call(operation), body)
-
-
-@pytest.mark.parametrize(("operation", "file"), FILES)
-def test_a_compressed_file_is_answered_as_the_same_file_is(
-    operation: str, file: str, service: Running
+@each_case("operation, file, encoding", FILES)
+def test_a_compressed_file_is_answered_as_the_same_file_is_in_this_process(
+    operation: str, file: str, encoding: str, service: Running
 ) -> None:
     query, media_type = query_pairs(options_with(operation)) or (), files_of(operation)[file]
-    address = f"/v1/{operation}?{urlencode(query)}"
-    expected = here(Call(operation, media_type, query=query), file_bytes(file))
+    packed = ENCODERS[encoding](file_bytes(file))
 
-    for name, encode in ENCODERS.items():
-        answer = post(service, address, encode(file_bytes(file)), media_type, {"Content-Encoding": name})
-        assert ok(answer) == expected, name
+    answer = post(
+        service, f"/v1/{operation}?{urlencode(query)}", packed, media_type, {"Content-Encoding": encoding}
+    )
+
+    assert ok(answer) == here(Call(operation, media_type, query=query), file_bytes(file))
 
 
 POINTS = [[0.0, 1.0], [1.0, 0.0], [0.5, 0.5], [0.2, 0.1]]

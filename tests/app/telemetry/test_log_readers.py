@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from fcntl import F_SETPIPE_SZ, fcntl
 from pathlib import Path
 
 import pytest
@@ -11,11 +12,13 @@ import pytest
 from tests.app.http.asked import metric
 from tests.app.running import PATIENCE, Running, port_of, start
 
-FEW = "import sys, app.telemetry.logs as logs, app.cli; logs.MOST_LINES = 100; sys.exit(app.cli.main(['serve']))"
+FEW = (
+    "import sys, app.telemetry.logs as logs, app.cli; logs.MOST_LINES = 20; sys.exit(app.cli.main(['serve']))"
+)
 
 
 def asked_often(service: Running) -> None:
-    for _ in range(600):  # each a line of some 250 bytes: more than twice what the pipe holds
+    for _ in range(100):  # each a line of some 250 bytes: more than twice what pipe and queue hold
         assert service.ask("/version", headers={"X-Request-ID": "x" * 64}).status == 200
 
 
@@ -24,6 +27,7 @@ def test_a_log_that_nobody_reads_holds_nobody_up_and_says_what_is_missing_once_i
     tmp_path: Path,
 ) -> None:
     reader, writer = os.pipe()
+    fcntl(writer, F_SETPIPE_SZ, 4096)
     with start(tmp_path, ("-c", FEW), output=writer) as process, os.fdopen(reader) as read:
         os.close(writer)
         service = Running(process, port_of(tmp_path, process), tmp_path)

@@ -22,7 +22,10 @@ class Workers:
     def __init__(self, runner: asyncio.Runner) -> None:
         self._runner = runner
         self.pool = Pool(settings(time_limit=20.0, memory_limit=256 * 2**20), WORK, confined=False)
-        runner.run(self.pool.start())
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("MACE_API_KEY", "0123456789abcdef")  # which workers must not know
+            runner.run(self.pool.start())
+            runner.run(settled(self.pool))
 
     def run(self, work: Coroutine[Any, Any, Any]) -> Any:
         return self._runner.run(asyncio.wait_for(work, 60))

@@ -15,6 +15,7 @@ import pytest
 from app.workers import landlock
 from app.workers.pool import Pool
 from macekit.call import Call
+from tests.app.workers.conftest import Workers
 from tests.app.workers.support import WORK, fork_server, settings, settled
 
 pytestmark = pytest.mark.skipif(landlock.version() == 0, reason="the system has no Landlock")
@@ -22,19 +23,23 @@ pytestmark = pytest.mark.skipif(landlock.version() == 0, reason="the system has 
 REFUSED = "PermissionError"
 
 
-class Worker:
-    """One worker as the service runs it, or one that is not confined, in a loop of its own."""
+async def attempt(pool: Pool, kind: str, argument: object) -> str:
+    """What came of an attempt by a worker."""
+    reply = await pool.run(Call("attempted", query=(("kind", kind),)), str(argument).encode())
+    return bytes(reply.body).decode()
 
-    def __init__(self, runner: asyncio.Runner, *, confined: bool = True) -> None:
+
+class Worker:
+    """One worker as the service runs it, in a loop of its own."""
+
+    def __init__(self, runner: asyncio.Runner) -> None:
         self._runner = runner
-        self._pool = Pool(settings(workers=1), WORK, confined=confined)
+        self._pool = Pool(settings(workers=1), WORK)
         runner.run(self._pool.start())
         runner.run(settled(self._pool))
 
     def attempt(self, kind: str, argument: object) -> str:
-        call = Call("attempted", query=(("kind", kind),))
-        reply = self._runner.run(asyncio.wait_for(self._pool.run(call, str(argument).encode()), 60))
-        return bytes(reply.body).decode()
+        return self._runner.run(asyncio.wait_for(attempt(self._pool, kind, argument), 60))
 
     def pids(self) -> list[int]:
         return [*self._pool._workers, fork_server(self._pool)]
@@ -74,13 +79,9 @@ def test_it_cannot_read_the_file_that_holds_the_key(worker: Worker, key_file: Pa
     assert worker.attempt("read", "/etc/passwd") == REFUSED
 
 
-def test_one_that_is_not_confined_could(key_file: Path) -> None:
-    with asyncio.Runner() as runner:
-        worker = Worker(runner, confined=False)
-        assert worker.attempt("read", key_file) == "done"
-        assert worker.attempt("append", key_file) == "done"
-        assert worker.attempt("run", "/bin/sh") == "done"
-        worker.stop()
+def test_one_that_is_not_confined_could(workers: Workers, key_file: Path) -> None:
+    for kind, argument in (("read", key_file), ("append", key_file), ("run", "/bin/sh")):
+        assert workers.run(attempt(workers.pool, kind, argument)) == "done"
 
 
 def test_it_cannot_see_what_the_service_was_started_with(worker: Worker) -> None:

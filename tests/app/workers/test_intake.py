@@ -15,15 +15,7 @@ from app.workers.pool import Pool
 from app.workers.uploads import PIPE_SIZE, Spool
 from macekit.call import CSV, JSON, Call, Reply
 from tests.app.workers.conftest import Workers
-from tests.app.workers.support import (
-    Gate,
-    alive,
-    in_loop,
-    refused,
-    request,
-    settings,
-    until,
-)
+from tests.app.workers.support import Gate, alive, in_loop, refused, request, settings, until
 
 MIB = 2**20
 Receive = Callable[[], Awaitable[Any]]

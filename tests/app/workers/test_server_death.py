@@ -7,8 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -19,52 +17,40 @@ SERVER = """
 import asyncio, os, signal, sys
 from tests.app.workers.support import do, fork_server, running
 
-async def main(gate):
+async def main(gates):
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, lambda: print("signal", flush=True))
     async with running() as pool:
-        working = asyncio.create_task(do(pool, "wait_for", gate))
         print(fork_server(pool), *pool._workers, flush=True)
-        print((await working).status, flush=True)
+        for gate in gates:
+            print((await do(pool, "wait_for", os.fsencode(gate))).status, flush=True)
 
-asyncio.run(main(os.fsencode(sys.argv[1])))
+asyncio.run(main(sys.argv[1:]))
 """
 
 
-@contextmanager
-def serving(gate: Gate) -> Iterator[tuple[subprocess.Popen[str], list[int]]]:
-    command = [sys.executable, "-c", SERVER, str(gate.path)]
+def test_workers_stay_at_work_while_their_server_gets_signals_and_end_even_at_work_when_it_is_killed(
+    tmp_path: Path,
+) -> None:
+    first, second = (Gate(tmp_path / name) for name in ("first", "second"))
+    for gate in (first, second):
+        gate.path.parent.mkdir()
+    command = [sys.executable, "-c", SERVER, str(first.path), str(second.path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True) as server:
         try:
             assert server.stdout is not None
             processes = [int(word) for word in server.stdout.readline().split()]
-            asyncio.run(until(gate.began))
-            yield server, processes
+            asyncio.run(until(first.began))
+            for number in (signal.SIGINT, signal.SIGTERM):
+                os.killpg(server.pid, number)
+                assert server.stdout.readline() == "signal\n"
+            first.open()
+            assert server.stdout.readline() == "200\n"
+            asyncio.run(until(second.began))
+            assert len(processes) == 3
+            assert all(map(alive, processes))
         finally:
             server.kill()
-
-
-def test_when_the_server_is_killed_its_workers_end_even_at_work(tmp_path: Path) -> None:
-    with serving(Gate(tmp_path)) as (server, processes):
-        assert len(processes) == 3
-        assert all(map(alive, processes))
-        server.kill()
-        server.wait()
-
-        asyncio.run(until(lambda: not any(map(alive, processes))))
-
-
-def test_signals_to_the_servers_group_leave_workers_at_work(tmp_path: Path) -> None:
-    gate = Gate(tmp_path)
-    with serving(gate) as (server, processes):
-        assert server.stdout is not None
-        for number in (signal.SIGINT, signal.SIGTERM):
-            os.killpg(server.pid, number)
-            assert server.stdout.readline() == "signal\n"
-        gate.open()
-
-        assert server.stdout.readline() == "200\n"
-        assert server.wait() == 0
         asyncio.run(until(lambda: not any(map(alive, processes))))
 
 
