@@ -10,13 +10,17 @@ from estimators.limits.excess import excess_lower
 from estimators.queries import CATALOGUE, SYNTHETIC, encode, synthetic_scores
 from estimators.synthetic import SyntheticAudit, audit_synthetic, count_copies
 from tests.cases import each_case
-from tests.estimators.queries.test_synthetic import categories, part, people, stacked
+from tests.estimators.queries.test_synthetic import part, people, stacked
 from tests.oracles import most_misses
 
 Table = dict[str, Any]
 LIMITS: dict[str, Any] = {"max_advantage": 0.2, "max_tpr": 0.15, "at_fpr": 0.02, "max_copies_over_holdout": 0}
 WRITERS: list[Any] = [None, lambda column: column.round(1), lambda column: column.astype(np.float32)]
 NEAR = ["closeness", "kth_closeness", "exact_copy", "near_copy"]
+
+
+def categories(rng: np.random.Generator, n: int) -> Table:
+    return {name: rng.choice(list("abcd"), n, p=[0.6, 0.2, 0.15, 0.05]) for name in "xyz"}
 
 
 def drawn(seed: int, n: int = 300, tables: int = 4) -> list[Table]:
