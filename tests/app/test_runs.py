@@ -63,6 +63,8 @@ def test_an_earlier_state_with_another_batch_is_refused(path: Path, place: bool)
     assert refused(runs, step(2, "x", "a", first)) == (409, "outdated-state")
     assert refused(runs, step(3, "x", "b", second)) == (409, "outdated-state")
     assert refused(runs, step(2, "b", "a", first)) == (409, "outdated-state")
+    with pytest.raises(Problem, match="is not the last one of its run"):
+        runs.take(step(2, "x", "a", first))
 
 
 def test_the_last_batch_may_come_again_for_its_answer_may_have_been_lost(path: Path) -> None:

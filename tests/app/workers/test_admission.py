@@ -6,6 +6,7 @@ import asyncio
 import socket
 from contextlib import ExitStack
 from itertools import pairwise
+from typing import Any
 
 import pytest
 
@@ -255,3 +256,51 @@ def test_a_closed_admission_says_that_the_service_is_shutting_down() -> None:
     admission.closed = True
 
     assert refused(admission).kind.slug == "shutting-down"
+
+
+async def gone_when_called(waiting: asyncio.Future[Any], task: asyncio.Task[Any]) -> None:
+    """Cancel what waits in the very turn of the loop in which its turn has come."""
+    while not waiting.done():
+        await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
+@in_loop
+async def test_a_turn_that_comes_to_a_request_that_is_gone_goes_to_the_next() -> None:
+    turns = Turns()
+
+    async def ask() -> bool:
+        async with turns.turn() as own:
+            return own
+
+    async with turns.turn():
+        gone, following = asyncio.create_task(ask()), asyncio.create_task(ask())
+        await asyncio.sleep(0)
+        first = turns._waiting[0]
+    await gone_when_called(first, gone)
+
+    assert await asyncio.wait_for(following, 5)
+
+
+@in_loop
+async def test_a_worker_that_comes_to_a_body_that_is_gone_goes_to_the_next() -> None:
+    streams, left = Streams(1, patience=30), asyncio.Event()
+
+    async def hold(until: asyncio.Event | None = None) -> bool:
+        async with streams.place(Body(0)) as held:
+            if until:
+                await until.wait()
+            return held
+
+    holding = asyncio.create_task(hold(left))
+    await asyncio.sleep(0)
+    gone, following = asyncio.create_task(hold()), asyncio.create_task(hold())
+    await asyncio.sleep(0)
+    first = streams._waiting[0]
+    left.set()
+    await gone_when_called(first, gone)
+
+    assert await asyncio.wait_for(following, 5)
+    assert await holding

@@ -68,6 +68,15 @@ def decimals(values: Iterable[int | str], scale: int, wide: int = 38) -> pa.Arra
     return pa.array([Decimal(value) for value in values], pa.decimal128(wide, scale))
 
 
+@each_case("row", [0, 7])
+def test_an_integer_of_more_digits_than_can_be_meant_is_named_by_its_row(row: int) -> None:
+    values = [f"+{number}" for number in range(len(MEMBER))]
+    values[row] = "+" + "1" * 1001
+
+    for problem in refusals(rows(values)):
+        assert (problem.index, problem.detail) == (row, f"score: row {row} has more than 1000 digits")
+
+
 @each_case("media_type", [ARROW, PARQUET])
 def test_decimals_without_a_fraction_are_the_integers_they_are(media_type: str) -> None:
     for first in (10**18, 2**63 - 200, 2**63, 2**64 - 200, -5, 10**30):
