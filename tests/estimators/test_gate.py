@@ -7,9 +7,11 @@ import pytest
 
 from estimators import Counts, Decision, Scores, advantage, individual_risk, preset, verdict
 from estimators.adversary.learned import quadratic
+from estimators.audit.closeness import epsilon_lower
 from estimators.errors import InputError, OptionError, OutOfRange
 from estimators.gate import judge
 from estimators.maxima import Limit, MaxAdvantage, MaxEpsilon, MaxGroupRisk, MaxMetric, MaxTpr
+from estimators.sample.counting import finest
 from estimators.statement import roughly
 from estimators.targets import CellsTarget, LearnedTarget, ThresholdTarget
 from tests.cases import each_case
@@ -18,6 +20,14 @@ from tests.oracles import World, gaussian_shift, identical, most_misses, rare_le
 
 def sample(world: World, n: int, seed: int = 0) -> Scores:
     return Scores.of(*world.draw(np.random.default_rng(seed), n, n))
+
+
+def test_the_tails_have_a_quarter_of_the_error_where_the_advantage_shows_epsilon_too() -> None:
+    data = sample(rare_leak(0.05), 2000)
+
+    (limit,) = judge(data, [MaxEpsilon(1.0, 0.01)], confidence=0.95).limits
+
+    assert limit.estimate.lower == epsilon_lower(finest(data), 0.01, 0.0125)
 
 
 def test_one_limit_on_the_advantage_is_its_verdict() -> None:

@@ -225,6 +225,7 @@ REFUSED: dict[str, tuple[tuple[str, dict[str, Any]], str, str | None, int | None
     "booleans for numbers": (of_losses([True]), "wrong-type", "train_losses", None),
     "rows for numbers": (of_losses([[1.0]]), "wrong-type", "train_losses", None),
     "rows of different length": (of_points([[1], [1, 2]]), "ragged-rows", "points", 1),
+    "as many numbers as equal rows": (of_points([[1, 2], [3], [4, 5, 6]]), "ragged-rows", "points", 1),
     "rows of nothing": (of_points([[], []]), "dimension-mismatch", "points", None),
     "text within rows": (of_points([[1], [SECRET]]), "wrong-type", "points", 1),
     "an object": (of_points({SECRET: 1}), "wrong-type", "points", None),

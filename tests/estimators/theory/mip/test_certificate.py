@@ -128,6 +128,9 @@ def test_what_does_not_fit_is_refused() -> None:
         mip.Sizes.of_swaps(LINE, [1.0, 2.0], [1.0], [0, 1])
     with pytest.raises(DimensionMismatch, match="the noise has 1"):
         mip.Sizes.of_draws(LINE, [[1.0, 2.0], [3.0, 4.0]])
+    for outputs, noise in (([0.0], LINE), ([0.0] * len(HALVES), mip.Gaussian([1.0, 1.0]))):
+        with pytest.raises(DimensionMismatch, match="one number a training set, and a noise on the line"):
+            mip.attained_eta(outputs, HALVES, noise, 1.0)
     with pytest.raises(TooFewRecords):
         mip.Sizes.of_draws(LINE, [1.0])
     with pytest.raises(TooFewRecords):

@@ -7,6 +7,7 @@ import pytest
 
 from estimators.errors import DimensionMismatch, MaceError, NotDistribution
 from estimators.theory import mis
+from estimators.theory.tables import SUM, distribution
 from tests.cases import each_case
 
 
@@ -76,3 +77,11 @@ def test_what_are_no_two_laws_is_refused(outputs, error, says) -> None:
         mis.assess_divergence(outputs)
 
     assert refused.value.field == "outputs"
+
+
+def test_rounding_of_many_probabilities_is_scaled_away_and_more_is_refused() -> None:
+    many = np.full(10_000, 1e-4)  # sums of n roundings are off by about the root of n
+
+    assert distribution(many * (1.0 + 30 * SUM)).sum() == pytest.approx(1.0, abs=1e-12)
+    with pytest.raises(NotDistribution, match=r"sum to 1\.0000003, need 1"):
+        distribution(many * (1.0 + 300 * SUM))
