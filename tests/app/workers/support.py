@@ -80,6 +80,15 @@ async def until(true: Callable[[], Any]) -> None:
             await asyncio.sleep(0.005)
 
 
+async def gone_when_called(waiting: asyncio.Future[Any], task: asyncio.Task[Any]) -> None:
+    """Cancel what waits in the very turn of the loop in which its turn has come."""
+    while not waiting.done():
+        await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
 def state_of(pid: int) -> str:
     """The letter by which the system tells how a process is; Z if it is gone."""
     try:

@@ -6,14 +6,13 @@ import asyncio
 import socket
 from contextlib import ExitStack
 from itertools import pairwise
-from typing import Any
 
 import pytest
 
 from app.workers import admission as limits
 from app.workers.admission import Admission, Line, Refusals, Streams, Turns
 from macekit.problems import Problem
-from tests.app.workers.support import in_loop
+from tests.app.workers.support import gone_when_called, in_loop
 
 
 def refused(admission: Admission, client: str = "anyone") -> Problem:
@@ -256,15 +255,6 @@ def test_a_closed_admission_says_that_the_service_is_shutting_down() -> None:
     admission.closed = True
 
     assert refused(admission).kind.slug == "shutting-down"
-
-
-async def gone_when_called(waiting: asyncio.Future[Any], task: asyncio.Task[Any]) -> None:
-    """Cancel what waits in the very turn of the loop in which its turn has come."""
-    while not waiting.done():
-        await asyncio.sleep(0)
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
 
 
 @in_loop

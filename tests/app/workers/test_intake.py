@@ -149,9 +149,13 @@ async def test_a_worker_that_ends_or_does_not_read_or_answer_fails_its_upload(wo
             ("deaf", endless(b"x" * PACE), "time-limit"),
             ("deaf", request(b"x" * PACE, b"x" * PACE), "time-limit"),
         ):
+            before = workers.kills("lost")
+
             failed = await refused(ask(pool, operation, receive, streamed=True))
 
             assert failed.kind.slug == slug
+            # a body that was read as it came is not there for another worker
+            assert workers.kills("lost") == before + (operation == "killed")
 
 
 @in_loop

@@ -25,6 +25,7 @@ from tests.app.workers.support import (
     descriptors,
     do,
     fork_server,
+    gone_when_called,
     halt_fork_server,
     in_loop,
     refused,
@@ -93,6 +94,17 @@ def test_a_job_that_ends_two_workers_fails_and_ends_no_third(
     assert failed.kind.slug == "worker-lost"
     assert workers.kills("lost") == before + 2
     workers.run(until(lambda: cause in str([getattr(each, "fields", {}) for each in caplog.records])))
+
+
+@in_loop
+async def test_a_worker_that_comes_to_a_request_that_is_gone_goes_to_the_next() -> None:
+    async with running(workers=1, time_limit=5.0) as pool:
+        holding, gone = (asyncio.create_task(do(pool, "size")) for _ in range(2))
+        while not len(pool._line):
+            await asyncio.sleep(0)
+        await gone_when_called(pool._line._small[0], gone)
+
+        assert (await holding).body == (await do(pool, "size")).body
 
 
 @pytest.mark.parametrize("spooled", [False, True])
