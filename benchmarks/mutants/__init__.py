@@ -3,7 +3,7 @@
     git clone . /tmp/tree && /tmp/tree/scripts/setup run test        # a tree that may be broken, with its own .venv
     .venv/bin/python -m benchmarks.mutants map --tree /tmp/tree      # which test enters which function: one run of all
     .venv/bin/python -m benchmarks.mutants run --tree /tmp/tree      # every fault against the tests that enter it
-    .venv/bin/python -m benchmarks.mutants table                     # what was found, by kind and by place
+    .venv/bin/python -m benchmarks run mutants                       # what was found: of the outcomes in `outcomes/`
 
 `faults.json` holds them: half were drawn at random from the syntax tree (`sample`, with its seed), half written
 by hand after mistakes that a person makes. A fault is a function's name and a piece of its text with what stands there
