@@ -105,6 +105,7 @@ def test_when_every_place_is_taken_the_next_is_told_to_come_again_unless_it_is_s
     whole = slow()
     with begun(narrow, "/v1/compare", whole), begun(narrow, "/v1/compare", whole):
         asked.reached(narrow, "mace_under_way", 2.0)
+        asked.reached(narrow, "mace_workers_busy", 1.0)  # the test before may have ended the only one
         answer = post(narrow, "/v1/advantage", as_json(*world(2000)))
         assert post(narrow, "/v1/advantage", as_json(*world(20))).status == 200
         assert (narrow.ask("/readyz").status, asked.metric(narrow, "mace_ready")) == (200, 1.0)
