@@ -45,6 +45,7 @@ def run(folder: Path, *arguments: str, ci: str = "") -> tuple[int, str]:
     return done.returncode, done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [(), ("-n", "2", "--dist", "worksteal")], ids=["alone", "two workers"])
 def test_a_fast_run_leaves_out_what_is_slow_or_needs_more_and_says_so(
     workers: tuple[str, ...], tmp_path: Path

@@ -30,6 +30,7 @@ print(json.dumps([refused, heavy, type(told).__name__, told is app.main.app]))
 """
 
 
+@pytest.mark.slow
 def test_importing_the_module_reads_no_settings_and_loads_nothing_heavy_and_it_has_the_app_for_uvicorn() -> (
     None
 ):

@@ -119,6 +119,7 @@ def test_cells_of_a_tool_are_part_of_what_it_covers() -> None:
     assert laws.covered(0.5, Covers.TWO_CHANGES, cell_of) == pytest.approx(0.8)
 
 
+@pytest.mark.slow
 @each_case("at", range(len(WORLDS)))
 def test_the_best_rule_has_the_truth_on_what_is_drawn(at: int) -> None:
     """Mean over runs of the law's own best rule, whose spread is that between runs: draws are of these laws."""

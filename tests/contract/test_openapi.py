@@ -39,6 +39,7 @@ def body_of(example: Example, served: Running) -> bytes:
     return example.body if example.body is not None else served.ask(str(example.file)).body
 
 
+@pytest.mark.slow
 def test_the_document_is_openapi_3_1_and_its_schemas_are_json_schema() -> None:
     broken = [error.message for error in Draft202012Validator(OPENAPI_31).iter_errors(document())]
 
@@ -159,6 +160,7 @@ def test_every_json_example_is_as_its_own_schema_says(operation: Operation) -> N
             assert faults(schema, json.loads(example.body)) == []
 
 
+@pytest.mark.slow
 @each_case("example", EXAMPLES)
 def test_every_example_runs_as_it_stands_and_the_answer_is_as_documented(
     example: Example, served: Running
@@ -352,6 +354,7 @@ def test_every_form_of_body_that_is_no_json_says_what_to_send_and_a_table_with_a
         assert f"](examples/{files[0]})" in operation.about["requestBody"]["description"], operation.path
 
 
+@pytest.mark.slow
 def test_without_a_service_the_script_prints_the_same_document(capsys: pytest.CaptureFixture[str]) -> None:
     script = runpy.run_path(str(ROOT / "scripts" / "api_table.py"))
 

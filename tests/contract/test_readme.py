@@ -62,6 +62,7 @@ def test_the_readmes_first_request_is_swaggers_first_example() -> None:
     assert json.loads(body) == next(iter(examples.values()))["value"]
 
 
+@pytest.mark.slow
 def test_the_readmes_first_request_gets_the_answer_it_shows(tmp_path: Path) -> None:
     shown = json.loads(blocks("json")[0])
     path, headers, body = first_request()

@@ -40,6 +40,7 @@ def status(**environment: str) -> int:
     return subprocess.run([sys.executable, HEALTHCHECK], env=clean | environment, check=False).returncode
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("answer", "variables", "exit_status"),
     [

@@ -69,6 +69,7 @@ FEW: dict[str, Callable[[float], Draw]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("truth", [0.0, 0.3])
 @pytest.mark.parametrize("world", WORLDS)
 def test_each_end_keeps_its_level_where_rows_of_a_cluster_are_alike(world, truth) -> None:

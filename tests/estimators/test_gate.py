@@ -220,6 +220,7 @@ def test_a_wrong_fail_is_rare_though_every_limit_is_the_truth_itself(prior, leak
     assert fails <= most_misses(runs)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("which", "prior"), [(0, 0.25), (1, 0.5), (2, 0.5)])
 def test_a_wrong_pass_is_rare_where_one_limit_lies_a_hair_below_the_truth(prior, which) -> None:
     rng, runs, passes = np.random.default_rng(6), 40, 0

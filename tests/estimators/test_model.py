@@ -279,6 +279,7 @@ def of_shadows(run: int) -> ModelAudit:
     return of_signals(*sides, shadows=table, max_advantage=0.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("audit", [of_answers, of_shadows])
 def test_of_records_that_no_model_saw_the_interval_covers_nothing(audit) -> None:
     audits = [audit(run) for run in range(30)]

@@ -272,6 +272,7 @@ def test_the_planned_models_settle_the_verdict() -> None:
     assert f"about {plan.models} models" in plan.sentence
 
 
+@pytest.mark.slow
 def test_more_spread_takes_more_models_and_what_cannot_be_is_refused(monkeypatch) -> None:
     monkeypatch.setattr(planning, "RUNS", 150)  # of each number of models that is tried
     steady, varied = (plan_models(0.2, 0.1, spread, 600).models for spread in (0.0, 0.1))
@@ -283,6 +284,7 @@ def test_more_spread_takes_more_models_and_what_cannot_be_is_refused(monkeypatch
         plan_models(0.5, 0.1, 0.05, 600, prior=0.1)
 
 
+@pytest.mark.slow
 def test_clusters_take_as_many_times_the_records_as_their_design_effect_says() -> None:
     alone = plan_verdict(0.4, 0.1).records
 

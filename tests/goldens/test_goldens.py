@@ -9,6 +9,7 @@ import pytest
 from tests.goldens.rewrite import COMMAND, FILES, PARTS, make
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", PARTS)
 def test_nothing_that_was_frozen_has_changed(part: str, tmp_path: Path) -> None:
     make(part, tmp_path)

@@ -150,6 +150,7 @@ def test_a_model_of_rows_that_stand_on_neither_side_is_not_accused() -> None:
     assert alarms <= MOST
 
 
+@pytest.mark.slow
 def test_shadows_do_not_accuse_it_either() -> None:
     def fit(X: Any, y: Any, seed: int) -> GaussianModel:
         return GaussianModel().fit(X, y)

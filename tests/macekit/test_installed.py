@@ -188,6 +188,7 @@ def test_without_pictures_a_report_is_whole_and_an_extra_is_asked_for_by_its_nam
         assert f"pip install 'macekit[{extra}]'" in problem
 
 
+@pytest.mark.slow
 def test_without_any_extra_the_command_decides_and_says_once_that_its_reports_have_no_pictures(
     tmp_path: Path,
 ) -> None:

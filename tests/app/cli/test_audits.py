@@ -6,6 +6,7 @@ import gzip
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from tests.app.cli.files import answer, refused, typed
 from tests.app.cli.tables import CALM, RELEASE, SAID, SAID_OF_OTHERS, SIDES, written
@@ -14,6 +15,7 @@ from tests.macekit.decoding.support import table_bytes
 from tests.macekit.operations.test_synthetic import CLEAN, HOLDOUT, TRAIN
 
 
+@pytest.mark.slow
 @each_case(
     "line, status, word",
     [

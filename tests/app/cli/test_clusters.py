@@ -178,6 +178,7 @@ def test_without_its_column_it_is_refused_by_name(runs: Path) -> None:
     assert "model" in refused("procedure runs.csv --model seed")
 
 
+@pytest.mark.slow
 def test_models_and_clusters_are_planned() -> None:
     models = answer("plan --expected 0.3 --max-advantage 0.1 --spread 0.05 --records-per-model 200")
     clusters, alone = (

@@ -50,6 +50,7 @@ def without_columns(value: Any) -> Any:
     return [without_columns(each) for each in value] if isinstance(value, list) else value
 
 
+@pytest.mark.slow
 @each_case("command", QUESTIONS)
 def test_kept_counts_are_asked_as_a_request_with_them_is(counts_file: Path, command: str) -> None:
     kept = (counts_file / "counts.json").read_bytes()
@@ -74,6 +75,7 @@ def test_kept_counts_are_compared(counts_file: Path) -> None:
     assert {place["name"] for place in ranking} == {"counts", "scores"}
 
 
+@pytest.mark.slow
 def test_counts_of_parts_are_asked_like_those_of_all(counts_file: Path) -> None:
     head, *rows = (counts_file / "scores.csv").read_text().splitlines()
     for name, part in (("a", rows[:700]), ("b", rows[700:])):

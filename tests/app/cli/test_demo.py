@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow.csv
+import pytest
 
 from app.cli.demo import SIDE, example_table
 from tests.app.cli.files import Done, typed
@@ -53,6 +54,7 @@ def test_the_advantage_comes_first_and_the_rest_below(empty: Path) -> None:
     assert any(line.startswith("Area under the ROC (AUC)") for line in lines[2:])
 
 
+@pytest.mark.slow
 @each_case("name", ["mace-demo", "-x", "--x", "a b"])
 def test_the_command_it_names_makes_the_answer_again_whatever_the_folder_is_called(
     empty: Path, name: str

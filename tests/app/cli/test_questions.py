@@ -69,6 +69,7 @@ def test_every_question_about_one_table_is_answered(folder: Path, question: Any)
     assert read in done.out
 
 
+@pytest.mark.slow
 @each_case("name", [*FILES, "request.json"])
 def test_every_format_gives_the_same_numbers_by_its_name_or_its_first_bytes(folder: Path, name: str) -> None:
     expected = answer("estimate scores.csv --prior 0.2")["advantage"]
@@ -283,6 +284,7 @@ def test_labels_are_printed_as_what_they_are(folder: Path) -> None:
     assert {group["label"] for group in as_json.answer["groups"]} == {"adult", "\x1b]0;\x9btitle\x7f"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*FILES, "request.json"])
 def test_a_damaged_file_is_refused_or_answered_and_never_our_mistake(
     folder: Path, monkeypatch: pytest.MonkeyPatch, name: str
@@ -303,6 +305,7 @@ def test_a_damaged_file_is_refused_or_answered_and_never_our_mistake(
             assert done.err.isprintable() or set(done.err) - {"\n"} <= set(filter(str.isprintable, done.err))
 
 
+@pytest.mark.slow
 @each_case("line", ["estimate scores.csv", "report scores.csv", "plan --expected 0.5"])
 def test_a_limit_of_the_advantage_has_one_name_and_the_former_one_says_the_same(
     folder: Path, line: str

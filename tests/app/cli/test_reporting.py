@@ -52,6 +52,7 @@ def line_of(question: Any) -> str:
     return LINES.get(question.command, f"{question.command} scores.csv")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("question", SHOWN, ids=lambda question: question.command)
 def test_every_answer_is_written_as_every_suffix(folder: Path, question: Any) -> None:
     for suffix in suffixes_of(question.name):
@@ -86,6 +87,7 @@ def test_without_a_file_the_summary_is_printed_as_estimate_prints_it(folder: Pat
     assert "\nadult " in groups.out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("question", SHOWN, ids=lambda question: question.command)
 def test_a_kept_answer_is_shown_again_without_the_scores(folder: Path, question: Any) -> None:
     asked = f"{line_of(question)} {'--top 50' if question.command == 'risk' else ''}"
@@ -202,6 +204,7 @@ def test_a_chart_alone_is_smaller_than_all_and_a_card_shorter_than_the_report(fo
     assert (folder / "card.md").read_text().startswith("## ")
 
 
+@pytest.mark.slow
 @each_case(
     "name",
     [

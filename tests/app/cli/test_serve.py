@@ -63,6 +63,7 @@ def test_with_a_key_only_who_has_it_is_answered(guarded: Running) -> None:
     assert guarded.ask("/healthz").status == 200
 
 
+@pytest.mark.slow
 def test_it_ends_well_when_told_to_and_no_worker_outlives_it(plain: Running) -> None:
     until(lambda: plain.ask("/readyz").status == 200)
     family = [*children(plain.process.pid), *workers_of(plain)]
@@ -97,6 +98,7 @@ def test_logs_name_requests_and_hold_neither_scores_nor_keys_nor_queries(guarded
         assert "Traceback" not in output
 
 
+@pytest.mark.slow
 def test_at_its_end_it_finishes_what_is_under_way_and_takes_nothing_new(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -182,6 +184,7 @@ def test_beyond_this_machine_it_does_not_start_without_a_key() -> None:
     assert "Traceback" not in done.err
 
 
+@pytest.mark.slow
 def test_a_port_that_is_taken_is_said(tmp_path: Path) -> None:
     with (
         socket.create_server(("127.0.0.1", 0)) as taken,

@@ -61,6 +61,7 @@ def read_until(descriptor: int, wanted: bytes) -> bytes:
     return seen
 
 
+@pytest.mark.slow
 @each_case(
     "line",
     [
@@ -76,6 +77,7 @@ def test_a_process_ends_and_prints_as_the_command_does_here(folder: Path, line: 
     assert here.err or here.out
 
 
+@pytest.mark.slow
 def test_standard_input_is_a_pipe_a_file_or_nothing(folder: Path) -> None:
     expected = typed("estimate scores.parquet --json")
     piped = (folder / "scores.parquet").read_bytes()
@@ -114,6 +116,7 @@ for line in sys.argv[1:]:
 """
 
 
+@pytest.mark.slow
 def test_what_may_not_be_read_or_written_to_is_said(folder: Path) -> None:
     (folder / "scores.csv").chmod(0)
     (folder / "sealed").mkdir(mode=0o500)
@@ -208,6 +211,7 @@ def test_a_standard_error_that_takes_nothing_changes_no_status(
     assert b"::" not in done.stdout
 
 
+@pytest.mark.slow
 def test_a_terminal_sees_progress_and_then_the_answer(folder: Path) -> None:
     os.mkfifo(folder / "pipe")
     ours, theirs = pty.openpty()

@@ -90,6 +90,7 @@ def both(members: np.ndarray, nonmembers: np.ndarray) -> dict[str, Any]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("media_type", SUFFIXES)
 def test_two_files_are_answered_as_one_file_is(empty: Path, media_type: str) -> None:
     question, counted = "estimate" if media_type == CSV else "counts", 0
@@ -108,6 +109,7 @@ def test_two_files_are_answered_as_one_file_is(empty: Path, media_type: str) -> 
     assert counted >= 15
 
 
+@pytest.mark.slow
 @each_case("media_type", SUFFIXES)
 def test_the_column_of_each_file_is_named(empty: Path, media_type: str) -> None:
     rng = np.random.default_rng(3)

@@ -63,6 +63,7 @@ def test_there_is_a_command_for_every_question_of_theory() -> None:
     assert all(question.command == question.name.replace("/", " ") for question in THEORY)
 
 
+@pytest.mark.slow
 @each_case("question, name", ASKED)
 def test_a_request_is_answered_as_the_service_does(question: Operation, name: str) -> None:
     value = JSON_EXAMPLES[question.name][name].value
@@ -86,6 +87,7 @@ def test_a_request_is_answered_as_the_service_does(question: Operation, name: st
     assert ("  tightest  " in done.out) == any(bound["tightest"] for bound in wanted.get("bounds", ()))
 
 
+@pytest.mark.slow
 @each_case(
     "question, file, media_type",
     [(question, *each) for question in OF_TABLES for each in files_of(question.name).items()],

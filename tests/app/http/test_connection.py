@@ -205,5 +205,6 @@ def test_what_was_refused_is_counted_and_logged_without_what_was_sent(service: R
     assert MARK.decode() not in service.logged()
 
 
+@pytest.mark.slow
 def test_a_head_that_stops_arriving_is_given_up(hasty: Running) -> None:
     assert problem(hasty.send(GET)) == (408, "request-stalled")

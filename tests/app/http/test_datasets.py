@@ -39,6 +39,7 @@ def plain(answer: dict[str, object]) -> dict[str, object]:
     return {name: part for name, part in answer.items() if name not in NO_DRIFT}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("question", ["advantage", "report", "metrics", "audit", "individual-risk", "counts"])
 def test_a_dataset_is_answered_as_the_same_records_sent(service: Running, question: str) -> None:
     query = urlencode({**NAMES, "prior": 0.2} if question != "counts" else NAMES)

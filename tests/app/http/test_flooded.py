@@ -67,6 +67,7 @@ def asked(service: Running, mark: str, number: int) -> list[str]:
     return routes if len(routes) == number else []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "anew", [False, True], ids=["on connections it has", "on connections it has yet to take"]
 )
@@ -97,6 +98,7 @@ def refusals(service: Running) -> list[int]:
     ]
 
 
+@pytest.mark.slow
 def test_more_small_requests_than_may_wait_are_told_when_to_come_back_and_none_is_dropped(
     audited: Running,
 ) -> None:
@@ -134,6 +136,7 @@ def test_probes_and_metrics_answer_on_a_port_of_their_own_though_the_service_can
     assert locked.ask("/healthz").status == 200
 
 
+@pytest.mark.slow
 def test_a_service_whose_event_loop_no_longer_turns_is_not_alive(service: Running) -> None:
     probes = service.probes()
     with socket.create_connection(("127.0.0.1", service.port), PATIENCE) as connection:

@@ -168,6 +168,7 @@ SOME = (
 """Tried in another form, too: it is refused before there is one."""
 
 
+@pytest.mark.slow
 @each_case("name, accept", [*((name, JSON) for name in TRIES), *((name, HTML) for name in SOME)])
 def test_nothing_forged_edited_rewound_or_sent_twice_is_signed(seen: Seen, name: str, accept: str) -> None:
     answer = asked(seen.service, TRIES[name](seen), accept)

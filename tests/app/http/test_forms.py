@@ -10,6 +10,8 @@ import json
 import xml.etree.ElementTree as ET
 from itertools import cycle
 
+import pytest
+
 from app.openapi.examples import JSON_EXAMPLES
 from app.openapi.files import FILES, file_bytes
 from macekit.call import ARROW, CSV, HTML, JSON, MARKDOWN, PNG, SVG, Call
@@ -40,6 +42,7 @@ def asked(service: Running, name: str, accept: str) -> Answer:
     return post(service, f"/v1/{name}", example(name), JSON, {"Accept": accept})
 
 
+@pytest.mark.slow
 @each_case("name, form", {*DRAWN, *EVERY})
 def test_an_answer_comes_in_every_form_it_has(name: str, form: str, service: Running) -> None:
     answer = asked(service, name, form)
@@ -96,6 +99,7 @@ def test_a_browser_gets_a_page_and_everybody_else_json(service: Running) -> None
     assert asked(service, "report", "image/*").headers["content-type"] == SVG
 
 
+@pytest.mark.slow
 @each_case("file, form", zip(FILES, cycle(REPORTS), strict=False))
 def test_tables_get_reports_too(file: str, form: str, service: Running) -> None:
     columns = "" if file == "scores.npy" else "?score=score&group=group"

@@ -134,6 +134,7 @@ def test_the_path_below_the_proxys_is_what_counts(
     assert (below if root else client).get(path).status_code == status
 
 
+@pytest.mark.slow
 def test_the_document_says_below_which_path_it_is(below: TestClient) -> None:
     assert below.get("/p/openapi.json").json()["servers"] == [{"url": "/p"}]
 

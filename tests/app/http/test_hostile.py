@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import pytest
 
 from macekit.call import CSV, Call
 from macekit.catalogue import quick
@@ -57,6 +58,7 @@ def scores(number: int) -> bytes:
     return as_json(every[::2], every[1::2])
 
 
+@pytest.mark.slow
 def test_an_answer_nobody_reads_is_dropped(narrow: Running) -> None:
     body, before = scores(60_000), metric(narrow, "mace_answers_dropped_total")
     with begun(narrow, "/v1/individual-risk", body, buffer=4096):

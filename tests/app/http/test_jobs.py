@@ -124,6 +124,7 @@ def same(one: Answer, other: Answer) -> bool:
     return (one.status, heads[0], bodies[0]) == (other.status, heads[1], bodies[1])
 
 
+@pytest.mark.slow
 def test_the_answer_is_the_one_that_would_have_come_at_once(usual: Waiting) -> None:
     forms = [{"Accept": form} for form in ("text/html", "text/csv")]
     begun = [post(usual, LATER | form, path="/v1/report") for form in forms]
@@ -239,6 +240,7 @@ def test_a_job_is_its_key_s_and_holds_the_key_s_place(shared: Waiting) -> None:
     assert (freed.status, fetched.status) == (200, 200)
 
 
+@pytest.mark.slow
 def test_answers_that_are_kept_take_no_more_than_all_may(shared: Waiting) -> None:
     """The oldest goes for the next; what is under way has its room again at the end."""
 
@@ -298,6 +300,7 @@ def test_python_fetches_an_answer_that_is_late(usual: Waiting, later: pytest.Mon
     assert dp.answer == macekit.theory.dp(epsilon=1.0).answer
 
 
+@pytest.mark.slow
 def test_python_asks_again_where_its_job_is_not_known_any_more(
     brief: Waiting, later: pytest.MonkeyPatch
 ) -> None:
@@ -331,6 +334,7 @@ def test_python_tells_the_service_when_nobody_waits_any_more(
     until(lambda: workers_of(usual) and workers_of(usual) != [worker])
 
 
+@pytest.mark.slow
 def test_a_full_queue_refuses_at_once_and_what_nobody_can_fetch_does_not_hold_up_the_end(
     usual: Waiting,
 ) -> None:

@@ -37,6 +37,7 @@ def estimator(kind: str) -> Body:
     return {"kind": kind, "bins": SLICES} | ({"bandwidth": WIDTH} if kind == "kde" else {})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", READINGS)
 def test_the_optimal_advantage(service: Running, sides: Body, kind: str) -> None:
     one = {"kind": kind} | ({"bins": SLICES} if kind == "histogram" else {"bandwidth": WIDTH})
@@ -68,6 +69,7 @@ def test_the_optimal_metric(service: Running, sides: Body, kind: str, name: str)
     assert answer["lower"] <= answer["estimate"] <= answer["upper"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", READINGS)
 @pytest.mark.parametrize("name", ["accuracy", "f_beta"])
 def test_the_individual_risk_and_metric(service: Running, sides: Body, kind: str, name: str) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from macekit.catalogue import OPERATIONS
 from macekit.schemas.methods import METHODS, AskAnswer
 from tests.app.http.asked import example, ok, post
@@ -13,6 +15,7 @@ from tests.cases import each_case
 ASKS = [(method["name"], ask) for method in METHODS for ask in method["asks"]]
 
 
+@pytest.mark.slow
 @each_case("name, ask", ASKS)
 def test_a_method_answers_where_it_is_said_to(service: Running, name: str, ask: AskAnswer) -> None:
     question = example(ask["question"].removeprefix("/v1/"))

@@ -74,6 +74,7 @@ def test_trickled_counts_leave_every_other_request_its_place(service: Running) -
     reached(service, "mace_under_way", 0.0)
 
 
+@pytest.mark.slow
 def test_a_count_takes_the_worker_of_one_that_trickles(audited: Running) -> None:
     body = as_csv(table(*world(20_000)))
     with uploads(audited, "/v1/counts", 1, STREAM, CSV) as sockets, fed(sockets, b"1,1\n" * 1200, 0.1):
@@ -86,6 +87,7 @@ def test_a_count_takes_the_worker_of_one_that_trickles(audited: Running) -> None
     reached(audited, "mace_workers_busy", 0.0)
 
 
+@pytest.mark.slow
 def test_a_count_is_held_in_memory_where_no_worker_can_read_it_as_it_comes(audited: Running) -> None:
     body = as_csv(table(*world(20_000)))
     with uploads(audited, "/v1/counts", 1, STREAM, CSV) as sockets, fed(sockets, b"1,1\n" * 20_000, 0.1):

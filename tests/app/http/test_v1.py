@@ -250,6 +250,7 @@ def test_hostile_labels_travel_as_json_strings_and_nowhere_else(service: Running
     assert b"script" not in stream
 
 
+@pytest.mark.slow
 def test_fifty_requests_at_once_each_get_their_own_answer(service: Running) -> None:
     sides = world(400)
     kinds = [("/v1/advantage", as_json(*world(40, seed)), JSON) for seed in range(6)]

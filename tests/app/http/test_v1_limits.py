@@ -63,6 +63,7 @@ def test_a_body_over_the_limit_is_refused_though_it_did_not_say_its_length(narro
     connection.close()
 
 
+@pytest.mark.slow
 @each_case("media_type", [JSON, *asked.TABLES])
 @each_case("path", ["/v1/advantage", "/v1/counts"])
 def test_a_body_that_expands_beyond_its_limit_is_refused(media_type: str, path: str, narrow: Running) -> None:
@@ -131,6 +132,7 @@ def test_a_request_that_loses_two_workers_fails_and_the_next_is_answered(narrow:
     assert serves(narrow)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("closes", [False, True], ids=["a client that waits", "one that has closed its side"])
 def test_a_request_that_takes_too_long_is_ended_and_the_next_is_answered(
     hasty: Running, closes: bool

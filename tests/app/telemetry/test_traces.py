@@ -98,6 +98,7 @@ def test_the_service_sends_a_span_for_each_request_and_none_of_what_was_asked() 
     assert not any(b"0.1234" in request.SerializeToString() for request in sent)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("header", "parent"), [(CALLER.encode(), "b7ad6b7169203331"), (b"\xff nonsense", "")]
 )

@@ -131,6 +131,7 @@ ENDINGS: dict[str, tuple[str, Callable[[], Receive], dict[str, str], tuple[bool,
 }
 
 
+@pytest.mark.slow
 @in_loop
 async def test_a_body_that_does_not_come_as_it_should_ends_as_its_own_problem(workers: Workers) -> None:
     with workers.given(body_limit=200_000, stream_limit=200_000, stall_limit=0.2) as pool:
@@ -218,6 +219,7 @@ def test_a_worker_that_has_seen_enough_answers_though_the_upload_goes_on(workers
     assert reply.body == b"seen enough"
 
 
+@pytest.mark.slow
 @in_loop
 async def test_a_slow_upload_costs_the_worker_none_of_its_time(workers: Workers) -> None:
     chunks = [b"\x01" * PACE] * 4

@@ -187,6 +187,7 @@ def test_a_worker_that_dies_while_idle_is_replaced_before_anyone_needs_it(worker
     workers.run(until(lambda: workers.kills("lost") == before + 1))
 
 
+@pytest.mark.slow
 @in_loop
 async def test_many_jobs_leave_no_descriptor_behind(workers: Workers) -> None:
     async def one(number: int) -> None:
@@ -265,6 +266,7 @@ async def test_a_job_past_the_time_limit_is_ended_and_says_what_to_do(workers: W
 # --- pools of their own ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @in_loop
 async def test_no_one_waits_for_a_worker_longer_than_work_may_take() -> None:
     async with running(workers=1, time_limit=0.3) as pool:
@@ -278,6 +280,7 @@ async def test_no_one_waits_for_a_worker_longer_than_work_may_take() -> None:
         assert pool.snapshot().waiting == 0
 
 
+@pytest.mark.slow
 @in_loop
 async def test_workers_that_die_when_their_fork_server_has_are_not_counted_and_cost_nobody_an_answer(
     caplog: pytest.LogCaptureFixture,
@@ -388,6 +391,7 @@ async def test_work_that_outlasts_the_drain_limit_is_ended(gate: Gate) -> None:
     await until(lambda: not alive(gate.began()[0]))
 
 
+@pytest.mark.slow
 @in_loop
 async def test_a_stopped_pool_leaves_no_process_and_no_descriptor() -> None:
     async def once() -> list[int]:
@@ -403,6 +407,7 @@ async def test_a_stopped_pool_leaves_no_process_and_no_descriptor() -> None:
     await until(lambda: not any(map(alive, processes)))
 
 
+@pytest.mark.slow
 @in_loop
 async def test_when_no_worker_can_be_started_nobody_waits_for_one(capfd: pytest.CaptureFixture[str]) -> None:
     pool = Pool(settings(), "tests.app.workers.work:nothing_of_that_name")

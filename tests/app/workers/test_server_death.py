@@ -29,6 +29,7 @@ asyncio.run(main(sys.argv[1:]))
 """
 
 
+@pytest.mark.slow
 def test_workers_stay_at_work_while_their_server_gets_signals_and_end_even_at_work_when_it_is_killed(
     tmp_path: Path,
 ) -> None:

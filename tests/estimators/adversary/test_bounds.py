@@ -95,6 +95,7 @@ def test_two_classes_searched_together_have_the_larger_of_their_limits(world) ->
             assert together == pytest.approx(alone, abs=2.0 * SLACK * (alone - seen) + 1e-9)
 
 
+@pytest.mark.slow
 @each_case(
     "world, prior, n1, n0",
     [
@@ -141,6 +142,7 @@ def test_the_upper_ends_are_seldom_below_the_truth(shift, prior, n1, n0) -> None
     assert misses.max() <= most_misses(runs)
 
 
+@pytest.mark.slow
 @each_case(
     "r, q, n1, n0, prior",
     [  # study T-B6: plugging in the selected rule's variance misses 22-46% here

@@ -152,6 +152,7 @@ def test_an_evaluation_without_member_guesses_has_no_value():
     assert all((p.value is None) == (p.member_guesses == 0) for p in never)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "prior", "n1", "n0", "advantage"),
     [
@@ -178,6 +179,7 @@ TWO_CELLS = [0.97, 0.03], [0.03, 0.97]
 SIX_CELLS = [0.3, 0.25, 0.2, 0.15, 0.07, 0.03], [0.1, 0.15, 0.2, 0.2, 0.2, 0.15]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "prior", "n1", "n0", "laws"),
     [
@@ -235,6 +237,7 @@ def test_a_least_share_that_rules_nothing_out_costs_a_tenth_of_the_error(name):
     assert limit > upper_limit(*views, objective(name, 0.5, 0.0), 0.025)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["balanced_accuracy", "precision", "f_beta", "npv", "jaccard"])
 @pytest.mark.parametrize(("prior", "n1", "n0"), [(0.5, 60, 60), (0.1, 30, 150)])
 def test_each_rules_limits_miss_at_most_25_of_1000_enumerated_samples(name, prior, n1, n0):

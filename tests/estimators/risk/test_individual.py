@@ -183,6 +183,7 @@ def worst_end(how, n1, n0, prior, alpha):
 SIGNED_DESIGNS = ((20, 20, 0.5), (8, 60, 0.5), (60, 8, 0.1), (40, 40, 0.99), (30, 50, 0.01))
 
 
+@pytest.mark.slow
 @each_case("alpha", [0.025, 0.0005])
 @each_case("n1, n0, prior", SIGNED_DESIGNS)
 def test_signed_limits_of_a_category_keep_every_level_by_enumeration(n1, n0, prior, alpha):

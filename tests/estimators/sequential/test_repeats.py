@@ -62,6 +62,7 @@ CHANGES: dict[str, Callable[[Any, np.random.Generator], Any]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize(("n_batches", "n"), [(1, 60), (3, 200), (8, 40)])
 def test_a_batch_that_comes_again_is_refused_with_the_number_of_its_records(change, n_batches, n) -> None:

@@ -327,6 +327,7 @@ def test_a_training_set_is_half_of_the_records() -> None:
     assert len(set(half(20, np.random.default_rng(0)))) == 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("example", [figure1, proposition11, section52])
 def test_every_example_prints_its_tables(
     example: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path

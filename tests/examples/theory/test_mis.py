@@ -120,6 +120,7 @@ def test_those_are_still_true_since_no_category_comes_that_near_its_share_of_the
         assert size != n or nearest * simple_delta(diverse, n) < paper
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cell", table1.PAPER)
 def test_exact_values_are_below_bound_and_print_whatever_the_distribution(cell: tuple[int, float]) -> None:
     n, diverse = cell
@@ -172,6 +173,7 @@ def test_with_one_cell_and_two_labels_the_papers_bound_is_0_and_the_labels_leak(
     assert worst_delta([0.5, 0.5], 100) == pytest.approx(0.0398, abs=1e-4)
 
 
+@pytest.mark.slow
 def test_of_20_clusters_of_digits_the_papers_bound_is_below_what_their_labels_give_away() -> None:
     result = row(20, digits.OF_RECORDS)
 
@@ -306,6 +308,7 @@ def test_least_squares_with_few_dimensions_is_certified_of_nothing() -> None:
 # --- what is shown --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("example", [table1, figure1, figure2, digits])
 def test_every_example_prints_a_table_and_draws(
     example: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path

@@ -46,6 +46,7 @@ def epsilons(setting: geometric_median.Setting) -> list[geometric_median.Epsilon
     return [geometric_median.by_sensitivity(setting, each) for each in losses]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure.__name__)
 def test_a_practical_epsilon_is_no_larger_than_the_worst_case_on_the_same_records_and_that_than_dp(
     figure: ModuleType,
@@ -173,6 +174,7 @@ def test_the_readme_has_the_ratios_that_are_computed() -> None:
     assert blocks(HERE / "README.md")["figure4"].splitlines()[-1] == f"| 10 | {' | '.join(ratios)} |"
 
 
+@pytest.mark.slow
 def test_a_figure_is_drawn_by_its_command(tmp_path: Path) -> None:
     path = tmp_path / "figure.svg"
 

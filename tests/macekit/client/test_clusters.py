@@ -39,6 +39,7 @@ SCORES = by_side(COLUMNS, "score")
 PEOPLE = by_side(COLUMNS, "person")
 
 
+@pytest.mark.slow
 @each_case("cluster", ["name", ["person", "run"]])
 def test_columns_of_a_table_are_labels_beside_scores_here_and_there(
     cluster: str | list[str], mace: macekit.Mace
@@ -126,6 +127,7 @@ NEEDED: dict[str, dict[str, Any]] = {
 """What questions about one sample need beside it."""
 
 
+@pytest.mark.slow
 @each_case("name", [each.python for each in OPERATIONS if each.by_clusters and not each.several])
 def test_every_question_takes_a_column_or_labels_here_and_on_a_server(name: str, mace: macekit.Mace) -> None:
     answers = []

@@ -67,6 +67,7 @@ def names() -> dict[str, Any]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::ImportWarning")  # of MLflow's own hooks
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @pytest.mark.filterwarnings("ignore:.*type hint:UserWarning")

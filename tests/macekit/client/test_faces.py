@@ -73,6 +73,7 @@ def test_no_public_function_that_answers_is_left_out() -> None:
     assert functions | theory == set(ANSWERS)
 
 
+@pytest.mark.slow
 @each_case("name", ANSWERS)
 def test_what_can_be_done_with_one_answer_can_be_done_with_any(name: str) -> None:
     answer = answered(name)

@@ -38,6 +38,7 @@ ASKED: dict[str, tuple[str, dict[str, Any]]] = {
 """Operations whose limit of the advantage was called ``threshold``: what Python calls them, and a question."""
 
 
+@pytest.mark.slow
 @each_case("operation", ASKED)
 def test_python_takes_the_former_name_and_warns_where_it_was_typed(operation: str) -> None:
     name, question = ASKED[operation]
@@ -62,6 +63,7 @@ def test_python_warns_once_of_one_place() -> None:
     assert len(said) == 1
 
 
+@pytest.mark.slow
 @each_case("operation", ASKED)
 def test_a_request_takes_the_former_name_and_the_answer_warns(operation: str) -> None:
     _, question = ASKED[operation]
@@ -151,6 +153,7 @@ def test_an_answer_that_was_kept_by_an_earlier_version_is_read() -> None:
     assert validate_answer("advantage", answer)["verdict"]["threshold"] == 0.1
 
 
+@pytest.mark.slow
 @each_case(
     "function, arguments",
     [

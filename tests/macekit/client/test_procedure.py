@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pytest
 
 import macekit
 from estimators import Scores
@@ -107,6 +108,7 @@ def test_what_cannot_be_answered_is_refused_by_name(
     assert f"{problem['kind']} {problem['detail']}".startswith(said)
 
 
+@pytest.mark.slow
 def test_models_are_planned() -> None:
     plan = macekit.plan(expected=0.3, max_advantage=0.1, spread=0.05, records_per_model=200)
 

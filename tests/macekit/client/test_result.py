@@ -210,6 +210,7 @@ def test_the_client_loads_no_library_and_does_without_pandas_and_polars() -> Non
     assert error.startswith("ImportError")
 
 
+@pytest.mark.slow
 @each_case("name", sorted(set(SHOWN) - {"plan"}))
 def test_every_chart_is_a_specification_and_a_picture(
     name: str, results: dict[str, macekit.Result], tmp_path: Path

@@ -53,6 +53,7 @@ KINDS: dict[str, Callable[[NDArray[Any]], NDArray[Any]]] = {
 }
 
 
+@pytest.mark.slow
 @each_case("kind", KINDS)
 def test_scores_of_every_type_in_every_container(kind: str, service: Running, mace: macekit.Mace) -> None:
     """A container is read before anything is sent: every one is sent once, and every type."""
@@ -154,6 +155,7 @@ def written(folder: Path, suffix: str) -> Path:
 SUFFIXES = (".csv", ".csv.gz", ".jsonl", ".parquet", ".arrow", ".npy", ".npz", ".json")
 
 
+@pytest.mark.slow
 @each_case("metrics", [["precision", "recall"], [{"preset": "f_beta", "beta": 2.0}]])
 def test_files_of_every_kind(
     metrics: list[Any], tmp_path: Path, service: Running, mace: macekit.Mace

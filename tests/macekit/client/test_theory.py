@@ -32,6 +32,7 @@ def method(client: Any, operation: str) -> Callable[..., macekit.Result]:
     return found
 
 
+@pytest.mark.slow
 @each_case("operation, name", ASKED)
 def test_every_example_has_the_same_answer_here_and_by_hand_and_the_first_there(
     operation: str, name: str, service: Running, mace: macekit.Mace
@@ -46,6 +47,7 @@ def test_every_example_has_the_same_answer_here_and_by_hand_and_the_first_there(
         assert wanted["sentence"] in str(found)
 
 
+@pytest.mark.slow
 @each_case("operation", [operation for operation in ARRAYS if ARRAYS[operation]])
 @each_case("suffix", SUFFIXES)
 def test_a_file_is_asked_about_as_it_lies(

@@ -53,6 +53,7 @@ def body_of(media_type: str) -> bytes:
     return table_bytes({"score": SCORE, "member": MEMBER}, media_type)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("media_type", FORMATS)
 @pytest.mark.parametrize("encoding", ["identity", "gzip", "zstd"])
 def test_counts_of_blocks_from_a_pipe_are_those_of_the_whole(media_type: str, encoding: str) -> None:
@@ -65,6 +66,7 @@ def test_counts_of_blocks_from_a_pipe_are_those_of_the_whole(media_type: str, en
     assert found.to_dict() == whole.to_dict()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("media_type", FORMATS)
 @pytest.mark.parametrize("column", [LABEL, (SCORE * 100).astype(int)])
 def test_text_and_integers_are_counted_by_value(media_type: str, column: Any) -> None:

@@ -69,6 +69,7 @@ def _fail() -> None:
     raise ValueError
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fault", "outcome"), [(_die, "crash"), (_sleep, "hang"), (_fill, "memory"), (_fail, "exception")]
 )

@@ -285,6 +285,7 @@ def total(counts: Any) -> tuple[int, int]:
     return sum(counts["members"]), sum(counts["nonmembers"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RANGES)
 @settings(max_examples=2, deadline=None)
 @given(data=st.data())
@@ -306,6 +307,7 @@ ON_A_LINE: list[dict[str, Any]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RANGES)
 @settings(max_examples=1, deadline=None)
 @given(data=st.data())

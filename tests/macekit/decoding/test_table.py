@@ -468,6 +468,7 @@ def test_a_table_with_a_column_for_each_side_is_not_counted_in_blocks_nor_compar
         read(body, CSV, operation="compare", **WIDE)
 
 
+@pytest.mark.slow
 @each_case("media_type", FORMATS)
 def test_a_third_part_is_refused_though_it_comes_in_another_block(media_type: str) -> None:
     parts = np.repeat(["train", "test", "unseen"], 66_000)

@@ -189,6 +189,7 @@ def _put(state: Body, path: tuple[Any, ...], junk: Any) -> Body:
     return changed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["numbers", "labels", "counts"])
 def test_a_state_that_was_tampered_with_never_breaks_anything(kind: str) -> None:
     """Anything in any place, or a part that is missing: refused with its place, or taken, if it could be a state."""

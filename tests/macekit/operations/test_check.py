@@ -57,6 +57,7 @@ def test_the_control_score_has_its_own_advantage_and_is_no_column() -> None:
     assert answer.provenance.input_sha256 != plain.provenance.input_sha256
 
 
+@pytest.mark.slow
 def test_rows_that_are_alike_are_named_and_checked_again() -> None:
     answer, match = (
         macekit.check_split(*SIDES, control="other_model", match=True),

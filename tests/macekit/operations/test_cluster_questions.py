@@ -66,6 +66,7 @@ def named(columns: dict[str, Any]) -> tuple[Scores, np.ndarray[Any, Any]]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_labels_change_the_numbers_unless_all_differ_and_it_is_said_of_which_rows_they_are(name: str) -> None:
     columns = world(0.5)

@@ -84,6 +84,7 @@ def test_the_answer_is_that_of_the_library_and_says_what_the_clusters_cost(opera
     assert "clusters are independent draws" in result["advantage"]["guarantee"]["assumes"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("media_type", [CSV, NDJSON, ARROW, PARQUET, NPZ])
 @pytest.mark.parametrize("cluster", ["person", "person,model"])
 def test_tables_of_every_kind_are_answered_like_lists(media_type: str, cluster: str) -> None:
@@ -242,6 +243,7 @@ def test_counts_do_not_say_whose_a_row_is() -> None:
     assert problem["field"] == "cluster"
 
 
+@pytest.mark.slow
 def test_what_does_not_allow_for_clusters_is_that_of_rows_that_share_none() -> None:
     """Of people without a leak whose rows are alike, none of these ends is wrong more often than it says."""
     wrong = dict.fromkeys(("epsilon", "rate", "area", "advantage"), 0)

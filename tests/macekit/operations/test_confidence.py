@@ -20,6 +20,7 @@ WITHOUT = {"counts", "plan", *(f"theory/{name}" for name in EXACT)}
 """Operations whose sentences name no confidence: of theory those that estimate nothing, and so take none."""
 
 
+@pytest.mark.slow
 def test_sentences_tell_every_digit_of_the_confidence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plan, "RUNS", 8)  # how good plans are is not asked
     rounded, exact = [], set()

@@ -317,6 +317,7 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(accounting, "CELLS", 2e4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("operation", [each.name for each in OPERATIONS if each.name != "columns"])
 def test_every_option_changes_the_answer_or_is_refused(operation: str) -> None:
     defects = [each for each in _silent(operation) if not _excused(operation, *each)]

@@ -41,6 +41,7 @@ def paper_of(operation: str, body: dict[str, Any]) -> list[Any]:
     return [value for name, value in sorted(metric.items()) if name.startswith("paper")]
 
 
+@pytest.mark.slow
 @each_case(
     "sample, reading",
     [

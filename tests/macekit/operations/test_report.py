@@ -157,6 +157,7 @@ def test_many_counts_need_no_more_than_their_cells() -> None:
     assert found["risk"]["flags"]["records"] == 2**41 + 2**40
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", SAMPLES)
 def test_every_kind_of_sample_can_be_looked_at_in_every_form(kind: str) -> None:
     answer = asked("report", {**SAMPLES[kind], **OPTIONS})

@@ -34,6 +34,7 @@ def posted(service: Running, query: str, accept: str, body: bytes = BODY, form: 
     return service.ask(f"/v1/advantage{query}", "POST", body, {"Content-Type": form, "Accept": accept})
 
 
+@pytest.mark.slow
 @each_case("accept", REPORTS)
 def test_a_service_answers_with_the_same_bytes_again_and_says_the_time_if_asked(
     accept: str, service: Running

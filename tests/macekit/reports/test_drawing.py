@@ -145,6 +145,7 @@ def test_a_picture_shows_the_same_twice_as_large() -> None:
     assert width == pytest.approx(2 * float(root.get("width", "0")), abs=2)
 
 
+@pytest.mark.slow
 def test_a_drawing_needs_no_network_and_its_engine_is_loaded_when_something_is_drawn() -> None:
     """Nor does it depend on the process: its bytes are those that are drawn here."""
     apart = shutil.which("unshare")

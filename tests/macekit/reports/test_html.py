@@ -134,6 +134,7 @@ def rounds(shown: str, value: float | None, kind: str | None, path: str) -> bool
     return abs(float(plain) - value) <= 0.5001 * 10.0 ** (power - digits) and not shown.startswith("-0.000")
 
 
+@pytest.mark.slow
 @each_case("name", CASES)
 def test_every_number_is_the_answers_at_its_place_rounded(name: str) -> None:
     answer = case(name)[1]

@@ -94,6 +94,7 @@ def test_the_answer_is_that_of_the_same_rows_here(give: Give) -> None:
     assert columns == ["person", "model"]
 
 
+@pytest.mark.slow
 def test_each_question_that_counts_can_answer(give: Give) -> None:
     frame = give(NUMBERED)
     limits = {"cluster": "person", "group": "region", "max_advantage": 0.99, "max_group_risk": 0.99}

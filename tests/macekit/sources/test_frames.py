@@ -49,6 +49,7 @@ SCORES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scores", SCORES.values(), ids=SCORES)
 def test_scores_count_the_same_everywhere(give: Give, scores: pa.Array) -> None:
     records = pa.table({"score": scores, "member": INSIDE})
@@ -68,6 +69,7 @@ MEMBERS: dict[str, tuple[list[Any], str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("values", "named"), MEMBERS.values(), ids=MEMBERS)
 def test_membership_is_read_as_here(give: Give, values: list[Any], named: str) -> None:
     records = pa.table({"score": SCORES["tiny floats"], "member": [values[int(each)] for each in INSIDE]})
@@ -103,6 +105,7 @@ REFUSED: dict[str, tuple[Any, Any]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("scores", "member"), REFUSED.values(), ids=REFUSED)
 def test_what_is_wrong_is_refused_as_here(give: Give, scores: Any, member: Any) -> None:
     records = pa.table({"score": scores, "member": member})
@@ -113,6 +116,7 @@ def test_what_is_wrong_is_refused_as_here(give: Give, scores: Any, member: Any) 
     assert there.index is None  # rows of an engine have no order
 
 
+@pytest.mark.slow
 def test_questions_are_answered_from_the_counts_and_no_row_is_collected(give: Give) -> None:
     frame, counted = give(RECORDS), macekit.counts(RECORDS, **NAMES)["counts"]
 

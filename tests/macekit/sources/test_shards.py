@@ -97,6 +97,7 @@ def test_few_records_are_held_and_answered_as_those_of_one_file(data: Path, tmp_
         assert together == alone
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("question", "names"), ASKED_OF_ROWS, ids=str)
 def test_whose_a_row_is_is_read_from_several_files_as_from_one(
     question: Callable[..., Any], names: dict[str, Any], tmp_path: Path

@@ -279,6 +279,7 @@ HOSTILE: dict[str, tuple[Any, Any]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", HOSTILE.values(), ids=HOSTILE)
 def test_an_engine_sorts_rows_into_the_boxes_that_they_are_in_here(
     give: Give, columns: tuple[Any, Any]
@@ -297,6 +298,7 @@ def test_an_engine_sorts_rows_into_the_boxes_that_they_are_in_here(
         np.testing.assert_array_equal(column, np.bincount(side, minlength=cut.size))
 
 
+@pytest.mark.slow
 def test_an_engine_answers_about_vectors(give: Give) -> None:
     frame = give(TABLE)
 
@@ -312,6 +314,7 @@ def test_an_engine_answers_about_vectors(give: Give) -> None:
     assert "learned_score" not in {each.code for each in histogram.warnings}
 
 
+@pytest.mark.slow
 def test_what_an_engine_cannot_do_with_vectors_is_refused(give: Give) -> None:
     floats = TABLE["a"].to_numpy().copy()
     floats[4000] = np.nan

@@ -117,6 +117,7 @@ def fine_law(n: int) -> binomials.Law:
         return law_of.__wrapped__(n)
 
 
+@pytest.mark.slow
 @each_case("name, n", [*((name, 50) for name in TERMS), ("delta at 7", 150)])
 def test_the_margin_between_points_of_the_grid_covers_a_grid_16_times_as_fine(name, n) -> None:
     """Evidence, not proof: the margin is heuristic."""

@@ -13,6 +13,7 @@ from macekit.schemas.questions import QUESTIONS
 from tests.macekit.asking import asked
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("operation", [each for each in JSON_EXAMPLES if BY_NAME[each].paper])
 def test_examples_run_as_they_stand_and_fit_their_schemas(operation: str) -> None:
     for example in JSON_EXAMPLES[operation].values():

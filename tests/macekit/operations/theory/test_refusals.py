@@ -111,6 +111,7 @@ OTHERS: dict[str, Refusals] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("operation", DOCUMENTED | OTHERS)
 def test_what_cannot_be_asked_is_refused_by_its_field(operation: str) -> None:
     schema = QUESTIONS[operation].model_json_schema()

@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
+import pytest
+
 from macekit.call import HTML
 from macekit.reports.content import figures, has_figures
 from macekit.reports.drawing import inline_svg
@@ -17,6 +19,7 @@ from tests.macekit.reports.asked import CASES, at, rendered
 from tests.macekit.reports.charts.worlds import NAMES, world
 
 
+@pytest.mark.slow
 @each_case("name", NAMES)
 def test_every_figure_has_a_name_a_title_and_words_and_a_specification_of_finite_numbers(name: str) -> None:
     found = drawn(name)
@@ -39,6 +42,7 @@ def pictures(name: str) -> list[str]:
     return [inline_svg(figure, figure.name) for figure in drawn(name)]
 
 
+@pytest.mark.slow
 @each_case("name", NAMES)
 def test_every_figure_is_drawn_and_stays_small(name: str) -> None:
     found = pictures(name)

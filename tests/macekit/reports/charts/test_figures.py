@@ -192,6 +192,7 @@ NAMED = {"distribution", "risk", "groups", "ranking", "differences"}
 """Figures with names in them."""
 
 
+@pytest.mark.slow
 @each_case(
     "kind, start",
     [("pictures", 17), ("pictures", 33), ("rare", 1), ("rare", 33), ("words", 17), ("words", 49)],
