@@ -68,9 +68,10 @@ def make_environment(wanted: dict[str, str]) -> None:
         pip("--no-deps", "--no-build-isolation", "--no-index", "--editable", str(ROOT))
     elif not missing:
         say(".venv is ready")
-    sources = [ROOT / "macekit" / "catalogue.py", *(ROOT / "macekit" / "schemas").rglob("*.py")]
+    maker, package = ROOT / "scripts" / "keywords.py", ROOT / "macekit"
+    sources = [maker, package / "catalogue.py", *(package / "schemas").rglob("*.py")]
     if not KEYWORDS.exists() or KEYWORDS.stat().st_mtime < max(each.stat().st_mtime for each in sources):
-        run(str(PYTHON), str(ROOT / "scripts" / "keywords.py"))
+        run(str(PYTHON), str(maker))
     STAMP.write_text(json.dumps({**installed, **wanted, "project": project}, indent=2) + "\n")
 
 

@@ -178,7 +178,7 @@ def components() -> Schema:
 def complete(document: Schema) -> Schema:
     """The framework's document with our operations and schemas, and without its own picture of an error.
 
-    They are made here and not with the routes: a third of a second that only who reads the document waits for.
+    They are made here and not with the routes: only who reads the document waits for them.
     """
     for row in OPERATIONS:
         document["paths"][f"/v1/{row.name}"]["post"].update(deepcopy(operation(row)))  # `share` changes it

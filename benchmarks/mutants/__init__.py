@@ -9,4 +9,6 @@
 by hand after mistakes that a person makes. A fault is a function's name and a piece of its text with what stands there
 instead; it is looked for by name wherever the function stands, so that moved code keeps its faults. The first
 failing test ends a fault; one that no test finds within the budget of test seconds is reported as missed.
+What a fixture of several tests enters counts for the first of them alone: the outcome of
+`the-last-worker-may-be-held-by-uploads` was found by running its test file with the fault put in by hand.
 """

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pyarrow.csv
@@ -20,6 +18,7 @@ from app.settings import Settings
 from tests.app.client import TestClient
 from tests.app.running import Running, ready
 from tests.macekit.sources import support
+from tests.refusing import refusing
 
 KEY = "a-key-of-sixteen-letters"
 MIB = 2**20
@@ -94,30 +93,13 @@ def audited(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
         yield found
 
 
-class Refusing(BaseHTTPRequestHandler):
-    """It says of whatever it is asked for that it is not for everyone."""
-
-    def do_HEAD(self) -> None:
-        self.send_error(403)
-
-    def do_GET(self) -> None:
-        self.send_error(403)
-
-    def log_message(self, *_: object) -> None:
-        pass
-
-
 @pytest.fixture
 def closed_bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """What follows the name of a bucket whose server, on this machine, refuses at once: nothing is tried again."""
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "key")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
-    with ThreadingHTTPServer(("127.0.0.1", 0), Refusing) as server:
-        serving = threading.Thread(target=server.serve_forever, args=[0.01])
-        serving.start()
-        yield f"endpoint_override=127.0.0.1:{server.server_port}&scheme=http&region=us-east-1"
-        server.shutdown()
-        serving.join()
+    with refusing() as query:
+        yield query
 
 
 def pem(private: PrivateKeyTypes) -> bytes:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import pyarrow as pa
@@ -20,21 +18,9 @@ from moto.server import ThreadedMotoServer
 import macekit
 from macekit.sources import reading, shards
 from tests.macekit.sources.support import NAMES, folder, table
+from tests.refusing import refusing
 
 RECORDS = table()
-
-
-class Forbidding(BaseHTTPRequestHandler):
-    """A store of objects that lets nobody in: where nobody answered, it would be tried for seconds."""
-
-    def do_HEAD(self) -> None:
-        self.send_error(403)
-
-    def do_GET(self) -> None:
-        self.send_error(403)
-
-    def log_message(self, *_: object) -> None:
-        pass
 
 
 @pytest.fixture
@@ -275,13 +261,8 @@ def test_text_by_itself_is_still_scores_without_the_other_side() -> None:
 
 
 def test_a_key_in_an_address_is_not_repeated() -> None:
-    with HTTPServer(("127.0.0.1", 0), Forbidding) as server:
-        Thread(target=server.serve_forever).start()
-        query = f"endpoint_override=127.0.0.1:{server.server_port}&scheme=http&region=x"
-
-        with pytest.raises(macekit.MaceProblem) as problem:
-            macekit.counts(f"s3://AKIAKEY:sEcReT@bucket/x?{query}")
-        server.shutdown()
+    with refusing() as query, pytest.raises(macekit.MaceProblem) as problem:
+        macekit.counts(f"s3://AKIAKEY:sEcReT@bucket/x?{query}")
 
     assert "s3://bucket/x: cannot be read" in problem.value.detail
     assert "sEcReT" not in problem.value.detail
