@@ -11,9 +11,10 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from estimators.adversary import lower_end
 from estimators.adversary.changes import best_by_changes
 from estimators.adversary.families import Cellwise, families_for, in_sample
-from estimators.adversary.holdout import SHUFFLES, Validation, validate, validate_anywhere
+from estimators.adversary.holdout import SHUFFLES, HeldOut
 from estimators.adversary.insample import (
     MANY_CELLS,
     cells_or_changes_upper,
@@ -28,6 +29,7 @@ from estimators.adversary.learned import (
     learn_score,
     learned_validation,
 )
+from estimators.adversary.lower_end import LowerEnd
 from estimators.adversary.paired import Rules
 from estimators.clusters.design import Clusters, Labels, names_of
 from estimators.clusters.ends import ALONE, ClusteredEnds, ClusterSummary, clustered_ends, doubts_left
@@ -230,7 +232,7 @@ def advantage(
     target: Target | None = None,
     confidence: float = 0.95,
     seed: int = 0,
-    shuffles: int = SHUFFLES,
+    shuffles: int | None = None,
     cluster: Labels | None = None,
 ) -> Advantage:
     """Estimate the optimal advantage at ``prior`` from scores or from counts.
@@ -242,8 +244,9 @@ def advantage(
             ``TwoSidedTarget()`` or ``LearnedTarget()``. None: cells, or a learned adversary if scores are vectors.
         confidence: Probability that both ends of an interval hold, strictly between 0 and 1.
         seed: Whole number from which everything random is drawn; the same seed gives the same answer.
-        shuffles: Random orders of the records over which the lower end takes the median, at least 1. More make it
-            depend less on the seed and take longer.
+        shuffles: Random orders of the records over which the lower end takes the median, at least 1. None: as many as
+            suits the number of records, from 4 to 16, and alike from either end of the score and, at even odds, of
+            either side.
         cluster: Whom each row belongs to, if some belong together: a label for each row, members' rows first, or two
             columns of labels that cross (a person and a model), by name or in a list. A cluster may have rows on both
             sides. Both ends then hold for rows that are alike within a cluster.
@@ -276,12 +279,13 @@ def checked_ends(
     prior: float,
     target: Target | None,
     seed: int,
-    shuffles: int = SHUFFLES,
+    shuffles: int | None = None,
     cluster: Labels | None = None,
 ) -> Ends:
     """``ends_of`` of arguments that are in their range."""
     prior = require_open_unit("prior", prior)
-    require_count("shuffles", shuffles)
+    if shuffles is not None:
+        require_count("shuffles", shuffles)
     require_count("seed", seed, 0)
     require_data(data, Scores, Counts)
     require_target(target)
@@ -296,7 +300,7 @@ class Ends:
     counts: Counts
     prior: float
     target: Target
-    validation: Validation | ClusteredEnds
+    validation: LowerEnd | ClusteredEnds
     source: Provenance
     learned: LearnedScore | None = None
     clusters: ClusterSummary | None = None
@@ -330,9 +334,19 @@ class Ends:
 
     @property
     def changes(self) -> int | None:
-        """Changes of their guess that adversaries may make anywhere; None where every rule reads the cells."""
+        """Changes of their guess that adversaries may make anywhere; None where every rule reads the cells.
+
+        So many as the target declares; more, where more are seen to gain more than chance explains.
+        """
         cells = self.counts is self.fine or not self.fine.cells.ordered
-        return None if cells or not isinstance(self.target, CellsTarget) else self.target.changes
+        if cells or not isinstance(self.target, CellsTarget):
+            return None
+        return max(self.target.changes, self.changes_seen or 0)
+
+    @property
+    def changes_seen(self) -> int | None:
+        """So many changes of guess along the score gain more than chance explains; None if none do."""
+        return self.validation.changes if isinstance(self.validation, LowerEnd) else None
 
     @property
     def rules(self) -> Rules | None:
@@ -346,6 +360,18 @@ class Ends:
         before = np.concatenate([[0], self.counts.pooled.cumsum()[:-1]])
         return Rules(np.searchsorted(self.fine.pooled.cumsum(), before, side="right"), self.changes)
 
+    def _flattered(self, below: HeldOut) -> float:
+        """What the leading family's best rule has on the very records it was chosen on."""
+        changes = {"threshold": 1, "two_sided": 2}.get(below.leader)
+        if changes is not None:
+            value = float(best_by_changes(self.fine.weights(self.prior), changes)[-1])
+        elif isinstance(self.validation, LowerEnd) and below.leader not in self.validation.unseen.names:
+            return below.value  # a rule with many changes flatters itself out of all measure
+        else:
+            families = {family.name: family for family in families_for(self.counts) if family.name != "kde"}
+            value = in_sample(families.get(below.leader, Cellwise("cells")), self.counts, self.prior)
+        return min(value, second_moment(self.counts, self.prior)) if self.counts.size > MANY_CELLS else value
+
     def at(self, confidence: float) -> Advantage:
         """The whole answer at a confidence."""
         alpha = (1.0 - confidence) / 2.0
@@ -354,7 +380,7 @@ class Ends:
         if isinstance(self.validation, ClusteredEnds):
             flattered, assumed = self.validation.flattered, CLUSTERED
         else:
-            flattered, assumed = _flattered(below.leader, self.fine, self.counts, self.prior), IID
+            flattered, assumed = self._flattered(below), IID
         point = (below.value + flattered) / 2.0
         guarantee = _guarantee(self.counts, self.target, self.changes, below.exact, assumed)
         # a rejected class bounds nothing from above: the only honest upper end left is 1
@@ -369,7 +395,7 @@ class Ends:
             rejected,
             above,
             (
-                *_cautions(self.counts, self.target, rejected),
+                *_cautions(self.counts, self.target, rejected, self.changes_seen),
                 *(self.clusters.cautions if self.clusters else ()),
             ),
             self.source,
@@ -383,7 +409,7 @@ def ends_of(
     prior: float,
     target: Target | None,
     seed: int,
-    shuffles: int = SHUFFLES,
+    shuffles: int | None = None,
     cluster: Labels | None = None,
 ) -> Ends:
     """Fit and judge the target's adversaries."""
@@ -396,10 +422,10 @@ def ends_of(
     fine = data if isinstance(data, Counts) else _finest(data, target)
     counts = cells_for(fine, target)
     if counts is fine or not fine.cells.ordered:
-        validation = validate(counts, prior, families_for(counts), seed, shuffles)
+        below = lower_end.on_cells(counts, prior, seed, shuffles)
     else:
-        validation = validate_anywhere(fine, prior, groups_for(fine, counts, target), seed, shuffles)
-    return Ends(fine, counts, prior, target, validation, source)
+        below = lower_end.anywhere(fine, prior, groups_for(fine, counts, target), seed, shuffles)
+    return Ends(fine, counts, prior, target, below, source)
 
 
 def is_vector(data: Scores | Counts) -> bool:
@@ -408,7 +434,12 @@ def is_vector(data: Scores | Counts) -> bool:
 
 
 def _learned(
-    data: Scores | Counts, prior: float, target: LearnedTarget, seed: int, shuffles: int, source: Provenance
+    data: Scores | Counts,
+    prior: float,
+    target: LearnedTarget,
+    seed: int,
+    shuffles: int | None,
+    source: Provenance,
 ) -> Ends:
     """Both ends by learners; of very many records, and of counts, the lower end is that of rules along one score."""
     learned = None
@@ -423,14 +454,19 @@ def _learned(
         fine = learned.counts
     counts = cells_of_learned(fine, target.bins)
     if isinstance(data, Scores) and data.n_members + data.n_nonmembers <= MANY:
-        validation = learned_validation(data, prior, seed, target.learners)
+        below = LowerEnd(learned_validation(data, prior, seed, target.learners))
     else:
-        validation = validate_anywhere(fine, prior, resolution(fine.n_records), seed, shuffles)
-    return Ends(fine, counts, prior, target, validation, source, learned)
+        below = lower_end.anywhere(fine, prior, resolution(fine.n_records), seed, shuffles)
+    return Ends(fine, counts, prior, target, below, source, learned)
 
 
 def _clustered(
-    data: Scores | Counts, prior: float, target: Target | None, seed: int, shuffles: int, cluster: Labels
+    data: Scores | Counts,
+    prior: float,
+    target: Target | None,
+    seed: int,
+    shuffles: int | None,
+    cluster: Labels,
 ) -> Ends:
     """The same by whole clusters; as without any where no two rows share a label."""
     data = require_scores(data)
@@ -456,7 +492,9 @@ def _clustered(
     else:
         cells_for(fine, target)  # scores without an order are refused
         bins, changes = None, 1 if isinstance(target, ThresholdTarget) else 2
-    ends = clustered_ends(clusters, at, fine, bins, isinstance(target, CellsTarget), changes, seed, shuffles)
+    ends = clustered_ends(
+        clusters, at, fine, bins, isinstance(target, CellsTarget), changes, seed, shuffles or SHUFFLES
+    )
     source = Provenance(
         f"{target.name}+{ends.summary.method}", VERSION, data.n_members, data.n_nonmembers, prior, seed
     )
@@ -534,17 +572,6 @@ def groups_for(fine: Counts, counts: Counts, target: Target) -> int:
     return counts.size if isinstance(target, CellsTarget) else resolution(fine.n_records)
 
 
-def _flattered(leader: str, fine: Counts, counts: Counts, prior: float) -> float:
-    """What the leading family's best rule has on the very records it was chosen on."""
-    changes = {"threshold": 1, "two_sided": 2}.get(leader)
-    if changes is not None:
-        value = float(best_by_changes(fine.weights(prior), changes)[-1])
-    else:
-        families = {family.name: family for family in families_for(counts) if family.name != "kde"}
-        value = in_sample(families.get(leader, Cellwise("cells")), counts, prior)
-    return min(value, second_moment(counts, prior)) if counts.size > MANY_CELLS else value
-
-
 def _guarantee(
     counts: Counts, target: Target, changes: int | None, exact_lower: bool, assumed: str = IID
 ) -> Guarantee:
@@ -569,9 +596,26 @@ def _guarantee(
     )
 
 
-def _cautions(counts: Counts, target: Target, rejected: bool) -> list[Caution]:
+def _cautions(counts: Counts, target: Target, rejected: bool, changes: int | None) -> list[Caution]:
     cautions = counts.cautions()
-    if rejected:
+    if changes is not None and not rejected:
+        covers = "the upper end covers" if isinstance(target, CellsTarget) else "the upper end does not cover"
+        cautions.append(
+            Caution(
+                "many_changes",
+                "attackers who change their guess often along the score gain more than chance explains: "
+                f"{covers} {changes} changes",
+            )
+        )
+    if rejected and isinstance(target, CellsTarget | LearnedTarget):
+        cautions.append(
+            Caution(
+                "resolution_rejected",
+                "an attacker whom the upper end does not cover was shown to reach more than it, so it is withdrawn: "
+                "the upper end is therefore 1",
+            )
+        )
+    elif rejected:
         cautions.append(
             Caution(
                 "class_rejected",

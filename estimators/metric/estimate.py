@@ -132,7 +132,7 @@ def metric_optimum(
     confidence: float = 0.95,
     bins: int | None = None,
     seed: int = 0,
-    shuffles: int = SHUFFLES,
+    shuffles: int | None = None,
     reuse: Advantage | None = None,
 ) -> MetricEstimate:
     """Estimate the largest value of ``metric`` over adversaries at ``prior``.
@@ -173,7 +173,8 @@ def metric_optimum(
     """
     prior = require_open_unit("prior", prior)
     confidence = require_open_unit("confidence", confidence)
-    require_count("shuffles", shuffles)
+    if shuffles is not None:
+        require_count("shuffles", shuffles)
     require_count("seed", seed, 0)
     require_data(counts, Counts)
     if not isinstance(metric, Metric):
@@ -207,7 +208,7 @@ def metric_optimum(
         value, leader, rejected = point, result.leader, result.class_rejected
         guarantee, resolution = result.estimate.interval.guarantee, result.resolution
     else:
-        below = held_out(fine, views, objective, alpha, seed, shuffles)
+        below = held_out(fine, views, objective, alpha, seed, shuffles or SHUFFLES)
         upper, lower, value, leader = (
             upper_limit(fine, views, objective, alpha),
             below.lower,

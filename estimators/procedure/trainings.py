@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from estimators.advantage import Ends, ends_of
 from estimators.adversary.changes import best_by_changes
-from estimators.adversary.holdout import Validation
+from estimators.adversary.lower_end import LowerEnd
 from estimators.errors import DimensionMismatch, InputError, TooFewRecords
 from estimators.sample.counts import Counts
 from estimators.sample.scores import MIN_RECORDS, Scores, labels_of
@@ -42,9 +42,9 @@ class Evidence:
 
 def evidence_by(ends: Ends) -> Evidence:
     """What both ends of one model rest on."""
-    if not isinstance(ends.validation, Validation):  # pragma: no cover - vectors are refused before
+    if not isinstance(ends.validation, LowerEnd):  # pragma: no cover - vectors are refused before
         raise TypeError("need one number a record")
-    prior, outcome = ends.prior, ends.validation.outcome
+    prior, outcome = ends.prior, ends.validation.unseen.outcome
     unseen_records = float(outcome.n_members.mean()), float(outcome.n_nonmembers.mean())
     whole = float(ends.fine.n_members), float(ends.fine.n_nonmembers)
     rates = (

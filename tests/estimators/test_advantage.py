@@ -295,15 +295,17 @@ def test_the_upper_end_grows_with_the_changes_that_it_covers() -> None:
     assert upper_by_changes(Scores.of(["a", "b", "a"] * 4, ["a", "b", "c"] * 4)) == ()
 
 
-def test_a_rule_with_more_changes_than_declared_is_outside_and_the_sentence_says_so() -> None:
-    """Twenty crossings: an upper end for two of them falls short, as it says; one for twenty does not."""
+def test_as_many_changes_as_are_evident_are_covered_and_the_sentence_says_so() -> None:
+    """Twenty crossings: an upper end for two of them fell short of the truth, and a limit was passed by it."""
     rng = np.random.default_rng(6)
     u = rng.random(20_000)
     members = u[rng.random(u.size) < (1 + 0.6 * np.sin(20 * np.pi * u)) / 2][:3000]
     scores = Scores.of(members, rng.random(3000))
     truth = 0.6 / np.pi  # mean |sine| / 2 of density 1 + 0.6 sin
-    two = advantage(scores)
+    found = advantage(scores)
 
-    assert two.upper < truth
-    assert "outside one range, or who sort the score into 18 steps. A more intricate" in two.sentence
-    assert advantage(scores, target=CellsTarget(changes=20)).upper > truth
+    assert found.lower < truth < found.upper
+    assert upper_by_changes(scores, changes=(2,))[0].upper < truth
+    assert found.changes == 32
+    assert "change their guess at most 32 times along the score" in found.sentence
+    assert "many_changes" in [caution.code for caution in found.cautions]

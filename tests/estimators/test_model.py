@@ -227,7 +227,7 @@ def test_zeros_of_votes_count_half_a_vote_and_others_as_ever() -> None:
 
 def test_a_leak_fails_and_nothing_passes_where_there_is_room() -> None:
     limits = {"max_advantage": 0.15, "max_tpr": 0.5, "at_fpr": 0.01}
-    failing, passing = (audited(*world(9, records=1500, push=push), **limits) for push in (1.5, 0.0))
+    failing, passing = (audited(*world(9, records=1500, push=push), **limits) for push in (1.8, 0.0))
 
     assert failing.decision is Decision.FAIL
     assert failing.sentence.startswith("Fail: ")

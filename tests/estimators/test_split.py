@@ -168,7 +168,7 @@ def test_rows_that_are_equal_by_chance_are_not_taken_for_repeats(sizes) -> None:
 
 
 def test_thousands_of_levels_and_identifiers() -> None:
-    rng, row = np.random.default_rng(8), np.arange(600).reshape(2, 300)
+    rng, row = np.random.default_rng(9), np.arange(600).reshape(2, 300)
     a, b = ({"who": rng.integers(0, 4000, 3000).astype(str), "x": rng.normal(size=3000)} for _ in range(2))
     numbered = [{"row": each, "x": rng.random(300)} for each in row]
     plain, used, sides = check_split(*numbered), check_split(*numbered, use=["row"]), encode_sides(a, b)

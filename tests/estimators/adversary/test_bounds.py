@@ -8,7 +8,7 @@ import pytest
 
 from estimators.adversary import insample
 from estimators.adversary.changes import best_by_changes
-from estimators.adversary.families import Cellwise, Threshold, families_for, in_sample
+from estimators.adversary.families import Cellwise, Threshold, in_sample
 from estimators.adversary.holdout import block_fractions, validate, validate_anywhere
 from estimators.adversary.insample import SLACK, cells_or_changes_upper, cells_upper, changes_upper
 from estimators.limits import two_rates
@@ -108,7 +108,7 @@ def test_lower_ends_are_seldom_above_the_truth_by_cells_and_by_cuts_anywhere(wor
     for run in range(runs):
         fine = by_rank(Scores.of(*world.draw(rng, n1, n0), Query.CONTINUOUS))
         counts = fine.coarsen(8)
-        by_cells = validate(counts, prior, families_for(counts), run, 1).at(ALPHA).lower
+        by_cells = validate(counts, prior, run, 1).at(ALPHA).lower
         anywhere = validate_anywhere(fine, prior, 8, run, 1).at(ALPHA).lower
         at_cells, truth = world.truth_at(counts.cells.cuts, prior), world.truth(prior)
         misses += by_cells > at_cells + 1e-12, anywhere > truth + 1e-9
@@ -221,9 +221,8 @@ def test_the_bound_for_one_change_is_no_lower_than_that_of_any_cut_and_hardly_hi
 
 def test_the_median_of_shuffles_depends_less_on_the_seed_than_one_shuffle_and_a_seed_repeats() -> None:
     counts = by_rank(Scores.of(*gaussian_shift(0.3).draw(np.random.default_rng(19), 300, 300))).coarsen(8)
-    families = families_for(counts)
     one, five, again = (
-        [validate(counts, 0.5, families, seed, shuffles).at(ALPHA).lower for seed in range(60)]
+        [validate(counts, 0.5, seed, shuffles).at(ALPHA).lower for seed in range(60)]
         for shuffles in (1, 5, 5)
     )
 
@@ -263,7 +262,7 @@ def test_the_records_that_show_where_to_look_leave_both_sides_in_proportion(n1, 
 def cells_only(counts: Counts, prior: float) -> float:
     """The lower end by rules on thirteen cells of equal mass."""
     cells = counts.coarsen(13)
-    return validate(cells, prior, families_for(cells), 0).at(ALPHA).lower - 1e-12
+    return validate(cells, prior, 0).at(ALPHA).lower - 1e-12
 
 
 @each_case("n1, n0, share", [(100, 1000, 0.0015), (30, 300, 0.005)])
@@ -294,7 +293,7 @@ def test_labels_seen_once_are_bounded_by_what_they_could_give(share, n1, n0, pri
         counts = Counts.of(members, nonmembers).occupied()
         misses += cells_upper(counts, prior, ALPHA) < truth - 1e-9
         if run < 5:
-            below.append(validate(counts, prior, families_for(counts), run).at(ALPHA).lower)
+            below.append(validate(counts, prior, run).at(ALPHA).lower)
 
     assert misses <= most_misses(runs)
     gained = truth - abs(2 * prior - 1)

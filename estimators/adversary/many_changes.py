@@ -1,0 +1,308 @@
+"""Leaks that change sides many times along a score: whether there is a sign of them, and the rules that find them.
+
+A comb of narrow leaks, a score near whole numbers, copies with fewer digits: no cut, no range and no coarse cell sees
+them. Whether there is anything to see is told by how much the best rule of all records gains with each doubling of the
+changes it may make, beside what it would gain by chance. If so, rules at many scales are taught on part of the records
+and judged on the rest, in several orders, as in ``holdout``. They have a part of the level of their own, whether they
+are asked or not, so that not asking them can only make the lower end smaller, never wrong.
+
+The rules read cells as fine as the sample affords, averaged over more and more neighbours, and *aspects* of a score
+that are known without any label: how far it lies from a whole number (or tenth, or hundredth), from a value that others
+have too, and how short it is when written down.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from estimators.adversary.changes import best_by_changes
+from estimators.adversary.holdout import FEWEST_ORDERS, GuessRecord, Validation, Way, validation_of, ways_of
+from estimators.sample.counting import EXACT_RECORDS
+from estimators.sample.counts import Counts
+from estimators.sample.doubts import PRECISION
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+STEPS = 2048
+"""Groups of neighbouring scores, at most, by which the sign is looked for."""
+
+FEWEST_STEPS = 64
+"""Different scores below which chance is not known: the rules are asked, as they cost nothing."""
+
+ROUNDING = 1e-13
+"""What a sum of shares that cancel may differ from nothing."""
+
+SIZES = (64, 256, 1024, 2048)
+BY_CHANCE = {
+    4: (1.021, 1.134, 1.176, 1.215),
+    8: (2.269, 2.623, 2.769, 2.870),
+    16: (np.nan, 4.530, 4.917, 5.095),
+    32: (np.nan, np.nan, 7.784, 8.099),
+    64: (np.nan, np.nan, 11.499, 12.123),
+    128: (np.nan, np.nan, np.nan, 17.348),
+}
+"""What the best rule with so many changes gains by chance beyond that with two, in units of sqrt(1/n1 + 1/n0)/2: its
+mean, at so many steps of one record each (benchmarks changes)."""
+
+BY_CHANCE_JOINED = {4: 1.201, 8: 2.808, 16: 4.990, 32: 7.936, 64: 11.837, 128: 16.847}
+"""The same of STEPS groups of many records."""
+
+SPREAD = {4: 0.272, 8: 0.422, 16: 0.530, 32: 0.605, 64: 0.660, 128: 0.700}
+"""Its standard deviation, which hardly depends on the steps."""
+
+ROOM = 16
+"""Steps for each change: with fewer, chance depends on what a step holds."""
+
+HINT = 1.5
+"""Standard deviations above chance from which the rules are asked; without a leak one sample in five has as many."""
+
+STRIKING = 3.0
+"""The same, of an aspect."""
+
+EVIDENT = 3.5
+"""And from which the upper end covers more changes; without a leak, or with one of two changes, at most two samples
+in a hundred have as many (benchmarks changes)."""
+
+SETTLED = 2.0
+"""Standard deviations beyond chance by which still more changes may gain where enough are covered."""
+
+PARTS = (0.28, 0.12, 0.15, 0.19, 0.26)
+"""Records to learn from, and blocks on each of which the rule is judged that was chosen before."""
+
+CELLS = 8192
+IN_A_CELL = 3
+"""Finest cells at most, and records that one of them has at least on average."""
+
+WIDTHS = (1, 3, 5, 9, 17, 33, 65, 129, 257)
+"""Cells that a rule averages over."""
+
+SPANNED = 6.0
+"""Multiples of a decimal unit that scores span at least, if how far they lie from one is to be an aspect."""
+
+LOOKED_AT = 4096
+"""Finest cells, about, by which an aspect is looked at first."""
+
+UNITS = 3
+"""Decimal units that are looked at, at most."""
+
+CLOSENESS = 16
+"""Equal steps by which a distance is told from half a unit down to the last, which halves as often again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What the best rule of all records gains by more changes, in standard deviations beyond what chance explains.
+
+    Attributes:
+        beyond: The most that any number of changes gains beyond two; infinite where scores have too few different
+            values for the question: then looking costs nothing.
+        evident: So many changes gain more than chance explains, and more changes no more; None if none do.
+    """
+
+    beyond: float
+    evident: int | None
+
+
+def gain_by_changes(counts: Counts) -> Changes:
+    """What is gained by 4, 8, 16, ... changes of guess along ordered scores."""
+    n1, n0 = counts.n_members, counts.n_nonmembers
+    steps = int(min(STEPS, 4 * n1 * n0 // (n1 + n0)))
+    starts = counts.group_starts(max(steps, 1))
+    if len(starts) < FEWEST_STEPS:
+        return Changes(np.inf, None)
+    members, nonmembers = (np.add.reduceat(side, starts) for side in (counts.members, counts.nonmembers))
+    asked = [changes for changes in BY_CHANCE if ROOM * changes <= len(starts)]
+    best = best_by_changes((members / n1 - nonmembers / n0) / 2.0, asked[-1])
+    unit = np.sqrt(1.0 / n1 + 1.0 / n0) / 2.0
+    joined = counts.n_records > 2 * len(starts)
+    gain = {each: (best[each] - best[2]) / unit - _by_chance(each, len(starts), joined) for each in asked}
+    beyond = max(gain[each] / SPREAD[each] for each in asked)
+    if beyond <= EVIDENT:
+        return Changes(float(beyond), None)
+    evident = next(
+        each
+        for each in asked
+        if all(gain[more] - gain[each] <= SETTLED * SPREAD[more] for more in asked if more > each)
+    )
+    return Changes(float(beyond), evident)
+
+
+def _by_chance(changes: int, steps: int, joined: bool) -> float:
+    """The mean at so many steps, which is nearly a line in one over their root."""
+    known = [(size**-0.5, mean) for size, mean in zip(SIZES, BY_CHANCE[changes], strict=True) if mean == mean]
+    roots, means = zip(*reversed(known), strict=True)
+    mean = float(np.interp(steps**-0.5, roots, means))
+    return mean * (BY_CHANCE_JOINED[changes] / BY_CHANCE[changes][-1] if joined else 1.0)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Aspect:
+    """A way to read a score, known without labels: the cell of each finest cell, and what rules average over."""
+
+    cell: Integers
+    size: int
+    widths: tuple[int, ...] = (1,)
+
+    def table(self, blocks: Integers) -> Integers:
+        """Records in each of its cells, of as many rows of finest cells."""
+        at = (np.arange(len(blocks))[:, None] * self.size + self.cell).ravel()
+        sums = np.bincount(at, blocks.ravel(), len(blocks) * self.size)
+        return sums.astype(np.int64).reshape(len(blocks), self.size)
+
+    def strikes(self, members: Integers, nonmembers: Integers) -> bool:
+        """Whether the sides differ in it by more than chance explains."""
+        n1, n0 = int(members.sum()), int(nonmembers.sum())
+        first, second = self.table(np.stack([members, nonmembers]))
+        seen = first + second >= 5
+        first, second = first[seen], second[seen]
+        excess = (first / n1 - second / n0) ** 2 * (n1 * n0 / (first + second))
+        return bool(n1 and n0 and excess.sum() > len(excess) + STRIKING * np.sqrt(2.0 * len(excess)))
+
+
+def along(counts: Counts) -> Aspect:
+    """The score itself: cells as fine as the sample affords, averaged over more and more neighbours."""
+    starts = counts.group_starts(max(2, min(CELLS, counts.n_records // IN_A_CELL)))
+    cell = np.repeat(np.arange(len(starts)), np.diff(starts, append=counts.size))
+    return Aspect(
+        cell, len(starts), tuple(width for width in WIDTHS if width == 1 or 8 * width <= len(starts))
+    )
+
+
+def aspects_of(values: Floats, records: Integers, single: bool, precision: bool) -> list[Aspect]:
+    """What else is known of scores without labels: how close to round numbers and to repeated values, how short.
+
+    Args:
+        values: The value of each cell, increasing.
+        records: Records of both sides in it.
+        single: Whether each cell is one value.
+        precision: Whether the sides are written differently.
+    """
+    aspects = [_by_closeness(distance) for distance in _distances(values)]
+    repeated = records > 1
+    if single and 0 < 2 * np.count_nonzero(repeated) <= len(records):
+        several = np.minimum(np.log2(np.maximum(records, 1)), CLOSENESS)
+        aspects.append(Aspect(several.astype(np.int64), CLOSENESS + 1))
+        near, span = _to_nearest(values, values[repeated]), float(values[-1] - values[0])
+        if span > 0.0:
+            aspects.append(_by_closeness(near * (np.count_nonzero(repeated) / span)))
+    if precision:
+        aspects.append(Aspect(_length(values), LONGEST + 1))
+    return aspects
+
+
+def striking_aspects(counts: Counts) -> list[Aspect]:
+    """Those in which the sides differ; by some thousands of cells first."""
+    values = counts.lower_edges().copy()
+    if len(values) > 2:  # the outermost may be open to infinity
+        values[[0, -1]] = values[[1, -2]]
+    values = np.where(np.isfinite(values), values, 0.0)
+    single = counts.n_records <= EXACT_RECORDS
+    precision = any(doubt.code == PRECISION for doubt in counts.doubts)
+    every = max(1, counts.size // LOOKED_AT)
+    few = aspects_of(values[::every], counts.pooled[::every], single, precision)
+    strikes = [each.strikes(counts.members[::every], counts.nonmembers[::every]) for each in few]
+    if not any(strikes):
+        return []
+    whole = few if every == 1 else aspects_of(values, counts.pooled, single, precision)
+    return [each for each in whole if each.strikes(counts.members, counts.nonmembers)]
+
+
+def _by_closeness(distance: Floats) -> Aspect:
+    """Cells of equal width from half a unit down; the one beside no distance halves again and again towards it."""
+    steps = 2.0 * CLOSENESS * np.minimum(distance, 0.5)
+    with np.errstate(divide="ignore"):
+        halvings = np.minimum(-np.log2(steps), CLOSENESS)
+    cell = np.where(steps >= 1.0, CLOSENESS - np.floor(steps), CLOSENESS + np.maximum(halvings, 0.0))
+    return Aspect(cell.astype(np.int64), 2 * CLOSENESS + 1)
+
+
+def _distances(values: Floats) -> list[Floats]:
+    """How far each value lies from a multiple of a decimal unit, for units of which the scores span several."""
+    low, high = np.quantile(values[:: max(1, len(values) // 1024)], [0.05, 0.95])
+    span = float(high - low)
+    if not 0.0 < span < 1e300:
+        return []
+    largest = int(np.floor(np.log10(span / SPANNED)))
+    distances = []
+    for exponent in range(largest, largest - UNITS, -1):
+        scaled = values / 10.0**exponent
+        if np.abs(scaled).max() > 2.0**50:
+            break
+        distances.append(np.abs(scaled - np.rint(scaled)))
+    return distances
+
+
+def _to_nearest(values: Floats, repeated: Floats) -> Floats:
+    """How far each of increasing values lies from the nearest of some of them."""
+    after = np.searchsorted(repeated, values)
+    below, above = repeated[np.maximum(after - 1, 0)], repeated[np.minimum(after, len(repeated) - 1)]
+    return np.minimum(np.abs(values - below), np.abs(above - values))
+
+
+LONGEST = 9
+
+
+def _length(values: Floats) -> Integers:
+    """How short a value is written: decimals if they are few, else whether half or single precision holds it."""
+    length = np.full(len(values), LONGEST)
+    with np.errstate(over="ignore", invalid="ignore"):
+        length[values.astype(np.float32) == values] = 8
+        length[values.astype(np.float16) == values] = 7
+        for decimals in range(6, -1, -1):
+            length[np.round(values, decimals) == values] = decimals
+    return length
+
+
+def many_changes(
+    fine: Counts, prior: float, seed: int, orders: int | None
+) -> tuple[Validation | None, int | None]:
+    """What rules with many changes achieve on unseen records, if there is a sign of them; and how many are evident."""
+    changes, striking = gain_by_changes(fine), striking_aspects(fine)
+    if changes.beyond <= HINT and not striking:
+        return None, None
+    orders = min(orders or FEWEST_ORDERS, FEWEST_ORDERS)
+    records = [_judged(way, striking, seed, number) for way, number in ways_of(fine, prior, orders)]
+    return validation_of(fine, prior, records, ("many_changes",)), changes.evident
+
+
+def _judged(way: Way, others: list[Aspect], seed: int, orders: int) -> GuessRecord:
+    """What the rule achieved on each block that was best before it, by leaving out one record at a time."""
+    blocks = way.counts.shuffles(np.array(PARTS), np.random.default_rng(seed), orders)
+    turn = -1 if way.turned else 1
+    aspects = [along(way.counts), *(Aspect(each.cell[::turn], each.size) for each in others)]
+    later = len(PARTS) - 1
+    past = [side[:, :-1].cumsum(axis=1).reshape(orders * later, -1) for side in blocks]
+    following = [side[:, 1:].reshape(orders * later, -1) for side in blocks]
+    n1, n0 = (side.sum(axis=1, keepdims=True) for side in past)
+    best = np.full(orders * later, -np.inf)
+    right = np.zeros((2, orders * later), dtype=np.int64)
+    for aspect in aspects:
+        members, nonmembers = aspect.table(past[0]), aspect.table(past[1])
+        new_members, new_nonmembers = aspect.table(following[0]), aspect.table(following[1])
+        a, b = way.prior / n1, (1.0 - way.prior) / n0
+        sums = np.cumsum(a * members - b * nonmembers, axis=1)
+        sums = np.concatenate([np.zeros((len(sums), 1)), sums], axis=1)
+        for width in aspect.widths:
+            around = _around(sums, width)
+            tie = 0.0 if way.prior > 0.5 else ROUNDING
+            alone = (a * members * (around - a > tie) + b * nonmembers * (around + b <= tie)).sum(axis=1)
+            better = alone > best + ROUNDING
+            best[better] = alone[better]
+            accused = around > tie
+            right[0, better] = (new_members * accused).sum(axis=1)[better]
+            right[1, better] = (new_nonmembers * ~accused).sum(axis=1)[better]
+    hits, passes = right.reshape(2, orders, later).sum(axis=2)
+    n1, n0 = (side.reshape(orders, -1).sum(axis=1) for side in following)
+    achieved = 2.0 * (way.prior * hits / n1 + (1.0 - way.prior) * passes / n0) - 1.0
+    return way.restore(GuessRecord(hits, n1, passes, n0, achieved[:, None]))
+
+
+def _around(sums: Floats, width: int) -> Floats:
+    """Sums over so many cells around each, of running sums that start with none."""
+    cells = np.arange(sums.shape[1] - 1)
+    low, high = np.maximum(cells - width // 2, 0), np.minimum(cells + width // 2 + 1, len(cells))
+    return sums[:, high] - sums[:, low]
