@@ -22,6 +22,8 @@ def printable(text: str, most: int = MOST) -> str:
 
 def escape_controls(text: str) -> str:
     """Text with controls, direction marks and broken characters spelled out: what is printed is what is there."""
+    if text.isprintable():  # nearly always, and soon told
+        return text
     return "".join(_escape(letter) if unicodedata.category(letter) in CONTROLS else letter for letter in text)
 
 

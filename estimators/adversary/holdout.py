@@ -30,11 +30,8 @@ GROWTH = 1.35
 SHUFFLES = 5
 """Orders over which lower ends that are not invariant take a median (metrics, clusters, fixed sets)."""
 
-ORDERS = ((1000, 8),)
-"""Up to so many records of both sides, so many orders: where few records decide, chance decides less by more orders."""
-
-FEWEST_ORDERS = 4
-"""Orders of more records: one for each way to look at them."""
+ORDERS = 4
+"""Orders of the records, unless asked for others: one for each way to look at them."""
 
 PILOT = 1000
 """Records a side, at most, that show where a score should be looked at closely; they judge no rule."""
@@ -142,8 +139,6 @@ class Way:
 
 def ways_of(counts: Counts, prior: float, orders: int | None) -> list[tuple[Way, int]]:
     """Every way to look at counts, and how many orders of the records it gets; those that get none are left out."""
-    if orders is None:
-        orders = next((many for records, many in ORDERS if counts.n_records <= records), FEWEST_ORDERS)
     ways = [Way(counts, prior, False, False)]
     if counts.cells.ordered:
         line = Intervals(np.arange(1.0, counts.size))
@@ -160,7 +155,7 @@ def ways_of(counts: Counts, prior: float, orders: int | None) -> list[tuple[Way,
             )
             for way in ways
         ]
-    each, over = divmod(orders, len(ways))
+    each, over = divmod(orders or ORDERS, len(ways))
     dealt = [(way, each + (at < over)) for at, way in enumerate(ways)]
     return [(way, number) for way, number in dealt if number]
 

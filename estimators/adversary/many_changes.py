@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from estimators.adversary.changes import best_by_changes
-from estimators.adversary.holdout import FEWEST_ORDERS, GuessRecord, Validation, Way, validation_of, ways_of
+from estimators.adversary.holdout import ORDERS, GuessRecord, Validation, Way, validation_of, ways_of
 from estimators.sample.counting import EXACT_RECORDS
 from estimators.sample.counts import Counts
 from estimators.sample.doubts import PRECISION
@@ -264,7 +264,7 @@ def many_changes(
     changes, striking = gain_by_changes(fine), striking_aspects(fine)
     if changes.beyond <= HINT and not striking:
         return None, None
-    orders = min(orders or FEWEST_ORDERS, FEWEST_ORDERS)
+    orders = min(orders or ORDERS, ORDERS)
     records = [_judged(way, striking, seed, number) for way, number in ways_of(fine, prior, orders)]
     return validation_of(fine, prior, records, ("many_changes",)), changes.evident
 

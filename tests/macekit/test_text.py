@@ -1,13 +1,20 @@
 from __future__ import annotations
 
 import json
+from unicodedata import category
 
-from macekit.text import escape_controls, escape_controls_in_json, nearest, printable
+from macekit.text import CONTROLS, escape_controls, escape_controls_in_json, nearest, printable
 
 
 def test_what_a_terminal_would_obey_is_spelled_out() -> None:
     assert printable("a\x1b[2J\r\n\x9b\u202e\ufeff\udcffz") == r"a\x1b[2J\r\n\x9b\u202e\ufeff\udcffz"
     assert escape_controls("größer 漢字 😀 ε") == "größer 漢字 😀 ε"
+
+
+def test_controls_and_no_other_characters_are_spelled_out() -> None:
+    every = [chr(code) for code in range(2**16)]
+
+    assert [each for each in every if (escape_controls(each) != each) != (category(each) in CONTROLS)] == []
 
 
 def test_a_long_name_is_cut() -> None:
