@@ -244,9 +244,8 @@ def advantage(
             ``TwoSidedTarget()`` or ``LearnedTarget()``. None: cells, or a learned adversary if scores are vectors.
         confidence: Probability that both ends of an interval hold, strictly between 0 and 1.
         seed: Whole number from which everything random is drawn; the same seed gives the same answer.
-        shuffles: Random orders of the records over which the lower end takes the median, at least 1. None: as many as
-            suits the number of records, from 4 to 16, and alike from either end of the score and, at even odds, of
-            either side.
+        shuffles: Random orders of the records over which the lower end takes the median, at least 1. None: four,
+            one from either end of the score and, at even odds, with either side as the members.
         cluster: Whom each row belongs to, if some belong together: a label for each row, members' rows first, or two
             columns of labels that cross (a person and a model), by name or in a list. A cluster may have rows on both
             sides. Both ends then hold for rows that are alike within a cluster.
