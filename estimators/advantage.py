@@ -14,7 +14,7 @@ import numpy as np
 from estimators.adversary import lower_end
 from estimators.adversary.changes import best_by_changes
 from estimators.adversary.families import Cellwise, families_for, in_sample
-from estimators.adversary.holdout import SHUFFLES, HeldOut
+from estimators.adversary.holdout import ORDERS, HeldOut
 from estimators.adversary.insample import (
     MANY_CELLS,
     cells_or_changes_upper,
@@ -232,7 +232,7 @@ def advantage(
     target: Target | None = None,
     confidence: float = 0.95,
     seed: int = 0,
-    shuffles: int | None = None,
+    shuffles: int = ORDERS,
     cluster: Labels | None = None,
 ) -> Advantage:
     """Estimate the optimal advantage at ``prior`` from scores or from counts.
@@ -244,8 +244,8 @@ def advantage(
             ``TwoSidedTarget()`` or ``LearnedTarget()``. None: cells, or a learned adversary if scores are vectors.
         confidence: Probability that both ends of an interval hold, strictly between 0 and 1.
         seed: Whole number from which everything random is drawn; the same seed gives the same answer.
-        shuffles: Random orders of the records over which the lower end takes the median, at least 1. None: four,
-            one from either end of the score and, at even odds, with either side as the members.
+        shuffles: Random orders of the records over which the lower end takes the median, at least 1. More make it
+            depend less on the seed and take longer.
         cluster: Whom each row belongs to, if some belong together: a label for each row, members' rows first, or two
             columns of labels that cross (a person and a model), by name or in a list. A cluster may have rows on both
             sides. Both ends then hold for rows that are alike within a cluster.
@@ -278,13 +278,12 @@ def checked_ends(
     prior: float,
     target: Target | None,
     seed: int,
-    shuffles: int | None = None,
+    shuffles: int = ORDERS,
     cluster: Labels | None = None,
 ) -> Ends:
     """``ends_of`` of arguments that are in their range."""
     prior = require_open_unit("prior", prior)
-    if shuffles is not None:
-        require_count("shuffles", shuffles)
+    require_count("shuffles", shuffles)
     require_count("seed", seed, 0)
     require_data(data, Scores, Counts)
     require_target(target)
@@ -408,7 +407,7 @@ def ends_of(
     prior: float,
     target: Target | None,
     seed: int,
-    shuffles: int | None = None,
+    shuffles: int = ORDERS,
     cluster: Labels | None = None,
 ) -> Ends:
     """Fit and judge the target's adversaries."""
@@ -437,7 +436,7 @@ def _learned(
     prior: float,
     target: LearnedTarget,
     seed: int,
-    shuffles: int | None,
+    shuffles: int,
     source: Provenance,
 ) -> Ends:
     """Both ends by learners; of very many records, and of counts, the lower end is that of rules along one score."""
@@ -464,7 +463,7 @@ def _clustered(
     prior: float,
     target: Target | None,
     seed: int,
-    shuffles: int | None,
+    shuffles: int,
     cluster: Labels,
 ) -> Ends:
     """The same by whole clusters; as without any where no two rows share a label."""
@@ -491,9 +490,7 @@ def _clustered(
     else:
         cells_for(fine, target)  # scores without an order are refused
         bins, changes = None, 1 if isinstance(target, ThresholdTarget) else 2
-    ends = clustered_ends(
-        clusters, at, fine, bins, isinstance(target, CellsTarget), changes, seed, shuffles or SHUFFLES
-    )
+    ends = clustered_ends(clusters, at, fine, bins, isinstance(target, CellsTarget), changes, seed, shuffles)
     source = Provenance(
         f"{target.name}+{ends.summary.method}", VERSION, data.n_members, data.n_nonmembers, prior, seed
     )

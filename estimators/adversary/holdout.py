@@ -8,7 +8,7 @@ binomial limit of the number right is a lower bound on Adv, whatever the choice 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,13 +31,20 @@ SHUFFLES = 5
 """Orders over which lower ends that are not invariant take a median (metrics, clusters, fixed sets)."""
 
 ORDERS = 4
-"""Orders of the records, unless asked for others: one for each way to look at them."""
+"""Orders of the records, unless asked for others."""
+
+SOON = 64
+"""Numbers among which two columns that differ nearly always do so first."""
 
 PILOT = 1000
 """Records a side, at most, that show where a score should be looked at closely; they judge no rule."""
 
-WHOLE = 1024
+WHOLE = 512
 """Records of both sides up to which every score is a cell for the rules that cut it anywhere, with no pilot."""
+
+OWN_PILOT = 1500
+"""Records of both sides up to which each order has a pilot of its own; of more, which ones show the way hardly matters.
+"""
 
 PARTS = 8
 """Parts into which the gap between two records of the pilot is divided around a cut."""
@@ -112,17 +119,34 @@ class Validation:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Way:
-    """A way to look at records: from one end of the score, and with one side as the members.
+    """The way in which records are looked at, the same whichever way they were sent.
 
-    An attacker gains as much by the negative of a score, and at even odds by accusing the other side. Rules break
-    draws from one end and chance deals records out in one order: where all ways are looked at alike, the answer is the
-    same whichever of them was sent.
+    An attacker gains as much by the negative of a score and, at even odds, by accusing the other side. Rules break
+    draws from one end, and chance deals records out in one order: so it is settled by the counts themselves from which
+    end and with which side as the members they are looked at. Only which of two equally good rules is taken hangs on
+    it.
     """
 
     counts: Counts
     prior: float
-    turned: bool
-    exchanged: bool
+    turned: bool = False
+    exchanged: bool = False
+
+    @classmethod
+    def of(cls, counts: Counts, prior: float) -> Way:
+        """The way that is first in the order of the counts."""
+        columns = counts.members, counts.nonmembers
+        ways = [(turned, False) for turned in (False, True)[: 1 + counts.cells.ordered]]
+        ways += [(turned, True) for turned, _ in ways] if prior == 0.5 else []
+        best, first = (False, False), columns
+        for way in ways[1:]:
+            turned, exchanged = way
+            one, two = columns[::-1] if exchanged else columns
+            other = (one[::-1], two[::-1]) if turned else (one, two)
+            if _comes_first(other, first):
+                best, first = way, other
+        cells = Intervals(np.arange(1.0, counts.size)) if best[0] else counts.cells
+        return cls(Counts.trusted(first[0], first[1], cells), prior, *best)
 
     def restore(self, record: GuessRecord) -> GuessRecord:
         """What was achieved, with the sides as they were sent."""
@@ -137,31 +161,18 @@ class Way:
         )
 
 
-def ways_of(counts: Counts, prior: float, orders: int | None) -> list[tuple[Way, int]]:
-    """Every way to look at counts, and how many orders of the records it gets; those that get none are left out."""
-    ways = [Way(counts, prior, False, False)]
-    if counts.cells.ordered:
-        line = Intervals(np.arange(1.0, counts.size))
-        ways.append(
-            Way(Counts.trusted(counts.members[::-1], counts.nonmembers[::-1], line), prior, True, False)
-        )
-    if prior == 0.5:
-        ways += [
-            Way(
-                Counts.trusted(way.counts.nonmembers, way.counts.members, way.counts.cells),
-                prior,
-                way.turned,
-                True,
-            )
-            for way in ways
-        ]
-    each, over = divmod(orders or ORDERS, len(ways))
-    dealt = [(way, each + (at < over)) for at, way in enumerate(ways)]
-    return [(way, number) for way, number in dealt if number]
+def _comes_first(one: Sequence[Integers], other: Sequence[Integers]) -> bool:
+    """Whether two columns come before two others, in the order of their first numbers that differ."""
+    for first, second in zip(one, other, strict=True):
+        for end in (SOON, len(first)):
+            at = np.flatnonzero(first[:end] != second[:end])
+            if at.size:
+                return bool(first[at[0]] < second[at[0]])
+    return False
 
 
 def together(records: Sequence[GuessRecord]) -> GuessRecord:
-    """The records of several ways as those of one."""
+    """The orders of several records as those of one."""
     return GuessRecord(
         np.concatenate([each.true_positives for each in records]),
         np.concatenate([each.n_members for each in records]),
@@ -187,54 +198,54 @@ def _fractions(counts: Counts) -> tuple[Floats, int]:
     return np.concatenate([[first / GROWTH, first - first / GROWTH], fractions[1:]]), 1
 
 
-def validate(counts: Counts, prior: float, seed: int, orders: int | None = None) -> Validation:
+def validate(counts: Counts, prior: float, seed: int, orders: int = ORDERS) -> Validation:
     """Progressive validation of rules measurable on the cells of ``counts``, in several orders of the records."""
-    records = []
-    for way, number in ways_of(counts, prior, orders):
-        fractions, since = _fractions(way.counts)
-        blocks = way.counts.shuffles(fractions, np.random.default_rng(seed), number)
-        records.append(_guess_record(way, blocks, families_for(way.counts), since))
-    return validation_of(counts, prior, records, (family.name for family in families_for(counts)))
+    way, (fractions, since) = Way.of(counts, prior), _fractions(counts)
+    blocks = way.counts.shuffles(fractions, np.random.default_rng(seed), orders)
+    return validation_of(
+        way, [_guess_record(way, blocks, families_for(way.counts), since)], _names(way.counts)
+    )
 
 
-def validate_anywhere(
-    fine: Counts, prior: float, cells: int, seed: int, orders: int | None = None
-) -> Validation:
+def validate_anywhere(fine: Counts, prior: float, cells: int, seed: int, orders: int = ORDERS) -> Validation:
     """The same for a score with an order, by rules on so many cells and rules that cut the score anywhere.
 
-    The first records of each order, from which every rule learns and on which none is judged, show where the best cuts
+    The first records of an order, from which every rule learns and on which none is judged, show where the best cuts
     lie; around these the score is looked at closely. Everywhere else it is joined to cells of equal mass. Few records
     need no pilot: every score is a cell.
     """
-    records = []
-    for way, number in ways_of(fine, prior, orders):
-        rng, (fractions, since) = np.random.default_rng(seed), _fractions(way.counts)
-        if fine.n_records <= WHOLE:
-            blocks = way.counts.shuffles(fractions, rng, number)
-            records.append(_guess_record(way, blocks, families_for(way.counts, cells), since))
-            continue
-        ends = [side.cumsum() for side in (way.counts.members, way.counts.nonmembers)]
-        starts = way.counts.group_starts(cells)
-        for _ in range(number):
-            counts, blocks = _close_look(way, ends, starts, fractions, rng)
-            records.append(_guess_record(way, blocks, families_for(counts, cells), since))
-    return validation_of(fine, prior, records, (family.name for family in families_for(fine, cells)))
+    way, (fractions, since) = Way.of(fine, prior), _fractions(fine)
+    rng = np.random.default_rng(seed)
+    if fine.n_records <= WHOLE:
+        looks = [(way.counts, way.counts.shuffles(fractions, rng, orders))]
+    else:
+        pilots = orders if fine.n_records <= OWN_PILOT else 1
+        looks = [_close_look(way, cells, fractions, rng, orders // pilots) for _ in range(pilots)]
+    records = [_guess_record(way, blocks, families_for(counts, cells), since) for counts, blocks in looks]
+    return validation_of(way, records, _names(way.counts, cells))
+
+
+def _names(counts: Counts, cells: int | None = None) -> tuple[str, ...]:
+    return tuple(family.name for family in families_for(counts, cells))
 
 
 def _close_look(
-    way: Way, ends: list[Integers], starts: Integers, fractions: Floats, rng: np.random.Generator
+    way: Way, cells: int, fractions: Floats, rng: np.random.Generator, orders: int
 ) -> tuple[Counts, tuple[Integers, Integers]]:
-    """Cells that are narrow around the best cuts of the first records of a new order, and that order's blocks."""
-    fine, width = way.counts, way.counts.n_records / len(starts)
+    """Cells that are narrow around the best cuts of a pilot, and the blocks of orders that all begin with it."""
+    fine = way.counts
+    ends = [side.cumsum() for side in (fine.members, fine.nonmembers)]
     pilot = [_draw(end, min(PILOT, round(float(fractions[0] * end[-1]))), rng) for end in ends]
-    near = close_to_cuts(ends[0] + ends[1], pilot, way.prior, starts, width)
-    first = [np.bincount(np.searchsorted(near, side, "right") - 1, minlength=len(near)) for side in pilot]
-    whole = [np.add.reduceat(side, near) for side in (fine.members, fine.nonmembers)]
-    line = Intervals(np.arange(1.0, len(near)))
+    starts = close_to_cuts(
+        ends[0] + ends[1], pilot, way.prior, fine.group_starts(cells), fine.n_records / cells
+    )
+    first = [np.bincount(np.searchsorted(starts, side, "right") - 1, minlength=len(starts)) for side in pilot]
+    whole = [np.add.reduceat(side, starts) for side in (fine.members, fine.nonmembers)]
+    line = Intervals(np.arange(1.0, len(starts)))
     rest = Counts.trusted(whole[0] - first[0], whole[1] - first[1], line)
     shares = np.outer([fine.n_members, fine.n_nonmembers], fractions)
     shares[:, 0] -= [len(side) for side in pilot]  # part of the first block of their side, or all of it
-    blocks = rest.shuffles(np.maximum(shares, 0.0), rng, 1)
+    blocks = rest.shuffles(np.maximum(shares, 0.0), rng, orders)
     for side, shown in zip(blocks, first, strict=True):
         side[:, 0] += shown
     return Counts.trusted(whole[0], whole[1], line), blocks
@@ -271,13 +282,12 @@ def close_to_cuts(
     return np.unique(np.concatenate([starts, near[near < len(ends)]]))
 
 
-def validation_of(
-    counts: Counts, prior: float, records: Sequence[GuessRecord], names: Iterable[str]
-) -> Validation:
-    """What rules achieved in every order."""
+def validation_of(way: Way, records: Sequence[GuessRecord], names: tuple[str, ...]) -> Validation:
+    """What rules achieved in every order, with the sides as they were sent."""
+    counts, prior = way.counts, way.prior
     fixed = counts.n_records < HYPERGEOMETRIC_LIMIT  # beyond, block sizes are random too (Counts.blocks)
     pooled = fixed and pools(counts.n_members, counts.n_nonmembers, prior)
-    return Validation(together(records), tuple(names), prior, pooled)
+    return Validation(way.restore(together(records)), names, prior, pooled)
 
 
 def _guess_record(
@@ -289,7 +299,7 @@ def _guess_record(
     hits = np.einsum("fsbc,sbc->sfb", guesses, members)
     alarms = np.einsum("fsbc,sbc->sfb", guesses, nonmembers)
     n1, n0 = members.sum(axis=2), nonmembers.sum(axis=2)
-    return way.restore(follow_leader(hits, n1, n0[:, None] - alarms, n0, way.prior, since))
+    return follow_leader(hits, n1, n0[:, None] - alarms, n0, way.prior, since)
 
 
 def rules_from_past(

@@ -43,6 +43,7 @@ def changes_upper(counts: Counts, prior: float, alpha: float, changes: int) -> f
 
     It equals the optimal advantage if the posterior crosses 1/2 no more often.
     """
+    counts = _fewer_first(counts, prior)
     n1, n0 = counts.n_members, counts.n_nonmembers
     if pools(n1, n0, prior):
         value = float(best_by_changes(counts.weights(prior), changes)[-1])
@@ -53,11 +54,22 @@ def changes_upper(counts: Counts, prior: float, alpha: float, changes: int) -> f
 
 def cells_or_changes_upper(cells: Counts, fine: Counts, prior: float, alpha: float, changes: int) -> float:
     """The larger of the limits of rules that see the cell and of those that change their guess along the score."""
+    cells, fine = _fewer_first(cells, prior), _fewer_first(fine, prior)
     n1, n0 = fine.n_members, fine.n_nonmembers
     if cells.size > MANY_CELLS or pools(n1, n0, prior):
         return max(cells_upper(cells, prior, alpha), changes_upper(fine, prior, alpha, changes))
     chain = _outer(_hull(cells), _enclosing(_reach(fine, changes), prior))
     return _clip(2.0 * _largest_along(*chain, n1, n0, prior, alpha) - 1.0, prior)
+
+
+def _fewer_first(counts: Counts, prior: float) -> Counts:
+    """The side with fewer records as the members at even odds, where an attacker gains as much by accusing the other.
+
+    A limit is then the same whichever side is called the members.
+    """
+    if prior != 0.5 or counts.n_members <= counts.n_nonmembers:
+        return counts
+    return Counts.trusted(counts.nonmembers, counts.members, counts.cells)
 
 
 def _outer(*chains: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
@@ -101,6 +113,7 @@ def cells_upper(counts: Counts, prior: float, alpha: float, universe: int | None
             f"universe: got {universe} possible categories, but the records have {counts.size}",
             field="universe",
         )
+    counts = _fewer_first(counts, prior)
     if counts.size <= MANY_CELLS:
         return _all_subsets(counts, prior, alpha)
     share = alpha / (2.0 if universe is None else 3.0)
@@ -126,8 +139,10 @@ def _all_subsets(counts: Counts, prior: float, alpha: float) -> float:
 def _hull(counts: Counts) -> tuple[Floats, Floats]:
     """Rates along the upper hull of all sets of cells: TPR rising, TNR falling from the most member-like cell on."""
     x, y = counts.members, counts.nonmembers
-    order = np.argsort(-x / np.maximum(x + y, 1), kind="stable")
-    hits, alarms = (np.concatenate([[0], side[order].cumsum()]) for side in (x, y))
+    shares = x / np.maximum(x + y, 1)
+    order = np.argsort(-shares, kind="stable")
+    last = np.flatnonzero(np.diff(shares[order], append=-1.0))  # cells alike in share lie on one line
+    hits, alarms = (np.concatenate([[0], side[order].cumsum()[last]]) for side in (x, y))
     tpr, at = np.unique(hits, return_index=True)
     return tpr / counts.n_members, 1.0 - alarms[at] / counts.n_nonmembers
 

@@ -60,13 +60,13 @@ def _lower(found: HeldOut) -> float:
     return found.lower
 
 
-def on_cells(counts: Counts, prior: float, seed: int, orders: int | None) -> LowerEnd:
+def on_cells(counts: Counts, prior: float, seed: int, orders: int) -> LowerEnd:
     """Of rules that read these cells alone."""
     cut, of_cut = _cut(counts, prior)
     return LowerEnd(validate(counts, prior, seed, orders), cut, None, of_cut)
 
 
-def anywhere(fine: Counts, prior: float, cells: int, seed: int, orders: int | None) -> LowerEnd:
+def anywhere(fine: Counts, prior: float, cells: int, seed: int, orders: int) -> LowerEnd:
     """Of rules that read an ordered score at any place.
 
     Args:
@@ -74,7 +74,7 @@ def anywhere(fine: Counts, prior: float, cells: int, seed: int, orders: int | No
         prior: Probability that a record is a member before its score is seen.
         cells: How many cells rules see that decide cell by cell.
         seed: Whole number from which orders of the records are drawn.
-        orders: How many; None: as many as suits the number of records.
+        orders: How many.
     """
     cut, of_cut = _cut(fine, prior)
     unseen = validate_anywhere(fine, prior, cells, seed, orders)

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from estimators.adversary.changes import best_by_changes
-from estimators.adversary.holdout import ORDERS, GuessRecord, Validation, Way, validation_of, ways_of
+from estimators.adversary.holdout import ORDERS, GuessRecord, Validation, Way, validation_of
 from estimators.sample.counting import EXACT_RECORDS
 from estimators.sample.counts import Counts
 from estimators.sample.doubts import PRECISION
@@ -258,15 +258,14 @@ def _length(values: Floats) -> Integers:
 
 
 def many_changes(
-    fine: Counts, prior: float, seed: int, orders: int | None
+    fine: Counts, prior: float, seed: int, orders: int = ORDERS
 ) -> tuple[Validation | None, int | None]:
     """What rules with many changes achieve on unseen records, if there is a sign of them; and how many are evident."""
     changes, striking = gain_by_changes(fine), striking_aspects(fine)
     if changes.beyond <= HINT and not striking:
         return None, None
-    orders = min(orders or ORDERS, ORDERS)
-    records = [_judged(way, striking, seed, number) for way, number in ways_of(fine, prior, orders)]
-    return validation_of(fine, prior, records, ("many_changes",)), changes.evident
+    way, orders = Way.of(fine, prior), min(orders, ORDERS)
+    return validation_of(way, [_judged(way, striking, seed, orders)], ("many_changes",)), changes.evident
 
 
 def _judged(way: Way, others: list[Aspect], seed: int, orders: int) -> GuessRecord:
@@ -298,7 +297,7 @@ def _judged(way: Way, others: list[Aspect], seed: int, orders: int) -> GuessReco
     hits, passes = right.reshape(2, orders, later).sum(axis=2)
     n1, n0 = (side.reshape(orders, -1).sum(axis=1) for side in following)
     achieved = 2.0 * (way.prior * hits / n1 + (1.0 - way.prior) * passes / n0) - 1.0
-    return way.restore(GuessRecord(hits, n1, passes, n0, achieved[:, None]))
+    return GuessRecord(hits, n1, passes, n0, achieved[:, None])
 
 
 def _around(sums: Floats, width: int) -> Floats:

@@ -402,7 +402,17 @@ def weighted_accuracy_upper(
     prior: float,
     alpha: float,
 ) -> Floats:
-    """Upper limit of level 1 - alpha for p TPR + (1-p) TNR of a fixed adversary."""
+    """Upper limit of level 1 - alpha for p TPR + (1-p) TNR of a fixed adversary.
+
+    At even odds the side with fewer records comes first, so that it is the same whichever side is called the members.
+    """
+    if prior == 0.5 and np.all(np.greater(n_members, n_nonmembers)):
+        true_positives, n_members, true_negatives, n_nonmembers = (
+            true_negatives,
+            n_nonmembers,
+            true_positives,
+            n_members,
+        )
     rates = TwoRates.of_guesses(true_positives, n_members, true_negatives, n_nonmembers, prior)
     return np.minimum(rates.upper(prior, 1.0 - prior, alpha), 1.0)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from estimators.advantage import Advantage, advantage
-from estimators.adversary.holdout import SHUFFLES
+from estimators.adversary.holdout import ORDERS
 from estimators.errors import MetricError, TooFewRecords, require_count, require_open_unit
 from estimators.metric.bounds import held_out, in_sample, metric_range, upper_limit, views_of
 from estimators.metric.definition import Cut, Degeneracy, Metric
@@ -132,7 +132,7 @@ def metric_optimum(
     confidence: float = 0.95,
     bins: int | None = None,
     seed: int = 0,
-    shuffles: int | None = None,
+    shuffles: int = ORDERS,
     reuse: Advantage | None = None,
 ) -> MetricEstimate:
     """Estimate the largest value of ``metric`` over adversaries at ``prior``.
@@ -151,8 +151,8 @@ def metric_optimum(
         bins: Into how many cells of about equal size scores with an order are joined, at least 2. None: the cube root
             of the number of records, at least 4. Categories stay as they are.
         seed: Whole number from which everything random is drawn; the same seed gives the same answer.
-        shuffles: Random orders of the records over which the lower end takes the median, at least 1. None: four
-            of an advantage, five of other metrics.
+        shuffles: Random orders of the records over which the lower end takes the median, at least 1. More make it
+            depend less on the seed and take longer.
         reuse: The ``Advantage`` of the same counts with the same options, if there is one: it is not computed again. Of
             rows that come in clusters it is that of all rows, and the counts are those of ``lone_rows``.
 
@@ -173,8 +173,7 @@ def metric_optimum(
     """
     prior = require_open_unit("prior", prior)
     confidence = require_open_unit("confidence", confidence)
-    if shuffles is not None:
-        require_count("shuffles", shuffles)
+    require_count("shuffles", shuffles)
     require_count("seed", seed, 0)
     require_data(counts, Counts)
     if not isinstance(metric, Metric):
@@ -208,7 +207,7 @@ def metric_optimum(
         value, leader, rejected = point, result.leader, result.class_rejected
         guarantee, resolution = result.estimate.interval.guarantee, result.resolution
     else:
-        below = held_out(fine, views, objective, alpha, seed, shuffles or SHUFFLES)
+        below = held_out(fine, views, objective, alpha, seed, shuffles)
         upper, lower, value, leader = (
             upper_limit(fine, views, objective, alpha),
             below.lower,

@@ -282,7 +282,8 @@ class Counts:
             return np.arange(self.size)
         pooled = self.pooled
         middle = pooled.cumsum() - pooled / 2.0
-        group = np.floor(middle * (size / self.n_records))
+        place = middle * (size / self.n_records)
+        group = np.where(2.0 * place <= size, np.floor(place), np.ceil(place) - 1.0)  # alike from either end
         return np.concatenate([[0], np.flatnonzero(group[1:] != group[:-1]) + 1])
 
     def tail_starts(self, starts: Integers, outermost: int) -> Integers:

@@ -1,0 +1,127 @@
+"""Leaks that change sides many times along a score."""
+
+import numpy as np
+import pytest
+
+from benchmarks.changes import MANY, neighbours_lower
+from estimators import CellsTarget, Scores, ThresholdTarget, advantage, verdict
+from estimators.adversary.changes import best_by_changes
+from estimators.adversary.many_changes import (
+    BY_CHANCE,
+    STEPS,
+    gain_by_changes,
+    many_changes,
+    striking_aspects,
+)
+from estimators.sample.counting import by_edges, finest
+from tests.cases import each_case
+from tests.oracles import most_misses
+
+
+@each_case(
+    "world",
+    ["9 narrow leaks", "20 narrow leaks", "sine, 49 crossings", "lattice of 1,000", "near whole numbers"],
+)
+def test_no_pass_that_neighbours_on_the_same_records_refute(world) -> None:
+    """TRUTH: a score of truth .40 was certified at [.063, .109] and passed a limit of .15."""
+    (draw, truth), ends = MANY[world], []
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        members, nonmembers = draw(rng, 3000)
+        found = advantage(Scores.of(members, nonmembers, "continuous"), seed=seed)
+        proven = neighbours_lower(members, nonmembers, rng)
+
+        ends.append((found.lower, proven))
+        assert found.upper >= proven - 0.01
+        assert found.lower <= truth + 0.02
+        assert verdict(found, 0.15).decision.value == "fail"
+        assert {"many_changes", "resolution_rejected"} & {each.code for each in found.cautions}
+
+
+def test_predictions_near_whole_numbers_fail_though_no_cut_and_no_range_sees_them() -> None:
+    """Eight hundred changes: no class of few changes reaches them, and the upper end is withdrawn."""
+    members, nonmembers = MANY["near whole numbers"][0](np.random.default_rng(1), 500)
+    found = advantage(Scores.of(members, nonmembers, "continuous"))
+
+    assert found.lower > 0.4
+    assert (found.upper, found.class_rejected) == (1.0, True)
+    assert "resolution_rejected" in {each.code for each in found.cautions}
+    assert best_by_changes(finest(Scores.of(members, nonmembers)).weights(0.5), 2)[-1] < 0.2
+
+
+def test_copies_with_fewer_digits_are_told_apart() -> None:
+    """Members' scores went through single precision: truth 1, and [.000, .036] was certified."""
+    rng = np.random.default_rng(2)
+    members = rng.normal(size=2000).astype(np.float32).astype(np.float64)
+    found = advantage(Scores.of(members, rng.normal(size=2000)))
+
+    assert found.lower > 0.98
+    assert found.upper == 1.0
+
+
+def test_values_that_only_members_repeat_are_told_apart() -> None:
+    rng = np.random.default_rng(3)
+    members = np.where(rng.random(1000) < 0.5, rng.choice(rng.normal(size=200), 1000), rng.normal(size=1000))
+    found = advantage(Scores.of(members, rng.normal(size=1000), "continuous"))
+
+    assert found.lower > 0.35
+
+
+@pytest.mark.slow
+def test_without_a_leak_rules_with_many_changes_prove_one_as_seldom_as_they_say() -> None:
+    """Asked always, here, at the whole level: what the answer gives them is a ninth of it."""
+    runs, above, asked, evident = 300, 0, 0, 0
+    for run in range(runs):
+        rng = np.random.default_rng([7, run])
+        fine = finest(Scores.of(rng.normal(size=400), rng.normal(size=400)))
+        changes = gain_by_changes(fine)
+        found, _ = many_changes(fine, 0.5, run)
+        asked += found is not None
+        evident += changes.evident is not None
+        above += found is not None and found.at(0.025).lower > 0.0
+
+    assert above <= most_misses(runs)
+    assert evident <= most_misses(runs, 0.02)
+    assert 0.05 * runs < asked < 0.35 * runs
+
+
+def test_what_chance_gains_is_as_the_table_says() -> None:
+    rng, steps, runs = np.random.default_rng(4), 1024, 120
+    labels = np.repeat([1.0, -1.0], steps // 2) / steps
+    gains = []
+    for _ in range(runs):
+        best = best_by_changes(rng.permutation(labels), 64)
+        gains.append([(best[each] - best[2]) * np.sqrt(steps) for each in (4, 8, 16, 32, 64)])
+    known = [BY_CHANCE[each][2] for each in (4, 8, 16, 32, 64)]
+
+    np.testing.assert_allclose(np.mean(gains, axis=0), known, atol=0.2)
+    assert max(each for means in BY_CHANCE.values() for each in means if each == each) < STEPS**0.5
+
+
+def test_a_declared_class_is_not_widened_by_evidence_but_warned_of() -> None:
+    members, nonmembers = MANY["9 narrow leaks"][0](np.random.default_rng(5), 3000)
+    scores = Scores.of(members, nonmembers)
+    cut, few, more = (
+        advantage(scores, target=target)
+        for target in (ThresholdTarget(), CellsTarget(changes=0), CellsTarget(changes=128))
+    )
+
+    assert (cut.class_rejected, cut.upper) == (True, 1.0)
+    assert "class_rejected" in {each.code for each in cut.cautions}
+    assert few.changes in (16, 32)
+    assert more.changes == 128
+    assert few.upper < more.upper
+
+
+def test_cells_of_counts_few_values_and_constant_scores_are_looked_at_without_harm() -> None:
+    rng = np.random.default_rng(6)
+    scores = Scores.of(rng.normal(size=500), rng.normal(size=700))
+    wide = by_edges(scores, [-1.0, 0.0, 1.0])
+    tied = finest(Scores.of(np.repeat([1.0, 2.0], 200), np.repeat([1.0, 2.0], 200)))
+    huge = finest(Scores.of(rng.normal(size=300) * 1e300, rng.normal(size=300) * 1e300))
+
+    for counts in (wide, tied, huge):
+        assert gain_by_changes(counts).evident is None
+        assert isinstance(striking_aspects(counts), list)
+        found, _ = many_changes(counts, 0.01, 0)
+        assert found is None or found.at(0.025).lower <= 0.99
