@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_UP, Context, Decimal
 from math import floor, inf, isfinite, log10
 
-VERSION = "3"
+VERSION = "4"
 """Version of the methods: a number in the output that changes moves it (see CHANGELOG.md).
 
 Example:
