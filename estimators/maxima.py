@@ -466,7 +466,7 @@ class MaxGroupRisk:
                 "the largest mean individual risk of a group of these records, at a resolution of "
                 f"{above.cells.size} cells",
                 IID,
-                finite_sample=True,
+                finite_sample=False,
             ),
         )
         estimate = _between(interval.lower, float(table.risk.filled(0.0).max()), interval.upper, interval)

@@ -135,7 +135,7 @@ def individual_metric(
         Guarantee(
             f"{metric.name} of one cell named in advance, under the rule with {at}",
             cells.signed.guarantee.assumes,
-            cells.signed.guarantee.finite_sample and threshold_known,
+            finite_sample=False,
         ),
         cells.cautions,
     )

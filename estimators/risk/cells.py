@@ -39,7 +39,6 @@ class CellInterval(Protocol):
     """A way to bound the signed risk of cells from their counts."""
 
     name: ClassVar[str]
-    exact: ClassVar[bool]
 
     def limits(
         self,
@@ -64,7 +63,6 @@ class MoverFieller:
     """
 
     name: ClassVar[str] = "mover_fieller"
-    exact: ClassVar[bool] = False
 
     def limits(
         self,
@@ -81,13 +79,14 @@ class MoverFieller:
 
 @dataclass(frozen=True, slots=True)
 class Conditional:
-    """Exact at every level: given its records, a cell's members are one binomial, whose share fixes f_p.
+    """Clopper and Pearson's limits of the share of members among a cell's records, which fixes f_p.
 
-    With n1 and n0 fixed they vary less than a binomial does, so the limits stay valid (study 2.5).
+    Given its records, a cell's members would be one binomial number if the sides' sizes were not fixed. As they are,
+    they vary less, about a mean that is not quite the same: that the limits hold at every level is enumerated (study
+    2.5) and simulated, not proven.
     """
 
     name: ClassVar[str] = "conditional"
-    exact: ClassVar[bool] = True
 
     def limits(
         self,
@@ -98,7 +97,7 @@ class Conditional:
         prior: float,
         alpha: float,
     ) -> tuple[Floats, Floats]:
-        """f(s) at the exact limits of s; it rises with s."""
+        """f(s) at the limits of s; it rises with s."""
         low, high = clopper_pearson(members, members + nonmembers, alpha)
         return tuple(risk_at_share(s, n_members, n_nonmembers, prior) for s in (low, high))  # type: ignore[return-value]
 
@@ -223,7 +222,7 @@ def cell_risks(
 ) -> CellRisks:
     """Risk of each cell with limits for it alone and, Bonferroni, for all occupied cells at once.
 
-    ``interval`` is for one cell at a time, ``Conditional()`` by default. All at once is always exact: conditional on
+    ``interval`` is for one cell at a time, ``Conditional()`` by default. All at once is always by it: conditional on
     how many records each cell holds, so the occupied ones are all there are. With ``reach`` the limits reach further.
     All at once are ``together`` cells, if others than these belong to them.
     """
@@ -239,7 +238,7 @@ def cell_risks(
     def limits(how: CellInterval, alpha: float, together: str) -> tuple[Limits, Floats]:
         low, high = how.limits(x, n1, y, n0, prior, alpha)
         of_cells = Limits(
-            low[back], high[back], confidence, Guarantee(f"{target}, {together}", IID, how.exact)
+            low[back], high[back], confidence, Guarantee(f"{target}, {together}", IID, finite_sample=False)
         )
         if reach is None:
             return of_cells, of_cells.lower

@@ -272,9 +272,9 @@ def individual_risk(
         bins: Into how many cells of about equal size scores with an order are joined, at least 1. None: the cube root
             of the number of records, at least 4, and the two at the ends narrow towards them. Categories stay as they
             are.
-        interval: How one cell by itself is bounded, from ``estimators.risk.cells``. None: ``Conditional()``, which is
-            exact at every confidence. ``MoverFieller()`` is narrower for categories, and misses more often than it
-            says above 95%. Limits for all cells at once are always exact.
+        interval: How one cell by itself is bounded, from ``estimators.risk.cells``. None: ``Conditional()``, which
+            holds at every confidence. ``MoverFieller()`` is narrower for categories, and misses more often than it
+            says above 95%. Limits for all cells at once are always by the former.
         threshold: Signed risk above which a record is flagged, strictly between -1 and 1. None: 2 x prior - 1, which
             is that of every record if nothing leaks.
         over: What the share of false flags is a share of: ``OverRecords()`` or ``OverCells()`` from
