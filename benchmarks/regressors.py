@@ -1,0 +1,141 @@
+"""Real models that remember too much, and some that do not: is a pass refuted by the records it was made from?
+
+Models of scikit-learn on its own data sets, trained on a random half; the score is the raw prediction, or the error
+with the label known. Beside the verdict stands what nearest neighbours, and the distance to a whole number, prove of
+the same scores by a half split. Ten minutes on two cores.
+"""
+
+import warnings
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_wine
+from sklearn.ensemble import GradientBoostingRegressor, RandomForestClassifier, RandomForestRegressor
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.tree import DecisionTreeClassifier
+
+from benchmarks.changes import neighbours_lower
+from benchmarks.harness import Run, mark, table
+from benchmarks.worlds import Floats, Rng
+from estimators import Scores, advantage, verdict
+
+LIMIT = 0.3
+HALVES = 50
+
+SETS: dict[str, Callable[..., tuple[Floats, Floats]]] = {
+    "diabetes": load_diabetes,
+    "digits": load_digits,
+    "breast cancer": load_breast_cancer,
+    "wine": load_wine,
+}
+MODELS = {
+    "deep boosting": (GradientBoostingRegressor(max_depth=6, n_estimators=150, subsample=0.5), "overfit"),
+    "forest without bootstrap": (RandomForestRegressor(30, bootstrap=False, max_features=0.3), "overfit"),
+    "deep tree": (DecisionTreeClassifier(), "overfit"),
+    "forest of classes": (RandomForestClassifier(40), "overfit"),
+    "ridge": (Ridge(100.0), "regularised"),
+    "shallow boosting": (
+        GradientBoostingRegressor(max_depth=1, n_estimators=40, learning_rate=0.05),
+        "regularised",
+    ),
+    "logistic": (LogisticRegression(C=0.01, max_iter=2000), "regularised"),
+    "wide leaves": (RandomForestRegressor(20, min_samples_leaf=40), "regularised"),
+}
+
+
+@cache
+def rows_of(name: str) -> tuple[Floats, Floats]:
+    inputs, target = SETS[name](return_X_y=True)
+    spread = inputs.std(axis=0)
+    return (inputs - inputs.mean(axis=0)) / np.where(spread > 0, spread, 1.0), target.astype(float)
+
+
+def scores_of(data: str, model: str, rng: Rng) -> dict[str, tuple[Floats, Floats, Floats, Floats]]:
+    """For each score: of rows trained on, of two halves of the rest of which one stands for another's training."""
+    inputs, target = rows_of(data)
+    if isinstance(MODELS[model][0], DecisionTreeClassifier | RandomForestClassifier | LogisticRegression):
+        target = (
+            np.searchsorted(np.quantile(target, (0.25, 0.5, 0.75)), target)
+            if len(np.unique(target)) > 20
+            else target
+        )
+    order = rng.permutation(len(target))
+    first, second = order[: len(order) // 2], order[len(order) // 2 :]
+    fitted = clone(MODELS[model][0])
+    if "random_state" in fitted.get_params():
+        fitted.set_params(random_state=int(rng.integers(2**31)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fitted.fit(inputs[first], target[first])
+    if hasattr(fitted, "predict_proba"):
+        raw = fitted.predict_proba(inputs).max(axis=1)
+        known = np.searchsorted(fitted.classes_, target)
+        error = (
+            1.0
+            - fitted.predict_proba(inputs)[
+                np.arange(len(target)), np.minimum(known, len(fitted.classes_) - 1)
+            ]
+        )
+    else:
+        raw = fitted.predict(inputs)
+        error = (raw - target) ** 2
+    return {"prediction": (raw[first], raw[second]), "error": (error[first], error[second])}
+
+
+def whole_lower(members: Floats, nonmembers: Floats, rng: Rng) -> float:
+    """What a half split proves of how close a score lies to a whole number."""
+    return neighbours_lower(np.abs(members - np.rint(members)), np.abs(nonmembers - np.rint(nonmembers)), rng)
+
+
+def judged(task: tuple[str, str, int]) -> dict[str, tuple[str, bool]]:
+    data, model, seed = task
+    rng, found = np.random.default_rng([seed, 33]), {}
+    for score, (members, nonmembers) in scores_of(data, model, rng).items():
+        n = min(len(members), len(nonmembers))
+        members, nonmembers = rng.permutation(members)[:n], rng.permutation(nonmembers)[:n]
+        answer = advantage(Scores.of(members, nonmembers), seed=seed)
+        proven = max(neighbours_lower(members, nonmembers, rng), whole_lower(members, nonmembers, rng))
+        decision = verdict(answer, LIMIT).decision.value
+        found[score] = decision, decision == "pass" and proven > answer.upper + 0.01
+    return found
+
+
+@table
+def models(run: Run):
+    """Verdicts at a limit of 0.3 over random halves, and passes that are refuted."""
+    yield "model | kind | data | halves | by predictions: pass, fail | by errors: pass, fail | passes that are refuted"
+    halves = run.times(HALVES, 1)
+    for model, (_, kind) in run.few(MODELS.items(), 2):
+        for data in run.few(SETS, 1):
+            answers = run.map(judged, [(data, model, seed) for seed in range(halves)])
+            rates = [
+                ", ".join(str(sum(each[score][0] == word for each in answers)) for word in ("pass", "fail"))
+                for score in ("prediction", "error")
+            ]
+            refuted = sum(each[score][1] for each in answers for score in each)
+            run.faults += refuted > 0
+            yield f"{model} | {kind} | {data} | {halves} | {rates[0]} | {rates[1]} | {refuted}"
+
+
+def harmless(task: tuple[str, str, int]) -> int:
+    """Whether a model is said to leak about rows it never saw: both sides are of the half it was not trained on."""
+    data, model, seed = task
+    rng = np.random.default_rng([seed, 34])
+    fails = 0
+    for _, nonmembers in scores_of(data, model, rng).values():
+        mixed = rng.permutation(nonmembers)
+        half = len(mixed) // 2
+        fails += advantage(Scores.of(mixed[:half], mixed[half : 2 * half]), seed=seed).lower > 0.0
+    return fails
+
+
+@table
+def null(run: Run):
+    """Models about rows that they never saw: lower ends above 0 may be 2.5%."""
+    yield "answers | lower end above 0"
+    tasks = [(data, model, seed) for model in MODELS for data in SETS for seed in range(run.times(20, 1))]
+    fails = sum(run.map(harmless, tasks))
+    run.faults += bool(mark(fails, 2 * len(tasks)))
+    yield f"{2 * len(tasks)} | {100 * fails / (2 * len(tasks)):.2g}%{mark(fails, 2 * len(tasks))}"
