@@ -45,6 +45,14 @@ MODELS = {
 }
 
 
+CLASSIFIERS = DecisionTreeClassifier, RandomForestClassifier, LogisticRegression
+
+
+def known_to(model: str) -> list[str]:
+    """The sets a model is asked about: a regressor of two classes that remembers them answers in labels alone."""
+    return [data for data in SETS if data != "breast cancer" or isinstance(MODELS[model][0], CLASSIFIERS)]
+
+
 @cache
 def rows_of(name: str) -> tuple[Floats, Floats]:
     inputs, target = SETS[name](return_X_y=True)
@@ -55,7 +63,7 @@ def rows_of(name: str) -> tuple[Floats, Floats]:
 def scores_of(data: str, model: str, rng: Rng) -> dict[str, tuple[Floats, Floats, Floats, Floats]]:
     """For each score: of rows trained on, of two halves of the rest of which one stands for another's training."""
     inputs, target = rows_of(data)
-    if isinstance(MODELS[model][0], DecisionTreeClassifier | RandomForestClassifier | LogisticRegression):
+    if isinstance(MODELS[model][0], CLASSIFIERS):
         target = (
             np.searchsorted(np.quantile(target, (0.25, 0.5, 0.75)), target)
             if len(np.unique(target)) > 20
@@ -94,9 +102,9 @@ def judged(task: tuple[str, str, int]) -> dict[str, tuple[str, bool]]:
     rng, found = np.random.default_rng([seed, 33]), {}
     for score, (members, nonmembers) in scores_of(data, model, rng).items():
         n = min(len(members), len(nonmembers))
-        members, nonmembers = rng.permutation(members)[:n], rng.permutation(nonmembers)[:n]
-        answer = advantage(Scores.of(members, nonmembers), seed=seed)
-        proven = max(neighbours_lower(members, nonmembers, rng), whole_lower(members, nonmembers, rng))
+        sides = rng.permutation(members)[:n], rng.permutation(nonmembers)[:n]
+        answer = advantage(Scores.of(*sides), seed=seed)
+        proven = max(neighbours_lower(*sides, rng), whole_lower(*sides, rng))
         decision = verdict(answer, LIMIT).decision.value
         found[score] = decision, decision == "pass" and proven > answer.upper + 0.01
     return found
@@ -108,7 +116,7 @@ def models(run: Run):
     yield "model | kind | data | halves | by predictions: pass, fail | by errors: pass, fail | passes that are refuted"
     halves = run.times(HALVES, 1)
     for model, (_, kind) in run.few(MODELS.items(), 2):
-        for data in run.few(SETS, 1):
+        for data in run.few(known_to(model), 1):
             answers = run.map(judged, [(data, model, seed) for seed in range(halves)])
             rates = [
                 ", ".join(str(sum(each[score][0] == word for each in answers)) for word in ("pass", "fail"))
@@ -135,7 +143,12 @@ def harmless(task: tuple[str, str, int]) -> int:
 def null(run: Run):
     """Models about rows that they never saw: lower ends above 0 may be 2.5%."""
     yield "answers | lower end above 0"
-    tasks = [(data, model, seed) for model in MODELS for data in SETS for seed in range(run.times(20, 1))]
+    tasks = [
+        (data, model, seed)
+        for model in MODELS
+        for data in known_to(model)
+        for seed in range(run.times(20, 1))
+    ]
     fails = sum(run.map(harmless, tasks))
     run.faults += bool(mark(fails, 2 * len(tasks)))
     yield f"{2 * len(tasks)} | {100 * fails / (2 * len(tasks)):.2g}%{mark(fails, 2 * len(tasks))}"
