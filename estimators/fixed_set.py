@@ -33,9 +33,8 @@ from estimators.statement import (
     Estimate,
     Guarantee,
     Interval,
-    at_least,
-    at_most,
     baseline,
+    both_ends,
     percent,
     rules_covered,
 )
@@ -83,6 +82,7 @@ class SetAdvantage:
         nonmembers: Nonmember records of the set, scored or not.
         scored: How many of them were scored, members and nonmembers.
         attacker: Whom the upper end covers, in words to put after "attackers who".
+        baseline: The advantage of always guessing the likelier side.
 
     Example:
         >>> import numpy as np
@@ -99,28 +99,29 @@ class SetAdvantage:
     nonmembers: int
     scored: tuple[int, int]
     attacker: str = field(repr=False)
+    baseline: float = 0.0
 
     @property
     def sentence(self) -> str:
         """The result in plain words."""
         interval = self.estimate.interval
-        bound = f"between {at_least(interval.lower)} and {at_most(interval.upper)}"
-        if interval.lower == interval.upper:
-            bound = f"of {interval.lower:.3f}"
         of = f"{self.members} members and {self.nonmembers} nonmembers"
         if self.scored == (self.members, self.nonmembers):
             start = (
-                f"Of exactly these {of} all were scored: on them the best attacker has an advantage {bound}"
+                f"Of exactly these {of} all were scored: on them attackers who {self.attacker} have an advantage of "
+                f"{interval.lower:.3f} at best"
             )
         else:
+            ends = both_ends(
+                interval.lower, interval.upper, self.attacker, self.baseline, "the advantage on all of them"
+            )
             start = (
                 f"Of exactly these {of}, {self.scored[0]} and {self.scored[1]} were scored: with "
-                f"{percent(interval.confidence)} confidence the best attacker has an advantage {bound} on all of them"
+                f"{percent(interval.confidence)} confidence {ends}"
             )
         return (
-            f"{start}. On such a set it would be {self.if_nothing_leaks:.3f} on average if nothing leaked. The "
-            f"upper end holds for attackers who {self.attacker}; a finer rule may do better. Nothing is said of other "
-            "records."
+            f"{start}. On such a set it would be {self.if_nothing_leaks:.3f} on average if nothing leaked. A finer "
+            "rule may do better. Nothing is said of other records."
         )
 
 
@@ -203,6 +204,7 @@ def on_set(ends: Ends, set_members: int, set_nonmembers: int, confidence: float)
         set_nonmembers,
         (fine.n_members, fine.n_nonmembers),
         best.attacker,
+        floor,
     )
 
 

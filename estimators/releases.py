@@ -15,8 +15,9 @@ from typing import TypeVar
 from estimators.advantage import Advantage, Ends
 from estimators.clusters.design import Labels
 from estimators.compare import Comparison, DifferenceLimits, asked_once, difference_of, ranks, side_by_side
+from estimators.covered import OF_SEVERAL, covers
 from estimators.errors import OptionError, OutOfRange, UnknownName, require_number, require_open_unit
-from estimators.plan import Decision, beneath_baseline, decision
+from estimators.plan import Decision, beneath_baseline, decision, overall
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Scores
 from estimators.series import Queries, riskiest_ends, riskiest_estimate, riskiest_upper
@@ -50,12 +51,19 @@ class ReleaseComparison:
     decisions: Mapping[str, Decision]
 
     @property
+    def covers(self) -> tuple[str, ...]:
+        """Of a pass of all releases: whom and what it covers, a sentence each; what they do not name is not covered."""
+        if not self.decisions or overall(self.decisions.values()) is not Decision.PASS:
+            return ()
+        return covers([OF_SEVERAL], "the scores that were asked")
+
+    @property
     def sentence(self) -> str:
         """The result in plain words."""
         ranking, sure = self.comparison.ranking, percent(self.comparison.maximum.interval.confidence)
         most, least = (
-            f"{place.name!r} lies between {at_least(place.advantage.lower)} and {at_most(place.advantage.upper)} (true "
-            f"rank {ranks(place)})"
+            f"{place.name!r} is at least {at_least(place.advantage.lower)}, and at most "
+            f"{at_most(place.advantage.upper)} for the attackers that its upper end covers (true rank {ranks(place)})"
             for place in (ranking[0], ranking[-1])
         )
         return (

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,6 +52,34 @@ def changes_upper(counts: Counts, prior: float, alpha: float, changes: int) -> f
     return _clip(2.0 * _largest_along(*chain, n1, n0, prior, alpha) - 1.0, prior)
 
 
+def changes_within(counts: Counts, prior: float, alpha: float, maximum: float, most: int) -> int | None:
+    """Most changes, up to ``most``, of rules whose upper limit is not above ``maximum``; None if not even 0 are.
+
+    Limits grow with the changes, and one pass over the score finds the best rule for every number of them.
+    """
+    n1, n0 = counts.n_members, counts.n_nonmembers
+    if pools(n1, n0, prior):
+        values = best_by_changes(counts.weights(prior), most)
+
+        def within(changes: int) -> bool:
+            return _clip(_exact(float(values[changes]), counts.n_records, alpha), prior) <= maximum
+    else:
+        curve, enough = cache(_curve(counts, most)), (1.0 + maximum) / 2.0
+
+        def within(changes: int) -> bool:
+            chain = _enclosing(lambda share: float(curve(share)[changes]), prior)
+            largest = _largest_along(*chain, n1, n0, prior, alpha, enough)
+            return _clip(2.0 * largest - 1.0, prior) <= maximum
+
+    if not within(0):
+        return None
+    low, high = 0, most + 1
+    while high - low > 1:
+        middle = min(2 * low + 1, (low + high) // 2)  # few changes are likely, and cost less to look at
+        low, high = (middle, high) if within(middle) else (low, middle)
+    return low
+
+
 def cells_or_changes_upper(cells: Counts, fine: Counts, prior: float, alpha: float, changes: int) -> float:
     """The larger of the limits of rules that see the cell and of those that change their guess along the score."""
     n1, n0 = fine.n_members, fine.n_nonmembers
@@ -72,7 +101,13 @@ def _outer(*chains: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
 
 
 def _reach(counts: Counts, changes: int) -> Support:
-    """In-sample advantage of the best rule with so many changes, by the share of members.
+    """In-sample advantage of the best rule with so many changes, by the share of members."""
+    curve = _curve(counts, changes)
+    return lambda share: float(curve(share)[-1])
+
+
+def _curve(counts: Counts, most: int) -> Callable[[float], Floats]:
+    """The same for every number of changes up to ``most``.
 
     No rule gains by a change between neighbouring cells of which all hold members alone, or nonmembers alone.
     """
@@ -83,10 +118,10 @@ def _reach(counts: Counts, changes: int) -> Support:
     hits = np.add.reduceat(x, starts) / counts.n_members
     alarms = np.add.reduceat(y, starts) / counts.n_nonmembers
 
-    def reach(share: float) -> float:
-        return float(best_by_changes(share * hits - (1.0 - share) * alarms, changes)[-1])
+    def curve(share: float) -> Floats:
+        return best_by_changes(share * hits - (1.0 - share) * alarms, most)
 
-    return reach
+    return curve
 
 
 def cells_upper(counts: Counts, prior: float, alpha: float, universe: int | None = None) -> float:

@@ -1,0 +1,87 @@
+"""What a pass covers and what it does not, in a few lines: they stand under every pass, the same words everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from estimators.advantage import ASSUMED, MOST_CHANGES, Advantage, times
+from estimators.sample.counts import Counts
+from estimators.statement import rules_along, rules_covered
+
+__all__ = ["OF_SEVERAL", "USUAL", "covered_of", "covers", "up_to"]
+
+RECORDS = (
+    "It covers records that come as these did: records from elsewhere, and a group of these by itself, may be exposed "
+    "more."
+)
+
+USUAL = f"{rules_along(2)}, or who sort a score into a few steps"
+"""The attackers that upper ends of several samples cover, each at its own resolution: after "attackers who"."""
+
+OF_SEVERAL = f"It covers attackers who {USUAL}; a more intricate rule may do better."
+
+
+def up_to(result: Advantage, changes: int | None) -> str:
+    """Up to how many changes of guess a limit holds, in words to go on with; nothing where the class says it already.
+
+    Args:
+        result: The advantage that passes.
+        changes: The largest number of changes for which it does, as ``Advantage.holds_up_to`` finds it.
+    """
+    if changes is None or changes == 0 or result.reads_every_cell or result.upper >= 1.0:
+        return ""
+    often = f"more than {MOST_CHANGES - 1:,} times" if changes >= MOST_CHANGES else times(changes)
+    every = "every attacker who changes" if changes < MOST_CHANGES else "attackers who change"
+    return f"{every} their guess {often} along the {result.score}"
+
+
+def covered_of(result: Advantage, changes: int | None) -> tuple[str, ...]:
+    """The attackers that a pass on the advantage covers, and at which resolution, a sentence each.
+
+    Args:
+        result: The advantage that passes.
+        changes: The largest number of changes for which it does.
+    """
+    if result.upper >= 1.0:
+        return (f"It covers every attacker who reads this {result.read}.",)
+    attackers = result.attacker
+    if up_to(result, changes):
+        steps = None if result.target.name in ASSUMED else result.resolution
+        attackers = rules_covered(changes, steps, f"the {result.score}")
+    attackers = f"It covers attackers who {attackers}; {result.better[0].lower()}{result.better[1:]}"
+    cells = _cells_counted(result.fine)
+    if cells is None:
+        return (attackers,)
+    counted = f"in {cells:,} cells" if cells > 1 else "in 1 cell"
+    return (
+        attackers,
+        f"It covers the score as it was counted, {counted}: what differs within a cell is not seen.",
+    )
+
+
+def _cells_counted(fine: Counts | None) -> int | None:
+    """In how many cells a score with an order was counted, if one of them may hold several values."""
+    if fine is None or fine.cells.kind not in ("intervals", "grid") or fine.size == fine.n_records:
+        return None
+    return fine.size
+
+
+def covers(covered: Iterable[str], scores: str = "this score") -> tuple[str, ...]:
+    """The lines under a pass, a sentence each: what is covered, and that nothing else is.
+
+    Args:
+        covered: Sentences on the attackers and on the resolution.
+        scores: What was looked at, in words.
+
+    Example:
+        >>> from estimators.covered import covers
+        >>> print("\n".join(covers(["It covers every attacker who reads this score."])))
+        It covers every attacker who reads this score.
+        It covers this score alone: another one of the same model, or several together, may give away more.
+        It covers records that come as these did: records from elsewhere, and a group of these by itself, may be exposed
+        more.
+    """
+    alone = (
+        f"It covers {scores} alone: another one of the same model, or several together, may give away more."
+    )
+    return (*dict.fromkeys(covered), alone, RECORDS)
