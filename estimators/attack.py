@@ -291,8 +291,8 @@ def attack_advantage(
         >>> rng = np.random.default_rng(0)
         >>> scores = Scores.of(rng.normal(1, 1, 1000), rng.normal(0, 1, 1000))
         >>> print(attack_advantage(scores, TopRule()).sentence)
-        With 95% confidence this attack has an advantage between 0.319 and 0.409 on new records, over a coin toss. The
-        PLACEHOLDER
+        With 95% confidence this attack has an advantage between 0.319 and 0.409 on new records, over a coin toss.
+        Attackers who read the same score and whom the upper end covers have at most 0.030 more.
     """
     rule = GuessRule() if rule is None else rule
     prior = require_open_unit("prior", prior)

@@ -75,7 +75,8 @@ def covers(covered: Iterable[str], scores: str = "this score") -> tuple[str, ...
 
     Example:
         >>> from estimators.covered import covers
-        >>> print("\n".join(covers(["It covers every attacker who reads this score."])))
+        >>> for line in covers(["It covers every attacker who reads this score."]):
+        ...     print(line)
         It covers every attacker who reads this score.
         It covers this score alone: another one of the same model, or several together, may give away more.
         It covers records that come as these did: records from elsewhere, and a group of these by itself, may be exposed

@@ -160,10 +160,10 @@ def advantage_on_set(
         >>> rng = np.random.default_rng(0)
         >>> scores = Scores.of(rng.normal(0.5, 1, 800), rng.normal(0, 1, 800))
         >>> print(advantage_on_set(scores, 1000, 1000).sentence)
-        Of exactly these 1000 members and 1000 nonmembers, 800 and 800 were scored: with 95% confidence the best
-        attacker has an advantage between 0.149 and 0.214 on all of them. On such a set it would be 0.063 on average if
-        nothing leaked. The upper end holds for attackers who accuse on one side of a cut, or inside or outside one
-        range, or who sort the score into 12 steps; a finer rule may do better. Nothing is said of other records.
+        Of exactly these 1000 members and 1000 nonmembers, 800 and 800 were scored: with 95% confidence the advantage on
+        all of them over a coin toss is at least 0.149, whoever reads this score, and at most 0.214 for attackers who
+        accuse on one side of a cut, or inside or outside one range, or who sort the score into 12 steps. On such a set
+        it would be 0.063 on average if nothing leaked. A finer rule may do better. Nothing is said of other records.
     """
     confidence = require_open_unit("confidence", confidence)
     require_drawn_singly(data, target, clustered=False)
