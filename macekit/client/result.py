@@ -120,11 +120,11 @@ class Result:
         ('fail', 0.232, 0.232)
         >>> print(result)
         ✕ FAIL
-
+        <BLANKLINE>
         Without any leak    0.000  the baseline: guessing without the score, at a prior of 0.5
         Acceptable at most    0.1  your limit
         Member records        100  and 100 nonmember records
-
+        <BLANKLINE>
         Number                                                    Estimate  Lower end  Upper end  Confidence
         Optimal advantage                                            0.383      0.231      0.526         95%
         The paper's statistic W_N (its expectation)                  0.400      0.207      0.593         95%
@@ -137,7 +137,7 @@ class Result:
         Epsilon of the mechanism, if each record was a member by                0.668                    95%
         a coin of its own
         Epsilon of this score, not of the mechanism                             0.322                    95%
-
+        <BLANKLINE>
         Fail: with 95% confidence the advantage is at least 0.231, above 0.1. With 95% confidence the advantage over a
         coin toss is at least 0.231, whoever reads this score, and at most 0.526 for attackers who see which of 3 groups
         of similar values the score falls in. A finer rule may do better.
