@@ -16,6 +16,7 @@ from estimators.adversary.paired import Judged
 from estimators.clusters.design import Clusters, Labels
 from estimators.clusters.ends import ALONE, FEW_CLUSTERS
 from estimators.clusters.lone import lone_rows
+from estimators.covered import AS_COVERED
 from estimators.errors import OptionError, TooFewRecords, require_open_unit
 from estimators.limits.two_rates import Design
 from estimators.risk.groups import GroupCounts, GroupTable, group_counts
@@ -86,9 +87,7 @@ class Comparison:
         ends = both_ends(
             interval.lower,
             interval.upper,
-            attackers.pop()
-            if len(attackers) == 1
-            else "read one of them as closely as its own upper end covers",
+            attackers.pop() if len(attackers) == 1 else AS_COVERED,
             worst.advantage.baseline,
             f"the advantage of the riskiest of {len(self.ranking)} queries",
             "it",

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from estimators.advantage import ASSUMED, MOST_CHANGES, Advantage, times
+from estimators.sample.counting import EXACT_RECORDS
 from estimators.sample.counts import Counts
 from estimators.statement import rules_along, rules_covered
 
-__all__ = ["OF_SEVERAL", "USUAL", "covered_of", "covers", "up_to"]
+__all__ = ["AS_COVERED", "OF_SEVERAL", "USUAL", "covered_of", "covers", "up_to"]
 
 RECORDS = (
     "It covers records that come as these did: records from elsewhere, and a group of these by itself, may be exposed "
@@ -17,6 +18,9 @@ RECORDS = (
 
 USUAL = f"{rules_along(2)}, or who sort a score into a few steps"
 """The attackers that upper ends of several samples cover, each at its own resolution: after "attackers who"."""
+
+AS_COVERED = "read it as closely as its upper end covers"
+"""The same where each of several answers says it of itself."""
 
 OF_SEVERAL = f"It covers attackers who {USUAL}; a more intricate rule may do better."
 
@@ -60,10 +64,11 @@ def covered_of(result: Advantage, changes: int | None) -> tuple[str, ...]:
 
 
 def _cells_counted(fine: Counts | None) -> int | None:
-    """In how many cells a score with an order was counted, if one of them may hold several values."""
-    if fine is None or fine.cells.kind not in ("intervals", "grid") or fine.size == fine.n_records:
+    """In how many cells a score with an order was counted, if they are likely to hold several values."""
+    if fine is None or fine.cells.kind not in ("intervals", "grid"):
         return None
-    return fine.size
+    alone = fine.cells.kind == "intervals" and fine.n_records <= min(2 * fine.size, EXACT_RECORDS)
+    return None if alone else fine.size  # of scores, every value has a cell of its own, and few are tied
 
 
 def covers(covered: Iterable[str], scores: str = "this score") -> tuple[str, ...]:

@@ -15,13 +15,13 @@ from typing import TypeVar
 from estimators.advantage import Advantage, Ends
 from estimators.clusters.design import Labels
 from estimators.compare import Comparison, DifferenceLimits, asked_once, difference_of, ranks, side_by_side
-from estimators.covered import OF_SEVERAL, covers
+from estimators.covered import AS_COVERED, OF_SEVERAL, covers
 from estimators.errors import OptionError, OutOfRange, UnknownName, require_number, require_open_unit
 from estimators.plan import Decision, beneath_baseline, decision, overall
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Scores
 from estimators.series import Queries, riskiest_ends, riskiest_estimate, riskiest_upper
-from estimators.statement import CLUSTERED, IID, at_least, at_most, percent
+from estimators.statement import CLUSTERED, IID, both_ends, percent
 
 Value = TypeVar("Value")
 
@@ -62,13 +62,20 @@ class ReleaseComparison:
         """The result in plain words."""
         ranking, sure = self.comparison.ranking, percent(self.comparison.maximum.interval.confidence)
         most, least = (
-            f"{place.name!r} is at least {at_least(place.advantage.lower)}, and at most "
-            f"{at_most(place.advantage.upper)} for the attackers that its upper end covers (true rank {ranks(place)})"
+            both_ends(
+                place.advantage.lower,
+                place.advantage.upper,
+                AS_COVERED,
+                place.advantage.baseline,
+                f"the advantage against {place.name!r}",
+                "its scores",
+            )
+            + f" (true rank {ranks(place)})"
             for place in (ranking[0], ranking[-1])
         )
         return (
-            f"With {sure} confidence for all {len(ranking)} releases together, the advantage against {most}, the "
-            f"largest by estimate, and that against {least}, the smallest."
+            f"With {sure} confidence for all {len(ranking)} releases together, {most}, the largest by estimate; and "
+            f"{least}, the smallest."
         )
 
 

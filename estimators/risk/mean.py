@@ -49,8 +49,8 @@ class MeanRisk:
         return (
             f"With {percent(self.estimate.interval.confidence)} confidence the mean risk of records that are members "
             f"with the prior's probability is at least {low}, whoever reads the score, and at most {high} for "
-            f"attackers who {self.advantage.attacker}: it is the best attacker's advantage. Without any leak it would be "
-            f"{self.baseline:.3f}."
+            f"attackers who {self.advantage.attacker}: it is the best attacker's advantage. Without any leak it would "
+            f"be {self.baseline:.3f}."
         )
 
 

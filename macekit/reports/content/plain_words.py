@@ -33,9 +33,13 @@ class AttackerClass:
         """The class that the answer's own guarantee states."""
         covers = advantage["guarantee"]["covers"].value
         cells: Inline = (advantage["resolution"].number("count"), _groups(advantage["resolution"]))
-        sure: Inline = (" times in 100 (with ", advantage["confidence"].number("percent"), " confidence)")
-        least: Inline = ("the best attacker is right at least ", advantage["lower"].number("guesses"))
-        most: Inline = (" at most ", advantage["upper"].number("guesses"), *sure, ".")
+        sure: Inline = (" (with ", advantage["confidence"].number("percent"), " confidence)")
+        least: Inline = (
+            "the best attacker is right at least ",
+            advantage["lower"].number("guesses"),
+            " times in 100",
+        )
+        most: Inline = (" at most ", advantage["upper"].number("guesses"), " times", *sure, ".")
 
         def both(*attackers: Cell) -> Inline:
             return (*least, ", whoever that is, and attackers who ", *attackers, *most)
