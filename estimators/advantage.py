@@ -246,10 +246,10 @@ class Advantage:
         most = min(fine.size - 1, MOST_CHANGES)
         if self.reads_every_cell:
             return most
-        declared = min(ASSUMED.get(self.target.name, self.changes or 0), most)
+        least = min(ASSUMED.get(self.target.name, self.changes or 0), most)
         alpha = (1.0 - self.estimate.interval.confidence) / 2.0
-        found = changes_within(fine, self.provenance.prior, alpha, maximum, most)
-        return max(declared, found or 0)
+        largest = changes_within(fine, self.provenance.prior, alpha, maximum, most)
+        return max(least, largest or 0)
 
 
 @dataclass(frozen=True, slots=True)

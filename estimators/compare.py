@@ -16,7 +16,7 @@ from estimators.adversary.paired import Judged
 from estimators.clusters.design import Clusters, Labels
 from estimators.clusters.ends import ALONE, FEW_CLUSTERS
 from estimators.clusters.lone import lone_rows
-from estimators.covered import AS_COVERED
+from estimators.coverage import AS_CLOSE
 from estimators.errors import OptionError, TooFewRecords, require_open_unit
 from estimators.limits.two_rates import Design
 from estimators.risk.groups import GroupCounts, GroupTable, group_counts
@@ -87,7 +87,7 @@ class Comparison:
         ends = both_ends(
             interval.lower,
             interval.upper,
-            attackers.pop() if len(attackers) == 1 else AS_COVERED,
+            attackers.pop() if len(attackers) == 1 else AS_CLOSE,
             worst.advantage.baseline,
             f"the advantage of the riskiest of {len(self.ranking)} queries",
             "it",

@@ -140,10 +140,10 @@ class JudgedLimit:
     clusters: ClusterSummary | None = None
 
     @property
-    def covered(self) -> tuple[str, ...]:
+    def coverage(self) -> tuple[str, ...]:
         """Of a pass: whom and what its upper end covers, a sentence each."""
-        if self.verdict.covered:
-            return self.verdict.covered
+        if self.verdict.coverage:
+            return self.verdict.coverage
         return (f"On {self.about} it covers {self.estimate.interval.guarantee.covers}.",)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from estimators.advantage import Advantage, advantage
-from estimators.covered import covered_of, covers, up_to
+from estimators.coverage import coverage_of, covers, up_to
 from estimators.errors import OutOfRange, require_count, require_number, require_open_unit
 from estimators.renamed import renamed
 from estimators.sample.cells import Intervals
@@ -75,7 +75,7 @@ class Verdict:
             if it is not.
         holds_up_to_changes: Of a pass of the advantage: the largest number of changes of guess along the score, up to
             1,000, with which every attacker keeps within the limit; None without an order, and of rows in clusters.
-        covered: Of a pass of the advantage: the attackers and the resolution that it covers, a sentence each.
+        coverage: Of a pass of the advantage: the attackers and the resolution that it covers, a sentence each.
 
     Example:
         >>> from estimators import Counts, advantage, verdict
@@ -90,7 +90,7 @@ class Verdict:
     records_needed: int | None
     learned_score_accepted: bool | None = None
     holds_up_to_changes: int | None = None
-    covered: tuple[str, ...] = ()
+    coverage: tuple[str, ...] = ()
 
     @property
     def covers(self) -> tuple[str, ...]:
@@ -98,7 +98,7 @@ class Verdict:
         if self.decision is not Decision.PASS:
             return ()
         return covers(
-            self.covered, "this score" if self.learned_score_accepted is None else "this learned score"
+            self.coverage, "this score" if self.learned_score_accepted is None else "this learned score"
         )
 
     @property
@@ -176,15 +176,15 @@ def judge_advantage(
     return plain if plain.decision is not Decision.PASS else _up_to_whom(plain, result)
 
 
-def _up_to_whom(passed: Verdict, result: Advantage) -> Verdict:
+def _up_to_whom(plain: Verdict, result: Advantage) -> Verdict:
     """A pass with the attackers that it covers: up to so many changes of guess, beside the declared class."""
-    changes = result.holds_up_to(passed.threshold)
+    changes = result.holds_up_to(plain.threshold)
     along = up_to(result, changes)
     return replace(
-        passed,
-        reason=f"{passed.reason}; the limit holds for {along}" if along else passed.reason,
+        plain,
+        reason=f"{plain.reason}; the limit holds for {along}" if along else plain.reason,
         holds_up_to_changes=changes,
-        covered=covered_of(result, changes),
+        coverage=coverage_of(result, changes),
     )
 
 

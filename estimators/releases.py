@@ -15,7 +15,7 @@ from typing import TypeVar
 from estimators.advantage import Advantage, Ends
 from estimators.clusters.design import Labels
 from estimators.compare import Comparison, DifferenceLimits, asked_once, difference_of, ranks, side_by_side
-from estimators.covered import AS_COVERED, OF_SEVERAL, covers
+from estimators.coverage import AS_CLOSE, OF_SEVERAL, covers
 from estimators.errors import OptionError, OutOfRange, UnknownName, require_number, require_open_unit
 from estimators.plan import Decision, beneath_baseline, decision, overall
 from estimators.sample.counts import Counts
@@ -65,7 +65,7 @@ class ReleaseComparison:
             both_ends(
                 place.advantage.lower,
                 place.advantage.upper,
-                AS_COVERED,
+                AS_CLOSE,
                 place.advantage.baseline,
                 f"the advantage against {place.name!r}",
                 "its scores",

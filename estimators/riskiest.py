@@ -31,7 +31,7 @@ from estimators.compare import (
     compare,
     same_order,
 )
-from estimators.covered import covers
+from estimators.coverage import covers
 from estimators.errors import OptionError, OutOfRange, require_number, require_open_unit
 from estimators.exposed import AT_PRECISION, MaxExposed
 from estimators.maxima import GateSample, JudgedLimit, MaxAdvantage, MaxTpr
@@ -86,7 +86,7 @@ class RiskiestLimit:
         cautions: What to know of it, such as too few records for any lower end.
         holds_up_to_changes: Of a pass of the advantage: the largest number of changes of guess along the score, up to
             1,000, with which every attacker keeps within the limit, whichever query it is; None where there is none.
-        covered: Of a pass: whom and what its upper end covers, a sentence each, by that query.
+        coverage: Of a pass: whom and what its upper end covers, a sentence each, by that query.
     """
 
     name: str
@@ -98,7 +98,7 @@ class RiskiestLimit:
     records_needed: int | None = None
     cautions: tuple[Caution, ...] = ()
     holds_up_to_changes: int | None = None
-    covered: tuple[str, ...] = ()
+    coverage: tuple[str, ...] = ()
 
     @property
     def opening(self) -> str:
@@ -309,7 +309,7 @@ def verdict_of(
     tail = f" {_of_drift(what, control)}" if or_drift else ""
     lines: tuple[str, ...] = ()
     if decision is Decision.PASS:
-        lines = covers([line for limit in limits for line in limit.covered], "the scores that were asked")
+        lines = covers([line for limit in limits for line in limit.coverage], "the scores that were asked")
     return AuditVerdict(decision, or_drift, word, f"{start}: {reasons}.{tail}", lines)
 
 
@@ -365,5 +365,5 @@ def _riskiest(limit: AnyLimit, verdicts: Mapping[str, JudgedLimit]) -> RiskiestL
         records if decision is Decision.INCONCLUSIVE else None,
         worst.cautions,
         fewest if decision is Decision.PASS else None,
-        worst.covered if decision is Decision.PASS else (),
+        worst.coverage if decision is Decision.PASS else (),
     )

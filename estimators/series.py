@@ -19,7 +19,7 @@ from estimators.advantage import Ends, ends_of
 from estimators.clusters.design import Labels
 from estimators.clusters.ends import ClusterSummary
 from estimators.compare import asked_once, sound_upper
-from estimators.covered import AS_COVERED, OF_SEVERAL, covers
+from estimators.coverage import AS_CLOSE, OF_SEVERAL, covers
 from estimators.errors import DimensionMismatch, OptionError, OutOfRange, require_number, require_open_unit
 from estimators.plan import NEAR, Decision, beneath_baseline, decide, records_needed
 from estimators.sample.counts import Counts, require_data
@@ -129,7 +129,7 @@ class Series:
             least = f"is at least {at_least(ends.lower)}" if ends.lower > 0.0 else "may be none at all"
             return (
                 f"With {percent(self.confidence)} confidence for all {len(self.steps)} steps together, the advantage "
-                f"at {top.label!r} {least}, and at most {at_most(ends.upper)} for attackers who {AS_COVERED}; no other "
+                f"at {top.label!r} {least}, and at most {at_most(ends.upper)} for attackers who {AS_CLOSE}; no other "
                 "step has a higher lower end."
             )
         sure, last, failed = self.sure, self.last_passed, self.first_failed

@@ -282,8 +282,8 @@ def both_ends(
         'the advantage over a coin toss may be none at all, and is at most 0.130 for attackers who accuse on one side of
         a cut'
     """
-    shown, limited = lower - guessing > NOTICEABLE, upper < 1.0
-    if not shown and not limited:
+    has_lower, has_upper = lower - guessing > NOTICEABLE, upper < 1.0
+    if not has_lower and not has_upper:
         return f"these records limit {what} neither from below nor from above"
     least, most = at_least(lower, beyond=guessing), at_most(upper, within=BELOW_ONE)
     subject, nothing = f"{what} over a coin toss", f"{what} over a coin toss may be none at all"
@@ -293,11 +293,11 @@ def both_ends(
         below, above = (100.0 * (end - guessing) / (1.0 - guessing or 1.0) for end in (lower, upper))
         of_that = "% of what that leaves to gain"
         least = f"{least} ({at_least(below, 1)}{of_that})"
-        most = f"{most} ({at_most(above, 1)}{'%' if shown else of_that})"
-    start = f"{subject} is at least {least}, whoever reads {reader}" if shown else nothing
-    if not limited:
+        most = f"{most} ({at_most(above, 1)}{'%' if has_lower else of_that})"
+    start = f"{subject} is at least {least}, whoever reads {reader}" if has_lower else nothing
+    if not has_upper:
         return f"{start}; nothing limits it from above"
-    return f"{start}, and {'' if shown else 'is '}at most {most} for attackers who {attacker}"
+    return f"{start}, and {'' if has_lower else 'is '}at most {most} for attackers who {attacker}"
 
 
 def sorted_into(cells: int) -> str:

@@ -65,11 +65,11 @@ def changes_within(counts: Counts, prior: float, alpha: float, maximum: float, m
     if maximum >= 1.0:
         return most
     curve = cache(_curve(counts, most))
-    pooled = pools(n1, n0, prior)
-    values = best_by_changes(counts.weights(prior), most) if pooled else curve(prior)
+    one_sample = pools(n1, n0, prior)
+    values = best_by_changes(counts.weights(prior), most) if one_sample else curve(prior)
 
     def within(changes: int) -> bool:
-        if pooled:
+        if one_sample:
             return _clip(_exact(float(values[changes]), counts.n_records, alpha), prior) <= maximum
         chain = _enclosing(lambda share: float(curve(share)[changes]), prior)
         largest = _largest_along(*chain, n1, n0, prior, alpha, (1.0 + maximum) / 2.0)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from numpy.typing import ArrayLike
 
 from estimators.advantage import Advantage, checked_ends
-from estimators.covered import OF_SEVERAL, USUAL, covers
+from estimators.coverage import OF_SEVERAL, USUAL, covers
 from estimators.errors import OutOfRange, require_count, require_number, require_open_unit
 from estimators.plan import MOST_RECORDS, NONE_SETTLES, Decision, decide, decision, opening
 from estimators.procedure.limits import Trainings

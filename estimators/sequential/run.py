@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from estimators.adversary.families import families_for
 from estimators.adversary.holdout import GROWTH
-from estimators.covered import covers
+from estimators.coverage import covers
 from estimators.errors import (
     IncompatibleCells,
     InputError,
@@ -150,8 +150,8 @@ class SequentialRun(State):
         limit = exactly(self.max_advantage)
         if self.decision is Decision.PASS:
             high = at_most(self.upper, within=self.max_advantage)
-            covered = f"{sure} the advantage of attackers who {self.attacker} is at most {high}"
-            return f"{covered}, not above {limit}; a finer rule may do better"
+            words = f"{sure} the advantage of attackers who {self.attacker} is at most {high}"
+            return f"{words}, not above {limit}; a finer rule may do better"
         if self.decision is Decision.FAIL:
             return f"{sure} the advantage is at least {at_least(self.lower, beyond=self.max_advantage)}, above {limit}"
         return f"{ends}, which does not settle your limit of {limit}; go on with the next batch"

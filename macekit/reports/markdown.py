@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from macekit.reports.formatting import numeric, words
 from macekit.reports.model import (
-    COVERED,
+    COVERAGE,
     Block,
     Bullets,
     Cell,
@@ -75,7 +75,7 @@ def head(headline: Headline) -> Iterator[str]:
         yield f"**{verdict.sign} {verdict.word}**"
         yield sentence
     if headline.covers:
-        yield f"{COVERED}:"
+        yield f"{COVERAGE}:"
         yield "\n".join(f"- {inline((line,))}" for line in headline.covers)
     if headline.warning is not None:
         mark = "**" if headline.severe else ""

@@ -159,7 +159,7 @@ Decision: TypeAlias = Literal["pass", "fail", "fail, or drift", "inconclusive"] 
 """What was decided, if that was asked."""
 
 
-COVERED = "What this pass covers"
+COVERAGE = "What this pass covers"
 """What the lines under a pass are called."""
 
 

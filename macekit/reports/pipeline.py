@@ -10,7 +10,7 @@ from estimators.plan import Decision
 from estimators.statement import at_least, at_most, exactly
 from macekit.reports.formatting import DASH, three
 from macekit.reports.markdown import escape_markdown
-from macekit.reports.model import COVERED
+from macekit.reports.model import COVERAGE
 from macekit.reports.palette import WORDS
 from macekit.text import escape_controls
 
@@ -114,7 +114,7 @@ def summary(answer: Mapping[str, Any]) -> bytes:
     parts = [
         f"### mace gate: {_word(answer)}",
         _escape(answer["sentence"]),
-        *([f"{COVERED}:", "\n".join(covers)] if covers else []),
+        *([f"{COVERAGE}:", "\n".join(covers)] if covers else []),
         "\n".join(rows),
         *(["\n".join(notes)] if notes else []),
         f"{origin}. It speaks of this score at the resolution stated, not of the mechanism.",

@@ -51,14 +51,14 @@ class AttackerClass:
                 (*least, *sure, "; there is no upper limit."),
             )
         if "learned score" in covers:
-            seen = "see which of ", *cells, " of similar values the learned score falls in"
-            return cls((", for a learned score sorted into ", *cells), "vector", both(*seen))
+            view = "see which of ", *cells, " of similar values the learned score falls in"
+            return cls((", for a learned score sorted into ", *cells), "vector", both(*view))
         if "change their guess" in covers:
             rules = rules_anywhere(advantage)
             return cls((", for attackers who ", *rules), "score", (*both(*rules), f" {STEP}"))
         if "resolution" in covers:
-            seen = "see which of ", *cells, " of similar values the score falls in"
-            return cls((", for a score sorted into ", *cells), "score", both(*seen))
+            view = "see which of ", *cells, " of similar values the score falls in"
+            return cls((", for a score sorted into ", *cells), "score", both(*view))
         assumption = assumed_class(advantage)
         return cls(
             (f", if {assumption}",), "score", (*least, f", whoever that is, and, if {assumption},", *most)

@@ -9,8 +9,6 @@ from estimators.sample.counting import EXACT_RECORDS
 from estimators.sample.counts import Counts
 from estimators.statement import rules_along, rules_covered
 
-__all__ = ["AS_COVERED", "OF_SEVERAL", "USUAL", "covered_of", "covers", "up_to"]
-
 RECORDS = (
     "It covers records that come as these did: records from elsewhere, and a group of these by itself, may be exposed "
     "more."
@@ -19,7 +17,7 @@ RECORDS = (
 USUAL = f"{rules_along(2)}, or who sort a score into a few steps"
 """The attackers that upper ends of several samples cover, each at its own resolution: after "attackers who"."""
 
-AS_COVERED = "read it as closely as its upper end covers"
+AS_CLOSE = "read it as closely as its upper end covers"
 """The same where each of several answers says it of itself."""
 
 OF_SEVERAL = f"It covers attackers who {USUAL}; a more intricate rule may do better."
@@ -39,7 +37,7 @@ def up_to(result: Advantage, changes: int | None) -> str:
     return f"{every} their guess {often} along the {result.score}"
 
 
-def covered_of(result: Advantage, changes: int | None) -> tuple[str, ...]:
+def coverage_of(result: Advantage, changes: int | None) -> tuple[str, ...]:
     """The attackers that a pass on the advantage covers, and at which resolution, a sentence each.
 
     Args:
@@ -56,10 +54,10 @@ def covered_of(result: Advantage, changes: int | None) -> tuple[str, ...]:
     cells = _cells_counted(result.fine)
     if cells is None:
         return (attackers,)
-    counted = f"in {cells:,} cells" if cells > 1 else "in 1 cell"
+    number = f"in {cells:,} cells" if cells > 1 else "in 1 cell"
     return (
         attackers,
-        f"It covers the score as it was counted, {counted}: what differs within a cell is not seen.",
+        f"It covers the score as it was counted, {number}: what differs within a cell is not seen.",
     )
 
 
@@ -71,15 +69,15 @@ def _cells_counted(fine: Counts | None) -> int | None:
     return None if alone else fine.size  # of scores, every value has a cell of its own, and few are tied
 
 
-def covers(covered: Iterable[str], scores: str = "this score") -> tuple[str, ...]:
-    """The lines under a pass, a sentence each: what is covered, and that nothing else is.
+def covers(coverage: Iterable[str], scores: str = "this score") -> tuple[str, ...]:
+    """The lines under a pass, a sentence each: what is coverage, and that nothing else is.
 
     Args:
-        covered: Sentences on the attackers and on the resolution.
+        coverage: Sentences on the attackers and on the resolution.
         scores: What was looked at, in words.
 
     Example:
-        >>> from estimators.covered import covers
+        >>> from estimators.coverage import covers
         >>> for line in covers(["It covers every attacker who reads this score."]):
         ...     print(line)
         It covers every attacker who reads this score.
@@ -90,4 +88,4 @@ def covers(covered: Iterable[str], scores: str = "this score") -> tuple[str, ...
     alone = (
         f"It covers {scores} alone: another one of the same model, or several together, may give away more."
     )
-    return (*dict.fromkeys(covered), alone, RECORDS)
+    return (*dict.fromkeys(coverage), alone, RECORDS)
