@@ -20,6 +20,7 @@ from estimators.adversary.insample import (
     cells_or_changes_upper,
     cells_upper,
     changes_upper,
+    changes_within,
     second_moment,
 )
 from estimators.adversary.learned import (
@@ -50,9 +51,8 @@ from estimators.statement import (
     Guarantee,
     Interval,
     Provenance,
-    at_least,
-    at_most,
     baseline,
+    both_ends,
     percent,
     rules_along,
     rules_covered,
@@ -75,6 +75,12 @@ MOST_PAIRED_CELLS = 256
 CURVE = (0, 1, 2, 4, 8, 16, 32)
 """Numbers of changes at which the upper end is stated."""
 
+ASSUMED = {"threshold": 1, "two_sided": 2}
+"""How often the best adversary changes their guess by what a target assumes of them."""
+
+MOST_CHANGES = 1000
+"""Up to how many changes a limit is looked at, and attackers may be asked for."""
+
 
 @dataclass(frozen=True, slots=True)
 class Advantage:
@@ -96,6 +102,7 @@ class Advantage:
         provenance: Method, version, numbers of records, prior and seed.
         target: The adversaries that were asked about.
         clusters: How many clusters the rows come in and what that costs; None if none were named.
+        fine: The counts that the upper end was found on; None of rows in clusters, which are not judged by counts.
 
     Example:
         >>> from estimators import Counts, advantage
@@ -117,6 +124,7 @@ class Advantage:
     provenance: Provenance
     target: Target = field(repr=False)
     clusters: ClusterSummary | None = None
+    fine: Counts | None = field(default=None, repr=False, compare=False)
 
     @property
     def value(self) -> float:
@@ -166,33 +174,38 @@ class Advantage:
         return f"where always guessing the likelier side already gives {self.baseline:.3f}"
 
     @property
-    def excess(self) -> str:
-        """How much of what the baseline leaves to gain an attacker gains, in words; nothing at a baseline of 0."""
-        if self.baseline == 0.0:
-            return ""
-        least, most = (1.0 - end for end in reversed(self.security_limits))
-        return f", so between {at_least(100 * least, 1)}% and {at_most(100 * most, 1)}% of what that leaves to gain"
-
-    @property
     def attacker(self) -> str:
         """Whom the upper end covers, in words to put after "attackers who"."""
-        assumed = {"threshold": 1, "two_sided": 2}.get(self.target.name)
+        assumed = ASSUMED.get(self.target.name)
         if assumed is not None:
             return rules_along(assumed)
-        score = "the learned score" if self.target.name == "learned" else "the score"
-        return rules_covered(self.changes, self.resolution, score)
+        return rules_covered(self.changes, self.resolution, f"the {self.score}")
 
     @property
-    def coverage(self) -> str:
-        """Whom the upper end covers and who may do better, in one or two sentences."""
+    def score(self) -> str:
+        """What the upper end is about, in words."""
+        return "learned score" if self.target.name == "learned" else "score"
+
+    @property
+    def read(self) -> str:
+        """What attackers read whom the lower end holds for, in words."""
+        return "vector" if self.target.name == "learned" else "score"
+
+    @property
+    def reads_every_cell(self) -> bool:
+        """Whether the upper end covers every rule there is on the cells that were counted."""
+        return self.target.name == "cells" and self.changes is None
+
+    @property
+    def better(self) -> str:
+        """Who may do better than the attackers that the upper end covers, in a sentence; nothing if nobody may."""
         if self.upper >= 1.0:
-            return "The upper end holds for any attacker."
-        better = "A more intricate rule may do better."
+            return ""
         if self.target.name == "learned":
-            better = "Whoever reads more from the vector may do better."
-        elif self.target.name == "cells" and self.changes is None:
-            better = "A finer rule may do better."  # of labels there is none, and then none does
-        return f"The upper end holds for attackers who {self.attacker}. {better}"
+            return "Whoever reads more from the vector may do better."
+        if self.reads_every_cell:
+            return "A finer rule may do better."  # of labels there is none, and then none does
+        return "A more intricate rule may do better."
 
     @property
     def scope(self) -> str:
@@ -201,16 +214,44 @@ class Advantage:
 
     @property
     def sentence(self) -> str:
-        """The result in plain words: what is certified, and what the upper end covers."""
-        reader = "vector" if self.target.name == "learned" else "score"
-        interval = self.estimate.interval
-        bound = f"between {at_least(interval.lower)} and {at_most(interval.upper)}"
-        clusters = "" if self.clusters is None else f" {self.clusters.sentence}"
-        return (
-            f"With {percent(interval.confidence)} confidence the best attacker who reads this {reader} has an "
-            f"advantage {bound}, {self.over}{self.excess}. "
-            f"{self.coverage}{clusters}"
+        """The result in plain words: what is certified, and for whom each end holds."""
+        ends = both_ends(self.lower, self.upper, self.attacker, self.baseline, reader=f"this {self.read}")
+        parts = (
+            f"With {percent(self.estimate.interval.confidence)} confidence {ends}.",
+            self.better,
+            "" if self.clusters is None else self.clusters.sentence,
         )
+        return " ".join(filter(None, parts))
+
+    def holds_up_to(self, maximum: float) -> int | None:
+        """How often attackers may change their guess along the score, at any places, and still keep within a maximum.
+
+        Args:
+            maximum: The largest advantage that is acceptable.
+
+        Returns:
+            the largest number of changes, up to 1,000, at which the upper end at full resolution is not above the
+            maximum (beyond 32 one that is smaller by three in a hundred at most); None if the upper end of this answer
+            is, without an order, and of rows in clusters.
+
+        Example:
+            >>> import numpy as np
+            >>> from estimators import Scores, advantage
+            >>> rng = np.random.default_rng(0)
+            >>> result = advantage(Scores.of(rng.normal(0.5, 1, 1000), rng.normal(0, 1, 1000)))
+            >>> result.holds_up_to(0.25), result.holds_up_to(0.3), result.holds_up_to(0.2)
+            (4, 14, None)
+        """
+        fine = self.fine
+        if self.upper > maximum or fine is None or not fine.cells.ordered:
+            return None
+        most = min(fine.size - 1, MOST_CHANGES)
+        if self.reads_every_cell:
+            return most
+        least = min(ASSUMED.get(self.target.name, self.changes or 0), most)
+        alpha = (1.0 - self.estimate.interval.confidence) / 2.0
+        largest = changes_within(fine, self.provenance.prior, alpha, maximum, most)
+        return max(least, largest or 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,9 +304,9 @@ def advantage(
         >>> scores = Scores.of(rng.normal(0.5, 1, 1000), rng.normal(0, 1, 1000))
         >>> result = advantage(scores, prior=0.5, confidence=0.95)
         >>> print(result.sentence)
-        With 95% confidence the best attacker who reads this score has an advantage between 0.114 and 0.228, over a coin
-        toss. The upper end holds for attackers who accuse on one side of a cut, or inside or outside one range, or who
-        sort the score into 13 steps. A more intricate rule may do better.
+        With 95% confidence the advantage over a coin toss is at least 0.114, whoever reads this score, and at most
+        0.228 for attackers who accuse on one side of a cut, or inside or outside one range, or who sort the score into
+        13 steps. A more intricate rule may do better.
         >>> result.lower < 0.197 < result.upper  # the true advantage of these two distributions
         True
     """
@@ -399,6 +440,7 @@ class Ends:
             self.source,
             self.target,
             self.clusters,
+            None if self.clustered else self.fine,
         )
 
 

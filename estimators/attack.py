@@ -242,11 +242,16 @@ class AttackAdvantage:
     def sentence(self) -> str:
         """The result in plain words: the attack's own advantage, and what a better attacker has more."""
         who = "these guesses" if isinstance(self.rule, GuessRule) else "the same score"
+        least = f"Attackers who read {who} and whom the upper end covers have at most "
+        if self.gap.lower > 0.0:
+            least = (
+                f"The best attacker who reads {who} has at least {at_least(self.gap.lower)} more, and those whom the "
+                "upper end covers have at most "
+            )
         return (
             f"With {percent(self.estimate.interval.confidence)} confidence this attack has an advantage between "
             f"{at_least(self.lower)} and {at_most(self.upper)} on new records, {self.optimum.over}. "
-            f"The best attacker who reads {who} has between {at_least(self.gap.lower)} and "
-            f"{at_most(self.gap.upper)} more."
+            f"{least}{at_most(self.gap.upper)} more."
         )
 
 
@@ -286,8 +291,8 @@ def attack_advantage(
         >>> rng = np.random.default_rng(0)
         >>> scores = Scores.of(rng.normal(1, 1, 1000), rng.normal(0, 1, 1000))
         >>> print(attack_advantage(scores, TopRule()).sentence)
-        With 95% confidence this attack has an advantage between 0.319 and 0.409 on new records, over a coin toss. The
-        best attacker who reads the same score has between 0.000 and 0.030 more.
+        With 95% confidence this attack has an advantage between 0.319 and 0.409 on new records, over a coin toss.
+        Attackers who read the same score and whom the upper end covers have at most 0.030 more.
     """
     rule = GuessRule() if rule is None else rule
     prior = require_open_unit("prior", prior)

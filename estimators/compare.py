@@ -16,6 +16,7 @@ from estimators.adversary.paired import Judged
 from estimators.clusters.design import Clusters, Labels
 from estimators.clusters.ends import ALONE, FEW_CLUSTERS
 from estimators.clusters.lone import lone_rows
+from estimators.coverage import AS_CLOSE
 from estimators.errors import OptionError, TooFewRecords, require_open_unit
 from estimators.limits.two_rates import Design
 from estimators.risk.groups import GroupCounts, GroupTable, group_counts
@@ -33,6 +34,7 @@ from estimators.statement import (
     at_least,
     at_most,
     baseline,
+    both_ends,
     percent,
 )
 from estimators.targets import Target, require_target
@@ -81,11 +83,18 @@ class Comparison:
     def sentence(self) -> str:
         """The result in plain words."""
         worst = self.ranking[0]
-        interval = self.maximum.interval
+        interval, attackers = self.maximum.interval, {each.advantage.attacker for each in self.ranking}
+        ends = both_ends(
+            interval.lower,
+            interval.upper,
+            attackers.pop() if len(attackers) == 1 else AS_CLOSE,
+            worst.advantage.baseline,
+            f"the advantage of the riskiest of {len(self.ranking)} queries",
+            "it",
+        )
         return (
-            f"With {percent(interval.confidence)} confidence the riskiest of {len(self.ranking)} queries has an "
-            f"advantage between {at_least(interval.lower)} and {at_most(interval.upper)}, "
-            f"{worst.advantage.over}; {worst.name!r} comes first, its true rank is {ranks(worst)}."
+            f"With {percent(interval.confidence)} confidence {ends}; {worst.name!r} comes first, its true rank is "
+            f"{ranks(worst)}."
         )
 
 
@@ -226,8 +235,9 @@ def compare(
         ... }
         >>> comparison = compare(queries)
         >>> print(comparison.sentence)
-        With 95% confidence the riskiest of 2 queries has an advantage between 0.316 and 0.617, over a coin toss;
-        'loss' comes first, its true rank is 1.
+        With 95% confidence the advantage of the riskiest of 2 queries over a coin toss is at least 0.316, whoever reads
+        it, and at most 0.617 for attackers who see which of 3 groups of similar values the score falls in; 'loss' comes
+        first, its true rank is 1.
         >>> [place.name for place in comparison.ranking]
         ['loss', 'entropy']
     """

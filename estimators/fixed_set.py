@@ -33,9 +33,8 @@ from estimators.statement import (
     Estimate,
     Guarantee,
     Interval,
-    at_least,
-    at_most,
     baseline,
+    both_ends,
     percent,
     rules_covered,
 )
@@ -83,6 +82,7 @@ class SetAdvantage:
         nonmembers: Nonmember records of the set, scored or not.
         scored: How many of them were scored, members and nonmembers.
         attacker: Whom the upper end covers, in words to put after "attackers who".
+        baseline: The advantage of always guessing the likelier side.
 
     Example:
         >>> import numpy as np
@@ -99,28 +99,29 @@ class SetAdvantage:
     nonmembers: int
     scored: tuple[int, int]
     attacker: str = field(repr=False)
+    baseline: float = 0.0
 
     @property
     def sentence(self) -> str:
         """The result in plain words."""
         interval = self.estimate.interval
-        bound = f"between {at_least(interval.lower)} and {at_most(interval.upper)}"
-        if interval.lower == interval.upper:
-            bound = f"of {interval.lower:.3f}"
         of = f"{self.members} members and {self.nonmembers} nonmembers"
         if self.scored == (self.members, self.nonmembers):
             start = (
-                f"Of exactly these {of} all were scored: on them the best attacker has an advantage {bound}"
+                f"Of exactly these {of} all were scored: on them attackers who {self.attacker} have an advantage of "
+                f"{interval.lower:.3f} at best"
             )
         else:
+            ends = both_ends(
+                interval.lower, interval.upper, self.attacker, self.baseline, "the advantage on all of them"
+            )
             start = (
                 f"Of exactly these {of}, {self.scored[0]} and {self.scored[1]} were scored: with "
-                f"{percent(interval.confidence)} confidence the best attacker has an advantage {bound} on all of them"
+                f"{percent(interval.confidence)} confidence {ends}"
             )
         return (
-            f"{start}. On such a set it would be {self.if_nothing_leaks:.3f} on average if nothing leaked. The "
-            f"upper end holds for attackers who {self.attacker}; a finer rule may do better. Nothing is said of other "
-            "records."
+            f"{start}. On such a set it would be {self.if_nothing_leaks:.3f} on average if nothing leaked. A finer "
+            "rule may do better. Nothing is said of other records."
         )
 
 
@@ -159,10 +160,10 @@ def advantage_on_set(
         >>> rng = np.random.default_rng(0)
         >>> scores = Scores.of(rng.normal(0.5, 1, 800), rng.normal(0, 1, 800))
         >>> print(advantage_on_set(scores, 1000, 1000).sentence)
-        Of exactly these 1000 members and 1000 nonmembers, 800 and 800 were scored: with 95% confidence the best
-        attacker has an advantage between 0.149 and 0.214 on all of them. On such a set it would be 0.063 on average if
-        nothing leaked. The upper end holds for attackers who accuse on one side of a cut, or inside or outside one
-        range, or who sort the score into 12 steps; a finer rule may do better. Nothing is said of other records.
+        Of exactly these 1000 members and 1000 nonmembers, 800 and 800 were scored: with 95% confidence the advantage on
+        all of them over a coin toss is at least 0.149, whoever reads this score, and at most 0.214 for attackers who
+        accuse on one side of a cut, or inside or outside one range, or who sort the score into 12 steps. On such a set
+        it would be 0.063 on average if nothing leaked. A finer rule may do better. Nothing is said of other records.
     """
     confidence = require_open_unit("confidence", confidence)
     require_drawn_singly(data, target, clustered=False)
@@ -203,6 +204,7 @@ def on_set(ends: Ends, set_members: int, set_nonmembers: int, confidence: float)
         set_nonmembers,
         (fine.n_members, fine.n_nonmembers),
         best.attacker,
+        floor,
     )
 
 

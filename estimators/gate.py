@@ -16,6 +16,7 @@ from estimators.audit.exposure import Exposure, exposure
 from estimators.clusters.design import Labels
 from estimators.clusters.ends import ClusterSummary
 from estimators.clusters.lone import lone_caution, lone_rows, require_one_number, require_scores
+from estimators.coverage import covers
 from estimators.errors import OptionError, OutOfRange, require_count, require_number, require_open_unit
 from estimators.maxima import GateSample, JudgedLimit, Limit, MaxAdvantage
 from estimators.plan import Decision, opening, overall, what_settles
@@ -75,6 +76,15 @@ class Judgement:
             return None
         totals = [each.verdict.records_needed for each in self._which(Decision.INCONCLUSIVE)]
         return None if None in totals else max(total for total in totals if total is not None)
+
+    @property
+    def covers(self) -> tuple[str, ...]:
+        """Of a pass: whom and what it covers, a sentence each; what they do not name is not covered."""
+        if self.decision is not Decision.PASS:
+            return ()
+        learned = any(each.verdict.learned_score_accepted is not None for each in self.limits)
+        coverage = [line for each in self.limits for line in each.coverage]
+        return covers(coverage, "this learned score" if learned else "this score")
 
     @property
     def cautions(self) -> tuple[Caution, ...]:

@@ -139,6 +139,13 @@ class JudgedLimit:
     cautions: tuple[Caution, ...]
     clusters: ClusterSummary | None = None
 
+    @property
+    def coverage(self) -> tuple[str, ...]:
+        """Of a pass: whom and what its upper end covers, a sentence each."""
+        if self.verdict.coverage:
+            return self.verdict.coverage
+        return (f"On {self.about} it covers {self.estimate.interval.guarantee.covers}.",)
+
 
 class Limit(Protocol):
     """Something that must not be larger than ``maximum``."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
 from scipy.special import ndtr, ndtri
 
 from estimators.advantage import Advantage, advantage
+from estimators.coverage import coverage_of, covers, up_to
 from estimators.errors import OutOfRange, require_count, require_number, require_open_unit
 from estimators.renamed import renamed
 from estimators.sample.cells import Intervals
@@ -72,6 +73,9 @@ class Verdict:
             settled, or if no number of records is expected to settle it.
         learned_score_accepted: If the upper end is that of a learned score, whether it was accepted for a pass; None
             if it is not.
+        holds_up_to_changes: Of a pass of the advantage: the largest number of changes of guess along the score, up to
+            1,000, with which every attacker keeps within the limit; None without an order, and of rows in clusters.
+        coverage: Of a pass of the advantage: the attackers and the resolution that it covers, a sentence each.
 
     Example:
         >>> from estimators import Counts, advantage, verdict
@@ -85,6 +89,17 @@ class Verdict:
     reason: str
     records_needed: int | None
     learned_score_accepted: bool | None = None
+    holds_up_to_changes: int | None = None
+    coverage: tuple[str, ...] = ()
+
+    @property
+    def covers(self) -> tuple[str, ...]:
+        """Of a pass: whom and what it covers, a sentence each; what they do not name is not covered."""
+        if self.decision is not Decision.PASS:
+            return ()
+        return covers(
+            self.coverage, "this score" if self.learned_score_accepted is None else "this learned score"
+        )
 
     @property
     def opening(self) -> str:
@@ -156,9 +171,21 @@ def judge_advantage(
     """``decide`` about an advantage: that of a learned score says so first, and passes only where it was accepted."""
     n_sent = result.provenance.n_members + result.provenance.n_nonmembers
     plain = decide(about, estimate, threshold, records, n_sent, result.scope)
-    if not isinstance(result.target, LearnedTarget):
-        return plain
-    return of_learned_score(plain, result.target.accept_learned_score)
+    if isinstance(result.target, LearnedTarget):
+        plain = of_learned_score(plain, result.target.accept_learned_score)
+    return plain if plain.decision is not Decision.PASS else _up_to_whom(plain, result)
+
+
+def _up_to_whom(plain: Verdict, result: Advantage) -> Verdict:
+    """A pass with the attackers that it covers: up to so many changes of guess, beside the declared class."""
+    changes = result.holds_up_to(plain.threshold)
+    along = up_to(result, changes)
+    return replace(
+        plain,
+        reason=f"{plain.reason}; the limit holds for {along}" if along else plain.reason,
+        holds_up_to_changes=changes,
+        coverage=coverage_of(result, changes),
+    )
 
 
 def of_learned_score(plain: Verdict, accepted: bool) -> Verdict:
@@ -172,7 +199,13 @@ def of_learned_score(plain: Verdict, accepted: bool) -> Verdict:
             "here, and an attacker may read more from the vector; to pass by it, accept the learned score by "
             "name (estimator learned, accept_learned_score)"
         )
-    return Verdict(plain.threshold, outcome, f"learned score: {reason}", records, accepted)
+    return replace(
+        plain,
+        decision=outcome,
+        reason=f"learned score: {reason}",
+        records_needed=records,
+        learned_score_accepted=accepted,
+    )
 
 
 def by_learned_score(plain: Decision, accepted: bool | None) -> Decision:

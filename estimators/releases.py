@@ -15,12 +15,13 @@ from typing import TypeVar
 from estimators.advantage import Advantage, Ends
 from estimators.clusters.design import Labels
 from estimators.compare import Comparison, DifferenceLimits, asked_once, difference_of, ranks, side_by_side
+from estimators.coverage import AS_CLOSE, OF_SEVERAL, covers
 from estimators.errors import OptionError, OutOfRange, UnknownName, require_number, require_open_unit
-from estimators.plan import Decision, beneath_baseline, decision
+from estimators.plan import Decision, beneath_baseline, decision, overall
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Scores
 from estimators.series import Queries, riskiest_ends, riskiest_estimate, riskiest_upper
-from estimators.statement import CLUSTERED, IID, at_least, at_most, percent
+from estimators.statement import CLUSTERED, IID, both_ends, percent
 
 Value = TypeVar("Value")
 
@@ -50,17 +51,31 @@ class ReleaseComparison:
     decisions: Mapping[str, Decision]
 
     @property
+    def covers(self) -> tuple[str, ...]:
+        """Of a pass of all releases: whom and what it covers, a sentence each; what they do not name is not covered."""
+        if not self.decisions or overall(self.decisions.values()) is not Decision.PASS:
+            return ()
+        return covers([OF_SEVERAL], "the scores that were asked")
+
+    @property
     def sentence(self) -> str:
         """The result in plain words."""
         ranking, sure = self.comparison.ranking, percent(self.comparison.maximum.interval.confidence)
         most, least = (
-            f"{place.name!r} lies between {at_least(place.advantage.lower)} and {at_most(place.advantage.upper)} (true "
-            f"rank {ranks(place)})"
+            both_ends(
+                place.advantage.lower,
+                place.advantage.upper,
+                AS_CLOSE,
+                place.advantage.baseline,
+                f"the advantage against {place.name!r}",
+                "its scores",
+            )
+            + f" (true rank {ranks(place)})"
             for place in (ranking[0], ranking[-1])
         )
         return (
-            f"With {sure} confidence for all {len(ranking)} releases together, the advantage against {most}, the "
-            f"largest by estimate, and that against {least}, the smallest."
+            f"With {sure} confidence for all {len(ranking)} releases together, {most}, the largest by estimate; and "
+            f"{least}, the smallest."
         )
 
 

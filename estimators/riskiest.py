@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from estimators.advantage import advantage
+from estimators.advantage import advantage, times
 from estimators.audit.epsilon import Direction
 from estimators.audit.exposure import Exposure, exposure
 from estimators.clusters.design import Labels
@@ -31,6 +31,7 @@ from estimators.compare import (
     compare,
     same_order,
 )
+from estimators.coverage import covers
 from estimators.errors import OptionError, OutOfRange, require_number, require_open_unit
 from estimators.exposed import AT_PRECISION, MaxExposed
 from estimators.maxima import GateSample, JudgedLimit, MaxAdvantage, MaxTpr
@@ -58,12 +59,14 @@ class AuditVerdict:
         or_drift: Whether a fail may be the sides' own difference: they are told apart without model or release.
         word: The decision as a word: ``fail, or drift`` where that is so; empty if nothing was limited.
         sentence: The word with the reasons of the limits behind it; empty if nothing was limited.
+        covers: Of a pass: whom and what it covers, a sentence each; what they do not name is not covered.
     """
 
     decision: Decision | None
     or_drift: bool
     word: str
     sentence: str
+    covers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +84,9 @@ class RiskiestLimit:
         records_needed: Records of both sides that would settle an open decision; None if it is settled, or if in
             practice no number of them settles it.
         cautions: What to know of it, such as too few records for any lower end.
+        holds_up_to_changes: Of a pass of the advantage: the largest number of changes of guess along the score, up to
+            1,000, with which every attacker keeps within the limit, whichever query it is; None where there is none.
+        coverage: Of a pass: whom and what its upper end covers, a sentence each, by that query.
     """
 
     name: str
@@ -91,6 +97,8 @@ class RiskiestLimit:
     reason: str
     records_needed: int | None = None
     cautions: tuple[Caution, ...] = ()
+    holds_up_to_changes: int | None = None
+    coverage: tuple[str, ...] = ()
 
     @property
     def opening(self) -> str:
@@ -299,7 +307,10 @@ def verdict_of(
     start = f"{OR_DRIFT[0].upper()}{OR_DRIFT[1:]}" if or_drift else opening(decision, can_settle)
     reasons = "; ".join(limit.reason for limit in limits if limit.decision is decision)
     tail = f" {_of_drift(what, control)}" if or_drift else ""
-    return AuditVerdict(decision, or_drift, word, f"{start}: {reasons}.{tail}")
+    lines: tuple[str, ...] = ()
+    if decision is Decision.PASS:
+        lines = covers([line for limit in limits for line in limit.coverage], "the scores that were asked")
+    return AuditVerdict(decision, or_drift, word, f"{start}: {reasons}.{tail}", lines)
 
 
 def _of_drift(what: str, control: Control | None) -> str:
@@ -338,6 +349,10 @@ def _riskiest(limit: AnyLimit, verdicts: Mapping[str, JudgedLimit]) -> RiskiestL
             if decision is Decision.PASS
             else f"{name}: {reason}"
         )
+    changes = [each.verdict.holds_up_to_changes for each in verdicts.values()]
+    fewest = None if None in changes else min(each for each in changes if each is not None)
+    if fewest is not None and decision is Decision.PASS and fewest != worst.verdict.holds_up_to_changes:
+        reason += f"; along every query's, {times(fewest)}"
     totals = [each.verdict.records_needed for each in deciding.values()]
     records = None if None in totals else max(total for total in totals if total is not None)
     return RiskiestLimit(
@@ -349,4 +364,6 @@ def _riskiest(limit: AnyLimit, verdicts: Mapping[str, JudgedLimit]) -> RiskiestL
         reason,
         records if decision is Decision.INCONCLUSIVE else None,
         worst.cautions,
+        fewest if decision is Decision.PASS else None,
+        worst.coverage if decision is Decision.PASS else (),
     )

@@ -19,6 +19,7 @@ from estimators.advantage import Ends, ends_of
 from estimators.clusters.design import Labels
 from estimators.clusters.ends import ClusterSummary
 from estimators.compare import asked_once, sound_upper
+from estimators.coverage import AS_CLOSE, OF_SEVERAL, covers
 from estimators.errors import DimensionMismatch, OptionError, OutOfRange, require_number, require_open_unit
 from estimators.plan import NEAR, Decision, beneath_baseline, decide, records_needed
 from estimators.sample.counts import Counts, require_data
@@ -125,10 +126,11 @@ class Series:
         if self.max_advantage is None:
             top = max(self.steps, key=lambda step: step.estimate.lower)
             ends = top.estimate
+            least = f"is at least {at_least(ends.lower)}" if ends.lower > 0.0 else "may be none at all"
             return (
                 f"With {percent(self.confidence)} confidence for all {len(self.steps)} steps together, the advantage "
-                f"at {top.label!r} lies between {at_least(ends.lower)} and {at_most(ends.upper)}; no other step has a "
-                "higher lower end."
+                f"at {top.label!r} {least}, and at most {at_most(ends.upper)} for attackers who {AS_CLOSE}; no other "
+                "step has a higher lower end."
             )
         sure, last, failed = self.sure, self.last_passed, self.first_failed
         limit = exactly(self.max_advantage)
@@ -143,6 +145,12 @@ class Series:
         elif self.first_open is not None:
             words += f"; {self.first_open.label!r} is the first that is not: {self.first_open.reason}"
         return f"{words}."
+
+    @property
+    def covers(self) -> tuple[str, ...]:
+        """Of a pass of all steps: whom and what it covers, a sentence each; what they do not name is not covered."""
+        passed = all(step.decision is Decision.PASS for step in self.steps)
+        return covers([OF_SEVERAL], "the scores that were asked") if passed else ()
 
     @property
     def sure(self) -> str:

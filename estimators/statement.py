@@ -246,6 +246,60 @@ def one_end(confidence: float) -> str:
     return f"{percent((1.0 + confidence) / 2.0)} confidence (one end of a {percent(confidence)} interval)"
 
 
+NOTICEABLE = 1e-12
+"""By how much a lower end has to lie above what guessing gives to say more: arithmetic alone moves it by less."""
+
+BELOW_ONE = 1.0 - 2.0**-53
+
+
+def both_ends(
+    lower: float,
+    upper: float,
+    attacker: str,
+    guessing: float = 0.0,
+    what: str = "the advantage",
+    reader: str = "this score",
+) -> str:
+    """Both ends of an advantage, each with whom it holds for: every sentence that states an advantage says it so.
+
+    Args:
+        lower: The lower end, which holds for whoever reads the score.
+        upper: The upper end, which holds for a class of attackers; 1 limits nothing.
+        attacker: That class, in words to put after "attackers who".
+        guessing: The advantage of always guessing the likelier side.
+        what: What is stated, in words.
+        reader: What attackers read.
+
+    Returns:
+        words to put after "With 95% confidence".
+
+    Example:
+        >>> from estimators.statement import both_ends
+        >>> both_ends(0.114, 0.228, "accuse on one side of a cut")
+        'the advantage over a coin toss is at least 0.114, whoever reads this score, and at most 0.228 for attackers who
+        accuse on one side of a cut'
+        >>> both_ends(0.0, 0.13, "accuse on one side of a cut")
+        'the advantage over a coin toss may be none at all, and is at most 0.130 for attackers who accuse on one side of
+        a cut'
+    """
+    has_lower, has_upper = lower - guessing > NOTICEABLE, upper < 1.0
+    if not has_lower and not has_upper:
+        return f"these records limit {what} neither from below nor from above"
+    least, most = at_least(lower, beyond=guessing), at_most(upper, within=BELOW_ONE)
+    subject, nothing = f"{what} over a coin toss", f"{what} over a coin toss may be none at all"
+    if guessing > 0.0:
+        subject = f"{what}, of which always guessing the likelier side already gives {guessing:.3f},"
+        nothing = f"{what} may be no more than the {guessing:.3f} of always guessing the likelier side"
+        below, above = (100.0 * (end - guessing) / (1.0 - guessing or 1.0) for end in (lower, upper))
+        of_that = "% of what that leaves to gain"
+        least = f"{least} ({at_least(below, 1)}{of_that})"
+        most = f"{most} ({at_most(above, 1)}{'%' if has_lower else of_that})"
+    start = f"{subject} is at least {least}, whoever reads {reader}" if has_lower else nothing
+    if not has_upper:
+        return f"{start}; nothing limits it from above"
+    return f"{start}, and {'' if has_lower else 'is '}at most {most} for attackers who {attacker}"
+
+
 def sorted_into(cells: int) -> str:
     """How finely an attacker reads a score, for readers who have never heard of cells."""
     return f"sorted into {_groups(cells)}"

@@ -90,7 +90,9 @@ class Option:
 def options_of(operation: str) -> tuple[Option, ...]:
     """Every option that one question has in the shell."""
     schemas = list(parameters(operation) or _fields(QUESTIONS[operation]))
+    names = {each["name"] for each in schemas if not each.get("deprecated")}
     apart = {PRESET, WHOLE}  # the name of a metric is its option; a file is one table
+    apart |= {f"estimator.{name}" for name in names}  # what has a shorter name is one option
     former = {FORMER[each["name"]]: flag(each["name"]) for each in schemas if each["name"] in FORMER}
     return tuple(
         replace(_option(operation, each), former=former.get(each["name"], ""))

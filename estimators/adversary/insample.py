@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +34,9 @@ TILTS = (0.0, 0.25, 0.75, 1.5, 3.0)
 RARE_ALONE = 0.4
 """Part of the level at which either rate is refused by itself where sets of few records decide."""
 
+EXACTLY = 32
+"""Numbers of changes below which the largest that keeps within a maximum is found to the last one."""
+
 PIECES = 48
 ROUNDS = 24
 SLACK = 0.01
@@ -50,6 +54,49 @@ def changes_upper(counts: Counts, prior: float, alpha: float, changes: int) -> f
         return _clip(_exact(value, counts.n_records, alpha), prior)
     chain = _enclosing(_reach(counts, changes), prior)
     return _clip(2.0 * _largest_along(*chain, n1, n0, prior, alpha) - 1.0, prior)
+
+
+def changes_within(counts: Counts, prior: float, alpha: float, maximum: float, most: int) -> int | None:
+    """Most changes, up to ``most``, of rules whose upper limit is not above ``maximum``; None if not even 0 are.
+
+    Limits grow with the changes, and one pass over the score finds the best rule for every number of them. A limit is
+    not below what the rule has on these records, and about a normal one's width above it: there the search begins.
+    """
+    n1, n0 = counts.n_members, counts.n_nonmembers
+    if maximum >= 1.0:
+        return most
+    curve = cache(_curve(counts, most))
+    one_sample = pools(n1, n0, prior)
+    values = best_by_changes(counts.weights(prior), most) if one_sample else curve(prior)
+
+    def within(changes: int) -> bool:
+        if one_sample:
+            return _clip(_exact(float(values[changes]), counts.n_records, alpha), prior) <= maximum
+        chain = _enclosing(lambda share: float(curve(share)[changes]), prior)
+        largest = _largest_along(*chain, n1, n0, prior, alpha, (1.0 + maximum) / 2.0)
+        return _clip(2.0 * largest - 1.0, prior) <= maximum
+
+    spread = np.sqrt((1.0 - maximum**2) * (prior**2 / n1 + (1.0 - prior) ** 2 / n0))
+    start = int(np.searchsorted(values, maximum - normal_quantile(alpha) * spread))
+    last = _last(within, start, int(np.searchsorted(values, maximum, side="right")))
+    return None if last < 0 else last
+
+
+def _last(within: Callable[[int], bool], start: int, end: int) -> int:
+    """Largest number below ``end`` that is within, by steps from ``start`` that double, then by halves; -1 if none.
+
+    Of large numbers one that is within and smaller by a thirty-second at most: each that is looked at has its price.
+    """
+    low, high, step = -1, end, 1
+    at = min(max(start, low + 1), high - 1)
+    while high - low > 1 + max(low, 0) // EXACTLY:
+        if within(at):
+            low, ahead = at, min(at + step, high)
+        else:
+            high, ahead = at, max(at - step, low)
+        step *= 2
+        at = ahead if low < ahead < high and (low < 0 or high == end) else (low + high) // 2
+    return low
 
 
 def cells_or_changes_upper(cells: Counts, fine: Counts, prior: float, alpha: float, changes: int) -> float:
@@ -84,7 +131,13 @@ def _outer(*chains: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
 
 
 def _reach(counts: Counts, changes: int) -> Support:
-    """In-sample advantage of the best rule with so many changes, by the share of members.
+    """In-sample advantage of the best rule with so many changes, by the share of members."""
+    curve = _curve(counts, changes)
+    return lambda share: float(curve(share)[-1])
+
+
+def _curve(counts: Counts, most: int) -> Callable[[float], Floats]:
+    """The same for every number of changes up to ``most``.
 
     No rule gains by a change between neighbouring cells of which all hold members alone, or nonmembers alone.
     """
@@ -95,10 +148,10 @@ def _reach(counts: Counts, changes: int) -> Support:
     hits = np.add.reduceat(x, starts) / counts.n_members
     alarms = np.add.reduceat(y, starts) / counts.n_nonmembers
 
-    def reach(share: float) -> float:
-        return float(best_by_changes(share * hits - (1.0 - share) * alarms, changes)[-1])
+    def curve(share: float) -> Floats:
+        return best_by_changes(share * hits - (1.0 - share) * alarms, most)
 
-    return reach
+    return curve
 
 
 def cells_upper(counts: Counts, prior: float, alpha: float, universe: int | None = None) -> float:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from numpy.typing import ArrayLike
 
 from estimators.advantage import Advantage, checked_ends
+from estimators.coverage import OF_SEVERAL, USUAL, covers
 from estimators.errors import OutOfRange, require_count, require_number, require_open_unit
 from estimators.plan import MOST_RECORDS, NONE_SETTLES, Decision, decide, decision, opening
 from estimators.procedure.limits import Trainings
@@ -108,6 +109,14 @@ class ProcedureVerdict:
     records_needed: int | None = None
 
     @property
+    def covers(self) -> tuple[str, ...]:
+        """Of a pass: whom and what it covers, a sentence each; what they do not name is not covered."""
+        if self.decision is not Decision.PASS:
+            return ()
+        on_average = "It covers the average over models of this training procedure, and not each of them."
+        return covers([OF_SEVERAL, on_average])
+
+    @property
     def sentence(self) -> str:
         """The decision in plain words."""
         more = self.models_needed is not None or self.records_needed is not None
@@ -170,9 +179,10 @@ class Procedure:
         """The result in plain words."""
         ends, coming, share = self.estimate, self.next_model, self.records_cannot
         return (
-            f"With {percent(ends.interval.confidence)} confidence the best attackers on models of this training "
-            f"procedure have an advantage between {at_least(ends.lower)} and {at_most(ends.upper)} on average, "
-            f"{self.over}; on one new model it lies between {at_least(coming.lower)} and {at_most(coming.upper)}. "
+            f"With {percent(ends.interval.confidence)} confidence the advantage on models of this training procedure, "
+            f"{self.over}, is on average at least {at_least(ends.lower)}, whoever reads the score, and at most "
+            f"{at_most(ends.upper)} for attackers who {USUAL}; on one new model it lies between "
+            f"{at_least(coming.lower)} and {at_most(coming.upper)}. "
             f"Of what makes the mean of these {len(self.models)} models uncertain, {share.value:.0%} is their own "
             f"difference ({percent_at_least(share.lower)} to {percent_at_most(share.upper)}), which more records of "
             "them cannot remove."
@@ -268,10 +278,11 @@ def procedure_advantage(
         >>> scores = Scores.of(rng.normal(leaks[model], 1.0), rng.normal(0.0, 1.0, 4000))
         >>> result = procedure_advantage(scores, np.tile(model, 2))
         >>> print(result.sentence)
-        With 95% confidence the best attackers on models of this training procedure have an advantage between
-        0.133 and 0.297 on average, over a coin toss; on one new model it lies between 0.020 and 0.424. Of what
-        makes the mean of these 8 models uncertain, 86% is their own difference (54.7% to 95.3%), which more records
-        of them cannot remove.
+        With 95% confidence the advantage on models of this training procedure, over a coin toss, is on average at least
+        0.133, whoever reads the score, and at most 0.297 for attackers who accuse on one side of a cut, or inside or
+        outside one range, or who sort a score into a few steps; on one new model it lies between 0.020 and 0.424. Of
+        what makes the mean of these 8 models uncertain, 86% is their own difference (54.7% to 95.3%), which more
+        records of them cannot remove.
         >>> print(result.verdict(0.15, accept_simulated=True).reason)
         with 95% confidence the procedure's advantage may be anything from 0.133 to 0.297, your limit is 0.15; about 6
         more models, each with as many records, or 5 times the records of these models, would settle it

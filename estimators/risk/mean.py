@@ -48,8 +48,9 @@ class MeanRisk:
         low, high = at_least(self.estimate.lower), at_most(self.estimate.upper)
         return (
             f"With {percent(self.estimate.interval.confidence)} confidence the mean risk of records that are members "
-            f"with the prior's probability is between {low} and {high}: it is the best attacker's advantage. Without "
-            f"any leak it would be {self.baseline:.3f}."
+            f"with the prior's probability is at least {low}, whoever reads the score, and at most {high} for "
+            f"attackers who {self.advantage.attacker}: it is the best attacker's advantage. Without any leak it would "
+            f"be {self.baseline:.3f}."
         )
 
 

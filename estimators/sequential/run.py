@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from estimators.adversary.families import families_for
 from estimators.adversary.holdout import GROWTH
+from estimators.coverage import covers
 from estimators.errors import (
     IncompatibleCells,
     InputError,
@@ -45,6 +46,7 @@ from estimators.statement import (
     at_least,
     at_most,
     baseline,
+    both_ends,
     exactly,
     percent,
     rules_covered,
@@ -141,18 +143,25 @@ class SequentialRun(State):
     @property
     def reason(self) -> str:
         """What the decision rests on, in words to go on with."""
-        ends = (
-            f"with {percent(self.confidence)} confidence at all looks together the advantage is between "
-            f"{at_least(self.lower)} and {at_most(self.upper)}"
-        )
+        sure = f"with {percent(self.confidence)} confidence at all looks together"
+        ends = f"{sure} {both_ends(self.lower, self.upper, self.attacker, baseline(self.prior))}"
         if self.max_advantage is None:
             return ends
         limit = exactly(self.max_advantage)
         if self.decision is Decision.PASS:
-            return f"{ends}, not above {limit}, for attackers who {self.attacker}; a finer rule may do better"
+            high = at_most(self.upper, within=self.max_advantage)
+            words = f"{sure} the advantage of attackers who {self.attacker} is at most {high}"
+            return f"{words}, not above {limit}; a finer rule may do better"
         if self.decision is Decision.FAIL:
-            return f"{ends}, above {limit}"
+            return f"{sure} the advantage is at least {at_least(self.lower, beyond=self.max_advantage)}, above {limit}"
         return f"{ends}, which does not settle your limit of {limit}; go on with the next batch"
+
+    @property
+    def covers(self) -> tuple[str, ...]:
+        """Of a pass: whom and what it covers, a sentence each; what they do not name is not covered."""
+        if self.decision is not Decision.PASS:
+            return ()
+        return covers([f"It covers attackers who {self.attacker}; a finer rule may do better."])
 
     @property
     def sentence(self) -> str:
@@ -164,7 +173,7 @@ class SequentialRun(State):
             f"{self.looks[-1].n_members + self.looks[-1].n_nonmembers} records"
         )
         if self.max_advantage is None:
-            return f"{where.capitalize()}, {self.reason}, for attackers who {self.attacker}."
+            return f"{where.capitalize()}, {self.reason}."
         return f"{opening(self.decision, more_would_settle=True)} {where}: {self.reason}."
 
     # --- what it was kept as ---

@@ -64,6 +64,9 @@ class Client(ABC):
                 or ``counts``.
             max_advantage: Largest advantage that is acceptable, from -1 to 1. No verdict without it.
             threshold: Its former name, understood with a ``FutureWarning``.
+            changes: How often attackers whom the upper end covers may change their guess along the score, at any
+                places, from 0 to 1000: a pass then holds for all of them. 2 by default; the ``changes`` of
+                ``estimator`` by its shorter name.
             metric: A further metric at its optimum: a name (see ``estimators.PRESETS``), a dict such as ``{"preset":
                 "f_beta", "beta": 2}``, or ``{"coefficients": {...}, "name": ...}`` for one of your own.
                 ``"accuracy"`` by default; None for none.
@@ -171,8 +174,8 @@ class Client(ABC):
         Args:
             members, nonmembers: As for ``estimate``.
             groups: A label for each record, members first, or as a dict of ``members`` and ``nonmembers``.
-            max_advantage, threshold, metric, estimator, claimed_epsilon, claimed_delta, operating_points: As for
-                ``estimate``.
+            max_advantage, threshold, changes, metric, estimator, claimed_epsilon, claimed_delta, operating_points: As
+                for ``estimate``.
             prior, confidence, seed, query, counts, units, score, member, group, unit, cluster: As for ``estimate``.
             set_members, set_nonmembers: As for ``estimate``.
             members_column, nonmembers_column: As for ``estimate``.
@@ -722,6 +725,7 @@ class Client(ABC):
         Args:
             members, nonmembers: As for ``estimate``.
             max_advantage: Largest acceptable advantage, from -1 to 1.
+            changes: As for ``estimate``; it goes with ``max_advantage``.
             max_tpr: Largest acceptable true positive rate at the false positive rate ``at_fpr``, from 0 to 1, whether a
                 high score suggests membership or a low one: what an attacker finds who is hardly ever wrong.
             at_fpr: False positive rate that goes with ``max_tpr``, strictly between 0 and 1.
@@ -743,8 +747,8 @@ class Client(ABC):
             members_column, nonmembers_column: As for ``estimate``.
 
         Returns:
-            a ``Result``: ``decision``, ``limits``, ``records_needed``, and ``exposure``, which is looked for unless
-            ``anytime``; with it ``state`` and ``anytime``, how far the run has come.
+            a ``Result``: ``decision``, ``covers`` (of a pass), ``limits``, ``records_needed``, and ``exposure``, which
+            is looked for unless ``anytime``; with it ``state`` and ``anytime``, how far the run has come.
 
         Example:
             >>> import macekit

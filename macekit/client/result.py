@@ -138,9 +138,9 @@ class Result:
         a coin of its own
         Epsilon of this score, not of the mechanism                             0.322                    95%
         <BLANKLINE>
-        Fail: with 95% confidence the advantage is at least 0.231, above 0.1. With 95% confidence the best attacker who
-        reads this score has an advantage between 0.231 and 0.526, over a coin toss. The upper end holds for attackers
-        who see which of 3 groups of similar values the score falls in. A finer rule may do better.
+        Fail: with 95% confidence the advantage is at least 0.231, above 0.1. With 95% confidence the advantage over a
+        coin toss is at least 0.231, whoever reads this score, and at most 0.526 for attackers who see which of 3 groups
+        of similar values the score falls in. A finer rule may do better.
         note: TPR at FPR 0.001: got 100 nonmembers, need at least 3,688 for a lower end above 0
         note: TPR at FPR 0.01: got 100 nonmembers, need at least 368 for a lower end above 0
     """

@@ -29,7 +29,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
 
 def assessed(data: Scores | Counts, question: AdvantageQuestion, body: DecodedBody) -> Assessment:
     """Everything the library has to say to the question, and first what is odd about the rows."""
-    adversaries = target(question.estimator)
+    adversaries = target(question.estimator, question.changes)
     require_advantage_acts(question, data, units=body.units is not None)
     assessment = assess(
         data,

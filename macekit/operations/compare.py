@@ -61,6 +61,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     document: CompareAnswer = {
         "sentence": f"{verdict.sentence} {result.sentence}".lstrip(),
         "decision": None if verdict.decision is None else verdict.decision.value,
+        "covers": list(verdict.covers),
         "limits": riskiest.limits(limits),
         "maximum": encode.interval(result.maximum),
         "baseline": base,

@@ -36,6 +36,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     content: CompareReleasesAnswer = {
         "sentence": result.sentence,
         "decision": overall(decisions.values()).value if decisions else None,
+        "covers": list(result.covers),
         "maximum": encode.interval(comparison.maximum),
         "baseline": comparison.ranking[0].advantage.baseline,
         "ranking": riskiest.ranking(comparison),

@@ -52,19 +52,37 @@ def require_estimator_acts(estimator: Estimator, *samples: Data, paper: bool) ->
             _require_kernels(data, paper=paper)
     if estimator.kind == "histogram" and estimator.bins is not None:
         _require_any(
-            samples, _is_ranked, "bins", "each category is a cell of its own, so there is nothing to join"
+            samples,
+            _is_ranked,
+            "estimator.bins",
+            "each category is a cell of its own, so there is nothing to join",
         )
     if estimator.universe is not None:
-        _require_any(samples, _is_discrete, "universe", "only categories have others that were not seen")
+        _require_any(
+            samples, _is_discrete, "estimator.universe", "only categories have others that were not seen"
+        )
     if estimator.changes is not None:
-        why = "a guess changes along a score that has an order and more values than cells; these have none"
-        _require_any(samples, lambda data: _is_crossed(data, estimator.bins), "changes", why)
+        require_changes_act("estimator.changes", estimator, *samples)
+
+
+def require_changes_act(field: str, estimator: Estimator, *samples: Data) -> None:
+    """Refuse a number of changes along scores that no guess changes along, or whose every rule is covered anyway.
+
+    Args:
+        field: What the sender calls it.
+        estimator: What was asked for beside it.
+        samples: The records; several, if several are asked about.
+    """
+    why = "a guess changes along a score that has an order and more values than cells; these have none"
+    _require_any(samples, lambda data: _is_crossed(data, estimator.bins), field, why)
 
 
 def require_advantage_acts(question: AdvantageQuestion, data: Data, *, units: bool) -> None:
     """Refuse what changes nothing in an answer of ``/v1/advantage`` and in a report."""
     estimator = question.estimator
     require_estimator_acts(estimator, data, paper=True)
+    if question.changes is not None:
+        require_changes_act("changes", estimator, data)
     if estimator.accept_learned_score is not None and question.max_advantage is None:
         raise _useless(
             "estimator.accept_learned_score", "without max_advantage there is no verdict that could pass"
@@ -86,7 +104,11 @@ def require_gate_acts(question: GateQuestion, data: Data) -> None:
     estimator = question.estimator
     require_estimator_acts(estimator, data, paper=False)
     if question.max_advantage is not None:
+        if question.changes is not None:
+            require_changes_act("changes", estimator, data)
         return
+    if question.changes is not None:
+        raise _useless("changes", "only max_advantage asks for a class of attacks")
     of_cells = question.max is not None or question.max_epsilon is not None
     cuts = (of_cells and _is_ranked(data)) or (question.max_group_risk is not None and _is_line(data))
     if estimator.bins is not None and not cuts:
@@ -210,7 +232,7 @@ def _require_kernels(data: Data, *, paper: bool) -> None:
 
 def _require_any(samples: Sequence[Data], acts: object, option: str, why: str) -> None:
     if not any(acts(data) for data in samples):  # type: ignore[operator]
-        raise _useless(f"estimator.{option}", why)
+        raise _useless(option, why)
 
 
 def _useless(field: str, why: str) -> Problem:

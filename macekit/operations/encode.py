@@ -432,6 +432,8 @@ def verdict(result: Verdict) -> VerdictAnswer:
         "reason": result.reason,
         "records_needed": result.records_needed,
         "learned_score_accepted": result.learned_score_accepted,
+        "holds_up_to_changes": result.holds_up_to_changes,
+        "covers": list(result.covers),
     }
 
 

@@ -32,6 +32,7 @@ def judgement(result: Judgement, source: ProvenanceAnswer, cautions: tuple[Cauti
     return {
         "sentence": result.sentence,
         "decision": result.decision.value,
+        "covers": list(result.covers),
         "records_needed": result.records_needed,
         "baseline": result.baseline,
         "limits": [_limit(each) for each in result.limits],
@@ -59,6 +60,7 @@ def _limit(limit: JudgedLimit) -> LimitAnswer:
         "reason": verdict.reason,
         "records_needed": verdict.records_needed,
         "learned_score_accepted": verdict.learned_score_accepted,
+        "holds_up_to_changes": verdict.holds_up_to_changes,
     }
 
 
@@ -76,7 +78,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         groups_of_counts(body, data) if isinstance(data, Counts) and q.max_group_risk is not None else None
     )
     require_limits(q, grouped=(table or body.groups) is not None)
-    adversaries = target(q.estimator)
+    adversaries = target(q.estimator, q.changes)
     require_gate_acts(q, data)
     learned = adversaries if isinstance(adversaries, LearnedTarget) else None
     limits, cluster = _limits(q, body, data, table), clusters_of(body)
@@ -133,7 +135,7 @@ def _limits(
     q: GateQuestion, body: DecodedBody, data: Scores | Counts, table: GroupTable | None
 ) -> list[Limit]:
     """The limits that were given, in the order of the question's fields."""
-    estimator_target = target(q.estimator)
+    estimator_target = target(q.estimator, q.changes)
     bins = estimator_target.bins if isinstance(estimator_target, CellsTarget | LearnedTarget) else None
     limits: list[Limit] = []
     if q.max_advantage is not None:

@@ -106,6 +106,7 @@ def of_audit(audit: ModelAudit, notes: Sequence[Caution], source: ProvenanceAnsw
     return {
         "sentence": audit.sentence,
         "decision": cast("Any", audit.verdict.word or None),
+        "covers": list(audit.verdict.covers),
         "limits": riskiest.limits(audit.limits),
         "maximum": encode.interval(audit.comparison.maximum),
         "baseline": audit.comparison.ranking[0].advantage.baseline,

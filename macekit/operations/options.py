@@ -171,11 +171,30 @@ def provenance_options(question: Question, call: Call) -> dict[str, object]:
     )
 
 
-def target(estimator: Estimator) -> Target | None:
-    """The class of adversaries an estimator speaks of."""
+WITH_CHANGES = ("auto", "histogram", "kde")
+"""Kinds of estimators whose attackers may change their guess along the score."""
+
+
+def target(estimator: Estimator, changes: int | None = None) -> Target | None:
+    """The class of adversaries an estimator speaks of; ``changes`` is that of the question, by its shorter name."""
+    if changes is not None:
+        if estimator.changes is not None:
+            raise Problem(
+                "bad-option",
+                "changes: is estimator.changes by its shorter name; give it once",
+                field="changes",
+            )
+        if estimator.kind not in WITH_CHANGES:
+            raise Problem(
+                "bad-option",
+                f"changes: applies only to kind {' or '.join(WITH_CHANGES)} of estimator, not {estimator.kind}; remove "
+                "it",
+                field="changes",
+            )
+        estimator = estimator.model_copy(update={"changes": changes})
     _only_for(estimator, "bins", ("histogram", "learned"))
     _only_for(estimator, "universe", ("histogram",))
-    _only_for(estimator, "changes", ("auto", "histogram", "kde"))
+    _only_for(estimator, "changes", WITH_CHANGES)
     _only_for(estimator, "bandwidth", ("kde",))
     _only_for(estimator, "learners", ("learned",))
     _only_for(estimator, "accept_learned_score", ("learned",))

@@ -89,4 +89,5 @@ def _verdict(verdict: ProcedureVerdict) -> ProcedureVerdictAnswer:
         "reason": verdict.reason,
         "models_needed": verdict.models_needed,
         "records_needed": verdict.records_needed,
+        "covers": list(verdict.covers),
     }

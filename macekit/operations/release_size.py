@@ -35,6 +35,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     content: ReleaseSizeAnswer = {
         "sentence": result.sentence,
         "decision": riskiest.decision_of(result.series),
+        "covers": list(result.series.covers),
         "largest": result.largest,
         "max_advantage": question.max_advantage,
         "baseline": baseline(question.prior),

@@ -107,6 +107,7 @@ def limits(judged: Sequence[RiskiestLimit]) -> list[RiskiestLimitAnswer] | None:
             "decision": limit.decision.value,
             "query": limit.query,
             "reason": limit.reason,
+            "holds_up_to_changes": limit.holds_up_to_changes,
         }
         for limit in judged
     ] or None

@@ -79,6 +79,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     content: SeriesAnswer = {
         "sentence": series.sentence,
         "decision": riskiest.decision_of(series),
+        "covers": list(series.covers),
         "last_passed": None if last is None else str(last.label),
         "first_failed": None if failed is None else str(failed.label),
         "max_advantage": question.max_advantage,

@@ -67,6 +67,7 @@ def of_audit(audit: SyntheticAudit, source: ProvenanceAnswer) -> SyntheticAnswer
     return {
         "sentence": audit.sentence,
         "decision": cast("Any", audit.verdict.word or None),
+        "covers": list(audit.verdict.covers),
         "limits": riskiest.limits(audit.limits),
         "maximum": encode.interval(audit.comparison.maximum),
         "baseline": audit.comparison.ranking[0].advantage.baseline,

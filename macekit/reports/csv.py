@@ -50,7 +50,7 @@ def csv(report: Report) -> str:
     if headline.signature:
         table.writerow((report.title, "signature", "", "", "", headline.signature))
     warning = () if headline.warning is None else (headline.warning,)
-    for row in _words(report.title, "", "", (headline.sentence, *warning)):
+    for row in _words(report.title, "", "", (headline.sentence, *headline.covers, *warning)):
         table.writerow(row)
     for section, block in report.blocks():
         for row in _block(section, block):

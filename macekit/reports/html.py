@@ -16,6 +16,7 @@ from pathlib import Path
 from macekit.reports.drawing import inline_svg, missing_engine
 from macekit.reports.formatting import format_number, numeric, words
 from macekit.reports.model import (
+    COVERAGE,
     Block,
     Bullets,
     Cell,
@@ -77,6 +78,9 @@ def _headline(headline: Headline) -> str:
     sentence = _sentence(headline.sentence)
     if headline.warning is not None:
         sentence += _sentence(headline.warning, "warning" if headline.severe else "remark")
+    if headline.covers:
+        lines = "".join(f"<li>{_words((line,))}</li>" for line in headline.covers)
+        sentence += f'<p class="covers">{COVERAGE}</p>\n<ul class="covers">{lines}</ul>\n'
     if headline.signature:
         sentence += f'<p class="sentence"><strong>{_text(headline.signature)}</strong></p>\n'
     if headline.decision is None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from macekit.reports.formatting import numeric, words
 from macekit.reports.model import (
+    COVERAGE,
     Block,
     Bullets,
     Cell,
@@ -73,6 +74,9 @@ def head(headline: Headline) -> Iterator[str]:
         verdict = WORDS[headline.decision]
         yield f"**{verdict.sign} {verdict.word}**"
         yield sentence
+    if headline.covers:
+        yield f"{COVERAGE}:"
+        yield "\n".join(f"- {inline((line,))}" for line in headline.covers)
     if headline.warning is not None:
         mark = "**" if headline.severe else ""
         yield f"{mark}{inline((headline.warning,))}{mark}"

@@ -159,6 +159,10 @@ Decision: TypeAlias = Literal["pass", "fail", "fail, or drift", "inconclusive"] 
 """What was decided, if that was asked."""
 
 
+COVERAGE = "What this pass covers"
+"""What the lines under a pass are called."""
+
+
 @dataclass(frozen=True, slots=True)
 class Headline:
     """What is read first: the decision, if one was asked for, the sentence, and what neither must hide.
@@ -170,6 +174,8 @@ class Headline:
     sentence: Quote
     warning: Quote | None = None
     severe: bool = True
+    covers: tuple[Quote, ...] = ()
+    """Whom and what a pass covers, a sentence each."""
     signature: str = ""
     """Whether that of a kept answer was checked; empty where there is none."""
 
@@ -249,6 +255,10 @@ class AnswerPath:
     def quote(self) -> Quote:
         """The sentence here."""
         return Quote(self.value or "", self.path)
+
+    def quotes(self) -> tuple[Quote, ...]:
+        """The sentences of the list here; none where there is no list."""
+        return tuple(each.quote() for each in self) if self.value else ()
 
     def untrusted(self) -> Untrusted:
         """The name here, which a user chose; labels may also be numbers and booleans."""

@@ -10,6 +10,7 @@ from estimators.plan import Decision
 from estimators.statement import at_least, at_most, exactly
 from macekit.reports.formatting import DASH, three
 from macekit.reports.markdown import escape_markdown
+from macekit.reports.model import COVERAGE
 from macekit.reports.palette import WORDS
 from macekit.text import escape_controls
 
@@ -40,7 +41,7 @@ def junit(answer: Mapping[str, Any]) -> bytes:
         ET.SubElement(properties, "property", {"name": name, "value": escape_controls(str(source[name]))})
     for limit in limits:
         _case(suite, limit)
-    sentences = map(escape_controls, [answer["sentence"], *_exposures(answer)])
+    sentences = map(escape_controls, [answer["sentence"], *answer["covers"], *_exposures(answer)])
     ET.SubElement(suite, "system-out").text = "\n".join(sentences)
     ET.indent(top)
     document: bytes = ET.tostring(top, encoding="utf-8", xml_declaration=True)
@@ -105,6 +106,7 @@ def summary(answer: Mapping[str, Any]) -> bytes:
         "| --- | ---: | ---: | ---: | ---: | --- |",
     ]
     rows += [_row(limit) for limit in answer["limits"]]
+    covers = [f"- {_escape(line)}" for line in answer["covers"]]
     notes = [f"- {_escape(note['message'])}" for note in answer["warnings"]]
     scores = f"{source['n_members']} member and {source['n_nonmembers']} nonmember scores"
     last = " of the last batch" if answer["anytime"] else ""
@@ -112,6 +114,7 @@ def summary(answer: Mapping[str, Any]) -> bytes:
     parts = [
         f"### mace gate: {_word(answer)}",
         _escape(answer["sentence"]),
+        *([f"{COVERAGE}:", "\n".join(covers)] if covers else []),
         "\n".join(rows),
         *(["\n".join(notes)] if notes else []),
         f"{origin}. It speaks of this score at the resolution stated, not of the mechanism.",

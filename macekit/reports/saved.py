@@ -124,6 +124,8 @@ def _disagreements(part: Mapping[str, Any], path: str) -> Iterator[str]:
             yield f"{path}.verdict: threshold is not the one of the options".lstrip(".")
     if isinstance(part.get("limits"), list) and "decision" in part:
         yield from _misjudged(part, path)
+    if "covers" in part and "decision" in part and bool(part["covers"]) != (part["decision"] == "pass"):
+        yield f"{path}.covers: stands under a pass, and under nothing else".lstrip(".")
 
 
 def _outside(part: Mapping[str, Any], path: str) -> Iterator[str]:

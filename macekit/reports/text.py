@@ -12,6 +12,7 @@ from macekit.call import HTML
 from macekit.catalogue import BY_NAME
 from macekit.reports.formatting import is_lower, is_upper, numeric, words
 from macekit.reports.model import (
+    COVERAGE,
     READ,
     AnswerPath,
     Bullets,
@@ -78,7 +79,9 @@ def screen(operation: str, answer: Mapping[str, Any]) -> Screen:
     decision = f"{verdict.sign} {verdict.word}" if verdict else ""
     columns, facts = _columns_read(report)
     tables = _tables(replace(report, facts=Facts(facts)))
-    return Screen(decision, tables, tuple(dict.fromkeys((*sentences, *_bullets(report), *columns))), cautions)
+    covers = [f"- {words(each)}" for each in report.headline.covers]
+    lines = (*sentences, *([f"{COVERAGE}:"] if covers else []), *covers, *_bullets(report), *columns)
+    return Screen(decision, tables, tuple(dict.fromkeys(lines)), cautions)
 
 
 def _columns_read(report: Report) -> tuple[tuple[str, ...], tuple[Fact, ...]]:

@@ -10,6 +10,8 @@ from typing_extensions import TypedDict
 
 from macekit.catalogue import OPERATIONS, Operation
 from macekit.schemas.statements import (
+    COVERS,
+    HOLDS_UP_TO,
     CertifiedAnswer,
     ChangesAnswer,
     ClaimAnswer,
@@ -379,6 +381,7 @@ class LimitAnswer(TypedDict):
             "null where no score was learned"
         ),
     ]
+    holds_up_to_changes: Annotated[int | None, HOLDS_UP_TO]
 
 
 class AnytimeAnswer(TypedDict):
@@ -395,6 +398,7 @@ class GateAnswer(TypedDict):
 
     sentence: str
     decision: Literal["pass", "fail", "inconclusive"]
+    covers: Annotated[list[str], COVERS]
     records_needed: int | None
     baseline: Annotated[float, Field(description="advantage of always guessing the likelier side")]
     limits: list[LimitAnswer]
@@ -540,6 +544,7 @@ class SideBySideAnswer(TypedDict):
             description="pass: the limit is kept by all; fail: by one it is not; null if nothing was limited"
         ),
     ]
+    covers: Annotated[list[str], COVERS]
     maximum: IntervalAnswer
     baseline: Annotated[float, Field(description="advantage of always guessing the likelier side")]
     ranking: list[RankedAnswer]
@@ -556,6 +561,7 @@ class RiskiestLimitAnswer(IntervalAnswer):
     decision: Literal["pass", "fail", "inconclusive"]
     query: Annotated[str, Field(description="the query that decides")]
     reason: str
+    holds_up_to_changes: Annotated[int | None, HOLDS_UP_TO]
 
 
 class CompareAnswer(SideBySideAnswer):
@@ -623,6 +629,7 @@ class SeriesAnswer(TypedDict):
             description="pass: every step keeps the limit; fail: one is shown to exceed it; null without a limit"
         ),
     ]
+    covers: Annotated[list[str], COVERS]
     last_passed: Annotated[
         str | None, Field(description="up to here, itself included, every step is shown to keep the limit")
     ]
@@ -724,6 +731,7 @@ class QueriesAnswer(TypedDict):
         Literal["pass", "fail", "fail, or drift", "inconclusive"] | None,
         Field(description="null if nothing was limited; fail, or drift: the sides differ anyway, too"),
     ]
+    covers: Annotated[list[str], COVERS]
     limits: Annotated[list[RiskiestLimitAnswer] | None, Field(description="null if nothing was limited")]
     maximum: Annotated[IntervalAnswer, Field(description="the advantage of the riskiest query")]
     baseline: Annotated[float, Field(description="advantage of always guessing the likelier side")]
@@ -772,6 +780,7 @@ class ReleaseSizeAnswer(TypedDict):
             description="pass: every size keeps the limit, that of all rows included; fail: one is shown to exceed it"
         ),
     ]
+    covers: Annotated[list[str], COVERS]
     largest: Annotated[int | None, Field(description="the largest size that keeps the limit")]
     max_advantage: float | None
     baseline: Annotated[float, Field(description="advantage of always guessing the likelier side")]
@@ -864,6 +873,7 @@ class ProcedureVerdictAnswer(TypedDict):
         ),
     ]
     records_needed: Annotated[int | None, Field(description="likewise records of these same models, in all")]
+    covers: Annotated[list[str], COVERS]
 
 
 class ProcedureAnswer(TypedDict):

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Discriminator, Field, Tag
 from pydantic.json_schema import SkipJsonSchema
 
+from estimators.advantage import MOST_CHANGES
 from estimators.fixed_set import MOST as MOST_OF_A_SET
 from macekit.catalogue import BY_NAME, OPERATIONS, Operation
 from macekit.schemas.records import (
@@ -111,6 +112,17 @@ MetricGiven = Annotated[
 ]
 
 
+CHANGES = Field(
+    None,
+    ge=0,
+    le=MOST_CHANGES,
+    description="also covers attackers who change their guess at most so often along the score, at any places (2): "
+    "the upper end, and with it a pass, holds for all of them. With kinds auto, histogram and kde; it is "
+    "estimator.changes by its shorter name",
+)
+"""The number of changes that belongs to a limit."""
+
+
 class Estimator(Question):
     """The class of attacks that the certified interval covers, and how the paper's statistic reads the scores."""
 
@@ -137,7 +149,7 @@ class Estimator(Question):
     changes: int | None = Field(
         None,
         ge=0,
-        le=1000,
+        le=MOST_CHANGES,
         description="auto, histogram, kde: how often attackers whom the upper end covers may change their guess along "
         "the score, at any places; 2 if left out",
     )
@@ -190,6 +202,7 @@ class AdvantageQuestion(PriorQuestion):
         None, ge=-1, le=1, description="largest acceptable advantage; gives a verdict"
     )
     threshold: float | None = FORMER_LIMIT
+    changes: int | None = CHANGES
     claimed_epsilon: float | None = Field(None, ge=0, le=700, description="epsilon that was promised")
     claimed_delta: float = Field(0.0, ge=0, lt=1, description="delta that was promised with it")
     operating_points: list[Share] = Field(
@@ -448,6 +461,7 @@ class GateQuestion(PriorQuestion):
     max_advantage: float | None = Field(
         None, ge=-1, le=1, description="largest acceptable advantage", examples=[0.1]
     )
+    changes: int | None = CHANGES
     max_tpr: float | None = Field(
         None,
         ge=0,

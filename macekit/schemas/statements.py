@@ -9,6 +9,15 @@ from typing_extensions import TypedDict
 
 from macekit.catalogue import OPERATIONS
 
+COVERS = Field(
+    description="of a pass: whom and what it covers, a sentence each; what they do not name is not covered. Empty "
+    "without a pass"
+)
+HOLDS_UP_TO = Field(
+    description="of a pass of the advantage: the largest number of changes of guess along the score, up to 1000, with "
+    "which every attacker keeps within the limit; null without an order, of rows in clusters, and without a pass"
+)
+
 
 class GuaranteeAnswer(TypedDict):
     """What an interval covers, what it assumes, and whether it is proven at every sample size."""
@@ -296,6 +305,8 @@ class VerdictAnswer(TypedDict):
             "null where no score was learned"
         ),
     ]
+    holds_up_to_changes: Annotated[int | None, HOLDS_UP_TO]
+    covers: Annotated[list[str], COVERS]
 
 
 class WarningAnswer(TypedDict):

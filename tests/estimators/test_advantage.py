@@ -5,10 +5,12 @@ import pytest
 
 from estimators import Counts, Decision, Query, Scores, verdict
 from estimators.advantage import Advantage, advantage, upper_by_changes
+from estimators.adversary.changes import best_by_changes
+from estimators.adversary.insample import changes_upper
 from estimators.adversary.learned import boxes, learned_validation, logistic, quadratic
 from estimators.errors import IncompatibleCells, InputError, MaceError, OutOfRange, TooManyCells
 from estimators.sample.counting import by_grid, by_rank
-from estimators.statement import at_least, at_most
+from estimators.statement import at_least, at_most, both_ends
 from estimators.targets import CellsTarget, LearnedTarget, ThresholdTarget, TwoSidedTarget
 from tests.cases import each_case
 from tests.oracles import (
@@ -103,11 +105,36 @@ def test_the_sentence_states_confidence_resolution_and_ends() -> None:
     result = advantage(SHIFTED)
 
     assert result.sentence == (
-        "With 95% confidence the best attacker who reads this score has an advantage between "
-        f"{at_least(result.lower)} and {at_most(result.upper)}, over a coin toss. The upper end holds for attackers "
-        f"who accuse on one side of a cut, or inside or outside one range, or who sort the score into "
-        f"{result.resolution} steps. A more intricate rule may do better."
+        f"With 95% confidence the advantage over a coin toss is at least {at_least(result.lower)}, whoever reads this "
+        f"score, and at most {at_most(result.upper)} for attackers who accuse on one side of a cut, or inside or "
+        f"outside one range, or who sort the score into {result.resolution} steps. A more intricate rule may do better."
     )
+
+
+WHO = "attackers who accuse on one side of a cut"
+
+
+@each_case(
+    "ends, words",
+    [
+        ((0.0, 0.13), f"the advantage over a coin toss may be none at all, and is at most 0.130 for {WHO}"),
+        ((0.0003, 0.13), "over a coin toss is at least 0.0003, whoever reads this score, and at most 0.130 for"),
+        ((0.2, 1.0), "over a coin toss is at least 0.200, whoever reads this score; nothing limits it from above"),
+        ((0.2, 0.99996), "whoever reads this score, and at most 0.99996 for"),
+        ((0.0, 1.0), "these records limit the advantage neither from below nor from above"),
+        ((0.85, 0.9, 0.8), "the advantage, of which always guessing the likelier side already gives 0.800, is at least "
+         "0.850 (24.9% of what that leaves to gain), whoever reads this score, and at most 0.900 (50.0%) for"),
+        ((0.8, 0.9, 0.8), "the advantage may be no more than the 0.800 of always guessing the likelier side, and is at "
+         "most 0.900 (50.0% of what that leaves to gain) for"),
+        ((0.85, 1.0, 0.8), "% of what that leaves to gain), whoever reads this score; nothing limits it from above"),
+    ],
+)  # fmt: skip
+def test_either_end_says_whom_it_holds_for_and_an_end_that_says_nothing_is_not_said(ends, words) -> None:
+    lower, upper, guessing = (*ends, 0.0)[:3]
+
+    said = both_ends(lower, upper, WHO.removeprefix("attackers who "), guessing)
+
+    assert said.startswith(words) or words in said
 
 
 @each_case(
@@ -122,7 +149,7 @@ def test_the_sentence_states_confidence_resolution_and_ends() -> None:
         (SHIFTED, TwoSidedTarget(), "on one side of a cut, or inside or outside one range. A more intricate rule"),
         (LABELS, None,
          "who see which of 2 groups of similar values the score falls in. A finer rule may do better."),
-        (APART, None, "The upper end holds for any attacker."),
+        (APART, None, "whoever reads this score; nothing limits it from above."),
     ],
 )  # fmt: skip
 def test_the_upper_end_says_whom_it_covers_and_who_may_do_better(data, target, words) -> None:
@@ -309,3 +336,69 @@ def test_as_many_changes_as_are_evident_are_covered_and_the_sentence_says_so() -
     assert found.changes == 32
     assert "change their guess at most 32 times along the score" in found.sentence
     assert "many_changes" in [caution.code for caution in found.cautions]
+
+
+@each_case(
+    "n1, n0, prior, shift, maximum",
+    [
+        (60, 60, 0.5, 0.1, 0.5),
+        (60, 60, 0.5, 0.0, 0.55),
+        (40, 40, 0.5, 0.5, 0.9),
+        (200, 200, 0.5, 0.1, 0.4),
+        (200, 200, 0.5, 0.1, 0.8),
+        (60, 90, 0.5, 0.1, 0.5),
+        (120, 60, 0.3, 0.1, 0.7),
+        (80, 240, 0.7, 0.0, 0.62),
+    ],
+)
+def test_a_limit_holds_up_to_the_last_number_of_changes_whose_upper_end_keeps_it(
+    n1, n0, prior, shift, maximum
+) -> None:
+    """By trying every number of changes, one after the other, each by itself."""
+    result = ask(gaussian_shift(shift), n1, n0, prior, seed=3)
+    assert result.upper <= maximum
+
+    kept = 0
+    while kept < n1 + n0 - 1 and changes_upper(result.fine, prior, 0.025, kept + 1) <= maximum:
+        kept += 1
+
+    assert (
+        2 < kept < n1 + n0 - 1
+    )  # the class that was declared is smaller, and not every rule keeps the limit
+    assert result.holds_up_to(maximum) == kept
+
+
+def test_a_limit_holds_for_every_rule_where_the_cells_are_all_there_is_and_for_none_where_it_does_not_pass() -> (
+    None
+):
+    few = Counts.of([30, 30, 40], [30, 40, 30], edges=[0.0, 1.0])
+    labels, declared = advantage(LABELS), advantage(SHIFTED, target=CellsTarget(changes=7))
+
+    assert advantage(few).holds_up_to(0.5) == 2
+    assert advantage(few).holds_up_to(0.1) is None
+    assert labels.holds_up_to(0.9) is None  # nobody changes a guess along names
+    assert declared.holds_up_to(declared.upper) >= 7
+    assert advantage(SHIFTED).holds_up_to(1.0) == 1000  # more are not looked at
+    rows = np.arange(2000) // 4
+    assert advantage(SHIFTED, cluster=rows).holds_up_to(0.9) is None
+
+
+@each_case("prior", [0.5, 0.3])
+@each_case("target", [None, ThresholdTarget(), TwoSidedTarget()])
+def test_no_rule_with_so_many_changes_is_above_the_limit_in_truth(target, prior) -> None:
+    """Where the truth for every number of changes is known: with probability .975 the sentence is true of it."""
+    wrong = 0
+    for run in range(20):
+        rng = np.random.default_rng(run)
+        u = rng.random(4000)
+        members = u[rng.random(u.size) < (1 + 0.5 * np.sin(20 * np.pi * u)) / 2][:800]
+        nonmembers = rng.random(1200 if prior != 0.5 else 800)
+        result = advantage(Scores.of(members, nonmembers), prior, target)
+        maximum = result.upper + 0.05
+        kept = result.holds_up_to(maximum)
+        grid = np.linspace(0, 1, 4001)
+        cells = np.diff(grid - 0.5 * np.cos(20 * np.pi * grid) / (20 * np.pi))
+        gain = prior * cells - (1 - prior) * np.diff(grid)
+        wrong += best_by_changes(gain, kept)[-1] > maximum
+
+    assert wrong <= most_misses(20)

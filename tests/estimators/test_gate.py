@@ -306,3 +306,87 @@ def test_too_few_nonmembers_leave_a_true_positive_rate_open_and_say_how_many_are
     assert (result.decision, limit.estimate.lower) == (Decision.INCONCLUSIVE, 0.0)
     assert limit.cautions[0].code == "too_few_nonmembers"
     assert result.records_needed >= 2 * 4380
+
+
+OTHERS = (
+    "It covers this score alone: another one of the same model, or several together, may give away more.",
+    "It covers records that come as these did: records from elsewhere, and a group of these by itself, may be exposed "
+    "more.",
+)
+
+
+@each_case(
+    "limits, words",
+    [
+        ([MaxAdvantage(0.2)], ("change their guess at most {} times along the score, or who sort the score into 16 ",)),
+        ([MaxAdvantage(0.2, ThresholdTarget())], ("change their guess at most {} times along the score; a more",)),
+        ([MaxAdvantage(0.2, CellsTarget(changes=8))], ("change their guess at most {} times along the score, or who",)),
+        ([MaxTpr(0.2, 0.01)], ("On the true positive rate at a false positive rate of 0.01 it covers the TPR",)),
+        ([MaxAdvantage(0.2), MaxTpr(0.2, 0.01)], ("change their guess", "On the true positive rate")),
+    ],
+)  # fmt: skip
+def test_under_a_pass_stands_what_it_covers_and_that_no_other_score_and_no_other_records_are(
+    limits, words
+) -> None:
+    result = judge(sample(identical(), 2000), limits)
+
+    assert result.decision is Decision.PASS
+    attackers, others = result.covers[: len(words)], result.covers[len(words) :]
+    changes = result.limits[0].verdict.holds_up_to_changes
+    assert all(word.format(changes) in line for word, line in zip(words, attackers, strict=True))
+    assert others == OTHERS
+
+
+def test_a_pass_names_the_changes_up_to_which_it_holds_and_another_decision_covers_nothing() -> None:
+    data = sample(identical(), 2000)
+    (limit,) = judge(data, [MaxAdvantage(0.2)]).limits
+    changes = limit.verdict.holds_up_to_changes
+
+    assert limit.verdict.reason.endswith(
+        f"; the limit holds for every attacker who changes their guess at most {changes} times along the score"
+    )
+    assert judge(data, [MaxAdvantage(0.2, CellsTarget(changes=changes))]).decision is Decision.PASS
+    more = judge(data, [MaxAdvantage(0.2, CellsTarget(changes=changes + 1))])
+    assert (more.decision, more.covers) == (Decision.INCONCLUSIVE, ())
+    assert more.limits[0].verdict.holds_up_to_changes is None
+    failed = judge(sample(gaussian_shift(0.7), 2000), [MaxAdvantage(0.1)])
+    assert (failed.decision, failed.covers, failed.limits[0].verdict.covers) == (Decision.FAIL, (), ())
+
+
+def test_a_pass_on_counted_cells_says_so_and_one_on_names_or_in_clusters_has_no_number_of_changes() -> None:
+    counted = judge(Counts.of([30, 30, 40], [30, 40, 30], edges=[0.0, 1.0]), [MaxAdvantage(0.4)])
+    named = judge(Counts.of([50, 50], [50, 50]), [MaxAdvantage(0.4)])
+    data = sample(identical(), 1000)
+    clustered = judge(data, [MaxAdvantage(0.4)], cluster=np.arange(2000) // 4)
+
+    assert "in 3 cells: what differs within a cell is not seen" in counted.covers[1]
+    assert counted.limits[0].verdict.holds_up_to_changes == 2
+    for result in (named, clustered):
+        assert result.decision is Decision.PASS
+        assert result.limits[0].verdict.holds_up_to_changes is None
+        assert len(result.covers) == 3
+        assert "the limit holds for" not in result.sentence
+
+
+def test_a_pass_that_no_attacker_can_break_covers_every_one_of_them() -> None:
+    apart = Scores.of(np.arange(400.0) + 1000, np.arange(400.0))
+
+    result = judge(apart, [MaxAdvantage(1.0)])
+
+    assert result.covers == ("It covers every attacker who reads this score.", *OTHERS)
+    assert "the limit holds for" not in result.sentence
+
+
+def test_a_pass_by_a_learned_score_counts_changes_along_it() -> None:
+    rng = np.random.default_rng(0)
+    data = Scores.of(*rng.normal(size=(2, 2000, 2)))
+
+    accepted = judge(data, [MaxAdvantage(0.3, LearnedTarget((quadratic(),), accept_learned_score=True))])
+    refused = judge(data, [MaxAdvantage(0.3, LearnedTarget((quadratic(),)))])
+
+    changes = accepted.limits[0].verdict.holds_up_to_changes
+    assert changes >= 1
+    assert "along the learned score" in accepted.limits[0].verdict.reason
+    assert "It covers this learned score alone" in accepted.covers[-2]
+    assert refused.decision is Decision.INCONCLUSIVE
+    assert (refused.limits[0].verdict.holds_up_to_changes, refused.covers) == (None, ())

@@ -49,6 +49,21 @@ def test_one_query_that_fails_fails_all_and_of_those_that_pass_the_nearest_is_na
     assert passed.reason.startswith("all 2 queries keep within the limit; leak, which comes nearest: ")
 
 
+def test_a_pass_of_several_queries_holds_up_to_the_fewest_changes_of_any_and_covers_no_other_query() -> None:
+    alone = [judge(each, [MaxAdvantage(0.6)]).limits[0].verdict.holds_up_to_changes for each in BOTH.values()]
+
+    limits = judge_queries(limits_of(0.6), BOTH)
+    verdict = verdict_of(limits, None, "model")
+    failed = verdict_of(judge_queries(limits_of(0.1), BOTH), None, "model")
+
+    assert limits[0].holds_up_to_changes == min(alone) < max(alone)
+    assert f"change their guess at most {min(alone)} times along the score" in verdict.covers[0]
+    assert verdict.covers[1].startswith(
+        "It covers the scores that were asked alone: another one of the same model"
+    )
+    assert (failed.covers, judge_queries(limits_of(0.1), BOTH)[0].holds_up_to_changes) == ((), None)
+
+
 def test_an_open_limit_says_how_many_records_settle_it_for_all() -> None:
     threshold = advantage(LEAK).value + 0.01
     (limit,) = judge_queries(limits_of(threshold), BOTH)

@@ -94,7 +94,7 @@ def test_without_a_limit_nothing_is_decided() -> None:
 
     assert decisions(series) == "--"
     assert series.last_passed is None
-    assert "'step 1' lies between" in series.sentence
+    assert "'step 1' is at least 0." in series.sentence
     below = advantage_series(drawn(np.random.default_rng(7), [0.0, 0.1], 300), max_advantage=0.3, prior=0.2)
     assert [caution.code for caution in below.cautions] == ["limit_below_baseline"]
     assert decisions(below) == "ff"

@@ -47,7 +47,7 @@ def test_the_notebook_runs_and_shows_the_answer_the_chart_and_the_frame(folder: 
         if output.output_type == "execute_result"
     ]
     answer, ends, chart, frame = shown
-    assert "With 95% confidence the best attacker who reads this score" in answer["text/html"]
+    assert "With 95% confidence the advantage over a coin toss" in answer["text/html"]
     assert '<img alt="' in answer["text/html"]
     assert "With 95% confidence" in answer["text/plain"]
     assert ends["text/plain"].startswith("(0.")

@@ -3,7 +3,7 @@
 
 const form = (() => {
   const at = (id) => document.getElementById(id);
-  const PLAIN = ["prior", "max_advantage", "metric", "estimator", "confidence"];
+  const PLAIN = ["prior", "max_advantage", "changes", "metric", "estimator", "confidence"];
   const ROLES = ["member", "group", "cluster"];
   const OTHER_NAMES = { groups: "group", scores: "score" };
   const DEFAULTS = { prior: 0.5, metric: "accuracy", confidence: 0.95 };

@@ -97,7 +97,7 @@ def side_by_side(
     ]
     return Report(
         title,
-        Headline(answer["decision"].value, answer["sentence"].quote()),
+        Headline(answer["decision"].value, answer["sentence"].quote(), covers=answer["covers"].quotes()),
         Facts(tiles),
         tuple(sections),
     )

@@ -56,7 +56,10 @@ def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
         provenance.section("gate", source, context, grouped=grouped),
     )
     headline = Headline(
-        answer["decision"].value, answer["sentence"].quote(), *rare_exposure(answer["exposure"])
+        answer["decision"].value,
+        answer["sentence"].quote(),
+        *rare_exposure(answer["exposure"]),
+        answer["covers"].quotes(),
     )
     return Report("Membership leakage gate", headline, Facts(tuple(_facts(answer))), sections)
 

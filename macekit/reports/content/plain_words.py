@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from estimators.audit.epsilon import IF_DRAWN
 from estimators.statement import rules_along
 from macekit.reports.content.guarantees import SIMULATED
-from macekit.reports.model import AnswerPath, Fact, Facts, Headline, Inline, Paragraph, Phrase, Quote
+from macekit.reports.model import AnswerPath, Cell, Fact, Facts, Headline, Inline, Paragraph, Phrase, Quote
 
 # --- attacker class -----------------------------------------------------------------------------------------
 # The class of attackers that an upper end covers is always named beside it: no upper end covers all attackers.
@@ -33,48 +33,35 @@ class AttackerClass:
         """The class that the answer's own guarantee states."""
         covers = advantage["guarantee"]["covers"].value
         cells: Inline = (advantage["resolution"].number("count"), _groups(advantage["resolution"]))
-        between = advantage["lower"].number("guesses"), " and ", advantage["upper"].number("guesses")
-        sure: Inline = (" times in 100 (with ", advantage["confidence"].number("percent"), " confidence)")
+        sure: Inline = (" (with ", advantage["confidence"].number("percent"), " confidence)")
+        least: Inline = (
+            "the best attacker is right at least ",
+            advantage["lower"].number("guesses"),
+            " times in 100",
+        )
+        most: Inline = (" at most ", advantage["upper"].number("guesses"), " times", *sure, ".")
+
+        def both(*attackers: Cell) -> Inline:
+            return (*least, ", whoever that is, and attackers who ", *attackers, *most)
+
         if advantage["class_rejected"].value:
-            least: Inline = ("the best attacker is right at least ", between[0], *sure)
             return cls(
                 (", but the records contradict the assumed class of attacks: choose another",),
                 "score",
-                (*least, "; there is no upper limit."),
+                (*least, *sure, "; there is no upper limit."),
             )
         if "learned score" in covers:
-            return cls(
-                (", for a learned score sorted into ", *cells),
-                "vector",
-                (
-                    "the best attacker is right between ",
-                    *between,
-                    *sure,
-                    "; the upper end is for attackers who read the learned score, sorted into ",
-                    *cells,
-                    " of similar values.",
-                ),
-            )
+            view = "see which of ", *cells, " of similar values the learned score falls in"
+            return cls((", for a learned score sorted into ", *cells), "vector", both(*view))
         if "change their guess" in covers:
             rules = rules_anywhere(advantage)
-            upper: Inline = ("; the upper end is for attackers who ", *rules, f". {STEP}")
-            return cls(
-                (", for attackers who ", *rules),
-                "score",
-                ("the best attacker is right between ", *between, *sure, *upper),
-            )
+            return cls((", for attackers who ", *rules), "score", (*both(*rules), f" {STEP}"))
         if "resolution" in covers:
-            best: Inline = ("sorted into ", *cells, " of similar values, the best attacker")
-            return cls(
-                (", for a score sorted into ", *cells),
-                "score",
-                (*best, " is right between ", *between, *sure, "."),
-            )
+            view = "see which of ", *cells, " of similar values the score falls in"
+            return cls((", for a score sorted into ", *cells), "score", both(*view))
         assumption = assumed_class(advantage)
         return cls(
-            (f", if {assumption}",),
-            "score",
-            (f"if {assumption}, the best attacker is right between ", *between, *sure, "."),
+            (f", if {assumption}",), "score", (*least, f", whoever that is, and, if {assumption},", *most)
         )
 
 
@@ -159,7 +146,10 @@ COIN = 0.5
 def headline(answer: AnswerPath, result: AnswerPath) -> Headline:
     """The decision at a threshold, if one was given, and the sentence."""
     return Headline(
-        result["verdict"]["decision"].value, answer["sentence"].quote(), *rare_exposure(result["exposure"])
+        result["verdict"]["decision"].value,
+        answer["sentence"].quote(),
+        *rare_exposure(result["exposure"]),
+        result["verdict"]["covers"].quotes(),
     )
 
 

@@ -77,7 +77,11 @@ def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
         limitations.section(_open(source["options"]["prior"]), answer["warnings"]),
         provenance.section("procedure", source, context),
     )
-    headline = Headline(answer["verdict"]["decision"].value, answer["sentence"].quote())
+    headline = Headline(
+        answer["verdict"]["decision"].value,
+        answer["sentence"].quote(),
+        covers=answer["verdict"]["covers"].quotes(),
+    )
     return Report("A training procedure", headline, Facts(tiles), sections)
 
 

@@ -61,7 +61,9 @@ def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
         limitations.section(_open(answer), answer["warnings"]),
         provenance.section("release-size", answer["provenance"], context, grouped=referenced),
     )
-    headline = Headline(answer["decision"].value, answer["sentence"].quote())
+    headline = Headline(
+        answer["decision"].value, answer["sentence"].quote(), covers=answer["covers"].quotes()
+    )
     return Report("How many rows may go out", headline, Facts(tuple(_facts(answer))), sections)
 
 

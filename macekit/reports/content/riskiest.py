@@ -63,7 +63,9 @@ OTHERS: Inline = (
 def headline(answer: AnswerPath) -> Headline:
     """The decision, its sentence, and that members are exposed, whatever was decided."""
     exposure = rare_exposure(answer["exposures"][0])
-    return Headline(answer["decision"].value, answer["sentence"].quote(), *exposure)
+    return Headline(
+        answer["decision"].value, answer["sentence"].quote(), *exposure, answer["covers"].quotes()
+    )
 
 
 def facts(answer: AnswerPath) -> Iterator[Fact]:

@@ -46,7 +46,9 @@ def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
         limitations.section(_open(answer), answer["warnings"]),
         origin(provenance.section("series", sources[0], context, sources=sources), sources),
     )
-    headline = Headline(answer["decision"].value, answer["sentence"].quote())
+    headline = Headline(
+        answer["decision"].value, answer["sentence"].quote(), covers=answer["covers"].quotes()
+    )
     return Report("The advantage along a series", headline, Facts(tuple(_facts(answer))), sections)
 
 

@@ -70,7 +70,7 @@ def test_a_report_names_its_file_its_time_and_no_folder(folder: Path) -> None:
     done = typed("report scores.csv --group group -o report.html --dated")
 
     assert (done.status, done.out) == (0, "")
-    assert done.err.startswith("With 95% confidence the best attacker who reads this score")
+    assert done.err.startswith("With 95% confidence the advantage over a coin toss is at least")
     html = (folder / "report.html").read_text(encoding="utf-8")
     assert "scores.csv" in html
     assert str(folder) not in html

@@ -17,6 +17,7 @@ from estimators.maxima import MaxAdvantage, MaxEpsilon, MaxGroupRisk, MaxMetric,
 from macekit.call import CSV
 from macekit.reports.saved import validate_answer
 from macekit.schemas.questions import GateQuestion
+from tests.cases import each_case
 from tests.macekit import asking
 
 refused, asked = partial(asking.refused, "gate"), partial(asking.asked, "gate")
@@ -210,3 +211,70 @@ def test_a_comparison_has_no_verdict_that_a_learned_score_could_pass() -> None:
     }
 
     assert asking.refused("compare", body)["field"] == "estimator.accept_learned_score"
+
+
+LEAKLESS = {
+    "members": np.random.default_rng(0).normal(size=500).tolist(),
+    "nonmembers": np.random.default_rng(1).normal(size=500).tolist(),
+}
+
+
+def test_a_number_of_changes_is_part_of_the_limit_and_a_pass_says_up_to_which_it_holds() -> None:
+    question = {**LEAKLESS, "max_advantage": 0.3}
+    plain, more = asked(question), asked({**question, "changes": 8})
+    up_to = plain["limits"][0]["holds_up_to_changes"]
+
+    assert asked({**question, "estimator": {"changes": 8}})["limits"] == more["limits"]
+    assert plain["limits"][0]["upper"] < more["limits"][0]["upper"] <= 0.3
+    assert f"change their guess at most {up_to} times along the score" in plain["covers"][0]
+    assert len(plain["covers"]) == 3
+    assert asked({**question, "changes": up_to})["decision"] == "pass"
+    beyond = asked({**question, "changes": up_to + up_to // 10 + 1})
+    assert (beyond["decision"], beyond["covers"]) == ("inconclusive", [])
+    assert beyond["limits"][0]["holds_up_to_changes"] is None
+    for operation in ("advantage", "report"):
+        found = asking.asked(operation, {**question, "changes": 8})
+        verdict = found.get("result", found)["verdict"]
+        assert (verdict["holds_up_to_changes"], verdict["covers"]) == (up_to, more["covers"])
+        assert validate_answer(operation, found) == found
+    assert validate_answer("gate", plain) == plain
+
+
+@each_case(
+    "more, field, words",
+    [
+        ({"changes": -1}, "changes", "greater than or equal to 0"),
+        ({"changes": 1001}, "changes", "less than or equal to 1000"),
+        ({"changes": 10**30}, "changes", "less than or equal to 1000"),
+        ({"changes": 2.5}, "changes", "integer"),
+        ({"changes": "8"}, "changes", "integer"),
+        ({"changes": True}, "changes", "integer"),
+        ({"changes": 8, "estimator": {"changes": 8}}, "changes", "give it once"),
+        ({"changes": 8, "estimator": {"kind": "threshold"}}, "changes", "not threshold"),
+        ({"changes": 8, "estimator": {"kind": "two_sided"}}, "changes", "not two_sided"),
+        ({"changes": 8, "estimator": {"kind": "learned"}}, "changes", "not learned"),
+        ({"changes": 8, "query": "discrete"}, "changes", "more values than cells; these have none"),
+        ({"changes": 8, "max_advantage": None, "max_tpr": 0.5, "at_fpr": 0.1}, "changes", "only max_advantage"),
+        ({"changes": 8, "anytime": True}, "changes", "rules of the run's own"),
+    ],
+)  # fmt: skip
+def test_a_number_of_changes_that_cannot_be_asked_for_is_refused_by_its_name(more, field, words) -> None:
+    problem = refused({**LEAKLESS, "max_advantage": 0.3, **more})
+
+    assert problem["field"] == field
+    assert words in problem["detail"]
+
+
+@each_case("operation", ["advantage", "report"])
+@each_case("labels", [{"members": ["a", "b"] * 20, "nonmembers": ["a", "a"] * 20}])
+def test_along_names_no_guess_changes(operation, labels) -> None:
+    assert asking.refused(operation, {**labels, "changes": 3})["field"] == "changes"
+
+
+def test_a_run_of_batches_that_passes_says_what_it_covers() -> None:
+    run = asked({**LEAKLESS, "max_advantage": 0.9, "anytime": True})
+
+    assert run["decision"] == "pass"
+    assert run["covers"][0].startswith("It covers attackers who")
+    assert run["covers"][0] not in run["sentence"]
+    assert run["limits"][0]["holds_up_to_changes"] is None

@@ -118,3 +118,17 @@ def test_a_pass_that_hides_exposed_members_says_so_wherever_a_pipeline_is_read()
 
 
 MARKDOWN = MarkdownIt("commonmark").enable("table")
+
+
+def test_what_a_pass_covers_stands_in_every_file_that_has_its_sentence() -> None:
+    passed, failed = asked(max_advantage=0.99, max_epsilon=None, delta=0.0), asked(max_advantage=0.1)
+
+    covers = passed["covers"]
+    assert passed["decision"] == "pass"
+    assert len(covers) >= 3
+    said = ET.fromstring(junit(passed)).findtext(".//system-out").splitlines()
+    assert said[: 1 + len(covers)] == [passed["sentence"], *covers]
+    written = summary(passed).decode().replace("\\", "")
+    assert "What this pass covers:" in written
+    assert all(f"- {line}" in written for line in covers)
+    assert "covers:" not in summary(failed).decode()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from html import unescape
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from macekit.call import CSV, HTML, MARKDOWN, NPY, PNG, SVG
 from macekit.problems import Problem
 from macekit.reports.model import Context
 from macekit.reports.rendering import CARD, render
+from macekit.reports.text import text
 from tests.cases import each_case
 from tests.macekit.asking import asked
 from tests.macekit.decoding.support import npy_bytes
@@ -102,3 +104,20 @@ def test_what_is_left_out_is_counted() -> None:
     text = render("report", answer, MARKDOWN).decode()
 
     assert "100 more in the JSON, at `groups`." in text
+
+
+def test_what_a_pass_covers_stands_under_it_in_every_form_and_under_nothing_else() -> None:
+    operation, answer = case("pass")
+    covers = answer["result"]["verdict"]["covers"]
+    assert len(covers) >= 3
+
+    pages = [
+        unescape(render(operation, answer, form).decode()).replace("\\", "")
+        for form in (HTML, MARKDOWN, CSV, CARD)
+    ]
+    failed = render(*case("report, scores"), MARKDOWN).decode()
+
+    for page in (*pages, text(operation, answer)):
+        assert all(line in page for line in covers)
+    assert "What this pass covers" in pages[0]
+    assert "What this pass covers" not in failed

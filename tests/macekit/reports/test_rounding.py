@@ -23,7 +23,8 @@ NOISE = Fraction(1, 10**12)
 """Of a float that is not quite the number it is written as."""
 
 NUMBER = r"(-?[\d,]+(?:\.\d+)?)"
-BETWEEN = re.compile(f"an advantage between {NUMBER} and {NUMBER}")
+LEAST = re.compile(rf"the advantage\b[^:;]* is at least {NUMBER}(?: \({NUMBER}%[^)]*\))?, whoever reads")
+MOST = re.compile(rf"\bat most {NUMBER}(?: \({NUMBER}%[^)]*\))? for attackers who")
 DECIDED = {
     Decision.PASS: re.compile(f"is at most {NUMBER}, not above (.+)$"),
     Decision.FAIL: re.compile(f"is at least {NUMBER}, above (.+)$"),
@@ -54,12 +55,13 @@ def test_what_a_sentence_says_of_an_end_holds_of_the_number(seed: int) -> None:
     result = advantage(counts, prior, shuffles=1)
     near = [end + step for end in (result.lower, result.upper) for step in (-1e-5, -1e-9, 0.0, 1e-9, 1e-5)]
 
-    said = BETWEEN.search(result.sentence)
+    least, most = LEAST.search(result.sentence), MOST.search(result.sentence)
     verdicts = [verdict(result, limit) for limit in (*near, 0.1, 0.1234567, 1.0) if -1.0 <= limit <= 1.0]
 
-    assert said is not None
-    assert is_lower_end(said[1], result.lower)
-    assert is_upper_end(said[2], result.upper)
+    assert (least is None) == (result.lower - result.baseline < 1e-12)  # an end that says nothing is not said
+    assert (most is None) == (result.upper == 1.0)
+    assert least is None or is_lower_end(least[1], result.lower)
+    assert most is None or is_upper_end(most[1], result.upper)
     for each in verdicts:
         words = DECIDED[each.decision].search(each.reason)
         assert words is not None
@@ -110,11 +112,15 @@ def test_a_number_reads_alike_wherever_it_stands_on_a_page(name: str) -> None:
 def test_a_sentence_and_the_tables_print_the_same_ends(name: str) -> None:
     operation, answer = case(name)
     result: dict[str, Any] = answer.get("result", answer)
-    said = BETWEEN.search(result["sentence"])
-    assert said is not None
+    ends, sentence = result["advantage"], result["sentence"]
+    least, most = LEAST.search(sentence), MOST.search(sentence)
+    assert (least is None) == (ends["lower"] - result["baseline"] < 1e-12)
+    assert (most is None) == (ends["upper"] == 1.0)
 
     pages = rendered(name, MARKDOWN).decode(), text(operation, answer)
 
     for page in pages:
         row = next(line for line in page.splitlines() if line.lstrip("| ").startswith("Optimal advantage"))
-        assert re.findall(r"-?\d\.\d+", row)[1:3] == list(said.groups())
+        lower, upper = re.findall(r"-?\d\.\d+", row)[1:3]
+        assert least is None or least[1] == lower
+        assert most is None or most[1] == upper

@@ -117,6 +117,7 @@ TAMPERED: dict[str, list[tuple[Spoil, str]]] = {
         (put(1e9, "limits", 0, "maximum"), "limits.0: decision is not what the interval says"),
         (put("pass", "decision"), "decision is not what its limits come to"),
         (put([], "limits"), "limits: empty"),
+        (put(["It covers everything."], "covers"), "covers: stands under a pass, and under nothing else"),
     ],
     "compare": [(put([], name), f"{name}: empty") for name in ("ranking", "provenance")],
     "metrics": [(put([], "metrics"), "metrics: empty")],

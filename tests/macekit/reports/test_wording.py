@@ -56,15 +56,16 @@ def page(name: str) -> str:
 SAID: dict[str, list[str]] = {
     "advantage, scores": [
         "by tossing a coin, the attacker is right 50 times in 100",
-        "the best attacker is right between 67.3 and 94 times in 100 (with 95% confidence); the upper end is for "
-        "attackers who accuse on one side of a cut, or inside or outside one range, or who sort the score into 4 "
-        "steps. A step is a group of equal or similar values.",
+        "the best attacker is right at least 67.3 times in 100, whoever that is, and attackers who accuse on one side "
+        "of a cut, or inside or outside one range, or who sort the score into 4 steps at most 94 times (with 95% "
+        "confidence). A step is a group of equal or similar values.",
         "95% confidence, for attackers who accuse on one side of a cut, or inside or outside one range, or who",
         "do not show that accusing every score above a threshold finds any member there",
         "its coverage was checked by simulation, including with no leakage at all (docs/methods.md in mace's source)",
     ],
     "advantage, options": [
-        "With the score, if the best adversary is a threshold, the best attacker is right between",
+        "With the score, the best attacker is right at least",
+        "times in 100, whoever that is, and, if the best adversary is a threshold, at most",
         "90% confidence, if the best adversary is a threshold",
     ],
     "fail at a prior": [
@@ -83,7 +84,7 @@ SAID: dict[str, list[str]] = {
         " records lie where scores speak for membership more than chance",
     ],
     "vectors": [
-        "the upper end is for attackers who read the learned score, sorted into 4 groups of similar values",
+        "attackers who see which of 4 groups of similar values the learned score falls in at most",
         "95% confidence, for a learned score sorted into 4 groups",
         "Show an attacker the vector of one record",
         "The upper end is for attackers who read the learned score",
@@ -262,8 +263,9 @@ def test_certainty_is_told_of_nothing_less() -> None:
     answer["advantage"] |= {"lower": 0.99997, "upper": 0.99998}
     nearly = text("advantage", answer)
 
-    assert "and 100 times in 100" in certain
-    assert "right between 99.9 and 99.999 times in 100" in nearly
+    assert "at most 100 times" in certain
+    assert "right at least 99.9 times in 100" in nearly
+    assert "at most 99.999 times" in nearly
 
 
 def exposing(operation: str, members: int) -> tuple[Answer, str]:
