@@ -302,7 +302,7 @@ def exact(run: Run):
         (60, 5, 0.99, 0.993),
     )
     for n1, n0, prior, right in worlds:
-        runs = run.times(20_000 if n1 + n0 < 1000 else 2000, 10)
+        runs = run.times(10_000 if n1 + n0 < 1000 else 2000, 10)
         misses = sum(run.map(worst_law, [(n1, n0, prior, right, runs // 4 + part) for part in range(4)]))
         drawn = sum(runs // 4 + part for part in range(4))
         run.faults += bool(mark(misses, drawn))
