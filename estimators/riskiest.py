@@ -24,10 +24,8 @@ from estimators.clusters.design import Labels
 from estimators.clusters.lone import lone_rows, require_scores
 from estimators.compare import (
     Comparison,
-    GroupAdvantage,
     RankedQuery,
     asked_once,
-    by_group,
     compare,
     same_order,
 )
@@ -42,6 +40,7 @@ from estimators.sample.counts import Counts
 from estimators.sample.scores import Scores
 from estimators.split import Control, SplitCheck
 from estimators.statement import Caution, Estimate, at_least, at_most
+from estimators.within_groups import GroupAdvantage, by_group
 
 AnyLimit = MaxAdvantage | MaxTpr | MaxExposed
 

@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike, NDArray
 from estimators.adversary.learned import Learner
 from estimators.audit.epsilon import Direction
 from estimators.audit.exposure import Exposure
-from estimators.compare import Comparison, GroupAdvantage, compare
+from estimators.compare import Comparison, compare
 from estimators.errors import (
     InputError,
     OptionError,
@@ -58,6 +58,7 @@ from estimators.sample.scores import Query as ScoreKind
 from estimators.sides import labels_of_sides, one_row_each, part, rows_of
 from estimators.split import SPLIT_LEARNERS, Control, SplitCheck, check_rows
 from estimators.statement import IID, VERSION, Caution, Estimate, Guarantee, Interval, Provenance, one_end
+from estimators.within_groups import GroupAdvantage
 
 __all__ = ["Copies", "SyntheticAudit", "audit_synthetic", "release_queries"]
 

@@ -18,7 +18,7 @@ from estimators.adversary.learned import DEFAULT_LEARNERS, Learner, learn_score
 from estimators.audit.epsilon import Direction
 from estimators.audit.exposure import Exposure
 from estimators.audit.roc import auc
-from estimators.compare import Comparison, GroupAdvantage
+from estimators.compare import Comparison
 from estimators.errors import (
     DimensionMismatch,
     InputError,
@@ -60,6 +60,7 @@ from estimators.sample.scores import Query as ScoreKind
 from estimators.sample.scores import Scores
 from estimators.split import Control, SplitCheck
 from estimators.statement import Caution, at_least, one_end
+from estimators.within_groups import GroupAdvantage
 
 JOINT = "joint_query_may_exceed"
 """The caution of a comparison that all its queries together may tell more; here it says what to do about it."""
