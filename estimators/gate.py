@@ -97,7 +97,7 @@ class Judgement:
         if decision is Decision.PASS:
             return (
                 f"Pass: with {sure} confidence this score keeps within all {of} limits, for the attackers that each "
-                "limit's upper end covers."
+                f"limit's upper end covers.{self._of_means}"
             )
         if decision is Decision.FAIL:
             reasons = "; ".join(each.verdict.reason for each in limits)
@@ -111,6 +111,14 @@ class Judgement:
         ]
         start = f"{opening(decision, records is not None)}: {len(limits)} of {of} limits are open"
         return f"{start}; {what_settles(records, n_sent, 'all of them')}.{''.join(learned)}"
+
+    @property
+    def _of_means(self) -> str:
+        """What a pass does not say of groups, where only their mean risk is limited."""
+        names = {each.name for each in self.limits}
+        if "group_risk" not in names or "group_advantage" in names:
+            return ""
+        return " The mean risk of groups is read off all records together: no group was looked at by itself."
 
     def _which(self, decision: Decision) -> list[JudgedLimit]:
         return [each for each in self.limits if each.verdict.decision is decision]

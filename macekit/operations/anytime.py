@@ -35,7 +35,17 @@ NOT_REMEMBERED = (
     "this was not excluded)"
 )
 
-OTHERS = ("max_tpr", "at_fpr", "max_epsilon", "delta", "metric", "max", "max_group_risk", "estimator")
+OTHERS = (
+    "max_tpr",
+    "at_fpr",
+    "max_epsilon",
+    "delta",
+    "metric",
+    "max",
+    "max_group_risk",
+    "max_group_advantage",
+    "estimator",
+)
 """What belongs to other limits, or to one look."""
 
 
@@ -79,6 +89,7 @@ def answer(call: Call, body: DecodedBody, q: GateQuestion) -> Reply:
         "records_needed": None,
         "baseline": baseline(run.prior),
         "limits": [_limit(run, _unchecked(step, call.keeping))],
+        "groups": [],
         "exposure": None,
         "clusters": None,
         "anytime": {
