@@ -48,9 +48,12 @@ from estimators.statement import (
     roughly,
 )
 from estimators.targets import CellsTarget, LearnedTarget, Target
-from estimators.within_groups import GroupAdvantage, GroupEnds, ends_by_group, shared_level
+from estimators.within_groups import IN_FEW_CELLS, GroupAdvantage, GroupEnds, ends_by_group, shared_level
 
 __all__ = ["MaxGroupAdvantage", "exceeding"]
+
+MOST_NAMED = 10
+"""Groups in few cells that are named."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -102,7 +105,8 @@ class MaxGroupAdvantage:
         groups = ends_by_group(data, self.groups, sample.prior, sample.seed, target, sample.cluster)
         below = shared_level(groups, sample.below)
         rows = [_judged(each, sample, most, below, accepted) for each in groups]
-        return _together(rows, sample, most, accepted)
+        few = [caution for each in groups for caution in each.cautions if caution.code == IN_FEW_CELLS]
+        return _together(rows, sample, most, accepted, few[:MOST_NAMED])
 
 
 def exceeding(risks: Sequence[JudgedGroup], own: Sequence[GroupAdvantage]) -> tuple[Caution, ...]:
@@ -195,7 +199,11 @@ def _settles(records: int | None, sent: int) -> str:
 
 
 def _together(
-    rows: Sequence[JudgedGroup], sample: GateSample, most: float, accepted: bool | None
+    rows: Sequence[JudgedGroup],
+    sample: GateSample,
+    most: float,
+    accepted: bool | None,
+    cautions: Sequence[Caution],
 ) -> JudgedLimit:
     """The limit over all groups, in the words of the group that decides."""
     floor, ends = baseline(sample.prior), [each.estimate for each in rows if each.estimate is not None]
@@ -221,7 +229,7 @@ def _together(
         about,
         estimate,
         Verdict(most, outcome, reason, records, accepted),
-        beneath_baseline(most, floor),
+        (*beneath_baseline(most, floor), *cautions),
         summary,
         tuple(rows),
     )

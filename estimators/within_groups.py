@@ -18,6 +18,7 @@ from estimators.clusters.design import Clusters, Labels
 from estimators.clusters.lone import lone_rows
 from estimators.errors import DimensionMismatch, InputError, TooFewRecords, TooManyCells, require_open_unit
 from estimators.risk.groups import GroupTable, codes_of
+from estimators.sample.counting import resolution
 from estimators.sample.counts import Counts, require_data
 from estimators.sample.scores import MIN_RECORDS, Scores, labels_of
 from estimators.statement import Caution
@@ -35,6 +36,9 @@ __all__ = [
 
 GROUP_TOO_SMALL = 30
 """Records a side of a group that are few: its interval is wide."""
+
+IN_FEW_CELLS = "group_in_few_cells"
+"""The code of the caution that a group's records lie in few of the cells of counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,11 +209,23 @@ def _of_counts(
         table.labels.tolist(), table.members, table.nonmembers, strict=True
     ):
         sizes = int(members.sum()), int(nonmembers.sum())
-        answer = None
+        answer: Ends | None = None
+        notes: tuple[Caution, ...] = ()
         if min(sizes) >= MIN_RECORDS:
             own = Counts.trusted(members, nonmembers, counts.cells).occupied()
             answer = _ends(own, prior, seed, target, None)
-        yield GroupEnds(label, *sizes, answer, _cautions(label, *sizes, answer))
+            joined = own.cells.kind in ("intervals", "grid") and own.size < resolution(own.n_records)
+            notes = _in_few_cells(label, own, counts) if joined else ()
+        yield GroupEnds(label, *sizes, answer, (*_cautions(label, *sizes, answer), *notes))
+
+
+def _in_few_cells(label: object, own: Counts, counts: Counts) -> tuple[Caution, ...]:
+    """A word on a group that counts hardly tell apart: what happens within a cell they do not show."""
+    message = (
+        f"group {label!s}: its {own.n_records} records lie in {own.size} of {counts.size} cells, and what is within a "
+        "cell is not seen; count its scores more finely, or send its records"
+    )
+    return (Caution(IN_FEW_CELLS, message),)
 
 
 def _ends(

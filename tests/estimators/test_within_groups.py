@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 
-from estimators import Counts, Scores, advantage, by_group
+from estimators import Counts, Decision, Scores, advantage, by_group
 from estimators.errors import DimensionMismatch, InputError, MixedTypes, NotFinite
+from estimators.gate import judge
+from estimators.group_limit import MaxGroupAdvantage
 from estimators.risk.groups import GroupTable
-from estimators.sample.counting import by_grid, finest
+from estimators.sample.counting import by_edges, by_grid, finest
 from estimators.within_groups import by_group_of_counts
 from tests.cases import each_case
 from tests.oracles import most_misses
@@ -126,3 +128,18 @@ def test_groups_of_counts_on_a_grid_are_seen_as_finely_as_the_grid_has_them() ->
     assert isinstance(counts, Counts)
     assert rows[1].advantage.lower == pytest.approx(of_records[1].advantage.lower, abs=0.02)
     assert rows[0].advantage.upper == pytest.approx(of_records[0].advantage.upper, abs=0.02)
+
+
+def test_a_group_within_one_cell_of_counts_is_said_to_be_and_passes_with_that_word_only() -> None:
+    rng = np.random.default_rng(6)
+    apart = np.concatenate([rng.uniform(0, 9, 2000), rng.uniform(0.5, 0.9, 400)])
+    scores = Scores.of(apart, np.concatenate([rng.uniform(0, 9, 2000), rng.uniform(0.1, 0.5, 400)]))
+    labels = np.repeat(["most", "rare"], [2000, 400])
+    counts = by_edges(scores, list(range(1, 9)))
+    table = GroupTable.of_scores(scores, labels, labels, counts.cells)
+    codes = {each.label: [c.code for c in each.cautions] for each in by_group_of_counts(counts, table)}
+    judgement = judge(counts, [MaxGroupAdvantage(0.3, table)])
+
+    assert codes["rare"] == ["group_in_few_cells"]
+    assert "its 800 records lie in 1 of 9 cells" in " ".join(each.message for each in judgement.cautions)
+    assert judge(scores, [MaxGroupAdvantage(0.3, np.tile(labels, 2))]).decision is Decision.FAIL
