@@ -50,7 +50,7 @@ from estimators.statement import (
 from estimators.targets import CellsTarget, LearnedTarget, Target
 from estimators.within_groups import IN_FEW_CELLS, GroupAdvantage, GroupEnds, ends_by_group, shared_level
 
-__all__ = ["MaxGroupAdvantage", "exceeding"]
+__all__ = ["MaxGroupAdvantage"]
 
 MOST_NAMED = 10
 """Groups in few cells that are named."""
@@ -63,8 +63,9 @@ class MaxGroupAdvantage:
     Args:
         maximum: Largest advantage of any group that is acceptable, from -1 to 1.
         groups: A label for each record, members first; of counts, a ``GroupTable`` of them.
-        target: Which adversaries the upper ends speak of, as for ``MaxAdvantage``; of vectors, a score is learned
-            within each group.
+        target: Which adversaries the interval speaks of: ``CellsTarget()``, ``ThresholdTarget()``,
+            ``TwoSidedTarget()`` or ``LearnedTarget()``. None: cells, or a learned adversary if scores are vectors. It
+            learns within each group.
 
     Example:
         >>> import numpy as np

@@ -60,7 +60,7 @@ __all__ = ["MaxAdvantage", "MaxEpsilon", "MaxGroupRisk", "MaxMetric", "MaxTpr"]
 
 T = TypeVar("T")
 
-READ_OFF_ALL = " (read off all records together)"
+READ_OFF_ALL = " (read off all records)"
 """What a group's mean risk is, as words to put behind it: no statement about the group by itself."""
 
 LONGEST_LABEL = 60

@@ -24,16 +24,6 @@ from estimators.sample.scores import MIN_RECORDS, Scores, labels_of
 from estimators.statement import Caution
 from estimators.targets import CellsTarget, Target
 
-__all__ = [
-    "GroupAdvantage",
-    "GroupEnds",
-    "at_once",
-    "by_group",
-    "by_group_of_counts",
-    "ends_by_group",
-    "shared_level",
-]
-
 GROUP_TOO_SMALL = 30
 """Records a side of a group that are few: its interval is wide."""
 
@@ -143,10 +133,10 @@ def ends_by_group(
     Args:
         data: Scores of both sides, or their counts.
         groups: A label for each record, members first; of counts, the table of their groups.
-        prior: Probability that a record is a member before its score is seen, in every group.
-        seed: Whole number from which everything random is drawn.
+        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
+        seed: Whole number from which everything random is drawn; the same seed gives the same answer.
         target: Which adversaries the upper end speaks of, as in ``advantage``.
-        cluster: Whom each record belongs to, if some belong together.
+        cluster: Whom each record belongs to, if some belong together, as in ``advantage``.
     """
     if isinstance(data, Scores) and not isinstance(groups, GroupTable):
         return tuple(_of_records(data, groups, prior, seed, target, cluster))
