@@ -257,7 +257,9 @@ def test_groups_are_those_of_the_riskiest_query_and_hold_together() -> None:
     assert few.advantage.estimate.interval.confidence == pytest.approx(1 - 0.05 / 5 / 2)
 
 
-def test_a_limit_on_groups_fails_by_the_group_that_is_exposed_also_where_all_queries_are_asked_together() -> None:
+def test_a_limit_on_groups_fails_by_the_group_that_is_exposed_also_where_all_queries_are_asked_together() -> (
+    None
+):
     logits, labels = world(11, records=400)
     group = np.repeat(["few", "many"], [100, 300])
     logits[0][np.arange(100), labels[0][:100]] += 4.0
@@ -266,7 +268,10 @@ def test_a_limit_on_groups_fails_by_the_group_that_is_exposed_also_where_all_que
     together = audited(logits, labels, together=True, learners=[logistic()], **options)
 
     for audit in (plain, together):
-        assert [(limit.name, limit.decision.value) for limit in audit.limits][1] == ("group_advantage", "fail")
+        assert [(limit.name, limit.decision.value) for limit in audit.limits][1] == (
+            "group_advantage",
+            "fail",
+        )
         assert "within group few is at least" in audit.limits[1].reason
         assert audit.decision is Decision.FAIL
     with pytest.raises(OptionError, match="needs groups"):
