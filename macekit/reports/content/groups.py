@@ -112,7 +112,10 @@ def judged(groups: AnswerPath, *, by_own: bool) -> tuple[Section, ...]:
     head = ("Group", decision, *OWN, *(OF_RISK if of_risk else ()), *SIZES)
     rows = tuple(_judged(group, of_risk=of_risk) for group in every[:MOST])
     table = Table("Every group", head, rows, "", len(every) - len(rows), groups.path)
-    return (Section("groups", "Groups", (Paragraph(OWN_OR_MEAN), table), (table,)),)
+    brief = table.only(
+        *range(8)
+    )  # a screen has room for so many: without mean risks for what a group needs, too
+    return (Section("groups", "Groups", (Paragraph(OWN_OR_MEAN), table), (brief,)),)
 
 
 def _standing(group: AnswerPath) -> tuple[int, float]:
