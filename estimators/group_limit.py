@@ -105,7 +105,7 @@ class MaxGroupAdvantage:
         target = None if learned and isinstance(data, Counts) else self.target
         groups = ends_by_group(data, self.groups, sample.prior, sample.seed, target, sample.cluster)
         below = shared_level(groups, sample.below)
-        rows = [_judged(each, sample, most, below, accepted) for each in groups]
+        rows = [_judge_group(each, sample, most, below, accepted) for each in groups]
         few = [caution for each in groups for caution in each.cautions if caution.code == IN_FEW_CELLS]
         return _together(rows, sample, most, accepted, few[:MOST_NAMED])
 
@@ -133,35 +133,35 @@ def exceeding(risks: Sequence[JudgedGroup], own: Sequence[GroupAdvantage]) -> tu
 # --- one group ---
 
 
-def _judged(
+def _judge_group(
     group: GroupEnds, sample: GateSample, most: float, below: float, accepted: bool | None
 ) -> JudgedGroup:
     """What a group's own records say about the limit."""
     sizes, name = (group.n_members, group.n_nonmembers), f"group {short_label(group.label)}"
-    sent = sum(sizes)
+    total = sum(sizes)
     if group.ends is None:
         least = _without_leak(sizes, sample, most) if min(sizes) < MIN_RECORDS else None
-        reason = f"{name} cannot be judged: {_lacks(sizes)}; {_settles(least, sent)}"
-        return JudgedGroup(group.label, sent, None, Decision.INCONCLUSIVE, reason, least, *sizes)
+        reason = f"{name} cannot be judged: {_lacks(sizes)}; {_settles(least, total)}"
+        return JudgedGroup(group.label, total, None, Decision.INCONCLUSIVE, reason, least, *sizes)
     above = group.ends.at(sample.confidence)
     lower = group.ends.at(below).lower
     estimate = between(lower, above.value, above.upper, above.estimate.interval)
-    verdict = decide(f"the advantage within {name}", estimate, most, None, sent, above.scope)
+    verdict = decide(f"the advantage within {name}", estimate, most, None, total, above.scope)
     if verdict.decision is Decision.INCONCLUSIVE:
-        records = None if above.class_rejected else records_needed(estimate, most, sent)
+        records = None if above.class_rejected else records_needed(estimate, most, total)
         low, high = anything_between(estimate.lower, estimate.upper), exactly(most)
         sure = percent(sample.confidence)
         reason = f"with {sure} confidence the advantage within {name} may be {low}, your limit is {high}"
         effect = 1.0 if above.clusters is None else above.clusters.design_effect
         least = _without_leak(sizes, sample, most, effect)
-        if least is not None and sent < least and lower <= above.baseline:
+        if least is not None and total < least and lower <= above.baseline:
             records = least
             reason = f"{reason}, which so few records seldom keep even where nothing leaks"
-        verdict = Verdict(most, verdict.decision, f"{reason}; {_settles(records, sent)}", records)
+        verdict = Verdict(most, verdict.decision, f"{reason}; {_settles(records, total)}", records)
     if accepted is not None:
         verdict = of_learned_score(verdict, accepted)
     return JudgedGroup(
-        group.label, sent, estimate, verdict.decision, verdict.reason, verdict.records_needed, *sizes
+        group.label, total, estimate, verdict.decision, verdict.reason, verdict.records_needed, *sizes
     )
 
 
@@ -189,11 +189,11 @@ def _without_leak(
     return None if records is None else ceil(records * design_effect)
 
 
-def _settles(records: int | None, sent: int) -> str:
+def _settles(records: int | None, total: int) -> str:
     """How many records of a group would settle what is open."""
     if records is None:
         return "in practice no number of such records settles it"
-    return f"about {roughly(records)} records of its own would settle it, it has {sent:,}"
+    return f"about {roughly(records)} records of its own would settle it, it has {total:,}"
 
 
 # --- all groups ---

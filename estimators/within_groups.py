@@ -204,8 +204,8 @@ def _of_counts(
         if min(sizes) >= MIN_RECORDS:
             own = Counts.trusted(members, nonmembers, counts.cells).occupied()
             answer = _ends(own, prior, seed, target, None)
-            joined = own.cells.kind in ("intervals", "grid") and own.size < resolution(own.n_records)
-            notes = _in_few_cells(label, own, counts) if joined else ()
+            coarse = own.cells.kind in ("intervals", "grid") and own.size < resolution(own.n_records)
+            notes = _in_few_cells(label, own, counts) if coarse else ()
         yield GroupEnds(label, *sizes, answer, (*_cautions(label, *sizes, answer), *notes))
 
 

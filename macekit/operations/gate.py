@@ -96,19 +96,19 @@ def _groups(result: Judgement) -> list[GroupOfGateAnswer]:
 def _group(
     label: object, risk: JudgedGroup | None, own: JudgedGroup | None, beside: GroupAdvantage | None
 ) -> GroupOfGateAnswer:
-    judged = [each for each in (own, risk) if each is not None]
-    outcome = overall(each.decision for each in judged)
+    both = [each for each in (own, risk) if each is not None]
+    outcome = overall(each.decision for each in both)
     advantage = own.estimate if own is not None else None
     if beside is not None and beside.advantage is not None:
         advantage = beside.advantage.estimate
     sizes = own or beside
     return {
         "label": cast("str | float | bool", label),
-        "records": judged[0].records,
+        "records": both[0].records,
         "n_members": None if sizes is None else sizes.n_members,
         "n_nonmembers": None if sizes is None else sizes.n_nonmembers,
         "decision": outcome.value,
-        "reason": next(each.reason for each in judged if each.decision is outcome),
+        "reason": next(each.reason for each in both if each.decision is outcome),
         "records_needed": None if own is None else own.records_needed,
         "advantage": None if advantage is None else _ends(advantage),
         "risk": None if risk is None or risk.estimate is None else _ends(risk.estimate),
@@ -172,14 +172,14 @@ def require_limits(q: GateQuestion, *, grouped: bool) -> None:
         raise Problem(
             "bad-option", "delta applies only with max_epsilon; remove it, or add max_epsilon", field="delta"
         )
-    asked = next((name for name in GROUP_LIMITS if getattr(q, name) is not None), None)
-    if asked is not None and not grouped:
+    limit = next((name for name in GROUP_LIMITS if getattr(q, name) is not None), None)
+    if limit is not None and not grouped:
         raise Problem(
             "missing-field",
-            f"groups: {asked} needs a label for each record, or counts with those of each group",
+            f"groups: {limit} needs a label for each record, or counts with those of each group",
             field="groups",
         )
-    if asked is None and grouped:
+    if limit is None and grouped:
         raise Problem(
             "bad-option",
             "groups apply only with max_group_advantage or max_group_risk; remove them, or add one of these",

@@ -53,7 +53,7 @@ def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
     )
     sections = (
         Section("limits", "Limits", blocks, (table,)),
-        *groups.judged(answer["groups"], by_own=by_own),
+        *groups.every_group(answer["groups"], by_own=by_own),
         Section("guarantees", "What stands behind the intervals", (Bullets(tuple(_backings(limits))),)),
         limitations.section(_open(answer), answer["warnings"]),
         provenance.section("gate", source, context, grouped=grouped),

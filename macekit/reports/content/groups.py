@@ -99,7 +99,7 @@ OF_RISK = ("Mean risk", "Lower end", "Upper end")
 SIZES = ("Members", "Nonmembers", "Records needed")
 
 
-def judged(groups: AnswerPath, *, by_own: bool) -> tuple[Section, ...]:
+def every_group(groups: AnswerPath, *, by_own: bool) -> tuple[Section, ...]:
     """Each group of a gate beside its limits, if there are any; those that do not pass come first.
 
     ``by_own`` says whether a limit judges each by itself: else the decision is one about its mean risk alone.
@@ -110,7 +110,7 @@ def judged(groups: AnswerPath, *, by_own: bool) -> tuple[Section, ...]:
     of_risk = any(group["risk"] for group in groups)
     decision = "Decision" if by_own else "Of its mean risk"
     head = ("Group", decision, *OWN, *(OF_RISK if of_risk else ()), *SIZES)
-    rows = tuple(_judged(group, of_risk=of_risk) for group in every[:MOST])
+    rows = tuple(_of_gate(group, of_risk=of_risk) for group in every[:MOST])
     table = Table("Every group", head, rows, "", len(every) - len(rows), groups.path)
     brief = table.only(
         *range(8)
@@ -125,7 +125,7 @@ def _standing(group: AnswerPath) -> tuple[int, float]:
     return order, -float(own["lower"].value) if own else 0.0
 
 
-def _judged(group: AnswerPath, *, of_risk: bool) -> tuple[Cell, ...]:
+def _of_gate(group: AnswerPath, *, of_risk: bool) -> tuple[Cell, ...]:
     own, risk = group["advantage"], group["risk"]
     ends = ("estimate", "lower", "upper")
     return (
