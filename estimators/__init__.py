@@ -17,7 +17,7 @@ from estimators.attack import (
 )
 from estimators.audit.exposure import Exposure, exposure
 from estimators.clusters.lone import lone_rows
-from estimators.compare import by_group, compare, difference, paired_difference
+from estimators.compare import compare, difference, paired_difference
 from estimators.errors import MaceError
 from estimators.fixed_set import SetAdvantage, advantage_on_set
 from estimators.matching import Match, match_sides
@@ -38,6 +38,7 @@ from estimators.split import Control, SplitCheck, check_split, control
 from estimators.statement import VERSION, Caution, Estimate, Guarantee, Interval
 from estimators.synthetic import SyntheticAudit, audit_synthetic, release_queries
 from estimators.targets import CellsTarget, LearnedTarget, ThresholdTarget, TwoSidedTarget
+from estimators.within_groups import by_group
 
 __all__ = [
     "PRESETS",

@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Generic, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from estimators.advantage import Advantage, Ends, advantage, ends_of, groups_for
+from estimators.advantage import Advantage, Ends, ends_of, groups_for
 from estimators.adversary.paired import Judged
-from estimators.clusters.design import Clusters, Labels
+from estimators.clusters.design import Labels
 from estimators.clusters.ends import ALONE, FEW_CLUSTERS
-from estimators.clusters.lone import lone_rows
 from estimators.coverage import AS_CLOSE
-from estimators.errors import OptionError, TooFewRecords, require_open_unit
+from estimators.errors import OptionError, require_open_unit
 from estimators.limits.two_rates import Design
-from estimators.risk.groups import GroupCounts, GroupTable, group_counts
-from estimators.sample.counting import finest
 from estimators.sample.counts import Counts, require_data
 from estimators.sample.doubts import DOUBTS
-from estimators.sample.scores import MIN_RECORDS, Scores, labels_of
+from estimators.sample.scores import Scores
 from estimators.statement import (
     CLUSTERED,
     IID,
@@ -55,9 +51,6 @@ LOOKS = 64
 
 SAME_ORDER = "same_order"
 """The code of a caution that two queries are one question."""
-
-GROUP_CELLS = 1024
-"""Cells shared by all groups; each group joins them to its own resolution."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -574,129 +567,3 @@ def ranks(place: RankedQuery) -> str:
     if place.best_rank == place.worst_rank:
         return str(place.best_rank)
     return f"between {place.best_rank} and {place.worst_rank}"
-
-
-@dataclass(frozen=True, slots=True)
-class GroupAdvantage:
-    """What a group by itself gives away; no answer where a side is empty or has next to no record."""
-
-    label: object
-    n_members: int
-    n_nonmembers: int
-    advantage: Advantage | None
-    cautions: tuple[Caution, ...]
-
-
-def by_group(
-    scores: Scores,
-    member_groups: ArrayLike,
-    nonmember_groups: ArrayLike,
-    prior: float = 0.5,
-    confidence: float = 0.95,
-    seed: int = 0,
-    cluster: Labels | None = None,
-) -> tuple[GroupAdvantage, ...]:
-    """The advantage within each group, all intervals holding at once (Bonferroni over groups that can be answered).
-
-    A model that gives away little on average can give away much about a few: that is what this is for.
-
-    Args:
-        scores: Scores of both sides (``Scores.of``).
-        member_groups: A label for each member record, text or numbers.
-        nonmember_groups: A label for each nonmember record, of the same type.
-        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
-        confidence: Probability that both ends of an interval hold, strictly between 0 and 1. It is that of the
-            intervals of all groups together.
-        seed: Whole number from which everything random is drawn; the same seed gives the same answer.
-        cluster: Whom each record belongs to, if some belong together, as in ``advantage``; a cluster may have records
-            of several groups.
-
-    Returns:
-        a row for each group, with ``label``, ``n_members``, ``n_nonmembers``, ``cautions`` and ``advantage``; the
-        advantage is None where a side has fewer than 8 records, or the group too few clusters.
-
-    Example:
-        >>> import numpy as np
-        >>> from estimators import Scores, by_group
-        >>> rng = np.random.default_rng(0)
-        >>> labels = np.repeat(["adults", "minors"], [300, 100])
-        >>> members = rng.normal(np.where(labels == "minors", 3, 0), 1)  # only minors are exposed
-        >>> for group in by_group(Scores.of(members, rng.normal(0, 1, 400)), labels, labels):
-        ...     print(group.label, round(group.advantage.lower, 2), round(group.advantage.upper, 2))
-        adults 0.0 0.19
-        minors 0.83 0.98
-    """
-    require_data(scores, Scores)
-    confidence = require_open_unit("confidence", confidence)
-    fine = finest(scores)
-    shared = fine.coarsen(GROUP_CELLS) if fine.cells.kind == "intervals" else fine
-    groups = group_counts(scores, member_groups, nonmember_groups, shared.cells)
-    clusters = None
-    if cluster is not None:
-        clusters = Clusters.of(cluster, scores, prior)
-    if clusters is None:
-        return _each_alone(groups, prior, confidence, seed)
-    labels = np.concatenate([labels_of(side, "groups") for side in (member_groups, nonmember_groups)])
-    return _each_of_clusters(scores, labels, groups, clusters, confidence, seed)
-
-
-def by_group_of_counts(
-    counts: Counts, table: GroupTable, prior: float = 0.5, confidence: float = 0.95, seed: int = 0
-) -> tuple[GroupAdvantage, ...]:
-    """The same of counts and the table of groups that they are made of."""
-    confidence = require_open_unit("confidence", confidence)
-    joinable = counts.cells.kind in ("intervals", "grid")
-    starts = counts.group_starts(GROUP_CELLS) if joinable else np.arange(counts.size)
-    cells = counts.join(starts).cells if joinable else counts.cells
-    return _each_alone(table.counts_on(cells, starts), prior, confidence, seed)
-
-
-def _each_alone(
-    groups: Sequence[GroupCounts], prior: float, confidence: float, seed: int
-) -> tuple[GroupAdvantage, ...]:
-    """What each group gives away, all intervals holding at once."""
-    large = [g for g in groups if g.counts is not None and min(g.n_members, g.n_nonmembers) >= MIN_RECORDS]
-    corrected = 1.0 - (1.0 - confidence) / max(1, len(large))
-    rows = []
-    for group in groups:
-        answer = None
-        if group.counts is not None and min(group.n_members, group.n_nonmembers) >= MIN_RECORDS:
-            answer = advantage(group.counts, prior, confidence=corrected, seed=seed)
-        rows.append(GroupAdvantage(group.label, group.n_members, group.n_nonmembers, answer, group.cautions))
-    return tuple(rows)
-
-
-def _each_of_clusters(
-    scores: Scores,
-    labels: NDArray[np.generic],
-    groups: Sequence[GroupCounts],
-    clusters: Clusters,
-    confidence: float,
-    seed: int,
-) -> tuple[GroupAdvantage, ...]:
-    """The same by whole clusters, of the groups that have enough of them; no score has a say in which these are."""
-    large = {}
-    for group in groups:
-        rows = labels == group.label
-        own = {name: column[rows] for name, column in zip(clusters.names, clusters.columns, strict=True)}
-        if min(group.n_members, group.n_nonmembers) < MIN_RECORDS:
-            continue
-        sides = rows[: scores.n_members], rows[scores.n_members :]
-        alone = Scores.of(scores.members[sides[0]], scores.nonmembers[sides[1]], scores.query)
-        with suppress(TooFewRecords):
-            lone_rows(alone, own, seed)
-            large[group.label] = alone, own
-    corrected = 1.0 - (1.0 - confidence) / max(1, len(large))
-    rows_of_groups = []
-    for group in groups:
-        answer, cautions = None, group.cautions
-        if group.label in large:
-            alone, own = large[group.label]
-            answer = advantage(alone, clusters.prior, None, corrected, seed, cluster=own)
-        elif group.counts is not None and not cautions:
-            few = f"group {group.label!s}: its records are of too few clusters to say what it gives away"
-            cautions = (Caution("group_too_small", few),)
-        rows_of_groups.append(
-            GroupAdvantage(group.label, group.n_members, group.n_nonmembers, answer, cautions)
-        )
-    return tuple(rows_of_groups)

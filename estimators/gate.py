@@ -18,7 +18,8 @@ from estimators.clusters.ends import ClusterSummary
 from estimators.clusters.lone import lone_caution, lone_rows, require_one_number, require_scores
 from estimators.coverage import covers
 from estimators.errors import OptionError, OutOfRange, require_count, require_number, require_open_unit
-from estimators.maxima import GateSample, JudgedLimit, Limit, MaxAdvantage
+from estimators.group_limit import MaxGroupAdvantage, exceeding
+from estimators.maxima import GateSample, JudgedLimit, Limit, MaxAdvantage, MaxGroupRisk
 from estimators.plan import Decision, opening, overall, what_settles
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts, require_data
@@ -26,6 +27,7 @@ from estimators.sample.learned import LearnedCounts
 from estimators.sample.scores import Scores
 from estimators.statement import VERSION, Caution, Provenance, baseline, percent
 from estimators.targets import CellsTarget, LearnedTarget
+from estimators.within_groups import GroupAdvantage, at_once, ends_by_group
 
 __all__ = ["Judgement", "judge"]
 
@@ -42,6 +44,8 @@ class Judgement:
             limits are; of vectors, of their learned score.
         doubts: Signs that the scores are not what they are taken for, such as repeated rows.
         clusters: How many clusters the rows come in and what that costs the advantage; None if none were named.
+        by_group: The advantage within each group, all holding together, where the mean risk of groups is limited and
+            ``MaxGroupAdvantage`` does not judge them; else empty.
 
     Example:
         >>> from estimators import Counts
@@ -58,6 +62,7 @@ class Judgement:
     exposure: Exposure
     doubts: tuple[Caution, ...] = ()
     clusters: ClusterSummary | None = None
+    by_group: tuple[GroupAdvantage, ...] = ()
 
     @property
     def baseline(self) -> float:
@@ -102,7 +107,7 @@ class Judgement:
         if decision is Decision.PASS:
             return (
                 f"Pass: with {sure} confidence this score keeps within all {of} limits, for the attackers that each "
-                "limit's upper end covers."
+                f"limit's upper end covers.{self._of_means}"
             )
         if decision is Decision.FAIL:
             reasons = "; ".join(each.verdict.reason for each in limits)
@@ -116,6 +121,14 @@ class Judgement:
         ]
         start = f"{opening(decision, records is not None)}: {len(limits)} of {of} limits are open"
         return f"{start}; {what_settles(records, n_sent, 'all of them')}.{''.join(learned)}"
+
+    @property
+    def _of_means(self) -> str:
+        """What a pass does not say of groups, where only their mean risk is limited."""
+        names = {each.name for each in self.limits}
+        if "group_risk" not in names or "group_advantage" in names:
+            return ""
+        return " The mean risk of groups is read off all records together: no group was looked at by itself."
 
     def _which(self, decision: Decision) -> list[JudgedLimit]:
         return [each for each in self.limits if each.verdict.decision is decision]
@@ -135,7 +148,7 @@ def judge(
     Args:
         data: Scores of both sides (``Scores.of``) or their counts (``Counts``).
         limits: At least one of ``MaxAdvantage``, ``MaxTpr``, ``MaxMetric``, ``MaxEpsilon`` and ``MaxGroupRisk`` from
-            ``estimators.maxima``.
+            ``estimators.maxima``, and ``MaxGroupAdvantage`` from ``estimators.group_limit``.
         prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
         confidence: Probability that both ends of an interval hold, strictly between 0 and 1. The decision over all
             limits errs either way with half of the rest at most.
@@ -174,7 +187,10 @@ def judge(
     if cluster is not None:
         every = require_scores(data)
         data = lone_rows(every, cluster, seed)
-    boxes = all(isinstance(each, MaxAdvantage) and isinstance(each.target, CellsTarget) for each in limits)
+    boxes = all(
+        isinstance(each, MaxAdvantage | MaxGroupAdvantage) and isinstance(each.target, CellsTarget)
+        for each in limits
+    )
     learned: LearnedScore | LearnedCounts | None = None
     if isinstance(data, Counts):
         fine = data
@@ -195,4 +211,22 @@ def judge(
     whole = [each.about for each in results if each.clusters is not None]
     of_all = f"{' and '.join(whole)} use{'s' * (len(whole) == 1)}" if whole else ""
     doubts = (*fine.doubts, *lone_caution(data, submitted, of_all))
-    return Judgement(results, confidence, source, exposure(fine, confidence, prior), doubts, summary)
+    own = _by_group(limits, sample)
+    risks = [group for each in results if each.name == "group_risk" for group in each.groups]
+    doubts = (*doubts, *exceeding(risks, own))
+    return Judgement(results, confidence, source, exposure(fine, confidence, prior), doubts, summary, own)
+
+
+def _by_group(limits: Sequence[Limit], sample: GateSample) -> tuple[GroupAdvantage, ...]:
+    """What each group gives away by itself, where only a mean risk is limited that does not show it."""
+    limit = next((each for each in limits if isinstance(each, MaxGroupRisk)), None)
+    if (
+        limit is None
+        or limit.targets is not None
+        or any(isinstance(each, MaxGroupAdvantage) for each in limits)
+    ):
+        return ()
+    data = sample.every or sample.data
+    target = CellsTarget() if isinstance(data, Scores) and data.dimension > 1 else None
+    ends = ends_by_group(data, limit.groups, sample.prior, sample.seed, target, sample.cluster)
+    return at_once(ends, sample.confidence)

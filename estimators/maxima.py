@@ -6,7 +6,7 @@ A limit passes if the upper end of what it limits is at or below the maximum, an
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import ceil
 from typing import Protocol, TypeVar, cast
 
@@ -59,6 +59,9 @@ from estimators.theory.dp import epsilon_from_advantage
 __all__ = ["MaxAdvantage", "MaxEpsilon", "MaxGroupRisk", "MaxMetric", "MaxTpr"]
 
 T = TypeVar("T")
+
+READ_OFF_ALL = " (read off all records)"
+"""What a group's mean risk is, as words to put behind it: no statement about the group by itself."""
 
 LONGEST_LABEL = 60
 """Characters of a group's label that a reason repeats."""
@@ -126,10 +129,37 @@ class GateSample:
 
 
 @dataclass(frozen=True, slots=True)
+class JudgedGroup:
+    """What a limit on groups says of one of them.
+
+    Attributes:
+        label: The group.
+        records: Its records, of both sides.
+        estimate: What is limited, of this group; None if it cannot be judged.
+        decision: Pass, fail or inconclusive.
+        reason: Why, in words.
+        records_needed: Records of this group alone that would settle an open decision; None if it is settled, or if in
+            practice no number of them settles it.
+        n_members: Its members; None where only targets are known.
+        n_nonmembers: Its nonmembers.
+    """
+
+    label: object
+    records: int
+    estimate: Estimate | None
+    decision: Decision
+    reason: str
+    records_needed: int | None
+    n_members: int | None = None
+    n_nonmembers: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class JudgedLimit:
     """One limit: what is limited, its interval, and the decision; an upper end may be infinite.
 
-    ``clusters`` says what they cost, where it was judged by all rows of clusters.
+    ``clusters`` says what they cost, where it was judged by all rows of clusters; ``groups`` has each group of a limit
+    on groups.
     """
 
     name: str
@@ -138,6 +168,7 @@ class JudgedLimit:
     verdict: Verdict
     cautions: tuple[Caution, ...]
     clusters: ClusterSummary | None = None
+    groups: tuple[JudgedGroup, ...] = ()
 
     @property
     def coverage(self) -> tuple[str, ...]:
@@ -189,7 +220,7 @@ class MaxAdvantage:
         vector = isinstance(sample.data, Scores) and sample.data.dimension > 1
         data = sample.data if vector or isinstance(self.target, LearnedTarget) else sample.fine
         above, below = sample.ends(sample.advantage_ends(data, self.target).at)
-        estimate = _between(below.lower, above.value, above.upper, above.estimate.interval)
+        estimate = between(below.lower, above.value, above.upper, above.estimate.interval)
         records = None if above.class_rejected else records_needed(estimate, self.maximum, sample.records)
         about, cautions = "the advantage", (*above.cautions, *beneath_baseline(self.maximum, above.baseline))
         verdict = judge_advantage(above, estimate, self.maximum, records, about)
@@ -255,7 +286,7 @@ class MaxTpr:
             guarantee,
         )
         value = max(float(each.estimate.value or 0.0) for each in above)
-        estimate = _between(interval.lower, value, interval.upper, interval)
+        estimate = between(interval.lower, value, interval.upper, interval)
         records = records_needed(estimate, most, sample.records)
         if (
             records is not None and value > most
@@ -313,7 +344,7 @@ class MaxMetric:
                 reuse=None if of_all is None else of_all.at(confidence),
             )
         )
-        estimate = _between(below.interval.lower, above.value, above.interval.upper, above.interval)
+        estimate = between(below.interval.lower, above.value, above.interval.upper, above.interval)
         records = None if above.class_rejected else records_needed(estimate, self.maximum, sample.records)
         about = f"the best {above.name.replace('_', ' ')}"
         cautions = (*sample.cautions, *above.cautions, *beneath_baseline(self.maximum, above.trivial))
@@ -415,7 +446,11 @@ class MaxEpsilon:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class MaxGroupRisk:
-    """The mean individual risk of the group that bears most, at a prior of one half.
+    """The largest of the groups' mean risks, each read off all records together, at a prior of one half.
+
+    It averages over a group's records what their scores betray among the records of all groups. It does not look at a
+    group by itself: members of a group may stand clear of its nonmembers, and records of other groups between them.
+    ``estimators.group_limit.MaxGroupAdvantage`` judges that.
 
     At another prior a score can move a record away from what is known without it in either direction, and the mean
     |f| of a group may fall below what it is without any leak: a maximum would reward that.
@@ -470,26 +505,46 @@ class MaxGroupRisk:
             float(table.upper.max()),
             sample.confidence,
             Guarantee(
-                "the largest mean individual risk of a group of these records, at a resolution of "
-                f"{above.cells.size} cells",
+                "the largest mean individual risk of a group of these records, which is read off all records together "
+                f"at a resolution of {above.cells.size} cells, and of no group by itself",
                 IID,
                 finite_sample=False,
             ),
         )
-        estimate = _between(interval.lower, float(table.risk.filled(0.0).max()), interval.upper, interval)
+        estimate = between(interval.lower, float(table.risk.filled(0.0).max()), interval.upper, interval)
         # cells of a continuous score grow in number as N^(1/3), so what a cell holds grows as N^(2/3)
         grows = (
             isinstance(sample.data, Scores) and sample.data.query is Query.CONTINUOUS and self.bins is None
         )
         records = records_needed(estimate, self.maximum, sample.records, 1.0 / 3.0 if grows else 0.5)
-        about = f"the largest mean risk of {table.size} {'group' if table.size == 1 else 'groups'}"
+        of = f"the largest mean risk of {table.size:,} {'group' if table.size == 1 else 'groups'}"
+        about = f"{of}{READ_OFF_ALL}"
         verdict = sample.decide(about, estimate, self.maximum, records)
         if verdict.decision is Decision.FAIL:  # the group whose own lower end it is
             worst = split.labels[int(np.argmax(split.lower))]
-            verdict = sample.decide(
-                f"the mean risk of group {_short(worst)}", estimate, self.maximum, records
+            of = f"the mean risk of group {short_label(worst)}"
+            verdict = sample.decide(f"{of}{READ_OFF_ALL}", estimate, self.maximum, records)
+        if verdict.decision is Decision.PASS:
+            verdict = replace(verdict, reason=f"{verdict.reason}; no group was looked at by itself")
+        return JudgedLimit(
+            "group_risk", about, estimate, verdict, above.cautions, None, self._rows(table, split, interval)
+        )
+
+    def _rows(self, table: GroupRisks, split: GroupRisks, interval: Interval) -> tuple[JudgedGroup, ...]:
+        """Each group's mean risk."""
+        risks, rows = table.risk.filled(0.0), []
+        for i, label in enumerate(table.labels.tolist()):
+            records = int(table.records[i] + table.unknown[i])
+            estimate = between(float(split.lower[i]), float(risks[i]), float(table.upper[i]), interval)
+            verdict = decide(
+                f"the mean risk of group {short_label(label)}{READ_OFF_ALL}",
+                estimate,
+                self.maximum,
+                None,
+                records,
             )
-        return JudgedLimit("group_risk", about, estimate, verdict, above.cautions)
+            rows.append(JudgedGroup(label, records, estimate, verdict.decision, verdict.reason, None))
+        return tuple(rows)
 
     def _risks(self, sample: GateSample, confidence: float) -> tuple[IndividualRisk | RiskByCell, GroupRisks]:
         """Risk, and that of each group."""
@@ -512,12 +567,13 @@ class MaxGroupRisk:
         return result, result.groups
 
 
-def _between(lower: float, value: float, upper: float, interval: Interval) -> Estimate:
+def between(lower: float, value: float, upper: float, interval: Interval) -> Estimate:
     """A point and two ends; the lower one may have been taken at a higher confidence."""
     whole = Interval(lower, upper, interval.confidence, interval.guarantee)
     return Estimate(min(max(value, lower), upper), whole)
 
 
-def _short(label: object) -> str:
+def short_label(label: object) -> str:
+    """A group's label as far as a reason repeats it."""
     text = str(label)
     return text if len(text) <= LONGEST_LABEL else text[: LONGEST_LABEL - 1] + "…"

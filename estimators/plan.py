@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import cache
+from math import ceil
 
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from estimators.advantage import Advantage, advantage
+from estimators.advantage import Advantage, advantage, checked_ends
 from estimators.coverage import coverage_of, covers, up_to
 from estimators.errors import OutOfRange, require_count, require_number, require_open_unit
 from estimators.renamed import renamed
 from estimators.sample.cells import Intervals
 from estimators.sample.counting import resolution
 from estimators.sample.counts import Counts
+from estimators.sample.scores import MIN_RECORDS
 from estimators.statement import Caution, Estimate, at_least, at_most, baseline, exactly, percent, roughly
 from estimators.targets import LearnedTarget
 
@@ -33,6 +36,9 @@ FINE = 256
 """Cells that stand for the score's full resolution in the world of a plan."""
 
 RUNS = 40
+SAMPLES = 10
+"""Samples without a leak of which the upper end is looked at."""
+
 POWER = 0.8
 
 ENOUGH_CLUSTERS = 40
@@ -348,6 +354,53 @@ def plan_verdict(
 
     purpose = f"to decide at a limit of {exactly(most)}"
     return _smallest(expected, prior, member_share, confidence, enough, purpose, design_effect, cluster_size)
+
+
+@cache
+def records_without_leak(
+    max_advantage: float, prior: float = 0.5, member_share: float = 0.5, confidence: float = 0.95
+) -> int | None:
+    """Records of both sides of which most samples keep a limit where nothing leaks; None if in practice no number does.
+
+    Fewer cannot be expected to pass, whatever is true of them. The fewest are found by doubling and bisection, a few
+    simulated samples each.
+
+    Args:
+        max_advantage: Largest advantage that is acceptable.
+        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
+        member_share: Share of members among the records, strictly between 0 and 1.
+        confidence: Probability that both ends of an interval hold, strictly between 0 and 1.
+
+    Example:
+        >>> from estimators.plan import records_without_leak
+        >>> few = records_without_leak(0.2)
+        >>> 400 < few < 900, records_without_leak(0.1) > 3 * few
+        (True, True)
+    """
+    if max_advantage <= baseline(prior):
+        return None
+    alpha = (1.0 - confidence) / 2.0
+
+    def pass_most(records: int) -> bool:
+        members = min(max(MIN_RECORDS, round(member_share * records)), records - MIN_RECORDS)
+        cells = plan_cells(0.0, member_share, max(FINE, resolution(records)))
+        rng, failed = np.random.default_rng(records), 0
+        for run in range(SAMPLES):
+            counts = draw_counts(0.0, members, records - members, cells, rng)
+            failed += checked_ends(counts, prior, None, run, 1).upper(alpha) > max_advantage
+            if failed > SAMPLES * (1.0 - POWER):
+                return False
+        return True
+
+    low = high = ceil(MIN_RECORDS / min(member_share, 1.0 - member_share))
+    while not pass_most(high):
+        if high >= MOST_RECORDS:
+            return None
+        low, high = high, min(2 * high, MOST_RECORDS)
+    while high - low > 1 and high / low > 1.1:
+        middle = round(np.sqrt(low * high))
+        low, high = (low, middle) if pass_most(middle) else (middle, high)
+    return high
 
 
 def expected_design_effect(cluster_size: int, correlation: float) -> float:

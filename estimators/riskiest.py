@@ -24,16 +24,15 @@ from estimators.clusters.design import Labels
 from estimators.clusters.lone import lone_rows, require_scores
 from estimators.compare import (
     Comparison,
-    GroupAdvantage,
     RankedQuery,
     asked_once,
-    by_group,
     compare,
     same_order,
 )
 from estimators.coverage import covers
 from estimators.errors import OptionError, OutOfRange, require_number, require_open_unit
 from estimators.exposed import AT_PRECISION, MaxExposed
+from estimators.group_limit import MaxGroupAdvantage
 from estimators.maxima import GateSample, JudgedLimit, MaxAdvantage, MaxTpr
 from estimators.plan import Decision, opening, overall
 from estimators.risk.groups import GroupRisks
@@ -43,6 +42,7 @@ from estimators.sample.counts import Counts
 from estimators.sample.scores import Scores
 from estimators.split import Control, SplitCheck
 from estimators.statement import Caution, Estimate, at_least, at_most
+from estimators.within_groups import GroupAdvantage, by_group
 
 AnyLimit = MaxAdvantage | MaxTpr | MaxExposed
 
@@ -74,7 +74,7 @@ class RiskiestLimit:
     """One limit, judged for every query; ``judge_queries`` makes it.
 
     Attributes:
-        name: What is limited: ``advantage``, ``tpr``, ``exposed`` or ``copies``.
+        name: What is limited: ``advantage``, ``group_advantage``, ``tpr``, ``exposed`` or ``copies``.
         maximum: The largest value that is acceptable.
         decision: Fail if it fails for one query, pass if it passes for all.
         query: The query that decides: of those that fail, or are open, the one with the highest lower end; of those
@@ -195,8 +195,71 @@ def judge_queries(
         fine = rows if isinstance(rows, Counts) else finest(rows)
         samples[name] = GateSample(rows, fine, prior, confidence, below, seed, every=every, cluster=cluster)
     return tuple(
-        _riskiest(limit, {name: limit.judge(sample) for name, sample in samples.items()}) for limit in limits
+        _riskiest(limit.maximum, {name: limit.judge(sample) for name, sample in samples.items()})
+        for limit in limits
     )
+
+
+def require_groups(max_group_advantage: float | None, *, grouped: bool) -> None:
+    """Refuse a limit on groups where there are none, or that is no advantage.
+
+    Args:
+        max_group_advantage: Largest advantage within any group that is acceptable; None for no such limit.
+        grouped: Whether there are groups.
+
+    Raises:
+        OutOfRange: a number out of its range.
+        OptionError: no groups.
+    """
+    if max_group_advantage is None:
+        return
+    if not -1.0 <= require_number("max_group_advantage", max_group_advantage) <= 1.0:
+        raise OutOfRange(
+            f"max_group_advantage: got {max_group_advantage!r}, need a number from -1 to 1",
+            field="max_group_advantage",
+        )
+    if not grouped:
+        raise OptionError("max_group_advantage: needs groups; name them", field="max_group_advantage")
+
+
+def judge_groups(
+    max_group_advantage: float,
+    queries: Mapping[str, Scores],
+    labels: Mapping[str, NDArray[np.generic]],
+    prior: float = 0.5,
+    confidence: float = 0.95,
+    seed: int = 0,
+    further: int = 0,
+) -> RiskiestLimit:
+    """Hold what every query gives away within every group against a limit.
+
+    Args:
+        max_group_advantage: Largest advantage within any group that is acceptable, from -1 to 1.
+        queries: Scores of each query under its name.
+        labels: The group of each record of the query of that name, members first.
+        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
+        confidence: Probability that both ends of an interval hold, strictly between 0 and 1.
+        seed: Whole number from which everything random is drawn; the same seed gives the same answer.
+        further: How many further limits share the error and are judged elsewhere.
+
+    Example:
+        >>> import numpy as np
+        >>> from estimators import Scores
+        >>> from estimators.riskiest import judge_groups
+        >>> rng = np.random.default_rng(0)
+        >>> group = np.repeat(["a", "b"], 400)
+        >>> scores = Scores.of(rng.normal(3 * (group == "b"), 1), rng.normal(size=800))
+        >>> limit = judge_groups(0.5, {"loss": scores}, {"loss": np.tile(group, 2)})
+        >>> limit.decision.value, limit.reason
+        ('fail', 'with 95% confidence the advantage within group b is at least 0.816, above 0.5')
+    """
+    questions = asked_once(queries)
+    below = 1.0 - (1.0 - require_open_unit("confidence", confidence)) / ((1 + further) * len(questions))
+    verdicts = {}
+    for name, data in questions.items():
+        limit = MaxGroupAdvantage(max_group_advantage, labels[name])
+        verdicts[name] = limit.judge(GateSample(data, finest(data), prior, confidence, below, seed))
+    return _riskiest(max_group_advantage, verdicts)
 
 
 def compare_queries(
@@ -333,7 +396,7 @@ def _of_drift(what: str, control: Control | None) -> str:
     )
 
 
-def _riskiest(limit: AnyLimit, verdicts: Mapping[str, JudgedLimit]) -> RiskiestLimit:
+def _riskiest(maximum: float, verdicts: Mapping[str, JudgedLimit]) -> RiskiestLimit:
     """The decision over all queries, and the query that decides."""
     decision = overall(each.verdict.decision for each in verdicts.values())
     deciding = {name: each for name, each in verdicts.items() if each.verdict.decision is decision}
@@ -357,7 +420,7 @@ def _riskiest(limit: AnyLimit, verdicts: Mapping[str, JudgedLimit]) -> RiskiestL
     records = None if None in totals else max(total for total in totals if total is not None)
     return RiskiestLimit(
         worst.name,
-        float(limit.maximum),
+        float(maximum),
         decision,
         name,
         worst.estimate,

@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike, NDArray
 from estimators.adversary.learned import Learner
 from estimators.audit.epsilon import Direction
 from estimators.audit.exposure import Exposure
-from estimators.compare import Comparison, GroupAdvantage, compare
+from estimators.compare import Comparison, compare
 from estimators.errors import (
     InputError,
     OptionError,
@@ -47,9 +47,11 @@ from estimators.riskiest import (
     RiskiestLimit,
     by_groups,
     exposures_of,
+    judge_groups,
     judge_queries,
     limits_of,
     most_exposed,
+    require_groups,
     verdict_of,
 )
 from estimators.sample.doubts import DOUBTS
@@ -58,6 +60,7 @@ from estimators.sample.scores import Query as ScoreKind
 from estimators.sides import labels_of_sides, one_row_each, part, rows_of
 from estimators.split import SPLIT_LEARNERS, Control, SplitCheck, check_rows
 from estimators.statement import IID, VERSION, Caution, Estimate, Guarantee, Interval, Provenance, one_end
+from estimators.within_groups import GroupAdvantage
 
 __all__ = ["Copies", "SyntheticAudit", "audit_synthetic", "release_queries"]
 
@@ -226,6 +229,7 @@ def audit_synthetic(
     at_fpr: float = 0.001,
     max_exposed: float | None = None,
     at_precision: float = AT_PRECISION,
+    max_group_advantage: float | None = None,
     max_copies_over_holdout: int | None = None,
     max_near_copies_over_holdout: int | None = None,
     accept_copies: bool = False,
@@ -257,6 +261,8 @@ def audit_synthetic(
         max_exposed: Largest share of training rows that is acceptable beyond a cut of any query's score that makes
             membership at least ``at_precision`` probable.
         at_precision: How probable that is, above the prior and below 1.
+        max_group_advantage: Largest advantage of any query that is acceptable within any group, on the group's own
+            rows; needs groups. A group with rows of one side only, or with too few, leaves it open.
         max_copies_over_holdout: Most training rows that may be copied beyond what chance explains, at least 0. If it is
             left out, what would be a pass is a fail if any are shown to be, at a tenth of the level.
         max_near_copies_over_holdout: The same of rows that have a near copy; it is judged only if it is given.
@@ -300,6 +306,8 @@ def audit_synthetic(
     require_count("seed", seed, 0)
     audit_limits = limits_of(max_advantage, max_tpr, at_fpr, Direction.EITHER, max_exposed, at_precision)
     further = require_copies(max_copies_over_holdout, max_near_copies_over_holdout, accept_copies)
+    require_groups(max_group_advantage, grouped=groups is not None)
+    further += max_group_advantage is not None
     names = choose(CATALOGUE, queries, ("synthetic",) if reference is None else WITH_REFERENCE)
     if len(names) < 2:
         raise OptionError(f"queries: got {len(names)}, need at least 2", field="queries")
@@ -319,6 +327,10 @@ def audit_synthetic(
     shared = 1.0 - (1.0 - confidence) / max(len(audit_limits) + further, 1)
     copies, near_copies = count_copies(tables, shared), count_near_copies(of_queries, shared)
     limits = list(_judge(audit_limits, scores, prior, confidence, seed, further))
+    if max_group_advantage is not None and labels is not None:
+        number = len(audit_limits) + further - 1
+        of_each = dict.fromkeys(scores, labels)
+        limits.append(judge_groups(max_group_advantage, scores, of_each, prior, confidence, seed, number))
     if max_copies_over_holdout is not None:
         limits.append(judge_copies(copies, max_copies_over_holdout))
     if max_near_copies_over_holdout is not None:

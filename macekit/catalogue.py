@@ -314,13 +314,14 @@ OPERATIONS = (
         "gate",
         "Pass, fail or undecided, for several limits at once",
         "Give at least one limit: `max_advantage`, `max_tpr` with `at_fpr`, `max_epsilon`, `max` with `metric`, "
-        "`max_group_risk` with `groups`. With `anytime` the records are one batch of several, `max_advantage` is "
-        "judged at all looks together, and the answer has a `state` to give back with the next batch.",
+        "`max_group_advantage` or `max_group_risk` with `groups`. With `anytime` the records are one batch of several, "
+        "`max_advantage` is judged at all looks together, and the answer has a `state` to give back with the next.",
         (
             "mace gate scores.parquet --max-advantage 0.1",
             "mace gate scores.csv --max-advantage 0.1 --max-tpr 0.01 --at-fpr 0.001",
             "mace gate scores.csv --max-epsilon 1 --delta 0.01 --junit gate.xml",
             "mace gate scores.csv --metric f_beta --beta 2 --max 0.7",
+            "mace gate scores.csv --max-group-advantage 0.2 --group age_band",
             "mace gate scores.csv --max-group-risk 0.5 --group age_band",
             "mace gate monday.csv --max-advantage 0.1 --sequential --state run.json --planned 20000",
         ),

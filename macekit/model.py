@@ -121,6 +121,7 @@ def audit_model(
     at_fpr: float = 0.001,
     max_exposed: float | None = None,
     at_precision: float = 0.9,
+    max_group_advantage: float | None = None,
     queries: Sequence[str] | None = None,
     together: bool = False,
     groups: ArrayLike | tuple[ArrayLike, ArrayLike] | None = None,
@@ -154,6 +155,8 @@ def audit_model(
         max_exposed: Largest share of training rows that is acceptable beyond a cut of any query's score that makes
             membership at least ``at_precision`` probable.
         at_precision: How probable that is, above the prior and below 1.
+        max_group_advantage: Largest advantage of any query that is acceptable within any group, on the group's own
+            rows; needs groups. A group with rows of one side only, or with too few, leaves it open.
         queries: Names of the queries to ask (``estimators.queries.MODELS`` and ``SHADOWS``); None for all that apply
             and that do not order the records as another one does.
         together: Whether to learn a score of all queries together from 40% of the rows, as one query more, which is
@@ -213,6 +216,7 @@ def audit_model(
             at_fpr=at_fpr,
             max_exposed=max_exposed,
             at_precision=at_precision,
+            max_group_advantage=max_group_advantage,
             queries=queries,
             together=together,
             prior=prior,

@@ -61,7 +61,7 @@ def assert_advantage_below(
 def assert_gate(
     members: Data, nonmembers: Values = None, *, client: Client | None = None, **limits: Unpack[GateOptions]
 ) -> Result:
-    """Every limit of the gate holds: ``max_advantage``, ``max_tpr``, ``max_epsilon``, ``max`` or ``max_group_risk``.
+    """Every limit of the gate holds, such as ``max_advantage``, ``max_tpr`` or ``max_group_advantage``.
 
     A pass that hides exposed members (``rare_exposure``) is a ``UserWarning``.
 

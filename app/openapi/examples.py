@@ -329,7 +329,12 @@ JSON_EXAMPLES: dict[str, dict[str, Example]] = {
             {"counts": COUNTS, "max_advantage": 0.4, "max_tpr": 0.5, "at_fpr": 0.01},
         ),
         "groups": Example(
-            "A limit on the mean risk of every group", {**SAMPLE, "max_group_risk": 0.5, "groups": GROUPS}
+            "A limit on the advantage of each group by itself, on its own records",
+            {**SAMPLE, "max_group_advantage": 0.5, "groups": GROUPS},
+        ),
+        "mean": Example(
+            "A limit on the mean risk of every group, read off all records together",
+            {**SAMPLE, "max_group_risk": 0.5, "groups": GROUPS},
         ),
         "anytime": Example(
             "The first of several batches; give the answer's state back with the next one",

@@ -18,7 +18,7 @@ from estimators.adversary.learned import DEFAULT_LEARNERS, Learner, learn_score
 from estimators.audit.epsilon import Direction
 from estimators.audit.exposure import Exposure
 from estimators.audit.roc import auc
-from estimators.compare import Comparison, GroupAdvantage
+from estimators.compare import Comparison
 from estimators.errors import (
     DimensionMismatch,
     InputError,
@@ -50,9 +50,11 @@ from estimators.riskiest import (
     by_groups,
     compare_queries,
     exposures_of,
+    judge_groups,
     judge_queries,
     limits_of,
     most_exposed,
+    require_groups,
     verdict_of,
 )
 from estimators.sample.counting import finest
@@ -60,6 +62,7 @@ from estimators.sample.scores import Query as ScoreKind
 from estimators.sample.scores import Scores
 from estimators.split import Control, SplitCheck
 from estimators.statement import Caution, at_least, one_end
+from estimators.within_groups import GroupAdvantage
 
 JOINT = "joint_query_may_exceed"
 """The caution of a comparison that all its queries together may tell more; here it says what to do about it."""
@@ -193,6 +196,7 @@ def audit_model(
     at_fpr: float = 0.001,
     max_exposed: float | None = None,
     at_precision: float = AT_PRECISION,
+    max_group_advantage: float | None = None,
     queries: Sequence[str] | None = None,
     together: bool = False,
     groups: tuple[ArrayLike, ArrayLike] | None = None,
@@ -223,6 +227,8 @@ def audit_model(
         max_exposed: Largest share of training rows that is acceptable beyond a cut of any query's score that makes
             membership at least ``at_precision`` probable.
         at_precision: How probable that is, above the prior and below 1.
+        max_group_advantage: Largest advantage of any query that is acceptable within any group, on the group's own
+            rows; needs groups. A group with rows of one side only, or with too few, leaves it open.
         queries: Names of the queries to ask (``estimators.queries.MODELS`` and ``SHADOWS``); None for all that apply
             and that do not order the records as another one does.
         together: Whether to learn a score of all queries together from 40% of the rows, as one query more, which is
@@ -261,6 +267,7 @@ def audit_model(
     confidence, prior = require_open_unit("confidence", confidence), require_open_unit("prior", prior)
     require_count("seed", seed, 0)
     limits = limits_of(max_advantage, max_tpr, at_fpr, Direction.HIGH, max_exposed, at_precision)
+    require_groups(max_group_advantage, grouped=groups is not None)
     if outputs not in KINDS:
         raise UnknownName.among("outputs", outputs, KINDS)
     sides = tuple(
@@ -281,9 +288,15 @@ def audit_model(
         parts, of_these, keep = with_shadows(sides, shadows)
     scores, not_asked = ask_queries(parts, of_these, queries, progress)
     further: tuple[Caution, ...] = tuple(left_out_of_shadows(keep))
+    of_rows = None if groups is None else _joined(groups, sides)[keep]
+    labels = {} if of_rows is None else dict.fromkeys(scores, of_rows)
     if len(scores) > 1 and together:
         learned = learn_score(_vectors(scores), prior, seed, learners)
         scores[TOGETHER] = learned.scores
+        if of_rows is not None:
+            of_members, of_nonmembers = learned.rows
+            n_members = next(iter(scores.values())).n_members
+            labels[TOGETHER] = of_rows[np.concatenate([of_members, of_nonmembers + n_members])]
         further = (*further, learned.caution)
     elif len(scores) > 1:
         message = (
@@ -295,13 +308,16 @@ def audit_model(
         not_asked[TOGETHER] = "there is one query alone"
     comparison = compare_queries(scores, prior, confidence, seed)
     exposures = exposures_of(scores, prior, confidence)
-    verdicts = judge_queries(limits, scores, prior, confidence, seed)
+    of_groups = max_group_advantage is not None
+    verdicts = judge_queries(limits, scores, prior, confidence, seed, int(of_groups))
+    if max_group_advantage is not None:
+        number = len(limits)
+        verdicts += (judge_groups(max_group_advantage, scores, labels, prior, confidence, seed, number),)
     fit = _fit(sides, confidence)
     risks: GroupRisks | None = None
     within: tuple[GroupAdvantage, ...] = ()
-    if groups is not None:
-        labels = _joined(groups, sides)[keep]
-        risks, within = by_groups(scores, comparison, labels, prior, confidence, seed)
+    if of_rows is not None:
+        risks, within = by_groups(scores, comparison, of_rows, prior, confidence, seed)
     return ModelAudit(
         comparison,
         exposures,

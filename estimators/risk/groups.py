@@ -1,7 +1,8 @@
-"""What one group of records bears: its mean individual risk, and its own counts on the cells of all.
+"""What one group of records bears: the mean over its records of a risk that is read off all records together.
 
 The mean is of the risk at the cells the group's records fell into. Its limits average the limits of
 those cells, which hold together for all cells and therefore for every group at once, however many.
+It is no statement about the group by itself: that is ``within_groups``.
 """
 
 from __future__ import annotations
@@ -16,13 +17,9 @@ from estimators.errors import DimensionMismatch, InputError, InvalidCounts, Mixe
 from estimators.sample.cells import Cells, places
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Scores, labels_of
-from estimators.statement import Caution
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-
-GROUP_TOO_SMALL = 30
-"""Records a side below which nothing is said about a group's own advantage."""
 
 MOST_COUNTS = 2**26
 """Groups times cells a table of counts may have."""
@@ -52,17 +49,6 @@ class GroupRisks:
         return len(self.labels)
 
 
-@dataclass(frozen=True, eq=False)
-class GroupCounts:
-    """One group's counts on the cells of all groups; None if it has no record on one side."""
-
-    label: object
-    n_members: int
-    n_nonmembers: int
-    counts: Counts | None
-    cautions: tuple[Caution, ...]
-
-
 def group_risks(
     groups: ArrayLike,
     cell: NDArray[np.integer],
@@ -76,7 +62,7 @@ def group_risks(
 
     The limits hold together with probability ``confidence`` if the cells' limits do (Bonferroni over cells).
     """
-    labels, code = _codes(labels_of(groups, "groups"), len(cell))
+    labels, code = codes_of(labels_of(groups, "groups"), len(cell))
     inside = cell >= 0
     which, at = code[inside], cell[inside]
     records = np.bincount(which, minlength=len(labels)).astype(np.int64)
@@ -156,7 +142,7 @@ class GroupTable:
                 raise DimensionMismatch(
                     f"{name} groups: got {len(side)} labels for {len(records)} records", field="groups"
                 )
-        labels, code = _codes(np.concatenate(sides), len(sides[0]) + len(sides[1]))
+        labels, code = codes_of(np.concatenate(sides), len(sides[0]) + len(sides[1]))
         _require_few(labels, cells)
         tables = []
         for name, records, codes in (
@@ -231,11 +217,6 @@ class GroupTable:
             confidence,
         )
 
-    def counts_on(self, cells: Cells, starts: Integers) -> list[GroupCounts]:
-        """The counts of each group on cells that are joined from these, each from one of ``starts`` on."""
-        sides = (np.add.reduceat(side, starts, axis=1) for side in (self.members, self.nonmembers))
-        return [_group(label, a, b, cells) for label, a, b in zip(self.labels.tolist(), *sides, strict=True)]
-
 
 def _require_few(labels: Sized, cells: Cells) -> None:
     """Refuse a table that is too large."""
@@ -262,32 +243,7 @@ def _whole_numbers(column: ArrayLike, name: str, size: int) -> Integers:
     return numbers.astype(np.int64)
 
 
-def group_counts(
-    scores: Scores, member_groups: ArrayLike, nonmember_groups: ArrayLike, cells: Cells
-) -> list[GroupCounts]:
-    """Counts of each group on the same ``cells``, so that what a group leaks can be asked like the whole.
-
-    The cells must have been cut without looking at members, as every partition here is.
-    """
-    table = GroupTable.of_scores(scores, member_groups, nonmember_groups, cells)
-    return table.counts_on(cells, np.arange(cells.size))
-
-
-def _group(label: object, members: Integers, nonmembers: Integers, cells: Cells) -> GroupCounts:
-    n1, n0 = int(members.sum()), int(nonmembers.sum())
-    cautions: tuple[Caution, ...] = ()
-    if min(n1, n0) < GROUP_TOO_SMALL:
-        cautions = (
-            Caution(
-                "group_too_small",
-                f"group {label!s}: {n1} member and {n0} nonmember records, need {GROUP_TOO_SMALL} of each",
-            ),
-        )
-    counts = Counts(members, nonmembers, cells) if n1 and n0 else None
-    return GroupCounts(label, n1, n0, counts, cautions)
-
-
-def _codes(labels: NDArray[np.generic], length: int) -> tuple[NDArray[np.generic], Integers]:
+def codes_of(labels: NDArray[np.generic], length: int) -> tuple[NDArray[np.generic], Integers]:
     """Distinct labels in order, and the place of each record's label among them."""
     if labels.ndim != 1 or len(labels) != length:
         raise DimensionMismatch(f"groups: got {labels.size} labels for {length} records", field="groups")

@@ -463,6 +463,8 @@ class Client(ABC):
             max_exposed: Largest acceptable share of training rows beyond a cut of any query's score that makes
                 membership at least ``at_precision`` probable.
             at_precision: How probable that is, above the prior and below 1. 0.9 by default.
+            max_group_advantage: Largest acceptable advantage of any query within any group, on the group's own rows;
+                needs ``group``. A group with rows of one side only, or with too few, leaves it open.
             max_copies_over_holdout: Most training rows that may be copied beyond what chance explains. If it is left
                 out, what would be a pass is a fail if any are shown to be, at a tenth of the level, on top of it.
             max_near_copies_over_holdout: The same of rows that have a near copy; it is judged only if it is given.
@@ -554,7 +556,8 @@ class Client(ABC):
                 a regressor or ``"labels"``. Read off them by default.
             features: Columns that the model read: a fail is then "fail, or drift", if the sides differ in them anyway.
             together: Whether to learn a score of all queries together from 40% of the rows, as one query more.
-            max_advantage, max_tpr, at_fpr, max_exposed, at_precision, leave_out: As for ``audit_synthetic``.
+            max_advantage, max_tpr, at_fpr, max_exposed, at_precision: As for ``audit_synthetic``.
+            max_group_advantage, leave_out: As for ``audit_synthetic``.
             unit, group, check_sides: As for ``audit_synthetic``.
             control: Column of both sides with a control score, that of a model that saw neither, as for
                 ``audit_synthetic``.
@@ -734,7 +737,10 @@ class Client(ABC):
                 limit cannot pass.
             metric: A metric to limit at its optimum, written as for ``estimate``; with ``max``.
             max: Largest acceptable value of ``metric``.
-            max_group_risk: Largest acceptable mean risk of any group, from 0 to 1; needs groups, and a prior of 0.5.
+            max_group_advantage: Largest acceptable advantage within any group, on the group's own records, from -1 to
+                1; needs groups. A group with records of one side only, or with too few, leaves it open.
+            max_group_risk: Largest acceptable mean over a group's records of the risk read off all records together,
+                from 0 to 1; needs groups, and a prior of 0.5. It looks at no group by itself.
             groups: A label for each record, members first, or as a dict of ``members`` and ``nonmembers``.
             estimator: As for ``estimate``.
             anytime: Whether the records are one batch of several. The ends then hold at all looks together, so that one
@@ -747,8 +753,9 @@ class Client(ABC):
             members_column, nonmembers_column: As for ``estimate``.
 
         Returns:
-            a ``Result``: ``decision``, ``covers`` (of a pass), ``limits``, ``records_needed``, and ``exposure``, which
-            is looked for unless ``anytime``; with it ``state`` and ``anytime``, how far the run has come.
+            a ``Result``: ``decision``, ``covers`` (of a pass), ``limits``, ``groups``, ``records_needed``, and
+            ``exposure``, which is looked for unless ``anytime``; with it ``state`` and ``anytime``, how far the run has
+            come.
 
         Example:
             >>> import macekit

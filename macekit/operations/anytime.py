@@ -43,6 +43,7 @@ OTHERS = (
     "metric",
     "max",
     "max_group_risk",
+    "max_group_advantage",
     "estimator",
     "changes",
 )
@@ -90,6 +91,7 @@ def answer(call: Call, body: DecodedBody, q: GateQuestion) -> Reply:
         "records_needed": None,
         "baseline": baseline(run.prior),
         "limits": [_limit(run, _unchecked(step, call.keeping))],
+        "groups": [],
         "exposure": None,
         "clusters": None,
         "anytime": {

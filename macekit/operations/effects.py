@@ -103,12 +103,12 @@ def require_gate_acts(question: GateQuestion, data: Data) -> None:
     """Refuse what no limit of a gate would use."""
     estimator = question.estimator
     require_estimator_acts(estimator, data, paper=False)
-    if question.max_advantage is not None:
+    if question.max_advantage is not None or question.max_group_advantage is not None:
         if question.changes is not None:
             require_changes_act("changes", estimator, data)
         return
     if question.changes is not None:
-        raise _useless("changes", "only max_advantage asks for a class of attacks")
+        raise _useless("changes", "only max_advantage and max_group_advantage ask for a class of attacks")
     of_cells = question.max is not None or question.max_epsilon is not None
     cuts = (of_cells and _is_ranked(data)) or (question.max_group_risk is not None and _is_line(data))
     if estimator.bins is not None and not cuts:
@@ -119,7 +119,9 @@ def require_gate_acts(question: GateQuestion, data: Data) -> None:
     )
     for name, acts in (("kind", acting), ("changes", False), ("universe", False)):
         if getattr(estimator, name) is not None and not acts:
-            raise _useless(f"estimator.{name}", "only max_advantage asks for a class of attacks")
+            raise _useless(
+                f"estimator.{name}", "only max_advantage and max_group_advantage ask for a class of attacks"
+            )
 
 
 def require_direction_acts(direction: str, data: Data) -> None:

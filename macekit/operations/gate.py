@@ -7,21 +7,43 @@ from typing import cast
 
 from numpy.typing import ArrayLike
 
-from estimators import Caution, CellsTarget, Counts, LearnedTarget, Scores
+from estimators import Caution, CellsTarget, Counts, Estimate, LearnedTarget, Scores
 from estimators.gate import Judgement, judge
-from estimators.maxima import JudgedLimit, Limit, MaxAdvantage, MaxEpsilon, MaxGroupRisk, MaxMetric, MaxTpr
+from estimators.group_limit import MaxGroupAdvantage
+from estimators.maxima import (
+    JudgedGroup,
+    JudgedLimit,
+    Limit,
+    MaxAdvantage,
+    MaxEpsilon,
+    MaxGroupRisk,
+    MaxMetric,
+    MaxTpr,
+)
+from estimators.plan import overall
 from estimators.risk.groups import GroupTable
+from estimators.within_groups import GroupAdvantage
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.operations import anytime, encode
 from macekit.operations.effects import require_gate_acts, require_left_out
 from macekit.operations.encode import guarantee, warnings
 from macekit.operations.options import metric, parse_question, provenance_options, reply_of, target
-from macekit.operations.samples import clusters_of, groups_of_counts, sample_of, stand_for, submitted_scores
+from macekit.operations.samples import (
+    clusters_of,
+    groups_of_counts,
+    groups_of_kept,
+    sample_of,
+    stand_for,
+    submitted_scores,
+)
 from macekit.problems import Problem
-from macekit.schemas.answers import GateAnswer, LimitAnswer
+from macekit.schemas.answers import EndsAnswer, GateAnswer, GroupOfGateAnswer, LimitAnswer
 from macekit.schemas.questions import GateQuestion
 from macekit.schemas.statements import ProvenanceAnswer
+
+GROUP_LIMITS = ("max_group_advantage", "max_group_risk")
+"""Limits that need groups."""
 
 # --- judgement ----------------------------------------------------------------------------------------------
 # A gate's decision as its answer.
@@ -36,6 +58,7 @@ def judgement(result: Judgement, source: ProvenanceAnswer, cautions: tuple[Cauti
         "records_needed": result.records_needed,
         "baseline": result.baseline,
         "limits": [_limit(each) for each in result.limits],
+        "groups": _groups(result),
         "exposure": encode.exposure(result.exposure),
         "clusters": encode.clusters(result.clusters),
         "anytime": None,
@@ -64,6 +87,40 @@ def _limit(limit: JudgedLimit) -> LimitAnswer:
     }
 
 
+def _groups(result: Judgement) -> list[GroupOfGateAnswer]:
+    """Each group with what is limited of it, and what it gives away by itself."""
+    of = {each.name: {group.label: group for group in each.groups} for each in result.limits if each.groups}
+    risks, own = of.get("group_risk", {}), of.get("group_advantage", {})
+    beside = {each.label: each for each in result.by_group}
+    return [_group(label, risks.get(label), own.get(label), beside.get(label)) for label in own or risks]
+
+
+def _group(
+    label: object, risk: JudgedGroup | None, own: JudgedGroup | None, beside: GroupAdvantage | None
+) -> GroupOfGateAnswer:
+    both = [each for each in (own, risk) if each is not None]
+    outcome = overall(each.decision for each in both)
+    advantage = own.estimate if own is not None else None
+    if beside is not None and beside.advantage is not None:
+        advantage = beside.advantage.estimate
+    sizes = own or beside
+    return {
+        "label": cast("str | float | bool", label),
+        "records": both[0].records,
+        "n_members": None if sizes is None else sizes.n_members,
+        "n_nonmembers": None if sizes is None else sizes.n_nonmembers,
+        "decision": outcome.value,
+        "reason": next(each.reason for each in both if each.decision is outcome),
+        "records_needed": None if own is None else own.records_needed,
+        "advantage": None if advantage is None else _ends(advantage),
+        "risk": None if risk is None or risk.estimate is None else _ends(risk.estimate),
+    }
+
+
+def _ends(estimate: Estimate) -> EndsAnswer:
+    return {"estimate": estimate.value, "lower": estimate.lower, "upper": estimate.upper}
+
+
 # --- gate ---------------------------------------------------------------------------------------------------
 
 
@@ -74,9 +131,8 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         return anytime.answer(call, body, q)
     require_left_out(q, ("planned", "state"), "it goes with anytime")
     data = sample_of(body, q)
-    table = (
-        groups_of_counts(body, data) if isinstance(data, Counts) and q.max_group_risk is not None else None
-    )
+    grouped = q.max_group_risk is not None or q.max_group_advantage is not None
+    table = groups_of_counts(body, data) if isinstance(data, Counts) and grouped else None
     require_limits(q, grouped=(table or body.groups) is not None)
     adversaries = target(q.estimator, q.changes)
     require_gate_acts(q, data)
@@ -91,12 +147,13 @@ def answer(call: Call, body: DecodedBody) -> Reply:
 
 def require_limits(q: GateQuestion, *, grouped: bool) -> None:
     """Refuse a gate without limits, and what belongs to a limit that is not there."""
-    limits = q.max_advantage, q.max_tpr, q.at_fpr, q.max_epsilon, q.max, q.metric, q.max_group_risk
+    of_groups = q.max_group_risk, q.max_group_advantage
+    limits = q.max_advantage, q.max_tpr, q.at_fpr, q.max_epsilon, q.max, q.metric, *of_groups
     if all(each is None for each in limits):
         raise Problem(
             "missing-field",
-            "gate: give at least one of max_advantage, max_tpr with at_fpr, max_epsilon, max with metric, and "
-            "max_group_risk",
+            "gate: give at least one of max_advantage, max_tpr with at_fpr, max_epsilon, max with metric, "
+            "max_group_advantage, and max_group_risk",
             field="max_advantage",
         )
     if q.metric is None and q.max is not None:
@@ -117,16 +174,17 @@ def require_limits(q: GateQuestion, *, grouped: bool) -> None:
         raise Problem(
             "bad-option", "delta applies only with max_epsilon; remove it, or add max_epsilon", field="delta"
         )
-    if q.max_group_risk is not None and not grouped:
+    limit = next((name for name in GROUP_LIMITS if getattr(q, name) is not None), None)
+    if limit is not None and not grouped:
         raise Problem(
             "missing-field",
-            "groups: max_group_risk needs a label for each record, or counts with those of each group",
+            f"groups: {limit} needs a label for each record, or counts with those of each group",
             field="groups",
         )
-    if q.max_group_risk is None and grouped:
+    if limit is None and grouped:
         raise Problem(
             "bad-option",
-            "groups apply only with max_group_risk; remove them, or add max_group_risk",
+            "groups apply only with max_group_advantage or max_group_risk; remove them, or add one of these",
             field="groups",
         )
 
@@ -146,6 +204,9 @@ def _limits(
         limits.append(MaxEpsilon(q.max_epsilon, q.delta, bins))
     if q.metric is not None and q.max is not None:
         limits.append(MaxMetric(q.max, metric(q.metric, q.prior), bins))
+    if q.max_group_advantage is not None:
+        labels = groups_of_kept(body, q.seed) if isinstance(data, Scores) else cast("ArrayLike", None)
+        limits.append(MaxGroupAdvantage(q.max_group_advantage, table or labels, estimator_target))
     if q.max_group_risk is not None:
         whole = None if body.units is None or isinstance(data, Counts) else submitted_scores(body, data)
         limits.append(

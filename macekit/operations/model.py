@@ -79,6 +79,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
                 "at_fpr",
                 "max_exposed",
                 "at_precision",
+                "max_group_advantage",
                 "queries",
                 "together",
                 "prior",

@@ -19,7 +19,6 @@ from estimators import (
     mean_risk,
     metric_optimum,
 )
-from estimators.compare import GroupAdvantage, by_group_of_counts
 from estimators.metric.individual import IndividualMetric
 from estimators.paper import EqualWidth, Kernel, RecordMetric, RecordRisk, record_metric, record_risk
 from estimators.risk.cells import CellInterval, Conditional, MoverFieller
@@ -29,6 +28,7 @@ from estimators.risk.individual import RiskByCell
 from estimators.risk.mean import MeanRisk
 from estimators.sample.learned import LearnedCounts
 from estimators.sample.scores import ArgumentScores
+from estimators.within_groups import GroupAdvantage, by_group_of_counts
 from macekit.call import ARROW, CSV, Call, Reply
 from macekit.catalogue import rendered
 from macekit.decoding.body import DecodedBody

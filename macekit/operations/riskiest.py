@@ -55,6 +55,10 @@ def require_pairs(question: LimitsQuestion) -> None:
             field="max_tpr",
         )
     require_precision(question)
+    if question.max_group_advantage is not None and question.group is None:
+        raise Problem(
+            "missing-field", "group: name the column of groups that max_group_advantage limits", field="group"
+        )
 
 
 def require_precision(question: LimitsQuestion | ReleaseSizeQuestion) -> None:

@@ -46,6 +46,20 @@ def sample_of(body: DecodedBody, question: SampleQuestion) -> Scores | Counts:
     return Scores.of(data.members[keep[keep < n]], data.nonmembers[keep[keep >= n] - n], question.query)
 
 
+def groups_of_kept(body: DecodedBody, seed: int) -> ArrayLike:
+    """A label for each record of the sample, members first: of those of one unit, that of the record that was kept."""
+    if body.units is None:
+        return cast("ArrayLike", body.groups)
+    labels = labels_of(body.groups, "groups")
+    if len(labels) != len(body.units):
+        raise Problem(
+            "dimension-mismatch",
+            f"groups: got {len(labels)} labels for {len(body.units)} records, members first",
+            field="groups",
+        )
+    return labels[one_per_unit(np.arange(len(labels)), cast("ArrayLike", body.units), seed)]
+
+
 def clusters_of(body: DecodedBody) -> dict[str, ArrayLike] | None:
     """Whom each row belongs to, by column."""
     if not body.clusters:

@@ -6,8 +6,6 @@ import re
 from collections.abc import Mapping
 from math import isfinite
 
-import numpy as np
-
 from estimators import Counts, Scores
 from estimators.errors import TooFewRecords
 from estimators.sample.scores import MIN_RECORDS
@@ -119,16 +117,19 @@ def _by_label(body: DecodedBody, query: str) -> dict[str, Counts]:
             "(counts.by_group); or send several queries",
             field="groups",
         )
-    groups = table.counts_on(counts.cells, np.arange(counts.size))
+    groups = zip(table.labels.tolist(), table.members, table.nonmembers, strict=True)
     steps: dict[str, Counts] = {}
-    for place, group in enumerate(sorted(groups, key=lambda group: in_order(group.label))):
-        if group.counts is None or min(group.n_members, group.n_nonmembers) < MIN_RECORDS:
+    for place, (label, members, nonmembers) in enumerate(
+        sorted(groups, key=lambda group: in_order(group[0]))
+    ):
+        n_members, n_nonmembers = int(members.sum()), int(nonmembers.sum())
+        if min(n_members, n_nonmembers) < MIN_RECORDS:
             raise TooFewRecords(
-                f"groups: step {place + 1} has {group.n_members} member and {group.n_nonmembers} nonmember records, "
+                f"groups: step {place + 1} has {n_members} member and {n_nonmembers} nonmember records, "
                 f"need at least {MIN_RECORDS} of each; leave the step out",
                 field="groups",
             )
-        steps[_name(group.label)] = group.counts.occupied()
+        steps[_name(label)] = Counts.trusted(members, nonmembers, counts.cells).occupied()
     return steps
 
 

@@ -360,7 +360,7 @@ class ReportAnswer(TypedDict):
 class LimitAnswer(TypedDict):
     """One limit of a gate, and what the records say about it."""
 
-    name: Annotated[str, Field(description="advantage, tpr, epsilon, metric or group_risk")]
+    name: Annotated[str, Field(description="advantage, tpr, epsilon, metric, group_advantage or group_risk")]
     about: Annotated[str, Field(description="what is limited, in words")]
     maximum: float
     estimate: float | None
@@ -393,6 +393,46 @@ class AnytimeAnswer(TypedDict):
     planned: Annotated[int, Field(description="records of both sides for which the ends are best")]
 
 
+class EndsAnswer(TypedDict):
+    """A number with both ends of its interval."""
+
+    estimate: float | None
+    lower: float
+    upper: float
+
+
+class GroupOfGateAnswer(TypedDict):
+    """One group of a gate: what it gives away by itself, its mean risk, and what that says about their limits."""
+
+    label: str | float | bool
+    records: int
+    n_members: Annotated[int | None, Field(description="null where only targets are known")]
+    n_nonmembers: int | None
+    decision: Literal["pass", "fail", "inconclusive"]
+    reason: str
+    records_needed: Annotated[
+        int | None,
+        Field(
+            description="records of this group alone, of both sides, that would settle max_group_advantage, "
+            "approximately; null if it is settled or none is known"
+        ),
+    ]
+    advantage: Annotated[
+        EndsAnswer | None,
+        Field(
+            description="the advantage on the group's own records; null where it cannot be judged. As a limit each "
+            "upper end holds alone; beside a limit on mean risks all hold together"
+        ),
+    ]
+    risk: Annotated[
+        EndsAnswer | None,
+        Field(
+            description="mean over the group's records of the risk read off all records together; null unless "
+            "max_group_risk limits it"
+        ),
+    ]
+
+
 class GateAnswer(TypedDict):
     """A decision over all limits together: fail if any fails, pass if all pass."""
 
@@ -402,6 +442,9 @@ class GateAnswer(TypedDict):
     records_needed: int | None
     baseline: Annotated[float, Field(description="advantage of always guessing the likelier side")]
     limits: list[LimitAnswer]
+    groups: Annotated[
+        list[GroupOfGateAnswer], Field(description="each group, if a limit is on groups; else empty")
+    ]
     exposure: Annotated[
         ExposureAnswer | None,
         Field(
@@ -556,7 +599,7 @@ class SideBySideAnswer(TypedDict):
 class RiskiestLimitAnswer(IntervalAnswer):
     """One limit, judged for every query."""
 
-    name: Annotated[str, Field(description="advantage, tpr, exposed, copies or near_copies")]
+    name: Annotated[str, Field(description="advantage, tpr, exposed, group_advantage, copies or near_copies")]
     maximum: float
     decision: Literal["pass", "fail", "inconclusive"]
     query: Annotated[str, Field(description="the query that decides")]

@@ -406,6 +406,7 @@ class GateQuestion(PriorQuestion):
                             present("number", "max_epsilon"),
                             present("number", "max"),
                             present("number", "max_group_risk"),
+                            present("number", "max_group_advantage"),
                         ]
                     },
                 },
@@ -415,7 +416,12 @@ class GateQuestion(PriorQuestion):
                     "else": absent("metric"),
                 },
                 {
-                    "if": present("number", "max_group_risk"),
+                    "if": {
+                        "anyOf": [
+                            present("number", "max_group_risk"),
+                            present("number", "max_group_advantage"),
+                        ]
+                    },
                     "then": {
                         "anyOf": [
                             {
@@ -451,7 +457,7 @@ class GateQuestion(PriorQuestion):
                 },
                 {
                     "if": {"required": ["anytime"], "properties": {"anytime": {"const": True}}},
-                    "then": absent("max_tpr", "max_epsilon", "max", "max_group_risk"),
+                    "then": absent("max_tpr", "max_epsilon", "max", "max_group_risk", "max_group_advantage"),
                     "else": absent("planned", "state"),
                 },
             ],
@@ -478,8 +484,18 @@ class GateQuestion(PriorQuestion):
         None, description="metric whose largest value over attackers is limited by max"
     )
     max: Number | None = Field(None, description="largest acceptable value of the metric")
+    max_group_advantage: float | None = Field(
+        None,
+        ge=-1,
+        le=1,
+        description="largest acceptable advantage within any group, on the group's own records; requires groups",
+    )
     max_group_risk: float | None = Field(
-        None, ge=0, le=1, description="largest acceptable mean risk of any group; requires groups"
+        None,
+        ge=0,
+        le=1,
+        description="largest acceptable mean over a group's records of the risk read off all records together, which "
+        "looks at no group by itself; requires groups",
     )
     groups: Labels | LabelsOfSides | None = Field(None, description="a label for each record, members first")
     estimator: Estimator = Estimator()
@@ -808,12 +824,19 @@ class LimitsQuestion(TablesQuestion):
     at_precision: Share | None = Field(
         None, description="the precision that goes with max_exposed, above the prior; 0.9, if left out"
     )
+    max_group_advantage: Annotated[float, Field(ge=-1, le=1)] | None = Field(
+        None,
+        description="largest acceptable advantage of any query within any group, on the group's own rows; requires "
+        "group",
+    )
     unit: Name | None = Field(
         None,
         description="column of both sides that says whom a row belongs to, such as a person: one row of each, drawn "
         "at random, is asked about, and the column is used for nothing else",
     )
-    group: Name | None = Field(None, description="column of both sides by which risks are stated")
+    group: Name | None = Field(
+        None, description="column of both sides by which each group's own advantage and mean risk are stated"
+    )
     check_sides: bool = Field(
         True,
         description="whether to look for what tells training from hold-out rows without model or release",

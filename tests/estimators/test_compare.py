@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from estimators.advantage import Ends
-from estimators.compare import by_group, compare, difference, differences, paired_difference, same_order
+from estimators.compare import compare, difference, differences, paired_difference, same_order
 from estimators.errors import OptionError
 from estimators.sample.counting import by_rank
 from estimators.sample.scores import Query, Scores
@@ -168,29 +168,6 @@ def test_what_is_not_known_to_be_the_same_record_may_depend_in_any_way() -> None
         assert other.estimate.interval.width > apart.estimate.interval.width
         assert "any dependence" in other.estimate.interval.guarantee.assumes
     assert "row i of both" in paired_difference(a, b).estimate.interval.guarantee.assumes
-
-
-@pytest.mark.parametrize("prior", [0.5, 0.35])
-def test_a_group_that_leaks_is_found_among_groups_that_do_not(prior) -> None:
-    rng = np.random.default_rng(6)
-    groups = np.repeat(["young", "old", "rare"], [1500, 1400, 5])
-    members = rng.normal(size=len(groups)) + 1.5 * (groups == "old")
-    scores = Scores.of(members, rng.normal(size=len(groups)))
-    result = {g.label: g for g in by_group(scores, groups, groups, prior)}
-
-    assert result["old"].advantage.lower > result["young"].advantage.upper
-    assert result["rare"].advantage is None
-    assert [c.code for c in result["rare"].cautions] == ["group_too_small"]
-
-
-def test_no_group_is_called_a_leak_when_none_leaks() -> None:
-    rng, runs, wrong = np.random.default_rng(7), 20, 0
-    for run in range(runs):
-        groups, scores = rng.integers(0, 6, 1200), Scores.of(*rng.normal(size=(2, 1200)))
-        answers = [g.advantage for g in by_group(scores, groups, groups, seed=run)]
-        wrong += any(each is not None and each.lower > 0 for each in answers)
-
-    assert wrong <= most_misses(runs, 0.025)
 
 
 @pytest.mark.slow

@@ -123,8 +123,8 @@ def test_the_group_that_bears_most_decides_and_is_named() -> None:
 
     table = individual_risk(data, groups=groups).groups
     assert result.decision is Decision.FAIL
-    assert "group leaky is at least" in result.limits[0].verdict.reason
-    assert result.limits[0].about == "the largest mean risk of 2 groups"
+    assert "group leaky (read off all records) is at least" in result.limits[0].verdict.reason
+    assert result.limits[0].about == "the largest mean risk of 2 groups (read off all records)"
     assert result.limits[0].estimate.lower == table.lower.max()
     assert judge(data, [MaxGroupRisk(1.0, groups)]).decision is Decision.PASS
 

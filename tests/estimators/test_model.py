@@ -8,7 +8,7 @@ from scipy.special import expit, softmax
 from sklearn.naive_bayes import GaussianNB
 
 from estimators import Decision, compare
-from estimators.adversary.learned import Learner
+from estimators.adversary.learned import Learner, logistic
 from estimators.errors import (
     DimensionMismatch,
     InputError,
@@ -255,6 +255,27 @@ def test_groups_are_those_of_the_riskiest_query_and_hold_together() -> None:
 
     assert few.advantage.lower > many.advantage.upper
     assert few.advantage.estimate.interval.confidence == pytest.approx(1 - 0.05 / 5 / 2)
+
+
+def test_a_limit_on_groups_fails_by_the_group_that_is_exposed_also_where_all_queries_are_asked_together() -> (
+    None
+):
+    logits, labels = world(11, records=400)
+    group = np.repeat(["few", "many"], [100, 300])
+    logits[0][np.arange(100), labels[0][:100]] += 4.0
+    options = {"groups": (group, group), "max_advantage": 0.9, "max_group_advantage": 0.3}
+    plain = audited(logits, labels, **options)
+    together = audited(logits, labels, together=True, learners=[logistic()], **options)
+
+    for audit in (plain, together):
+        assert [(limit.name, limit.decision.value) for limit in audit.limits][1] == (
+            "group_advantage",
+            "fail",
+        )
+        assert "within group few is at least" in audit.limits[1].reason
+        assert audit.decision is Decision.FAIL
+    with pytest.raises(OptionError, match="needs groups"):
+        audited(logits, labels, max_group_advantage=0.3)
 
 
 def test_exposed_members_are_told_beside_a_pass() -> None:

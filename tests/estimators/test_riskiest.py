@@ -13,9 +13,11 @@ from estimators.riskiest import (
     OR_DRIFT,
     compare_queries,
     exposures_of,
+    judge_groups,
     judge_queries,
     limits_of,
     most_exposed,
+    require_groups,
     verdict_of,
 )
 from estimators.sample.counting import finest
@@ -187,3 +189,31 @@ def test_a_limit_that_all_queries_just_keep_is_failed_no_oftener_than_half_of_th
         passes += judged.decision is Decision.PASS
 
     assert max(fails, passes) <= most_misses(runs)
+
+
+def test_a_group_that_one_query_betrays_fails_and_all_queries_share_the_error() -> None:
+    rng = np.random.default_rng(21)
+    group = np.repeat(["most", "rare"], [1800, 200])
+    null, leak = rng.random((2, 2000)), rng.random((2, 2000))
+    leak[0][1800:], leak[1][1800:] = rng.uniform(0.5, 1, 200), rng.uniform(0, 0.5, 200)
+    queries = {"one": Scores.of(*null), "other": Scores.of(*leak)}
+    labels = dict.fromkeys(queries, np.tile(group, 2))
+    failed = judge_groups(0.4, queries, labels)
+    alone = judge_groups(0.4, {"other": queries["other"]}, labels)
+    passed = judge_groups(0.4, {"one": queries["one"]}, labels)
+
+    assert (failed.decision.value, failed.query, failed.name) == ("fail", "other", "group_advantage")
+    assert "other: with 95% confidence the advantage within group rare is at least" in failed.reason
+    assert failed.estimate.lower < alone.estimate.lower
+    assert failed.estimate.upper == alone.estimate.upper
+    assert passed.decision.value == "pass"
+
+
+def test_a_limit_on_groups_needs_groups() -> None:
+    require_groups(None, grouped=False)
+    require_groups(0.2, grouped=True)
+
+    with pytest.raises(OptionError, match="needs groups"):
+        require_groups(0.2, grouped=False)
+    with pytest.raises(OutOfRange, match="-1 to 1"):
+        require_groups(1.2, grouped=True)

@@ -402,6 +402,9 @@ def test_the_group_that_was_copied_bears_most() -> None:
     assert audit.riskiest in CATALOGUE
     lower = dict(zip(audit.groups.labels.tolist(), audit.groups.lower.tolist(), strict=True))
     assert max(lower, key=lambda label: lower[label]) == "nurse"
+    limited = audited(train, holdout, leaky, groups="job", queries=None, max_group_advantage=0.3)
+    assert limited.limits[0].name == "group_advantage"
+    assert "within group nurse is at least" in limited.limits[0].reason
     missing = audited(train | {"job": [None, *train["job"][1:]]}, holdout, leaky, groups="job")
     assert "(none)" in missing.groups.labels.tolist()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from macekit.reports.charts.gate import gate
-from macekit.reports.content import limitations, provenance
+from macekit.reports.content import groups, limitations, provenance
 from macekit.reports.content.guarantees import Backing
 from macekit.reports.content.plain_words import rare_exposure, records, without_leak, worth
 from macekit.reports.model import (
@@ -42,7 +42,9 @@ HEAD = ("Limit", "At most", "Decision", "Estimate", "Lower end", "Upper end", "C
 def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
     """The decision over all limits, then each of them."""
     source, limits = answer["provenance"], answer["limits"]
-    grouped = any(limit["name"].value == "group_risk" for limit in limits)
+    names = {limit["name"].value for limit in limits}
+    by_own = "group_advantage" in names
+    grouped = by_own or "group_risk" in names
     table = Table("Every limit", HEAD, tuple(map(_row, limits)))
     blocks: tuple[Block, ...] = (
         *figures.pick("gate"),
@@ -51,6 +53,7 @@ def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
     )
     sections = (
         Section("limits", "Limits", blocks, (table,)),
+        *groups.every_group(answer["groups"], by_own=by_own),
         Section("guarantees", "What stands behind the intervals", (Bullets(tuple(_backings(limits))),)),
         limitations.section(_open(answer), answer["warnings"]),
         provenance.section("gate", source, context, grouped=grouped),
@@ -92,7 +95,8 @@ def _label(limit: AnswerPath) -> str:
         "tpr": "Members found",
         "epsilon": "Epsilon of this score",
         "metric": "Metric",
-        "group_risk": "Risk of a group",
+        "group_advantage": "Advantage within a group",
+        "group_risk": "Mean risk of a group",
     }
     return labels.get(limit["name"].value, "Limit")
 

@@ -1,8 +1,9 @@
-"""The section on groups: the mean risk of each, and what it gives away by itself."""
+"""The section on groups: what each gives away by itself, and its mean risk, read off all records together."""
 
 from __future__ import annotations
 
 from macekit.reports.model import AnswerPath, Block, Cell, Figures, Inline, Paragraph, Section, Table
+from macekit.reports.palette import WORDS
 
 MOST = 200
 """Groups that are shown: the most surely exposed of them, if there are more."""
@@ -20,8 +21,14 @@ HEAD = (
 )
 
 ABOUT: Inline = (
-    "Risk is the mean over a group's records, from limits that hold for all records at once. A group's own "
-    "advantage is measured on its records alone, with limits that hold for all groups at once.",
+    "A group's own advantage is measured on its records alone, with limits that hold for all groups at once. Mean risk "
+    "is the mean over a group's records of the risk that is read off all records together, from limits that hold for "
+    "all records at once: it looks at no group by itself, and may be small where a group's own records betray it.",
+)
+
+OWN_OR_MEAN: Inline = (
+    "A group's own advantage is measured on its records alone. Its mean risk is read off all records together and "
+    "looks at no group by itself.",
 )
 
 COIN = 0.5
@@ -40,7 +47,7 @@ def sections(
         *figures.pick("groups"),
         risks,
     )
-    return (Section("groups", "Groups", blocks, (risks.only(0, 3, 4, 5, 1, 2),)),)
+    return (Section("groups", "Groups", blocks, (risks.only(0, 6, 7, 8, 3, 4, 5, 1, 2),)),)
 
 
 def _blind(prior: AnswerPath, baseline: AnswerPath) -> Inline:
@@ -67,7 +74,7 @@ def table(groups: AnswerPath) -> Table:
         paths = {group.path for group in surest}
         first = [group for group in first if group.path in paths]
     note = "Those with the highest lower ends are shown." if len(groups) > MOST else ""
-    return Table("Risk by group", HEAD, tuple(map(_row, first)), note, len(groups) - len(first), groups.path)
+    return Table("Every group", HEAD, tuple(map(_row, first)), note, len(groups) - len(first), groups.path)
 
 
 def _row(group: AnswerPath) -> tuple[Cell, ...]:
@@ -82,4 +89,51 @@ def _row(group: AnswerPath) -> tuple[Cell, ...]:
         own["estimate"].number(),
         own["lower"].number(),
         own["upper"].number(),
+    )
+
+
+# --- the groups of a gate ---
+
+OWN = ("Own advantage", "Lower end", "Upper end")
+OF_RISK = ("Mean risk", "Lower end", "Upper end")
+SIZES = ("Members", "Nonmembers", "Records needed")
+
+
+def every_group(groups: AnswerPath, *, by_own: bool) -> tuple[Section, ...]:
+    """Each group of a gate beside its limits, if there are any; those that do not pass come first.
+
+    ``by_own`` says whether a limit judges each by itself: else the decision is one about its mean risk alone.
+    """
+    if not len(groups):
+        return ()
+    every = sorted(groups, key=_standing)
+    of_risk = any(group["risk"] for group in groups)
+    decision = "Decision" if by_own else "Of its mean risk"
+    head = ("Group", decision, *OWN, *(OF_RISK if of_risk else ()), *SIZES)
+    rows = tuple(_of_gate(group, of_risk=of_risk) for group in every[:MOST])
+    table = Table("Every group", head, rows, "", len(every) - len(rows), groups.path)
+    brief = table.only(
+        *range(8)
+    )  # a screen has room for so many: without mean risks for what a group needs, too
+    return (Section("groups", "Groups", (Paragraph(OWN_OR_MEAN), table), (brief,)),)
+
+
+def _standing(group: AnswerPath) -> tuple[int, float]:
+    """Fails first, then what is open, each by how much is shown."""
+    own = group["advantage"] or group["risk"]
+    order = ("fail", "inconclusive", "pass").index(group["decision"].value)
+    return order, -float(own["lower"].value) if own else 0.0
+
+
+def _of_gate(group: AnswerPath, *, of_risk: bool) -> tuple[Cell, ...]:
+    own, risk = group["advantage"], group["risk"]
+    ends = ("estimate", "lower", "upper")
+    return (
+        group["label"].untrusted(),
+        WORDS[group["decision"].value].word,
+        *(own[end].number() for end in ends),
+        *(risk[end].number() for end in ends if of_risk),
+        group["n_members"].number("count"),
+        group["n_nonmembers"].number("count"),
+        group["records_needed"].number("roughly"),
     )

@@ -38,6 +38,7 @@ MOST = 40
 
 LABELS = {
     "advantage": "The riskiest query's advantage",
+    "group_advantage": "The riskiest query's advantage within a group",
     "tpr": "Members found",
     "exposed": "Members exposed",
     "copies": "Copied rows",

@@ -162,6 +162,16 @@ def test_a_hostile_group_is_inert_wherever_it_is_named(folder: Path) -> None:
     ET.parse(folder / "gate.xml")
 
 
+def test_a_group_that_looks_like_a_command_begins_no_line_of_a_table(folder: Path) -> None:
+    rows = [f"{score},{int(i < 24)},::error::owned" for i, score in enumerate(MEMBERS + NONMEMBERS)]
+    (folder / "bad.csv").write_text("\n".join(["score,member,group", *rows]) + "\n")
+
+    for words in ("gate bad.csv --max-group-advantage 0.01 --group group", "risk bad.csv --group group"):
+        told = typed(words).out
+        assert "error::owned" in told
+        assert not any(line.lstrip().startswith("::") for line in told.splitlines())
+
+
 def test_counts_are_enough_for_a_large_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.cli.run.LARGE", 10)
 

@@ -22,7 +22,6 @@ from estimators.risk.flags import (
     flag_nonmembers,
     sample_share,
 )
-from estimators.risk.groups import group_counts
 from estimators.risk.individual import individual_risk, risk_cells
 from estimators.sample.cells import Categories, Grid, Halves, Intervals
 from estimators.sample.counting import by_boxes, by_grid
@@ -604,20 +603,3 @@ def test_mean_risks_of_groups_are_covered_all_at_once(prior):
         hits += ((result.groups.lower <= means) & (means <= result.groups.upper)).all()
 
     assert runs - hits <= most_misses(runs, 0.05)
-
-
-def test_counts_of_groups_add_up_on_shared_cells_and_small_groups_say_so(leaky):
-    cells = risk_cells(leaky).cells
-    member_groups = np.repeat(["big", "odd"], [290, 10])
-    nonmember_groups = np.repeat(["big", "alone"], [695, 5])
-    groups = {g.label: g for g in group_counts(leaky, member_groups, nonmember_groups, cells)}
-
-    assert [c.code for g in ("odd", "alone") for c in groups[g].cautions] == ["group_too_small"] * 2
-    assert groups["big"].cautions == ()
-    assert groups["alone"].counts is None
-    assert groups["big"].counts.cells is cells
-    big = leaky.members[:290]
-    np.testing.assert_array_equal(
-        groups["big"].counts.members, np.bincount(cells.locate(big), minlength=cells.size)
-    )
-    assert (groups["big"].n_members, groups["odd"].n_members, groups["alone"].n_members) == (290, 10, 0)

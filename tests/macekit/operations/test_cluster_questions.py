@@ -27,6 +27,7 @@ QUESTIONS: dict[str, tuple[str, dict[str, Any]]] = {
             "metric": "precision",
             "max": 0.9,
             "max_group_risk": 0.5,
+            "max_group_advantage": 0.5,
             "groups": GROUPS,
         },
     ),

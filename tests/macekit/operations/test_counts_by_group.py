@@ -29,6 +29,7 @@ def test_counts_posted_back_answer_what_is_asked_of_groups(cells: dict[str, Any]
 
     report, bare = asked("report", {"counts": counts}), asked("report", {"counts": plain})
     gate = asked("gate", {"counts": counts, "max_group_risk": 0.3})
+    own = asked("gate", {"counts": counts, "max_group_advantage": 0.3})
 
     assert {name: value for name, value in counts.items() if name != "by_group"} == plain
     assert {row["label"]: row["n_members"] for row in report["groups"]} == {
@@ -37,6 +38,10 @@ def test_counts_posted_back_answer_what_is_asked_of_groups(cells: dict[str, Any]
     assert report["risk"] == bare["risk"]
     assert report["result"]["advantage"] == bare["result"]["advantage"]
     assert gate["limits"][0]["estimate"] == max(row["risk"] for row in report["groups"])
+    assert [(row["label"], row["n_members"]) for row in own["groups"]] == [
+        (row["label"], row["n_members"]) for row in report["groups"]
+    ]
+    assert own["limits"][0]["upper"] <= max(row["advantage"]["upper"] for row in report["groups"])
     assert asked("counts", {"counts": counts})["counts"] == counts
 
 
@@ -126,5 +131,6 @@ def test_what_does_not_go_with_groups_is_said() -> None:
         ("counts", {"shards": [some, by_number]}, "all text or all numbers"),
         ("counts", {"counts": PLAIN, "groups": ["a"]}, "none is in a group"),
         ("gate", {"counts": PLAIN, "max_group_risk": 0.3}, "with those of each group"),
+        ("gate", {"counts": PLAIN, "max_group_advantage": 0.3}, "with those of each group"),
     ):
         assert words in refused(operation, question)["detail"]

@@ -13,6 +13,7 @@ from app.openapi.examples import GROUPS, JSON_EXAMPLES, MEMBERS, NONMEMBERS, SAM
 from app.openapi.files import csv_text
 from estimators import Scores, preset
 from estimators.gate import judge
+from estimators.group_limit import MaxGroupAdvantage
 from estimators.maxima import MaxAdvantage, MaxEpsilon, MaxGroupRisk, MaxMetric, MaxTpr
 from macekit.call import CSV
 from macekit.reports.saved import validate_answer
@@ -51,9 +52,10 @@ def test_the_answer_is_the_librarys() -> None:
     ("options", "maximum"),
     [
         ({"max_group_risk": 0.6, "groups": GROUPS}, MaxGroupRisk(0.6, GROUPS)),
+        ({"max_group_advantage": 0.6, "groups": GROUPS}, MaxGroupAdvantage(0.6, GROUPS)),
         ({"max_tpr": 0.5, "at_fpr": 0.1}, MaxTpr(0.5, 0.1)),
     ],
-    ids=["group risk", "tpr"],
+    ids=["group risk", "group advantage", "tpr"],
 )
 def test_groups_and_rates_are_judged_as_by_the_library_and_groups_not_repeated(
     options: dict[str, Any], maximum: Any
@@ -61,7 +63,7 @@ def test_groups_and_rates_are_judged_as_by_the_library_and_groups_not_repeated(
     answer = asked({**SAMPLE, **options})
 
     (judged,), (limit,) = judge(SCORES, [maximum]).limits, answer["limits"]
-    assert limit["name"] in ("group_risk", "tpr")
+    assert limit["name"] in ("group_risk", "group_advantage", "tpr")
     assert (limit["lower"], limit["upper"]) == (judged.estimate.lower, judged.estimate.upper)
     assert limit["about"] == judged.about
     assert "groups" not in answer["provenance"]["options"]
@@ -94,6 +96,33 @@ def test_groups_are_of_all_records_where_one_of_each_unit_is_kept() -> None:
     assert answer["limits"][0]["name"] == "group_risk"
 
 
+def test_each_group_is_told_with_its_own_advantage_and_with_its_mean_risk() -> None:
+    mean, own = ({**SAMPLE, "groups": GROUPS, f"max_group_{what}": 0.9} for what in ("risk", "advantage"))
+    of_mean, of_own, of_both = asked(mean), asked(own), asked({**mean, "max_group_advantage": 0.9})
+
+    for answer, limits in ((of_mean, 1), (of_own, 1), (of_both, 2)):
+        assert len(answer["limits"]) == limits
+        assert [each["label"] for each in answer["groups"]] == sorted(set(GROUPS))
+        assert all(each["advantage"]["lower"] <= each["advantage"]["upper"] for each in answer["groups"])
+    assert all(each["risk"] is None for each in of_own["groups"])
+    assert [each["risk"]["upper"] for each in of_both["groups"]] == [
+        each["risk"]["upper"] for each in of_mean["groups"]
+    ]
+    assert of_own["limits"][0]["upper"] == max(each["advantage"]["upper"] for each in of_own["groups"])
+    assert asked({**SAMPLE, "max_advantage": 0.5})["groups"] == []
+
+
+def test_a_group_by_itself_has_the_kept_record_of_each_unit() -> None:
+    units = [i // 2 for i in range(48)]
+    labels = [GROUPS[i - i % 2] for i in range(48)]  # both records of a unit are of one group
+    answer = asked({**SAMPLE, "max_group_advantage": 0.5, "groups": labels, "units": units})
+
+    assert sum(each["records"] for each in answer["groups"]) == 24
+    assert {each["label"]: each["records"] for each in answer["groups"]} == {
+        label: labels.count(label) // 2 for label in set(labels)
+    }
+
+
 FULL = {**EIGHT, "groups": ["a", "b"] * 8}
 LABELS = {"members": ["a"] * 9, "nonmembers": ["b"] * 9}
 COUNTS = {"counts": {"members": [5, 9], "nonmembers": [9, 5]}}
@@ -108,6 +137,7 @@ TOGETHER: list[tuple[dict[str, Any], str, str]] = [
     ({**EIGHT, "max_tpr": 0.1}, "missing-field", "at_fpr"),
     ({**EIGHT, "max_advantage": 0.1, "at_fpr": 0.1}, "missing-field", "max_tpr"),
     ({**EIGHT, "max_group_risk": 0.5}, "missing-field", "groups"),
+    ({**EIGHT, "max_group_advantage": 0.5}, "missing-field", "groups"),
     ({**FULL, "max_advantage": 0.5}, "bad-option", "groups"),
 ]
 ALONE: list[tuple[dict[str, Any], str, str]] = [
@@ -117,6 +147,22 @@ ALONE: list[tuple[dict[str, Any], str, str]] = [
     ({**EIGHT, "max_epsilon": -1}, "out-of-range", "max_epsilon"),
     ({**EIGHT, "max_epsilon": 1, "delta": 1}, "out-of-range", "delta"),
     ({**EIGHT, "max_group_risk": "high"}, "wrong-type", "max_group_risk"),
+    ({**FULL, "max_group_advantage": 1.5}, "out-of-range", "max_group_advantage"),
+    ({**FULL, "max_group_advantage": "high"}, "wrong-type", "max_group_advantage"),
+    ({**EIGHT, "max_group_advantage": 0.5, "groups": ["s3cr3t-gr0up"] * 3}, "dimension-mismatch", "groups"),
+    ({**EIGHT, "max_group_advantage": 0.5, "groups": []}, "dimension-mismatch", "groups"),
+    ({**EIGHT, "max_group_advantage": 0.5, "groups": [None] * 16}, "wrong-type", "groups"),
+    (
+        {**EIGHT, "max_group_advantage": 0.5, "groups": ["a"] * 16, "units": [1, 2]},
+        "dimension-mismatch",
+        "units",
+    ),
+    (
+        {**EIGHT, "max_group_advantage": 0.5, "groups": ["a"], "units": list(range(16))},
+        "dimension-mismatch",
+        "groups",
+    ),
+    ({**COUNTS, "max_group_advantage": 0.5, "groups": ["a"] * 28}, "bad-records", "groups"),
     ({**EIGHT, "metric": "f3", "max": 1}, "unknown-name", "metric"),
     ({**EIGHT, "max_advantage": 0.1, "maximum": 1}, "unknown-field", "max"),
     ({**FULL, "max_group_risk": 0.6, "prior": 0.1}, "bad-option", "max_group_risk"),

@@ -79,6 +79,7 @@ def _bodies(operation: str) -> Iterator[tuple[str, Body]]:
             if kind == "scores":
                 yield f"{kind}, anytime", {**sample, "max_advantage": 0.4, "anytime": True}
                 yield f"{kind}, groups", {**sample, "max_group_risk": 0.3, "groups": GROUPS}
+                yield f"{kind}, own", {**sample, "max_group_advantage": 0.3, "groups": GROUPS}
                 yield f"{kind}, metric", {**sample, "metric": "precision", "max": 0.9}
                 yield f"{kind}, epsilon", {**sample, "max_epsilon": 1.0, "delta": 0.1}
             if kind in ("scores", "vectors"):

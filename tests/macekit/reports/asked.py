@@ -50,6 +50,7 @@ def _more() -> dict[str, tuple[str, Answer]]:
             "advantage",
             sides([-3.0, 3.0] * 200, rng.normal(0, 0.5, 400).tolist(), estimator={"kind": "threshold"}),
         ),
+        "groups by themselves": ("gate", sides(*same, max_group_advantage=0.2, **labels)),
         "every limit": ("gate", sides(*same, metric={"preset": "f_beta", "beta": 2}, **limits, **labels)),
     }
 

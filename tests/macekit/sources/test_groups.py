@@ -99,6 +99,7 @@ def test_labels_are_values_of_their_column_and_a_group_of_one_side_has_no_counts
 ASKS: dict[str, Callable[..., Any]] = {
     "report": lambda source: macekit.report(source, **NAMES, group="region")["groups"],
     "gate": lambda source: macekit.gate(source, **NAMES, group="region", max_group_risk=0.9)["limits"],
+    "own": lambda source: macekit.gate(source, **NAMES, group="region", max_group_advantage=0.9)["groups"],
 }
 
 
