@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from estimators.adversary.changes import best_by_changes
 from estimators.adversary.holdout import ORDERS, GuessRecord, Validation, Way, validation_of
 from estimators.sample.counting import EXACT_RECORDS
-from estimators.sample.counts import Counts
+from estimators.sample.counts import HYPERGEOMETRIC_LIMIT, Counts
 from estimators.sample.doubts import PRECISION
 
 Floats = NDArray[np.float64]
@@ -31,7 +31,10 @@ STEPS = 2048
 """Groups of neighbouring scores, at most, by which the sign is looked for."""
 
 FEWEST_STEPS = 64
-"""Different scores below which chance is not known: the rules are asked, as they cost nothing."""
+"""Different scores below which the rules are asked in any case, as they cost nothing."""
+
+LABELLINGS = 64
+"""Random labellings by which chance is known of few values."""
 
 ROUNDING = 1e-13
 """What a sum of shares that cancel may differ from nothing."""
@@ -113,7 +116,8 @@ def gain_by_changes(counts: Counts) -> Changes:
     steps = int(min(STEPS, 4 * n1 * n0 // (n1 + n0)))
     starts = counts.group_starts(max(steps, 1))
     if len(starts) < FEWEST_STEPS:
-        return Changes(np.inf, None)
+        evident = len(starts) == counts.size and _gain_of_values(counts) > EVIDENT
+        return Changes(np.inf, counts.size - 1 if evident else None)
     members, nonmembers = (np.add.reduceat(side, starts) for side in (counts.members, counts.nonmembers))
     asked = [changes for changes in BY_CHANCE if ROOM * changes <= len(starts)]
     best = best_by_changes((members / n1 - nonmembers / n0) / 2.0, asked[-1])
@@ -129,6 +133,23 @@ def gain_by_changes(counts: Counts) -> Changes:
         if all(gain[more] - gain[each] <= SETTLED * SPREAD[more] for more in asked if more > each)
     )
     return Changes(float(beyond), evident)
+
+
+def _gain_of_values(counts: Counts) -> float:
+    """What telling all of a few values apart gains beyond two changes, in standard deviations beyond chance."""
+    n1, n0, pooled = counts.n_members, counts.n_nonmembers, counts.pooled
+    if counts.size < 4 or n1 + n0 >= HYPERGEOMETRIC_LIMIT:
+        return 0.0
+    drawn = np.random.default_rng(0).multivariate_hypergeometric(pooled, n1, LABELLINGS)
+    members = np.concatenate([counts.members[None], drawn])
+    gain = members / n1 - (pooled - members) / n0
+    sums = np.concatenate([np.zeros((len(gain), 1)), gain.cumsum(axis=1)], axis=1)
+    rises = [(each - np.minimum.accumulate(each, axis=1)).max(axis=1) for each in (sums, -sums)]
+    beyond = np.abs(gain).sum(axis=1) - 2.0 * np.maximum(
+        *rises
+    )  # both sides have the same mass: sums end at nothing
+    spread = float(beyond[1:].std())
+    return float((beyond[0] - beyond[1:].mean()) / spread) if spread else 0.0
 
 
 def _by_chance(changes: int, steps: int, joined: bool) -> float:
