@@ -116,8 +116,8 @@ def gain_by_changes(counts: Counts) -> Changes:
     steps = int(min(STEPS, 4 * n1 * n0 // (n1 + n0)))
     starts = counts.group_starts(max(steps, 1))
     if len(starts) < FEWEST_STEPS:
-        evident = len(starts) == counts.size and _gain_of_values(counts) > EVIDENT
-        return Changes(np.inf, counts.size - 1 if evident else None)
+        all_gain = len(starts) == counts.size and _gain_of_values(counts) > EVIDENT
+        return Changes(np.inf, counts.size - 1 if all_gain else None)
     members, nonmembers = (np.add.reduceat(side, starts) for side in (counts.members, counts.nonmembers))
     asked = [changes for changes in BY_CHANCE if ROOM * changes <= len(starts)]
     best = best_by_changes((members / n1 - nonmembers / n0) / 2.0, asked[-1])
