@@ -395,6 +395,8 @@ def _tail(tail: Tail) -> TailAnswer:
     return {
         "direction": tail.direction,
         "label": tail.label,
+        "low": tail.low,
+        "high": tail.high,
         "members": tail.members,
         "nonmembers": tail.nonmembers,
         "tpr_lower": tail.tpr_lower,
@@ -407,6 +409,8 @@ def _nonmember_tail(tail: NonmemberTail) -> NonmemberTailAnswer:
     return {
         "direction": tail.direction,
         "label": tail.label,
+        "low": tail.low,
+        "high": tail.high,
         "members": tail.members,
         "nonmembers": tail.nonmembers,
         "score_epsilon": tail.score_epsilon,

@@ -1,0 +1,77 @@
+"""Sets of neighbouring scores anywhere along a score, whose share of nonmembers has an exact limit.
+
+The window between the i-th and the (i+k+1)-th nonmember in order holds k of them, and what share of nonmembers it
+truly holds is the (k+1)-th smallest of n0 uniform numbers, as for a tail with k inside. So whatever is exact for a tail
+is exact for it (``audit.exposure``). Given the nonmembers the window is fixed, and its members are binomial. Windows of
+whole cells strictly between the cells of both nonmembers are no larger: ties and grouped scores are on the safe side.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from estimators.sample.counts import Counts
+
+Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+RANKS = 2**17
+"""Windows end at every nonmember, or of more than these at every second one, every third and so on."""
+
+STARTS = 8
+"""Windows with k nonmembers begin at every (k/8)-th of them: as good a window is there, and there are fewer of them."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Windows:
+    """For each number of nonmembers the window that holds most members; together they stand for all of that number.
+
+    Attributes:
+        first: First cell of each.
+        behind: The cell behind its last one.
+        members: Members in it.
+        nonmembers: Nonmembers in it.
+        within: How many it may hold: the nonmembers strictly between the two that bound it.
+        among: How many windows may hold so many, of which it was chosen.
+    """
+
+    first: Integers
+    behind: Integers
+    members: Integers
+    nonmembers: Integers
+    within: Integers
+    among: Integers
+
+
+def fullest_windows(counts: Counts) -> Windows:
+    """The windows that hold most members, of those that lie between two of the nonmembers.
+
+    Args:
+        counts: Counts of cells with an order.
+    """
+    n0, unit = counts.n_nonmembers, -(-counts.n_nonmembers // RANKS)
+    bounds = n0 // unit
+    spans = [1] + [2**j + 1 for j in range(62) if 2**j + 1 < bounds]
+    spans = [span for span in spans if span < bounds]
+    to, nonmembers_to = np.cumsum(counts.members), np.cumsum(counts.nonmembers)
+    bounding = np.diff(
+        nonmembers_to // unit, prepend=0
+    )  # of the nonmembers that bound windows, those in each cell
+    ahead, past = np.repeat(to - counts.members, bounding), np.repeat(to, bounding)
+    begin, members = np.zeros(len(spans), dtype=np.int64), np.zeros(len(spans), dtype=np.int64)
+    steps = np.array([max(1, span // STARTS) for span in spans], dtype=np.int64)
+    for at, (span, step) in enumerate(zip(spans, steps.tolist(), strict=True)):
+        inside = ahead[span::step] - past[:-span:step]
+        begin[at] = step * int(inside.argmax())
+        members[at] = max(0, int(inside[begin[at] // step]))
+    span = np.array(spans, dtype=np.int64)
+    first = np.searchsorted(nonmembers_to, (begin + 1) * unit) + 1
+    behind = np.searchsorted(nonmembers_to, (begin + span + 1) * unit)
+    behind = np.maximum(
+        behind, first
+    )  # two nonmembers of one cell, or of two that meet, have nothing between them
+    nonmembers = nonmembers_to[behind - 1] - nonmembers_to[first - 1]
+    return Windows(first, behind, members, nonmembers, span * unit - 1, -(-(bounds - span) // steps))
