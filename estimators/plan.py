@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Literal
 
 import numpy as np
 from scipy.special import ndtr, ndtri
@@ -72,6 +73,8 @@ class Verdict:
             settled, or if no number of records is expected to settle it.
         learned_score_accepted: If the upper end is that of a learned score, whether it was accepted for a pass; None
             if it is not.
+        undecided_because: ``"exposed"`` if it would be a pass that hides a severe exposure; None else. ``verdict``
+            sees an advantage and no records; ``assess``, and whatever else has them, looks.
 
     Example:
         >>> from estimators import Counts, advantage, verdict
@@ -85,6 +88,7 @@ class Verdict:
     reason: str
     records_needed: int | None
     learned_score_accepted: bool | None = None
+    undecided_because: Literal["exposed"] | None = None
 
     @property
     def opening(self) -> str:

@@ -187,7 +187,7 @@ class NonmemberTail:
         >>> from estimators import Counts, exposure
         >>> tail = exposure(Counts.of([0, 5000], [250, 4750], edges=[1.0])).nonmember_tail
         >>> tail.direction, tail.members, tail.nonmembers, round(tail.score_epsilon, 2)
-        ('low', 0, 250, 3.51)
+        ('low', 0, 250, 3.42)
     """
 
     direction: End
@@ -258,6 +258,11 @@ class Exposure:
         return _who(tail, members, (tail.nonmembers, self.n_nonmembers, "nonmember"))
 
     @property
+    def surely(self) -> str:
+        """Who is exposed and how surely, to go on with; the finding alone if nobody is."""
+        return self.finding if self.tail is None else f"{self.finding}: {self._how_sure(self.tail)}"
+
+    @property
     def sentence(self) -> str:
         """The result in plain words."""
         tail, other = self.tail, self.nonmember_tail
@@ -291,8 +296,7 @@ class Exposure:
         """That members are exposed, whatever is true on average."""
         if not self.alarm or self.tail is None:
             return ()
-        message = f"{self.finding}: {self._how_sure(self.tail)}, which an advantage, being an average, hides"
-        return (Caution("rare_exposure", message),)
+        return (Caution("rare_exposure", f"{self.surely}, which an advantage, being an average, hides"),)
 
 
 def exposure(

@@ -52,10 +52,9 @@ def fullest_windows(counts: Counts) -> Windows:
     Args:
         counts: Counts of cells with an order.
     """
-    n0, unit = counts.n_nonmembers, -(-counts.n_nonmembers // RANKS)
-    bounds = n0 // unit
-    spans = [1] + [2**j + 1 for j in range(62) if 2**j + 1 < bounds]
-    spans = [span for span in spans if span < bounds]
+    unit = -(-counts.n_nonmembers // RANKS)
+    bounds = counts.n_nonmembers // unit
+    spans = [span for span in (1, *(2**j + 1 for j in range(62))) if span < bounds]
     to, nonmembers_to = np.cumsum(counts.members), np.cumsum(counts.nonmembers)
     bounding = np.diff(
         nonmembers_to // unit, prepend=0
