@@ -200,7 +200,7 @@ RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
     (re.compile(r"\bor width\b"), lambda _: f"or {flag('width')}"),
     (re.compile(r"\bmax with metric\b"), lambda _: f"{flag('max')} with {flag('metric')}"),
     (re.compile(r"\b(?:max_(?:advantage|tpr|epsilon|group_risk)|at_fpr)\b"), lambda match: flag(match[0])),
-    (re.compile(r"\banytime\b|^planned\b|^accept_simulated\b"), lambda match: flag(match[0])),
+    (re.compile(r"\banytime\b|^planned\b|^accept_(?:simulated|exposure)\b"), lambda match: flag(match[0])),
     (re.compile(r"/v1/([a-z-]+(?:/[a-z-]+)?)"), lambda match: command(match[1])),
 )
 

@@ -35,7 +35,10 @@ NOT_REMEMBERED = (
     "this was not excluded)"
 )
 
-OTHERS = ("max_tpr", "at_fpr", "max_epsilon", "delta", "metric", "max", "max_group_risk", "estimator")
+OTHERS = (
+    *("max_tpr", "at_fpr", "max_epsilon", "delta", "metric", "max", "max_group_risk"),
+    *("estimator", "accept_exposure"),
+)
 """What belongs to other limits, or to one look."""
 
 
@@ -76,6 +79,7 @@ def answer(call: Call, body: DecodedBody, q: GateQuestion) -> Reply:
     content: GateAnswer = {
         "sentence": run.sentence,
         "decision": run.decision.value,
+        "undecided_because": None,
         "records_needed": None,
         "baseline": baseline(run.prior),
         "limits": [_limit(run, _unchecked(step, call.keeping))],
@@ -180,4 +184,6 @@ def _limit(run: SequentialRun, unchecked: str) -> LimitAnswer:
         "reason": run.reason,
         "records_needed": None,
         "learned_score_accepted": None,
+        "ranges": None,
+        "threshold": None,
     }

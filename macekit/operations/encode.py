@@ -436,6 +436,7 @@ def verdict(result: Verdict) -> VerdictAnswer:
         "reason": result.reason,
         "records_needed": result.records_needed,
         "learned_score_accepted": result.learned_score_accepted,
+        "undecided_because": result.undecided_because,
     }
 
 

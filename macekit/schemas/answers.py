@@ -26,6 +26,7 @@ from macekit.schemas.statements import (
     PaperAnswer,
     ProvenanceAnswer,
     RocAnswer,
+    UndecidedBecause,
     VerdictAnswer,
     WarningAnswer,
 )
@@ -379,6 +380,16 @@ class LimitAnswer(TypedDict):
             "null where no score was learned"
         ),
     ]
+    ranges: Annotated[
+        int | None,
+        Field(
+            description="tpr: of how many ranges of the score, or labels, a set consists at most; null else"
+        ),
+    ]
+    threshold: Annotated[
+        IntervalAnswer | None,
+        Field(description="tpr: that of the best threshold, by itself; null without an order"),
+    ]
 
 
 class AnytimeAnswer(TypedDict):
@@ -395,6 +406,7 @@ class GateAnswer(TypedDict):
 
     sentence: str
     decision: Literal["pass", "fail", "inconclusive"]
+    undecided_because: UndecidedBecause
     records_needed: int | None
     baseline: Annotated[float, Field(description="advantage of always guessing the likelier side")]
     limits: list[LimitAnswer]
@@ -540,6 +552,7 @@ class SideBySideAnswer(TypedDict):
             description="pass: the limit is kept by all; fail: by one it is not; null if nothing was limited"
         ),
     ]
+    undecided_because: UndecidedBecause
     maximum: IntervalAnswer
     baseline: Annotated[float, Field(description="advantage of always guessing the likelier side")]
     ranking: list[RankedAnswer]
@@ -556,6 +569,16 @@ class RiskiestLimitAnswer(IntervalAnswer):
     decision: Literal["pass", "fail", "inconclusive"]
     query: Annotated[str, Field(description="the query that decides")]
     reason: str
+    ranges: Annotated[
+        int | None,
+        Field(
+            description="tpr: of how many ranges of the score, or labels, a set consists at most; null else"
+        ),
+    ]
+    threshold: Annotated[
+        IntervalAnswer | None,
+        Field(description="tpr: that of the best threshold, by itself; null without an order"),
+    ]
 
 
 class CompareAnswer(SideBySideAnswer):
@@ -576,6 +599,7 @@ class ReleaseAnswer(TypedDict):
         Literal["pass", "fail", "inconclusive"] | None,
         Field(description="whether it keeps the limit; all decisions hold together; null without a limit"),
     ]
+    undecided_because: UndecidedBecause
 
 
 class CompareReleasesAnswer(SideBySideAnswer):
@@ -598,6 +622,7 @@ class StepAnswer(IntervalAnswer):
         Literal["pass", "fail", "inconclusive"] | None,
         Field(description="pass: this step and all before it keep the limit; null without a limit"),
     ]
+    undecided_because: UndecidedBecause
     reason: str
 
 
@@ -623,6 +648,7 @@ class SeriesAnswer(TypedDict):
             description="pass: every step keeps the limit; fail: one is shown to exceed it; null without a limit"
         ),
     ]
+    undecided_because: UndecidedBecause
     last_passed: Annotated[
         str | None, Field(description="up to here, itself included, every step is shown to keep the limit")
     ]
@@ -724,6 +750,7 @@ class QueriesAnswer(TypedDict):
         Literal["pass", "fail", "fail, or drift", "inconclusive"] | None,
         Field(description="null if nothing was limited; fail, or drift: the sides differ anyway, too"),
     ]
+    undecided_because: UndecidedBecause
     limits: Annotated[list[RiskiestLimitAnswer] | None, Field(description="null if nothing was limited")]
     maximum: Annotated[IntervalAnswer, Field(description="the advantage of the riskiest query")]
     baseline: Annotated[float, Field(description="advantage of always guessing the likelier side")]
@@ -772,6 +799,7 @@ class ReleaseSizeAnswer(TypedDict):
             description="pass: every size keeps the limit, that of all rows included; fail: one is shown to exceed it"
         ),
     ]
+    undecided_because: UndecidedBecause
     largest: Annotated[int | None, Field(description="the largest size that keeps the limit")]
     max_advantage: float | None
     baseline: Annotated[float, Field(description="advantage of always guessing the likelier side")]

@@ -58,6 +58,14 @@ FORMER_LIMIT = Field(
 )
 """The limit of the advantage by the name that it had: ``decoding`` reads it as ``max_advantage``."""
 
+ACCEPT_EXPOSURE = Field(
+    False,
+    description="whether a pass may stand beside a severe exposure (members shown to be in a range of scores at least "
+    "ten times as often as nonmembers, and at least 0.5% of them) that no limit judges; without it the decision is "
+    "then inconclusive",
+)
+"""Of every question that a pass may answer."""
+
 LearnerName = Literal["quadratic", "logistic", "boxes", "boosting", "tree"]
 BandwidthName = Literal["scott", "silverman", "sheather_jones", "least_squares"]
 RULES = "silverman is 0.9 min(s, IQR/1.349) n^(-1/5), not SciPy's rule of that name"
@@ -190,6 +198,7 @@ class AdvantageQuestion(PriorQuestion):
         None, ge=-1, le=1, description="largest acceptable advantage; gives a verdict"
     )
     threshold: float | None = FORMER_LIMIT
+    accept_exposure: bool = ACCEPT_EXPOSURE
     claimed_epsilon: float | None = Field(None, ge=0, le=700, description="epsilon that was promised")
     claimed_delta: float = Field(0.0, ge=0, lt=1, description="delta that was promised with it")
     operating_points: list[Share] = Field(
@@ -467,6 +476,7 @@ class GateQuestion(PriorQuestion):
     max_group_risk: float | None = Field(
         None, ge=0, le=1, description="largest acceptable mean risk of any group; requires groups"
     )
+    accept_exposure: bool = ACCEPT_EXPOSURE
     groups: Labels | LabelsOfSides | None = Field(None, description="a label for each record, members first")
     estimator: Estimator = Estimator()
     anytime: bool = Field(
@@ -521,6 +531,7 @@ class CompareQuestion(Question):
         description="largest acceptable advantage, of the riskiest query; gives a decision. Every query has to be one "
         "number a record, or counts",
     )
+    accept_exposure: bool = ACCEPT_EXPOSURE
     cluster: ClusterLabels | None = CLUSTER
     query: Literal["auto", "continuous", "discrete"] = Field(
         "auto", description="whether scores are numbers on a line or categories"
@@ -548,6 +559,7 @@ class ReleasesQuestion(Question):
     max_advantage: Annotated[float, Field(ge=-1, le=1)] | None = Field(
         None, description="largest acceptable advantage, of the riskiest query"
     )
+    accept_exposure: bool = ACCEPT_EXPOSURE
     cluster: ClusterLabels | None = CLUSTER
     query: Literal["auto", "continuous", "discrete"] = Field(
         "auto", description="whether scores are numbers on a line or categories"
@@ -794,6 +806,7 @@ class LimitsQuestion(TablesQuestion):
     at_precision: Share | None = Field(
         None, description="the precision that goes with max_exposed, above the prior; 0.9, if left out"
     )
+    accept_exposure: bool = ACCEPT_EXPOSURE
     unit: Name | None = Field(
         None,
         description="column of both sides that says whom a row belongs to, such as a person: one row of each, drawn "
@@ -874,6 +887,7 @@ class ReleaseSizeQuestion(ReleaseQuestion):
     at_precision: Share | None = Field(
         None, description="the precision that goes with max_exposed, above the prior; 0.9, if left out"
     )
+    accept_exposure: bool = ACCEPT_EXPOSURE
     queries: list[QueryName] | None = Field(
         None, min_length=1, max_length=12, description="the queries to ask; all that can be, if left out"
     )

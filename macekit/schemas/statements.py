@@ -285,6 +285,16 @@ class ClaimAnswer(TypedDict):
     sentence: str
 
 
+UndecidedBecause = Annotated[
+    Literal["exposed"] | None,
+    Field(
+        description="exposed: what is limited is kept, but a severe exposure stands beside it that no limit judges and "
+        "that was not accepted (accept_exposure); null else"
+    ),
+]
+"""Why a decision is open, if not for want of records."""
+
+
 class VerdictAnswer(TypedDict):
     """A decision at a threshold."""
 
@@ -302,6 +312,7 @@ class VerdictAnswer(TypedDict):
             "null where no score was learned"
         ),
     ]
+    undecided_because: UndecidedBecause
 
 
 class WarningAnswer(TypedDict):
