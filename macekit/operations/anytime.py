@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from estimators.plan import beneath_baseline
+from estimators.plan import Decision, beneath_baseline
 from estimators.sequential import SequentialRun, sequential_run
 from estimators.sequential.run import PLANNED
 from estimators.statement import baseline
@@ -35,10 +35,7 @@ NOT_REMEMBERED = (
     "this was not excluded)"
 )
 
-OTHERS = (
-    *("max_tpr", "at_fpr", "max_epsilon", "delta", "metric", "max", "max_group_risk"),
-    *("estimator", "accept_exposure"),
-)
+OTHERS = ("max_tpr", "at_fpr", "max_epsilon", "delta", "metric", "max", "max_group_risk", "estimator")
 """What belongs to other limits, or to one look."""
 
 
@@ -57,7 +54,7 @@ def answer(call: Call, body: DecodedBody, q: GateQuestion) -> Reply:
         )
     before = _run_of(q, None if call.keeping is None else call.keeping.run_id)
     data = sample_of(body, q.model_copy(update={"query": _query_of(q, before, body)}))
-    run = before.after(data)
+    run = replace(before.after(data), accept_exposure=q.accept_exposure)
     question = q.model_copy(update={name: getattr(run, name) for name in FIXED})
     last = run.looks[-1]
     step = Step(
@@ -79,7 +76,7 @@ def answer(call: Call, body: DecodedBody, q: GateQuestion) -> Reply:
     content: GateAnswer = {
         "sentence": run.sentence,
         "decision": run.decision.value,
-        "undecided_because": None,
+        "undecided_because": run.undecided_because,
         "records_needed": None,
         "baseline": baseline(run.prior),
         "limits": [_limit(run, _unchecked(step, call.keeping))],
@@ -96,6 +93,7 @@ def answer(call: Call, body: DecodedBody, q: GateQuestion) -> Reply:
             (
                 *body.cautions,
                 *run.cautions,
+                *run.withheld.cautions(Decision.PASS if run.undecided_because else run.decision),
                 *beneath_baseline(question.max_advantage or 0.0, baseline(run.prior)),
             )
         ),

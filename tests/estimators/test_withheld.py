@@ -22,6 +22,7 @@ from estimators.metric.presets import preset
 from estimators.model import audit_model
 from estimators.riskiest import judge_queries, limits_of, verdict_of
 from estimators.sample.cells import Categories
+from estimators.sequential import sequential_run
 from estimators.withheld import EXPOSED, Withheld, exposures_of
 from tests.cases import each_case
 
@@ -198,3 +199,17 @@ def test_without_a_leak_no_pass_is_withheld() -> None:
     rng, runs = np.random.default_rng(3), 200
 
     assert not any(exposure(Scores.of(*rng.normal(size=(2, 500)))).severe for _ in range(runs))
+
+
+def test_a_run_of_batches_goes_on_instead_of_passing_unless_exposure_was_accepted() -> None:
+    plain, accepted = (sequential_run(0.3, accept_exposure=accept) for accept in (False, True))
+    for seed in range(4):
+        batch = spike(seed, 5000)
+        plain, accepted = plain.after(batch), accepted.after(batch)
+
+    assert accepted.decision is Decision.PASS
+    assert "Accepted by name (accept_exposure): " in accepted.sentence
+    assert (plain.decision, plain.undecided_because) == (Decision.INCONCLUSIVE, "exposed")
+    assert plain.sentence.startswith("Undecided after 4 looks at ")
+    assert "a pass would hide that" in plain.sentence
+    assert plain.to_dict() == accepted.to_dict()

@@ -137,8 +137,8 @@ def test_odd_counts_have_an_answer() -> None:
     assert tpr_seen(one, 0.1) == 0.0
     assert tpr_at_most(one, 0.1, LEVEL) == 1.0
     assert 0.0 < tpr_at_most(single, 0.001, LEVEL) <= 1.0
-    assert tpr_at_most(huge, 1e-6, LEVEL) == pytest.approx(1 / 21, rel=0.01)
-    assert tpr_at_least(huge, 1e-6, LEVEL) == pytest.approx(1 / 21, rel=0.01)
+    assert tpr_at_most(huge, 1e-4, LEVEL) == pytest.approx(1 / 21, rel=0.01)
+    assert tpr_at_least(huge, 1e-4, LEVEL) == pytest.approx(1 / 21, rel=0.01)
 
 
 def test_ranges_are_a_number_from_one_on() -> None:

@@ -124,11 +124,6 @@ ALONE: list[tuple[dict[str, Any], str, str]] = [
     ({**EIGHT, "max_advantage": 0.5, "accept_exposure": "yes"}, "wrong-type", "accept_exposure"),
     ({**EIGHT, "max_tpr": 0.5, "at_fpr": 0.1, "accept_exposure": True}, "bad-option", "accept_exposure"),
     ({**EIGHT, "max_epsilon": 5, "delta": 0.1, "accept_exposure": True}, "bad-option", "accept_exposure"),
-    (
-        {**EIGHT, "max_advantage": 0.1, "anytime": True, "accept_exposure": True},
-        "bad-option",
-        "accept_exposure",
-    ),
     ({**EIGHT, "max_advantage": 1.0, **ACCEPTED}, "bad-option", "estimator.accept_learned_score"),
 ]
 
