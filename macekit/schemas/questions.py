@@ -461,8 +461,8 @@ class GateQuestion(PriorQuestion):
         None,
         ge=0,
         le=1,
-        description="largest acceptable true positive rate at the false positive rate at_fpr, whether a high score "
-        "suggests membership or a low one",
+        description="largest acceptable true positive rate at the false positive rate at_fpr, of the best set of at "
+        "most 4 ranges of the score, or labels",
     )
     at_fpr: Share | None = Field(None, description="false positive rate for max_tpr; requires max_tpr")
     max_epsilon: float | None = Field(
