@@ -169,8 +169,7 @@ def _sets(counts: Counts) -> tuple[Integers, Integers, Floats]:
         labels = max(1, int(np.count_nonzero(counts.pooled)))
         return counts.members, counts.nonmembers, np.full(counts.size, 1.0 / labels)
     windows = fullest_windows(counts)
-    place = np.arange(1.0, len(windows.within) + 1.0)
-    return windows.members, windows.within, 1.0 / (place * (place + 1.0) * windows.among)
+    return windows.members, windows.within, windows.shares
 
 
 def _most_accused(trials: int, rate: float, alpha: float) -> int:

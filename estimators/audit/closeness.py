@@ -86,8 +86,7 @@ def _by_windows(fine: Counts, delta: float, alpha: float) -> float:
     windows = fullest_windows(fine)
     if not windows.within.size:
         return 0.0
-    place = np.arange(1.0, len(windows.within) + 1.0)
-    level = alpha / 2.0 / (place * (place + 1.0)) / windows.among
+    level = alpha / 2.0 * windows.shares
     excess = lower_limit(windows.members, fine.n_members, level) - delta
     above = betaincinv(windows.within + 1.0, fine.n_nonmembers - windows.within, 1.0 - level)
     return float(np.log(max(1.0, (excess / above).max())))

@@ -404,14 +404,13 @@ def windows_of(counts: Counts, alpha: float) -> _Candidates:
         alpha: The error that all windows share.
     """
     windows = fullest_windows(counts)
-    place = np.arange(1.0, len(windows.among) + 1.0)
     at = zip(windows.first.tolist(), windows.behind.tolist(), strict=True)
     return _Candidates(
         [("window", first, behind) for first, behind in at],
         windows.members,
         windows.nonmembers,
         windows.within,
-        alpha / (place * (place + 1.0)) / windows.among,
+        alpha * windows.shares,
     )
 
 

@@ -21,6 +21,9 @@ Floats = NDArray[np.float64]
 RANKS = 2**17
 """Windows end at every nonmember, or of more than these at every second one, every third and so on."""
 
+SPANS = tuple(dict.fromkeys([1, *(1 + round(2 ** (j / 2)) for j in range(2 * RANKS.bit_length()))]))
+"""One more than the nonmembers that windows hold: 0, 1, 2, 3, 4, 6, 8, 11, 16 and so on."""
+
 STARTS = 8
 """Windows with k nonmembers begin at every (k/8)-th of them: as good a window is there, and there are fewer of them."""
 
@@ -35,7 +38,8 @@ class Windows:
         members: Members in it.
         nonmembers: Nonmembers in it.
         within: How many it may hold: the nonmembers strictly between the two that bound it.
-        among: How many windows may hold so many, of which it was chosen.
+        shares: The share of an error that each has: all windows that are looked at have one together, those with the
+            j-th number of nonmembers 1/(j(j+1)) of it, and each of these as much as any other.
     """
 
     first: Integers
@@ -43,7 +47,7 @@ class Windows:
     members: Integers
     nonmembers: Integers
     within: Integers
-    among: Integers
+    shares: Floats
 
 
 def fullest_windows(counts: Counts) -> Windows:
@@ -54,23 +58,22 @@ def fullest_windows(counts: Counts) -> Windows:
     """
     unit = -(-counts.n_nonmembers // RANKS)
     bounds = counts.n_nonmembers // unit
-    spans = [span for span in (1, *(2**j + 1 for j in range(62))) if span < bounds]
+    spans = [each for each in SPANS if each < bounds]
     to, nonmembers_to = np.cumsum(counts.members), np.cumsum(counts.nonmembers)
-    bounding = np.diff(
-        nonmembers_to // unit, prepend=0
-    )  # of the nonmembers that bound windows, those in each cell
+    bounding = np.diff(nonmembers_to // unit, prepend=0)  # nonmembers in each cell that bound windows
     ahead, past = np.repeat(to - counts.members, bounding), np.repeat(to, bounding)
     begin, members = np.zeros(len(spans), dtype=np.int64), np.zeros(len(spans), dtype=np.int64)
-    steps = np.array([max(1, span // STARTS) for span in spans], dtype=np.int64)
-    for at, (span, step) in enumerate(zip(spans, steps.tolist(), strict=True)):
-        inside = ahead[span::step] - past[:-span:step]
+    steps = np.array([max(1, each // STARTS) for each in spans], dtype=np.int64)
+    for at, (length, step) in enumerate(zip(spans, steps.tolist(), strict=True)):
+        inside = ahead[length::step] - past[:-length:step]
         begin[at] = step * int(inside.argmax())
         members[at] = max(0, int(inside[begin[at] // step]))
     span = np.array(spans, dtype=np.int64)
     first = np.searchsorted(nonmembers_to, (begin + 1) * unit) + 1
     behind = np.searchsorted(nonmembers_to, (begin + span + 1) * unit)
-    behind = np.maximum(
-        behind, first
-    )  # two nonmembers of one cell, or of two that meet, have nothing between them
+    behind = np.maximum(behind, first)  # nothing lies between two nonmembers of one cell
     nonmembers = nonmembers_to[behind - 1] - nonmembers_to[first - 1]
-    return Windows(first, behind, members, nonmembers, span * unit - 1, -(-(bounds - span) // steps))
+    windows, place = -(-(bounds - span) // steps), np.arange(1.0, len(spans) + 1.0)
+    return Windows(
+        first, behind, members, nonmembers, span * unit - 1, 1.0 / (place * (place + 1.0) * windows)
+    )
