@@ -27,6 +27,7 @@ from estimators.sample.learned import LearnedCounts
 from estimators.sample.scores import Scores
 from estimators.statement import VERSION, Caution, Provenance, baseline, percent
 from estimators.targets import CellsTarget, LearnedTarget
+from estimators.withheld import Because, Withheld
 from estimators.within_groups import GroupAdvantage, at_once, ends_by_group
 
 __all__ = ["Judgement", "judge"]
@@ -35,6 +36,9 @@ __all__ = ["Judgement", "judge"]
 @dataclass(frozen=True, slots=True)
 class Judgement:
     """The decision over all limits together; ``judge`` makes it.
+
+    A pass does not stand beside a severe exposure: the decision is then open (``undecided_because``), unless exposure
+    is limited (``MaxTpr``, ``MaxExposed``, ``MaxEpsilon``) or was accepted.
 
     Attributes:
         limits: Each limit with its interval and its own verdict.
@@ -46,6 +50,7 @@ class Judgement:
         clusters: How many clusters the rows come in and what that costs the advantage; None if none were named.
         by_group: The advantage within each group, all holding together, where the mean risk of groups is limited and
             ``MaxGroupAdvantage`` does not judge them; else empty.
+        accept_exposure: Whether a severe exposure was accepted.
 
     Example:
         >>> from estimators import Counts
@@ -63,6 +68,7 @@ class Judgement:
     doubts: tuple[Caution, ...] = ()
     clusters: ClusterSummary | None = None
     by_group: tuple[GroupAdvantage, ...] = ()
+    accept_exposure: bool = False
 
     @property
     def baseline(self) -> float:
@@ -71,13 +77,27 @@ class Judgement:
 
     @property
     def decision(self) -> Decision:
-        """Fail if any fails, pass if all pass."""
+        """Fail if any fails, pass if all pass, unless that would hide a severe exposure."""
+        return self._withheld.decide(self._of_limits)
+
+    @property
+    def undecided_because(self) -> Because | None:
+        """``exposed``, if all limits pass and the decision is open for a severe exposure that none of them judges."""
+        return self._withheld.because(self._of_limits)
+
+    @property
+    def _of_limits(self) -> Decision:
         return overall(each.verdict.decision for each in self.limits)
+
+    @property
+    def _withheld(self) -> Withheld:
+        limits = [each.name for each in self.limits]
+        return Withheld.by({"": self.exposure}, limits, accepted=self.accept_exposure)
 
     @property
     def records_needed(self) -> int | None:
         """Records of both sides that would settle an open decision; None if one limit cannot be settled."""
-        if self.decision is not Decision.INCONCLUSIVE:
+        if self._of_limits is not Decision.INCONCLUSIVE:
             return None
         totals = [each.verdict.records_needed for each in self._which(Decision.INCONCLUSIVE)]
         return None if None in totals else max(total for total in totals if total is not None)
@@ -95,19 +115,23 @@ class Judgement:
     def cautions(self) -> tuple[Caution, ...]:
         """What to know first, each once: signs of a wrong input, then exposed members whom no limit may have shown."""
         of_limits = [caution for each in self.limits for caution in each.cautions]
-        return tuple(dict.fromkeys((*self.doubts, *self.exposure.cautions, *of_limits)))
+        withheld = self._withheld.cautions(self._of_limits)
+        return tuple(dict.fromkeys((*self.doubts, *self.exposure.cautions, *withheld, *of_limits)))
 
     @property
     def sentence(self) -> str:
         """The decision and what it rests on, in plain words."""
-        decision, of = self.decision, len(self.limits)
+        decision, of = self._of_limits, len(self.limits)
         limits, sure = self._which(decision), percent(self.confidence)
+        if self.undecided_because:
+            return f"{opening(self.decision, more_would_settle=False)}: {self._withheld.reason}."
+        accepted = self._withheld.acceptance if decision is Decision.PASS else ""
         if of == 1:
-            return f"{limits[0].verdict.opening}: {limits[0].verdict.reason}."
+            return f"{limits[0].verdict.opening}: {limits[0].verdict.reason}.{accepted}"
         if decision is Decision.PASS:
             return (
                 f"Pass: with {sure} confidence this score keeps within all {of} limits, for the attackers that each "
-                f"limit's upper end covers.{self._of_means}"
+                f"limit's upper end covers.{self._of_means}{accepted}"
             )
         if decision is Decision.FAIL:
             reasons = "; ".join(each.verdict.reason for each in limits)
@@ -142,13 +166,15 @@ def judge(
     seed: int = 0,
     learned_by: LearnedTarget | None = None,
     cluster: Labels | None = None,
+    accept_exposure: bool = False,
 ) -> Judgement:
     """Hold a sample against every limit; each has to be named before the records are looked at.
 
     Args:
         data: Scores of both sides (``Scores.of``) or their counts (``Counts``).
         limits: At least one of ``MaxAdvantage``, ``MaxTpr``, ``MaxMetric``, ``MaxEpsilon`` and ``MaxGroupRisk`` from
-            ``estimators.maxima``, and ``MaxGroupAdvantage`` from ``estimators.group_limit``.
+            ``estimators.maxima``, ``MaxExposed`` from ``estimators.exposed``, and ``MaxGroupAdvantage`` from
+            ``estimators.group_limit``.
         prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
         confidence: Probability that both ends of an interval hold, strictly between 0 and 1. The decision over all
             limits errs either way with half of the rest at most.
@@ -158,9 +184,11 @@ def judge(
         cluster: Whom each row belongs to, if some belong together, as in ``advantage``. The advantage, and metrics that
             are a line in accuracy, are then judged by all rows; every other limit by rows of which no two share a
             label, drawn at random.
+        accept_exposure: Whether a pass may stand beside a severe exposure that no limit judges.
 
     Returns:
-        a ``Judgement``: fail if any limit fails, pass if all pass, else inconclusive.
+        a ``Judgement``: fail if any limit fails, pass if all pass and no severe exposure is beside them, else
+        inconclusive.
 
     Raises:
         OptionError: no limit, or a maximum that is no finite number.
@@ -214,7 +242,8 @@ def judge(
     own = _by_group(limits, sample)
     risks = [group for each in results if each.name == "group_risk" for group in each.groups]
     doubts = (*doubts, *exceeding(risks, own))
-    return Judgement(results, confidence, source, exposure(fine, confidence, prior), doubts, summary, own)
+    seen = exposure(fine, confidence, prior)
+    return Judgement(results, confidence, source, seen, doubts, summary, own, accept_exposure)
 
 
 def _by_group(limits: Sequence[Limit], sample: GateSample) -> tuple[GroupAdvantage, ...]:

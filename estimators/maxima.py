@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from estimators.advantage import Ends, advantage, checked_ends
 from estimators.adversary.learned import LearnedScore
+from estimators.audit.best_set import RANGES, tpr_at_least, tpr_at_most, tpr_seen
 from estimators.audit.closeness import (
     epsilon_lower,
     epsilon_upper,
@@ -30,6 +31,7 @@ from estimators.errors import (
     InputError,
     OptionError,
     OutOfRange,
+    require_count,
     require_nonnegative,
     require_number,
     require_open_unit,
@@ -52,7 +54,7 @@ from estimators.risk.individual import IndividualRisk, RiskByCell, individual_ri
 from estimators.sample.counts import Counts
 from estimators.sample.learned import LearnedCounts
 from estimators.sample.scores import ArgumentScores, Query, Scores
-from estimators.statement import IID, Caution, Estimate, Guarantee, Interval
+from estimators.statement import IID, Caution, Estimate, Guarantee, Interval, at_least, at_most
 from estimators.targets import CellsTarget, LearnedTarget, Target
 from estimators.theory.dp import epsilon_from_advantage
 
@@ -62,6 +64,8 @@ T = TypeVar("T")
 
 READ_OFF_ALL = " (read off all records)"
 """What a group's mean risk is, as words to put behind it: no statement about the group by itself."""
+OF_RANGES = 0.2
+"""Share of the error of a true positive rate's lower end that ranges have; thresholds have the rest."""
 
 LONGEST_LABEL = 60
 """Characters of a group's label that a reason repeats."""
@@ -159,7 +163,8 @@ class JudgedLimit:
     """One limit: what is limited, its interval, and the decision; an upper end may be infinite.
 
     ``clusters`` says what they cost, where it was judged by all rows of clusters; ``groups`` has each group of a limit
-    on groups.
+    on groups. Of a true positive rate ``ranges`` says how many ranges, or labels, a set may have, and ``threshold`` is
+    that of the best threshold, by itself.
     """
 
     name: str
@@ -169,6 +174,8 @@ class JudgedLimit:
     cautions: tuple[Caution, ...]
     clusters: ClusterSummary | None = None
     groups: tuple[JudgedGroup, ...] = ()
+    ranges: int | None = None
+    threshold: Estimate | None = None
 
     @property
     def coverage(self) -> tuple[str, ...]:
@@ -229,15 +236,17 @@ class MaxAdvantage:
 
 @dataclass(frozen=True, slots=True)
 class MaxTpr:
-    """The true positive rate at a false positive rate, of whichever end of the score speaks more for membership.
+    """The true positive rate at a false positive rate, of the best set of at most 4 ranges of the score, or labels.
 
-    It limits what an average hides: how many members are found by an attacker who must hardly ever be wrong.
+    It limits what an average hides: how many members are found by an attacker who must hardly ever be wrong. They may
+    be at an end of the score or anywhere between.
 
     Args:
         maximum: Largest true positive rate that is acceptable, from 0 to 1.
         fpr: The false positive rate: share of nonmembers that may be accused, strictly between 0 and 1.
         direction: Which end of the scores speaks for membership: ``"high"``, ``"low"`` or ``"either"``. Knowing it
-            makes the limits sharper; it has to be known before the scores are looked at.
+            makes the limits of thresholds sharper; it has to be known before the scores are looked at.
+        ranges: Of how many ranges, or labels, the set consists at most, at least 1.
 
     Example:
         >>> from estimators import Counts
@@ -251,11 +260,12 @@ class MaxTpr:
     maximum: float
     fpr: float
     direction: Direction | str = Direction.EITHER
+    ranges: int = RANGES
 
     def judge(self, sample: GateSample) -> JudgedLimit:
-        """By operating points of both directions, of which the higher counts, or of the one that is known.
+        """By the best set of ranges, and by operating points of both directions, or of the one that is known.
 
-        Which it is is fixed, if unknown, so upper ends need no correction; lower ends share the error.
+        Which of them finds most is fixed, if unknown, so upper ends need no correction; lower ends share the error.
 
         Args:
             sample: The records, the prior and the confidence; ``judge`` makes it.
@@ -264,40 +274,63 @@ class MaxTpr:
         rate = require_open_unit("at_fpr", self.fpr)
         if not 0.0 <= most <= 1.0:
             raise OutOfRange(f"max_tpr: got {most!r}, need a number from 0 to 1", field="max_tpr")
-        if not fine.cells.ordered:
-            raise OptionError(
-                "max_tpr: categories have no order, so they have no true positive rate at a false positive rate",
-                field="max_tpr",
-            )
-        ends = direction_of(self.direction)
+        ranges = require_count("ranges", self.ranges)
+        above, below = ((1.0 - confidence) / 2.0 for confidence in (sample.confidence, sample.below))
+        highest, lowest = tpr_at_most(fine, rate, above, ranges), 0.0
+        threshold = None
+        cautions: tuple[Caution, ...] = ()
+        if fine.cells.ordered:
+            threshold, cautions = self._by_threshold(sample, rate)
+            lowest, below = threshold.lower, OF_RANGES * below
+            highest = max(highest, threshold.upper)
+        lowest = max(lowest, tpr_at_least(fine, rate, below))
+        sets = f"{ranges} {'ranges of the score' if fine.cells.ordered else 'labels'}"
+        guarantee = Guarantee(
+            f"the largest TPR of a set of at most {sets} with at most the FPR asked for, and of a threshold",
+            IID,
+            finite_sample=False,
+        )
+        interval = Interval(min(lowest, highest), highest, sample.confidence, guarantee)
+        seen = tpr_seen(fine, rate)
+        if threshold is not None:
+            seen = max(seen, float(threshold.value or 0.0))
+        estimate = between(interval.lower, seen, interval.upper, interval)
+        records = records_needed(estimate, most, sample.records)
+        value = float(estimate.value or 0.0)
+        if (
+            records is not None and value > most
+        ):  # too few nonmembers show nothing at this rate, whatever the members
+            nonmembers = np.log((1.0 - OF_RANGES) * (1.0 - sample.below) / 4.0) / np.log1p(-rate)
+            records = max(records, int(np.ceil(nonmembers * sample.records / fine.n_nonmembers)))
+            records = None if records > most_records(sample.records) else records
+        about = f"the true positive rate at a false positive rate of {rate:g}"
+        verdict = sample.decide(f"{about}, by the best set of at most {sets},", estimate, most, records)
+        if threshold is not None:
+            alone = f"{at_least(threshold.lower)} to {at_most(threshold.upper)}"
+            verdict = replace(verdict, reason=f"{verdict.reason} (by a threshold alone {alone})")
+        cautions = (*sample.cautions, *cautions)
+        return JudgedLimit("tpr", about, estimate, verdict, cautions, ranges=ranges, threshold=threshold)
+
+    def _by_threshold(self, sample: GateSample, rate: float) -> tuple[Estimate, tuple[Caution, ...]]:
+        """The best threshold's rate; its lower end has what the ranges leave of the error."""
+        fine, ends = sample.fine, direction_of(self.direction)
         turned = Counts.trusted(fine.members[::-1], fine.nonmembers[::-1], fine.cells)
         ways = [fine] * (ends is not Direction.LOW) + [turned] * (ends is not Direction.HIGH)
-        shared = 1.0 - (1.0 - sample.below) / len(ways)
+        shared = 1.0 - (1.0 - OF_RANGES) * (1.0 - sample.below) / len(ways)
         above = [operating_point(side, rate, sample.confidence) for side in ways]
         below = [operating_point(side, rate, shared) for side in ways]
         which = (
             "in the direction in which it is higher" if len(ways) == 2 else f"accusing {ends.value} scores"
         )
         guarantee = Guarantee(f"the TPR of the threshold with the FPR asked for, {which}", IID, False)
-        interval = Interval(
+        lower, upper = (
             max(each.estimate.lower for each in below),
             max(each.estimate.upper for each in above),
-            sample.confidence,
-            guarantee,
         )
         value = max(float(each.estimate.value or 0.0) for each in above)
-        estimate = between(interval.lower, value, interval.upper, interval)
-        records = records_needed(estimate, most, sample.records)
-        if (
-            records is not None and value > most
-        ):  # too few nonmembers show nothing at this rate, whatever the members
-            nonmembers = np.log((1.0 - shared) / 2.0) / np.log1p(-rate)
-            records = max(records, int(np.ceil(nonmembers * sample.records / fine.n_nonmembers)))
-            records = None if records > most_records(sample.records) else records
-        about = f"the true positive rate at a false positive rate of {rate:g}"
-        of_rates = dict.fromkeys(caution for each in below for caution in each.cautions)
-        cautions = (*sample.cautions, *of_rates)
-        return JudgedLimit("tpr", about, estimate, sample.decide(about, estimate, most, records), cautions)
+        interval = Interval(min(lower, upper), upper, sample.confidence, guarantee)
+        notes = dict.fromkeys(caution for each in below for caution in each.cautions)
+        return Estimate(min(max(value, interval.lower), upper), interval), tuple(notes)
 
 
 @dataclass(frozen=True, slots=True)

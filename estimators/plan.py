@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache
 from math import ceil
+from typing import Literal
 
 import numpy as np
 from scipy.special import ndtr, ndtri
@@ -82,6 +83,8 @@ class Verdict:
         holds_up_to_changes: Of a pass of the advantage: the largest number of changes of guess along the score, up to
             1,000, with which every attacker keeps within the limit; None without an order, and of rows in clusters.
         coverage: Of a pass of the advantage: the attackers and the resolution that it covers, a sentence each.
+        undecided_because: ``"exposed"`` if it would be a pass that hides a severe exposure; None else. ``verdict``
+            sees an advantage and no records; ``assess``, and whatever else has them, looks.
 
     Example:
         >>> from estimators import Counts, advantage, verdict
@@ -97,6 +100,7 @@ class Verdict:
     learned_score_accepted: bool | None = None
     holds_up_to_changes: int | None = None
     coverage: tuple[str, ...] = ()
+    undecided_because: Literal["exposed"] | None = None
 
     @property
     def covers(self) -> tuple[str, ...]:

@@ -26,10 +26,10 @@ from estimators.queries.nested import nested_scores
 from estimators.queries.query import choose
 from estimators.queries.synthetic import CATALOGUE, WITH_REFERENCE
 from estimators.queries.table import Encoding, Table, encode, require_two_sides
-from estimators.riskiest import RiskiestLimit, judge_queries, limits_of
+from estimators.riskiest import RiskiestLimit, judge_queries, limits_of, most_exposed
 from estimators.sample.doubts import DOUBTS
 from estimators.sample.scores import Scores
-from estimators.series import Series, Step, judge_series
+from estimators.series import Series, Step, judge_series, without_pass
 from estimators.sides import one_row_each, part
 from estimators.statement import IID, VERSION, Caution, Provenance, at_least, at_most, exactly, percent
 from estimators.synthetic import (
@@ -48,6 +48,7 @@ from estimators.synthetic import (
     scores_of,
     unasked_fail,
 )
+from estimators.withheld import Withheld
 
 LEAST = 10
 """The first size, unless others are asked for."""
@@ -181,6 +182,7 @@ def release_size(
     max_copies_over_holdout: int | None = None,
     max_near_copies_over_holdout: int | None = None,
     accept_copies: bool = False,
+    accept_exposure: bool = False,
     queries: Sequence[str] | None = None,
     prior: float = 0.5,
     confidence: float = 0.95,
@@ -208,6 +210,7 @@ def release_size(
             left out, a size that would pass fails if any are shown to be, at a tenth of the level.
         max_near_copies_over_holdout: The same of rows that have a near copy; it is judged only if it is given.
         accept_copies: Whether copies that nobody limited are no reason to fail.
+        accept_exposure: Whether a size may pass beside a severe exposure that no limit judges.
         queries: Names of the queries to ask (``estimators.queries.SYNTHETIC``); None for all that can be.
         prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
         confidence: Probability that both ends of an interval hold, strictly between 0 and 1. Those of all sizes
@@ -282,9 +285,15 @@ def release_size(
             yield size, scores
 
     several = len(grid) if max_advantage is None else shares
-    series = judge_series(each_size(), several, max_advantage, prior, confidence, seed, OF_ROWS)
+    series = judge_series(
+        each_size(), several, max_advantage, prior, confidence, seed, OF_ROWS, accept_exposure=None
+    )
+    withheld = [
+        Withheld.by({query: each}, (limit.name for limit in of_size), accepted=accept_exposure)
+        for (query, each), of_size in zip(exposures, limits, strict=True)
+    ]
     answer = ReleaseSize(
-        _by_all_limits(series, limits, unasked),
+        _by_all_limits(series, limits, unasked, withheld),
         tuple(limits),
         order,
         tuple(copies),
@@ -295,11 +304,18 @@ def release_size(
         Provenance("release_size", VERSION, len(tables.members), len(tables.nonmembers), prior, seed),
         tables,
     )
+    beside = [
+        Caution(each.code, f"{step.label:,} released rows: {each.message}")
+        for step, hides in zip(answer.series.steps, withheld, strict=True)
+        for each in hides.cautions(Decision.PASS if step.undecided_because else step.decision)
+    ]
     not_asked = (no_reference(),) if queries is None and reference is None else ()
     return replace(
         answer,
         cautions=tuple(
-            dict.fromkeys((*notes, *_cautions(answer), *tables.cautions, *not_asked, *few_rows(tables)))
+            dict.fromkeys(
+                (*notes, *beside, *_cautions(answer), *tables.cautions, *not_asked, *few_rows(tables))
+            )
         ),
     )
 
@@ -343,14 +359,17 @@ def _sizes(sizes: Sequence[int] | NDArray[np.integer[Any]], total: int) -> list[
 
 
 def _by_all_limits(
-    series: Series, limits: Sequence[tuple[RiskiestLimit, ...]], unasked: Sequence[Sequence[RiskiestLimit]]
+    series: Series,
+    limits: Sequence[tuple[RiskiestLimit, ...]],
+    unasked: Sequence[Sequence[RiskiestLimit]],
+    withheld: Sequence[Withheld],
 ) -> Series:
     """Each size with the decision over the advantage and the further limits: a pass needs all, at all sizes before.
 
-    Copies that nobody limited turn a pass into a fail, and nothing else.
+    Copies that nobody limited turn a pass into a fail, and nothing else; a severe exposure leaves it open.
     """
     steps: list[Step] = []
-    for step, further, copied in zip(series.steps, limits, unasked, strict=True):
+    for step, further, copied, hides in zip(series.steps, limits, unasked, withheld, strict=True):
         judged_steps = [(limit.decision, limit.reason) for limit in further]
         if step.decision is not None:
             judged_steps = [(step.decision, step.reason), *judged_steps]
@@ -362,7 +381,7 @@ def _by_all_limits(
             if decision is Decision.PASS and steps and steps[-1].decision is not Decision.PASS:
                 decision = Decision.INCONCLUSIVE
                 reason = "it keeps every limit, but a size before it is not shown to"
-            steps.append(replace(step, decision=decision, reason=reason))
+            steps.append(without_pass(replace(step, decision=decision, reason=reason), hides))
         else:
             steps.append(step)
     return replace(series, steps=tuple(steps))
@@ -372,7 +391,7 @@ def _most_exposed(scores: dict[str, Scores], prior: float, confidence: float) ->
     """The query that exposes members most surely; the limits of all queries hold together."""
     together = 1.0 - (1.0 - confidence) / len(scores)
     exposures = {name: exposure(each, together, prior) for name, each in scores.items()}
-    return max(exposures.items(), key=lambda each: (each[1].alarm, each[1].members_epsilon))
+    return most_exposed(exposures)
 
 
 def _cautions(answer: ReleaseSize) -> Iterator[Caution]:

@@ -9,10 +9,11 @@ for the same rows were asked about each time.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from estimators.advantage import Advantage, Ends
+from estimators.audit.epsilon import Direction
 from estimators.clusters.design import Labels
 from estimators.compare import Comparison, DifferenceLimits, asked_once, difference_of, ranks, side_by_side
 from estimators.coverage import AS_CLOSE, OF_SEVERAL, covers
@@ -21,7 +22,8 @@ from estimators.plan import Decision, beneath_baseline, decision, overall
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Scores
 from estimators.series import Queries, riskiest_ends, riskiest_estimate, riskiest_upper
-from estimators.statement import CLUSTERED, IID, both_ends, percent
+from estimators.statement import CLUSTERED, IID, Caution, both_ends, percent
+from estimators.withheld import Because, Withheld, exposures_of
 
 Value = TypeVar("Value")
 
@@ -36,6 +38,7 @@ class ReleaseComparison:
         riskiest: For each release the query with the largest estimated advantage.
         against: The release that is subtracted from every other.
         decisions: For each release whether it keeps the limit; they hold together. Empty if nothing was limited.
+        undecided_because: ``exposed`` for each release that would pass beside a severe exposure.
 
     Example:
         >>> from estimators import Counts, compare_releases
@@ -49,6 +52,7 @@ class ReleaseComparison:
     riskiest: Mapping[str, str]
     against: str
     decisions: Mapping[str, Decision]
+    undecided_because: Mapping[str, Because] = field(default_factory=dict)
 
     @property
     def covers(self) -> tuple[str, ...]:
@@ -88,6 +92,7 @@ def compare_releases(
     seed: int = 0,
     paired: bool = True,
     cluster: Labels | None = None,
+    accept_exposure: bool = False,
 ) -> ReleaseComparison:
     """Several releases side by side, each by its riskiest query, and how much more each gives away than one of them.
 
@@ -105,6 +110,7 @@ def compare_releases(
         paired: Whether row i is the same record in all releases, or the samples are independent.
         cluster: Whom each row belongs to, if some belong together, as in ``advantage``. It is that of every release and
             query.
+        accept_exposure: Whether a release may pass beside a severe exposure.
 
     Returns:
         a ``ReleaseComparison``: each release's advantage and true rank, the differences, the decisions.
@@ -165,10 +171,21 @@ def compare_releases(
     comparison = side_by_side(answers, above, confidence, tuple(apart), "release", "releases")
     if max_advantage is None:
         return ReleaseComparison(comparison, riskiest, against, {})
-    notes = beneath_baseline(max_advantage, comparison.ranking[0].advantage.baseline)
-    comparison = replace(comparison, cautions=(*notes, *comparison.cautions))
     decisions = {name: decision(each.lower, each.upper, max_advantage) for name, each in answers.items()}
-    return ReleaseComparison(comparison, riskiest, against, decisions)
+    together, because = 1.0 - (1.0 - confidence) / len(every), {}
+    notes: list[Caution] = []
+    for name in [name for name, each in decisions.items() if each is Decision.PASS]:
+        exposures = exposures_of(every[name], prior, together, Direction.EITHER, cluster, seed)
+        withheld = Withheld.by(exposures, accepted=accept_exposure)
+        notes += (
+            Caution(each.code, f"{name!r}: {each.message}") for each in withheld.cautions(Decision.PASS)
+        )
+        decisions[name] = withheld.decide(Decision.PASS)
+        if (reason := withheld.because(Decision.PASS)) is not None:
+            because[name] = reason
+    notes += beneath_baseline(max_advantage, comparison.ranking[0].advantage.baseline)
+    comparison = replace(comparison, cautions=(*notes, *comparison.cautions))
+    return ReleaseComparison(comparison, riskiest, against, decisions, because)
 
 
 def _flat(releases: Mapping[str, Mapping[str, Value]]) -> dict[tuple[str, str], Value]:

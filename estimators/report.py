@@ -38,7 +38,7 @@ from estimators.paper import (
     discrete_advantage,
     paper_metric,
 )
-from estimators.plan import Verdict, beneath_baseline, verdict
+from estimators.plan import Decision, Verdict, beneath_baseline, verdict
 from estimators.renamed import renamed
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts, require_data
@@ -46,6 +46,7 @@ from estimators.sample.digests import fingerprint
 from estimators.sample.scores import Query, Scores
 from estimators.statement import Caution, at_least, at_most
 from estimators.targets import LearnedTarget, Target
+from estimators.withheld import Withheld
 
 
 @renamed("threshold", "max_advantage")
@@ -70,6 +71,7 @@ class AssessOptions:
         set_members: How many members the whole set has of which these were drawn, to state the advantage on exactly
             that set, too. None: as many as there are here; nothing is said of a set if both are None.
         set_nonmembers: The same of nonmembers.
+        accept_exposure: Whether the verdict may be a pass beside a severe exposure.
 
     Example:
         >>> from estimators import AssessOptions, Counts, assess
@@ -91,6 +93,7 @@ class AssessOptions:
     reading: EqualWidth | Kernel | None = None
     set_members: int | None = None
     set_nonmembers: int | None = None
+    accept_exposure: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,8 +163,15 @@ class Assessment:
         """The result in plain words, the decision first if one was asked for."""
         sentence = self.advantage.sentence
         if self.verdict is not None:
-            sentence = f"{self.verdict.opening}: {self.verdict.reason}. {sentence}"
+            sentence = f"{self.verdict.opening}: {self.verdict.reason}.{self._acceptance} {sentence}"
         return sentence if self.on_this_set is None else f"{sentence} {self.on_this_set.sentence}"
+
+    @property
+    def _acceptance(self) -> str:
+        """That a pass stands beside a severe exposure, for it was accepted."""
+        if self.verdict is None or self.verdict.decision is not Decision.PASS:
+            return ""
+        return Withheld.by({"": self.exposure}, accepted=self.options.accept_exposure).acceptance
 
 
 def assess(
@@ -245,7 +255,16 @@ def assess(
         () if options.max_advantage is None else beneath_baseline(options.max_advantage, result.baseline)
     )
     tails = exposure(fine, options.confidence, options.prior)
-    decision = None if options.max_advantage is None else verdict(result, options.max_advantage)
+    withheld = Withheld.by({"": tails}, accepted=options.accept_exposure)
+    plain = None if options.max_advantage is None else verdict(result, options.max_advantage)
+    decision = plain
+    if plain is not None and withheld.because(plain.decision):
+        decision = replace(
+            plain,
+            decision=withheld.decide(plain.decision),
+            reason=withheld.reason,
+            undecided_because=withheld.because(plain.decision),
+        )
     parts = [each for each in (paper, metric, published, area, *points, epsilon) if each is not None]
     elsewhere = () if paper is None else _elsewhere(paper, result)
     return Assessment(
@@ -267,6 +286,7 @@ def assess(
                 () if learned is None else (learned.caution,),
                 lone_caution(data, submitted, "advantages and the area under the ROC curve use"),
                 tails.cautions,
+                () if plain is None else withheld.cautions(plain.decision),
                 beneath,
                 result.cautions,
                 missing,

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from estimators.advantage import advantage, times
 from estimators.audit.epsilon import Direction
-from estimators.audit.exposure import Exposure, exposure
+from estimators.audit.exposure import Exposure
 from estimators.clusters.design import Labels
 from estimators.clusters.lone import lone_rows, require_scores
 from estimators.compare import (
@@ -27,7 +27,6 @@ from estimators.compare import (
     RankedQuery,
     asked_once,
     compare,
-    same_order,
 )
 from estimators.coverage import covers
 from estimators.errors import OptionError, OutOfRange, require_number, require_open_unit
@@ -42,6 +41,7 @@ from estimators.sample.counts import Counts
 from estimators.sample.scores import Scores
 from estimators.split import Control, SplitCheck
 from estimators.statement import Caution, Estimate, at_least, at_most
+from estimators.withheld import Because, Withheld
 from estimators.within_groups import GroupAdvantage, by_group
 
 AnyLimit = MaxAdvantage | MaxTpr | MaxExposed
@@ -60,6 +60,9 @@ class AuditVerdict:
         word: The decision as a word: ``fail, or drift`` where that is so; empty if nothing was limited.
         sentence: The word with the reasons of the limits behind it; empty if nothing was limited.
         covers: Of a pass: whom and what it covers, a sentence each; what they do not name is not covered.
+        undecided_because: ``exposed``, if all limits pass and the decision is open for a severe exposure that none of
+            them judges.
+        cautions: That a pass was withheld for that, or stands because exposure was accepted.
     """
 
     decision: Decision | None
@@ -67,6 +70,8 @@ class AuditVerdict:
     word: str
     sentence: str
     covers: tuple[str, ...] = ()
+    undecided_because: Because | None = None
+    cautions: tuple[Caution, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +92,8 @@ class RiskiestLimit:
         holds_up_to_changes: Of a pass of the advantage: the largest number of changes of guess along the score, up to
             1,000, with which every attacker keeps within the limit, whichever query it is; None where there is none.
         coverage: Of a pass: whom and what its upper end covers, a sentence each, by that query.
+        ranges: Of a true positive rate: of how many ranges of the score a set of scores consists at most; None else.
+        threshold: Of it, for that query, the rate of the best threshold, by itself; None else.
     """
 
     name: str
@@ -99,6 +106,8 @@ class RiskiestLimit:
     cautions: tuple[Caution, ...] = ()
     holds_up_to_changes: int | None = None
     coverage: tuple[str, ...] = ()
+    ranges: int | None = None
+    threshold: Estimate | None = None
 
     @property
     def opening(self) -> str:
@@ -285,37 +294,18 @@ def compare_queries(
     return Comparison(answer.estimate, (RankedQuery(name, answer, 1, 1),), answer.cautions)
 
 
-def exposures_of(
-    queries: Mapping[str, Scores],
-    prior: float = 0.5,
-    confidence: float = 0.95,
-    direction: Direction = Direction.HIGH,
-) -> dict[str, Exposure]:
-    """For each query whether some members are out of nonmembers' reach; the limits of all queries hold together.
-
-    Args:
-        queries: Scores of each query under its name.
-        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
-        confidence: Probability that both ends of an interval hold, strictly between 0 and 1.
-        direction: Which end of the scores speaks for membership.
-    """
-    same = same_order(queries)
-    together = 1.0 - (1.0 - require_open_unit("confidence", confidence)) / max(1, len(queries) - len(same))
-    exposures = {
-        name: exposure(scores, together, prior, direction)
-        for name, scores in queries.items()
-        if name not in same
-    }
-    return {name: exposures[same[name][0] if name in same else name] for name in queries}
-
-
 def most_exposed(exposures: Mapping[str, Exposure]) -> tuple[str, Exposure]:
     """The query that exposes members most surely.
 
     Args:
         exposures: What ``exposures_of`` makes.
     """
-    name = max(exposures, key=lambda each: (exposures[each].alarm, exposures[each].members_epsilon))
+
+    def surely(name: str) -> tuple[bool, bool, float]:
+        each = exposures[name]
+        return each.severe, each.alarm, each.members_epsilon
+
+    name = max(exposures, key=surely)
     return name, exposures[name]
 
 
@@ -350,7 +340,12 @@ def by_groups(
 
 
 def verdict_of(
-    limits: Sequence[RiskiestLimit], split: SplitCheck | None, what: str, control: Control | None = None
+    limits: Sequence[RiskiestLimit],
+    split: SplitCheck | None,
+    what: str,
+    control: Control | None = None,
+    exposures: Mapping[str, Exposure] | None = None,
+    accept_exposure: bool = False,
 ) -> AuditVerdict:
     """The decision over all limits; a fail of sides that differ without the model is ``fail, or drift``.
 
@@ -359,10 +354,20 @@ def verdict_of(
         split: Whether the sides differ anyway; None if that was not asked.
         what: What is audited: ``model`` or ``release``.
         control: The advantage of a score whose model saw neither side; None if there is no such score.
+        exposures: What each query exposes, held together; a severe one leaves open what would be a pass.
+        accept_exposure: Whether such a pass was accepted.
     """
     if not limits:
         return AuditVerdict(None, False, "", "")
     decision = overall(limit.decision for limit in limits)
+    withheld = Withheld.by(exposures or {}, (limit.name for limit in limits), accepted=accept_exposure)
+    because, cautions = withheld.because(decision), withheld.cautions(decision)
+    if because is not None:
+        is_open = withheld.decide(decision)
+        start = opening(is_open, more_would_settle=False)
+        return AuditVerdict(
+            is_open, False, is_open.value, f"{start}: {withheld.reason}.", (), because, cautions
+        )
     columns, score = split is not None and split.differs, control is not None and control.differs
     or_drift = decision is Decision.FAIL and (columns or score)
     word = OR_DRIFT if or_drift else decision.value
@@ -372,8 +377,9 @@ def verdict_of(
     tail = f" {_of_drift(what, control)}" if or_drift else ""
     lines: tuple[str, ...] = ()
     if decision is Decision.PASS:
+        tail = withheld.acceptance
         lines = covers([line for limit in limits for line in limit.coverage], "the scores that were asked")
-    return AuditVerdict(decision, or_drift, word, f"{start}: {reasons}.{tail}", lines)
+    return AuditVerdict(decision, or_drift, word, f"{start}: {reasons}.{tail}", lines, cautions=cautions)
 
 
 def _of_drift(what: str, control: Control | None) -> str:
@@ -429,4 +435,6 @@ def _riskiest(maximum: float, verdicts: Mapping[str, JudgedLimit]) -> RiskiestLi
         worst.cautions,
         fewest if decision is Decision.PASS else None,
         worst.coverage if decision is Decision.PASS else (),
+        worst.ranges,
+        worst.threshold,
     )

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from estimators.advantage import Ends, ends_of
+from estimators.audit.epsilon import Direction
 from estimators.clusters.design import Labels
 from estimators.clusters.ends import ClusterSummary
 from estimators.compare import asked_once, sound_upper
@@ -38,6 +39,7 @@ from estimators.statement import (
     one_end,
     percent,
 )
+from estimators.withheld import Because, Withheld, exposures_of
 
 __all__ = ["Series", "Step", "advantage_series"]
 
@@ -63,6 +65,7 @@ class Step:
         records_needed: Records of both sides that would settle an open decision; None if it is settled, or if in
             practice no number of them settles it.
         clusters: How many clusters that query's rows come in and what that costs; None if none were named.
+        undecided_because: ``exposed``, if the step would pass beside a severe exposure; None else.
 
     Example:
         >>> from estimators import Counts, advantage_series
@@ -79,6 +82,7 @@ class Step:
     reason: str = ""
     records_needed: int | None = None
     clusters: ClusterSummary | None = None
+    undecided_because: Because | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +169,7 @@ def advantage_series(
     confidence: float = 0.95,
     seed: int = 0,
     cluster: Labels | None = None,
+    accept_exposure: bool = False,
 ) -> Series:
     """The advantage at every step of a series, such as the checkpoints of a training, and how far a limit is kept.
 
@@ -178,6 +183,7 @@ def advantage_series(
         seed: Whole number from which everything random is drawn; the same seed gives the same answer.
         cluster: Whom each row belongs to, if some belong together, as in ``advantage``. It is that of every step and
             query.
+        accept_exposure: Whether a step may pass beside a severe exposure.
 
     Returns:
         a ``Series``: each step with an interval, the last that keeps the limit, the first that exceeds it.
@@ -200,7 +206,16 @@ def advantage_series(
     if not isinstance(steps, Mapping):
         raise OptionError("steps: need a mapping from names to scores", field="steps")
     named = [(name, each if isinstance(each, Mapping) else {name: each}) for name, each in steps.items()]
-    return judge_series(named, len(named), max_advantage, prior, confidence, seed, cluster=cluster)
+    return judge_series(
+        named,
+        len(named),
+        max_advantage,
+        prior,
+        confidence,
+        seed,
+        cluster=cluster,
+        accept_exposure=accept_exposure,
+    )
 
 
 def judge_series(
@@ -212,6 +227,7 @@ def judge_series(
     seed: int = 0,
     assumes: str = IID,
     cluster: Labels | None = None,
+    accept_exposure: bool | None = False,
 ) -> Series:
     """``advantage_series`` of steps that are made one after the other, so that no two are held at once.
 
@@ -225,6 +241,7 @@ def judge_series(
         seed: Whole number from which everything random is drawn; the same seed gives the same answer.
         assumes: What has to be true of the records.
         cluster: Whom each row of every query belongs to, as in ``advantage``.
+        accept_exposure: Whether a step may pass beside a severe exposure; None where that is seen to elsewhere.
     """
     prior, confidence = require_open_unit("prior", prior), require_open_unit("confidence", confidence)
     if max_advantage is not None and not -1.0 <= require_number("max_advantage", max_advantage) <= 1.0:
@@ -234,7 +251,9 @@ def judge_series(
     if number < 1:
         raise OptionError("steps: got none, need at least 1", field="steps")
     alpha, within = (1.0 - confidence) / 2.0, True
+    together = 1.0 - (1.0 - confidence) / number
     judged: list[Step] = []
+    accepted: list[Caution] = []
     for label, queries in steps:
         ends = riskiest_ends(queries, prior, seed, f"step {label!r}", cluster)
         rows = CLUSTERED if any(each.clustered for each in ends.values()) else assumes
@@ -242,10 +261,31 @@ def judge_series(
         if max_advantage is not None:
             within = within and step.decisive_upper <= max_advantage
             step = _decided(step, ends, max_advantage, within, confidence)
+        if step.decision is Decision.PASS and accept_exposure is not None:
+            exposures = exposures_of(queries, prior, together, Direction.EITHER, cluster, seed)
+            withheld = Withheld.by(exposures, accepted=accept_exposure)
+            step, notes = without_pass(step, withheld), withheld.cautions(step.decision)
+            accepted += (Caution(each.code, f"{label!r}: {each.message}") for each in notes)
+            within = step.decision is Decision.PASS
         judged.append(step)
     limits = () if max_advantage is None else beneath_baseline(max_advantage, baseline(prior))
     few = dict.fromkeys(each for step in judged if step.clusters for each in step.clusters.cautions)
-    return Series(tuple(judged), max_advantage, confidence, (*limits, *few))
+    return Series(tuple(judged), max_advantage, confidence, (*accepted, *limits, *few))
+
+
+def without_pass(step: Step, withheld: Withheld) -> Step:
+    """The step, its pass withheld where it would hide a severe exposure.
+
+    Args:
+        step: A step with its decision.
+        withheld: What its queries expose.
+    """
+    because = withheld.because(step.decision)
+    if step.decision is None or because is None:
+        return step
+    return replace(
+        step, decision=withheld.decide(step.decision), reason=withheld.reason, undecided_because=because
+    )
 
 
 def riskiest_ends(

@@ -46,7 +46,6 @@ from estimators.riskiest import (
     AuditVerdict,
     RiskiestLimit,
     by_groups,
-    exposures_of,
     judge_groups,
     judge_queries,
     limits_of,
@@ -60,6 +59,7 @@ from estimators.sample.scores import Query as ScoreKind
 from estimators.sides import labels_of_sides, one_row_each, part, rows_of
 from estimators.split import SPLIT_LEARNERS, Control, SplitCheck, check_rows
 from estimators.statement import IID, VERSION, Caution, Estimate, Guarantee, Interval, Provenance, one_end
+from estimators.withheld import exposures_of
 from estimators.within_groups import GroupAdvantage
 
 __all__ = ["Copies", "SyntheticAudit", "audit_synthetic", "release_queries"]
@@ -161,6 +161,7 @@ class SyntheticAudit:
         cautions: What looks wrong with the tables, exposed members, sides that differ, and what was left out.
         provenance: Method, version, numbers of rows, prior and seed.
         tables: The tables as they were understood.
+        accept_exposure: Whether a severe exposure was accepted.
 
     Example:
         >>> import numpy as np
@@ -191,6 +192,7 @@ class SyntheticAudit:
     cautions: tuple[Caution, ...]
     provenance: Provenance
     tables: Encoding
+    accept_exposure: bool = False
 
     @property
     def riskiest(self) -> str:
@@ -200,11 +202,16 @@ class SyntheticAudit:
     @property
     def verdict(self) -> AuditVerdict:
         """The decision over all limits, which is ``fail, or drift`` where the sides differ anyway."""
-        return verdict_of(self.limits, self.split, "release", self.control)
+        return verdict_of(
+            self.limits, self.split, "release", self.control, self.exposures, self.accept_exposure
+        )
 
     @property
     def decision(self) -> Decision | None:
-        """Fail if any limit fails, pass if all pass; None if nothing was limited."""
+        """Fail if any limit fails, pass if all pass; None if nothing was limited.
+
+        A pass does not stand beside a severe exposure, unless exposure is limited or was accepted.
+        """
         return self.verdict.decision
 
     @property
@@ -233,6 +240,7 @@ def audit_synthetic(
     max_copies_over_holdout: int | None = None,
     max_near_copies_over_holdout: int | None = None,
     accept_copies: bool = False,
+    accept_exposure: bool = False,
     queries: Sequence[str] | None = None,
     prior: float = 0.5,
     confidence: float = 0.95,
@@ -267,6 +275,7 @@ def audit_synthetic(
             left out, what would be a pass is a fail if any are shown to be, at a tenth of the level.
         max_near_copies_over_holdout: The same of rows that have a near copy; it is judged only if it is given.
         accept_copies: Whether copies that nobody limited are no reason to fail.
+        accept_exposure: Whether a pass may stand beside a severe exposure that no limit judges.
         queries: Names of the queries to ask, at least 2 (``estimators.queries.SYNTHETIC``); None for all that can be.
         prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
         confidence: Probability that both ends of an interval hold, strictly between 0 and 1. The decision over all
@@ -361,6 +370,7 @@ def audit_synthetic(
         (),
         Provenance("synthetic", VERSION, len(tables.members), len(tables.nonmembers), prior, seed),
         tables,
+        accept_exposure,
     )
     return _with_cautions(audit, tables, notes, queries is None and reference is None)
 
@@ -679,6 +689,7 @@ def _with_cautions(
     cautions = [*(note for note in notes if note.code == "shared_units"), *tables.cautions]
     name, worst = audit.most_exposed
     cautions += [Caution(each.code, f"{name.replace('_', ' ')}: {each.message}") for each in worst.cautions]
+    cautions += audit.verdict.cautions
     cautions += copies_cautions(audit.copies, audit.near_copies, audit.copies_judged, audit.limits)
     if audit.split is not None and audit.split.caution is not None:
         cautions.append(audit.split.caution)

@@ -203,7 +203,7 @@ RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
         re.compile(r"\b(?:max_(?:advantage|tpr|epsilon|group_(?:risk|advantage))|at_fpr)\b"),
         lambda match: flag(match[0]),
     ),
-    (re.compile(r"\banytime\b|^planned\b|^accept_simulated\b"), lambda match: flag(match[0])),
+    (re.compile(r"\banytime\b|^planned\b|^accept_(?:simulated|exposure)\b"), lambda match: flag(match[0])),
     (re.compile(r"/v1/([a-z-]+(?:/[a-z-]+)?)"), lambda match: command(match[1])),
 )
 

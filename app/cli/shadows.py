@@ -77,6 +77,9 @@ def _fill(parser: Parser) -> None:
     parser.add_argument(
         "--max-advantage", metavar="N", help="largest acceptable advantage, for all queries together"
     )
+    parser.add_argument(
+        "--accept-exposure", action="store_true", help="let a pass stand beside a severe exposure of members"
+    )
     add_overwrite(parser, "the file of -o if it exists")
     parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
 
@@ -106,7 +109,7 @@ def run(options: argparse.Namespace) -> int:
                 member = arrays[MEMBER]
                 scores, reasons = _scores(arrays, scale)
                 lines, first, decision = _verdict(
-                    scores, member, reasons, limit, arrays.get(MEMBERSHIP), notes
+                    scores, member, reasons, limit, arrays.get(MEMBERSHIP), notes, options.accept_exposure
                 )
             except Problem as problem:
                 raise Misuse(f"{source.name}: {in_shell(problem.local)}") from None
@@ -231,13 +234,14 @@ def _verdict(
     limit: float | None,
     membership: NDArray[Any] | None,
     notes: list[str],
+    accept_exposure: bool,
 ) -> tuple[list[str], str, str | None]:
     """Lines: each query, all intervals holding together, a sentence, a verdict, notes; the riskiest; the decision."""
     from estimators import Scores
     from estimators.model import without_same_order
-    from estimators.plan import overall
-    from estimators.riskiest import compare_queries, judge_queries, limits_of
+    from estimators.riskiest import compare_queries, judge_queries, limits_of, verdict_of
     from estimators.sample.scores import Query
+    from estimators.withheld import exposures_of
 
     every: dict[str, Scores] = {
         name: Scores.of(each[member], each[~member], Query.CONTINUOUS) for name, each in scores.items()
@@ -246,7 +250,11 @@ def _verdict(
     comparison = compare_queries(queries)
     lines = [*_table(comparison), "", comparison.sentence]
     verdicts = judge_queries(limits_of(max_advantage=limit), queries) if limit is not None else ()
-    lines += [f"{each.opening}: {each.reason}" for each in verdicts]
+    verdict = verdict_of(verdicts, None, "", None, exposures_of(queries), accept_exposure)
+    if verdict.undecided_because:
+        lines.append(verdict.sentence)
+    else:
+        lines += [f"{each.opening}: {each.reason}" for each in verdicts]
     lines += [f"not asked: {name} {reason}" for name, reason in {**same, **reasons}.items()]
     lines += notes
     if membership is not None:
@@ -258,8 +266,9 @@ def _verdict(
                 "are not drawn from both sides alike know who is a member, and find a leak that is none"
             )
     lines += [f"note: {caution.message}" for caution in comparison.cautions]
-    decision = overall(each.decision for each in verdicts).value if verdicts else None
-    return lines, comparison.ranking[0].name, decision
+    if not verdict.undecided_because:
+        lines += [f"note: {caution.message}" for caution in verdict.cautions]
+    return lines, comparison.ranking[0].name, verdict.word or None
 
 
 def _table(comparison: Comparison) -> list[str]:

@@ -22,7 +22,8 @@ ENDINGS = """exit status:
   0    pass: every limit holds; or nothing was limited
   1    fail: a limit is exceeded, the records contradict a claimed epsilon, or the sides differ without any model
   2    misuse, or input that cannot be used; standard error says why
-  3    undecided: too few records to say; the answer says how many are needed
+  3    undecided: too few records to say, and the answer says how many are needed; or members are exposed, and no
+       limit judges that
   70   an error in mace itself
   130  interrupted
   141  the program that read the answer stopped reading"""

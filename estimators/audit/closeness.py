@@ -16,9 +16,11 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import betaincinv
 
 from estimators.advantage import cells_for
 from estimators.adversary.insample import subsets_within
+from estimators.audit.windows import fullest_windows
 from estimators.limits.binomial import lower_limit, upper_limit
 from estimators.sample.counts import Counts
 from estimators.targets import CellsTarget
@@ -33,6 +35,9 @@ STEP = 1e-4
 
 TAILS = (0.003, 0.01, 0.03, 0.1, 0.3)
 """Shares of the records, at each end of the scores, that are looked at from below."""
+
+OF_WINDOWS = 0.1
+"""Share of the error of the lower end that windows anywhere along the score have; tails have the rest."""
 
 OUTERMOST = 16
 """Records a cell at an end of the scores is halved down to."""
@@ -54,7 +59,8 @@ def epsilon_lower(fine: Counts, delta: float, alpha: float) -> float:
     """Lower limit of level 1 - alpha for the smallest epsilon at ``delta``, by the tails of ordered scores.
 
     They are sets named without looking at who is a member. For each, either way, exact limits give r(A) >= L and
-    q(A) <= U, so epsilon >= log((L - delta)/U); the error is shared by all of them.
+    q(A) <= U, so epsilon >= log((L - delta)/U); the error is shared by all of them, and a part of it by windows
+    anywhere along the score.
     """
     totals = np.cumsum(fine.pooled)
     places = {
@@ -66,12 +72,24 @@ def epsilon_lower(fine: Counts, delta: float, alpha: float) -> float:
         (np.concatenate([side, total - side]).astype(np.float64), float(total))
         for side, total in zip(inside, (fine.n_members, fine.n_nonmembers), strict=True)
     ]
-    level, best = alpha / (4.0 * 2.0 * len(at)), 0.0
+    level, best = (1.0 - OF_WINDOWS) * alpha / (4.0 * 2.0 * len(at)), 0.0
     for (more, n), (less, m) in (sides, sides[::-1]):
         excess = lower_limit(more, n, level) - delta
         ratio = np.maximum(excess, 0.0) / upper_limit(less, m, level)
         best = max(best, float(np.log(max(1.0, ratio.max()))))
-    return best
+    turned = Counts.trusted(fine.nonmembers, fine.members, fine.cells)
+    return max(best, *(_by_windows(each, delta, OF_WINDOWS * alpha / 2.0) for each in (fine, turned)))
+
+
+def _by_windows(fine: Counts, delta: float, alpha: float) -> float:
+    """The same by windows between nonmembers anywhere, which share the error as in ``audit.exposure``."""
+    windows = fullest_windows(fine)
+    if not windows.within.size:
+        return 0.0
+    level = alpha / 2.0 * windows.shares
+    excess = lower_limit(windows.members, fine.n_members, level) - delta
+    above = betaincinv(windows.within + 1.0, fine.n_nonmembers - windows.within, 1.0 - level)
+    return float(np.log(max(1.0, (excess / above).max())))
 
 
 def epsilon_upper(counts: Counts, delta: float, alpha: float, start: float = 1.0) -> float | None:

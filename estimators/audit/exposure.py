@@ -1,7 +1,8 @@
-"""Whether an end of the score holds members that no nonmember, or almost none, reaches; and the epsilon of the score.
+"""Whether members have scores that no nonmember, or almost none, has; and the epsilon of the score.
 
 An advantage is an average: one training row in a hundred that a release prints word for word moves it by 0.01. This
-looks at the ends of the score, at tails fixed in advance by how many nonmembers may lie in them (0, 1, 2, 4, ...).
+looks at the ends of the score, at tails fixed in advance by how many nonmembers may lie in them (0, 1, 2, 4, ...), and
+everywhere between, at windows that hold so many (``audit.windows``).
 
 Let the tail end at the (k+1)-th nonmember from outside. What share of nonmembers it truly holds is at most U, the
 (k+1)-th smallest of n0 uniform numbers; if the share of members is at most g times that, its members are no more than
@@ -11,8 +12,9 @@ those of n1 uniform numbers V that are smaller than g U. So m of them or more ha
 
 exactly so for a score without ties; at g = 1 it is the hypergeometric law of the pooled ranks. The largest g at which
 that is at most the level is the limit. Levels are shared by directions, equally, and by tails, of which the j-th gets
-1/(j(j+1)): the purest tail gets half, and no number of further tails takes anything away from it (docs/methods.md,
-section 5).
+1/(j(j+1)): the purest tail gets half, and no number of further tails takes anything away from it. Windows have a small
+share of the level: those that hold as many nonmembers share it equally, and as the limit rises with the members inside,
+only the fullest of them needs one (docs/methods.md, section 5).
 
 Two distributions are as far apart as either is from the other, so the epsilon of the score looks at the tails of
 nonmembers that almost no member reaches, too, with a small share of the level.
@@ -21,7 +23,7 @@ nonmembers that almost no member reaches, too, with a small share of the level.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import log
 from typing import Literal
 
@@ -30,10 +32,11 @@ from numpy.typing import NDArray
 from scipy.special import betainc, betaincc, betaincinv, expit, logit, ndtri, polygamma
 
 from estimators.audit.epsilon import Direction, direction_of
+from estimators.audit.windows import fullest_windows
 from estimators.errors import require_open_unit
 from estimators.limits.binomial import lower_limit, upper_limit
 from estimators.limits.root import brentq
-from estimators.sample.cells import Categories
+from estimators.sample.cells import Categories, Values
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts, require_data
 from estimators.sample.scores import Scores
@@ -44,9 +47,15 @@ __all__ = ["Exposure", "Tail", "exposure"]
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-End = Literal["high", "low", "label", "cell"]
+End = Literal["high", "low", "window", "label", "cell"]
 
-ONE_OF: dict[End, str] = {"high": "score", "low": "score", "label": "label", "cell": "vector"}
+ONE_OF: dict[End, str] = {
+    "high": "score",
+    "low": "score",
+    "window": "score",
+    "label": "label",
+    "cell": "vector",
+}
 """What a record in a tail has, by the direction of the tail."""
 
 OPPOSITE = {
@@ -61,9 +70,11 @@ CLEAR = 4.0
 CERTAIN = 2.0
 """and are shown to be so many times as often in it. One without any exposes them if it shows anything at all."""
 
-SEVERE = 3.0
-"""So many times as often as nonmembers members are shown to lie in a severe tail. At even odds an attacker is then
-right three times in four at least: half of the errors of a coin are gone."""
+SEVERE = 10.0
+"""So many times as often as nonmembers members are shown to lie in a severe tail, which multiplies the odds of
+membership by as much: at even odds an attacker is then right ten times in eleven at least, """
+SEVERE_SHARE = 0.005
+"""and it is shown to hold this share of members, so that it is not about one or two of them."""
 
 NODES = 40
 """Points at which a law is summed over, if it is the wider one; smooth as it is there, thirty give nine digits."""
@@ -92,8 +103,15 @@ NEAR = 1e-5
 LONGEST_LABEL = 60
 """Characters of a label that a sentence repeats."""
 
-OF_MEMBERS = 0.9
-"""Share of the level that tails of members have; those of nonmembers, of which epsilon alone speaks, have the rest."""
+OF_MEMBERS = (0.9, 0.04)
+"""Share of the level that tails of members have, and windows. Thousands of windows share it, so that their limits
+hardly depend on it; those of the purest tail do."""
+
+OF_NONMEMBERS = (0.05, 0.01)
+"""The same of nonmembers, of which epsilon alone speaks."""
+
+ROUNDING = 0.05
+"""How far off a bound of a window may be in words, as a share of the window's width."""
 
 
 def _guarantee(what: str, place: str, which: str, *, finite_sample: bool) -> Guarantee:
@@ -106,7 +124,7 @@ def _guarantee(what: str, place: str, which: str, *, finite_sample: bool) -> Gua
     )
 
 
-OF_TAILS = _guarantee("lies beyond", "cut of this score, at either end", "tail", finite_sample=True)
+OF_SCORES = _guarantee("has", "range of this score, at either end or between", "one", finite_sample=True)
 OF_LABELS = _guarantee("has", "label", "label", finite_sample=False)
 OF_CELLS = _guarantee("lies in", "cell of these vectors", "cell", finite_sample=False)
 """What the limits cover. Of labels and cells false alarms without a leak are proven, the rest was simulated."""
@@ -114,11 +132,11 @@ OF_CELLS = _guarantee("lies in", "cell of these vectors", "cell", finite_sample=
 
 @dataclass(frozen=True, slots=True)
 class Tail:
-    """An end of the score, or a label, or a cell of vectors, and what is shown of it.
+    """A range of the score, or a label, or a cell of vectors, and what is shown of it.
 
     Attributes:
-        direction: ``"high"`` or ``"low"``: which end of the score it is; ``"label"`` where scores have no order,
-            ``"cell"`` where they are vectors.
+        direction: ``"high"`` or ``"low"``: which end of the score it is; ``"window"`` between them; ``"label"`` where
+            scores have no order, ``"cell"`` where they are vectors.
         label: The label; of vectors the cell's place among the cells, from 0; None where scores have an order.
         members: How many of the members lie in it.
         nonmembers: How many of the nonmembers do.
@@ -126,6 +144,8 @@ class Tail:
         fpr_upper: Upper limit of the share of nonmembers in it: the false positive rate.
         precision_lower: Lower limit of the probability that a record in it is a member, at the prior.
         score_epsilon: Lower limit of log(TPR/FPR): what this tail shows of the epsilon of the score.
+        low: Of a window, where it begins; None else.
+        high: Where it ends: no score in it is above.
 
     Example:
         >>> from estimators import Counts, exposure
@@ -144,11 +164,13 @@ class Tail:
     fpr_upper: float
     precision_lower: float
     score_epsilon: float
+    low: float | None = None
+    high: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class NonmemberTail:
-    """An end of the score, or a label, or a cell of vectors, that nonmembers have and no member, or almost none.
+    """A range of the score, or a label, or a cell of vectors, that nonmembers have and no member, or almost none.
 
     It exposes nobody as a member, but sets the score's two distributions as far apart.
 
@@ -158,12 +180,14 @@ class NonmemberTail:
         members: How many of the members lie in it.
         nonmembers: How many of the nonmembers do.
         score_epsilon: Lower limit of the log of how many times as often nonmembers lie in it as members do.
+        low: As in ``Tail``.
+        high: As in ``Tail``.
 
     Example:
         >>> from estimators import Counts, exposure
         >>> tail = exposure(Counts.of([0, 5000], [250, 4750], edges=[1.0])).nonmember_tail
         >>> tail.direction, tail.members, tail.nonmembers, round(tail.score_epsilon, 2)
-        ('low', 0, 250, 3.51)
+        ('low', 0, 250, 3.42)
     """
 
     direction: End
@@ -171,6 +195,8 @@ class NonmemberTail:
     members: int
     nonmembers: int
     score_epsilon: float
+    low: float | None = None
+    high: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,10 +204,13 @@ class Exposure:
     """Whether some members have scores that no nonmember has, or almost none; ``exposure`` makes it.
 
     Attributes:
-        tail: The tail of members that shows most; None if none is shown to hold more than nothing leaking explains.
-        nonmember_tail: The tail of nonmembers that shows most, likewise.
+        tail: The tail, window or label of members that shows most, a severe one before all others; None if none is
+            shown to hold more than nothing leaking explains.
+        nonmember_tail: That of nonmembers that shows most, likewise.
         alarm: True if the tail exposes its members: no nonmember is in it; or they are seen in it at least four times
             as often as nonmembers, and shown to be twice as often.
+        severe: True if it is shown to hold at least 0.5% of members and to make the odds of membership ten times those
+            of the prior, or more. Beside a severe exposure nothing passes unless exposure is limited or accepted.
         least: Fewest members beyond every nonmember that these records could show; None if not even all of them.
         n_members: Member records in all.
         n_nonmembers: Nonmember records in all.
@@ -199,6 +228,7 @@ class Exposure:
     tail: Tail | None
     nonmember_tail: NonmemberTail | None
     alarm: bool
+    severe: bool
     least: int | None
     n_members: int
     n_nonmembers: int
@@ -219,11 +249,6 @@ class Exposure:
         )
 
     @property
-    def severe(self) -> bool:
-        """Whether an alarm is a severe one, whatever the prior is: a page shows it in red, any other one calmly."""
-        return self.alarm and self.members_epsilon >= log(SEVERE)
-
-    @property
     def finding(self) -> str:
         """Who is exposed, in one sentence without its stop."""
         tail = self.tail
@@ -231,6 +256,11 @@ class Exposure:
             return "no members are shown to have scores that no nonmember has, or almost none"
         members = (tail.members, self.n_members, "member")
         return _who(tail, members, (tail.nonmembers, self.n_nonmembers, "nonmember"))
+
+    @property
+    def surely(self) -> str:
+        """Who is exposed and how surely, to go on with; the finding alone if nobody is."""
+        return self.finding if self.tail is None else f"{self.finding}: {self._how_sure(self.tail)}"
 
     @property
     def sentence(self) -> str:
@@ -266,8 +296,7 @@ class Exposure:
         """That members are exposed, whatever is true on average."""
         if not self.alarm or self.tail is None:
             return ()
-        message = f"{self.finding}: {self._how_sure(self.tail)}, which an advantage, being an average, hides"
-        return (Caution("rare_exposure", message),)
+        return (Caution("rare_exposure", f"{self.surely}, which an advantage, being an average, hides"),)
 
 
 def exposure(
@@ -276,10 +305,10 @@ def exposure(
     prior: float = 0.5,
     direction: Direction | str = Direction.EITHER,
 ) -> Exposure:
-    """Look for members whose scores no nonmember has, or almost none, at either end of the score.
+    """Look for members whose scores no nonmember has, or almost none, at either end of the score and between.
 
-    The limits hold for whichever tail is named: the error is shared by all of them. Of categories, which have no
-    order, every label is a tail of its own; of vectors, every cell.
+    The limits hold for whichever tail or window is named: the error is shared by all of them. Of categories, which have
+    no order, every label is looked at by itself; of vectors, every cell.
 
     Args:
         data: Scores of both sides (``Scores.of``) or their counts (``Counts``).
@@ -288,7 +317,8 @@ def exposure(
         prior: Probability that a record is a member before its score is seen, strictly between 0 and 1. The
             probability of membership within the tail depends on it, and nothing else does.
         direction: Which end of the scores speaks for membership: ``"high"``, ``"low"`` or ``"either"``. Knowing it
-            makes the limits sharper; it has to be known before the scores are looked at.
+            makes the limits at that end sharper; it has to be known before the scores are looked at. What lies between
+            both ends is looked at in any case.
 
     Returns:
         an ``Exposure``.
@@ -312,13 +342,13 @@ def exposure(
     ordered = counts.cells.ordered
     turned = Counts.trusted(counts.nonmembers, counts.members, counts.cells)
     candidates, others = (
-        tails_of(side, share * alpha, end) if ordered else _labels(side, share * alpha)
-        for side, share, end in (
+        _ranges_of(side, alpha, shares, end) if ordered else _labels(side, sum(shares) * alpha)
+        for side, shares, end in (
             (counts, OF_MEMBERS, ends),
-            (turned, 1.0 - OF_MEMBERS, OPPOSITE[ends]),
+            (turned, OF_NONMEMBERS, OPPOSITE[ends]),
         )
     )
-    tail, alarm = _exposing(counts, candidates, prior)
+    tail, alarm, severe = _exposing(counts, candidates, prior)
     level = (
         float(candidates.levels[0]) if len(candidates.levels) else 0.0
     )  # of the purest tail, or of any label
@@ -326,28 +356,62 @@ def exposure(
         tail,
         _of_nonmembers(turned, others),
         alarm,
+        severe,
         _least_visible(counts.n_members, counts.n_nonmembers, level),
         counts.n_members,
         counts.n_nonmembers,
         prior,
         confidence,
-        OF_TAILS if ordered else OF_LABELS if _has_labels(counts) else OF_CELLS,
+        OF_SCORES if ordered else OF_LABELS if _has_labels(counts) else OF_CELLS,
     )
 
 
-# --- tails --------------------------------------------------------------------------------------------------
+# --- tails, windows and labels ------------------------------------------------------------------------------
 # What is looked at, each with its share of the error.
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Candidates:
-    """Tails side by side: where they are, who lies in them, which nonmember ends them, and the level of each."""
+    """Tails side by side: where they are, who lies in them, which nonmember ends them, and the level of each.
 
-    places: list[tuple[End, int]]
+    A place is the first cell and the one behind the last, which of a tail nobody asks for.
+    """
+
+    places: list[tuple[End, int, int]]
     members: Integers
     nonmembers: Integers
     ended_by: Integers
     levels: Floats
+
+
+def _ranges_of(counts: Counts, alpha: float, shares: tuple[float, float], ends: Direction) -> _Candidates:
+    """Tails at the ends that are asked for, then windows between both ends, each with their share of the error."""
+    tails, windows = tails_of(counts, shares[0] * alpha, ends), windows_of(counts, shares[1] * alpha)
+    return _Candidates(
+        tails.places + windows.places,
+        np.concatenate([tails.members, windows.members]),
+        np.concatenate([tails.nonmembers, windows.nonmembers]),
+        np.concatenate([tails.ended_by, windows.ended_by]),
+        np.concatenate([tails.levels, windows.levels]),
+    )
+
+
+def windows_of(counts: Counts, alpha: float) -> _Candidates:
+    """The fullest window of every number of nonmembers that it may hold.
+
+    Args:
+        counts: Counts of cells with an order.
+        alpha: The error that all windows share.
+    """
+    windows = fullest_windows(counts)
+    at = zip(windows.first.tolist(), windows.behind.tolist(), strict=True)
+    return _Candidates(
+        [("window", first, behind) for first, behind in at],
+        windows.members,
+        windows.nonmembers,
+        windows.within,
+        alpha * windows.shares,
+    )
 
 
 def tails_of(counts: Counts, alpha: float, ends: Direction) -> _Candidates:
@@ -372,7 +436,7 @@ def tails_of(counts: Counts, alpha: float, ends: Direction) -> _Candidates:
         below = [np.concatenate([[0], side])[cells] for side in (members, nonmembers)]
         sides.append(("low", below[0], below[1]))
     return _Candidates(
-        [(name, 0) for name, _, _ in sides for _ in most],
+        [(name, 0, 0) for name, _, _ in sides for _ in most],
         np.concatenate([inside for _, inside, _ in sides]),
         np.concatenate([inside for _, _, inside in sides]),
         np.tile(most, len(sides)),
@@ -393,7 +457,9 @@ def _labels(counts: Counts, alpha: float) -> _Candidates:
     inside = counts.nonmembers[keep]
     levels = np.full(len(keep), alpha / labels)
     what: End = "label" if _has_labels(counts) else "cell"
-    return _Candidates([(what, int(at)) for at in keep], counts.members[keep], inside, inside, levels)
+    return _Candidates(
+        [(what, int(at), int(at) + 1) for at in keep], counts.members[keep], inside, inside, levels
+    )
 
 
 def _has_labels(counts: Counts) -> bool:
@@ -405,27 +471,49 @@ def _labels_seen(counts: Counts) -> int:
     return int(np.count_nonzero(counts.pooled))
 
 
-def _exposing(counts: Counts, tails: _Candidates, prior: float) -> tuple[Tail | None, bool]:
-    """The tail with the largest limit, and whether it is an exposure; one that is goes before one that is not."""
+def _exposing(counts: Counts, tails: _Candidates, prior: float) -> tuple[Tail | None, bool, bool]:
+    """The tail with the largest limit, whether it is an exposure and whether a severe one; these go first."""
     n1, n0 = counts.n_members, counts.n_nonmembers
-    clear = tails.members * float(n0) >= CLEAR * tails.nonmembers * float(n1)
-    least = np.where(tails.nonmembers > 0, np.log(CERTAIN), 0.0)
-    at, epsilon = _largest(tails, n1, n0, np.where(clear, least, np.inf))
-    alarm = at >= 0
-    if not alarm:
-        at, epsilon = _largest(tails, n1, n0, np.zeros(len(tails.levels)))
+    at = _severe(tails, n1, n0)
+    severe = alarm = at >= 0
+    if severe:
+        m, k = int(tails.members[at]), int(tails.ended_by[at])
+        epsilon = ratio_limit(m, n1, k, n0, float(tails.levels[at]), log(SEVERE))
+    else:
+        clear = tails.members * float(n0) >= CLEAR * tails.nonmembers * float(n1)
+        least = np.where(tails.nonmembers > 0, np.log(CERTAIN), 0.0)
+        at, epsilon = _largest(tails, n1, n0, np.where(clear, least, np.inf))
+        alarm = at >= 0
+        if not alarm:
+            at, epsilon = _largest(tails, n1, n0, np.zeros(len(tails.levels)))
     if at < 0:
-        return None, False
+        return None, False, False
     level, m = float(tails.levels[at]), int(tails.members[at])
-    return Tail(
-        *_place(counts, tails, at),
+    direction, label, low, high = _place(counts, tails, at)
+    tail = Tail(
+        direction,
+        label,
         m,
         int(tails.nonmembers[at]),
         lower_limit(m, n1, level),
         upper_limit(int(tails.ended_by[at]), n0, level),
         float(expit(epsilon + logit(prior))),
         epsilon,
-    ), alarm
+        low,
+        high,
+    )
+    return tail, alarm, severe
+
+
+def _severe(tails: _Candidates, n1: int, n0: int) -> int:
+    """Which tail has the largest limit of those shown to be severe, ratio and share at half of its level; else -1."""
+    halved = replace(tails, levels=tails.levels / 2.0)
+    m = np.maximum(tails.members, 1)
+    broad = (tails.members > 0) & (betainc(m, n1 - m + 1.0, SEVERE_SHARE) <= halved.levels)
+    dense = tails.members * float(n0) > SEVERE * tails.ended_by * float(n1)
+    if not (broad & dense).any():
+        return -1
+    return _largest(halved, n1, n0, np.where(broad & dense, log(SEVERE), np.inf))[0]
 
 
 def _of_nonmembers(turned: Counts, tails: _Candidates) -> NonmemberTail | None:
@@ -434,7 +522,8 @@ def _of_nonmembers(turned: Counts, tails: _Candidates) -> NonmemberTail | None:
     if at < 0:
         return None
     inside, others = int(tails.members[at]), int(tails.nonmembers[at])
-    return NonmemberTail(*_place(turned, tails, at), others, inside, epsilon)
+    direction, label, low, high = _place(turned, tails, at)
+    return NonmemberTail(direction, label, others, inside, epsilon, low, high)
 
 
 def _largest(tails: _Candidates, n1: int, n0: int, above: Floats) -> tuple[int, float]:
@@ -450,12 +539,22 @@ def _largest(tails: _Candidates, n1: int, n0: int, above: Floats) -> tuple[int, 
     return which, limit
 
 
-def _place(counts: Counts, tails: _Candidates, at: int) -> tuple[End, str | float | bool | None]:
-    """Where a tail is: its direction, and its label if it has one."""
-    direction, cell = tails.places[at]
+def _place(
+    counts: Counts, tails: _Candidates, at: int
+) -> tuple[End, str | float | bool | None, float | None, float | None]:
+    """Where a tail is: its direction, its label if it has one, and both bounds of a window."""
+    direction, cell, behind = tails.places[at]
     if direction in ("high", "low"):
-        return direction, None
-    return direction, counts.cells.labels[cell].item() if isinstance(counts.cells, Categories) else cell
+        return direction, None, None, None
+    if direction == "window":
+        edges, one_number = counts.lower_edges(), isinstance(counts.cells, Values)
+        return direction, None, float(edges[cell]), float(edges[behind - 1 if one_number else behind])
+    return (
+        direction,
+        counts.cells.labels[cell].item() if isinstance(counts.cells, Categories) else cell,
+        None,
+        None,
+    )
 
 
 def _hopeful(tails: _Candidates, n1: int, n0: int) -> Iterator[tuple[int, float]]:
@@ -574,10 +673,25 @@ def _who(tail: Tail | NonmemberTail, inside: tuple[int, int, str], others: tuple
         return f"{who} have the label {_short(tail.label)!r}" + ("" if few else f", which no {other} has")
     if tail.direction == "cell":
         return f"{who} lie in one cell of vectors" + ("" if few else f", in which no {other} lies")
+    if tail.low is not None and tail.high is not None:
+        who += f" {_between(tail.low, tail.high)}"
+        return who if few else f"{who}, where no {other} lies"
     high = tail.direction == "high"
     if few:
         return f"{who} score {'above' if high else 'below'} one cut"
     return f"{who} score {'higher' if high else 'lower'} than every {other}"
+
+
+def _between(low: float, high: float) -> str:
+    """Whose scores lie in a range, in words, with as many digits as its width needs."""
+    if low == high:
+        return f"have the score {low:.12g}"
+    digits = 3
+    while digits < 17 and any(
+        abs(float(f"{bound:.{digits}g}") - bound) > ROUNDING * (high - low) for bound in (low, high)
+    ):
+        digits += 1
+    return f"score between {low:.{digits}g} and {high:.{digits}g}"
 
 
 def _short(label: object) -> str:

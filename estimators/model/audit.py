@@ -49,7 +49,6 @@ from estimators.riskiest import (
     RiskiestLimit,
     by_groups,
     compare_queries,
-    exposures_of,
     judge_groups,
     judge_queries,
     limits_of,
@@ -62,6 +61,7 @@ from estimators.sample.scores import Query as ScoreKind
 from estimators.sample.scores import Scores
 from estimators.split import Control, SplitCheck
 from estimators.statement import Caution, at_least, one_end
+from estimators.withheld import exposures_of
 from estimators.within_groups import GroupAdvantage
 
 JOINT = "joint_query_may_exceed"
@@ -123,6 +123,7 @@ class ModelAudit:
         control: The advantage of a score whose model saw neither side; None if there is none.
         confidence: 1 less twice the probability that the decision errs either way.
         cautions: What to know before using the numbers.
+        accept_exposure: Whether a severe exposure was accepted.
 
     Example:
         >>> import numpy as np
@@ -150,15 +151,21 @@ class ModelAudit:
     control: Control | None
     confidence: float
     cautions: tuple[Caution, ...]
+    accept_exposure: bool = False
 
     @property
     def verdict(self) -> AuditVerdict:
         """The decision over all limits, which is ``fail, or drift`` where the sides differ anyway."""
-        return verdict_of(self.limits, self.split, "model", self.control)
+        return verdict_of(
+            self.limits, self.split, "model", self.control, self.exposures, self.accept_exposure
+        )
 
     @property
     def decision(self) -> Decision | None:
-        """Fail if any limit fails, pass if all pass, else inconclusive; None if nothing was limited."""
+        """Fail if any limit fails, pass if all pass, else inconclusive; None if nothing was limited.
+
+        A pass does not stand beside a severe exposure, unless exposure is limited or was accepted.
+        """
         return self.verdict.decision
 
     @property
@@ -197,6 +204,7 @@ def audit_model(
     max_exposed: float | None = None,
     at_precision: float = AT_PRECISION,
     max_group_advantage: float | None = None,
+    accept_exposure: bool = False,
     queries: Sequence[str] | None = None,
     together: bool = False,
     groups: tuple[ArrayLike, ArrayLike] | None = None,
@@ -229,6 +237,7 @@ def audit_model(
         at_precision: How probable that is, above the prior and below 1.
         max_group_advantage: Largest advantage of any query that is acceptable within any group, on the group's own
             rows; needs groups. A group with rows of one side only, or with too few, leaves it open.
+        accept_exposure: Whether a pass may stand beside a severe exposure that no limit judges.
         queries: Names of the queries to ask (``estimators.queries.MODELS`` and ``SHADOWS``); None for all that apply
             and that do not order the records as another one does.
         together: Whether to learn a score of all queries together from 40% of the rows, as one query more, which is
@@ -318,6 +327,7 @@ def audit_model(
     within: tuple[GroupAdvantage, ...] = ()
     if of_rows is not None:
         risks, within = by_groups(scores, comparison, of_rows, prior, confidence, seed)
+    withheld = verdict_of(verdicts, None, "model", None, exposures, accept_exposure).cautions
     return ModelAudit(
         comparison,
         exposures,
@@ -335,10 +345,11 @@ def audit_model(
         (
             *_members_do_worse(parts, scores),
             *(each.caution for each in (split, control) if each is not None and each.caution is not None),
-            *_cautions(verdicts, exposures, fit, shadows, outputs, confidence),
+            *_cautions(verdicts, exposures, withheld, fit, shadows, outputs, confidence),
             *further,
             *_one_of_each([each for each in comparison.cautions if each.code != JOINT]),
         ),
+        accept_exposure,
     )
 
 
@@ -398,6 +409,7 @@ def _joined(groups: Any, sides: Sequence[Side]) -> NDArray[np.generic]:
 def _cautions(
     limits: Sequence[RiskiestLimit],
     exposures: Mapping[str, Exposure],
+    withheld: Sequence[Caution],
     fit: Fit,
     table: Shadows | None,
     outputs: Outputs,
@@ -407,6 +419,7 @@ def _cautions(
     decision = overall(limit.decision for limit in limits) if limits else None
     name, worst = most_exposed(exposures)
     yield from (Caution(each.code, f"query {name!r}: {each.message}") for each in worst.cautions)
+    yield from withheld
     if fit.gap_lower:
         yield Caution(
             "fit_gap",

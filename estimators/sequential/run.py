@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from estimators.adversary.families import families_for
 from estimators.adversary.holdout import GROWTH
+from estimators.audit.exposure import exposure
 from estimators.coverage import covers
 from estimators.errors import (
     IncompatibleCells,
@@ -51,6 +52,7 @@ from estimators.statement import (
     percent,
     rules_covered,
 )
+from estimators.withheld import Because, Withheld
 
 Integers = NDArray[np.int64]
 
@@ -90,6 +92,7 @@ class SequentialRun(State):
             have been probable.
         sketch: Hashes of a sample of the scores, at most 1,024, by which records that come again are seen.
         cautions: What to know of the last batch: that it may have been there before. No part of the state.
+        accept_exposure: Whether the run may pass beside a severe exposure. No part of the state.
 
     Example:
         >>> import numpy as np
@@ -104,6 +107,7 @@ class SequentialRun(State):
     """
 
     cautions: tuple[Caution, ...] = ()
+    accept_exposure: bool = False
 
     # --- what it says ---
 
@@ -135,7 +139,28 @@ class SequentialRun(State):
 
     @property
     def decision(self) -> Decision:
-        """Pass or fail once an end has crossed ``max_advantage``; it may be acted on at once."""
+        """Pass or fail once an end has crossed ``max_advantage``; it may be acted on at once.
+
+        No pass stands beside a severe exposure of all records so far, unless it was accepted.
+        """
+        return self.withheld.decide(self._of_ends)
+
+    @property
+    def undecided_because(self) -> Because | None:
+        """``exposed``, if the ends keep the limit and the decision is open for a severe exposure."""
+        return self.withheld.because(self._of_ends)
+
+    @property
+    def withheld(self) -> Withheld:
+        """What a pass would hide; the exposures of all looks hold together, as the j-th has 1/(j(j+1)) of the error."""
+        if self._of_ends is not Decision.PASS or self.counts is None:
+            return Withheld(accepted=self.accept_exposure)
+        looks = len(self.looks)
+        together = 1.0 - (1.0 - self.confidence) / (looks * (looks + 1.0))
+        return Withheld.by({"": exposure(self.counts, together, self.prior)}, accepted=self.accept_exposure)
+
+    @property
+    def _of_ends(self) -> Decision:
         if self.max_advantage is None:
             return Decision.INCONCLUSIVE
         return decision(self.lower, self.upper, self.max_advantage)
@@ -148,10 +173,14 @@ class SequentialRun(State):
         if self.max_advantage is None:
             return ends
         limit = exactly(self.max_advantage)
-        if self.decision is Decision.PASS:
+        if self._of_ends is Decision.PASS:
+            withheld = self.withheld
+            if withheld.because(Decision.PASS):
+                return withheld.reason
             high = at_most(self.upper, within=self.max_advantage)
             words = f"{sure} the advantage of attackers who {self.attacker} is at most {high}"
-            return f"{words}, not above {limit}; a finer rule may do better"
+            kept = f"{words}, not above {limit}; a finer rule may do better"
+            return f"{kept}.{withheld.acceptance}".removesuffix(".")
         if self.decision is Decision.FAIL:
             return f"{sure} the advantage is at least {at_least(self.lower, beyond=self.max_advantage)}, above {limit}"
         return f"{ends}, which does not settle your limit of {limit}; go on with the next batch"
@@ -174,7 +203,8 @@ class SequentialRun(State):
         )
         if self.max_advantage is None:
             return f"{where.capitalize()}, {self.reason}."
-        return f"{opening(self.decision, more_would_settle=True)} {where}: {self.reason}."
+        more = self.undecided_because is None
+        return f"{opening(self.decision, more_would_settle=more)} {where}: {self.reason}."
 
     # --- what it was kept as ---
 
@@ -454,6 +484,7 @@ def sequential_run(
     planned: int = PLANNED,
     seed: int = 0,
     run_id: str | None = None,
+    accept_exposure: bool = False,
 ) -> SequentialRun:
     """Begin a run that is looked at after every batch, as often as you like.
 
@@ -465,6 +496,7 @@ def sequential_run(
         seed: Whole number from which everything random is drawn; the same seed gives the same answer.
         run_id: Name of the run, letters and digits. None, the default: one that follows from what is asked, so that
             runs of one question can be merged, and still tell records that come again.
+        accept_exposure: Whether the run may pass beside a severe exposure.
 
     Returns:
         a ``SequentialRun`` without a look; ``run.after(batch)`` gives the next.
@@ -489,4 +521,5 @@ def sequential_run(
         max_advantage,
         require_count("seed", seed, 0),
     )
-    return SequentialRun(*question, run_id or sha256(repr(question).encode()).hexdigest()[:32])
+    name = run_id or sha256(repr(question).encode()).hexdigest()[:32]
+    return SequentialRun(*question, name, accept_exposure=accept_exposure)

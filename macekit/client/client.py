@@ -63,6 +63,8 @@ class Client(ABC):
             nonmembers: Scores of records that it has never seen, likewise. None with a table, a file of both sides,
                 or ``counts``.
             max_advantage: Largest advantage that is acceptable, from -1 to 1. No verdict without it.
+            accept_exposure: Whether a pass may stand beside a severe exposure that no limit judges; without it the
+                decision is then ``"inconclusive"`` and ``undecided_because`` ``"exposed"``. False by default.
             threshold: Its former name, understood with a ``FutureWarning``.
             changes: How often attackers whom the upper end covers may change their guess along the score, at any
                 places, from 0 to 1000: a pass then holds for all of them. 2 by default; the ``changes`` of
@@ -174,8 +176,8 @@ class Client(ABC):
         Args:
             members, nonmembers: As for ``estimate``.
             groups: A label for each record, members first, or as a dict of ``members`` and ``nonmembers``.
-            max_advantage, threshold, changes, metric, estimator, claimed_epsilon, claimed_delta, operating_points: As
-                for ``estimate``.
+            max_advantage, accept_exposure, threshold, changes, metric, estimator: As for ``estimate``.
+            claimed_epsilon, claimed_delta, operating_points: As for ``estimate``.
             prior, confidence, seed, query, counts, units, score, member, group, unit, cluster: As for ``estimate``.
             set_members, set_nonmembers: As for ``estimate``.
             members_column, nonmembers_column: As for ``estimate``.
@@ -326,6 +328,7 @@ class Client(ABC):
             against: Name of the query that all others are subtracted from. All pairs by default.
             max_advantage: Largest advantage that is acceptable, of the riskiest of the queries, from -1 to 1:
                 ``decision`` is one for all of them together. No decision without it. Of vectors, ask ``gate``.
+            accept_exposure: As for ``estimate``.
             confidence: Probability that both ends of an interval hold, strictly between 0 and 1. 0.95 by default; at
                 least 0.5. It is that of all statements of a table together.
             estimator, prior, seed, query, score, member, group, unit, cluster: As for ``estimate``.
@@ -362,6 +365,7 @@ class Client(ABC):
                 dict of several queries by name, such as ``estimators.release_queries`` makes of tables. Or a table or
                 a file with a column for each, called ``model/loss`` and ``model/margin`` where a release has several.
             max_advantage: Largest advantage that is acceptable, from -1 to 1. No decisions without it.
+            accept_exposure: As for ``estimate``.
             against: Name of the release that is subtracted from every other; name it before you look at the scores.
                 The first by default.
             paired: Whether row i is the same record in all releases. True by default; False for independent samples.
@@ -406,6 +410,7 @@ class Client(ABC):
                 frames that count where they lie among it.
             by: The column of steps of such a table: numbers, which are ordered as such, or names, whose numbers are.
             max_advantage: Largest advantage that is acceptable, from -1 to 1. No decisions without it.
+            accept_exposure: As for ``estimate``.
             confidence: Probability that both ends of an interval hold, strictly between 0 and 1. 0.95 by default; at
                 least 0.5. Those of all steps hold together.
             counts: In place of ``steps``, counts whose groups are the steps: ``macekit.counts(..., group="step")``
@@ -469,6 +474,7 @@ class Client(ABC):
                 out, what would be a pass is a fail if any are shown to be, at a tenth of the level, on top of it.
             max_near_copies_over_holdout: The same of rows that have a near copy; it is judged only if it is given.
             accept_copies: Whether copies that nobody limited are no reason to fail. False by default.
+            accept_exposure: As for ``estimate``; ``max_tpr`` and ``max_exposed`` judge exposure themselves.
             queries: Names of the queries to ask, at least 2 (docs/queries.md). All that can be by default.
             categories: Columns of numbers that are names of something, such as codes.
             leave_out: Columns that are not to be used.
@@ -520,7 +526,7 @@ class Client(ABC):
                 on, up to all rows, by default.
             max_advantage, max_exposed, at_precision, max_copies_over_holdout: As for ``audit_synthetic``; a size has to
                 keep all of them.
-            max_near_copies_over_holdout, accept_copies: As for ``audit_synthetic``.
+            max_near_copies_over_holdout, accept_copies, accept_exposure: As for ``audit_synthetic``.
             queries: As for ``audit_synthetic``.
             categories, leave_out, use, unit: As for ``audit_synthetic``.
             prior, confidence, seed: As for ``estimate``.
@@ -557,7 +563,7 @@ class Client(ABC):
             features: Columns that the model read: a fail is then "fail, or drift", if the sides differ in them anyway.
             together: Whether to learn a score of all queries together from 40% of the rows, as one query more.
             max_advantage, max_tpr, at_fpr, max_exposed, at_precision: As for ``audit_synthetic``.
-            max_group_advantage, leave_out: As for ``audit_synthetic``.
+            accept_exposure, max_group_advantage, leave_out: As for ``audit_synthetic``.
             unit, group, check_sides: As for ``audit_synthetic``.
             control: Column of both sides with a control score, that of a model that saw neither, as for
                 ``audit_synthetic``.
@@ -729,8 +735,8 @@ class Client(ABC):
             members, nonmembers: As for ``estimate``.
             max_advantage: Largest acceptable advantage, from -1 to 1.
             changes: As for ``estimate``; it goes with ``max_advantage``.
-            max_tpr: Largest acceptable true positive rate at the false positive rate ``at_fpr``, from 0 to 1, whether a
-                high score suggests membership or a low one: what an attacker finds who is hardly ever wrong.
+            max_tpr: Largest acceptable true positive rate at the false positive rate ``at_fpr``, from 0 to 1, of the
+                best set of at most 4 ranges of the score, or labels: what an attacker finds who is hardly ever wrong.
             at_fpr: False positive rate that goes with ``max_tpr``, strictly between 0 and 1.
             max_epsilon: Largest acceptable epsilon of this score's two distributions at ``delta``, from 0 to 700.
             delta: Delta that goes with ``max_epsilon``, from 0 up to but not including 1. 0 by default, at which the
@@ -742,6 +748,7 @@ class Client(ABC):
             max_group_risk: Largest acceptable mean over a group's records of the risk read off all records together,
                 from 0 to 1; needs groups, and a prior of 0.5. It looks at no group by itself.
             groups: A label for each record, members first, or as a dict of ``members`` and ``nonmembers``.
+            accept_exposure: As for ``estimate``; ``max_tpr`` and ``max_epsilon`` judge exposure themselves.
             estimator: As for ``estimate``.
             anytime: Whether the records are one batch of several. The ends then hold at all looks together, so that one
                 may stop as soon as they decide; ``max_advantage`` is judged alone. False by default.

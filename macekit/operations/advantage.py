@@ -46,6 +46,7 @@ def assessed(data: Scores | Counts, question: AdvantageQuestion, body: DecodedBo
             reading=reading(question.estimator, question.seed),
             set_members=question.set_members,
             set_nonmembers=question.set_nonmembers,
+            accept_exposure=question.accept_exposure,
         ),
         clusters_of(body),
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from estimators.plan import beneath_baseline
+from estimators.plan import Decision, beneath_baseline
 from estimators.sequential import SequentialRun, sequential_run
 from estimators.sequential.run import PLANNED
 from estimators.statement import baseline
@@ -65,7 +65,7 @@ def answer(call: Call, body: DecodedBody, q: GateQuestion) -> Reply:
         )
     before = _run_of(q, None if call.keeping is None else call.keeping.run_id)
     data = sample_of(body, q.model_copy(update={"query": _query_of(q, before, body)}))
-    run = before.after(data)
+    run = replace(before.after(data), accept_exposure=q.accept_exposure)
     question = q.model_copy(update={name: getattr(run, name) for name in FIXED})
     last = run.looks[-1]
     step = Step(
@@ -88,6 +88,7 @@ def answer(call: Call, body: DecodedBody, q: GateQuestion) -> Reply:
         "sentence": run.sentence,
         "decision": run.decision.value,
         "covers": list(run.covers),
+        "undecided_because": run.undecided_because,
         "records_needed": None,
         "baseline": baseline(run.prior),
         "limits": [_limit(run, _unchecked(step, call.keeping))],
@@ -105,6 +106,7 @@ def answer(call: Call, body: DecodedBody, q: GateQuestion) -> Reply:
             (
                 *body.cautions,
                 *run.cautions,
+                *run.withheld.cautions(Decision.PASS if run.undecided_because else run.decision),
                 *beneath_baseline(question.max_advantage or 0.0, baseline(run.prior)),
             )
         ),
@@ -194,4 +196,6 @@ def _limit(run: SequentialRun, unchecked: str) -> LimitAnswer:
         "records_needed": None,
         "learned_score_accepted": None,
         "holds_up_to_changes": None,
+        "ranges": None,
+        "threshold": None,
     }

@@ -7,15 +7,17 @@ from itertools import combinations
 
 from estimators import Caution, Counts, LearnedTarget, Scores, compare
 from estimators.advantage import is_vector
+from estimators.audit.epsilon import Direction
 from estimators.clusters.design import Labels
 from estimators.maxima import MaxAdvantage
-from estimators.plan import beneath_baseline
+from estimators.plan import Decision, beneath_baseline
 from estimators.riskiest import RiskiestLimit, judge_queries, verdict_of
 from estimators.targets import Target
+from estimators.withheld import exposures_of
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode, riskiest
-from macekit.operations.effects import require_estimator_acts
+from macekit.operations.effects import require_acceptance_acts, require_estimator_acts
 from macekit.operations.options import parse_question, provenance_options, reply_of, target
 from macekit.operations.samples import clusters_of, queries_of, require_paired, with_counts
 from macekit.problems import Problem, unknown_column
@@ -29,6 +31,7 @@ MOST_PAIRS = 45
 def answer(call: Call, body: DecodedBody) -> Reply:
     """A ranking with the ranks each may truly have, the largest, and the differences."""
     question = parse_question(CompareQuestion, body)
+    require_acceptance_acts(question)
     if question.estimator.accept_learned_score is not None:
         raise Problem(
             "bad-option",
@@ -55,13 +58,19 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         question.paired,
         cluster,
     )
-    verdict = verdict_of(limits, None, "")
+    exposures = {}
+    if limits and all(limit.decision is Decision.PASS for limit in limits):
+        exposures = exposures_of(
+            data, question.prior, question.confidence, Direction.EITHER, cluster, question.seed
+        )
+    verdict = verdict_of(limits, None, "", None, exposures, question.accept_exposure)
     base = result.ranking[0].advantage.baseline
     notes = [note for limit in limits for note in beneath_baseline(limit.maximum, base)]
     document: CompareAnswer = {
         "sentence": f"{verdict.sentence} {result.sentence}".lstrip(),
         "decision": None if verdict.decision is None else verdict.decision.value,
         "covers": list(verdict.covers),
+        "undecided_because": verdict.undecided_because,
         "limits": riskiest.limits(limits),
         "maximum": encode.interval(result.maximum),
         "baseline": base,
@@ -69,7 +78,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         "differences": [
             encode.difference(a, b, found) for (a, b), found in zip(pairs, result.differences, strict=True)
         ],
-        "warnings": encode.warnings((*body.cautions, *notes, *result.cautions, *cautions)),
+        "warnings": encode.warnings((*body.cautions, *verdict.cautions, *notes, *result.cautions, *cautions)),
         "provenance": riskiest.provenances(
             body,
             samples,

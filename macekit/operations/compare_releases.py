@@ -7,6 +7,7 @@ from estimators.releases import compare_releases
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode, riskiest
+from macekit.operations.effects import require_acceptance_acts
 from macekit.operations.options import parse_question, provenance_options, reply_of
 from macekit.operations.samples import by_release, clusters_of, queries_of, require_paired, with_counts
 from macekit.schemas.answers import CompareReleasesAnswer
@@ -16,6 +17,7 @@ from macekit.schemas.questions import CompareReleasesQuestion
 def answer(call: Call, body: DecodedBody) -> Reply:
     """Each release by its riskiest query, the differences from one of them, and which keep the limit."""
     question = parse_question(CompareReleasesQuestion, body)
+    require_acceptance_acts(question)
     samples = queries_of(body, question.query)
     cluster = clusters_of(body)
     require_paired(cluster, question.paired)
@@ -30,6 +32,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         question.seed,
         question.paired,
         cluster,
+        question.accept_exposure,
     )
     comparison, decisions = result.comparison, result.decisions
     others = [name for name in result.riskiest if name != result.against]
@@ -37,6 +40,9 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         "sentence": result.sentence,
         "decision": overall(decisions.values()).value if decisions else None,
         "covers": list(result.covers),
+        "undecided_because": riskiest.because(
+            decisions.values(), (result.undecided_because.get(name) for name in decisions)
+        ),
         "maximum": encode.interval(comparison.maximum),
         "baseline": comparison.ranking[0].advantage.baseline,
         "ranking": riskiest.ranking(comparison),
@@ -49,6 +55,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
                 "name": place.name,
                 "query": result.riskiest[place.name],
                 "decision": decisions[place.name].value if decisions else None,
+                "undecided_because": result.undecided_because.get(place.name),
             }
             for place in comparison.ranking
         ],

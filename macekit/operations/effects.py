@@ -77,6 +77,18 @@ def require_changes_act(field: str, estimator: Estimator, *samples: Data) -> Non
     _require_any(samples, lambda data: _is_crossed(data, estimator.bins), field, why)
 
 
+def require_acceptance_acts(question: Question) -> None:
+    """Refuse to accept exposure where nothing can pass, or where a limit judges it."""
+    if not getattr(question, "accept_exposure", False):
+        return
+    given = {name for name in type(question).model_fields if getattr(question, name) is not None}
+    if not any(name.startswith("max") for name in given):
+        raise _useless("accept_exposure", "without a limit there is no decision that could pass")
+    for name in ("max_tpr", "max_exposed", "max_epsilon"):
+        if name in given:
+            raise _useless("accept_exposure", f"{name} judges exposure, and a pass rests on that")
+
+
 def require_advantage_acts(question: AdvantageQuestion, data: Data, *, units: bool) -> None:
     """Refuse what changes nothing in an answer of ``/v1/advantage`` and in a report."""
     estimator = question.estimator
@@ -87,6 +99,7 @@ def require_advantage_acts(question: AdvantageQuestion, data: Data, *, units: bo
         raise _useless(
             "estimator.accept_learned_score", "without max_advantage there is no verdict that could pass"
         )
+    require_acceptance_acts(question)
     for name in ("set_members", "set_nonmembers"):
         if getattr(question, name) is not None and units:
             raise Problem(
@@ -103,6 +116,7 @@ def require_gate_acts(question: GateQuestion, data: Data) -> None:
     """Refuse what no limit of a gate would use."""
     estimator = question.estimator
     require_estimator_acts(estimator, data, paper=False)
+    require_acceptance_acts(question)
     if question.max_advantage is not None or question.max_group_advantage is not None:
         if question.changes is not None:
             require_changes_act("changes", estimator, data)

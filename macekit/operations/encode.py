@@ -395,6 +395,8 @@ def _tail(tail: Tail) -> TailAnswer:
     return {
         "direction": tail.direction,
         "label": tail.label,
+        "low": tail.low,
+        "high": tail.high,
         "members": tail.members,
         "nonmembers": tail.nonmembers,
         "tpr_lower": tail.tpr_lower,
@@ -407,6 +409,8 @@ def _nonmember_tail(tail: NonmemberTail) -> NonmemberTailAnswer:
     return {
         "direction": tail.direction,
         "label": tail.label,
+        "low": tail.low,
+        "high": tail.high,
         "members": tail.members,
         "nonmembers": tail.nonmembers,
         "score_epsilon": tail.score_epsilon,
@@ -434,6 +438,7 @@ def verdict(result: Verdict) -> VerdictAnswer:
         "learned_score_accepted": result.learned_score_accepted,
         "holds_up_to_changes": result.holds_up_to_changes,
         "covers": list(result.covers),
+        "undecided_because": result.undecided_because,
     }
 
 

@@ -55,6 +55,7 @@ def judgement(result: Judgement, source: ProvenanceAnswer, cautions: tuple[Cauti
         "sentence": result.sentence,
         "decision": result.decision.value,
         "covers": list(result.covers),
+        "undecided_because": result.undecided_because,
         "records_needed": result.records_needed,
         "baseline": result.baseline,
         "limits": [_limit(each) for each in result.limits],
@@ -84,6 +85,8 @@ def _limit(limit: JudgedLimit) -> LimitAnswer:
         "records_needed": verdict.records_needed,
         "learned_score_accepted": verdict.learned_score_accepted,
         "holds_up_to_changes": verdict.holds_up_to_changes,
+        "ranges": limit.ranges,
+        "threshold": None if limit.threshold is None else encode.interval(limit.threshold),
     }
 
 
@@ -138,7 +141,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     require_gate_acts(q, data)
     learned = adversaries if isinstance(adversaries, LearnedTarget) else None
     limits, cluster = _limits(q, body, data, table), clusters_of(body)
-    result = judge(data, limits, q.prior, q.confidence, q.seed, learned, cluster)
+    result = judge(data, limits, q.prior, q.confidence, q.seed, learned, cluster, q.accept_exposure)
     source = encode.provenance(
         data, result.provenance.method, q.seed, provenance_options(q, call), encode.columns_of(body)
     )

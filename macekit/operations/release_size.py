@@ -13,6 +13,7 @@ from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.decoding.whole import require_tables
 from macekit.operations import encode, riskiest
+from macekit.operations.effects import require_acceptance_acts
 from macekit.operations.options import parse_question, provenance_options, reply_of
 from macekit.schemas.answers import ReleaseSizeAnswer, ReleaseStepAnswer
 from macekit.schemas.questions import ReleaseSizeQuestion
@@ -24,6 +25,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     require_tables(call.operation, body.tables)
     riskiest.require_columns(question, body.tables)
     riskiest.require_precision(question)
+    require_acceptance_acts(question)
     result = release_size(
         body.tables["train"],
         body.tables["holdout"],
@@ -36,6 +38,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         "sentence": result.sentence,
         "decision": riskiest.decision_of(result.series),
         "covers": list(result.series.covers),
+        "undecided_because": riskiest.because_of(result.series),
         "largest": result.largest,
         "max_advantage": question.max_advantage,
         "baseline": baseline(question.prior),

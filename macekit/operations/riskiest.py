@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from estimators import Counts, Scores
 from estimators.audit.exposure import Exposure
 from estimators.compare import Comparison
-from estimators.plan import overall
+from estimators.plan import Decision, overall
 from estimators.queries import Query
 from estimators.queries.column import Column
 from estimators.queries.table import Rows
@@ -23,6 +23,7 @@ from estimators.sample.digests import digest
 from estimators.series import Series, Step
 from estimators.split import Control, SplitCheck
 from estimators.split import control as control_of
+from estimators.withheld import Because
 from macekit.decoding.account import columns_by_query
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
@@ -112,6 +113,8 @@ def limits(judged: Sequence[RiskiestLimit]) -> list[RiskiestLimitAnswer] | None:
             "query": limit.query,
             "reason": limit.reason,
             "holds_up_to_changes": limit.holds_up_to_changes,
+            "ranges": limit.ranges,
+            "threshold": None if limit.threshold is None else encode.interval(limit.threshold),
         }
         for limit in judged
     ] or None
@@ -124,6 +127,7 @@ def step(step: Step) -> StepAnswer:
         "query": step.query,
         "decisive_upper": step.decisive_upper,
         "decision": None if step.decision is None else step.decision.value,
+        "undecided_because": step.undecided_because,
         "reason": step.reason,
     }
 
@@ -132,6 +136,19 @@ def decision_of(series: Series) -> Literal["pass", "fail", "inconclusive"] | Non
     """Pass if every step keeps the limit, fail if one is shown to exceed it; None if nothing was limited."""
     decisions = [step.decision for step in series.steps if step.decision is not None]
     return overall(decisions).value if decisions else None
+
+
+def because(decisions: Iterable[Decision], reasons: Iterable[Because | None]) -> Because | None:
+    """Why the decision over several is open, if for nothing else: those that are open are so for an exposure."""
+    if overall(decisions) is not Decision.INCONCLUSIVE:
+        return None
+    return next(filter(None, reasons), None)
+
+
+def because_of(series: Series) -> Because | None:
+    """The same of a series: the first step that is open is so for an exposure."""
+    first = next((step for step in series.steps if step.decision is Decision.INCONCLUSIVE), None)
+    return None if first is None or decision_of(series) != "inconclusive" else first.undecided_because
 
 
 def ranking(comparison: Comparison) -> list[RankedAnswer]:
@@ -158,7 +175,7 @@ def queries(comparison: Comparison, catalogue: Mapping[str, Query]) -> list[Aske
 
 def exposures(by_query: Mapping[str, Exposure]) -> list[QueryExposureAnswer]:
     """Exposure by each query, the surest first."""
-    surest = sorted(by_query.items(), key=lambda each: -each[1].score_epsilon)
+    surest = sorted(by_query.items(), key=lambda each: (not each[1].severe, -each[1].score_epsilon))
     return [{"query": name, **encode.exposure(each)} for name, each in surest]
 
 

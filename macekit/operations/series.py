@@ -14,6 +14,7 @@ from estimators.statement import baseline
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode, riskiest
+from macekit.operations.effects import require_acceptance_acts
 from macekit.operations.options import parse_question, provenance_options, reply_of
 from macekit.operations.samples import (
     by_release,
@@ -37,6 +38,7 @@ NUMBER = re.compile(r"(\d+(?:\.\d+)?)")
 def answer(call: Call, body: DecodedBody) -> Reply:
     """Every step with its interval, in the order in which the steps came, or in that of their labels."""
     question = parse_question(SeriesQuestion, body)
+    require_acceptance_acts(question)
     options, cluster = provenance_options(question, call), clusters_of(body)
     samples: Mapping[str, Scores | Counts]
     steps: dict[str, dict[str, Scores | Counts]]
@@ -72,12 +74,14 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         question.confidence,
         question.seed,
         cluster,
+        question.accept_exposure,
     )
     last, failed = series.last_passed, series.first_failed
     content: SeriesAnswer = {
         "sentence": series.sentence,
         "decision": riskiest.decision_of(series),
         "covers": list(series.covers),
+        "undecided_because": riskiest.because_of(series),
         "last_passed": None if last is None else str(last.label),
         "first_failed": None if failed is None else str(failed.label),
         "max_advantage": question.max_advantage,

@@ -12,6 +12,7 @@ from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.decoding.whole import require_tables
 from macekit.operations import encode, riskiest
+from macekit.operations.effects import require_acceptance_acts
 from macekit.operations.options import parse_question, provenance_options, reply_of
 from macekit.operations.risk import group_rows
 from macekit.operations.riskiest import Columns, ControlColumn
@@ -26,6 +27,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     require_tables(call.operation, body.tables)
     riskiest.require_columns(question, body.tables)
     riskiest.require_pairs(question)
+    require_acceptance_acts(question)
     train, holdout = body.tables["train"], body.tables["holdout"]
     control = _control_column(question, train, holdout)
     options = question.model_dump(
@@ -68,6 +70,7 @@ def of_audit(audit: SyntheticAudit, source: ProvenanceAnswer) -> SyntheticAnswer
         "sentence": audit.sentence,
         "decision": cast("Any", audit.verdict.word or None),
         "covers": list(audit.verdict.covers),
+        "undecided_because": audit.verdict.undecided_because,
         "limits": riskiest.limits(audit.limits),
         "maximum": encode.interval(audit.comparison.maximum),
         "baseline": audit.comparison.ranking[0].advantage.baseline,

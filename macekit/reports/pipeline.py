@@ -16,18 +16,21 @@ from macekit.text import escape_controls
 
 SUITE = "mace gate"
 ELEMENTS = {"fail": "failure", "inconclusive": "error"}
+UNJUDGED = "no severe exposure that no limit judges"
 
 
 def junit(answer: Mapping[str, Any]) -> bytes:
     """One test case a limit: one that is exceeded is a failure, one that is open an error; neither is a passed test.
 
-    Characters that XML cannot hold are written out.
+    A severe exposure that no limit judges is one case more, and an error. Characters that XML cannot hold are written
+    out.
     """
     limits = answer["limits"]
-    decisions = [limit["decision"] for limit in limits]
+    exposed = answer["undecided_because"] is not None
+    decisions = [limit["decision"] for limit in limits] + ["inconclusive"] * exposed
     totals = {
         "name": SUITE,
-        "tests": str(len(limits)),
+        "tests": str(len(decisions)),
         "failures": str(decisions.count("fail")),
         "errors": str(decisions.count("inconclusive")),
         "skipped": "0",
@@ -41,6 +44,10 @@ def junit(answer: Mapping[str, Any]) -> bytes:
         ET.SubElement(properties, "property", {"name": name, "value": escape_controls(str(source[name]))})
     for limit in limits:
         _case(suite, limit)
+    if exposed:
+        case = ET.SubElement(suite, "testcase", {"classname": "mace.gate", "name": UNJUDGED, "time": "0"})
+        reason = {"type": answer["undecided_because"], "message": escape_controls(answer["sentence"])}
+        ET.SubElement(case, ELEMENTS["inconclusive"], reason)
     sentences = map(escape_controls, [answer["sentence"], *answer["covers"], *_exposures(answer)])
     ET.SubElement(suite, "system-out").text = "\n".join(sentences)
     ET.indent(top)

@@ -28,6 +28,7 @@ from macekit.schemas.statements import (
     PaperAnswer,
     ProvenanceAnswer,
     RocAnswer,
+    UndecidedBecause,
     VerdictAnswer,
     WarningAnswer,
 )
@@ -382,6 +383,16 @@ class LimitAnswer(TypedDict):
         ),
     ]
     holds_up_to_changes: Annotated[int | None, HOLDS_UP_TO]
+    ranges: Annotated[
+        int | None,
+        Field(
+            description="tpr: of how many ranges of the score, or labels, a set consists at most; null else"
+        ),
+    ]
+    threshold: Annotated[
+        IntervalAnswer | None,
+        Field(description="tpr: that of the best threshold, by itself; null without an order"),
+    ]
 
 
 class AnytimeAnswer(TypedDict):
@@ -439,6 +450,7 @@ class GateAnswer(TypedDict):
     sentence: str
     decision: Literal["pass", "fail", "inconclusive"]
     covers: Annotated[list[str], COVERS]
+    undecided_because: UndecidedBecause
     records_needed: int | None
     baseline: Annotated[float, Field(description="advantage of always guessing the likelier side")]
     limits: list[LimitAnswer]
@@ -588,6 +600,7 @@ class SideBySideAnswer(TypedDict):
         ),
     ]
     covers: Annotated[list[str], COVERS]
+    undecided_because: UndecidedBecause
     maximum: IntervalAnswer
     baseline: Annotated[float, Field(description="advantage of always guessing the likelier side")]
     ranking: list[RankedAnswer]
@@ -605,6 +618,16 @@ class RiskiestLimitAnswer(IntervalAnswer):
     query: Annotated[str, Field(description="the query that decides")]
     reason: str
     holds_up_to_changes: Annotated[int | None, HOLDS_UP_TO]
+    ranges: Annotated[
+        int | None,
+        Field(
+            description="tpr: of how many ranges of the score, or labels, a set consists at most; null else"
+        ),
+    ]
+    threshold: Annotated[
+        IntervalAnswer | None,
+        Field(description="tpr: that of the best threshold, by itself; null without an order"),
+    ]
 
 
 class CompareAnswer(SideBySideAnswer):
@@ -625,6 +648,7 @@ class ReleaseAnswer(TypedDict):
         Literal["pass", "fail", "inconclusive"] | None,
         Field(description="whether it keeps the limit; all decisions hold together; null without a limit"),
     ]
+    undecided_because: UndecidedBecause
 
 
 class CompareReleasesAnswer(SideBySideAnswer):
@@ -647,6 +671,7 @@ class StepAnswer(IntervalAnswer):
         Literal["pass", "fail", "inconclusive"] | None,
         Field(description="pass: this step and all before it keep the limit; null without a limit"),
     ]
+    undecided_because: UndecidedBecause
     reason: str
 
 
@@ -673,6 +698,7 @@ class SeriesAnswer(TypedDict):
         ),
     ]
     covers: Annotated[list[str], COVERS]
+    undecided_because: UndecidedBecause
     last_passed: Annotated[
         str | None, Field(description="up to here, itself included, every step is shown to keep the limit")
     ]
@@ -775,6 +801,7 @@ class QueriesAnswer(TypedDict):
         Field(description="null if nothing was limited; fail, or drift: the sides differ anyway, too"),
     ]
     covers: Annotated[list[str], COVERS]
+    undecided_because: UndecidedBecause
     limits: Annotated[list[RiskiestLimitAnswer] | None, Field(description="null if nothing was limited")]
     maximum: Annotated[IntervalAnswer, Field(description="the advantage of the riskiest query")]
     baseline: Annotated[float, Field(description="advantage of always guessing the likelier side")]
@@ -824,6 +851,7 @@ class ReleaseSizeAnswer(TypedDict):
         ),
     ]
     covers: Annotated[list[str], COVERS]
+    undecided_because: UndecidedBecause
     largest: Annotated[int | None, Field(description="the largest size that keeps the limit")]
     max_advantage: float | None
     baseline: Annotated[float, Field(description="advantage of always guessing the likelier side")]

@@ -59,6 +59,14 @@ FORMER_LIMIT = Field(
 )
 """The limit of the advantage by the name that it had: ``decoding`` reads it as ``max_advantage``."""
 
+ACCEPT_EXPOSURE = Field(
+    False,
+    description="whether a pass may stand beside a severe exposure (members shown to be in a range of scores at least "
+    "ten times as often as nonmembers, and at least 0.5% of them) that no limit judges; without it the decision is "
+    "then inconclusive",
+)
+"""Of every question that a pass may answer."""
+
 LearnerName = Literal["quadratic", "logistic", "boxes", "boosting", "tree"]
 BandwidthName = Literal["scott", "silverman", "sheather_jones", "least_squares"]
 RULES = "silverman is 0.9 min(s, IQR/1.349) n^(-1/5), not SciPy's rule of that name"
@@ -203,6 +211,7 @@ class AdvantageQuestion(PriorQuestion):
     )
     threshold: float | None = FORMER_LIMIT
     changes: int | None = CHANGES
+    accept_exposure: bool = ACCEPT_EXPOSURE
     claimed_epsilon: float | None = Field(None, ge=0, le=700, description="epsilon that was promised")
     claimed_delta: float = Field(0.0, ge=0, lt=1, description="delta that was promised with it")
     operating_points: list[Share] = Field(
@@ -472,8 +481,8 @@ class GateQuestion(PriorQuestion):
         None,
         ge=0,
         le=1,
-        description="largest acceptable true positive rate at the false positive rate at_fpr, whether a high score "
-        "suggests membership or a low one",
+        description="largest acceptable true positive rate at the false positive rate at_fpr, of the best set of at "
+        "most 4 ranges of the score, or labels",
     )
     at_fpr: Share | None = Field(None, description="false positive rate for max_tpr; requires max_tpr")
     max_epsilon: float | None = Field(
@@ -497,6 +506,7 @@ class GateQuestion(PriorQuestion):
         description="largest acceptable mean over a group's records of the risk read off all records together, which "
         "looks at no group by itself; requires groups",
     )
+    accept_exposure: bool = ACCEPT_EXPOSURE
     groups: Labels | LabelsOfSides | None = Field(None, description="a label for each record, members first")
     estimator: Estimator = Estimator()
     anytime: bool = Field(
@@ -551,6 +561,7 @@ class CompareQuestion(Question):
         description="largest acceptable advantage, of the riskiest query; gives a decision. Every query has to be one "
         "number a record, or counts",
     )
+    accept_exposure: bool = ACCEPT_EXPOSURE
     cluster: ClusterLabels | None = CLUSTER
     query: Literal["auto", "continuous", "discrete"] = Field(
         "auto", description="whether scores are numbers on a line or categories"
@@ -578,6 +589,7 @@ class ReleasesQuestion(Question):
     max_advantage: Annotated[float, Field(ge=-1, le=1)] | None = Field(
         None, description="largest acceptable advantage, of the riskiest query"
     )
+    accept_exposure: bool = ACCEPT_EXPOSURE
     cluster: ClusterLabels | None = CLUSTER
     query: Literal["auto", "continuous", "discrete"] = Field(
         "auto", description="whether scores are numbers on a line or categories"
@@ -829,6 +841,7 @@ class LimitsQuestion(TablesQuestion):
         description="largest acceptable advantage of any query within any group, on the group's own rows; requires "
         "group",
     )
+    accept_exposure: bool = ACCEPT_EXPOSURE
     unit: Name | None = Field(
         None,
         description="column of both sides that says whom a row belongs to, such as a person: one row of each, drawn "
@@ -911,6 +924,7 @@ class ReleaseSizeQuestion(ReleaseQuestion):
     at_precision: Share | None = Field(
         None, description="the precision that goes with max_exposed, above the prior; 0.9, if left out"
     )
+    accept_exposure: bool = ACCEPT_EXPOSURE
     queries: list[QueryName] | None = Field(
         None, min_length=1, max_length=12, description="the queries to ask; all that can be, if left out"
     )

@@ -197,12 +197,13 @@ class EpsilonAnswer(TypedDict):
 
 
 class PlaceAnswer(TypedDict):
-    """An end of the score, or a label, or a cell of vectors, and how many of either side lie in it."""
+    """A range of the score, or a label, or a cell of vectors, and how many of either side lie in it."""
 
     direction: Annotated[
-        Literal["high", "low", "label", "cell"],
+        Literal["high", "low", "window", "label", "cell"],
         Field(
-            description="which end of the score it is; label where scores have no order, cell where they are vectors"
+            description="which end of the score it is, or a window between them; label where scores have no order, "
+            "cell where they are vectors"
         ),
     ]
     label: Annotated[
@@ -212,6 +213,8 @@ class PlaceAnswer(TypedDict):
             "have an order"
         ),
     ]
+    low: Annotated[float | None, Field(description="of a window: where it begins; null else")]
+    high: Annotated[float | None, Field(description="of a window: no score in it is above this; null else")]
     members: Annotated[int, Field(description="members in it")]
     nonmembers: Annotated[int, Field(description="nonmembers in it")]
 
@@ -238,21 +241,21 @@ class NonmemberTailAnswer(PlaceAnswer):
 
 
 class ExposureAnswer(TypedDict):
-    """Whether an end of the score holds members that no nonmember reaches, or almost none."""
+    """Whether a range of the score holds members and no nonmember, or almost none."""
 
     alarm: Annotated[bool, Field(description="whether it does; then the warning rare_exposure comes first")]
     severe: Annotated[
         bool,
         Field(
-            description="whether members are shown to be there three times as often as nonmembers: at even odds an "
-            "attacker is then right three times in four at least"
+            description="whether at least 0.5% of members are shown to be there, ten times as often as nonmembers: at "
+            "even odds an attacker is then right ten times in eleven at least"
         ),
     ]
     score_epsilon: Annotated[
         float,
         Field(
-            description="what the epsilon of this score's two distributions is at least, by the tails of both sides at "
-            "both ends; not that of the mechanism"
+            description="what the epsilon of this score's two distributions is at least, by ranges that either side "
+            "has to itself, at both ends and between; not that of the mechanism"
         ),
     ]
     confidence: Annotated[
@@ -260,7 +263,10 @@ class ExposureAnswer(TypedDict):
     ]
     tail: Annotated[
         TailAnswer | None,
-        Field(description="the tail of members that shows most; null if none shows anything"),
+        Field(
+            description="the tail or window of members that shows most, a severe one before all others; null if none "
+            "shows anything"
+        ),
     ]
     nonmember_tail: Annotated[
         NonmemberTailAnswer | None,
@@ -288,6 +294,16 @@ class ClaimAnswer(TypedDict):
     sentence: str
 
 
+UndecidedBecause = Annotated[
+    Literal["exposed"] | None,
+    Field(
+        description="exposed: what is limited is kept, but a severe exposure stands beside it that no limit judges and "
+        "that was not accepted (accept_exposure); null else"
+    ),
+]
+"""Why a decision is open, if not for want of records."""
+
+
 class VerdictAnswer(TypedDict):
     """A decision at a threshold."""
 
@@ -307,6 +323,7 @@ class VerdictAnswer(TypedDict):
     ]
     holds_up_to_changes: Annotated[int | None, HOLDS_UP_TO]
     covers: Annotated[list[str], COVERS]
+    undecided_because: UndecidedBecause
 
 
 class WarningAnswer(TypedDict):

@@ -14,7 +14,7 @@ import numpy as np
 
 from app.cli.demo import SIDE, example_table
 from estimators import Counts, Scores, by_group, exposure
-from estimators.audit.exposure import SEVERE
+from estimators.audit.exposure import SEVERE, SEVERE_SHARE
 from estimators.audit.roc import operating_point
 from macekit.call import Body, Call
 from macekit.operations import perform
@@ -167,7 +167,8 @@ def statements() -> list[str]:
         f"of 10,000 people, half of them members, {tell(known)} are known",
         f"Of 10,000 records, half of them members, {fewest_exposed()} such members",
         f"least {tell(SEVERE)} times as often as nonmembers. At even odds an attacker is then right at least"
-        f" {tell(100 * SEVERE / (SEVERE + 1))} times in 100",
+        f" {int(100 * SEVERE / (SEVERE + 1))} times in 100, and at any prior the odds of membership are ten times",
+        f"at least {tell(100 * SEVERE_SHARE)}% of members are shown to be there",
         f"of {tell(95)}% for both ends each is left {tell(5 / 2)}%, so that one holds with {tell(100 - 5 / 2)}%",
         f"of the demo's {2 * SIDE} records {even['records']} are flagged, and about {even['member_share']:.0%} of these"
         f" are members at a prior of 0.5, about {rare['member_share']:.0%} at a prior of 0.1",

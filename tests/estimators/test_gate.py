@@ -108,7 +108,8 @@ def test_a_few_records_that_are_surely_members_drown_neither_among_others_nor_in
         assert result.decision is Decision.FAIL
         assert result.limits[0].estimate.upper == float("inf")
     assert "class_rejected" in {caution.code for caution in coarse.cautions}
-    assert judge(data, [MaxAdvantage(0.1)]).decision is Decision.PASS
+    assert judge(data, [MaxAdvantage(0.1)]).undecided_because == "exposed"
+    assert judge(data, [MaxAdvantage(0.1)], accept_exposure=True).decision is Decision.PASS
 
 
 def test_the_group_that_bears_most_decides_and_is_named() -> None:
@@ -126,7 +127,11 @@ def test_the_group_that_bears_most_decides_and_is_named() -> None:
     assert "group leaky (read off all records) is at least" in result.limits[0].verdict.reason
     assert result.limits[0].about == "the largest mean risk of 2 groups (read off all records)"
     assert result.limits[0].estimate.lower == table.lower.max()
-    assert judge(data, [MaxGroupRisk(1.0, groups)]).decision is Decision.PASS
+    loose = [judge(data, [MaxGroupRisk(1.0, groups)], accept_exposure=accept) for accept in (False, True)]
+    assert [(each.decision, each.undecided_because) for each in loose] == [
+        (Decision.INCONCLUSIVE, "exposed"),
+        (Decision.PASS, None),
+    ]
 
 
 def test_limits_on_a_vector_are_judged_by_a_learned_score_that_must_be_accepted_to_pass() -> None:
@@ -183,7 +188,7 @@ TWENTY, EVEN = sample(identical(), 20), Counts.of([10, 20], [20, 10])
         (TWENTY, [], {}, OptionError, "at least 1"),
         (TWENTY, [MaxGroupRisk(0.9, ["a", "b"] * 20)], {"prior": 0.1}, OptionError, r"prior of 0\.5"),
         (EVEN, [MaxGroupRisk(0.5, ["a"] * 60)], {}, InputError, "counts hold no records"),
-        (Scores.of(["a"] * 9, ["b"] * 9), [MaxTpr(0.1, 0.1)], {}, OptionError, "no order"),
+        (Scores.of(["a"] * 9, ["b"] * 9), [MaxTpr(1.1, 0.1)], {}, OutOfRange, "from 0 to 1"),
     ],
 )
 def test_what_is_no_limit_is_refused(data, limits, options, error, words) -> None:
@@ -283,7 +288,7 @@ def test_a_true_positive_rate_is_limited_at_a_false_positive_rate_in_both_direct
     assert high.decision is low.decision is Decision.FAIL
     assert high.limits[0].estimate == low.limits[0].estimate
     assert 0.04 < high.limits[0].estimate.lower <= 0.05
-    assert judge(release(0, 0), [limit]).decision is Decision.PASS
+    assert judge(release(0, 0, rows=30_000), [limit]).decision is Decision.PASS
     assert judge(data, [MaxTpr(0.1, fpr=0.001)]).decision is Decision.PASS
 
 
@@ -303,7 +308,7 @@ def test_too_few_nonmembers_leave_a_true_positive_rate_open_and_say_how_many_are
     result = judge(release(100, 0, rows=1000), [MaxTpr(0.01, fpr=0.001)])
 
     limit = result.limits[0]
-    assert (result.decision, limit.estimate.lower) == (Decision.INCONCLUSIVE, 0.0)
+    assert (result.decision, limit.threshold.lower) == (Decision.INCONCLUSIVE, 0.0)
     assert limit.cautions[0].code == "too_few_nonmembers"
     assert result.records_needed >= 2 * 4380
 

@@ -278,11 +278,18 @@ def test_a_size_keeps_every_limit_and_the_first_that_breaks_one_ends_the_walk() 
     train, holdout, drawn = points(rng, 1000), points(rng, 1000), points(rng, 2000)
     tables = train, holdout, {name: np.r_[column[:1800], train[name][:200]] for name, column in drawn.items()}
     options: dict[str, Any] = {"sizes": [20, 200, 2000], "queries": NEAR}
-    alone = release_size(*tables, max_advantage=0.3, accept_copies=True, **options)
+    alone, hiding = (
+        release_size(*tables, max_advantage=0.3, accept_copies=True, accept_exposure=accept, **options)
+        for accept in (True, False)
+    )
     both = release_size(*tables, max_advantage=0.3, max_copies_over_holdout=5, **options)
     exposed = release_size(*tables, max_exposed=0.03, **options)
 
     assert (alone.largest, alone.limits) == (2000, ((), (), ()))
+    assert "exposure_accepted" in codes(alone)
+    assert (hiding.largest, decisions(hiding)[-1]) == (200, "i")
+    assert hiding.series.steps[-1].undecided_because == "exposed"
+    assert codes(hiding)[0] == "exposed"
     copies = [each.members for each in both.copies]
     assert copies[0] <= 5 < copies[1] < copies[2] == 200
     assert (both.largest, decisions(both)) == (20, "pff")

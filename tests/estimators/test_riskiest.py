@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 
 from estimators import Counts, Decision, Scores, advantage, check_split, compare, control, lone_rows
+from estimators.audit.best_set import tpr_at_least, tpr_at_most
 from estimators.audit.roc import operating_point
 from estimators.errors import OptionError, OutOfRange
 from estimators.gate import judge
-from estimators.maxima import MaxAdvantage, MaxTpr
+from estimators.maxima import OF_RANGES, MaxAdvantage, MaxTpr
 from estimators.plan import decision
 from estimators.riskiest import (
     OR_DRIFT,
     compare_queries,
-    exposures_of,
     judge_groups,
     judge_queries,
     limits_of,
@@ -22,6 +22,7 @@ from estimators.riskiest import (
 )
 from estimators.sample.counting import finest
 from estimators.statement import at_least, at_most
+from estimators.withheld import exposures_of
 from tests.oracles import most_misses
 
 RNG = np.random.default_rng(0)
@@ -81,18 +82,24 @@ def test_upper_ends_need_no_correction_and_lower_ends_share_the_error() -> None:
 
     assert of_advantage.estimate.upper == beside.estimate.upper == advantage(fine).upper
     assert of_advantage.estimate.lower == advantage(fine, confidence=shared).lower
-    assert of_tpr.estimate.lower == operating_point(fine, 0.01, shared).estimate.lower
-    assert of_tpr.estimate.upper == operating_point(fine, 0.01).estimate.upper
+    of_thresholds = 1.0 - (1.0 - OF_RANGES) * (1.0 - shared)
+    assert of_tpr.threshold.lower == operating_point(fine, 0.01, of_thresholds).estimate.lower
+    assert of_tpr.threshold.upper == operating_point(fine, 0.01).estimate.upper
+    assert of_tpr.estimate.lower == max(
+        of_tpr.threshold.lower, tpr_at_least(fine, 0.01, OF_RANGES * 0.05 / 8.0)
+    )
+    assert of_tpr.estimate.upper == max(of_tpr.threshold.upper, tpr_at_most(fine, 0.01, 0.025))
     assert beside.estimate.lower == advantage(fine, confidence=1.0 - 0.05 / 2.0).lower
 
 
 def test_a_true_positive_rate_is_that_of_high_scores() -> None:
     (of_leak,), (of_turned,) = (judge_queries(limits_of(None, 0.9, 0.1), {"a": s}) for s in (LEAK, TURNED))
-    either = judge(TURNED, [MaxTpr(0.9, 0.1)]).limits[0].estimate
+    either = judge(TURNED, [MaxTpr(0.9, 0.1)]).limits[0]
 
-    assert of_leak.estimate.value > 0.3
-    assert of_turned.estimate.upper < 0.1
-    assert either.upper == pytest.approx(of_leak.estimate.upper)
+    assert of_leak.threshold.value > 0.3
+    assert of_turned.threshold.upper < 0.1
+    assert either.threshold.upper == pytest.approx(of_leak.threshold.upper)
+    assert of_turned.estimate.upper == pytest.approx(of_leak.estimate.upper, abs=0.02)  # ranges are anywhere
     with pytest.raises(OptionError):
         judge(LEAK, [MaxTpr(0.9, 0.1, "sideways")])
 
@@ -162,7 +169,7 @@ def test_the_advantage_is_judged_by_whole_clusters_and_every_other_limit_by_lone
     whole = advantage(people, confidence=1.0 - 0.05 / 4.0, cluster=labels)
     assert (alike.decision, of_advantage.decision) == (Decision.FAIL, Decision.INCONCLUSIVE)
     assert of_advantage.estimate.lower == whole.lower
-    assert of_tpr.estimate.upper == operating_point(finest(lone_rows(people, labels)), 0.1).estimate.upper
+    assert of_tpr.threshold.upper == operating_point(finest(lone_rows(people, labels)), 0.1).estimate.upper
 
 
 @pytest.mark.parametrize("cluster", [None, np.repeat(np.arange(400), 4)])

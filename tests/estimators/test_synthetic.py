@@ -58,7 +58,10 @@ def test_upper_ends_are_not_corrected_and_lower_ends_share_the_error_over_querie
     train, holdout, released, _ = drawn(0)
     released = with_copies(released, train, 120)
     audit = audited(train, holdout, released, max_advantage=0.2, max_copies_over_holdout=0, seed=2)
-    loose = audited(train, holdout, released, max_advantage=0.9, seed=2, accept_copies=True)
+    given: dict[str, Any] = {"max_advantage": 0.9, "seed": 2, "accept_copies": True}
+    loose, hiding = (
+        audited(train, holdout, released, accept_exposure=accept, **given) for accept in (True, False)
+    )
     found = synthetic_scores(encode(train, holdout, released), NEAR)
     scores = {name: Scores.of(found.members[name], found.nonmembers[name], "continuous") for name in NEAR}
     records = [np.r_[each.members, each.nonmembers] for each in scores.values()]
@@ -73,6 +76,8 @@ def test_upper_ends_are_not_corrected_and_lower_ends_share_the_error_over_querie
     assert limit.query == max(lower, key=lambda name: lower[name])
     assert (limit.estimate.lower, limit.estimate.upper) == (lower[limit.query], upper[limit.query])
     assert loose.decision is Decision.PASS
+    assert hiding.verdict.undecided_because == "exposed"
+    assert "Accepted by name (accept_exposure): query" in loose.sentence
     assert loose.limits[0].estimate.upper == max(upper.values())
     assert loose.limits[0].query == max(upper, key=lambda name: upper[name])
     assert loose.limits[0].query.replace("_", " ") in loose.sentence

@@ -3,7 +3,7 @@
 
 const form = (() => {
   const at = (id) => document.getElementById(id);
-  const PLAIN = ["prior", "max_advantage", "changes", "metric", "estimator", "confidence"];
+  const PLAIN = ["prior", "max_advantage", "changes", "metric", "estimator", "confidence", "accept_exposure"];
   const ROLES = ["member", "group", "cluster"];
   const OTHER_NAMES = { groups: "group", scores: "score" };
   const DEFAULTS = { prior: 0.5, metric: "accuracy", confidence: 0.95 };
@@ -24,7 +24,7 @@ const form = (() => {
     }
     for (const name of PLAIN) {
       const text = at(name).value.trim();
-      const value = name === "metric" ? text : text[0] === "{" ? JSON.parse(text) : Number(text);
+      const value = name === "metric" ? text : /^[{t]/.test(text) ? JSON.parse(text) : Number(text);
       if (text && value !== DEFAULTS[name]) found[name] = value;
     }
     return found;

@@ -68,7 +68,7 @@ def test_where_nothing_was_seen_the_rule_of_four_over_n_limits_delta() -> None:
 
 def test_the_lower_end_is_the_best_ratio_of_exact_limits_each_of_its_part_of_alpha() -> None:
     counts = counts_of(np.array([90, 10]), np.array([20, 80]))
-    level = ALPHA / (4 * 2 * 2)  # two ends of four tails of two orders, at each of two cuts
+    level = 0.9 * ALPHA / (4 * 2 * 2)  # two ends of four tails of two orders, at each of two cuts
     ratio = beta.ppf(level, 80, 21) / beta.ppf(1 - level, 11, 90)
 
     assert closeness.epsilon_lower(counts, 0.0, ALPHA) == pytest.approx(np.log(ratio), rel=1e-9)

@@ -7,7 +7,17 @@ import pytest
 from scipy.special import betaincc, expit
 from scipy.stats import hypergeom
 
-from estimators.audit.exposure import CLEAR, _Candidates, _hopeful, exposure, ratio_limit
+from estimators.audit.exposure import (
+    CLEAR,
+    OF_MEMBERS,
+    OF_NONMEMBERS,
+    SEVERE,
+    SEVERE_SHARE,
+    _Candidates,
+    _hopeful,
+    exposure,
+    ratio_limit,
+)
 from estimators.errors import OutOfRange, UnknownName
 from estimators.sample.cells import Categories, Intervals, Values
 from estimators.sample.counting import by_grid, finest
@@ -135,13 +145,12 @@ def test_nonmembers_that_no_member_reaches_set_the_two_laws_apart_and_expose_nob
     )
 
 
-@each_case("cells", [Values, Categories])
-def test_what_is_shown_of_nonmembers_is_what_would_be_shown_of_members_at_their_share(cells) -> None:
+@each_case("cells, share", [(Values, OF_NONMEMBERS[0] / OF_MEMBERS[0]), (Categories, 0.06 / 0.94)])
+def test_what_is_shown_of_nonmembers_is_what_would_be_shown_of_members_at_their_share(cells, share) -> None:
     counts = table(np.repeat([0, 1, 2], [4, 300, 40]), np.repeat([0, 1, 2], [90, 400, 5]), 3, cells)
     turned = Counts.trusted(counts.nonmembers, counts.members, counts.cells)
     other = exposure(counts).nonmember_tail
-    # members have nine tenths of the level, nonmembers one
-    same = exposure(turned, 1.0 - 0.05 * 0.1 / 0.9).tail
+    same = exposure(turned, 1.0 - 0.05 * share).tail
 
     assert (other.direction, other.label) == (same.direction, same.label)
     assert (other.nonmembers, other.members) == (same.members, same.nonmembers)
@@ -169,7 +178,7 @@ def test_the_limit_is_where_the_chance_is_the_level_and_no_tail_is_passed_over_t
         assert chance(m, n1, k, n0, limit) <= level
         assert chance(m, n1, k, n0, limit + 2e-5) == pytest.approx(level, rel=3e-3)
         inside, allowance = np.array([m]), np.array([k])
-        tails = _Candidates([("high", 0)], inside, allowance, allowance, np.array([level]))
+        tails = _Candidates([("high", 0, 0)], inside, allowance, allowance, np.array([level]))
         hope = dict(_hopeful(tails, n1, n0))
         assert hope[0] >= limit
 
@@ -284,15 +293,36 @@ def test_it_is_said_who_is_exposed_and_how_surely_and_where_nothing_shows_what_c
 
 
 @each_case("prior", [0.5, 0.01])
-def test_an_exposure_is_severe_where_an_attacker_at_even_odds_is_right_three_times_in_four(prior) -> None:
-    for alone in (8, 12, 15, 18, 20, 50, 500):
-        counts = Counts.of([5000 - alone, alone], [5000, 0], edges=[1.0])
-        at_even_odds = exposure(counts).tail
+def test_an_exposure_is_severe_where_odds_rise_tenfold_for_one_member_in_two_hundred(prior) -> None:
+    severe = []
+    for of in (1000, 20_000):
+        for alone in (8, 40, 50, 70, 90, 130, 145, 160, 500):
+            counts = Counts.of([of - alone, alone], [of, 0], edges=[1.0])
+            at_half_of_the_error = exposure(counts, 0.975).tail
 
-        result = exposure(counts, prior=prior)
+            result = exposure(counts, prior=prior)
 
-        assert result.alarm
-        assert result.severe == (at_even_odds.precision_lower >= 0.75), alone
+            of_ratio = getattr(at_half_of_the_error, "score_epsilon", 0.0) >= np.log(SEVERE)
+            of_share = getattr(at_half_of_the_error, "tpr_lower", 0.0) >= SEVERE_SHARE
+            assert result.alarm
+            assert result.severe == (of_ratio and of_share), (of, alone)
+            severe.append((result.severe, of_ratio, of_share))
+
+    assert {(True, True, True), (False, True, False), (False, False, True)} <= set(severe)
+
+
+def test_a_severe_exposure_is_named_before_a_purer_one_of_fewer_members() -> None:
+    few = Counts.of([9700, 30, 270], [9985, 0, 15], edges=[1.0, 2.0])  # 300 above the cut, 30 between bounds
+    pure = Counts.of([270 + 9700, 0, 30], [10_000 - 1, 1, 0], edges=[1.0, 2.0])
+    both = Counts.of([9670, 300, 30], [9997, 3, 0], edges=[1.0, 2.0])
+
+    assert not exposure(pure).severe
+    assert exposure(few).tail.nonmembers == 15
+    result = exposure(both)
+    assert result.severe
+    assert (result.tail.members, result.tail.nonmembers) == (330, 3)
+    assert result.tail.score_epsilon >= np.log(SEVERE)
+    assert result.tail.tpr_lower >= SEVERE_SHARE
 
 
 @each_case(

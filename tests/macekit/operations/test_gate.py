@@ -168,7 +168,9 @@ ALONE: list[tuple[dict[str, Any], str, str]] = [
     ({**FULL, "max_group_risk": 0.6, "prior": 0.1}, "bad-option", "max_group_risk"),
     ({**EIGHT, "max_group_risk": 0.5, "groups": ["s3cr3t-gr0up"] * 3}, "dimension-mismatch", "groups"),
     ({**COUNTS, "max_group_risk": 0.5, "groups": ["a"] * 28}, "bad-records", "groups"),
-    ({**LABELS, "max_tpr": 0.1, "at_fpr": 0.1}, "bad-option", "max_tpr"),
+    ({**EIGHT, "max_advantage": 0.5, "accept_exposure": "yes"}, "wrong-type", "accept_exposure"),
+    ({**EIGHT, "max_tpr": 0.5, "at_fpr": 0.1, "accept_exposure": True}, "bad-option", "accept_exposure"),
+    ({**EIGHT, "max_epsilon": 5, "delta": 0.1, "accept_exposure": True}, "bad-option", "accept_exposure"),
     ({**EIGHT, "max_advantage": 1.0, **ACCEPTED}, "bad-option", "estimator.accept_learned_score"),
 ]
 

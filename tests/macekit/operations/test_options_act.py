@@ -292,6 +292,10 @@ SILENT: dict[tuple[str, str], tuple[str, str]] = {
     ("k", "2"): ("theory/mip-finite", LEAVE),
     ("norm", "euclid|max|one"): ("theory/mip: swaps", "one number has one size, whatever the norm"),
     ("moment", "1.55|2.1|2.65|1.3"): ("theory/mip: swaps", "one number has one size, whatever the norm"),
+    ("accept_exposure", "True"): (
+        "",
+        "what is limited fails, or nobody is exposed severely; where nothing is limited, or exposure is, it is refused",
+    ),
     ("seed", "1"): (
         "",
         "a seed goes with every question; where nothing is drawn every seed gives the same answer",

@@ -271,17 +271,18 @@ def test_certainty_is_told_of_nothing_less() -> None:
 def exposing(operation: str, members: int) -> tuple[Answer, str]:
     """An answer that passes though so many of 5,000 members stand beyond every nonmember, and what it says of them."""
     counts = {"members": [5000 - members, members], "nonmembers": [5000, 0], "edges": [0.0]}
-    answer = answered(operation, {"counts": counts, "max_advantage": 0.1})
+    answer = answered(operation, {"counts": counts, "max_advantage": 0.1, "accept_exposure": True})
     sentence: str = answer.get("result", answer)["exposure"]["sentence"]
     return answer, sentence
 
 
 @each_case("operation", ["advantage", "report", "gate"])
 def test_the_head_of_a_pass_says_who_is_exposed(operation: str) -> None:
-    answer, sentence = exposing(operation, 50)
+    answer, sentence = exposing(operation, 80)
     head = content(operation, answer).headline
 
     assert head.decision == "pass"
+    assert "Accepted by name (accept_exposure): 80 of 5,000 members score higher" in head.sentence.text
     assert head.warning is not None
     assert head.warning.text == sentence
     said = text(operation, answer)
