@@ -326,7 +326,7 @@ OTHERS = (
         ([MaxAdvantage(0.2)], ("change their guess at most {} times along the score, or who sort the score into 16 ",)),
         ([MaxAdvantage(0.2, ThresholdTarget())], ("change their guess at most {} times along the score; a more",)),
         ([MaxAdvantage(0.2, CellsTarget(changes=8))], ("change their guess at most {} times along the score, or who",)),
-        ([MaxTpr(0.2, 0.01)], ("On the true positive rate at a false positive rate of 0.01 it covers the TPR",)),
+        ([MaxTpr(0.2, 0.01)], ("On the true positive rate at a false positive rate of 0.01 it covers the largest TPR",)),
         ([MaxAdvantage(0.2), MaxTpr(0.2, 0.01)], ("change their guess", "On the true positive rate")),
     ],
 )  # fmt: skip
@@ -376,8 +376,9 @@ def test_a_pass_on_counted_cells_says_so_and_one_on_names_or_in_clusters_has_no_
 def test_a_pass_that_no_attacker_can_break_covers_every_one_of_them() -> None:
     apart = Scores.of(np.arange(400.0) + 1000, np.arange(400.0))
 
-    result = judge(apart, [MaxAdvantage(1.0)])
+    result = judge(apart, [MaxAdvantage(1.0)], accept_exposure=True)
 
+    assert judge(apart, [MaxAdvantage(1.0)]).undecided_because == "exposed"
     assert result.covers == ("It covers every attacker who reads this score.", *OTHERS)
     assert "the limit holds for" not in result.sentence
 

@@ -106,10 +106,12 @@ def test_copies_are_judged_unasked_unless_they_are_accepted() -> None:
     tables = (TRAIN, HOLDOUT, TRAIN)
     limits: dict[str, Any] = {"max_advantage": 1.0, "queries": ["closeness"], "sizes": [len(TRAIN["age"])]}
     unasked = macekit.release_size(*tables, **limits)
-    accepted = macekit.release_size(*tables, **limits, accept_copies=True)
+    accepted = macekit.release_size(*tables, **limits, accept_copies=True, accept_exposure=True)
 
     assert (unasked.decision, unasked.copies_judged) == ("fail", "unasked")
     assert (accepted.decision, accepted.copies_judged) == ("pass", "accepted")
+    exposed = macekit.release_size(*tables, **limits, accept_copies=True)
+    assert (exposed.decision, exposed.undecided_because) == ("inconclusive", "exposed")
     assert unasked.steps[0].near_copies == unasked.steps[0].copies == len(TRAIN["age"])
     assert "Nobody limited copies" in unasked.to_markdown()
     assert "Copies were accepted" in accepted.to_markdown()

@@ -94,7 +94,7 @@ def test_nobody_has_to_ask_to_be_warned(scores: Path) -> None:
         ("gate --score score --max-advantage 0.2", 1),
         ("gate --score score --max-advantage 0.9 --max-tpr 1 --at-fpr 0.1", 0),
         ("gate --score score --metric f_beta --max 0.75", 3),
-        ("series --score score,other --max-advantage 0.2", 1),
+        ("series --score score,other --max-advantage 0.15", 1),
     ],
 )
 def test_a_decision_rests_on_the_clusters(scores: Path, line: str, status: int) -> None:

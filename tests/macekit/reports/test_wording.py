@@ -56,7 +56,7 @@ def page(name: str) -> str:
 SAID: dict[str, list[str]] = {
     "advantage, scores": [
         "by tossing a coin, the attacker is right 50 times in 100",
-        "the best attacker is right at least 67.3 times in 100, whoever that is, and attackers who accuse on one side "
+        "the best attacker is right at least 64.2 times in 100, whoever that is, and attackers who accuse on one side "
         "of a cut, or inside or outside one range, or who sort the score into 4 steps at most 94 times (with 95% "
         "confidence). A step is a group of equal or similar values.",
         "95% confidence, for attackers who accuse on one side of a cut, or inside or outside one range, or who",
@@ -90,7 +90,7 @@ SAID: dict[str, list[str]] = {
         "The upper end is for attackers who read the learned score",
     ],
     "class rejected": [
-        "the best attacker is right at least 97.6 times in 100 (with 95% confidence); there is no upper limit",
+        "the best attacker is right at least 97.7 times in 100 (with 95% confidence); there is no upper limit",
         "95% confidence, but the records contradict the assumed class of attacks: choose another",
         "The upper end assumes that the best adversary is a threshold, and these records contradict that.",
         "More records will not help: choose another class of attacks",
