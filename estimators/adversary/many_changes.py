@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from estimators.adversary.changes import best_by_changes
+from estimators.adversary.families import Guesses
 from estimators.adversary.holdout import ORDERS, GuessRecord, Validation, Way, validation_of, ways_of
 from estimators.sample.counting import EXACT_RECORDS
 from estimators.sample.counts import Counts
@@ -26,6 +27,9 @@ from estimators.sample.doubts import PRECISION
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+
+MANY_CHANGES = "many_changes"
+"""What answers call these rules."""
 
 STEPS = 2048
 """Groups of neighbouring scores, at most, by which the sign is looked for."""
@@ -107,26 +111,36 @@ class Changes:
     evident: int | None
 
 
-def gain_by_changes(counts: Counts) -> Changes:
-    """What is gained by 4, 8, 16, ... changes of guess along ordered scores."""
+def gain_by_changes(counts: Counts, worth: float = 1.0, gain: Floats | None = None) -> Changes:
+    """What is gained by 4, 8, 16, ... changes of guess along ordered scores.
+
+    Args:
+        counts: Counts on the finest cells.
+        worth: How many independent records a record says as much as: less than 1 where some belong together.
+        gain: What guessing "member" in each cell gains at even odds, where records do not weigh the same.
+    """
     n1, n0 = counts.n_members, counts.n_nonmembers
-    steps = int(min(STEPS, 4 * n1 * n0 // (n1 + n0)))
+    steps = int(min(STEPS, 4 * n1 * n0 * worth // (n1 + n0)))
     starts = counts.group_starts(max(steps, 1))
     if len(starts) < FEWEST_STEPS:
         return Changes(np.inf, None)
-    members, nonmembers = (np.add.reduceat(side, starts) for side in (counts.members, counts.nonmembers))
+    if gain is None:
+        members, nonmembers = (np.add.reduceat(side, starts) for side in (counts.members, counts.nonmembers))
+        of_steps = (members / n1 - nonmembers / n0) / 2.0
+    else:
+        of_steps = np.add.reduceat(gain, starts)
     asked = [changes for changes in BY_CHANCE if ROOM * changes <= len(starts)]
-    best = best_by_changes((members / n1 - nonmembers / n0) / 2.0, asked[-1])
-    unit = np.sqrt(1.0 / n1 + 1.0 / n0) / 2.0
-    joined = counts.n_records > 2 * len(starts)
-    gain = {each: (best[each] - best[2]) / unit - _by_chance(each, len(starts), joined) for each in asked}
-    beyond = max(gain[each] / SPREAD[each] for each in asked)
+    best = best_by_changes(of_steps, asked[-1])
+    unit = np.sqrt((1.0 / n1 + 1.0 / n0) / worth) / 2.0
+    joined = counts.n_records * worth > 2 * len(starts)
+    more = {each: (best[each] - best[2]) / unit - _by_chance(each, len(starts), joined) for each in asked}
+    beyond = max(more[each] / SPREAD[each] for each in asked)
     if beyond <= EVIDENT:
         return Changes(float(beyond), None)
     evident = next(
         each
         for each in asked
-        if all(gain[more] - gain[each] <= SETTLED * SPREAD[more] for more in asked if more > each)
+        if all(more[after] - more[each] <= SETTLED * SPREAD[after] for after in asked if after > each)
     )
     return Changes(float(beyond), evident)
 
@@ -137,6 +151,19 @@ def _by_chance(changes: int, steps: int, joined: bool) -> float:
     roots, means = zip(*reversed(known), strict=True)
     mean = float(np.interp(steps**-0.5, roots, means))
     return mean * (BY_CHANCE_JOINED[changes] / BY_CHANCE[changes][-1] if joined else 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """Member where so many neighbouring cells together hold more member weight."""
+
+    width: int
+    name: str = MANY_CHANGES
+
+    def fit(self, gain: Floats, tie: bool) -> Guesses:
+        """Sign of the gain around each cell."""
+        sums = np.concatenate([np.zeros((len(gain), 1)), gain.cumsum(axis=1)], axis=1)
+        return _around(sums, self.width) > (-ROUNDING if tie else ROUNDING)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -153,14 +180,19 @@ class Aspect:
         sums = np.bincount(at, blocks.ravel(), len(blocks) * self.size)
         return sums.astype(np.int64).reshape(len(blocks), self.size)
 
-    def strikes(self, members: Integers, nonmembers: Integers) -> bool:
-        """Whether the sides differ in it by more than chance explains."""
+    @property
+    def families(self) -> tuple[Around, ...]:
+        """Its rules, the finest first."""
+        return tuple(Around(width) for width in self.widths)
+
+    def strikes(self, members: Integers, nonmembers: Integers, worth: float = 1.0) -> bool:
+        """Whether the sides differ in it by more than chance explains, records being worth so much of one each."""
         n1, n0 = int(members.sum()), int(nonmembers.sum())
         first, second = self.table(np.stack([members, nonmembers]))
         seen = first + second >= 5
         first, second = first[seen], second[seen]
         excess = (first / n1 - second / n0) ** 2 * (n1 * n0 / (first + second))
-        return bool(n1 and n0 and excess.sum() > len(excess) + STRIKING * np.sqrt(2.0 * len(excess)))
+        return bool(n1 and n0 and worth * excess.sum() > len(excess) + STRIKING * np.sqrt(2.0 * len(excess)))
 
 
 def along(counts: Counts) -> Aspect:
@@ -196,19 +228,47 @@ def aspects_of(values: Floats, records: Integers, single: bool, precision: bool)
 
 def striking_aspects(counts: Counts) -> list[Aspect]:
     """Those in which the sides differ; by some thousands of cells first."""
+    if not _may_strike(counts):
+        return []
+    return [
+        each
+        for each in _aspects(counts, 1, _seems_written_apart(counts))
+        if each.strikes(counts.members, counts.nonmembers)
+    ]
+
+
+def sign_of(counts: Counts, worth: float = 1.0, gain: Floats | None = None) -> tuple[bool, int | None]:
+    """Whether there is a sign of many changes, and how many are evident; arguments as of ``gain_by_changes``."""
+    changes = gain_by_changes(counts, worth, gain)
+    return changes.beyond > HINT or _may_strike(counts, worth), changes.evident
+
+
+def readings(counts: Counts) -> list[Aspect]:
+    """Every way to look for many changes; which there are does not depend on who is a member."""
+    return [along(counts), *_aspects(counts, 1, precision=True)]
+
+
+def _may_strike(counts: Counts, worth: float = 1.0) -> bool:
+    """Whether the sides differ in an aspect, by some thousands of cells."""
+    every = max(1, counts.size // LOOKED_AT)
+    members, nonmembers = counts.members[::every], counts.nonmembers[::every]
+    aspects = _aspects(counts, every, _seems_written_apart(counts))
+    return any(each.strikes(members, nonmembers, worth) for each in aspects)
+
+
+def _seems_written_apart(counts: Counts) -> bool:
+    """Whether the sides were written with different numbers of digits."""
+    return any(doubt.code == PRECISION for doubt in counts.doubts)
+
+
+def _aspects(counts: Counts, every: int, precision: bool) -> list[Aspect]:
+    """The aspects of one in so many cells; how short a score is only if ``precision`` says so."""
     values = counts.lower_edges().copy()
     if len(values) > 2:  # the outermost may be open to infinity
         values[[0, -1]] = values[[1, -2]]
     values = np.where(np.isfinite(values), values, 0.0)
     single = counts.n_records <= EXACT_RECORDS
-    precision = any(doubt.code == PRECISION for doubt in counts.doubts)
-    every = max(1, counts.size // LOOKED_AT)
-    few = aspects_of(values[::every], counts.pooled[::every], single, precision)
-    strikes = [each.strikes(counts.members[::every], counts.nonmembers[::every]) for each in few]
-    if not any(strikes):
-        return []
-    whole = few if every == 1 else aspects_of(values, counts.pooled, single, precision)
-    return [each for each in whole if each.strikes(counts.members, counts.nonmembers)]
+    return aspects_of(values[::every], counts.pooled[::every], single, precision)
 
 
 def _by_closeness(distance: Floats) -> Aspect:
@@ -266,7 +326,7 @@ def many_changes(
         return None, None
     orders = min(orders or ORDERS, ORDERS)
     records = [_judged(way, striking, seed, number) for way, number in ways_of(fine, prior, orders)]
-    return validation_of(fine, prior, records, ("many_changes",)), changes.evident
+    return validation_of(fine, prior, records, (MANY_CHANGES,)), changes.evident
 
 
 def _judged(way: Way, others: list[Aspect], seed: int, orders: int) -> GuessRecord:
