@@ -158,7 +158,11 @@ class Around:
     """Member where so many neighbouring cells together hold more member weight."""
 
     width: int
-    name: str = MANY_CHANGES
+
+    @property
+    def name(self) -> str:
+        """The word for it."""
+        return f"around_{self.width}"
 
     def fit(self, gain: Floats, tie: bool) -> Guesses:
         """Sign of the gain around each cell."""
@@ -195,13 +199,16 @@ class Aspect:
         return bool(n1 and n0 and worth * excess.sum() > len(excess) + STRIKING * np.sqrt(2.0 * len(excess)))
 
 
+def widths_for(cells: int) -> tuple[int, ...]:
+    """Of how many neighbours rules on so many cells take the average."""
+    return tuple(width for width in WIDTHS if width == 1 or 8 * width <= cells)
+
+
 def along(counts: Counts) -> Aspect:
     """The score itself: cells as fine as the sample affords, averaged over more and more neighbours."""
     starts = counts.group_starts(max(2, min(CELLS, counts.n_records // IN_A_CELL)))
     cell = np.repeat(np.arange(len(starts)), np.diff(starts, append=counts.size))
-    return Aspect(
-        cell, len(starts), tuple(width for width in WIDTHS if width == 1 or 8 * width <= len(starts))
-    )
+    return Aspect(cell, len(starts), widths_for(len(starts)))
 
 
 def aspects_of(values: Floats, records: Integers, single: bool, precision: bool) -> list[Aspect]:
