@@ -14,6 +14,7 @@ have too, and how short it is when written down.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,7 @@ from estimators.sample.doubts import PRECISION
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+Number = TypeVar("Number", np.int64, np.float64)
 
 MANY_CHANGES = "many_changes"
 """What answers call these rules."""
@@ -167,7 +169,7 @@ class Around:
     def fit(self, gain: Floats, tie: bool) -> Guesses:
         """Sign of the gain around each cell."""
         sums = np.concatenate([np.zeros((len(gain), 1)), gain.cumsum(axis=1)], axis=1)
-        return _around(sums, self.width) > (-ROUNDING if tie else ROUNDING)
+        return sums_around(sums, self.width) > (-ROUNDING if tie else ROUNDING)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -354,7 +356,7 @@ def _judged(way: Way, others: list[Aspect], seed: int, orders: int) -> GuessReco
         sums = np.cumsum(a * members - b * nonmembers, axis=1)
         sums = np.concatenate([np.zeros((len(sums), 1)), sums], axis=1)
         for width in aspect.widths:
-            around = _around(sums, width)
+            around = sums_around(sums, width)
             tie = 0.0 if way.prior > 0.5 else ROUNDING
             alone = (a * members * (around - a > tie) + b * nonmembers * (around + b <= tie)).sum(axis=1)
             better = alone > best + ROUNDING
@@ -368,7 +370,7 @@ def _judged(way: Way, others: list[Aspect], seed: int, orders: int) -> GuessReco
     return way.restore(GuessRecord(hits, n1, passes, n0, achieved[:, None]))
 
 
-def _around(sums: Floats, width: int) -> Floats:
+def sums_around(sums: NDArray[Number], width: int) -> NDArray[Number]:
     """Sums over so many cells around each, of running sums that start with none."""
     cells = np.arange(sums.shape[1] - 1)
     low, high = np.maximum(cells - width // 2, 0), np.minimum(cells + width // 2 + 1, len(cells))

@@ -17,6 +17,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from estimators.adversary.corners import corners_of
 from estimators.adversary.families import families_for
 from estimators.adversary.holdout import GROWTH
 from estimators.adversary.many_changes import Around, gain_by_changes, widths_for
@@ -34,7 +35,6 @@ from estimators.sample.cells import Cells, Intervals, Values
 from estimators.sample.counting import resolution
 from estimators.sample.counts import Counts, require_data
 from estimators.sample.scores import Query, Scores
-from estimators.sequential.corners import corners_of
 from estimators.sequential.limits import FINENESS, Blocks, lower_accuracy, upper_accuracy
 from estimators.sequential.placing import pilot_and_rest, place, same_cells
 from estimators.sequential.repeats import DOUBTED, REFUSE_BELOW, Repeat, sides_of, with_batch
