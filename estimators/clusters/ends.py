@@ -161,7 +161,7 @@ def clustered_ends(
     starts = fine.group_starts(groups) if fine.cells.ordered else np.arange(fine.size)
     if starts.size == fine.size:
         changes = changes if not cells else None  # every rule reads the cells
-    looked, sign, evident = fine.cells.ordered and worth >= FEWEST_RECORDS, False, None
+    looked, sign, evident = starts.size < fine.size and worth >= FEWEST_RECORDS, False, None
     if looked:
         even = gains(replace(clusters, prior=0.5), weights, at, fine.size)
         sign, evident = sign_of(fine, worth / clusters.rows, even)

@@ -278,7 +278,7 @@ def _lower_end(
 
     Rules with many changes have a part of the level of their own, whether there is a sign of them or not.
     """
-    if not counts.cells.ordered or counts.n_records < FEWEST_RECORDS:
+    if not counts.cells.ordered or counts.n_records < FEWEST_RECORDS or len(views[0].starts) == fine.size:
         return held_out(fine, views, objective, alpha, seed, shuffles), None
     below = held_out(fine, views, objective, alpha * (1.0 - OF_MANY_CHANGES), seed, shuffles)
     changes = gain_by_changes(counts)
