@@ -385,7 +385,7 @@ class Ends:
     @property
     def changes_seen(self) -> int | None:
         """So many changes of guess along the score gain more than chance explains; None if none do."""
-        return self.validation.changes if isinstance(self.validation, LowerEnd) else None
+        return self.validation.changes
 
     @property
     def rules(self) -> Rules | None:
@@ -417,7 +417,7 @@ class Ends:
         below, above = self.validation.at(alpha), self.upper(alpha)
         rejected = above < below.lower
         if isinstance(self.validation, ClusteredEnds):
-            flattered, assumed = self.validation.flattered, CLUSTERED
+            flattered, assumed = self.validation.flattered_by(below), CLUSTERED
         else:
             flattered, assumed = self._flattered(below), IID
         point = (below.value + flattered) / 2.0

@@ -17,6 +17,7 @@ from estimators.adversary.families import (
     COARSE,
     SEVERAL,
     Cellwise,
+    Changes,
     Family,
     OnGroups,
     Smoothed,
@@ -25,6 +26,7 @@ from estimators.adversary.families import (
     families_for,
 )
 from estimators.adversary.holdout import SHUFFLES, leaders_so_far, rules_from_past
+from estimators.adversary.many_changes import BY_CHANCE
 from estimators.errors import OptionError, OutOfRange, require_count, require_open_unit
 from estimators.limits.without_replacement import Side, largest_sum
 from estimators.sample.counts import Counts
@@ -274,7 +276,9 @@ class _Best:
         own = np.empty(0, dtype=np.int64) if self.counts is None else _starts(self.fine, self.counts)
         places = np.union1d(self.fine.group_starts(PLACES), own)
         counts = self.fine.join(places)
-        few = [rule for most, rule in ((1, Threshold()), (2, TwoSided())) if most <= (self.changes or 0)]
+        changes = self.changes or 0
+        few: list[Family] = [rule for most, rule in ((1, Threshold()), (2, TwoSided())) if most <= changes]
+        few += [Changes(most) for most in BY_CHANCE if most <= changes]
         if not own.size:
             return counts, tuple(few)
         starts = np.searchsorted(places, own)

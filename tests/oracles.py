@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
-from scipy.stats import binom, cauchy, norm, t
+from scipy.stats import beta, binom, cauchy, norm, t
 
 Array = NDArray[np.generic]
 
@@ -187,6 +187,43 @@ def alternating(steps: int = 10, advantage: float = 0.15) -> World:
         return np.interp(x, np.arange(steps + 1) / steps, ends)
 
     return World("alternating", draw, truth, cdf, lambda x: np.clip(x, 0.0, 1.0))
+
+
+def comb(teeth: int, share: float, factor: float) -> World:
+    """Uniform, but members are so many times as dense in narrow teeth that hold this share of the nonmembers."""
+    width, gap = share / teeth, (1.0 - share) / teeth
+
+    def draw(rng: np.random.Generator, a: int, b: int) -> tuple[Array, Array]:
+        tooth, inside = rng.integers(0, teeth, a), rng.random(a) < share * factor
+        place = np.where(inside, width * rng.random(a), width + gap * rng.random(a))
+        return tooth * (width + gap) + place, rng.random(b)
+
+    def truth(prior: float) -> float:
+        within = abs(prior * share * factor - (1 - prior) * share)
+        return within + abs(prior * (1 - share * factor) - (1 - prior) * (1 - share))
+
+    return World("comb", draw, truth)
+
+
+def half_split_lower(
+    members: NDArray[np.float64], nonmembers: NDArray[np.float64], rng: np.random.Generator, nearest: int = 15
+) -> float:
+    """Certified at 97.5% of nearest neighbours in rank: half of each side teach, the others judge (Clopper-Pearson)."""
+    sides = [rng.permutation(side) for side in (members, nonmembers)]
+    (taught1, judging1), (taught0, judging0) = (np.split(side, [len(side) // 2]) for side in sides)
+    taught = np.concatenate([taught1, taught0])
+    weight = np.repeat([1.0 / len(taught1), -1.0 / len(taught0)], [len(taught1), len(taught0)])
+    order = np.argsort(taught)
+    sums = np.concatenate([[0.0], weight[order].cumsum()])
+
+    def accuses(scores: NDArray[np.float64]) -> NDArray[np.bool_]:
+        first = np.searchsorted(taught[order], scores) - nearest // 2 - 1
+        first = np.clip(first, 0, len(taught) - nearest)
+        return np.asarray(sums[first + nearest] > sums[first])
+
+    right = int(accuses(judging1).sum() + (~accuses(judging0)).sum())
+    judged = len(judging1) + len(judging0)
+    return float(2.0 * beta.ppf(0.025, right, judged - right + 1) - 1.0)
 
 
 def categories(size: int, advantage: float, name: str | None = None) -> World:

@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Bools = NDArray[np.bool_]
 
 STRETCH = 256
 """Running sums that are first compared by their least and largest only."""
@@ -74,20 +76,70 @@ def _pinned(runs: Floats, begins: bool, ends: bool) -> Floats:
     return np.concatenate([[np.inf], inner, [np.inf]])
 
 
+def rule_of_changes(gain: Floats, most: int) -> Bools:
+    """Where the best rule with at most ``most`` changes, 1 or more, guesses member."""
+    some = np.flatnonzero(gain)
+    if not some.size:
+        return np.zeros(len(gain), dtype=np.bool_)
+    positive = gain[some] > 0.0
+    starts = np.flatnonzero(np.concatenate([[True], positive[1:] != positive[:-1]]))
+    sizes = np.abs(np.add.reduceat(gain[some], starts))
+    rules = [
+        _rule_between(gain, some[starts], sizes, positive[0], first, last, (most - int(first != last)) // 2)
+        for first in (False, True)
+        for last in (False, True)
+    ]
+    return max(rules, key=lambda rule: float(gain[rule].sum() - gain[~rule].sum()))
+
+
+def _rule_between(
+    gain: Floats, starts: Integers, sizes: Floats, positive: bool, first: bool, last: bool, pairs: int
+) -> Bools:
+    """The best rule with a known first and last guess and so many pairs of changes between them."""
+    begins, ends = first == positive, last == (positive ^ (len(sizes) % 2 == 0))
+    runs = _pinned(sizes, begins, ends)
+    if len(runs) == 1:
+        return np.full(len(gain), first)
+    begin = np.concatenate([[0], starts[int(begins) : len(starts) - int(ends)], [len(gain)]])
+    if ends:
+        begin[-1] = starts[-1]
+    worth = np.sort(_join(runs)[1])
+    left = max(0, len(worth) - pairs)
+    size = worth[left - 1] if left else 0.0
+    for most in (
+        np.nextafter(size, 0.0),
+        size,
+        np.inf,
+    ):  # of equal ones some may stay; sums are rounded otherwise
+        while left and (low := _lowest(runs, most)[:left]).size:
+            runs, first_of_run = _give_up(runs, low)
+            begin, left = begin[first_of_run], left - len(low)
+    guesses = (np.arange(len(begin)) % 2 == 1) ^ first
+    return np.repeat(guesses, np.diff(begin, append=len(gain)))
+
+
 def _join(runs: Floats) -> tuple[Floats, Floats]:
     """Give up inner runs no larger than both neighbours until none is left; what remains, and the sizes given up."""
     sizes = [np.empty(0)]
-    while len(runs) > 2:
-        inner = runs[1:-1]
-        low = np.flatnonzero((inner < runs[:-2]) & (inner <= runs[2:])) + 1
-        if not low.size:  # a run as large as the one before it, which cannot be given up
-            low = np.flatnonzero((inner <= runs[:-2]) & (inner <= runs[2:]))[:1] + 1
-        if not low.size:
-            break
+    while (low := _lowest(runs)).size:
         sizes.append(runs[low])
-        first_of_run = np.ones(len(runs), dtype=bool)
-        first_of_run[low] = first_of_run[low + 1] = False
-        signed = runs.copy()
-        signed[low] *= -1.0
-        runs = np.add.reduceat(signed, np.flatnonzero(first_of_run))
+        runs = _give_up(runs, low)[0]
     return runs, np.concatenate(sizes)
+
+
+def _lowest(runs: Floats, most: float = np.inf) -> Integers:
+    """Inner runs no larger than both neighbours, and no larger than so much; of neighbours only one."""
+    inner = runs[1:-1]
+    low = np.flatnonzero((inner < runs[:-2]) & (inner <= runs[2:]) & (inner <= most)) + 1
+    if not low.size:  # a run as large as the one before it, which cannot be given up
+        low = np.flatnonzero((inner <= runs[:-2]) & (inner <= runs[2:]) & (inner <= most))[:1] + 1
+    return low
+
+
+def _give_up(runs: Floats, low: NDArray[np.int64]) -> tuple[Floats, Bools]:
+    """The runs with each of these joined to both neighbours, and which of the runs each joined one begins with."""
+    first_of_run = np.ones(len(runs), dtype=bool)
+    first_of_run[low] = first_of_run[low + 1] = False
+    signed = runs.copy()
+    signed[low] *= -1.0
+    return np.add.reduceat(signed, np.flatnonzero(first_of_run)), first_of_run

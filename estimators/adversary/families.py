@@ -12,6 +12,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from estimators.adversary.changes import rule_of_changes
 from estimators.sample.counts import Counts
 
 Floats = NDArray[np.float64]
@@ -80,6 +81,22 @@ class TwoSided:
         better = 2.0 * inside - total >= total + 2.0 * outside
         guesses: Guesses = np.where(better[:, None], heavy, ~light)
         return guesses
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """Member in the heaviest runs of neighbouring cells, with so many changes of guess along the score."""
+
+    most: int
+
+    @property
+    def name(self) -> str:
+        """The word for it."""
+        return f"changes_{self.most}"
+
+    def fit(self, gain: Floats, tie: bool) -> Guesses:
+        """The lightest runs are given up, row by row."""
+        return np.stack([rule_of_changes(row, self.most) for row in gain])
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,11 +14,13 @@ have too, and how short it is when written down.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from estimators.adversary.changes import best_by_changes
+from estimators.adversary.families import Guesses
 from estimators.adversary.holdout import ORDERS, GuessRecord, Validation, Way, validation_of
 from estimators.sample.counting import EXACT_RECORDS
 from estimators.sample.counts import HYPERGEOMETRIC_LIMIT, Counts
@@ -26,6 +28,10 @@ from estimators.sample.doubts import PRECISION
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+Number = TypeVar("Number", np.int64, np.float64)
+
+MANY_CHANGES = "many_changes"
+"""What answers call these rules."""
 
 STEPS = 2048
 """Groups of neighbouring scores, at most, by which the sign is looked for."""
@@ -110,27 +116,37 @@ class Changes:
     evident: int | None
 
 
-def gain_by_changes(counts: Counts) -> Changes:
-    """What is gained by 4, 8, 16, ... changes of guess along ordered scores."""
+def gain_by_changes(counts: Counts, worth: float = 1.0, gain: Floats | None = None) -> Changes:
+    """What is gained by 4, 8, 16, ... changes of guess along ordered scores.
+
+    Args:
+        counts: Counts on the finest cells.
+        worth: How many independent records a record says as much as: less than 1 where some belong together.
+        gain: What guessing "member" in each cell gains at even odds, where records do not weigh the same.
+    """
     n1, n0 = counts.n_members, counts.n_nonmembers
-    steps = int(min(STEPS, 4 * n1 * n0 // (n1 + n0)))
+    steps = int(min(STEPS, 4 * n1 * n0 * worth // (n1 + n0)))
     starts = counts.group_starts(max(steps, 1))
     if len(starts) < FEWEST_STEPS:
-        all_gain = len(starts) == counts.size and _gain_of_values(counts) > EVIDENT
+        all_gain = worth == 1.0 and len(starts) == counts.size and _gain_of_values(counts) > EVIDENT
         return Changes(np.inf, counts.size - 1 if all_gain else None)
-    members, nonmembers = (np.add.reduceat(side, starts) for side in (counts.members, counts.nonmembers))
+    if gain is None:
+        members, nonmembers = (np.add.reduceat(side, starts) for side in (counts.members, counts.nonmembers))
+        of_steps = (members / n1 - nonmembers / n0) / 2.0
+    else:
+        of_steps = np.add.reduceat(gain, starts)
     asked = [changes for changes in BY_CHANCE if ROOM * changes <= len(starts)]
-    best = best_by_changes((members / n1 - nonmembers / n0) / 2.0, asked[-1])
-    unit = np.sqrt(1.0 / n1 + 1.0 / n0) / 2.0
-    joined = counts.n_records > 2 * len(starts)
-    gain = {each: (best[each] - best[2]) / unit - _by_chance(each, len(starts), joined) for each in asked}
-    beyond = max(gain[each] / SPREAD[each] for each in asked)
+    best = best_by_changes(of_steps, asked[-1])
+    unit = np.sqrt((1.0 / n1 + 1.0 / n0) / worth) / 2.0
+    joined = counts.n_records * worth > 2 * len(starts)
+    more = {each: (best[each] - best[2]) / unit - _by_chance(each, len(starts), joined) for each in asked}
+    beyond = max(more[each] / SPREAD[each] for each in asked)
     if beyond <= EVIDENT:
         return Changes(float(beyond), None)
     evident = next(
         each
         for each in asked
-        if all(gain[more] - gain[each] <= SETTLED * SPREAD[more] for more in asked if more > each)
+        if all(more[after] - more[each] <= SETTLED * SPREAD[after] for after in asked if after > each)
     )
     return Changes(float(beyond), evident)
 
@@ -160,6 +176,23 @@ def _by_chance(changes: int, steps: int, joined: bool) -> float:
     return mean * (BY_CHANCE_JOINED[changes] / BY_CHANCE[changes][-1] if joined else 1.0)
 
 
+@dataclass(frozen=True, slots=True)
+class Around:
+    """Member where so many neighbouring cells together hold more member weight."""
+
+    width: int
+
+    @property
+    def name(self) -> str:
+        """The word for it."""
+        return f"around_{self.width}"
+
+    def fit(self, gain: Floats, tie: bool) -> Guesses:
+        """Sign of the gain around each cell."""
+        sums = np.concatenate([np.zeros((len(gain), 1)), gain.cumsum(axis=1)], axis=1)
+        return sums_around(sums, self.width) > (-ROUNDING if tie else ROUNDING)
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class Aspect:
     """A way to read a score, known without labels: the cell of each finest cell, and what rules average over."""
@@ -174,23 +207,31 @@ class Aspect:
         sums = np.bincount(at, blocks.ravel(), len(blocks) * self.size)
         return sums.astype(np.int64).reshape(len(blocks), self.size)
 
-    def strikes(self, members: Integers, nonmembers: Integers) -> bool:
-        """Whether the sides differ in it by more than chance explains."""
+    @property
+    def families(self) -> tuple[Around, ...]:
+        """Its rules, the finest first."""
+        return tuple(Around(width) for width in self.widths)
+
+    def strikes(self, members: Integers, nonmembers: Integers, worth: float = 1.0) -> bool:
+        """Whether the sides differ in it by more than chance explains, records being worth so much of one each."""
         n1, n0 = int(members.sum()), int(nonmembers.sum())
         first, second = self.table(np.stack([members, nonmembers]))
         seen = first + second >= 5
         first, second = first[seen], second[seen]
         excess = (first / n1 - second / n0) ** 2 * (n1 * n0 / (first + second))
-        return bool(n1 and n0 and excess.sum() > len(excess) + STRIKING * np.sqrt(2.0 * len(excess)))
+        return bool(n1 and n0 and worth * excess.sum() > len(excess) + STRIKING * np.sqrt(2.0 * len(excess)))
+
+
+def widths_for(cells: int) -> tuple[int, ...]:
+    """Of how many neighbours rules on so many cells take the average."""
+    return tuple(width for width in WIDTHS if width == 1 or 8 * width <= cells)
 
 
 def along(counts: Counts) -> Aspect:
     """The score itself: cells as fine as the sample affords, averaged over more and more neighbours."""
     starts = counts.group_starts(max(2, min(CELLS, counts.n_records // IN_A_CELL)))
     cell = np.repeat(np.arange(len(starts)), np.diff(starts, append=counts.size))
-    return Aspect(
-        cell, len(starts), tuple(width for width in WIDTHS if width == 1 or 8 * width <= len(starts))
-    )
+    return Aspect(cell, len(starts), widths_for(len(starts)))
 
 
 def aspects_of(values: Floats, records: Integers, single: bool, precision: bool) -> list[Aspect]:
@@ -215,21 +256,38 @@ def aspects_of(values: Floats, records: Integers, single: bool, precision: bool)
     return aspects
 
 
-def striking_aspects(counts: Counts) -> list[Aspect]:
-    """Those in which the sides differ; by some thousands of cells first."""
+def sign_of(counts: Counts, worth: float = 1.0, gain: Floats | None = None) -> tuple[bool, int | None]:
+    """Whether there is a sign of many changes, and how many are evident; arguments as of ``gain_by_changes``."""
+    changes = gain_by_changes(counts, worth, gain)
+    return changes.beyond > HINT or _may_strike(counts, worth), changes.evident
+
+
+def readings(counts: Counts) -> list[Aspect]:
+    """Every way to look for many changes; which there are does not depend on who is a member."""
+    return [along(counts), *_aspects(counts, 1, precision=True)]
+
+
+def _may_strike(counts: Counts, worth: float = 1.0) -> bool:
+    """Whether the sides differ in an aspect, by some thousands of cells."""
+    every = max(1, counts.size // LOOKED_AT)
+    members, nonmembers = counts.members[::every], counts.nonmembers[::every]
+    aspects = _aspects(counts, every, _seems_written_apart(counts))
+    return any(each.strikes(members, nonmembers, worth) for each in aspects)
+
+
+def _seems_written_apart(counts: Counts) -> bool:
+    """Whether the sides were written with different numbers of digits."""
+    return any(doubt.code == PRECISION for doubt in counts.doubts)
+
+
+def _aspects(counts: Counts, every: int, precision: bool) -> list[Aspect]:
+    """The aspects of one in so many cells; how short a score is only if ``precision`` says so."""
     values = counts.lower_edges().copy()
     if len(values) > 2:  # the outermost may be open to infinity
         values[[0, -1]] = values[[1, -2]]
     values = np.where(np.isfinite(values), values, 0.0)
     single = counts.n_records <= EXACT_RECORDS
-    precision = any(doubt.code == PRECISION for doubt in counts.doubts)
-    every = max(1, counts.size // LOOKED_AT)
-    few = aspects_of(values[::every], counts.pooled[::every], single, precision)
-    strikes = [each.strikes(counts.members[::every], counts.nonmembers[::every]) for each in few]
-    if not any(strikes):
-        return []
-    whole = few if every == 1 else aspects_of(values, counts.pooled, single, precision)
-    return [each for each in whole if each.strikes(counts.members, counts.nonmembers)]
+    return aspects_of(values[::every], counts.pooled[::every], single, precision)
 
 
 def _by_closeness(distance: Floats) -> Aspect:
@@ -282,11 +340,11 @@ def many_changes(
     fine: Counts, prior: float, seed: int, orders: int = ORDERS
 ) -> tuple[Validation | None, int | None]:
     """What rules with many changes achieve on unseen records, if there is a sign of them; and how many are evident."""
-    changes, striking = gain_by_changes(fine), striking_aspects(fine)
-    if changes.beyond <= HINT and not striking:
+    is_asked, evident = sign_of(fine)
+    if not is_asked:
         return None, None
     way, orders = Way.of(fine, prior), min(orders, ORDERS)
-    return validation_of(way, [_judged(way, striking, seed, orders)], ("many_changes",)), changes.evident
+    return validation_of(way, [_judged(way, readings(fine)[1:], seed, orders)], (MANY_CHANGES,)), evident
 
 
 def _judged(way: Way, others: list[Aspect], seed: int, orders: int) -> GuessRecord:
@@ -307,7 +365,7 @@ def _judged(way: Way, others: list[Aspect], seed: int, orders: int) -> GuessReco
         sums = np.cumsum(a * members - b * nonmembers, axis=1)
         sums = np.concatenate([np.zeros((len(sums), 1)), sums], axis=1)
         for width in aspect.widths:
-            around = _around(sums, width)
+            around = sums_around(sums, width)
             tie = 0.0 if way.prior > 0.5 else ROUNDING
             alone = (a * members * (around - a > tie) + b * nonmembers * (around + b <= tie)).sum(axis=1)
             better = alone > best + ROUNDING
@@ -321,7 +379,7 @@ def _judged(way: Way, others: list[Aspect], seed: int, orders: int) -> GuessReco
     return GuessRecord(hits, n1, passes, n0, achieved[:, None])
 
 
-def _around(sums: Floats, width: int) -> Floats:
+def sums_around(sums: NDArray[Number], width: int) -> NDArray[Number]:
     """Sums over so many cells around each, of running sums that start with none."""
     cells = np.arange(sums.shape[1] - 1)
     low, high = np.maximum(cells - width // 2, 0), np.minimum(cells + width // 2 + 1, len(cells))

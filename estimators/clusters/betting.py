@@ -66,6 +66,13 @@ class Shares:
         return Shares(self.earned[rules], self.possible)
 
 
+Guess = Callable[[Clusters, Integers, int], Guesses]
+"""Guesses of rows of these clusters in these cells, by a seed."""
+
+Draws = Sequence[tuple[Clusters, Integers]]
+"""Some rows with the cluster of each, and which they are."""
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class BettingEnds:
     """Both ends: shares of right guesses of unseen clusters, and of wrong ones by every rule of a class.
@@ -86,19 +93,12 @@ class BettingEnds:
         fine: Counts,
         starts: Integers | None,
         changes: int | None,
-        guess: Callable[[Clusters, Integers, int], Guesses],
+        guess: Guess,
         seed: int,
     ) -> BettingEnds:
-        """Bet on the guesses, and against every rule that sees the cells or has so many changes along the score.
-
-        Of two columns that cross, rows are drawn of which no two share a label unless they share both groups of them.
-        """
-        crossed = len(clusters.columns) > 1
-        draws = diagonals(clusters, seed) if crossed else [(clusters, np.arange(clusters.rows))]
-        unseen = []
-        for i, (part, rows) in enumerate(draws):
-            guesses = guess(part, at[rows], seed + i)
-            unseen += [of_guesses(part, *each) for each in zip(guesses.right, guesses.stage, strict=True)]
+        """Bet on the guesses, and against every rule that sees the cells or has so many changes along the score."""
+        draws = draws_of(clusters, seed)
+        unseen = bets_on(draws, at, guess, seed)
         wrong, best_rates = [], []
         every = np.arange(fine.size)
         if starts is not None and len(starts) <= SUBSETS:
@@ -112,17 +112,37 @@ class BettingEnds:
             wrong.append(tuple(_of_changes(*each, changes, len(grid) == fine.size) for each in tables))
         elif changes is not None:
             best_rates.append(_mean_of(draws[0], at, every, fine.size, changes))
-        return cls(tuple(unseen), tuple(wrong), tuple(best_rates))
+        return cls(unseen, tuple(wrong), tuple(best_rates))
 
     def lower(self, alpha: float) -> float:
-        """The largest accuracy that is refused."""
-        return 2.0 * float(refuse(self.unseen, alpha)[0]) - 1.0
+        """That of the guesses."""
+        return lower_by_bets(self.unseen, alpha)
 
     def upper(self, alpha: float) -> float:
         """No rule of the classes has an error that is not refused below this."""
         limits = [1.0 - _least_error(each, alpha) for each in self.wrong]
         limits += [mean_upper(value, number, alpha) for value, number in self.best_rates]
         return 2.0 * max(limits) - 1.0
+
+
+def draws_of(clusters: Clusters, seed: int) -> Draws:
+    """All rows; of two columns that cross some of which no two share a label unless they share both groups of them."""
+    return diagonals(clusters, seed) if len(clusters.columns) > 1 else [(clusters, np.arange(clusters.rows))]
+
+
+def bets_on(draws: Draws, at: Integers, guess: Guess, seed: int) -> tuple[Shares, ...]:
+    """Shares of right guesses of each draw and shuffle."""
+    every = [(part, guess(part, at[rows], seed + i)) for i, (part, rows) in enumerate(draws)]
+    return tuple(
+        of_guesses(part, right, stage)
+        for part, guesses in every
+        for right, stage in zip(guesses.right, guesses.stage, strict=True)
+    )
+
+
+def lower_by_bets(unseen: Sequence[Shares], alpha: float) -> float:
+    """The advantage up to which all are refused."""
+    return 2.0 * float(refuse(unseen, alpha)[0]) - 1.0
 
 
 def refuse(shares: Sequence[Shares], alpha: float) -> Floats:
@@ -237,7 +257,7 @@ def _of_sides(wrong: Floats, members: Floats, nonmembers: Floats) -> Shares:
     return Shares(wrong, possible[0] + possible[1], None if both else possible[0] > 0.0)
 
 
-def diagonals(clusters: Clusters, seed: int) -> list[tuple[Clusters, Integers]]:
+def diagonals(clusters: Clusters, seed: int) -> Draws:
     """Draws of rows: the labels of both columns are dealt into as many groups, and only rows of equal groups stay."""
     rng = np.random.default_rng(seed)
     groups = min(clusters.numbers)

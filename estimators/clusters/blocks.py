@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from estimators.adversary.holdout import (
     leaders_so_far,
     rules_from_past,
 )
+from estimators.adversary.many_changes import PARTS, Aspect
 from estimators.clusters.design import Bools, Clusters, Floats, Integers
 from estimators.sample.cells import Intervals
 from estimators.sample.counts import Counts
@@ -37,6 +38,43 @@ class Guesses:
     names: tuple[str, ...]
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class Reader:
+    """A way to read scores: in which of its cells each finest cell is, how many it has, and the rules on them."""
+
+    cell: Integers
+    size: int
+    families: Sequence[Family]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Dealt:
+    """Clusters dealt into so many blocks: with which one each row joins the past, and in which it is judged.
+
+    A row joins the past after all of its clusters, and is judged before any has; both are (shuffles, rows).
+    ``is_pilot`` says which rows are in the first block, which is the same in all shuffles, by all of their clusters.
+    """
+
+    joins: Integers
+    stage: Integers
+    is_pilot: Bools
+    number: int
+
+    @classmethod
+    def of(
+        cls, clusters: Clusters, fractions: Sequence[Floats], rng: np.random.Generator, shuffles: int
+    ) -> Dealt:
+        """Blocks of about these fractions of the clusters of each column."""
+        blocks = [
+            _blocks(clusters, column, each, rng, shuffles)
+            for column, each in zip(clusters.columns, fractions, strict=True)
+        ]
+        in_blocks = np.stack([each[:, column] for each, column in zip(blocks, clusters.columns, strict=True)])
+        joins = in_blocks.max(axis=0)
+        number = max(len(each) for each in fractions)
+        return cls(joins, in_blocks.min(axis=0), (joins == 0).all(axis=0), number)
+
+
 def guess_unseen(
     clusters: Clusters,
     weights: Floats,
@@ -47,46 +85,84 @@ def guess_unseen(
     seed: int,
     shuffles: int,
 ) -> Guesses:
-    """Guesses of the leading rules: a row joins the past after all of its clusters, and is judged before any has."""
+    """Guesses of the leading rules on so many cells, and of those that cut the score anywhere."""
     rng = np.random.default_rng(seed)
-    sides = clusters.is_member, ~clusters.is_member
-    least = min(side.sum() for side in sides) * worth / clusters.rows
-    fractions = [_fractions(clusters, column, least) for column in clusters.columns]
-    number = max(len(each) for each in fractions)
-    blocks = [
-        _blocks(clusters, column, each, rng, shuffles)
-        for column, each in zip(clusters.columns, fractions, strict=True)
-    ]
-    in_blocks = np.stack([each[:, column] for each, column in zip(blocks, clusters.columns, strict=True)])
-    joins, stage = in_blocks.max(axis=0), in_blocks.min(axis=0)
-    starts, families = _rules(fine, clusters, at, (joins == 0).all(axis=0), cells, rng)
-    cell = (np.searchsorted(starts, np.arange(fine.size), "right") - 1)[at]
-
-    def table(block: Integers, side: Bools) -> Floats:
-        keys = (np.arange(shuffles)[:, None] * number + block[:, side]) * len(starts) + cell[side]
-        mass = np.broadcast_to(weights[side], keys.shape)
-        total = np.bincount(keys.ravel(), mass.ravel(), shuffles * number * len(starts))
-        return np.asarray(total.reshape(shuffles, number, len(starts)), dtype=np.float64)
-
-    past, judged_rows = ([table(block, side) for side in sides] for block in (joins, stage))
-    rules = rules_from_past(past[0], past[1], clusters.prior, families)
-    hits, alarms = (np.einsum("fsbc,sbc->sfb", rules, each[:, 1:]) for each in judged_rows)
-    n1, n0 = (each[:, 1:].sum(axis=2) for each in judged_rows)
-    leaders, accuracy = leaders_so_far(hits, n1, n0[:, None] - alarms, n0, clusters.prior)
-    shuffle = np.arange(shuffles)[:, None]
-    before = np.maximum(stage - 1, 0)
-    guesses = rules[leaders[shuffle, before], shuffle, before, cell]
-    names = tuple(family.name for family in families)
-    return Guesses(stage, guesses == clusters.is_member, 2.0 * accuracy - 1.0, names)
-
-
-def _fractions(clusters: Clusters, column: Integers, least: float) -> Floats:
-    """Growing blocks of clusters; the first is large enough to learn a rule from its rows."""
-    fewest = min(len(np.unique(column[side])) for side in (clusters.is_member, ~clusters.is_member))
+    least = min(side.sum() for side, _ in clusters.sides) * worth / clusters.rows
     fractions = block_fractions(max(1, int(least)), max(1, int(least)))
-    first = max(float(fractions[0]) ** (1.0 / len(clusters.columns)), FEWEST_LEARNED / fewest)
+    dealt = Dealt.of(
+        clusters, [_learning(clusters, each, fractions) for each in clusters.columns], rng, shuffles
+    )
+    starts, families = _rules(fine, clusters, at, dealt.is_pilot, cells, rng)
+    cell = np.searchsorted(starts, np.arange(fine.size), "right") - 1
+    return _follow_leaders(clusters, weights, at, dealt, [Reader(cell, len(starts), families)])
+
+
+def guess_many_changes(
+    clusters: Clusters, weights: Floats, at: Integers, aspects: Sequence[Aspect], seed: int, shuffles: int
+) -> Guesses:
+    """Guesses of the leading rules at many scales; the first block that they are judged on only chooses one."""
+    rng, fractions = np.random.default_rng(seed), np.array(PARTS)
+    dealt = Dealt.of(
+        clusters, [_learning(clusters, each, fractions) for each in clusters.columns], rng, shuffles
+    )
+    readers = [Reader(each.cell, each.size, each.families) for each in aspects]
+    guesses = _follow_leaders(clusters, weights, at, dealt, readers)
+    return replace(guesses, stage=np.maximum(guesses.stage - 1, 0))
+
+
+def _follow_leaders(
+    clusters: Clusters, weights: Floats, at: Integers, dealt: Dealt, readers: Sequence[Reader]
+) -> Guesses:
+    """What the rules learn from the rows that came before each block, and what the leading one guesses in it."""
+    sides = [side for side, _ in clusters.sides]
+    shuffles, number = len(dealt.stage), dealt.number
+    shuffle = np.arange(shuffles)[:, None]
+    rules: list[Bools] = []
+    hits, alarms = list[Floats](), list[Floats]()
+    n1 = n0 = np.zeros(0)
+    for reader in readers:
+        cell = reader.cell[at]
+        past, judged_rows = (
+            [
+                _table(shuffle, number, block[:, side], cell[side], reader.size, weights[side])
+                for side in sides
+            ]
+            for block in (dealt.joins, dealt.stage)
+        )
+        rules.append(rules_from_past(past[0], past[1], clusters.prior, reader.families))
+        for found, each in zip((hits, alarms), judged_rows, strict=True):
+            found.append(np.einsum("fsbc,sbc->sfb", rules[-1], each[:, 1:]))
+        n1, n0 = (each[:, 1:].sum(axis=2) for each in judged_rows)  # the same of every reader
+    rejections = n0[:, None] - np.concatenate(alarms, axis=1)
+    leaders, accuracy = leaders_so_far(np.concatenate(hits, axis=1), n1, rejections, n0, clusters.prior)
+    before = np.maximum(dealt.stage - 1, 0)
+    leader, first = leaders[shuffle, before], 0
+    guesses = np.zeros(leader.shape, dtype=np.bool_)
+    for reader, of_reader in zip(readers, rules, strict=True):
+        s, row = np.nonzero((leader >= first) & (leader < first + len(of_reader)))
+        guesses[s, row] = of_reader[leader[s, row] - first, s, before[s, row], reader.cell[at[row]]]
+        first += len(of_reader)
+    names = tuple(family.name for reader in readers for family in reader.families)
+    return Guesses(dealt.stage, guesses == clusters.is_member, 2.0 * accuracy - 1.0, names)
+
+
+def _table(
+    shuffle: Integers, number: int, block: Integers, cell: Integers, size: int, weights: Floats
+) -> Floats:
+    """What rows weigh by shuffle, block and cell."""
+    keys = (shuffle * number + block) * size + cell
+    total = np.bincount(
+        keys.ravel(), np.broadcast_to(weights, keys.shape).ravel(), len(shuffle) * number * size
+    )
+    return np.asarray(total.reshape(len(shuffle), number, size), dtype=np.float64)
+
+
+def _learning(clusters: Clusters, column: Integers, fractions: Floats) -> Floats:
+    """Blocks of clusters of about these fractions; the first is large enough to learn a rule from its rows."""
+    fewest = min(len(np.unique(column[side])) for side, _ in clusters.sides)
+    first = min(max(float(fractions[0]) ** (1.0 / len(clusters.columns)), FEWEST_LEARNED / fewest), 0.5)
     ends = np.cumsum(fractions)
-    return np.diff(np.concatenate([[0.0, min(first, 0.5)], ends[ends > min(first, 0.5) * 1.2]]))
+    return np.diff(np.concatenate([[0.0, first], ends[ends > first * 1.2]]))
 
 
 def _blocks(

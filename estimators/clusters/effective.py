@@ -5,6 +5,7 @@ The variance of an accuracy between clusters, against that of as many independen
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -117,10 +118,7 @@ class EffectiveEnds:
         guesses: Guesses,
     ) -> EffectiveEnds:
         """Judge the guesses, and find the best rules: on cells that begin at ``cells``, and with so many changes."""
-        unseen = tuple(
-            Accuracy.of(clusters, weights, alike, right, stage > 0)
-            for right, stage in zip(guesses.right, guesses.stage, strict=True)
-        )
+        unseen = accuracies(clusters, weights, alike, guesses)
         gain = gains(clusters, weights, at, fine.size)
         best, best_rate = [], -1.0
         for family, starts, most in classes(fine, cells, changes):
@@ -133,14 +131,27 @@ class EffectiveEnds:
         return cls(unseen, tuple(best), best_rate)
 
     def lower(self, alpha: float) -> float:
-        """Median over shuffles."""
-        return float(np.median([each.lower(alpha) for each in self.unseen]))
+        """That of the guesses."""
+        return lower_by_variance(self.unseen, alpha)
 
     def upper(self, alpha: float) -> float:
         """At what the class reaches on its own rows, with the fewest guesses that one of its best rules is worth."""
         trials = min(each.trials(alpha) for each in self.best)
         hits = min(trials * (1.0 + self.best_rate) / 2.0, trials)
         return 2.0 * float(upper_limit(hits, trials, alpha)) - 1.0
+
+
+def accuracies(clusters: Clusters, weights: Floats, alike: Floats, guesses: Guesses) -> tuple[Accuracy, ...]:
+    """Of the guesses of each shuffle."""
+    return tuple(
+        Accuracy.of(clusters, weights, alike, right, stage > 0)
+        for right, stage in zip(guesses.right, guesses.stage, strict=True)
+    )
+
+
+def lower_by_variance(unseen: Sequence[Accuracy], alpha: float) -> float:
+    """Lower limit of the advantage, the median over shuffles."""
+    return float(np.median([each.lower(alpha) for each in unseen]))
 
 
 Class = tuple[Family, Integers, int | None]

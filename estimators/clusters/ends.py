@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from estimators.adversary.changes import best_by_changes
 from estimators.adversary.families import COARSE
 from estimators.adversary.holdout import SIMPLER, HeldOut
-from estimators.clusters.betting import SUBSETS, BettingEnds
-from estimators.clusters.blocks import Guesses, guess_unseen
+from estimators.adversary.lower_end import FEWEST_RECORDS, OF_MANY_CHANGES
+from estimators.adversary.many_changes import MANY_CHANGES, readings, sign_of
+from estimators.clusters.betting import SUBSETS, BettingEnds, bets_on, draws_of, lower_by_bets
+from estimators.clusters.blocks import Guesses, guess_many_changes, guess_unseen
 from estimators.clusters.design import Clusters, Floats, Integers
-from estimators.clusters.effective import EffectiveEnds, gains
+from estimators.clusters.effective import EffectiveEnds, accuracies, gains, lower_by_variance
 from estimators.sample.counting import resolution
 from estimators.sample.counts import Counts
 from estimators.sample.doubts import REPEATED
@@ -72,8 +76,20 @@ class ClusterSummary:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
+class ManyChanges:
+    """What rules with many changes achieved on rows of clusters that they had not seen."""
+
+    lower: Callable[[float], float]
+    value: float
+
+
+@dataclass(frozen=True, eq=False, slots=True)
 class ClusteredEnds:
-    """Both ends at any level, beside the point and the rule that leads."""
+    """Both ends at any level, beside the point and the rule that leads.
+
+    ``many`` is None where there was no sign of many changes; ``of_many`` is its share of the level in any case.
+    ``changes`` is how many gain more than chance explains; None if none do.
+    """
 
     limits: EffectiveEnds | BettingEnds
     prior: float
@@ -83,11 +99,21 @@ class ClusteredEnds:
     size: int
     summary: ClusterSummary
     clusters: Clusters
+    many: ManyChanges | None = None
+    of_many: float = 0.0
+    changes: int | None = None
 
     def at(self, alpha: float) -> HeldOut:
         """The lower end, and the rule that set the point."""
-        lower = max(self.limits.lower(alpha), baseline(self.prior))
-        return HeldOut(lower, self.value, self.leader, self.limits.finite_sample)
+        lower = max(self.limits.lower(alpha * (1.0 - self.of_many)), baseline(self.prior))
+        found = HeldOut(lower, self.value, self.leader, self.limits.finite_sample)
+        if self.many is None or (by_many := self.many.lower(alpha * self.of_many)) <= lower:
+            return found
+        return replace(found, lower=by_many, value=max(self.many.value, by_many), leader=MANY_CHANGES)
+
+    def flattered_by(self, below: HeldOut) -> float:
+        """What the leading rule has on its own rows: one with many changes flatters itself out of all measure."""
+        return self.flattered if below.leader == self.leader else below.value
 
     def upper(self, alpha: float) -> float:
         """The upper end for the classes that were declared."""
@@ -121,7 +147,7 @@ def clustered_ends(
         fine: Counts on the fine cells.
         bins: Into how many cells they are joined; None: as many as suits what the rows are worth.
         cells: Whether the upper end covers adversaries who see these cells.
-        changes: How many changes along the score it covers; None: none.
+        changes: How many changes along the score it covers; None: none. With cells, more where more are evident.
         seed: Whole number from which orders of the clusters are drawn.
         shuffles: How many orders.
     """
@@ -135,6 +161,12 @@ def clustered_ends(
     starts = fine.group_starts(groups) if fine.cells.ordered else np.arange(fine.size)
     if starts.size == fine.size:
         changes = changes if not cells else None  # every rule reads the cells
+    looked, sign, evident = starts.size < fine.size and worth >= FEWEST_RECORDS, False, None
+    if looked:
+        even = gains(replace(clusters, prior=0.5), weights, at, fine.size)
+        sign, evident = sign_of(fine, worth / clusters.rows, even)
+    if cells and changes is not None:
+        changes = max(changes, evident or 0)
 
     def guess(part: Clusters, cell: Integers, seed: int, orders: int = shuffles) -> Guesses:
         mass = weights if part is clusters else np.ones(part.rows)
@@ -154,6 +186,11 @@ def clustered_ends(
     limits: EffectiveEnds | BettingEnds = own
     if clusters.by_betting:
         limits = BettingEnds.of(clusters, at, fine, starts if cells else None, changes, guess, seed)
+    many = (
+        _many_changes(clusters, weights, clusters.inflation(correlations), at, fine, seed, shuffles)
+        if sign
+        else None
+    )
     by_rule = np.median(guesses.by_rule, axis=0)
     effect = float(max(each.design_effect for each in own.best))
     error = np.sqrt(effect / clusters.rows)
@@ -173,7 +210,27 @@ def clustered_ends(
             "betting" if limits.finite_sample else "effective_sample",
         ),
         clusters,
+        many,
+        OF_MANY_CHANGES if looked else 0.0,
+        evident,
     )
+
+
+def _many_changes(
+    clusters: Clusters, weights: Floats, alike: Floats, at: Integers, fine: Counts, seed: int, shuffles: int
+) -> ManyChanges:
+    """Judge rules at many scales by whole clusters, as the others are."""
+    aspects = readings(fine)
+
+    def guess(part: Clusters, cell: Integers, seed: int) -> Guesses:
+        mass = weights if part is clusters else np.ones(part.rows)
+        return guess_many_changes(part, mass, cell, aspects, seed, shuffles)
+
+    judged = accuracies(clusters, weights, alike, guess(clusters, at, seed))
+    value = float(np.median([2.0 * each.value - 1.0 for each in judged]))
+    if clusters.by_betting:
+        return ManyChanges(partial(lower_by_bets, bets_on(draws_of(clusters, seed), at, guess, seed)), value)
+    return ManyChanges(partial(lower_by_variance, judged), value)
 
 
 def _flattered(leader: str, gain: Floats, starts: Integers, fine: Counts) -> float:

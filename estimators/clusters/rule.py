@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from estimators.clusters.betting import Shares, diagonals, of_guesses, refuse
+from estimators.clusters.betting import Shares, draws_of, lower_by_bets, of_guesses
 from estimators.clusters.design import Bools, Clusters, Integers
 from estimators.clusters.effective import Accuracy
 from estimators.sample.counts import Counts
@@ -33,8 +33,7 @@ class RuleEnds:
             seed: Whole number from which draws of rows are made, where two columns cross and have few labels.
         """
         if clusters.by_betting:
-            crossed = len(clusters.columns) > 1
-            draws = diagonals(clusters, seed) if crossed else [(clusters, np.arange(clusters.rows))]
+            draws = draws_of(clusters, seed)
             ways = (
                 tuple(
                     of_guesses(part, each[rows], np.ones(part.rows, dtype=np.int64)) for part, rows in draws
@@ -57,4 +56,4 @@ class RuleEnds:
 
 
 def _lower(way: Accuracy | Fortunes, alpha: float) -> float:
-    return way.lower(alpha) if isinstance(way, Accuracy) else 2.0 * float(refuse(way, alpha)[0]) - 1.0
+    return way.lower(alpha) if isinstance(way, Accuracy) else lower_by_bets(way, alpha)

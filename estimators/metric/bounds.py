@@ -12,7 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from estimators.adversary.corners import corners_of
 from estimators.adversary.holdout import SHUFFLES, block_fractions
+from estimators.adversary.many_changes import MANY_CHANGES, sums_around, widths_for
 from estimators.limits.binomial import clopper_pearson
 from estimators.limits.fieller import ratio_range
 from estimators.limits.two_rates import Linear, TwoRates
@@ -36,11 +38,15 @@ SHARE_OF_ALPHA = 0.1
 
 @dataclass(frozen=True, eq=False, slots=True)
 class View:
-    """How adversaries see the cells: joined into groups, sorted by likelihood ratio or in score order."""
+    """How adversaries see the cells: joined into groups, sorted by likelihood ratio or in score order.
+
+    The likelihood ratio of a group may be that of so many groups around it.
+    """
 
     name: str
     starts: Integers
     sort: bool
+    width: int = 1
 
     def counts(self, fine: Counts) -> Counts:
         """The groups' counts, free of any meaning of the cells."""
@@ -50,9 +56,19 @@ class View:
     def fit(self, objective: Objective, members: Integers, nonmembers: Integers) -> Guesses:
         """The best rule for each row of counts over the fine cells."""
         a, b = (np.add.reduceat(side, self.starts, axis=1) for side in (members, nonmembers))
-        order = likelihood_order(a, b) if self.sort else np.broadcast_to(np.arange(a.shape[1]), a.shape)
+        order = np.broadcast_to(np.arange(a.shape[1]), a.shape)
+        if self.sort:
+            order = likelihood_order(a, b) if self.width == 1 else likelihood_order(*self._around(a, b))
         lengths = np.diff(self.starts, append=members.shape[1])
         return np.repeat(best_prefix(objective, a, b, order), lengths, axis=1)
+
+    def _around(self, *sides: Integers) -> list[Integers]:
+        """Counts of so many groups around each."""
+        running = [
+            np.concatenate([np.zeros((len(side), 1), np.int64), side.cumsum(axis=1)], axis=1)
+            for side in sides
+        ]
+        return [sums_around(sums, self.width) for sums in running]
 
 
 def views_of(counts: Counts, bins: int | None = None) -> tuple[Counts, tuple[View, ...]]:
@@ -71,6 +87,12 @@ def views_of(counts: Counts, bins: int | None = None) -> tuple[Counts, tuple[Vie
         if name == "cells" or fine.size > 12
     ]
     return fine, (*views, View("threshold", np.arange(fine.size), False))
+
+
+def finer_views(fine: Counts) -> tuple[View, ...]:
+    """Every cell by itself, and by more and more of its neighbours."""
+    every = np.arange(fine.size)
+    return tuple(View(MANY_CHANGES, every, True, width) for width in widths_for(fine.size))
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,21 +173,28 @@ def metric_range(objective: Objective) -> tuple[float, float]:
     return ratio_range(*objective.metric.linear(objective.prior))
 
 
-def upper_limit(fine: Counts, views: Sequence[View], objective: Objective, alpha: float) -> float:
+def upper_limit(
+    fine: Counts, views: Sequence[View], objective: Objective, alpha: float, changes: int | None = None
+) -> float:
     """Upper limit, of level 1 - alpha, for every rule on the groups of the first view and every single cut.
+
+    With ``changes`` also for rules with so many changes of guess along the cells.
 
     The best rule is unknown but fixed, so the largest of all rules' own limits is a limit for it. Rules on
     groups fill the polygon between the chain of prefixes and its mirror image; its border is covered by
     small boxes and each box is judged by its corners, so nothing lies beyond what is judged. A rule whose
     true share of member guesses is allowed may show another one: all whose share could be allowed count.
     """
+    n1, n0 = float(fine.n_members), float(fine.n_nonmembers)
     tp, fp = _chain(views[0].counts(fine), views[0])
+    if changes is not None:
+        right = corners_of(fine.members, fine.nonmembers, views[0].starts, changes)
+        tp, fp = n1 * right[:, 0], n0 * (1.0 - right[:, 1])
     steps = max(1, -(-HULL_POINTS // max(len(tp) - 1, 1)))
     at = np.linspace(0.0, len(tp) - 1.0, (len(tp) - 1) * steps + 1)
     tp, fp = (np.interp(at, np.arange(len(side)), side) for side in (tp, fp))
     corners = [(tp[1:], fp[:-1]), (tp[:-1], fp[1:]), (tp[1:], fp[1:]), (tp[:-1], fp[:-1])]
     corners += [_chain(view.counts(fine), view) for view in views if not view.sort]
-    n1, n0 = float(fine.n_members), float(fine.n_nonmembers)
     hits = np.concatenate([a for a, _ in corners])
     alarms = np.concatenate([c for _, c in corners])
     hits, alarms = np.concatenate([hits, n1 - hits]), np.concatenate([alarms, n0 - alarms])

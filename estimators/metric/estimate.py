@@ -7,12 +7,25 @@ on its own records as it is. Both ends carry exact limits of the rates through M
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
-from estimators.advantage import Advantage, advantage
+from estimators.advantage import Advantage, advantage, times
 from estimators.adversary.holdout import ORDERS
+from estimators.adversary.lower_end import FEWEST_RECORDS, OF_MANY_CHANGES
+from estimators.adversary.many_changes import HINT, gain_by_changes
 from estimators.errors import MetricError, TooFewRecords, require_count, require_open_unit
-from estimators.metric.bounds import held_out, in_sample, metric_range, upper_limit, views_of
+from estimators.metric.bounds import (
+    HeldOutMetric,
+    View,
+    finer_views,
+    held_out,
+    in_sample,
+    metric_range,
+    upper_limit,
+    views_of,
+)
 from estimators.metric.definition import Cut, Degeneracy, Metric
 from estimators.metric.optimum import Objective, optimum
 from estimators.sample.counts import Counts, require_data
@@ -207,18 +220,18 @@ def metric_optimum(
         value, leader, rejected = point, result.leader, result.class_rejected
         guarantee, resolution = result.estimate.interval.guarantee, result.resolution
     else:
-        below = held_out(fine, views, objective, alpha, seed, shuffles)
+        below, changes = _lower_end(counts, fine, views, objective, alpha, seed, shuffles)
         upper, lower, value, leader = (
-            upper_limit(fine, views, objective, alpha),
+            upper_limit(fine, views, objective, alpha, changes),
             below.lower,
             below.value,
             below.leader,
         )
         rejected = upper < lower
         upper = high if rejected else upper
-        flattered = float(in_sample(fine, next(v for v in views if v.name == leader), objective))
+        flattered = next((in_sample(fine, view, objective) for view in views if view.name == leader), value)
         point = min(high, max(low, objective.trivial, (value + flattered) / 2.0))
-        guarantee = _guarantee(objective, cells.size, fine.cells.ordered)
+        guarantee = _guarantee(objective, cells.size, fine.cells.ordered, changes)
     interval = Interval(lower, upper, confidence, guarantee)
     threshold_known = metric.has_known_threshold and not objective.constrained
     cut = (
@@ -251,10 +264,33 @@ def is_line(metric: Metric, prior: float, min_positive_share: float | None = Non
     return metric.line_in_accuracy(prior) is not None and not constrained
 
 
-def _guarantee(objective: Objective, resolution: int, ordered: bool) -> Guarantee:
-    who = f"adversaries that see the score at a resolution of {resolution} cells" + (
-        " or cut it once" if ordered else ""
-    )
+def _lower_end(
+    counts: Counts,
+    fine: Counts,
+    views: Sequence[View],
+    objective: Objective,
+    alpha: float,
+    seed: int,
+    shuffles: int,
+) -> tuple[HeldOutMetric, int | None]:
+    """What rules achieve on unseen records, and how many changes of guess along the score are evident.
+
+    Rules with many changes have a part of the level of their own, whether there is a sign of them or not.
+    """
+    if not counts.cells.ordered or counts.n_records < FEWEST_RECORDS or len(views[0].starts) == fine.size:
+        return held_out(fine, views, objective, alpha, seed, shuffles), None
+    below = held_out(fine, views, objective, alpha * (1.0 - OF_MANY_CHANGES), seed, shuffles)
+    changes = gain_by_changes(counts)
+    if changes.beyond > HINT:
+        many = held_out(fine, finer_views(fine), objective, alpha * OF_MANY_CHANGES, seed, shuffles)
+        below = max(below, many, key=attrgetter("lower"))
+    return below, changes.evident
+
+
+def _guarantee(objective: Objective, resolution: int, ordered: bool, changes: int | None) -> Guarantee:
+    more = "cut it once" if changes is None else f"change their guess {times(changes)} along it"
+    who = f"adversaries that see the score at a resolution of {resolution} cells"
+    who += f" or {more}" if ordered else ""
     limits = ""
     if objective.constrained:
         limits = (

@@ -3,7 +3,8 @@
 Records come in batches. Of each, rules fitted on the batches before it guess who is a member; bets on their being right
 give the lower end (``limits.lower_accuracy``). The upper end is that of a class of rules which was fixed with the first
 batch: at any time the best of the class has no more right guesses than the class's largest number
-(``limits.upper_accuracy``). Both ends only ever narrow.
+(``limits.upper_accuracy``). Both ends only ever narrow, but where more changes of guess become evident than the upper
+end covered: it is then that of a larger class.
 """
 
 from __future__ import annotations
@@ -16,8 +17,10 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from estimators.adversary.corners import corners_of
 from estimators.adversary.families import families_for
 from estimators.adversary.holdout import GROWTH
+from estimators.adversary.many_changes import Around, gain_by_changes, widths_for
 from estimators.audit.exposure import exposure
 from estimators.coverage import covers
 from estimators.errors import (
@@ -34,7 +37,6 @@ from estimators.sample.cells import Cells, Intervals, Values
 from estimators.sample.counting import resolution
 from estimators.sample.counts import Counts, require_data
 from estimators.sample.scores import Query, Scores
-from estimators.sequential.corners import corners_of
 from estimators.sequential.limits import FINENESS, Blocks, lower_accuracy, upper_accuracy
 from estimators.sequential.placing import pilot_and_rest, place, same_cells
 from estimators.sequential.repeats import DOUBTED, REFUSE_BELOW, Repeat, sides_of, with_batch
@@ -60,7 +62,15 @@ PLANNED = 10_000
 """Records of both sides at which the ends are best, if nobody says how many will come."""
 
 CHANGES = 2
-"""How often a rule that the upper end covers may change its guess along a score, at any of these places."""
+"""How often a rule that the upper end covers may change its guess along a score, at least, at any of these places."""
+
+OFTEN = "attackers who change their guess often along the score gain more than chance explains"
+
+WITHDRAWN = Caution(
+    "resolution_rejected",
+    "the lower end came to lie above the upper one: an attacker whom the upper end does not cover reaches more, or the "
+    "batches are no draws of one law; the upper end is therefore 1",
+)
 
 SAME = 1e-9
 """How far an end that is computed again may be from what it was: other processors round otherwise."""
@@ -91,7 +101,8 @@ class SequentialRun(State):
         batches: Mark of each batch, whatever the order of its records, and the most that its coming by chance could
             have been probable.
         sketch: Hashes of a sample of the scores, at most 1,024, by which records that come again are seen.
-        cautions: What to know of the last batch: that it may have been there before. No part of the state.
+        cautions: What to know of the last batch: that it may have been there before; and of the upper end. No part of
+            the state.
         accept_exposure: Whether the run may pass beside a severe exposure. No part of the state.
 
     Example:
@@ -135,7 +146,17 @@ class SequentialRun(State):
         """Whom the upper end covers, in words to put after "attackers who"."""
         if self.counts is None or len(self.starts) == self.counts.size:
             return rules_covered(None, len(self.starts) or None)
-        return f"{rules_covered(2, len(self.starts))}, with cuts at {self.counts.size - 1} places"
+        return f"{rules_covered(self.changes, len(self.starts))}, with cuts at {self.counts.size - 1} places"
+
+    @property
+    def changes(self) -> int | None:
+        """How often a rule that the upper end covers may change its guess along the score; None: it reads the cells.
+
+        Twice; more, where more are seen to gain more than chance explains.
+        """
+        if self.counts is None or len(self.starts) == self.counts.size:
+            return None
+        return max(CHANGES, gain_by_changes(self.counts).evident or 0)
 
     @property
     def decision(self) -> Decision:
@@ -282,7 +303,17 @@ class SequentialRun(State):
                 field="members",
             )
         doubts = () if repeat is None or repeat.chance > DOUBTED else (_may_be_repeated(repeat),)
-        return replace(run, batches=batches, sketch=sketch, cautions=doubts)
+        return replace(run, batches=batches, sketch=sketch, cautions=(*doubts, *run._about_ends()))
+
+    def _about_ends(self) -> tuple[Caution, ...]:
+        """What to know of the upper end: that it was withdrawn, or is that of a larger class."""
+        if self.contradicted:
+            return (WITHDRAWN,)
+        changes = self.changes
+        if changes is None or changes <= CHANGES:
+            return ()
+        message = f"{OFTEN}: the upper end covers {changes} changes"
+        return (Caution("many_changes", message),)
 
     def _after(self, batch: Scores | Counts) -> SequentialRun:
         rng = np.random.default_rng([self.seed, len(self.looks)])
@@ -406,7 +437,10 @@ class SequentialRun(State):
             at = np.maximum(np.searchsorted(known, at, side="right") - 1, 0)
         gain = past.weights(self.prior)[None]
         right_guesses = {}
-        for family in families_for(past, resolution(past.n_records)):
+        families = [*families_for(past, resolution(past.n_records))]
+        if past.cells.ordered:
+            families += [Around(width) for width in widths_for(past.size)]
+        for family in families:
             guess = family.fit(gain, self.prior > 0.5)[0][at]
             right_guesses[family.name] = (int(members[guess].sum()), int(nonmembers[~guess].sum()))
         return right_guesses
@@ -435,15 +469,14 @@ class SequentialRun(State):
         return lower_accuracy(blocks_of, self.prior, self._alpha, self.planned)
 
     def _with_ends(self) -> SequentialRun:
-        """The ends after the last batch, each no wider than before."""
+        """The ends after the last batch, each no wider than before for the rules that it covers."""
         assert self.counts is not None
         lower = max(self.lower, baseline(self.prior), 2.0 * self._lower_accuracy(self.blocks) - 1.0)
-        by_groups = len(self.starts) < self.counts.size
-        corners = corners_of(
-            self.counts.members, self.counts.nonmembers, np.array(self.starts), CHANGES if by_groups else None
-        )
+        changes = self.changes
+        corners = corners_of(self.counts.members, self.counts.nonmembers, np.array(self.starts), changes)
         n1, n0 = self.counts.n_members, self.counts.n_nonmembers
-        before = self.looks[-1].upper if self.looks else 1.0
+        more = changes is not None and changes > CHANGES  # than earlier ends may have covered
+        before = self.looks[-1].upper if self.looks and not more else 1.0
         accuracy = upper_accuracy(
             corners, n1, n0, self.prior, self._alpha, self.planned, self._share, (1.0 + before) / 2.0
         )

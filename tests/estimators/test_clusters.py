@@ -22,11 +22,13 @@ from estimators import (
     one_per_unit,
     paired_difference,
 )
+from estimators.adversary.many_changes import readings
 from estimators.audit.roc import auc, clustered_auc
 from estimators.clusters.apart import least_error
 from estimators.clusters.betting import STAKES, BettingEnds, Shares, mean_upper, refuse
-from estimators.clusters.blocks import guess_unseen
+from estimators.clusters.blocks import guess_many_changes, guess_unseen
 from estimators.clusters.design import Clusters
+from estimators.clusters.effective import accuracies, lower_by_variance
 from estimators.errors import (
     DimensionMismatch,
     IncompatibleCells,
@@ -426,3 +428,71 @@ def test_lone_rows_are_drawn_by_the_seed_and_are_all_rows_where_no_label_is_shar
         lone_rows(Counts.of([1, 2], [2, 1]), TWOS)
     with pytest.raises(TooFewRecords, match="5 member rows can be drawn"):
         lone_rows(NULL, np.r_[np.arange(50) % 5, np.arange(50) + 5])
+
+
+def comb_of_people(people: int, rows: int, own: float) -> Draw:
+    """Members are six times as dense as nonmembers in nine narrow places, elsewhere scarcer: an advantage of .45.
+
+    Rows of one person lie in one tooth, or between the same two, but for this share of them.
+    """
+
+    def draw(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
+        of = np.repeat(np.arange(2 * people), rows)
+        member = of < people
+        shared = rng.random(len(of)) >= own
+        inside, tooth = (
+            np.where(shared, one[of], each)
+            for one, each in zip(rng.random((2, 2 * people)), rng.random((2, len(of))), strict=True)
+        )
+        is_inside = inside < np.where(member, 0.54, 0.09)
+        start = np.floor(9 * tooth) / 9 + np.where(is_inside, 0.0, 0.01)
+        score = start + rng.random(len(of)) * np.where(is_inside, 0.01, 1 / 9 - 0.01)
+        return score[member], score[~member], [of]
+
+    return draw
+
+
+@each_case("people, rows, own", [(400, 5, 1.0), (400, 5, 0.5), (1500, 2, 0.0)])
+def test_no_pass_that_neighbours_of_other_people_refute(people, rows, own) -> None:
+    """Half the people teach the nearest 15 rows, the others judge them; the limit is that of one row of each."""
+    draw = comb_of_people(people, rows, own)
+    members, nonmembers, labels = draw(np.random.default_rng(0))
+    found = ask(draw, 0)
+    score, of = np.concatenate([members, nonmembers]), labels[0]
+    is_member, teaches = of < people, of % 2 == 0
+    order = np.argsort(score[teaches])
+    sums = np.concatenate([[0], np.cumsum(np.where(is_member[teaches][order], 1, -1))])
+    first = np.clip(np.searchsorted(score[teaches][order], score) - 8, 0, teaches.sum() - 15)
+    right = ((sums[first + 15] - sums[first] > 0) == is_member)[~teaches].reshape(-1, rows).mean(axis=1)
+    theirs = 2.0 * lower_limit(right.sum(), len(right), ALPHA) - 1.0
+
+    assert theirs > 0.2
+    assert theirs - 0.01 < found.upper
+    assert found.lower > 0.9 * theirs
+    assert found.leader == "many_changes"
+    assert found.changes >= 8
+
+
+@pytest.mark.parametrize("likeness", [0.0, 0.5, 0.95])
+def test_rules_with_many_changes_keep_their_level_without_a_leak(likeness) -> None:
+    above, runs = 0, 40
+    for seed in range(runs):
+        members, nonmembers, labels = people(equal(200, 5), likeness, 0.0)(np.random.default_rng(seed))
+        scores = Scores.of(members, nonmembers)
+        clusters, fine = Clusters.of(labels[0], scores, 0.5), finest(scores)
+        at = np.concatenate([fine.cells.locate(side) for side in (members, nonmembers)])
+        correlations = clusters.correlations(at, fine)
+        weights = clusters.weights(max(correlations))
+        guesses = guess_many_changes(clusters, weights, at, readings(fine), seed, 5)
+        judged = accuracies(clusters, weights, clusters.inflation(correlations), guesses)
+        above += lower_by_variance(judged, ALPHA) > 0.0
+
+    assert above <= most_misses(runs)
+
+
+def test_a_sign_of_many_changes_allows_for_what_rows_of_a_cluster_repeat() -> None:
+    draw = copies(400, 0.8, 0.0)
+    for seed in range(8):
+        found = ask(draw, seed)
+        assert found.changes == 2
+        assert found.lower == 0.0

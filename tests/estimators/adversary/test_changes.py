@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from estimators.adversary.changes import best_by_changes
+from estimators.adversary.changes import best_by_changes, rule_of_changes
 from tests.cases import each_case
 
 
@@ -39,3 +39,17 @@ def test_long_scores_have_what_the_rule_with_more_changes_says_of_fewer(size) ->
     for ties in [True, False] * 10:
         gain = rng.integers(-3, 4, size).astype(float) if ties else rng.normal(size=size)
         np.testing.assert_allclose(best_by_changes(gain, 2), best_by_changes(gain, 3)[:3], atol=1e-9)
+
+
+@each_case("most", [1, 2, 3, 4, 5, 9, 16])
+def test_the_rule_itself_has_what_the_best_has_and_no_more_changes(most) -> None:
+    rng = np.random.default_rng(most)
+    for ties in [True, False] * 100:
+        size = int(rng.integers(1, 40))
+        gain = rng.integers(-3, 4, size).astype(float) if ties else rng.normal(size=size)
+        rule = rule_of_changes(gain, most)
+
+        value = gain[rule].sum() - gain[~rule].sum()
+        assert len(rule) == size
+        assert np.count_nonzero(rule[1:] != rule[:-1]) <= most
+        np.testing.assert_allclose(value, best_by_changes(gain, most)[-1], atol=1e-9)

@@ -12,16 +12,16 @@ from scipy.stats import binom
 from estimators import PRESETS, Counts, Scores, advantage, metric_optimum, preset
 from estimators.errors import MetricError, OutOfRange, TooFewRecords, TooManyCells
 from estimators.metric import bounds
-from estimators.metric.bounds import held_out, rule_lower, rule_upper, upper_limit, views_of
+from estimators.metric.bounds import finer_views, held_out, rule_lower, rule_upper, upper_limit, views_of
 from estimators.metric.definition import Cut, Degeneracy, Metric
 from estimators.metric.optimum import Objective, optimum, posteriors
 from estimators.paper import algorithm_3
 from estimators.sample.cells import Intervals
-from estimators.sample.counting import by_rank
+from estimators.sample.counting import by_rank, finest
 from estimators.statement import at_least
 from estimators.targets import CellsTarget, ThresholdTarget
 from tests.cases import each_case
-from tests.oracles import gaussian_shift, most_misses, shift_for
+from tests.oracles import comb, gaussian_shift, most_misses, shift_for
 
 NAMES = sorted(PRESETS)
 
@@ -380,3 +380,30 @@ def test_an_advantage_that_is_known_already_changes_nothing(target):
     alone, shared = (metric_optimum(counts, accuracy, 0.4, seed=2, reuse=each) for each in (None, known))
 
     assert shared == alone
+
+
+def test_the_precision_of_many_narrow_leaks_lies_between_its_ends() -> None:
+    """Nine teeth in which 72% are members: it was certified between .354 and .566."""
+    members, nonmembers = comb(9, 0.09, 6.0).draw(np.random.default_rng(0), 3000, 3000)
+    teeth = [np.count_nonzero(9 * side % 1.0 < 0.09) for side in (members, nonmembers)]
+    known = rule_lower(
+        teeth[0], 3000, teeth[1], 3000, objective("precision", 0.3), 0.025
+    )  # by who knows the teeth
+
+    found = metric_optimum(finest(Scores.of(members, nonmembers)), preset("precision", 0.3), 0.3)
+
+    assert 0.69 < known < 0.72 < found.interval.upper
+    assert 0.65 < found.interval.lower < 0.72
+    assert found.leader == "many_changes"
+    assert "or change their guess at most 32 times along it" in found.interval.guarantee.covers
+
+
+@each_case("name, prior", [("precision", 0.3), ("f1", 0.7), ("balanced_accuracy", 0.1)])
+def test_rules_at_many_scales_keep_their_level_without_a_leak(name, prior) -> None:
+    goal, runs, wrong = objective(name, prior), 40, 0
+    for seed in range(runs):
+        members, nonmembers = np.random.default_rng(seed).random((2, 300))
+        fine, _ = views_of(finest(Scores.of(members, nonmembers)))
+        wrong += held_out(fine, finer_views(fine), goal, 0.025, seed, shuffles=1).lower > goal.trivial + 1e-9
+
+    assert wrong <= most_misses(runs)

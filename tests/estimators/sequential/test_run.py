@@ -13,7 +13,7 @@ from estimators.sample.cells import Values
 from estimators.sequential import SequentialRun, sequential_run
 from estimators.sequential.limits import Blocks, lower_accuracy, upper_accuracy
 from tests.cases import each_case
-from tests.oracles import most_misses
+from tests.oracles import comb, half_split_lower, most_misses
 
 LABELS = np.array(list("abcdefgh"))
 
@@ -215,3 +215,48 @@ def test_a_new_value_is_guessed_as_the_next_below() -> None:
     right = sequential_run()._guesses(history, np.array([0, 3, 4, 0]), np.array([0, 5, 6, 0]), Values(values))
 
     assert set(right.values()) == {(0, 11)}
+
+
+def test_no_pass_of_a_run_that_neighbours_refute() -> None:
+    """Twenty narrow leaks, an advantage of .40: the run passed a limit of .15 that neighbours refute by .14."""
+    world, rng = comb(20, 0.1, 5.0), np.random.default_rng(0)
+    run, every = sequential_run(max_advantage=0.15), []
+    for n in (200, 300, 500, 1000, 1000):
+        every.append(world.draw(rng, n, n))
+        run = run.after(Scores.of(*every[-1]))
+        assert run.decision.value != "pass"
+    theirs = half_split_lower(*map(np.concatenate, zip(*every, strict=True)), rng)
+
+    assert 0.25 < theirs < run.upper
+    assert run.decision.value == "fail"
+    assert run.lower > 0.2
+    assert run.changes > 16
+    assert [each.code for each in run.cautions] == ["many_changes"]
+    assert f"change their guess at most {run.changes} times along the score" in run.reason + run.attacker
+
+
+def test_the_upper_end_is_that_of_a_larger_class_once_more_changes_are_evident() -> None:
+    """It rises at that look, as no look before covered so many; a state that comes back says the same."""
+    world, rng = comb(20, 0.1, 5.0), np.random.default_rng(1)
+    run, covered = sequential_run(), []
+    for n in (200, 300, 500):
+        run = run.after(Scores.of(*world.draw(rng, n, n)))
+        covered.append(run.changes)
+    uppers = [look.upper for look in run.looks]
+
+    assert covered[0] == 2 < covered[2]
+    assert uppers[2] > uppers[1]
+    again = SequentialRun.from_dict(json.loads(json.dumps(run.to_dict())))
+    assert (again.lower, again.upper, again.changes) == (run.lower, run.upper, run.changes)
+
+
+def test_rules_at_many_scales_bet_no_better_than_chance_without_a_leak() -> None:
+    """Ever, over six looks, at 80% confidence: at most what chance makes of 10%."""
+    runs, wrong = 24, 0
+    for seed in range(runs):
+        rng, run = np.random.default_rng([7, seed]), sequential_run(confidence=0.8, planned=1000, seed=seed)
+        for _ in range(6):
+            run = run.after(Scores.of(rng.random(80), rng.random(80)))
+        wrong += run.lower > 0.0
+
+    assert wrong <= most_misses(runs, 0.1)
