@@ -36,7 +36,7 @@ def test_a_forest_fails_and_larger_leaves_give_less_away() -> None:
     )
     assert "\nFail: " in printed
     assert [line.split()[0] for line in printed.splitlines()[-2:]] == ["5", "20"]
-    assert all(" Fail: " not in line for line in printed.splitlines()[-2:])
+    assert [" Fail: " in line for line in printed.splitlines()[-2:]] == [True, False]
 
 
 @pytest.mark.slow
@@ -83,7 +83,7 @@ def test_more_rows_of_a_release_give_more_away_than_few_or_none_of_the_training_
     assert [row[0] for row in rows] == ["10", "20", "50", "100", "200", "500", "1,000", "2,000"]
     assert decisions == sorted(decisions, key=["pass", "inconclusive", "fail"].index)
     assert (decisions[0], decisions[-1]) == ("pass", "fail")
-    assert "against 'all rows' lies between" in releases
+    assert "against 'all rows' over a coin toss is at least 0.5" in releases
     assert [float(line.split()[-1]) < 0 for line in releases.splitlines()[1:]] == 3 * [True]
 
 
@@ -145,7 +145,7 @@ def sentence(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("engine", "last"), [("dask", "south: 0.031 to 0.053"), ("warehouse", "Pass: ")])
+@pytest.mark.parametrize(("engine", "last"), [("dask", "south: 0.030 to 0.053"), ("warehouse", "Pass: ")])
 def test_an_engine_answers_what_one_file_does(engine: str, last: str, sentence: str) -> None:
     printed = ran(f"engines/with_{engine}.py").out
 

@@ -1,4 +1,4 @@
-// The form: what it asks for, and what was wrong with it, beside the control.
+// The form: what it asks for, and what was wrong with it.
 "use strict";
 
 const form = (() => {
