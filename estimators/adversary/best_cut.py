@@ -57,8 +57,8 @@ class BestCut:
 
     def lower(self, alpha: float) -> float:
         """The lower end of the advantage of the best cut, of level 1 - alpha."""
-        up = _refused(self.right[0], self.n_members, self.n_nonmembers, self.prior, alpha / 2.0)
-        down = _refused(self.right[1], self.n_nonmembers, self.n_members, 1.0 - self.prior, alpha / 2.0)
+        up = _end_of(self.right[0], self.n_members, self.n_nonmembers, self.prior, alpha / 2.0)
+        down = _end_of(self.right[1], self.n_nonmembers, self.n_members, 1.0 - self.prior, alpha / 2.0)
         return 2.0 * max(up, down) - 1.0
 
 
@@ -90,7 +90,7 @@ def _affordable(n1: int, n0: int, prior: float) -> bool:
     return bool(few * many * min(many, 4.0 * np.sqrt(many) + 4.0) <= MOST_STEPS)
 
 
-def _refused(right: float, n1: int, n0: int, prior: float, alpha: float) -> float:
+def _end_of(right: float, n1: int, n0: int, prior: float, alpha: float) -> float:
     """The largest probability of being right that is refused; that of the likelier side if none is."""
     floor = (1.0 + baseline(prior)) / 2.0
     if right <= floor + SAME:
@@ -100,8 +100,8 @@ def _refused(right: float, n1: int, n0: int, prior: float, alpha: float) -> floa
     def excess(a: float) -> float:
         """How far P(S >= s) lies above the level, in normal quantiles, in which it is nearly a line."""
         reach = _reach_by_reflection if pools(n1, n0, prior) else _reach_by_steps
-        found = min(max(reach(right - SAME, n1, n0, prior, a, outside) + 2.0 * outside, 1e-300), 1.0 - 1e-15)
-        return float(ndtri(found)) - level
+        chance = min(max(reach(right - SAME, n1, n0, prior, a, outside) + 2.0 * outside, 1e-300), 1.0 - 1e-15)
+        return float(ndtri(chance)) - level
 
     spread = float(np.hypot(prior / np.sqrt(n1), (1.0 - prior) / np.sqrt(n0)))
     wrong = 1.0 - right + spread**2 * level**2  # at least what no error in so many records leaves open
@@ -112,11 +112,11 @@ def _refused(right: float, n1: int, n0: int, prior: float, alpha: float) -> floa
     above = np.inf
     at = min(max(right + level * step, low + NEAR), high)
     for _ in range(MOST_TRIES):
-        found = excess(at)
-        if found <= 0.0:
-            low, below = at, found
+        height = excess(at)
+        if height <= 0.0:
+            low, below = at, height
         else:
-            high, above = at, found
+            high, above = at, height
         if high - low <= NEAR:
             break
         if np.isinf(above):

@@ -246,15 +246,15 @@ def _close_look(
     shares = np.outer([fine.n_members, fine.n_nonmembers], fractions)
     shares[:, 0] -= [len(side) for side in pilot]  # part of the first block of their side, or all of it
     blocks = rest.shuffles(np.maximum(shares, 0.0), rng, orders)
-    for side, shown in zip(blocks, first, strict=True):
-        side[:, 0] += shown
+    for side, of_pilot in zip(blocks, first, strict=True):
+        side[:, 0] += of_pilot
     return Counts.trusted(whole[0], whole[1], line), blocks
 
 
 def _draw(ends: Integers, size: int, rng: np.random.Generator) -> Integers:
     """The cells of so many records drawn at random; cells end at these numbers of records."""
-    drawn = np.sort(rng.choice(int(ends[-1]), size, replace=False, shuffle=False))
-    return np.searchsorted(ends, drawn, side="right")
+    records = np.sort(rng.choice(int(ends[-1]), size, replace=False, shuffle=False))
+    return np.searchsorted(ends, records, side="right")
 
 
 def close_to_cuts(

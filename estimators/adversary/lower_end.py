@@ -46,18 +46,18 @@ class LowerEnd:
 
     def at(self, alpha: float) -> HeldOut:
         """The largest of all limits, at their shares of the level; the estimate is that of who sets it."""
-        found = self.unseen.at(alpha * (1.0 - self.of_cut - self.of_many))
+        best = self.unseen.at(alpha * (1.0 - self.of_cut - self.of_many))
         if self.many is not None:
-            found = max(found, self.many.at(alpha * self.of_many), key=_lower)
+            best = max(best, self.many.at(alpha * self.of_many), key=_lower)
         if self.cut is not None:
             lower = self.cut.lower(alpha * self.of_cut)
-            if lower > found.lower:
-                found = HeldOut(lower, max(found.value, lower), found.leader, False)
-        return found
+            if lower > best.lower:
+                best = HeldOut(lower, max(best.value, lower), best.leader, False)
+        return best
 
 
-def _lower(found: HeldOut) -> float:
-    return found.lower
+def _lower(best: HeldOut) -> float:
+    return best.lower
 
 
 def on_cells(counts: Counts, prior: float, seed: int, orders: int) -> LowerEnd:

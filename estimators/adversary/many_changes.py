@@ -76,7 +76,7 @@ EVIDENT = 3.5
 """And from which the upper end covers more changes; without a leak, or with one of two changes, at most two samples
 in a hundred have as many (benchmarks changes)."""
 
-SETTLED = 2.0
+ENOUGH = 2.0
 """Standard deviations beyond chance by which still more changes may gain where enough are covered."""
 
 PARTS = (0.28, 0.12, 0.15, 0.19, 0.26)
@@ -135,18 +135,20 @@ def gain_by_changes(counts: Counts, worth: float = 1.0, gain: Floats | None = No
         of_steps = (members / n1 - nonmembers / n0) / 2.0
     else:
         of_steps = np.add.reduceat(gain, starts)
-    asked = [changes for changes in BY_CHANCE if ROOM * changes <= len(starts)]
-    best = best_by_changes(of_steps, asked[-1])
+    numbers = [changes for changes in BY_CHANCE if ROOM * changes <= len(starts)]
+    best = best_by_changes(of_steps, numbers[-1])
     unit = np.sqrt((1.0 / n1 + 1.0 / n0) / worth) / 2.0
-    joined = counts.n_records * worth > 2 * len(starts)
-    more = {each: (best[each] - best[2]) / unit - _by_chance(each, len(starts), joined) for each in asked}
-    beyond = max(more[each] / SPREAD[each] for each in asked)
+    is_joined = counts.n_records * worth > 2 * len(starts)
+    more = {
+        each: (best[each] - best[2]) / unit - _by_chance(each, len(starts), is_joined) for each in numbers
+    }
+    beyond = max(more[each] / SPREAD[each] for each in numbers)
     if beyond <= EVIDENT:
         return Changes(float(beyond), None)
     evident = next(
         each
-        for each in asked
-        if all(more[after] - more[each] <= SETTLED * SPREAD[after] for after in asked if after > each)
+        for each in numbers
+        if all(more[after] - more[each] <= ENOUGH * SPREAD[after] for after in numbers if after > each)
     )
     return Changes(float(beyond), evident)
 
@@ -156,8 +158,8 @@ def _gain_of_values(counts: Counts) -> float:
     n1, n0, pooled = counts.n_members, counts.n_nonmembers, counts.pooled
     if counts.size < 4 or n1 + n0 >= HYPERGEOMETRIC_LIMIT:
         return 0.0
-    drawn = np.random.default_rng(0).multivariate_hypergeometric(pooled, n1, LABELLINGS)
-    members = np.concatenate([counts.members[None], drawn])
+    labellings = np.random.default_rng(0).multivariate_hypergeometric(pooled, n1, LABELLINGS)
+    members = np.concatenate([counts.members[None], labellings])
     gain = members / n1 - (pooled - members) / n0
     sums = np.concatenate([np.zeros((len(gain), 1)), gain.cumsum(axis=1)], axis=1)
     rises = [(each - np.minimum.accumulate(each, axis=1)).max(axis=1) for each in (sums, -sums)]
@@ -168,12 +170,12 @@ def _gain_of_values(counts: Counts) -> float:
     return float((beyond[0] - beyond[1:].mean()) / spread) if spread else 0.0
 
 
-def _by_chance(changes: int, steps: int, joined: bool) -> float:
+def _by_chance(changes: int, steps: int, is_joined: bool) -> float:
     """The mean at so many steps, which is nearly a line in one over their root."""
-    known = [(size**-0.5, mean) for size, mean in zip(SIZES, BY_CHANCE[changes], strict=True) if mean == mean]
-    roots, means = zip(*reversed(known), strict=True)
+    table = [(size**-0.5, mean) for size, mean in zip(SIZES, BY_CHANCE[changes], strict=True) if mean == mean]
+    roots, means = zip(*reversed(table), strict=True)
     mean = float(np.interp(steps**-0.5, roots, means))
-    return mean * (BY_CHANCE_JOINED[changes] / BY_CHANCE[changes][-1] if joined else 1.0)
+    return mean * (BY_CHANCE_JOINED[changes] / BY_CHANCE[changes][-1] if is_joined else 1.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,8 +218,8 @@ class Aspect:
         """Whether the sides differ in it by more than chance explains, records being worth so much of one each."""
         n1, n0 = int(members.sum()), int(nonmembers.sum())
         first, second = self.table(np.stack([members, nonmembers]))
-        seen = first + second >= 5
-        first, second = first[seen], second[seen]
+        enough = first + second >= 5
+        first, second = first[enough], second[enough]
         excess = (first / n1 - second / n0) ** 2 * (n1 * n0 / (first + second))
         return bool(n1 and n0 and worth * excess.sum() > len(excess) + STRIKING * np.sqrt(2.0 * len(excess)))
 
@@ -344,10 +346,10 @@ def many_changes(
     if not is_asked:
         return None, None
     way, orders = Way.of(fine, prior), min(orders, ORDERS)
-    return validation_of(way, [_judged(way, readings(fine)[1:], seed, orders)], (MANY_CHANGES,)), evident
+    return validation_of(way, [_achieved_by(way, readings(fine)[1:], seed, orders)], (MANY_CHANGES,)), evident
 
 
-def _judged(way: Way, others: list[Aspect], seed: int, orders: int) -> GuessRecord:
+def _achieved_by(way: Way, others: list[Aspect], seed: int, orders: int) -> GuessRecord:
     """What the rule achieved on each block that was best before it, by leaving out one record at a time."""
     blocks = way.counts.shuffles(np.array(PARTS), np.random.default_rng(seed), orders)
     turn = -1 if way.turned else 1

@@ -130,8 +130,8 @@ def _follow_leaders(
             for block in (dealt.joins, dealt.stage)
         )
         rules.append(rules_from_past(past[0], past[1], clusters.prior, reader.families))
-        for found, each in zip((hits, alarms), judged_rows, strict=True):
-            found.append(np.einsum("fsbc,sbc->sfb", rules[-1], each[:, 1:]))
+        for of_rules, each in zip((hits, alarms), judged_rows, strict=True):
+            of_rules.append(np.einsum("fsbc,sbc->sfb", rules[-1], each[:, 1:]))
         n1, n0 = (each[:, 1:].sum(axis=2) for each in judged_rows)  # the same of every reader
     rejections = n0[:, None] - np.concatenate(alarms, axis=1)
     leaders, accuracy = leaders_so_far(np.concatenate(hits, axis=1), n1, rejections, n0, clusters.prior)

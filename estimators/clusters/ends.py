@@ -106,10 +106,10 @@ class ClusteredEnds:
     def at(self, alpha: float) -> HeldOut:
         """The lower end, and the rule that set the point."""
         lower = max(self.limits.lower(alpha * (1.0 - self.of_many)), baseline(self.prior))
-        found = HeldOut(lower, self.value, self.leader, self.limits.finite_sample)
+        best = HeldOut(lower, self.value, self.leader, self.limits.finite_sample)
         if self.many is None or (by_many := self.many.lower(alpha * self.of_many)) <= lower:
-            return found
-        return replace(found, lower=by_many, value=max(self.many.value, by_many), leader=MANY_CHANGES)
+            return best
+        return replace(best, lower=by_many, value=max(self.many.value, by_many), leader=MANY_CHANGES)
 
     def flattered_by(self, below: HeldOut) -> float:
         """What the leading rule has on its own rows: one with many changes flatters itself out of all measure."""
@@ -161,8 +161,8 @@ def clustered_ends(
     starts = fine.group_starts(groups) if fine.cells.ordered else np.arange(fine.size)
     if starts.size == fine.size:
         changes = changes if not cells else None  # every rule reads the cells
-    looked, sign, evident = starts.size < fine.size and worth >= FEWEST_RECORDS, False, None
-    if looked:
+    looks_finer, sign, evident = starts.size < fine.size and worth >= FEWEST_RECORDS, False, None
+    if looks_finer:
         even = gains(replace(clusters, prior=0.5), weights, at, fine.size)
         sign, evident = sign_of(fine, worth / clusters.rows, even)
     if cells and changes is not None:
@@ -211,7 +211,7 @@ def clustered_ends(
         ),
         clusters,
         many,
-        OF_MANY_CHANGES if looked else 0.0,
+        OF_MANY_CHANGES if looks_finer else 0.0,
         evident,
     )
 
@@ -226,11 +226,11 @@ def _many_changes(
         mass = weights if part is clusters else np.ones(part.rows)
         return guess_many_changes(part, mass, cell, aspects, seed, shuffles)
 
-    judged = accuracies(clusters, weights, alike, guess(clusters, at, seed))
-    value = float(np.median([2.0 * each.value - 1.0 for each in judged]))
+    rates = accuracies(clusters, weights, alike, guess(clusters, at, seed))
+    value = float(np.median([2.0 * each.value - 1.0 for each in rates]))
     if clusters.by_betting:
         return ManyChanges(partial(lower_by_bets, bets_on(draws_of(clusters, seed), at, guess, seed)), value)
-    return ManyChanges(partial(lower_by_variance, judged), value)
+    return ManyChanges(partial(lower_by_variance, rates), value)
 
 
 def _flattered(leader: str, gain: Floats, starts: Integers, fine: Counts) -> float:

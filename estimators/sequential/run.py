@@ -200,8 +200,8 @@ class SequentialRun(State):
                 return withheld.reason
             high = at_most(self.upper, within=self.max_advantage)
             words = f"{sure} the advantage of attackers who {self.attacker} is at most {high}"
-            kept = f"{words}, not above {limit}; a finer rule may do better"
-            return f"{kept}.{withheld.acceptance}".removesuffix(".")
+            words = f"{words}, not above {limit}; a finer rule may do better"
+            return f"{words}.{withheld.acceptance}".removesuffix(".")
         if self.decision is Decision.FAIL:
             return f"{sure} the advantage is at least {at_least(self.lower, beyond=self.max_advantage)}, above {limit}"
         return f"{ends}, which does not settle your limit of {limit}; go on with the next batch"
@@ -432,9 +432,9 @@ class SequentialRun(State):
             return {"constant": (int(members.sum()), 0) if self.prior > 0.5 else (0, int(nonmembers.sum()))}
         past, at = Counts.trusted(history[0], history[1], cells), np.arange(cells.size)
         if isinstance(cells, Values):  # a new one has no part in the rules: it is guessed as the next below
-            known = np.flatnonzero(history.any(axis=0))
-            past = Counts.trusted(history[0][known], history[1][known], cells.select(known))
-            at = np.maximum(np.searchsorted(known, at, side="right") - 1, 0)
+            occupied = np.flatnonzero(history.any(axis=0))
+            past = Counts.trusted(history[0][occupied], history[1][occupied], cells.select(occupied))
+            at = np.maximum(np.searchsorted(occupied, at, side="right") - 1, 0)
         gain = past.weights(self.prior)[None]
         right_guesses = {}
         families = [*families_for(past, resolution(past.n_records))]
