@@ -29,11 +29,14 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 
-NARROW = 0.2
+NARROW = 0.19
 """Share of the rate that the narrowing cells of a group have, which few records are enough for."""
 
-DIVIDED = 0.04
+DIVIDED = 0.01
 """Share of the rate that parts of divided cells have; the groups have the rest."""
+
+KEPT = 0.05
+"""Of a divided cell that is flagged a part is only if chance gives so many members at most this often."""
 
 
 class Multiplicity(Protocol):
@@ -157,7 +160,8 @@ def _with_groups(
     chance gives. Parts are chosen by labels: their p-values count every choice, and any false one is as rare as their
     rate (Bonferroni over the groups). The cells of a group share the error evenly, however few records they have, as
     prices with reciprocals of mean 1 allow (Blanchard and Roquain 2008). Of a divided cell that is flagged only those
-    parts are whose own members are more than the threshold has: fewer flags, and no other ones.
+    parts are that hold more members than chance gives: fewer flags, no others. A rim is if both parts beside it are, or all from it to an
+    end of the scores: copies and memorised records lie there.
     """
     chosen = parts.choices > 1
     own = chosen & (p_values * len(groups) <= rate * DIVIDED)
@@ -180,8 +184,13 @@ def _with_groups(
     together = benjamini_hochberg(
         binomial_tail(members, pooled, share), over.weights(pooled), rate * (1.0 - NARROW - DIVIDED)
     )
-    above = ~chosen | (counts.members > share * counts.pooled)
-    return np.asarray(own | (by_cell | together[group][parts.cell]) & above)
+    above = ~chosen | (binomial_tail(counts.members, counts.pooled, share) <= KEPT)
+    flagged = own | (by_cell | together[group][parts.cell]) & above
+    rim = parts.rim
+    from_ends = np.logical_and.accumulate(flagged | rim), np.logical_and.accumulate((flagged | rim)[::-1])[::-1]
+    before, behind = np.append(False, flagged[:-1]), np.append(flagged[1:], False)
+    beside = before & behind | before & from_ends[0] | behind & from_ends[1]
+    return np.asarray(np.where(rim, beside, flagged))
 
 
 def sample_share(counts: Counts, prior: float, signed_risk: float) -> float:

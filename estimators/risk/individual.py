@@ -28,7 +28,7 @@ from estimators.risk.halves import (
     shares_of,
     targets_in,
 )
-from estimators.risk.parts import Parts, divided, uneven
+from estimators.risk.parts import Parts, divided, uneven, whole
 from estimators.sample.cells import Categories, Halves
 from estimators.sample.counting import by_category, by_rank, resolution
 from estimators.sample.counts import Counts, require_data
@@ -401,9 +401,9 @@ def risk_by_cell(
     if isinstance(data, Scores) and data.dimension > 1:
         learned = learn_halves(data, prior, require_count("seed", seed, 0), learners)
         return _of_halves(learned, prior, confidence, bins, interval, threshold, over)
-    cut = _partition(data, bins)
+    cut, flags = _flagged(data, bins, prior, threshold, 1.0 - confidence, over)
     cells = cell_risks(cut.counts, prior, confidence, interval, cut.reach, cut.occupied, cut.choices)
-    return RiskByCell(cells, cut.flags(prior, threshold, 1.0 - confidence, over))
+    return RiskByCell(cells, flags)
 
 
 def _of_halves(
@@ -416,16 +416,16 @@ def _of_halves(
     over: Multiplicity | None,
 ) -> RiskByCell:
     """The cells of both learned scores, which share the error of what is said of all, and of the flags."""
-    cut = [_partition(each.counts, bins) for each in learned]
+    rate = 1.0 - confidence
+    both = [
+        _flagged(each.counts, bins, prior, threshold, rate * share, over)
+        for each, share in zip(learned, shares_of(learned), strict=True)
+    ]
+    cut, flags = zip(*both, strict=True)
     together = sum(each.occupied for each in cut)
     risks = [
         cell_risks(each.counts, prior, confidence, interval, each.reach, together, each.choices)
         for each in cut
-    ]
-    rate = 1.0 - confidence
-    flags = [
-        each.flags(prior, threshold, rate * share, over)
-        for each, share in zip(cut, shares_of(learned), strict=True)
     ]
     joined = join_risks((risks[0], risks[1]), learned)
     return RiskByCell(joined, join_flags(flags[0], flags[1], rate), learned)
@@ -453,11 +453,10 @@ def risk_cells(data: Scores | Counts, bins: int | None = None) -> Counts:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Partition:
-    """The cells or their parts, what their limits reach, and the first part of each group of equal mass, if any."""
+    """The cells or their parts, and what their limits reach."""
 
     counts: Counts
     reach: Reach | None = None
-    groups: Integers | None = None
     parts: Parts | None = None
 
     @property
@@ -470,10 +469,6 @@ class _Partition:
     def choices(self) -> Integers | None:
         """From how many each part was chosen."""
         return None if self.parts is None else self.parts.choices
-
-    def flags(self, prior: float, threshold: float | None, rate: float, over: Multiplicity | None) -> Flags:
-        """Which of them are flagged."""
-        return flag_members(self.counts, prior, threshold, rate, over, self.groups, self.parts)
 
 
 def _starts(data: Scores | Counts, bins: int | None) -> tuple[Counts, Integers | None, Integers | None]:
@@ -489,16 +484,49 @@ def _starts(data: Scores | Counts, bins: int | None) -> tuple[Counts, Integers |
     return fine, groups if bins is not None else fine.tail_starts(groups, OUTERMOST), groups
 
 
-def _partition(data: Scores | Counts, bins: int | None) -> _Partition:
-    """The cells, divided where they are uneven if there are so many records that they narrow, which no label decides."""
+def _flagged(
+    data: Scores | Counts,
+    bins: int | None,
+    prior: float,
+    threshold: float | None,
+    rate: float,
+    over: Multiplicity | None,
+) -> tuple[_Partition, Flags]:
+    """The cells and which of them are flagged.
+
+    They are divided where they are uneven, if there are so many records that they narrow, which no label decides; a
+    cell that is flagged as a whole is looked at again, so that no part is flagged for what another holds.
+    """
     fine, starts, groups = _starts(data, bins)
     if starts is None or groups is None:
-        return _Partition(fine)
-    parts = divided(fine, starts) if len(starts) > len(groups) else None
-    starts = starts if parts is None else parts.starts
-    counts = fine.join(starts)
-    reach = _reach(fine, starts, counts, groups, bins is None, parts)
-    return _Partition(counts, reach, starts.searchsorted(groups), parts)
+        return _Partition(fine), flag_members(fine, prior, threshold, rate, over)
+
+    def judged(parts: Parts) -> tuple[Counts, Flags]:
+        counts = fine.join(parts.starts)
+        first = parts.starts.searchsorted(groups)
+        return counts, flag_members(counts, prior, threshold, rate, over, first, parts)
+
+    parts = whole(starts)
+    if narrow := len(starts) > len(groups):
+        parts = divided(fine, starts)
+    counts, flags = judged(parts)
+    if narrow and flags.flagged.any():
+        parts = divided(fine, starts, _islands(parts.cell, flags.flagged))
+        counts, flags = judged(parts)
+    reach = _reach(fine, parts.starts, counts, groups, bins is None, parts if narrow else None)
+    return _Partition(counts, reach, parts if narrow else None), flags
+
+
+def _islands(cell: Integers, flagged: NDArray[np.bool_]) -> Integers:
+    """The first and the last cell of each run of flagged ones that reaches neither end of the scores.
+
+    A spike is such a run; a shift is seen up to an end.
+    """
+    known = np.bincount(cell, flagged) > 0
+    turns = np.flatnonzero(np.diff(known)) + 1
+    begin, end = turns[known[turns]], turns[~known[turns]]
+    end = end[1:] if known[0] else end
+    return np.union1d(begin[: len(end)], end - 1)
 
 
 def _reach(
