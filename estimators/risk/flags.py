@@ -156,12 +156,12 @@ def _with_groups(
 
     Three families share the rate: the false of each are its part of its own flags at most, so of all flags at most. A
     leak of a few records is seen in a part or a cell, one that is spread over a group in the group; without what is
-    flagged already, for one exposed cell does not make its neighbours exposed, and what is left has fewer members than
-    chance gives. Parts are chosen by labels: their p-values count every choice, and any false one is as rare as their
-    rate (Bonferroni over the groups). The cells of a group share the error evenly, however few records they have, as
-    prices with reciprocals of mean 1 allow (Blanchard and Roquain 2008). Of a divided cell that is flagged only those
-    parts are that hold more members than chance gives: fewer flags, no others. A rim is if both parts beside it are, or all from it to an
-    end of the scores: copies and memorised records lie there.
+    flagged already, for one exposed cell does not make its neighbours exposed, and what is left has fewer members
+    than chance gives. Parts are chosen by labels: their p-values count every choice, and any false one is as rare as
+    their rate (Bonferroni over the groups). The cells of a group share the error evenly, however few records they
+    have, as prices with reciprocals of mean 1 allow (Blanchard and Roquain 2008). Of a divided cell that is flagged
+    only those parts are that hold more members than chance gives: fewer flags, no others. A rim is if both parts
+    beside it are, or all from it to an end of the scores: copies and memorised records lie there.
     """
     chosen = parts.choices > 1
     own = chosen & (p_values * len(groups) <= rate * DIVIDED)
@@ -187,7 +187,10 @@ def _with_groups(
     above = ~chosen | (binomial_tail(counts.members, counts.pooled, share) <= KEPT)
     flagged = own | (by_cell | together[group][parts.cell]) & above
     rim = parts.rim
-    from_ends = np.logical_and.accumulate(flagged | rim), np.logical_and.accumulate((flagged | rim)[::-1])[::-1]
+    from_ends = (
+        np.logical_and.accumulate(flagged | rim),
+        np.logical_and.accumulate((flagged | rim)[::-1])[::-1],
+    )
     before, behind = np.append(False, flagged[:-1]), np.append(flagged[1:], False)
     beside = before & behind | before & from_ends[0] | behind & from_ends[1]
     return np.asarray(np.where(rim, beside, flagged))

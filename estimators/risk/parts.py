@@ -25,7 +25,7 @@ DOUBTFUL = 0.3
 """The same of a cell that is flagged where its neighbour is not."""
 
 CLOSE = 3.0
-"""Cuts whose log likelihood is so close to that of the best one may be the true one as well: a rim lies between them."""
+"""Cuts whose log likelihood is so close to that of the best one may be the true one: a rim lies between them."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
