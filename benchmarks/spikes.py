@@ -169,7 +169,7 @@ FLAGGED: dict[str, tuple[Law, Density]] = {
     },
     **{
         f"{share:.0%} in {low:g} to {low + RANGE / 100:g}": with_windows((share, low, RANGE / 100))
-        for share, low in product((0.02, 0.05, 0.1), (0.3, 1.5))
+        for share, low in product((0.02, 0.05, 0.1), (0.0, 0.3, 1.5))
     },
     "5% in 0.3 to 0.301, 5% in 1.5 to 1.501": with_windows((0.05, 0.3, 0.001), (0.05, 1.5, 0.001)),
 }

@@ -184,7 +184,10 @@ def _with_groups(
     together = benjamini_hochberg(
         binomial_tail(members, pooled, share), over.weights(pooled), rate * (1.0 - NARROW - DIVIDED)
     )
-    above = ~chosen | (binomial_tail(counts.members, counts.pooled, share) <= KEPT)
+    known = alone | together[group] | (np.bincount(parts.cell, own) > 0)
+    to_an_end = np.logical_and.accumulate(known) | np.logical_and.accumulate(known[::-1])[::-1]
+    kept = np.where(to_an_end, 0.5, KEPT)[parts.cell]
+    above = ~chosen | (binomial_tail(counts.members, counts.pooled, share) <= kept)
     flagged = own | (by_cell | together[group][parts.cell]) & above
     rim = parts.rim
     from_ends = (
