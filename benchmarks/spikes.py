@@ -4,16 +4,17 @@ Members are Gaussian, as nonmembers are, but for a share of them in a window; it
 to 4, and it is put at the mode or in a tail, low or high by turns. Some five minutes.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.stats import norm
 
 from benchmarks.harness import Run, table
 from benchmarks.worlds import Rng
-from estimators import Decision, Scores, exposure
+from estimators import Decision, Scores, exposure, individual_risk
 from estimators.audit.exposure import CERTAIN, CLEAR, OF_MEMBERS, ratio_limit
 from estimators.gate import Judgement, judge
 from estimators.maxima import MaxTpr
@@ -21,9 +22,13 @@ from estimators.maxima import MaxTpr
 RUNS = {500: 200, 2000: 200, 10_000: 80, 100_000: 12}
 CLEAN_RUNS = {500: 1000, 2000: 500, 10_000: 300, 100_000: 30}
 SHIFT_RUNS = {1000: 100, 10_000: 60, 100_000: 10}
+FLAG_RUNS = {1000: 400, 10_000: 60}
 RANGE = 8.0
 PLACES = {"mode": 0.0, "tail": 2.5}
 RATES = (0.001, 0.01)
+Floats = NDArray[np.float64]
+Law = Callable[[Rng, int], Floats]
+Density = Callable[[Floats], Floats]
 SCAN = OF_MEMBERS[1] * 0.025
 """The level that all windows share: the test that knows the place has it for one."""
 
@@ -125,3 +130,61 @@ def shifts(run: Run) -> Iterator[str]:
             size = f"{ratio:.1f} | {np.median([tail.tpr_lower for tail in tails]):.3f}"
         rates = [percent(np.mean([getattr(each, what) for each in results])) for what in ("alarm", "severe")]
         yield f"{n} | {by:g} | {2 * norm.cdf(by / 2) - 1:.3f} | {runs} | {' | '.join(rates)} | {size}"
+
+
+def with_windows(*windows: tuple[float, float, float]) -> tuple[Law, Density]:
+    """Gaussian members but for these shares of them, each even in a window that begins somewhere and is so wide."""
+
+    def draw(rng: Rng, n: int) -> Floats:
+        scores, which, below = rng.normal(size=n), rng.random(n), 0.0
+        for share, low, width in windows:
+            inside = (which >= below) & (which < below + share)
+            scores, below = np.where(inside, rng.uniform(low, low + width, n), scores), below + share
+        return scores
+
+    def density(at: Floats) -> Floats:
+        inside = sum(share * ((at >= low) & (at < low + width)) / width for share, low, width in windows)
+        return np.asarray((1.0 - sum(share for share, _, _ in windows)) * norm.pdf(at) + inside)
+
+    return draw, density
+
+
+def with_normals(*parts: tuple[float, float]) -> tuple[Law, Density]:
+    """Members of Gaussian parts: the share and the mean of each."""
+    shares, means = np.array(parts).T
+
+    def density(at: Floats) -> Floats:
+        return np.asarray(sum(share * norm.pdf(at, mean) for share, mean in parts))
+
+    return lambda rng, n: rng.normal(rng.choice(means, n, p=shares), 1.0), density
+
+
+FLAGGED: dict[str, tuple[Law, Density]] = {
+    "no leak": with_normals((1.0, 0.0)),
+    **{f"shift of {by:g}": with_normals((1.0, by)) for by in (0.3, 0.5, 1.0, 2.0)},
+    "10% shifted by 6": with_normals((0.9, 0.0), (0.1, 6.0)),
+    **{
+        f"{share:.0%} in {low:g} to {low + width:g}": with_windows((share, low, width))
+        for share, width, low in product((0.02, 0.05, 0.1), (0.001, 0.01), (0.3, 1.5))
+    },
+    **{
+        f"{share:.0%} in {low:g} to {low + RANGE / 100:g}": with_windows((share, low, RANGE / 100))
+        for share, low in product((0.02, 0.05, 0.1), (0.0, 0.3, 1.5))
+    },
+    "5% in 0.3 to 0.301, 5% in 1.5 to 1.501": with_windows((0.05, 0.3, 0.001), (0.05, 1.5, 0.001)),
+}
+
+
+@table
+def flags(run: Run) -> Iterator[str]:
+    """Of the records that are flagged those whose own score does not speak for membership, and how often any is."""
+    yield "a side | members | runs | false among flagged | s.e. | flagged, mean | any flagged"
+    for n, (name, (draw, density)) in product(FLAG_RUNS, FLAGGED.items()):
+        rng, runs, false, flagged = np.random.default_rng(6), run.times(FLAG_RUNS[n], 2), [], []
+        for _ in range(runs):
+            sides = draw(rng, n), rng.normal(size=n)
+            at = np.concatenate(sides)[individual_risk(Scores.of(*sides)).flagged]
+            false.append(float(np.sum(density(at) <= norm.pdf(at)) / max(1, len(at))))
+            flagged.append(len(at))
+        error, some = np.std(false) / np.sqrt(runs), percent(np.mean(np.array(flagged) > 0))
+        yield f"{n} | {name} | {runs} | {np.mean(false):.3f} | {error:.3f} | {np.mean(flagged):.0f} | {some}"

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from estimators.errors import require_open_unit
-from estimators.limits.binomial import clopper_pearson
+from estimators.limits.binomial import clopper_pearson, lower_limit
 from estimators.limits.fieller import signed_risk_limits
 from estimators.sample.counts import Counts
 from estimators.statement import (
@@ -219,12 +219,14 @@ def cell_risks(
     interval: CellInterval | None = None,
     reach: Reach | None = None,
     together: int | None = None,
+    choices: Integers | None = None,
 ) -> CellRisks:
     """Risk of each cell with limits for it alone and, Bonferroni, for all occupied cells at once.
 
     ``interval`` is for one cell at a time, ``Conditional()`` by default. All at once is always by it: conditional on
     how many records each cell holds, so the occupied ones are all there are. With ``reach`` the limits reach further.
-    All at once are ``together`` cells, if others than these belong to them.
+    All at once are ``together`` cells, if others than these belong to them. A part of a cell that was chosen from
+    several ``choices`` has their share of the error, and is bounded by ``Conditional()``.
     """
     prior = require_open_unit("prior", prior)
     confidence = require_open_unit("confidence", confidence)
@@ -236,10 +238,13 @@ def cell_risks(
     delta, target = 1.0 - confidence, f"the risk, signed or not, at the resolution of {counts.size} cells"
 
     def limits(how: CellInterval, alpha: float, together: str) -> tuple[Limits, Floats]:
-        low, high = how.limits(x, n1, y, n0, prior, alpha)
-        of_cells = Limits(
-            low[back], high[back], confidence, Guarantee(f"{target}, {together}", IID, finite_sample=False)
-        )
+        low, high = (each[back] for each in how.limits(x, n1, y, n0, prior, alpha))
+        if choices is not None:
+            part = np.flatnonzero(choices > 1)
+            m, k, shared = counts.members[part], counts.nonmembers[part], alpha / choices[part]
+            low[part] = risk_at_share(lower_limit(m, m + k, shared), n1, n0, prior)
+            high[part] = risk_at_share(1.0 - lower_limit(k, m + k, shared), n1, n0, prior)
+        of_cells = Limits(low, high, confidence, Guarantee(f"{target}, {together}", IID, finite_sample=False))
         if reach is None:
             return of_cells, of_cells.lower
         ends = how.limits(reach.members, n1, reach.nonmembers, n0, prior, alpha)

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from scipy.special import betainc
 
 from estimators.errors import OutOfRange, require_number, require_open_unit
+from estimators.risk.parts import Parts, whole
 from estimators.sample.counts import Counts
 from estimators.statement import percent
 
@@ -28,8 +29,14 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 
-PARTS = 0.2
-"""Share of the rate that cells of a group have, which few records are enough for; the groups have the rest."""
+NARROW = 0.19
+"""Share of the rate that the narrowing cells of a group have, which few records are enough for."""
+
+DIVIDED = 0.01
+"""Share of the rate that parts of divided cells have; the groups have the rest."""
+
+KEPT = 0.05
+"""Of a divided cell that is flagged a part is only if chance gives so many members at most this often."""
 
 
 class Multiplicity(Protocol):
@@ -96,12 +103,13 @@ def flag_members(
     rate: float = 0.05,
     over: Multiplicity | None = None,
     groups: Integers | None = None,
+    parts: Parts | None = None,
 ) -> Flags:
     """Cells whose signed risk f_p is above ``threshold``; by default above 2p-1, its value without any leak.
 
     In a cell where f_p = tau the records of the sample are members with the share s below, whatever the
     prior, and independently: p_j = P(Bin(m_j, s) >= x_j) is the exact p-value (study 2.5). With ``groups``, the first
-    cell of each, a cell is flagged with its group or by itself, each at half of the rate.
+    cell of each, a cell is flagged with its group or by itself, and so are ``parts`` of cells.
     """
     prior = require_open_unit("prior", prior)
     require_open_unit("rate", rate)
@@ -116,7 +124,9 @@ def flag_members(
     if groups is None or len(groups) == counts.size:
         flagged = benjamini_hochberg(p_values, multiplicity.weights(counts.pooled), rate)
     else:
-        flagged = _with_groups(counts, p_values, share, rate, multiplicity, groups)
+        parts = parts or whole(np.arange(counts.size))
+        p_values = np.minimum(1.0, p_values * parts.choices)
+        flagged = _with_groups(counts, p_values, share, rate, multiplicity, groups, parts)
     return Flags(flagged, p_values, tau, rate, multiplicity)
 
 
@@ -140,27 +150,53 @@ def _with_groups(
     rate: float,
     over: Multiplicity,
     groups: Integers,
+    parts: Parts,
 ) -> NDArray[np.bool_]:
-    """Cells that are flagged by themselves where a group has several, or with what is left of their group.
+    """Parts that are flagged by themselves, or with what is left of their cell or of its group.
 
-    Two families share the rate: the false of either are its part of its own flags at most, so of all flags at most. A
-    leak of a few records is seen in a cell, one that is spread over a group in the group; without the cells that are
-    flagged already, for one exposed cell does not make its neighbours exposed, and what is left has fewer members than
-    chance gives. The cells share the error evenly, however few records they have, as prices with reciprocals of mean 1
-    allow (Blanchard and Roquain 2008).
+    Three families share the rate: the false of each are its part of its own flags at most, so of all flags at most. A
+    leak of a few records is seen in a part or a cell, one that is spread over a group in the group; without what is
+    flagged already, for one exposed cell does not make its neighbours exposed, and what is left has fewer members
+    than chance gives. Parts are chosen by labels: their p-values count every choice, and any false one is as rare as
+    their rate (Bonferroni over the groups). The cells of a group share the error evenly, however few records they
+    have, as prices with reciprocals of mean 1 allow (Blanchard and Roquain 2008). Of a divided cell that is flagged
+    only those parts are that hold more members than chance gives: fewer flags, no others. A rim is if both parts
+    beside it are, or all from it to an end of the scores: copies and memorised records lie there.
     """
-    cells = np.diff(np.append(groups, counts.size))
-    alone, parts = np.zeros(counts.size, dtype=np.bool_), np.repeat(cells > 1, cells)
-    weights = over.weights(counts.pooled[parts])
+    chosen = parts.choices > 1
+    own = chosen & (p_values * len(groups) <= rate * DIVIDED)
+    cells = np.flatnonzero(np.diff(parts.cell, prepend=-1))  # the first part of each
+    group = np.repeat(np.arange(len(groups)), np.diff(np.append(groups, counts.size)))[cells]
+
+    def left(without: NDArray[np.bool_], starts: Integers) -> tuple[Integers, Integers]:
+        return (
+            np.add.reduceat(np.where(without, 0, counts.members), starts),
+            np.add.reduceat(np.where(without, 0, counts.pooled), starts),
+        )
+
+    alone, narrow = np.zeros(len(cells), dtype=np.bool_), np.bincount(group)[group] > 1
+    members, pooled = (each[narrow] for each in left(own, cells))
+    weights = over.weights(pooled)
     prices = weights * (weights > 0).sum() / max(weights.sum(), 1.0)
-    alone[parts] = benjamini_hochberg(p_values[parts] * prices, weights, rate * PARTS)
-    members, pooled = (
-        np.add.reduceat(np.where(alone, 0, side), groups) for side in (counts.members, counts.pooled)
-    )
+    alone[narrow] = benjamini_hochberg(binomial_tail(members, pooled, share) * prices, weights, rate * NARROW)
+    by_cell = alone[parts.cell]
+    members, pooled = left(own | by_cell, groups)
     together = benjamini_hochberg(
-        binomial_tail(members, pooled, share), over.weights(pooled), rate * (1.0 - PARTS)
+        binomial_tail(members, pooled, share), over.weights(pooled), rate * (1.0 - NARROW - DIVIDED)
     )
-    return np.asarray(alone | np.repeat(together, cells))
+    known = alone | together[group] | (np.bincount(parts.cell, own) > 0)
+    to_an_end = np.logical_and.accumulate(known) | np.logical_and.accumulate(known[::-1])[::-1]
+    kept = np.where(to_an_end, 0.5, KEPT)[parts.cell]
+    above = ~chosen | (binomial_tail(counts.members, counts.pooled, share) <= kept)
+    flagged = own | (by_cell | together[group][parts.cell]) & above
+    rim = parts.rim
+    from_ends = (
+        np.logical_and.accumulate(flagged | rim),
+        np.logical_and.accumulate((flagged | rim)[::-1])[::-1],
+    )
+    before, behind = np.append(False, flagged[:-1]), np.append(flagged[1:], False)
+    beside = before & behind | before & from_ends[0] | behind & from_ends[1]
+    return np.asarray(np.where(rim, beside, flagged))
 
 
 def sample_share(counts: Counts, prior: float, signed_risk: float) -> float:

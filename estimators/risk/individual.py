@@ -28,6 +28,7 @@ from estimators.risk.halves import (
     shares_of,
     targets_in,
 )
+from estimators.risk.parts import Parts, divided, uneven, whole
 from estimators.sample.cells import Categories, Halves
 from estimators.sample.counting import by_category, by_rank, resolution
 from estimators.sample.counts import Counts, require_data
@@ -400,9 +401,9 @@ def risk_by_cell(
     if isinstance(data, Scores) and data.dimension > 1:
         learned = learn_halves(data, prior, require_count("seed", seed, 0), learners)
         return _of_halves(learned, prior, confidence, bins, interval, threshold, over)
-    counts, reach, groups = _partition(data, bins)
-    cells = cell_risks(counts, prior, confidence, interval, reach)
-    return RiskByCell(cells, flag_members(counts, prior, threshold, 1.0 - confidence, over, groups))
+    cut, flags = _flagged(data, bins, prior, threshold, 1.0 - confidence, over)
+    cells = cell_risks(cut.counts, prior, confidence, interval, cut.reach, cut.occupied, cut.choices)
+    return RiskByCell(cells, flags)
 
 
 def _of_halves(
@@ -415,13 +416,16 @@ def _of_halves(
     over: Multiplicity | None,
 ) -> RiskByCell:
     """The cells of both learned scores, which share the error of what is said of all, and of the flags."""
-    cut = [_partition(each.counts, bins) for each in learned]
-    together = sum(int((counts.pooled > 0).sum()) for counts, _, _ in cut)
-    risks = [cell_risks(counts, prior, confidence, interval, reach, together) for counts, reach, _ in cut]
     rate = 1.0 - confidence
-    flags = [
-        flag_members(counts, prior, threshold, rate * share, over, groups)
-        for (counts, _, groups), share in zip(cut, shares_of(learned), strict=True)
+    both = [
+        _flagged(each.counts, bins, prior, threshold, rate * share, over)
+        for each, share in zip(learned, shares_of(learned), strict=True)
+    ]
+    cut, flags = zip(*both, strict=True)
+    together = sum(each.occupied for each in cut)
+    risks = [
+        cell_risks(each.counts, prior, confidence, interval, each.reach, together, each.choices)
+        for each in cut
     ]
     joined = join_risks((risks[0], risks[1]), learned)
     return RiskByCell(joined, join_flags(flags[0], flags[1], rate), learned)
@@ -436,9 +440,6 @@ ENDMOST = 2
 JUMP = 4.0
 """Standard errors by which the shares of members in neighbouring cells differ across a jump."""
 
-UNEVEN = 0.03
-"""A cell is taken in two parts if its members and nonmembers lie so unevenly with at most this probability."""
-
 
 def risk_cells(data: Scores | Counts, bins: int | None = None) -> Counts:
     """The cells risk is stated for: categories as they are, else N^(1/3) cells that narrow towards both ends.
@@ -446,11 +447,32 @@ def risk_cells(data: Scores | Counts, bins: int | None = None) -> Counts:
     They have equal pooled mass; the first and the last are halved again and again, down to ``OUTERMOST`` records, so
     that a few memorised records do not drown among others. A number of ``bins`` is taken literally.
     """
-    return _partition(data, bins)[0]
+    fine, starts, _ = _starts(data, bins)
+    return fine if starts is None else fine.join(starts)
 
 
-def _partition(data: Scores | Counts, bins: int | None) -> tuple[Counts, Reach | None, Integers | None]:
-    """The cells, what their limits reach, and the first cell of each group of equal mass, if there are groups."""
+@dataclass(frozen=True, slots=True, eq=False)
+class _Partition:
+    """The cells or their parts, and what their limits reach."""
+
+    counts: Counts
+    reach: Reach | None = None
+    parts: Parts | None = None
+
+    @property
+    def occupied(self) -> int:
+        """Cells with records: parts of a cell share what it has."""
+        cell = np.arange(self.counts.size) if self.parts is None else self.parts.cell
+        return len(np.unique(cell[self.counts.pooled > 0]))
+
+    @property
+    def choices(self) -> Integers | None:
+        """From how many each part was chosen."""
+        return None if self.parts is None else self.parts.choices
+
+
+def _starts(data: Scores | Counts, bins: int | None) -> tuple[Counts, Integers | None, Integers | None]:
+    """The finest cells, and of those with an order the first of each cell, and of each group of equal mass."""
     if bins is not None:
         require_count("bins", bins)
     if isinstance(data, Scores) and data.query is Query.DISCRETE:
@@ -459,20 +481,69 @@ def _partition(data: Scores | Counts, bins: int | None) -> tuple[Counts, Reach |
     if fine.cells.kind not in ("intervals", "grid"):
         return fine, None, None
     groups = fine.group_starts(resolution(fine.n_records) if bins is None else bins)
-    starts = groups if bins is not None else fine.tail_starts(groups, OUTERMOST)
-    counts = fine.join(starts)
-    reach = _reach(fine, starts, counts, groups, bins is None)
-    return counts, reach, starts.searchsorted(groups)
+    return fine, groups if bins is not None else fine.tail_starts(groups, OUTERMOST), groups
 
 
-def _reach(fine: Counts, starts: Integers, counts: Counts, groups: Integers, tails: bool) -> Reach | None:
+def _flagged(
+    data: Scores | Counts,
+    bins: int | None,
+    prior: float,
+    threshold: float | None,
+    rate: float,
+    over: Multiplicity | None,
+) -> tuple[_Partition, Flags]:
+    """The cells and which of them are flagged.
+
+    They are divided where they are uneven, if there are so many records that they narrow, which no label decides; a
+    cell that is flagged as a whole is looked at again, so that no part is flagged for what another holds.
+    """
+    fine, starts, groups = _starts(data, bins)
+    if starts is None or groups is None:
+        return _Partition(fine), flag_members(fine, prior, threshold, rate, over)
+
+    def judged(parts: Parts) -> tuple[Counts, Flags]:
+        counts = fine.join(parts.starts)
+        first = parts.starts.searchsorted(groups)
+        return counts, flag_members(counts, prior, threshold, rate, over, first, parts)
+
+    parts = whole(starts)
+    if narrow := len(starts) > len(groups):
+        parts = divided(fine, starts)
+    counts, flags = judged(parts)
+    if narrow and flags.flagged.any():
+        parts = divided(fine, starts, _islands(parts.cell, flags.flagged))
+        counts, flags = judged(parts)
+    reach = _reach(fine, parts.starts, counts, groups, bins is None, parts if narrow else None)
+    return _Partition(counts, reach, parts if narrow else None), flags
+
+
+def _islands(cell: Integers, flagged: NDArray[np.bool_]) -> Integers:
+    """The first and the last cell of each run of flagged ones that reaches neither end of the scores.
+
+    A spike is such a run; a shift is seen up to an end.
+    """
+    known = np.bincount(cell, flagged) > 0
+    turns = np.flatnonzero(np.diff(known)) + 1
+    begin, end = turns[known[turns]], turns[~known[turns]]
+    end = end[1:] if known[0] else end
+    return np.union1d(begin[: len(end)], end - 1)
+
+
+def _reach(
+    fine: Counts, starts: Integers, counts: Counts, groups: Integers, tails: bool, parts: Parts | None
+) -> Reach | None:
     """What the limits of cells reach beside them, as counts.
 
-    Both parts of a cell whose records do not lie evenly, and a neighbour across a jump; for a cell in a tail the next
-    one further out, and for the outermost the records at the very end.
+    A neighbour across a jump, and both parts of a cell whose records do not lie evenly if it is not divided there; for
+    a cell in a tail the next one further out, and for the outermost the records at the very end.
     """
-    at, x, y = _uneven(fine, starts, counts)
-    left = np.flatnonzero(_apart(counts) > JUMP)
+    jump = _apart(counts) > JUMP
+    at = x = y = np.zeros(0, dtype=np.int64)
+    if parts is None:
+        at, _, x, y = uneven(fine, starts, np.append(starts[1:], fine.size))
+    else:
+        jump &= np.diff(parts.cell) > 0
+    left = np.flatnonzero(jump)
     across, beyond = np.concatenate([left, left + 1]), np.concatenate([left + 1, left])
     cell = [at, at, across]
     members = [x, counts.members[at] - x, counts.members[beyond]]
@@ -507,27 +578,6 @@ def _apart(counts: Counts) -> Floats:
 def _first(side: Integers, pooled: Integers) -> int:
     """Of the first ``ENDMOST`` records those of a side; cells are whole."""
     return int(side[: int(pooled.cumsum().searchsorted(ENDMOST)) + 1].sum())
-
-
-def _uneven(fine: Counts, starts: Integers, counts: Counts) -> tuple[Integers, Integers, Integers]:
-    """Cells in which members and nonmembers lie apart, and how many of each lie before the cut that parts them best.
-
-    By the statistic of Kolmogorov and Smirnov within the cell. It only moves limits out, so a cell that is taken for
-    uneven by chance, or is missed, breaks nothing.
-    """
-    x, y = counts.members, counts.nonmembers
-    cell = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, fine.size)))
-    before, inside = (
-        np.cumsum(side) - (np.cumsum(total) - total)[cell]
-        for side, total in ((fine.members, x), (fine.nonmembers, y))
-    )
-    apart = np.abs(before / np.maximum(x, 1)[cell] - inside / np.maximum(y, 1)[cell])
-    most = np.maximum.reduceat(apart, starts)
-    chance = 2.0 * np.exp(-2.0 * most**2 * x * y / np.maximum(x + y, 1))
-    at = np.flatnonzero(chance <= UNEVEN)
-    ends = np.append(starts, fine.size)
-    cut = np.array([ends[i] + np.argmax(apart[ends[i] : ends[i + 1]]) for i in at], dtype=np.int64)
-    return at, before[cut], inside[cut]
 
 
 def _members_among_flagged(cells: CellRisks, flags: Flags) -> float | None:
