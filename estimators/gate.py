@@ -58,7 +58,7 @@ class Judgement:
         >>> from estimators.maxima import MaxAdvantage
         >>> judgement = judge(Counts.of([20, 30, 50], [50, 40, 10], edges=[0.2, 0.7]), [MaxAdvantage(0.3)])
         >>> judgement.decision.value, judgement.records_needed
-        ('inconclusive', 664)
+        ('inconclusive', 730)
     """
 
     limits: tuple[JudgedLimit, ...]
@@ -200,7 +200,7 @@ def judge(
         >>> counts = Counts.of([20, 30, 50], [50, 40, 10], edges=[0.2, 0.7])
         >>> judgement = judge(counts, [MaxAdvantage(0.6), MaxMetric(0.6, preset("accuracy", 0.5))])
         >>> [(limit.name, limit.verdict.decision.value) for limit in judgement.limits], judgement.decision.value
-        ([('advantage', 'pass'), ('metric', 'fail')], 'fail')
+        ([('advantage', 'pass'), ('metric', 'inconclusive')], 'inconclusive')
     """
     require_data(data, Scores, Counts)
     prior, confidence = require_open_unit("prior", prior), require_open_unit("confidence", confidence)

@@ -90,7 +90,7 @@ class Verdict:
         >>> from estimators import Counts, advantage, verdict
         >>> open_one = verdict(advantage(Counts.of([20, 30, 50], [50, 40, 10], edges=[0.2, 0.7])), 0.3)
         >>> open_one.decision.value, open_one.records_needed
-        ('inconclusive', 664)
+        ('inconclusive', 730)
     """
 
     threshold: float
@@ -160,9 +160,9 @@ def verdict(result: Advantage, max_advantage: float) -> Verdict:
         >>> from estimators import Counts, advantage, verdict
         >>> result = advantage(Counts.of([20, 30, 50], [50, 40, 10], edges=[0.2, 0.7]))
         >>> print(verdict(result, 0.1).reason)
-        with 95% confidence the advantage is at least 0.231, above 0.1
+        with 95% confidence the advantage is at least 0.216, above 0.1
         >>> print(verdict(result, 0.3).reason)
-        with 95% confidence the advantage may be anything from 0.231 to 0.526, your limit is 0.3; about 664 records in
+        with 95% confidence the advantage may be anything from 0.216 to 0.526, your limit is 0.3; about 730 records in
         all would settle it, you sent 200
     """
     most = require_number("max_advantage", max_advantage)
@@ -347,8 +347,8 @@ def plan_verdict(
     Example:
         >>> from estimators import plan_verdict
         >>> print(plan_verdict(expected=0.3, max_advantage=0.1).sentence)
-        about 256 records, 128 of them members, are enough to decide at a limit of 0.1 in four samples of five, if
-        the true advantage is 0.3
+        about 225 records, 112 of them members, are enough to decide at a limit of 0.1 in four samples of five, if the
+        true advantage is 0.3
     """
     require_reachable(expected, prior)
     most = require_number("max_advantage", max_advantage)
@@ -457,7 +457,7 @@ def plan_width(
     Example:
         >>> from estimators import plan_width
         >>> print(plan_width(expected=0.3, width=0.25).sentence)
-        about 470 records, 235 of them members, are enough for an interval no wider than 0.25 in four samples of five,
+        about 450 records, 225 of them members, are enough for an interval no wider than 0.25 in four samples of five,
         if the true advantage is 0.3
     """
     require_reachable(expected, prior)

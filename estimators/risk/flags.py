@@ -163,8 +163,8 @@ def _with_groups(
     only those parts are that hold more members than chance gives: fewer flags, no others. A rim is if both parts
     beside it are, or all from it to an end of the scores: copies and memorised records lie there.
     """
-    chosen = parts.choices > 1
-    own = chosen & (p_values * len(groups) <= rate * DIVIDED)
+    by_labels = parts.choices > 1
+    own = by_labels & (p_values * len(groups) <= rate * DIVIDED)
     cells = np.flatnonzero(np.diff(parts.cell, prepend=-1))  # the first part of each
     group = np.repeat(np.arange(len(groups)), np.diff(np.append(groups, counts.size)))[cells]
 
@@ -184,10 +184,12 @@ def _with_groups(
     together = benjamini_hochberg(
         binomial_tail(members, pooled, share), over.weights(pooled), rate * (1.0 - NARROW - DIVIDED)
     )
-    known = alone | together[group] | (np.bincount(parts.cell, own) > 0)
-    to_an_end = np.logical_and.accumulate(known) | np.logical_and.accumulate(known[::-1])[::-1]
-    kept = np.where(to_an_end, 0.5, KEPT)[parts.cell]
-    above = ~chosen | (binomial_tail(counts.members, counts.pooled, share) <= kept)
+    shown_by_cell = alone | together[group] | (np.bincount(parts.cell, own) > 0)
+    to_an_end = (
+        np.logical_and.accumulate(shown_by_cell) | np.logical_and.accumulate(shown_by_cell[::-1])[::-1]
+    )
+    most = np.where(to_an_end, 0.5, KEPT)[parts.cell]
+    above = ~by_labels | (binomial_tail(counts.members, counts.pooled, share) <= most)
     flagged = own | (by_cell | together[group][parts.cell]) & above
     rim = parts.rim
     from_ends = (

@@ -501,7 +501,7 @@ def _flagged(
     if starts is None or groups is None:
         return _Partition(fine), flag_members(fine, prior, threshold, rate, over)
 
-    def judged(parts: Parts) -> tuple[Counts, Flags]:
+    def judge(parts: Parts) -> tuple[Counts, Flags]:
         counts = fine.join(parts.starts)
         first = parts.starts.searchsorted(groups)
         return counts, flag_members(counts, prior, threshold, rate, over, first, parts)
@@ -509,10 +509,10 @@ def _flagged(
     parts = whole(starts)
     if narrow := len(starts) > len(groups):
         parts = divided(fine, starts)
-    counts, flags = judged(parts)
+    counts, flags = judge(parts)
     if narrow and flags.flagged.any():
         parts = divided(fine, starts, _islands(parts.cell, flags.flagged))
-        counts, flags = judged(parts)
+        counts, flags = judge(parts)
     reach = _reach(fine, parts.starts, counts, groups, bins is None, parts if narrow else None)
     return _Partition(counts, reach, parts if narrow else None), flags
 
@@ -522,10 +522,10 @@ def _islands(cell: Integers, flagged: NDArray[np.bool_]) -> Integers:
 
     A spike is such a run; a shift is seen up to an end.
     """
-    known = np.bincount(cell, flagged) > 0
-    turns = np.flatnonzero(np.diff(known)) + 1
-    begin, end = turns[known[turns]], turns[~known[turns]]
-    end = end[1:] if known[0] else end
+    has_flags = np.bincount(cell, flagged) > 0
+    turns = np.flatnonzero(np.diff(has_flags)) + 1
+    begin, end = turns[has_flags[turns]], turns[~has_flags[turns]]
+    end = end[1:] if has_flags[0] else end
     return np.union1d(begin[: len(end)], end - 1)
 
 
@@ -555,12 +555,12 @@ def _reach(
         outer = np.concatenate([of_low - 1, of_high + 1])
         cell += [of_low, of_high, np.array([0, last])]
         low, high = slice(0, starts[1] if last else None), slice(starts[last], None)
-        for listed, side, of_cells in (
+        for column, side, of_cells in (
             (members, fine.members, counts.members),
             (nonmembers, fine.nonmembers, counts.nonmembers),
         ):
             first = _first(side[low], pooled[low])
-            listed += [of_cells[outer], np.array([first, _first(side[high][::-1], pooled[high][::-1])])]
+            column += [of_cells[outer], np.array([first, _first(side[high][::-1], pooled[high][::-1])])]
     columns = [np.concatenate(each) for each in (cell, members, nonmembers)]
     return Reach(*columns) if columns[0].size else None
 
