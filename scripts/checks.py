@@ -27,7 +27,7 @@ import wheels
 from packaging.utils import canonicalize_name
 from pins import EXTRAS, PROJECT, REQUIREMENTS, ROOT, direct, pins
 
-COMMITS_SINCE, MOST_FILES = "2026-11-26", 30
+COMMITS_SINCE, MOST_FILES = "2026-11-26T00:00:00Z", 30
 BOOTSTRAP = {"pip", "setuptools"}  # Python's venv module brings them
 ONLINE = "MACE_AUDIT_ONLINE"
 
