@@ -49,7 +49,12 @@ class Withheld:
 
     @classmethod
     def by(
-        cls, exposures: Mapping[str, Exposure], limits: Iterable[str] = (), *, accepted: bool = False
+        cls,
+        exposures: Mapping[str, Exposure],
+        limits: Iterable[str] = (),
+        *,
+        accepted: bool = False,
+        one: str = "query",
     ) -> Withheld:
         """What the exposures of several queries withhold; they have to hold together.
 
@@ -57,13 +62,14 @@ class Withheld:
             exposures: For each query what it exposes; of a single one the name may be empty.
             limits: Names of what is limited.
             accepted: Whether exposure was accepted.
+            one: What each of them is, in a word.
         """
         severe = {name: each for name, each in exposures.items() if each.severe}
         limited = not OF_EXPOSURE.isdisjoint(limits)
         if not severe:
             return cls("", accepted, limited)
         name = max(severe, key=lambda each: severe[each].members_epsilon)
-        return cls(f"{f'query {name!r}: ' if name else ''}{severe[name].surely}", accepted, limited)
+        return cls(f"{f'{one} {name!r}: ' if name else ''}{severe[name].surely}", accepted, limited)
 
     def decide(self, plain: Decision) -> Decision:
         """The decision, open where it would be a pass that hides them."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from numpy.typing import ArrayLike
 
 from estimators.advantage import Advantage, checked_ends
+from estimators.audit.exposure import Exposure, exposure
 from estimators.coverage import OF_SEVERAL, USUAL, covers
 from estimators.errors import OutOfRange, require_count, require_number, require_open_unit
 from estimators.plan import MOST_RECORDS, NONE_SETTLES, Decision, decide, decision, opening
@@ -36,6 +37,7 @@ from estimators.statement import (
     percent_at_least,
     percent_at_most,
 )
+from estimators.withheld import Because, Withheld
 
 FEW = 40
 """Models below which a kind of training that is rare may well be missing among them."""
@@ -89,6 +91,8 @@ class ProcedureVerdict:
         models_needed: So many models in all, each with as many records, are expected to settle it; None if it is
             settled, or if more models alone do not.
         records_needed: Likewise so many records of these same models in all.
+        undecided_because: ``exposed``, if it would be a pass beside a severe exposure by one of the models; None else.
+        cautions: That a pass was withheld for that, or stands because exposure was accepted.
 
     Example:
         >>> import numpy as np
@@ -107,6 +111,8 @@ class ProcedureVerdict:
     is_proven: bool
     models_needed: int | None = None
     records_needed: int | None = None
+    undecided_because: Because | None = None
+    cautions: tuple[Caution, ...] = ()
 
     @property
     def covers(self) -> tuple[str, ...]:
@@ -139,6 +145,7 @@ class Procedure:
         cautions: What to know before using the numbers.
         provenance: Method, version, numbers of records, prior and seed.
         trainings: What the limits were made of.
+        exposures: For each model what its scores expose; the limits of all models hold together.
 
     Example:
         >>> import numpy as np
@@ -161,6 +168,7 @@ class Procedure:
     cautions: tuple[Caution, ...]
     provenance: Provenance
     trainings: Trainings = field(repr=False)
+    exposures: Mapping[str, Exposure] = field(repr=False)
 
     @property
     def value(self) -> float:
@@ -189,13 +197,16 @@ class Procedure:
         )
 
     @renamed("threshold", "max_advantage")
-    def verdict(self, max_advantage: float, accept_simulated: bool = False) -> ProcedureVerdict:
+    def verdict(
+        self, max_advantage: float, accept_simulated: bool = False, accept_exposure: bool = False
+    ) -> ProcedureVerdict:
         """What the limits of the mean say about the largest acceptable, and whether models or records would settle it.
 
         Args:
             max_advantage: Largest advantage that is acceptable, from -1 to 1.
             accept_simulated: Decide by the interval of the mean, which is simulated and assumes that trainings vary
                 without rare extremes; without it, by ``any_variation``, which is proven and takes more models.
+            accept_exposure: Whether a pass may stand beside a severe exposure by one of the models.
         """
         threshold = require_number("max_advantage", max_advantage)
         if not -1.0 <= threshold <= 1.0:
@@ -208,8 +219,19 @@ class Procedure:
         plain = decide("the procedure's advantage", rests_on, threshold, None, records)
         beside = self._beside(other, threshold, accept_simulated)
         if plain.decision is not Decision.INCONCLUSIVE:
+            withheld = Withheld.by(self.exposures, accepted=accept_exposure, one="model")
+            because = withheld.because(plain.decision)
             reason = plain.reason + beside * accept_simulated
-            return ProcedureVerdict(threshold, plain.decision, reason, not accept_simulated)
+            if plain.decision is Decision.PASS:
+                reason = f"{reason}.{withheld.acceptance}".removesuffix(".")
+            return ProcedureVerdict(
+                threshold,
+                withheld.decide(plain.decision),
+                withheld.reason if because else reason,
+                not accept_simulated,
+                undecided_because=because,
+                cautions=withheld.cautions(plain.decision),
+            )
         alpha = (1.0 - self.estimate.interval.confidence) / 2.0
         times = None
         if accept_simulated:
@@ -308,6 +330,7 @@ def procedure_advantage(
 
     mean = "the mean over trainings of the optimal advantage against the model"
     ends_of_mean = interval(trainings.mean(alpha), mean, NORMAL)
+    exposures = exposures_by(samples, prior, confidence)
     value = sum(each.value for each in alone.values()) / number
     return Procedure(
         Estimate(min(max(value, ends_of_mean.lower), ends_of_mean.upper), ends_of_mean),
@@ -324,9 +347,10 @@ def procedure_advantage(
             for name, each in samples.items()
         ),
         floor,
-        (*_few(number, confidence), *_cautions(alone)),
+        (*_few(number, confidence), *_exposed(exposures), *_cautions(alone)),
         Provenance("procedure", VERSION, data.n_members, data.n_nonmembers, prior, seed),
         trainings,
+        exposures,
     )
 
 
@@ -346,6 +370,20 @@ def _few(number: int, confidence: float) -> tuple[Caution, ...]:
         "may be missing among them; the limits that hold however trainings vary allow for it"
     )
     return (Caution("few_models", message),)
+
+
+def exposures_by(samples: Mapping[str, Scores], prior: float, confidence: float) -> dict[str, Exposure]:
+    """What each model exposes; the limits of all models hold together."""
+    together = 1.0 - (1.0 - confidence) / len(samples)
+    return {name: exposure(each, together, prior) for name, each in samples.items()}
+
+
+def _exposed(exposures: Mapping[str, Exposure]) -> tuple[Caution, ...]:
+    """Which members the most telling model exposes, whatever is true on average."""
+    name = max(exposures, key=lambda each: (exposures[each].alarm, exposures[each].members_epsilon))
+    return tuple(
+        Caution(each.code, f"model {name!r}: {each.message}") for each in exposures[name].cautions
+    )
 
 
 def _cautions(alone: Mapping[str, Advantage]) -> tuple[Caution, ...]:

@@ -144,6 +144,7 @@ class Client(ABC):
             max_advantage: Largest acceptable advantage, on average over trainings, from -1 to 1. No verdict without
                 it.
             threshold: Its former name, as for ``estimate``.
+            accept_exposure: As for ``estimate``.
             accept_simulated: Let the verdict rest on the simulated interval of the mean, which assumes that trainings
                 vary without rare extremes. Without it, it rests on ``any_variation``, which takes more models.
             prior, confidence, seed, query, counts, units, score, member, group, unit, cluster: As for ``estimate``;

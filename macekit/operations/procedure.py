@@ -11,6 +11,7 @@ from estimators.procedure import ProcedureVerdict, procedure_advantage
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
+from macekit.operations.effects import require_acceptance_acts
 from macekit.operations.options import parse_question, provenance_options, reply_of
 from macekit.operations.samples import sample_of
 from macekit.problems import Problem
@@ -22,6 +23,7 @@ from macekit.schemas.statements import IntervalAnswer
 def answer(call: Call, body: DecodedBody) -> Reply:
     """The mean over trainings, the next model, and how they vary."""
     question = parse_question(ProcedureQuestion, body)
+    require_acceptance_acts(question)
     if body.units is not None:
         raise Problem(
             "bad-option", "units: does not go with model, of which all records are used", field="units"
@@ -46,7 +48,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     )
     verdict = None
     if question.max_advantage is not None:
-        verdict = result.verdict(question.max_advantage, question.accept_simulated)
+        verdict = result.verdict(question.max_advantage, question.accept_simulated, question.accept_exposure)
     content: ProcedureAnswer = {
         "sentence": result.sentence if verdict is None else f"{verdict.sentence} {result.sentence}",
         "advantage": encode.interval(result.estimate),
@@ -65,7 +67,9 @@ def answer(call: Call, body: DecodedBody) -> Reply:
             }
             for each in result.models
         ],
-        "warnings": encode.warnings((*body.cautions, *result.cautions)),
+        "warnings": encode.warnings(
+            (*body.cautions, *(() if verdict is None else verdict.cautions), *result.cautions)
+        ),
         "provenance": encode.provenance(
             data,
             result.provenance.method,
@@ -90,4 +94,5 @@ def _verdict(verdict: ProcedureVerdict) -> ProcedureVerdictAnswer:
         "models_needed": verdict.models_needed,
         "records_needed": verdict.records_needed,
         "covers": list(verdict.covers),
+        "undecided_because": verdict.undecided_because,
     }

@@ -945,6 +945,7 @@ class ProcedureVerdictAnswer(TypedDict):
     ]
     records_needed: Annotated[int | None, Field(description="likewise records of these same models, in all")]
     covers: Annotated[list[str], COVERS]
+    undecided_because: UndecidedBecause
 
 
 class ProcedureAnswer(TypedDict):

@@ -257,6 +257,7 @@ class ProcedureQuestion(PriorQuestion):
         description="largest acceptable advantage, on average over trainings; gives a verdict",
     )
     threshold: float | None = FORMER_LIMIT
+    accept_exposure: bool = ACCEPT_EXPOSURE
     accept_simulated: bool = Field(
         False,
         description="let the verdict rest on the simulated interval of the mean, which assumes that trainings vary "

@@ -12,6 +12,7 @@ from estimators import Decision, Scores, advantage
 from estimators.errors import MaceError, OutOfRange
 from estimators.plan import expected_design_effect, plan_verdict, plan_width
 from estimators.procedure import plan_models, planning, procedure_advantage
+from estimators.procedure.answer import exposures_by
 from estimators.procedure.limits import Trainings
 from estimators.procedure.trainings import seeds_of
 from tests.cases import each_case
@@ -203,6 +204,48 @@ def test_a_verdict_rests_on_what_is_proven_unless_the_simulated_is_accepted_and_
     assert "neither more models nor more records" in never.reason
     with pytest.raises(OutOfRange, match="max_advantage"):
         result.verdict(2.0)
+
+
+def test_no_pass_stands_beside_members_whom_one_of_the_models_exposes_unless_that_is_accepted() -> None:
+    data, label = models([0.0] * 8, 500)
+    exposed = np.flatnonzero(label[: data.n_members] == 5)[:125]
+    members = data.members.copy()
+    members[exposed] += 9.0
+    clean, leaky = (procedure_advantage(Scores.of(each, data.nonmembers), label) for each in (data.members, members))
+
+    for simulated in (False, True):
+        held = leaky.verdict(0.9, accept_simulated=simulated)
+        assert (held.decision, held.undecided_because, held.covers) == (Decision.INCONCLUSIVE, "exposed", ())
+        assert "model '5': 125 of 500 members score higher than every nonmember" in held.reason
+        assert held.sentence.startswith("Undecided: what is limited is kept, but a pass would hide")
+        assert [each.code for each in held.cautions] == ["exposed"]
+        accepted = leaky.verdict(0.9, simulated, accept_exposure=True)
+        assert (accepted.decision, accepted.undecided_because) == (Decision.PASS, None)
+        assert "Accepted by name (accept_exposure): model '5': 125 of 500 members" in accepted.sentence
+        assert [each.code for each in accepted.cautions] == ["exposure_accepted"]
+        passed = clean.verdict(0.9, simulated)
+        assert (passed.decision, passed.undecided_because, passed.cautions) == (Decision.PASS, None, ())
+    assert [each.code for each in leaky.cautions][:2] == ["few_models", "rare_exposure"]
+    assert leaky.cautions[1].message.startswith("model '5': 125 of 500 members")
+    failed = leaky.verdict(-0.5, accept_simulated=True)
+    assert (failed.decision, failed.undecided_because, failed.cautions) == (Decision.FAIL, None, ())
+
+
+@pytest.mark.slow
+def test_all_models_together_claim_a_severe_exposure_that_is_none_no_more_often_than_half_of_the_level() -> None:
+    """Nearly severe everywhere: 9.9 times as often in a range of 5% of nonmembers; or beyond all, 0.49% of members."""
+    rng, runs, number = np.random.default_rng(6), 200, 6
+    wrong = np.zeros(2)
+    for _ in range(runs):
+        rows = rng.random((2, number, 1200))
+        inside = rng.random((number, 1200)) < 0.05 * 9.9
+        ratio = np.where(inside, 0.05 * rows[0], 0.05 + 0.95 * rows[0])
+        few = np.where(rng.random((number, 1200)) < 0.0049, -1.0, rows[0])
+        for place, members in enumerate((ratio, few)):
+            samples = {str(k): Scores.of(members[k], rows[1, k]) for k in range(number)}
+            wrong[place] += any(each.severe for each in exposures_by(samples, 0.5, 0.95).values())
+
+    assert (wrong <= most_misses(runs)).all(), wrong
 
 
 def test_so_many_models_that_show_the_same_settle_it_by_what_is_proven() -> None:

@@ -49,6 +49,25 @@ def test_a_column_of_a_table_is_labels_beside_scores_here_and_there(mace: maceki
     assert [each["name"] for each in here.answer["models"]] == [f"run {each}" for each in range(5)]
 
 
+def test_members_whom_one_model_exposes_leave_open_what_would_pass_here_and_there(mace: macekit.Mace) -> None:
+    rng = np.random.default_rng(1)
+    run = np.tile(np.repeat([*"abcd"], 400), 2)
+    members, nonmembers = rng.normal(size=(2, 1600))
+    members[:120] += 9.0
+    asked = {"members": members, "nonmembers": nonmembers, "model": run, "max_advantage": 0.97}
+
+    here, there = (client.procedure(**asked) for client in (macekit, mace))
+    accepted = mace.procedure(**asked, accept_exposure=True)
+
+    assert here.answer["verdict"] == there.answer["verdict"]
+    assert (there.decision, there.verdict.undecided_because) == ("inconclusive", "exposed")
+    assert there.answer["warnings"][0]["code"] == "exposed"
+    assert "model 'a'" in there.sentence
+    assert (accepted.decision, accepted.verdict.undecided_because) == ("pass", None)
+    assert "accept_exposure" in accepted.to_html()
+    assert refused("procedure", {**FOUR_MODELS, "accept_exposure": True})["detail"].startswith("accept_exposure")
+
+
 def test_a_file_is_read_as_a_frame_and_the_report_shows_every_model(tmp_path: Path) -> None:
     columns = table()
     path = tmp_path / "runs.parquet"
@@ -68,6 +87,7 @@ SIDES = {"members": [0.1 * place for place in range(32)], "nonmembers": [0.05 * 
 FOUR = ["a", "b", "c", "d"] * 16
 
 
+FOUR_MODELS = {**SIDES, "model": FOUR}
 PLAN = {"expected": 0.3, "max_advantage": 0.1}
 MODELS = {"spread": 0.1, "records_per_model": 100}
 REFUSED: dict[str, tuple[str, dict[str, Any]]] = {
