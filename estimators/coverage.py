@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Self
 
 from estimators.advantage import ASSUMED, MOST_CHANGES, Advantage, times
 from estimators.sample.counting import EXACT_RECORDS
@@ -14,13 +16,14 @@ RECORDS = (
     "more."
 )
 
-USUAL = f"{rules_along(2)}, or who sort a score into a few steps"
+LEAST = 2
+"""Changes of guess along a score that upper ends cover, wherever they lie, if nothing else is asked."""
+
+USUAL = f"{rules_along(LEAST)}, or who sort a score into a few steps"
 """The attackers that upper ends of several samples cover, each at its own resolution: after "attackers who"."""
 
 AS_CLOSE = "read it as closely as its upper end covers"
 """The same where each of several answers says it of itself."""
-
-OF_SEVERAL = f"It covers attackers who {USUAL}; a more intricate rule may do better."
 
 
 def up_to(result: Advantage, changes: int | None) -> str:
@@ -54,11 +57,13 @@ def coverage_of(result: Advantage, changes: int | None) -> tuple[str, ...]:
     cells = _cells_counted(result.fine)
     if cells is None:
         return (attackers,)
+    return (attackers, _as_counted("score as it was", cells))
+
+
+def _as_counted(what: str, cells: int) -> str:
+    """The sentence on the cells in which scores were counted."""
     number = f"in {cells:,} cells" if cells > 1 else "in 1 cell"
-    return (
-        attackers,
-        f"It covers the score as it was counted, {number}: what differs within a cell is not seen.",
-    )
+    return f"It covers the {what} counted, {number}: what differs within a cell is not seen."
 
 
 def _cells_counted(fine: Counts | None) -> int | None:
@@ -67,6 +72,76 @@ def _cells_counted(fine: Counts | None) -> int | None:
         return None
     alone = fine.cells.kind == "intervals" and fine.n_records <= min(2 * fine.size, EXACT_RECORDS)
     return None if alone else fine.size  # of scores, every value has a cell of its own, and few are tied
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """Whom a pass covers that rests on several scores, or on several samples of one.
+
+    Attributes:
+        changes: The largest number of changes of guess along any of them with which every attacker keeps the limit;
+            None where one of them has no order, or has rows in clusters.
+        along: The same of those along which a guess may change more often than it is told how; None if there are none.
+        groups: The fewest values, or groups of values, of those that are read whole; None if there are none.
+        cells: The fewest cells of those that were counted; None if none was.
+        own: Of a single score, the sentences on it.
+        others: Sentences on whatever else is limited.
+    """
+
+    changes: int | None = None
+    along: int | None = None
+    groups: int | None = None
+    cells: int | None = None
+    own: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, result: Advantage, maximum: float) -> Self:
+        """Of one advantage that keeps a maximum."""
+        changes = result.holds_up_to(maximum)
+        own = coverage_of(result, changes)
+        if result.upper >= 1.0:
+            return cls(changes, own=own)
+        if result.reads_every_cell:
+            return cls(changes, None, result.resolution, _cells_counted(result.fine), own)
+        return cls(changes, LEAST if changes is None else changes, None, _cells_counted(result.fine), own)
+
+    @classmethod
+    def together(cls, parts: Iterable[Self]) -> Self:
+        """Of several that all pass."""
+        every = list(parts)
+        changes = [each.changes for each in every]
+        return cls(
+            None if None in changes else _least(changes),
+            _least(each.along for each in every),
+            _least(each.groups for each in every),
+            _least(each.cells for each in every),
+            every[0].own if len({each.own for each in every}) == 1 else (),
+            tuple(dict.fromkeys(line for each in every for line in each.others)),
+        )
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The attackers and the resolution that it covers, a sentence each."""
+        lines = [*self.own]
+        if not self.own and self.along is not None:
+            rules = f"{rules_along(self.along)}, or who sort a score into a few steps"
+            lines.append(f"It covers attackers who {rules}; a more intricate rule may do better.")
+        if not self.own and self.groups is not None:
+            rules = rules_covered(None, self.groups, "a score")
+            lines.append(f"It covers attackers who {rules}; a finer rule may do better.")
+        if not self.own and self.cells is not None:
+            lines.append(_as_counted("scores as they were", self.cells))
+        return (*lines, *self.others)
+
+
+NO_PASS = Reach()
+"""Of what is no pass."""
+
+
+def _least(numbers: Iterable[int | None]) -> int | None:
+    """The least of those that are there."""
+    return min((each for each in numbers if each is not None), default=None)
 
 
 def covers(coverage: Iterable[str], scores: str = "this score") -> tuple[str, ...]:

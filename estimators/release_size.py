@@ -381,7 +381,9 @@ def _by_all_limits(
             if decision is Decision.PASS and steps and steps[-1].decision is not Decision.PASS:
                 decision = Decision.INCONCLUSIVE
                 reason = "it keeps every limit, but a size before it is not shown to"
-            steps.append(without_pass(replace(step, decision=decision, reason=reason), hides))
+            others = tuple(line for limit in further for line in limit.coverage)
+            judged = replace(step, decision=decision, reason=reason, reach=replace(step.reach, others=others))
+            steps.append(without_pass(judged, hides))
         else:
             steps.append(step)
     return replace(series, steps=tuple(steps))

@@ -16,7 +16,7 @@ from estimators.advantage import Advantage, Ends
 from estimators.audit.epsilon import Direction
 from estimators.clusters.design import Labels
 from estimators.compare import Comparison, DifferenceLimits, asked_once, difference_of, ranks, side_by_side
-from estimators.coverage import AS_CLOSE, OF_SEVERAL, covers
+from estimators.coverage import AS_CLOSE, Reach, covers
 from estimators.errors import OptionError, OutOfRange, UnknownName, require_number, require_open_unit
 from estimators.plan import Decision, beneath_baseline, decision, overall
 from estimators.sample.counts import Counts
@@ -39,6 +39,7 @@ class ReleaseComparison:
         against: The release that is subtracted from every other.
         decisions: For each release whether it keeps the limit; they hold together. Empty if nothing was limited.
         undecided_because: ``exposed`` for each release that would pass beside a severe exposure.
+        reach: For each release that passes, whom that covers, whichever query it is.
 
     Example:
         >>> from estimators import Counts, compare_releases
@@ -53,13 +54,14 @@ class ReleaseComparison:
     against: str
     decisions: Mapping[str, Decision]
     undecided_because: Mapping[str, Because] = field(default_factory=dict)
+    reach: Mapping[str, Reach] = field(default_factory=dict)
 
     @property
     def covers(self) -> tuple[str, ...]:
         """Of a pass of all releases: whom and what it covers, a sentence each; what they do not name is not covered."""
         if not self.decisions or overall(self.decisions.values()) is not Decision.PASS:
             return ()
-        return covers([OF_SEVERAL], "the scores that were asked")
+        return covers(Reach.together(self.reach.values()).lines, "the scores that were asked")
 
     @property
     def sentence(self) -> str:
@@ -172,7 +174,7 @@ def compare_releases(
     if max_advantage is None:
         return ReleaseComparison(comparison, riskiest, against, {})
     decisions = {name: decision(each.lower, each.upper, max_advantage) for name, each in answers.items()}
-    together, because = 1.0 - (1.0 - confidence) / len(every), {}
+    together, because, reach = 1.0 - (1.0 - confidence) / len(every), {}, {}
     notes: list[Caution] = []
     for name in [name for name, each in decisions.items() if each is Decision.PASS]:
         exposures = exposures_of(every[name], prior, together, Direction.EITHER, cluster, seed)
@@ -183,9 +185,13 @@ def compare_releases(
         decisions[name] = withheld.decide(Decision.PASS)
         if (reason := withheld.because(Decision.PASS)) is not None:
             because[name] = reason
+        else:
+            reach[name] = Reach.together(
+                Reach.of(each.at(together), max_advantage) for each in ends[name].values()
+            )
     notes += beneath_baseline(max_advantage, comparison.ranking[0].advantage.baseline)
     comparison = replace(comparison, cautions=(*notes, *comparison.cautions))
-    return ReleaseComparison(comparison, riskiest, against, decisions, because)
+    return ReleaseComparison(comparison, riskiest, against, decisions, because, reach)
 
 
 def _flat(releases: Mapping[str, Mapping[str, Value]]) -> dict[tuple[str, str], Value]:

@@ -20,7 +20,7 @@ from estimators.audit.epsilon import Direction
 from estimators.clusters.design import Labels
 from estimators.clusters.ends import ClusterSummary
 from estimators.compare import asked_once, sound_upper
-from estimators.coverage import AS_CLOSE, OF_SEVERAL, covers
+from estimators.coverage import AS_CLOSE, NO_PASS, Reach, covers
 from estimators.errors import DimensionMismatch, OptionError, OutOfRange, require_number, require_open_unit
 from estimators.plan import NEAR, Decision, beneath_baseline, decide, records_needed
 from estimators.sample.counts import Counts, require_data
@@ -66,6 +66,7 @@ class Step:
             practice no number of them settles it.
         clusters: How many clusters that query's rows come in and what that costs; None if none were named.
         undecided_because: ``exposed``, if the step would pass beside a severe exposure; None else.
+        reach: Of a pass: whom it covers, whichever query it is.
 
     Example:
         >>> from estimators import Counts, advantage_series
@@ -83,6 +84,12 @@ class Step:
     records_needed: int | None = None
     clusters: ClusterSummary | None = None
     undecided_because: Because | None = None
+    reach: Reach = NO_PASS
+
+    @property
+    def holds_up_to_changes(self) -> int | None:
+        """Of a pass: the largest number of changes along any query with which every attacker keeps the limit."""
+        return self.reach.changes if self.decision is Decision.PASS else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,8 +160,9 @@ class Series:
     @property
     def covers(self) -> tuple[str, ...]:
         """Of a pass of all steps: whom and what it covers, a sentence each; what they do not name is not covered."""
-        passed = all(step.decision is Decision.PASS for step in self.steps)
-        return covers([OF_SEVERAL], "the scores that were asked") if passed else ()
+        if any(step.decision is not Decision.PASS for step in self.steps):
+            return ()
+        return covers(Reach.together(step.reach for step in self.steps).lines, "the scores that were asked")
 
     @property
     def sure(self) -> str:
@@ -364,7 +372,8 @@ def _decided(step: Step, ends: Mapping[str, Ends], most: float, passes: bool, co
     limit, high = exactly(most), at_most(above, within=most)
     if passes:
         reason = f"with {sure} confidence {about} is at most {high}, not above {limit}"
-        return replace(step, decision=Decision.PASS, reason=reason)
+        reach = Reach.together(Reach.of(each.at(confidence), most) for each in ends.values())
+        return replace(step, decision=Decision.PASS, reason=reason, reach=reach)
     if band.lower - most > NEAR:
         low = at_least(band.lower, beyond=most)
         reason = f"with {sure} confidence {about} is at least {low}, above {limit}"

@@ -78,11 +78,11 @@ def changes_within(counts: Counts, prior: float, alpha: float, maximum: float, m
 
     spread = np.sqrt((1.0 - maximum**2) * (prior**2 / n1 + (1.0 - prior) ** 2 / n0))
     start = int(np.searchsorted(values, maximum - normal_quantile(alpha) * spread))
-    last = _last(within, start, int(np.searchsorted(values, maximum, side="right")))
+    last = last_within(within, start, int(np.searchsorted(values, maximum, side="right")))
     return None if last < 0 else last
 
 
-def _last(within: Callable[[int], bool], start: int, end: int) -> int:
+def last_within(within: Callable[[int], bool], start: int, end: int) -> int:
     """Largest number below ``end`` that is within, by steps from ``start`` that double, then by halves; -1 if none.
 
     Of large numbers one that is within and smaller by a thirty-second at most: each that is looked at has its price.

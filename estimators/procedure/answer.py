@@ -10,15 +10,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from estimators.advantage import Advantage, checked_ends
+from estimators.advantage import MOST_CHANGES, Advantage, checked_ends
+from estimators.adversary.insample import last_within
 from estimators.audit.exposure import Exposure, exposure
-from estimators.coverage import OF_SEVERAL, USUAL, covers
+from estimators.coverage import LEAST, NO_PASS, USUAL, Reach, covers
 from estimators.errors import OutOfRange, require_count, require_number, require_open_unit
 from estimators.plan import MOST_RECORDS, NONE_SETTLES, Decision, decide, decision, opening
 from estimators.procedure.limits import Trainings
-from estimators.procedure.trainings import by_model, evidence_by, seeds_of
+from estimators.procedure.trainings import best_of_changes, by_model, evidence_by, seeds_of
 from estimators.renamed import renamed
 from estimators.sample.counts import require_data
 from estimators.sample.scores import Scores
@@ -93,6 +95,7 @@ class ProcedureVerdict:
         records_needed: Likewise so many records of these same models in all.
         undecided_because: ``exposed``, if it would be a pass beside a severe exposure by one of the models; None else.
         cautions: That a pass was withheld for that, or stands because exposure was accepted.
+        reach: Of a pass: whom it covers.
 
     Example:
         >>> import numpy as np
@@ -113,6 +116,12 @@ class ProcedureVerdict:
     records_needed: int | None = None
     undecided_because: Because | None = None
     cautions: tuple[Caution, ...] = ()
+    reach: Reach = NO_PASS
+
+    @property
+    def holds_up_to_changes(self) -> int | None:
+        """Of a pass: the largest number of changes along each model's score with which attackers keep the limit."""
+        return self.reach.changes if self.decision is Decision.PASS else None
 
     @property
     def covers(self) -> tuple[str, ...]:
@@ -120,7 +129,7 @@ class ProcedureVerdict:
         if self.decision is not Decision.PASS:
             return ()
         on_average = "It covers the average over models of this training procedure, and not each of them."
-        return covers([OF_SEVERAL, on_average])
+        return covers([*self.reach.lines, on_average])
 
     @property
     def sentence(self) -> str:
@@ -146,6 +155,9 @@ class Procedure:
         provenance: Method, version, numbers of records, prior and seed.
         trainings: What the limits were made of.
         exposures: For each model what its scores expose; the limits of all models hold together.
+        by_changes: What the best rule of at most 0, 1, ... changes along the score has on each model's records, where
+            a guess may change more often than the upper end covers; else None.
+        groups: The fewest values, or groups of values, of a score that is read whole; None if there is none.
 
     Example:
         >>> import numpy as np
@@ -169,6 +181,8 @@ class Procedure:
     provenance: Provenance
     trainings: Trainings = field(repr=False)
     exposures: Mapping[str, Exposure] = field(repr=False)
+    by_changes: NDArray[np.float64] | None = field(repr=False)
+    groups: int | None
 
     @property
     def value(self) -> float:
@@ -221,8 +235,10 @@ class Procedure:
         if plain.decision is not Decision.INCONCLUSIVE:
             withheld = Withheld.by(self.exposures, accepted=accept_exposure, one="model")
             because = withheld.because(plain.decision)
-            reason = plain.reason + beside * accept_simulated
+            reason, reach = plain.reason + beside * accept_simulated, NO_PASS
             if plain.decision is Decision.PASS:
+                changes = self._holds_up_to(threshold, accept_simulated)
+                reach = Reach(changes, changes, self.groups)
                 reason = f"{reason}.{withheld.acceptance}".removesuffix(".")
             return ProcedureVerdict(
                 threshold,
@@ -231,6 +247,7 @@ class Procedure:
                 not accept_simulated,
                 undecided_because=because,
                 cautions=withheld.cautions(plain.decision),
+                reach=reach,
             )
         alpha = (1.0 - self.estimate.interval.confidence) / 2.0
         times = None
@@ -251,6 +268,25 @@ class Procedure:
         reason = plain.reason.replace(f"{NONE_SETTLES} it", advice) + beside * (not accept_simulated)
         total = None if times is None else times * records
         return ProcedureVerdict(threshold, plain.decision, reason, not accept_simulated, models, total)
+
+    def _holds_up_to(self, threshold: float, accept_simulated: bool) -> int | None:
+        """The most changes along each model's score with which attackers keep a limit that the upper end keeps.
+
+        A proven end grows with the class. A simulated one may not, where models grow alike, and the first counts that
+        is above.
+        """
+        if self.by_changes is None:
+            return None
+        alpha, best = (1.0 - self.estimate.interval.confidence) / 2.0, self.by_changes
+
+        def within(changes: int) -> bool:
+            larger = self.trainings.of_class(best[:, changes])
+            upper = (larger.mean(alpha) if accept_simulated else larger.whatever_they_do(alpha))[1]
+            return changes <= LEAST or min(upper, 1.0) <= threshold
+
+        if not accept_simulated:
+            return last_within(within, LEAST, MOST_CHANGES + 1)
+        return next((each for each in range(MOST_CHANGES) if not within(each + 1)), MOST_CHANGES)
 
     def _beside(self, other: Estimate, threshold: float, is_proven: bool) -> str:
         """What the limits that the verdict does not rest on say, where they differ from those it rests on."""
@@ -351,6 +387,10 @@ def procedure_advantage(
         Provenance("procedure", VERSION, data.n_members, data.n_nonmembers, prior, seed),
         trainings,
         exposures,
+        np.array([best_of_changes(each) for each in ends.values()])
+        if any(each.changes is not None for each in ends.values())
+        else None,
+        min((each.resolution for each in alone.values() if each.reads_every_cell), default=None),
     )
 
 
@@ -381,9 +421,7 @@ def exposures_by(samples: Mapping[str, Scores], prior: float, confidence: float)
 def _exposed(exposures: Mapping[str, Exposure]) -> tuple[Caution, ...]:
     """Which members the most telling model exposes, whatever is true on average."""
     name = max(exposures, key=lambda each: (exposures[each].alarm, exposures[each].members_epsilon))
-    return tuple(
-        Caution(each.code, f"model {name!r}: {each.message}") for each in exposures[name].cautions
-    )
+    return tuple(Caution(each.code, f"model {name!r}: {each.message}") for each in exposures[name].cautions)
 
 
 def _cautions(alone: Mapping[str, Advantage]) -> tuple[Caution, ...]:

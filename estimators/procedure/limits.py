@@ -10,7 +10,7 @@ still. The next model's limits allow for skewness, too. All of it is simulated (
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import expm1, log, log1p, sqrt
 
@@ -59,6 +59,10 @@ class Trainings:
             part * self.unseen_records,
             part * self.records,
         )
+
+    def of_class(self, best: Floats) -> Trainings:
+        """The same for a larger class of rules, of which these are the best on the records they were chosen on."""
+        return replace(self, best=np.maximum(self.best, best))
 
     @property
     def number(self) -> int:

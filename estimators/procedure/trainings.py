@@ -5,14 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from estimators.advantage import Ends, ends_of
+from estimators.advantage import MOST_CHANGES, Ends, ends_of
 from estimators.adversary.changes import best_by_changes
 from estimators.adversary.lower_end import LowerEnd
 from estimators.errors import DimensionMismatch, InputError, TooFewRecords
 from estimators.sample.counts import Counts
 from estimators.sample.scores import MIN_RECORDS, Scores, labels_of
+
+Floats = NDArray[np.float64]
 
 FEWEST = 4
 """Fewest models of which anything is said."""
@@ -63,6 +65,13 @@ def evidence_by(ends: Ends) -> Evidence:
         min(n / w for n, w in zip(unseen_records, weights, strict=True)),
         min(n / w for n, w in zip(whole, weights, strict=True)),
     )
+
+
+def best_of_changes(ends: Ends) -> Floats:
+    """What the best rule of at most 0, 1, ... changes along one model's score has on the records it was chosen on."""
+    if not ends.fine.cells.ordered:
+        return np.zeros(MOST_CHANGES + 1)
+    return best_by_changes(ends.fine.weights(ends.prior), MOST_CHANGES)
 
 
 def evidence_in(counts: Counts, prior: float, seed: int) -> Evidence:

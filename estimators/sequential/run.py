@@ -17,9 +17,12 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from estimators.advantage import MOST_CHANGES
+from estimators.adversary.changes import best_by_changes
 from estimators.adversary.corners import corners_of
 from estimators.adversary.families import families_for
 from estimators.adversary.holdout import GROWTH
+from estimators.adversary.insample import last_within
 from estimators.adversary.many_changes import Around, gain_by_changes, widths_for
 from estimators.audit.exposure import exposure
 from estimators.coverage import covers
@@ -71,6 +74,9 @@ WITHDRAWN = Caution(
     "the lower end came to lie above the upper one: an attacker whom the upper end does not cover reaches more, or the "
     "batches are no draws of one law; the upper end is therefore 1",
 )
+
+BEYOND = 1e-6
+"""How far above a maximum an accuracy is known to be, if it is above."""
 
 SAME = 1e-9
 """How far an end that is computed again may be from what it was: other processors round otherwise."""
@@ -211,7 +217,32 @@ class SequentialRun(State):
         """Of a pass: whom and what it covers, a sentence each; what they do not name is not covered."""
         if self.decision is not Decision.PASS:
             return ()
-        return covers([f"It covers attackers who {self.attacker}; a finer rule may do better."])
+        attackers = self.attacker
+        changes = self.holds_up_to_changes
+        if changes is not None and self.counts is not None:
+            attackers = (
+                f"{rules_covered(changes, len(self.starts))}, with cuts at {self.counts.size - 1} places"
+            )
+        return covers([f"It covers attackers who {attackers}; a finer rule may do better."])
+
+    @property
+    def holds_up_to_changes(self) -> int | None:
+        """Of a pass: the largest number of changes along the score with which every attacker keeps the limit.
+
+        At most 1,000, on the cells of the run; None without a pass, and where every rule on these cells is covered.
+        """
+        changes, counts, most = self.changes, self.counts, self.max_advantage
+        if counts is None or most is None or changes is None or self.decision is not Decision.PASS:
+            return None
+
+        def within(number: int) -> bool:
+            beyond = (1.0 + most) / 2.0 + BEYOND
+            return number <= changes or 2.0 * self._upper_accuracy(number, beyond) - 1.0 <= most
+
+        top = min(counts.size - 1, MOST_CHANGES)
+        values = best_by_changes(counts.weights(self.prior), top)
+        guess = int(np.searchsorted(values, most - (self.upper - values[min(changes, top)])))
+        return last_within(within, guess, top + 1)
 
     @property
     def sentence(self) -> str:
@@ -468,19 +499,23 @@ class SequentialRun(State):
         blocks_of = Blocks(table[0], table[1], table[2], table[3])
         return lower_accuracy(blocks_of, self.prior, self._alpha, self.planned)
 
+    def _upper_accuracy(self, changes: int | None, most: float) -> float:
+        """The largest accuracy of rules on the joined cells, and of those of so many changes, ``most`` at most."""
+        assert self.counts is not None
+        members, nonmembers = self.counts.members, self.counts.nonmembers
+        corners = corners_of(members, nonmembers, np.array(self.starts), changes)
+        n1, n0 = self.counts.n_members, self.counts.n_nonmembers
+        return upper_accuracy(corners, n1, n0, self.prior, self._alpha, self.planned, self._share, most)
+
     def _with_ends(self) -> SequentialRun:
         """The ends after the last batch, each no wider than before for the rules that it covers."""
         assert self.counts is not None
         lower = max(self.lower, baseline(self.prior), 2.0 * self._lower_accuracy(self.blocks) - 1.0)
         changes = self.changes
-        corners = corners_of(self.counts.members, self.counts.nonmembers, np.array(self.starts), changes)
         n1, n0 = self.counts.n_members, self.counts.n_nonmembers
         more = changes is not None and changes > CHANGES  # than earlier ends may have covered
         before = self.looks[-1].upper if self.looks and not more else 1.0
-        accuracy = upper_accuracy(
-            corners, n1, n0, self.prior, self._alpha, self.planned, self._share, (1.0 + before) / 2.0
-        )
-        upper = min(before, 2.0 * accuracy - 1.0)
+        upper = min(before, 2.0 * self._upper_accuracy(changes, (1.0 + before) / 2.0) - 1.0)
         contradicted = self.contradicted or upper < lower
         record_totals = (
             n1 + (self.pilot.n_members if self.pilot else 0),

@@ -195,7 +195,7 @@ def _limit(run: SequentialRun, unchecked: str) -> LimitAnswer:
         "reason": run.reason,
         "records_needed": None,
         "learned_score_accepted": None,
-        "holds_up_to_changes": None,
+        "holds_up_to_changes": run.holds_up_to_changes,
         "ranges": None,
         "threshold": None,
     }

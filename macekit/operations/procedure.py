@@ -93,6 +93,7 @@ def _verdict(verdict: ProcedureVerdict) -> ProcedureVerdictAnswer:
         "reason": verdict.reason,
         "models_needed": verdict.models_needed,
         "records_needed": verdict.records_needed,
+        "holds_up_to_changes": verdict.holds_up_to_changes,
         "covers": list(verdict.covers),
         "undecided_because": verdict.undecided_because,
     }

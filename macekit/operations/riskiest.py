@@ -127,6 +127,7 @@ def step(step: Step) -> StepAnswer:
         "query": step.query,
         "decisive_upper": step.decisive_upper,
         "decision": None if step.decision is None else step.decision.value,
+        "holds_up_to_changes": step.holds_up_to_changes,
         "undecided_because": step.undecided_because,
         "reason": step.reason,
     }

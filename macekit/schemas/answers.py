@@ -648,6 +648,7 @@ class ReleaseAnswer(TypedDict):
         Literal["pass", "fail", "inconclusive"] | None,
         Field(description="whether it keeps the limit; all decisions hold together; null without a limit"),
     ]
+    holds_up_to_changes: Annotated[int | None, HOLDS_UP_TO]
     undecided_because: UndecidedBecause
 
 
@@ -671,6 +672,7 @@ class StepAnswer(IntervalAnswer):
         Literal["pass", "fail", "inconclusive"] | None,
         Field(description="pass: this step and all before it keep the limit; null without a limit"),
     ]
+    holds_up_to_changes: Annotated[int | None, HOLDS_UP_TO]
     undecided_because: UndecidedBecause
     reason: str
 
@@ -944,6 +946,7 @@ class ProcedureVerdictAnswer(TypedDict):
         ),
     ]
     records_needed: Annotated[int | None, Field(description="likewise records of these same models, in all")]
+    holds_up_to_changes: Annotated[int | None, HOLDS_UP_TO]
     covers: Annotated[list[str], COVERS]
     undecided_because: UndecidedBecause
 

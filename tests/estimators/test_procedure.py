@@ -1,5 +1,6 @@
 """A training procedure by several models: limits by hand, how often they miss, what is refused, and plans."""
 
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -9,6 +10,7 @@ from scipy.integrate import quad
 from scipy.stats import binom, norm, t
 
 from estimators import Decision, Scores, advantage
+from estimators.adversary.changes import best_by_changes
 from estimators.errors import MaceError, OutOfRange
 from estimators.plan import expected_design_effect, plan_verdict, plan_width
 from estimators.procedure import plan_models, planning, procedure_advantage
@@ -211,7 +213,9 @@ def test_no_pass_stands_beside_members_whom_one_of_the_models_exposes_unless_tha
     exposed = np.flatnonzero(label[: data.n_members] == 5)[:125]
     members = data.members.copy()
     members[exposed] += 9.0
-    clean, leaky = (procedure_advantage(Scores.of(each, data.nonmembers), label) for each in (data.members, members))
+    clean, leaky = (
+        procedure_advantage(Scores.of(each, data.nonmembers), label) for each in (data.members, members)
+    )
 
     for simulated in (False, True):
         held = leaky.verdict(0.9, accept_simulated=simulated)
@@ -232,7 +236,9 @@ def test_no_pass_stands_beside_members_whom_one_of_the_models_exposes_unless_tha
 
 
 @pytest.mark.slow
-def test_all_models_together_claim_a_severe_exposure_that_is_none_no_more_often_than_half_of_the_level() -> None:
+def test_all_models_together_claim_a_severe_exposure_that_is_none_no_more_often_than_half_of_the_level() -> (
+    None
+):
     """Nearly severe everywhere: 9.9 times as often in a range of 5% of nonmembers; or beyond all, 0.49% of members."""
     rng, runs, number = np.random.default_rng(6), 200, 6
     wrong = np.zeros(2)
@@ -246,6 +252,38 @@ def test_all_models_together_claim_a_severe_exposure_that_is_none_no_more_often_
             wrong[place] += any(each.severe for each in exposures_by(samples, 0.5, 0.95).values())
 
     assert (wrong <= most_misses(runs)).all(), wrong
+
+
+def test_a_pass_names_the_most_changes_along_each_models_score_for_which_its_end_keeps_the_limit() -> None:
+    data, label = models([0.0] * 40, 60)
+    result = procedure_advantage(data, label)
+    sides = label[: data.n_members], label[data.n_members :]
+    gains = []
+    for each in result.models:
+        scores = [data.members[sides[0] == int(each.label)], data.nonmembers[sides[1] == int(each.label)]]
+        member = np.repeat([1.0, -1.0], 60)[np.argsort(np.concatenate(scores))]
+        gains.append(best_by_changes(member / 120.0, 40))
+
+    for simulated, threshold in ((False, 0.65), (True, 0.5)):
+        verdict = result.verdict(threshold, simulated)
+
+        def upper(changes: int, simulated: bool = simulated) -> float:
+            larger = replace(
+                result.trainings,
+                best=np.maximum(result.trainings.best, [each[changes] for each in gains]),
+            )
+            return (larger.mean(ALPHA) if simulated else larger.whatever_they_do(ALPHA))[1]
+
+        kept = verdict.holds_up_to_changes
+        assert 2 < kept < 32
+        assert upper(kept) <= threshold < upper(kept + 1)
+        assert f"change their guess at most {kept} times along the score" in verdict.covers[0]
+    assert (result.verdict(0.01).holds_up_to_changes, result.verdict(0.01).covers) == (None, ())
+    rng = np.random.default_rng(8)
+    named = Scores.of(*rng.choice([*"abc"], (2, data.n_members)))
+    whole = procedure_advantage(named, label).verdict(0.5)
+    assert (whole.decision, whole.holds_up_to_changes) == (Decision.PASS, None)
+    assert "see which of 3 groups of similar values a score falls in" in whole.covers[0]
 
 
 def test_so_many_models_that_show_the_same_settle_it_by_what_is_proven() -> None:

@@ -30,6 +30,19 @@ def drawn(rng: np.random.Generator, truths: Mapping[str, list[float]], n: int) -
     return {name: {f"query {at}": next(steps) for at in range(len(each))} for name, each in truths.items()}
 
 
+def test_a_pass_of_all_releases_names_the_fewest_changes_of_any_at_their_shared_level() -> None:
+    releases = drawn(np.random.default_rng(7), {"model": [0.05, 0.0], "table": [0.0]}, 700)
+    answer = compare_releases(releases, max_advantage=0.3, seed=3)
+    kept = {
+        name: min(advantage(each, confidence=0.975, seed=3).holds_up_to(0.3) for each in queries.values())
+        for name, queries in releases.items()
+    }
+
+    assert {name: each.changes for name, each in answer.reach.items()} == kept
+    assert f"change their guess at most {min(kept.values())} times along the score" in answer.covers[0]
+    assert compare_releases(releases, max_advantage=-0.5).reach == {}
+
+
 def test_of_one_query_each_it_is_a_comparison_of_columns() -> None:
     releases = drawn(np.random.default_rng(0), {"model": [0.4], "part": [0.3], "table": [0.0]}, 400)
     columns = {name: queries["query 0"] for name, queries in releases.items()}

@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
-from estimators import Scores, Series, advantage, advantage_series
+from estimators import Counts, Scores, Series, advantage, advantage_series
 from estimators.errors import DimensionMismatch, MaceError, OptionError, OutOfRange
+from estimators.gate import judge
+from estimators.maxima import MaxAdvantage
 from estimators.sample.counting import finest
 from estimators.statement import roughly
 from tests.cases import each_case
@@ -53,6 +55,52 @@ def test_of_one_step_and_one_query_it_is_the_advantage_itself() -> None:
     estimate = step.estimate
     assert (estimate.lower, estimate.value, estimate.upper) == (alone.lower, alone.value, alone.upper)
     assert (step.decisive_upper, step.decision) == (alone.upper, None)
+
+
+def test_a_pass_of_all_steps_holds_up_to_the_fewest_changes_of_any_step_and_query() -> None:
+    rng = np.random.default_rng(4)
+    steps = {
+        label: {"one": drawn(rng, [leak], 700)["step 0"], "other": drawn(rng, [0.0], 700)["step 0"]}
+        for label, leak in (("early", 0.02), ("late", 0.1))
+    }
+    series = advantage_series(steps, max_advantage=0.3, seed=1)
+    kept = {
+        label: [advantage(each, seed=1).holds_up_to(0.3) for each in queries.values()]
+        for label, queries in steps.items()
+    }
+
+    assert [step.holds_up_to_changes for step in series.steps] == [min(each) for each in kept.values()]
+    fewest = min(map(min, kept.values()))
+    assert fewest < max(map(max, kept.values()))
+    assert (
+        f"change their guess at most {fewest} times along the score, or who sort a score" in series.covers[0]
+    )
+    assert len(series.covers) == 3
+    [alone] = advantage_series({"late": steps["late"]["one"]}, 0.3, seed=1).steps
+    assert alone.reach.lines == judge(steps["late"]["one"], [MaxAdvantage(0.3)], seed=1).covers[:1]
+    failed = advantage_series(steps, max_advantage=-0.1, seed=1)
+    assert [step.holds_up_to_changes for step in failed.steps] == [None, None]
+    assert failed.covers == ()
+
+
+def test_what_is_read_whole_is_covered_whole_and_has_no_number_of_changes() -> None:
+    rng = np.random.default_rng(5)
+    names = Scores.of(rng.choice([*"abc"], 500), rng.choice([*"abc"], 500))
+    numbers = Scores.of(*rng.normal(size=(2, 500)))
+    whole, both = (
+        advantage_series({"a": each, "b": each}, 0.5) for each in (names, {"n": numbers, "c": names})
+    )
+
+    assert [step.holds_up_to_changes for step in (*whole.steps, *both.steps)] == [None] * 4
+    assert "see which of 3 groups of similar values" in whole.covers[0]
+    assert len(whole.covers) == 3
+    assert both.covers[0].startswith("It covers attackers who change their guess at most")
+    assert "see which of 3 groups of similar values a score falls in" in both.covers[1]
+    counted = Counts.of([60, 50, 40], [50, 50, 50], edges=[0.0, 1.0])
+    assert (
+        "scores as they were counted, in 3 cells"
+        in advantage_series({"a": counted, "b": numbers}, 0.5).covers[2]
+    )
 
 
 @each_case(

@@ -8,6 +8,7 @@ import pytest
 from scipy.special import ndtr
 
 from estimators import Counts, Scores, advantage
+from estimators.adversary.corners import corners_of
 from estimators.errors import IncompatibleCells, InputError, MaceError, OptionError, OutOfRange
 from estimators.sample.cells import Values
 from estimators.sequential import SequentialRun, sequential_run
@@ -40,6 +41,29 @@ def test_no_look_of_any_is_wrong_more_often_than_promised() -> None:
         wrong += [run.lower > leak / 2.0, run.upper < leak / 2.0]
 
     assert wrong.max() <= most_misses(3 * runs, 0.1)
+
+
+def test_a_pass_names_the_most_changes_for_which_the_upper_end_keeps_the_limit() -> None:
+    rng = np.random.default_rng(2)
+    run = sequential_run(max_advantage=0.16, planned=4000)
+    for _ in range(4):
+        run = run.after(bells(rng, 0.0, 500))
+    counts, starts = run.counts, np.array(run.starts)
+
+    def upper(changes: int) -> float:
+        corners = corners_of(counts.members, counts.nonmembers, starts, changes)
+        share = run.blocks[0][1] / (run.blocks[0][1] + run.blocks[0][3])
+        sides = counts.n_members, counts.n_nonmembers
+        return 2.0 * upper_accuracy(corners, *sides, 0.5, 0.025, 4000, share) - 1.0
+
+    kept = run.holds_up_to_changes
+    assert run.decision.value == "pass"
+    assert 2 < kept < 32
+    assert upper(kept) <= 0.16 < upper(kept + 1)
+    assert f"change their guess at most {kept} times along the score" in run.covers[0]
+    named = sequential_run(max_advantage=0.9).after(labels(rng, 0.0, 500))
+    assert (named.decision.value, named.holds_up_to_changes) == ("pass", None)
+    assert named.covers[0].startswith("It covers attackers who see which of 8 groups of similar values")
 
 
 def test_ends_only_ever_narrow_and_are_not_much_wider_than_those_of_one_look() -> None:

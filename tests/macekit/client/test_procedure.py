@@ -65,7 +65,9 @@ def test_members_whom_one_model_exposes_leave_open_what_would_pass_here_and_ther
     assert "model 'a'" in there.sentence
     assert (accepted.decision, accepted.verdict.undecided_because) == ("pass", None)
     assert "accept_exposure" in accepted.to_html()
-    assert refused("procedure", {**FOUR_MODELS, "accept_exposure": True})["detail"].startswith("accept_exposure")
+    assert refused("procedure", {**FOUR_MODELS, "accept_exposure": True})["detail"].startswith(
+        "accept_exposure"
+    )
 
 
 def test_a_file_is_read_as_a_frame_and_the_report_shows_every_model(tmp_path: Path) -> None:

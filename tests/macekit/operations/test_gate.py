@@ -325,4 +325,7 @@ def test_a_run_of_batches_that_passes_says_what_it_covers() -> None:
     assert run["decision"] == "pass"
     assert run["covers"][0].startswith("It covers attackers who")
     assert run["covers"][0] not in run["sentence"]
-    assert run["limits"][0]["holds_up_to_changes"] is None
+    up_to = run["limits"][0]["holds_up_to_changes"]
+    assert f"change their guess at most {up_to} times along the score" in run["covers"][0]
+    open_run = asked({**LEAKLESS, "max_advantage": 0.01, "anytime": True})
+    assert (open_run["limits"][0]["holds_up_to_changes"], open_run["covers"]) == (None, [])
