@@ -41,6 +41,7 @@ from estimators.sample.counts import Counts
 from estimators.sample.scores import Scores
 from estimators.split import Control, SplitCheck
 from estimators.statement import Caution, Estimate, at_least, at_most
+from estimators.targets import Target
 from estimators.withheld import Because, Withheld
 from estimators.within_groups import GroupAdvantage, by_group
 
@@ -239,6 +240,8 @@ def judge_groups(
     confidence: float = 0.95,
     seed: int = 0,
     further: int = 0,
+    cluster: Labels | None = None,
+    target: Target | None = None,
 ) -> RiskiestLimit:
     """Hold what every query gives away within every group against a limit.
 
@@ -250,6 +253,8 @@ def judge_groups(
         confidence: Probability that both ends of an interval hold, strictly between 0 and 1.
         seed: Whole number from which everything random is drawn; the same seed gives the same answer.
         further: How many further limits share the error and are judged elsewhere.
+        cluster: Whom each row of every query belongs to, if some belong together, as in ``advantage``.
+        target: Which adversaries the upper ends speak of, as in ``advantage``.
 
     Example:
         >>> import numpy as np
@@ -266,8 +271,10 @@ def judge_groups(
     below = 1.0 - (1.0 - require_open_unit("confidence", confidence)) / ((1 + further) * len(questions))
     verdicts = {}
     for name, data in questions.items():
-        limit = MaxGroupAdvantage(max_group_advantage, labels[name])
-        verdicts[name] = limit.judge(GateSample(data, finest(data), prior, confidence, below, seed))
+        limit = MaxGroupAdvantage(max_group_advantage, labels[name], target)
+        every = None if cluster is None else data
+        sample = GateSample(data, finest(data), prior, confidence, below, seed, every=every, cluster=cluster)
+        verdicts[name] = limit.judge(sample)
     return _riskiest(max_group_advantage, verdicts)
 
 

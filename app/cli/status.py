@@ -38,7 +38,7 @@ def status_of(answer: Mapping[str, Any]) -> int:
 def _decisions(answer: Mapping[str, Any]) -> Iterator[str]:
     """Every decision that an answer states as a whole: over its limits, about its one limit, about a claim."""
     part = answer.get("result", answer)  # a report holds the answer that it is about
-    for statement in (part, part.get("verdict"), part.get("claim")):
+    for statement in (answer.get("gate"), part, part.get("verdict"), part.get("claim")):
         if statement is not None and statement.get("decision") is not None:
             yield statement["decision"]
     if part.get("differs", False):

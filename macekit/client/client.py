@@ -177,6 +177,8 @@ class Client(ABC):
         Args:
             members, nonmembers: As for ``estimate``.
             groups: A label for each record, members first, or as a dict of ``members`` and ``nonmembers``.
+            max_group_advantage: Largest acceptable advantage within any group, as for ``gate``; needs groups. The
+                decision over it and ``max_advantage`` is then one, in ``gate``.
             max_advantage, accept_exposure, threshold, changes, metric, estimator: As for ``estimate``.
             claimed_epsilon, claimed_delta, operating_points: As for ``estimate``.
             prior, confidence, seed, query, counts, units, score, member, group, unit, cluster: As for ``estimate``.
@@ -328,7 +330,11 @@ class Client(ABC):
                 independent samples.
             against: Name of the query that all others are subtracted from. All pairs by default.
             max_advantage: Largest advantage that is acceptable, of the riskiest of the queries, from -1 to 1:
-                ``decision`` is one for all of them together. No decision without it. Of vectors, ask ``gate``.
+                ``decision`` is one for all of them together. No decision without a limit. Of vectors, ask ``gate``.
+            max_group_advantage: Largest acceptable advantage of any query within any group, as for ``gate``; needs
+                groups.
+            groups: A label for each record, members first, or as a dict of ``members`` and ``nonmembers``: those of
+                every query.
             accept_exposure: As for ``estimate``.
             confidence: Probability that both ends of an interval hold, strictly between 0 and 1. 0.95 by default; at
                 least 0.5. It is that of all statements of a table together.

@@ -195,7 +195,7 @@ class Result:
     @property
     def decision(self) -> str | None:
         """``pass``, ``fail`` or ``inconclusive``, of a gate or at a threshold; of a claim, what becomes of it."""
-        own = self.answer.get("decision")
+        own = (self.answer.get("gate") or self.answer).get("decision")
         return own if self.verdict is None else str(self.verdict["decision"])
 
     def require_pass(self) -> Self:

@@ -11,7 +11,8 @@ from estimators.audit.epsilon import Direction
 from estimators.clusters.design import Labels
 from estimators.maxima import MaxAdvantage
 from estimators.plan import Decision, beneath_baseline
-from estimators.riskiest import RiskiestLimit, judge_queries, verdict_of
+from estimators.riskiest import RiskiestLimit, judge_groups, judge_queries, verdict_of
+from estimators.sample.scores import labels_of
 from estimators.targets import Target
 from estimators.withheld import exposures_of
 from macekit.call import Call, Reply
@@ -47,6 +48,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     # rows that match are compared record by record; counts are enough for everything else
     data = {name: each if learned or question.paired else with_counts(each) for name, each in samples.items()}
     limits = _verdict(question, data, estimator_target, cluster)
+    limits += _of_groups(question, body, samples, estimator_target, cluster)
     pairs, cautions = _pairs(question, list(data))
     result = compare(
         data,
@@ -99,17 +101,74 @@ def _verdict(
     """The limit, held against every query; none if none was given."""
     if question.max_advantage is None:
         return ()
+    _require_numbers("max_advantage", queries, adversaries)
+    limit, further = (
+        MaxAdvantage(question.max_advantage, adversaries),
+        question.max_group_advantage is not None,
+    )
+    return judge_queries(
+        (limit,), queries, question.prior, question.confidence, question.seed, int(further), cluster
+    )
+
+
+def _of_groups(
+    question: CompareQuestion,
+    body: DecodedBody,
+    queries: Mapping[str, Scores | Counts],
+    adversaries: Target | None,
+    cluster: Labels | None,
+) -> tuple[RiskiestLimit, ...]:
+    """The limit on each group by itself, held against every query; none if none was given."""
+    if question.max_group_advantage is None and body.groups is None:
+        return ()
+    if question.max_group_advantage is None:
+        raise Problem(
+            "bad-option",
+            "groups apply only with max_group_advantage; remove them, or add it",
+            field="groups",
+        )
+    if body.groups is None:
+        raise Problem(
+            "missing-field", "groups: max_group_advantage needs a label for each record", field="groups"
+        )
+    if not question.paired:
+        raise Problem(
+            "bad-option",
+            "groups: their labels are those of every query's rows, so the samples are not independent; leave paired "
+            "out, or ask about each query by itself",
+            field="groups",
+        )
+    _require_numbers("max_group_advantage", queries, adversaries)
+    scores = {name: each for name, each in queries.items() if isinstance(each, Scores)}
+    if len(scores) < len(queries):
+        raise Problem(
+            "bad-option",
+            "groups: counts hold no records, so none can be told to be in a group; give the records of each query",
+            field="groups",
+        )
+    limit = judge_groups(
+        question.max_group_advantage,
+        scores,
+        dict.fromkeys(scores, labels_of(body.groups, "groups")),
+        question.prior,
+        question.confidence,
+        question.seed,
+        int(question.max_advantage is not None),
+        cluster,
+        adversaries,
+    )
+    return (limit,)
+
+
+def _require_numbers(field: str, queries: Mapping[str, Scores | Counts], adversaries: Target | None) -> None:
+    """Refuse to judge what is read of vectors."""
     if isinstance(adversaries, LearnedTarget) or any(map(is_vector, queries.values())):
         raise Problem(
             "bad-option",
-            "max_advantage: is judged of one number a record, and a learned score of a vector is not all that an "
+            f"{field}: is judged of one number a record, and a learned score of a vector is not all that an "
             "attacker may read; ask /v1/gate about each vector",
-            field="max_advantage",
+            field=field,
         )
-    limit = MaxAdvantage(question.max_advantage, adversaries)
-    return judge_queries(
-        (limit,), queries, question.prior, question.confidence, question.seed, cluster=cluster
-    )
 
 
 def _pairs(question: CompareQuestion, names: list[str]) -> tuple[list[tuple[str, str]], list[Caution]]:

@@ -95,7 +95,8 @@ def require_advantage_acts(question: AdvantageQuestion, data: Data, *, units: bo
     require_estimator_acts(estimator, data, paper=True)
     if question.changes is not None:
         require_changes_act("changes", estimator, data)
-    if estimator.accept_learned_score is not None and question.max_advantage is None:
+    limited = question.max_advantage is not None or getattr(question, "max_group_advantage", None) is not None
+    if estimator.accept_learned_score is not None and not limited:
         raise _useless(
             "estimator.accept_learned_score", "without max_advantage there is no verdict that could pass"
         )

@@ -38,7 +38,7 @@ from macekit.operations.samples import (
     submitted_scores,
 )
 from macekit.problems import Problem
-from macekit.schemas.answers import EndsAnswer, GateAnswer, GroupOfGateAnswer, LimitAnswer
+from macekit.schemas.answers import DecisionAnswer, EndsAnswer, GateAnswer, GroupOfGateAnswer, LimitAnswer
 from macekit.schemas.questions import GateQuestion
 from macekit.schemas.statements import ProvenanceAnswer
 
@@ -49,17 +49,24 @@ GROUP_LIMITS = ("max_group_advantage", "max_group_risk")
 # A gate's decision as its answer.
 
 
-def judgement(result: Judgement, source: ProvenanceAnswer, cautions: tuple[Caution, ...] = ()) -> GateAnswer:
-    """The decision over all limits, and each of them; ``cautions`` come before its own."""
+def decision(result: Judgement) -> DecisionAnswer:
+    """The decision over all limits, and each of them."""
     return {
         "sentence": result.sentence,
         "decision": result.decision.value,
         "covers": list(result.covers),
         "undecided_because": result.undecided_because,
         "records_needed": result.records_needed,
-        "baseline": result.baseline,
         "limits": [_limit(each) for each in result.limits],
         "groups": _groups(result),
+    }
+
+
+def judgement(result: Judgement, source: ProvenanceAnswer, cautions: tuple[Caution, ...] = ()) -> GateAnswer:
+    """The same with what stands beside it; ``cautions`` come before its own."""
+    return {
+        **decision(result),
+        "baseline": result.baseline,
         "exposure": encode.exposure(result.exposure),
         "clusters": encode.clusters(result.clusters),
         "anytime": None,

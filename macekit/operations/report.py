@@ -21,6 +21,9 @@ from estimators import (
 from estimators.adversary.learned import DEFAULT_LEARNERS
 from estimators.audit.roc import band
 from estimators.errors import NotFinite, OutOfRange
+from estimators.gate import Judgement, judge
+from estimators.group_limit import MaxGroupAdvantage
+from estimators.maxima import Limit, MaxAdvantage
 from estimators.paper import EqualWidth, Kernel, record_risk
 from estimators.risk.individual import RiskByCell, risk_by_cell
 from estimators.risk.mean import mean_from
@@ -29,11 +32,18 @@ from estimators.sample.scores import Query
 from estimators.sample.shape import Shape, shape
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
-from macekit.operations import encode
+from macekit.operations import encode, gate
 from macekit.operations.advantage import assessed
-from macekit.operations.options import parse_question, provenance_options, reading, reply_of
+from macekit.operations.options import parse_question, provenance_options, reading, reply_of, target
 from macekit.operations.risk import by_group_of, group_rows, metric_of_cells, rows_of_groups, summary
-from macekit.operations.samples import clusters_of, sample_of, stand_for, submitted_scores
+from macekit.operations.samples import (
+    clusters_of,
+    groups_of_counts,
+    groups_of_kept,
+    sample_of,
+    stand_for,
+    submitted_scores,
+)
 from macekit.problems import Problem
 from macekit.schemas.answers import GroupAnswer, PosteriorCurveAnswer
 from macekit.schemas.questions import ReportQuestion
@@ -53,7 +63,8 @@ def answer(call: Call, body: DecodedBody) -> Reply:
             "with them (counts.by_group)",
             field="groups",
         )
-    assessment = assessed(data, question, body)
+    judged = None if question.max_group_advantage is None else _judged(body, data, question)
+    assessment = assessed(data, question, body, judged=judged is None)
     lone = assessment.lone or data
     source = lone if assessment.learned is None else assessment.learned.scores
     histogram = shape(source, assessment.fine)
@@ -61,7 +72,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     of_record = None if assessment.metric is None else metric_of_cells(lone, risks, question)
     result = encode.assessment(assessment, data, provenance_options(question, call), encode.columns_of(body))
     document = {
-        "sentence": result["sentence"],
+        "sentence": result["sentence"] if judged is None else f"{judged.sentence} {result['sentence']}",
         "result": result,
         "band": []
         if assessment.roc is None or assessment.fine is None
@@ -70,10 +81,34 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         "posterior": [] if histogram is None else _posterior(source, histogram, question),
         "risk": summary(risks, _mean(lone, assessment, risks), of_record),
         "groups": _groups(risks, body, data, question),
-        "warnings": encode.warnings((*assessment.cautions, *risks.cautions)),
+        "gate": None if judged is None else gate.decision(judged),
+        "warnings": encode.warnings(
+            (*(() if judged is None else judged.cautions), *assessment.cautions, *risks.cautions)
+        ),
         "provenance": result["provenance"],
     }
     return reply_of(call, document, data)
+
+
+def _judged(body: DecodedBody, data: Scores | Counts, question: ReportQuestion) -> Judgement:
+    """The limit on each group by itself, with that on all records if there is one: they share the error."""
+    table = groups_of_counts(body, data) if isinstance(data, Counts) else None
+    if body.groups is None and table is None:
+        raise Problem(
+            "missing-field",
+            "groups: max_group_advantage needs a label for each record, or counts with those of each group",
+            field="groups",
+        )
+    adversaries = target(question.estimator, question.changes)
+    labels = groups_of_kept(body, question.seed) if table is None else table
+    limits: list[Limit] = [
+        MaxGroupAdvantage(cast("float", question.max_group_advantage), labels, adversaries)
+    ]
+    if question.max_advantage is not None:
+        limits.insert(0, MaxAdvantage(question.max_advantage, adversaries))
+    learned = adversaries if isinstance(adversaries, LearnedTarget) else None
+    level = question.prior, question.confidence, question.seed
+    return judge(data, limits, *level, learned, clusters_of(body), question.accept_exposure)
 
 
 def _risks(

@@ -117,7 +117,8 @@ def _disagreements(part: Mapping[str, Any], path: str) -> Iterator[str]:
     if isinstance(part.get("verdict"), Mapping) and isinstance(part.get("advantage"), Mapping):
         verdict = part["verdict"]
         limits = part[verdict.get("rests_on", "advantage")]
-        if verdict["decision"] != _decided(verdict, limits["lower"], limits["upper"], verdict["threshold"]):
+        plain = _decided(verdict, limits["lower"], limits["upper"], verdict["threshold"])
+        if verdict["decision"] != _unless_exposed(verdict, plain):
             yield f"{path}.verdict: decision is not what the interval says at this threshold".lstrip(".")
         options = part["provenance"]["options"]  # those of earlier versions have the limit by its former name
         if verdict["threshold"] != options.get("max_advantage", options.get("threshold")):
@@ -177,8 +178,15 @@ def _misjudged(gate: Mapping[str, Any], path: str) -> Iterator[str]:
         upper = inf if limit["upper"] is None else limit["upper"]
         if limit["decision"] != _decided(limit, limit["lower"], upper, limit["maximum"]):
             yield f"{path}.limits.{place}: decision is not what the interval says at this limit".lstrip(".")
-    if gate["decision"] != overall(Decision(limit["decision"]) for limit in gate["limits"]).value:
+    plain = overall(Decision(limit["decision"]) for limit in gate["limits"]).value
+    if gate["decision"] != _unless_exposed(gate, plain):
         yield f"{path}: decision is not what its limits come to".removeprefix(": ")
+
+
+def _unless_exposed(part: Mapping[str, Any], plain: str) -> str:
+    """The decision, open where a pass is withheld for a severe exposure."""
+    withheld = plain == Decision.PASS.value and part.get("undecided_because") is not None
+    return Decision.INCONCLUSIVE.value if withheld else plain
 
 
 def _decided(verdict: Mapping[str, Any], lower: float, upper: float, threshold: float) -> str:

@@ -354,6 +354,13 @@ class ReportAnswer(TypedDict):
     ]
     risk: RiskSummaryAnswer | None
     groups: list[GroupAnswer]
+    gate: Annotated[
+        DecisionAnswer | None,
+        Field(
+            description="with max_group_advantage: the decision over it and max_advantage together, as a gate makes "
+            "it, and result.verdict is null; null without it"
+        ),
+    ]
     warnings: list[WarningAnswer]
     provenance: ProvenanceAnswer
 
@@ -444,19 +451,24 @@ class GroupOfGateAnswer(TypedDict):
     ]
 
 
-class GateAnswer(TypedDict):
-    """A decision over all limits together: fail if any fails, pass if all pass."""
+class DecisionAnswer(TypedDict):
+    """A decision over all limits together, which share the error: fail if any fails, pass if all pass."""
 
     sentence: str
     decision: Literal["pass", "fail", "inconclusive"]
     covers: Annotated[list[str], COVERS]
     undecided_because: UndecidedBecause
     records_needed: int | None
-    baseline: Annotated[float, Field(description="advantage of always guessing the likelier side")]
     limits: list[LimitAnswer]
     groups: Annotated[
         list[GroupOfGateAnswer], Field(description="each group, if a limit is on groups; else empty")
     ]
+
+
+class GateAnswer(DecisionAnswer):
+    """What a gate decides, and what stands beside it."""
+
+    baseline: Annotated[float, Field(description="advantage of always guessing the likelier side")]
     exposure: Annotated[
         ExposureAnswer | None,
         Field(

@@ -67,6 +67,13 @@ ACCEPT_EXPOSURE = Field(
 )
 """Of every question that a pass may answer."""
 
+MAX_GROUP_ADVANTAGE = Field(
+    None,
+    ge=-1,
+    le=1,
+    description="largest acceptable advantage within any group, on the group's own records; requires groups",
+)
+
 LearnerName = Literal["quadratic", "logistic", "boxes", "boosting", "tree"]
 BandwidthName = Literal["scott", "silverman", "sheather_jones", "least_squares"]
 RULES = "silverman is 0.9 min(s, IQR/1.349) n^(-1/5), not SciPy's rule of that name"
@@ -397,6 +404,7 @@ class ReportQuestion(AdvantageQuestion):
     """A report on one sample: the optimal advantage, distributions, ROC, risk and groups."""
 
     groups: Labels | LabelsOfSides | None = Field(None, description="a label for each record, members first")
+    max_group_advantage: float | None = MAX_GROUP_ADVANTAGE
 
 
 class GateQuestion(PriorQuestion):
@@ -494,12 +502,7 @@ class GateQuestion(PriorQuestion):
         None, description="metric whose largest value over attackers is limited by max"
     )
     max: Number | None = Field(None, description="largest acceptable value of the metric")
-    max_group_advantage: float | None = Field(
-        None,
-        ge=-1,
-        le=1,
-        description="largest acceptable advantage within any group, on the group's own records; requires groups",
-    )
+    max_group_advantage: float | None = MAX_GROUP_ADVANTAGE
     max_group_risk: float | None = Field(
         None,
         ge=0,
@@ -561,6 +564,14 @@ class CompareQuestion(Question):
         None,
         description="largest acceptable advantage, of the riskiest query; gives a decision. Every query has to be one "
         "number a record, or counts",
+    )
+    max_group_advantage: Annotated[float, Field(ge=-1, le=1)] | None = Field(
+        None,
+        description="largest acceptable advantage of any query within any group, on the group's own records; requires "
+        "groups, and the records of each query",
+    )
+    groups: Labels | LabelsOfSides | None = Field(
+        None, description="a label for each record, members first; those of every query"
     )
     accept_exposure: bool = ACCEPT_EXPOSURE
     cluster: ClusterLabels | None = CLUSTER

@@ -3,7 +3,9 @@
 
 const form = (() => {
   const at = (id) => document.getElementById(id);
-  const PLAIN = ["prior", "max_advantage", "changes", "metric", "estimator", "confidence", "accept_exposure"];
+  const PLAIN = [
+    "prior", "max_advantage", "max_group_advantage", "changes", "metric", "estimator", "confidence", "accept_exposure",
+  ];
   const ROLES = ["member", "group", "cluster"];
   const OTHER_NAMES = { groups: "group", scores: "score" };
   const DEFAULTS = { prior: 0.5, metric: "accuracy", confidence: 0.95 };

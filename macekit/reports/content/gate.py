@@ -45,14 +45,8 @@ def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
     names = {limit["name"].value for limit in limits}
     by_own = "group_advantage" in names
     grouped = by_own or "group_risk" in names
-    table = Table("Every limit", HEAD, tuple(map(_row, limits)))
-    blocks: tuple[Block, ...] = (
-        *figures.pick("gate"),
-        table,
-        Bullets(tuple((limit["about"].untrusted(), ": ", limit["reason"].quote(), ".") for limit in limits)),
-    )
     sections = (
-        Section("limits", "Limits", blocks, (table,)),
+        every_limit(limits, figures.pick("gate")),
         *groups.every_group(answer["groups"], by_own=by_own),
         Section("guarantees", "What stands behind the intervals", (Bullets(tuple(_backings(limits))),)),
         limitations.section(_open(answer), answer["warnings"]),
@@ -65,6 +59,13 @@ def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
         answer["covers"].quotes(),
     )
     return Report("Membership leakage gate", headline, Facts(tuple(_facts(answer))), sections)
+
+
+def every_limit(limits: AnswerPath, charts: tuple[Block, ...] = ()) -> Section:
+    """Each limit with its decision, and why."""
+    table = Table("Every limit", HEAD, tuple(map(_row, limits)))
+    reasons = tuple((limit["about"].untrusted(), ": ", limit["reason"].quote(), ".") for limit in limits)
+    return Section("limits", "Limits", (*charts, table, Bullets(reasons)), (table,))
 
 
 def _facts(answer: AnswerPath) -> Iterator[Fact]:

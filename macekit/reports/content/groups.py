@@ -99,10 +99,11 @@ OF_RISK = ("Mean risk", "Lower end", "Upper end")
 SIZES = ("Members", "Nonmembers", "Records needed")
 
 
-def every_group(groups: AnswerPath, *, by_own: bool) -> tuple[Section, ...]:
+def every_group(groups: AnswerPath, *, by_own: bool, beside: bool = False) -> tuple[Section, ...]:
     """Each group of a gate beside its limits, if there are any; those that do not pass come first.
 
-    ``by_own`` says whether a limit judges each by itself: else the decision is one about its mean risk alone.
+    ``by_own`` says whether a limit judges each by itself: else the decision is one about its mean risk alone. Another
+    section on groups may stand ``beside``.
     """
     if not len(groups):
         return ()
@@ -115,6 +116,8 @@ def every_group(groups: AnswerPath, *, by_own: bool) -> tuple[Section, ...]:
     brief = table.only(
         *range(8)
     )  # a screen has room for so many: without mean risks for what a group needs, too
+    if beside:
+        return (Section("judged-groups", "Groups beside their limit", (table,), (brief,)),)
     return (Section("groups", "Groups", (Paragraph(OWN_OR_MEAN), table), (brief,)),)
 
 

@@ -9,10 +9,10 @@ from macekit.reports.charts.forest import groups as forest_of_groups
 from macekit.reports.charts.interval import interval
 from macekit.reports.charts.posterior import posterior
 from macekit.reports.charts.risk import risk as risk_chart
-from macekit.reports.content import groups, limitations, provenance, risk
+from macekit.reports.content import gate, groups, limitations, provenance, risk
 from macekit.reports.content.advantage import TITLE, about, claim, curve, curves, numbers, promise
-from macekit.reports.content.plain_words import facts, headline
-from macekit.reports.model import AnswerPath, Context, Figure, Figures, Paragraph, Report, Section
+from macekit.reports.content.plain_words import facts, headline, rare_exposure
+from macekit.reports.model import AnswerPath, Context, Figure, Figures, Headline, Paragraph, Report, Section
 
 
 def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
@@ -22,7 +22,9 @@ def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
     flags = answer["risk"]["flags"]
     open_questions = chain(limitations.of_assessment(result, prior, flags), limitations.of_groups(grouped))
     warnings = answer["warnings"], result["warnings"], answer["risk"]["warnings"]
+    judged = answer["gate"]
     sections = (
+        *_judged(judged),
         *about(result, figures, prior, flags),
         *_scores(figures),
         *curve(result["roc"], figures),
@@ -34,7 +36,24 @@ def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
         limitations.section(open_questions, *warnings),
         provenance.section("report", answer["provenance"], context, grouped=len(grouped) > 0),
     )
-    return Report(TITLE, headline(answer, result), facts(answer, result), sections)
+    decided = Headline(
+        judged["decision"].value,
+        answer["sentence"].quote(),
+        *rare_exposure(result["exposure"]),
+        judged["covers"].quotes(),
+    )
+    first = decided if judged else headline(answer, result)
+    return Report(TITLE, first, facts(answer, result), sections)
+
+
+def _judged(judged: AnswerPath) -> tuple[Section, ...]:
+    """The limits and each group, if groups were limited."""
+    if not judged:
+        return ()
+    return (
+        gate.every_limit(judged["limits"]),
+        *groups.every_group(judged["groups"], by_own=True, beside=True),
+    )
 
 
 def _scores(figures: Figures) -> tuple[Section, ...]:

@@ -12,6 +12,7 @@ import pytest
 import macekit
 from estimators import Scores
 from estimators.procedure import procedure_advantage
+from macekit.reports.saved import validate_answer
 from tests.cases import each_case
 from tests.macekit.asking import refused
 from tests.macekit.client.worlds import TABLES, by_side
@@ -65,6 +66,7 @@ def test_members_whom_one_model_exposes_leave_open_what_would_pass_here_and_ther
     assert "model 'a'" in there.sentence
     assert (accepted.decision, accepted.verdict.undecided_because) == ("pass", None)
     assert "accept_exposure" in accepted.to_html()
+    assert validate_answer("procedure", there.answer) == there.answer
     assert refused("procedure", {**FOUR_MODELS, "accept_exposure": True})["detail"].startswith(
         "accept_exposure"
     )

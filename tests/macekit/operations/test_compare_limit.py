@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import macekit
-from estimators import Scores
-from estimators.riskiest import judge_queries, limits_of
+from estimators import Scores, ThresholdTarget
+from estimators.riskiest import judge_groups, judge_queries, limits_of
 from estimators.sample.counting import finest
 from macekit.call import CSV, HTML, JSON, MARKDOWN
 from macekit.reports.saved import BrokenAnswerError, validate_answer
@@ -132,3 +132,87 @@ def test_releases_have_one_decision_over_all_of_them(most: float, decision: str)
 
     assert result.decision == decision
     assert macekit.compare_releases(QUERIES, paired=False).decision is None
+
+
+# --- a limit on each group by itself ---
+
+RARE = np.where(np.tile(np.arange(400) < 120, 2), "rare", "most")
+LEAKS = {"dull": QUERIES["noise"], "sharp": (NONMEMBERS + 4.0 * (np.arange(400) < 120), NONMEMBERS[::-1])}
+
+
+def grouped(**question: Any) -> Any:
+    queries = {name: {"members": [*a], "nonmembers": [*b]} for name, (a, b) in LEAKS.items()}
+    return asking.asked("compare", {"queries": queries, "groups": RARE.tolist(), **question})
+
+
+def test_each_group_of_each_query_is_held_against_a_limit_at_one_level() -> None:
+    scores = {name: Scores.of(*sides) for name, sides in LEAKS.items()}
+    labels = dict.fromkeys(scores, RARE)
+    failed, passed = grouped(max_group_advantage=0.3), grouped(max_group_advantage=0.99)
+
+    [limit] = failed["limits"]
+    judged = judge_groups(0.3, scores, labels)
+    assert (limit["name"], limit["query"], limit["decision"]) == ("group_advantage", "sharp", "fail")
+    assert (limit["lower"], limit["reason"]) == (judged.estimate.lower, judged.reason)
+    assert "within group rare" in failed["sentence"]
+    assert passed["limits"][0]["decision"] == "pass"
+    both = grouped(max_group_advantage=0.3, max_advantage=0.9)
+    assert [each["name"] for each in both["limits"]] == ["advantage", "group_advantage"]
+    assert (
+        both["limits"][1]["lower"]
+        == judge_groups(0.3, scores, labels, further=1).estimate.lower
+        < limit["lower"]
+    )
+    assert both["decision"] == "fail"
+    narrow = {"estimator": {"kind": "threshold"}}
+    one_cut = judge_groups(0.3, scores, labels, target=ThresholdTarget())
+    assert grouped(max_group_advantage=0.3, **narrow)["limits"][0]["upper"] == one_cut.estimate.upper
+
+
+def test_a_table_and_labels_beside_scores_say_whose_group_a_row_is() -> None:
+    table = {name: np.concatenate(sides) for name, sides in LEAKS.items()}
+    table |= {"in": np.repeat([True, False], 400), "region": RARE}
+
+    of_table = macekit.compare(table, score=[*LEAKS], member="in", group="region", max_group_advantage=0.3)
+    beside = macekit.compare(
+        LEAKS, groups={"members": RARE[:400], "nonmembers": RARE[400:]}, max_group_advantage=0.3
+    )
+
+    assert of_table.answer["limits"] == beside.answer["limits"]
+    assert "within a group" in beside.to_markdown()
+
+
+def test_people_of_several_rows_are_one_person_in_every_group() -> None:
+    person = np.repeat(np.arange(200), 4)
+    alone, together = (
+        grouped(max_group_advantage=0.3, **each) for each in ({}, {"cluster": person.tolist()})
+    )
+
+    assert together["limits"][0]["lower"] < alone["limits"][0]["lower"]
+
+
+@each_case(
+    "kind, field, question",
+    [
+        ("missing-field", "groups", {"groups": None, "max_group_advantage": 0.3}),
+        ("bad-option", "groups", {}),
+        ("bad-option", "groups", {"max_group_advantage": 0.3, "paired": False}),
+        ("out-of-range", "max_group_advantage", {"max_group_advantage": 2}),
+        ("dimension-mismatch", "groups", {"groups": ["a"], "max_group_advantage": 0.3}),
+        ("bad-option", "max_group_advantage", {"max_group_advantage": 0.3, "estimator": {"kind": "learned"}}),
+    ],
+)
+def test_a_limit_on_groups_that_cannot_be_judged_is_refused(
+    kind: str, field: str, question: dict[str, Any]
+) -> None:
+    queries = {name: {"members": [*a], "nonmembers": [*b]} for name, (a, b) in LEAKS.items()}
+    problem = asking.refused("compare", {"queries": queries, "groups": RARE.tolist(), **question})
+
+    assert (problem["kind"], problem["field"]) == (kind, field)
+
+
+def test_counts_of_queries_have_no_groups() -> None:
+    counted = {"one": finest(OF_LIBRARY["loss"]), "other": finest(OF_LIBRARY["mink"])}
+
+    with pytest.raises(macekit.MaceProblem, match="groups: counts hold no records"):
+        macekit.compare(counted, max_group_advantage=0.3, groups=RARE)

@@ -8,11 +8,14 @@ import numpy as np
 import pytest
 from pydantic import TypeAdapter
 
+from app.cli.status import status_of
 from macekit.call import CSV, HTML, MARKDOWN, PNG, SVG
 from macekit.reports.rendering import render
+from macekit.reports.saved import BrokenAnswerError, validate_answer
 from macekit.schemas.answers import ReportAnswer
 from tests.app.http.asked import as_csv, as_json, table, world
-from tests.macekit.asking import asked, post, refused
+from tests.cases import each_case
+from tests.macekit.asking import ask, asked, post, refused
 from tests.macekit.operations.test_options_act import SAMPLES
 
 GROUPS = ["a", "b", "ä, =1+1"]
@@ -172,3 +175,89 @@ def test_a_form_comes_as_what_it_is(form: str) -> None:
 
     assert (reply.status, reply.media_type) == (200, form)
     assert len(reply.body) > 500
+
+
+# --- a limit on each group by itself ---
+
+RARE = np.arange(800) < 200
+HIDDEN = np.random.default_rng(2).random((2, 800))
+"""In a rare group members stand above nonmembers, and everywhere else among them."""
+HIDDEN[0, RARE], HIDDEN[1, RARE] = HIDDEN[0, RARE] / 2.0 + 0.5, HIDDEN[1, RARE] / 2.0
+OF_GROUPS: dict[str, Any] = {
+    "members": HIDDEN[0].tolist(),
+    "nonmembers": HIDDEN[1].tolist(),
+    "groups": np.where(np.tile(RARE, 2), "rare", "most").tolist(),
+}
+
+
+def counts_by_group() -> dict[str, Any]:
+    return {"counts": asked("counts", OF_GROUPS)["counts"]}
+
+
+@each_case(
+    "records",
+    [OF_GROUPS, {**OF_GROUPS, "units": [*range(1600)]}, {**OF_GROUPS, "cluster": [*range(1600)]}, {}],
+)
+@each_case("limits", [{"max_group_advantage": 0.3}, {"max_group_advantage": 1.0, "max_advantage": 0.4}])
+def test_a_limit_on_groups_is_judged_as_by_the_gate_with_that_on_all_records(records, limits) -> None:
+    body = {**(records or counts_by_group()), **limits, "seed": 3, "changes": 4}
+
+    found, gate = asked("report", body), asked("gate", body)
+
+    TypeAdapter(ReportAnswer).validate_python(found, strict=True)
+    assert found["gate"] == {name: gate[name] for name in found["gate"]}
+    assert found["gate"]["decision"] == ("fail" if limits["max_group_advantage"] < 0.5 else "pass")
+    assert found["sentence"] == f"{gate['sentence']} {found['result']['sentence']}"
+    assert found["result"]["verdict"] is None
+    assert status_of(found) == status_of(gate) == (1 if limits["max_group_advantage"] < 0.5 else 0)
+    assert {row["label"] for row in found["gate"]["groups"]} == {row["label"] for row in found["groups"]}
+    plain = asked("report", {name: body[name] for name in body if name not in limits})
+    assert (plain["gate"], plain["result"]["verdict"], status_of(plain)) == (None, None, 0)
+    assert {name: found[name] for name in ("risk", "groups", "band")} == {
+        name: plain[name] for name in ("risk", "groups", "band")
+    }
+    page = ask("report", body, accept=MARKDOWN)
+    assert "## Groups beside their limit" in page
+    assert "the largest advantage within 2 groups" in page
+    assert ("What this pass covers" in page) == (found["gate"]["decision"] == "pass")
+    assert validate_answer("report", found) == found
+    with pytest.raises(BrokenAnswerError, match="gate"):
+        validate_answer("report", {**found, "gate": {**found["gate"], "decision": "inconclusive"}})
+
+
+def test_no_group_passes_beside_members_whom_the_score_exposes_unless_that_is_accepted() -> None:
+    members, nonmembers = np.random.default_rng(4).normal(size=(2, 4000))
+    members[:200] += 9.0
+    body = {
+        "members": members.tolist(),
+        "nonmembers": nonmembers.tolist(),
+        "groups": ["a", "b"] * 4000,
+        "max_group_advantage": 0.5,
+    }
+
+    held, accepted = asked("report", body), asked("report", {**body, "accept_exposure": True})
+
+    assert (held["gate"]["decision"], held["gate"]["undecided_because"]) == ("inconclusive", "exposed")
+    assert "exposed" in {each["code"] for each in held["warnings"]}
+    assert status_of(held) == 3
+    assert validate_answer("report", held) == held
+    assert (accepted["gate"]["decision"], status_of(accepted)) == ("pass", 0)
+    assert "Accepted by name" in accepted["sentence"]
+
+
+@each_case(
+    "kind, field, question",
+    [
+        ("missing-field", "groups", {**OF_GROUPS, "groups": None, "max_group_advantage": 0.3}),
+        ("out-of-range", "max_group_advantage", {**OF_GROUPS, "max_group_advantage": 1.5}),
+        ("wrong-type", "max_group_advantage", {**OF_GROUPS, "max_group_advantage": "low"}),
+        ("dimension-mismatch", "groups", {**OF_GROUPS, "groups": ["a"], "max_group_advantage": 0.3}),
+        ("bad-option", "accept_exposure", {**OF_GROUPS, "accept_exposure": True}),
+    ],
+)
+def test_a_limit_on_groups_that_cannot_be_judged_is_refused(
+    kind: str, field: str, question: dict[str, Any]
+) -> None:
+    problem = refused("report", question)
+
+    assert (problem["kind"], problem["field"]) == (kind, field)

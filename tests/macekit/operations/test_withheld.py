@@ -11,6 +11,7 @@ import macekit
 from app.cli.status import UNDECIDED, status_of
 from macekit.client.result import Inconclusive
 from macekit.reports.pipeline import annotation, junit, summary
+from macekit.reports.saved import validate_answer
 from tests.cases import each_case
 from tests.macekit.asking import asked, refused
 
@@ -48,6 +49,7 @@ def test_every_door_leaves_open_what_would_be_a_pass_and_says_why(operation, rec
     assert (whole(answer)["decision"], whole(answer)["undecided_because"]) == ("inconclusive", "exposed")
     assert "exposed" in codes
     assert status_of(answer) == UNDECIDED == 3
+    assert validate_answer(operation, answer) == answer  # so that a kept answer is shown
 
 
 @each_case("operation, records", DOORS)
