@@ -60,9 +60,11 @@ def coverage_of(result: Advantage, changes: int | None) -> tuple[str, ...]:
     return (attackers, _as_counted("score as it was", cells))
 
 
-def _as_counted(what: str, cells: int) -> str:
-    """The sentence on the cells in which scores were counted."""
+def _as_counted(what: str, cells: int, most: int | None = None) -> str:
+    """The sentence on the cells in which scores were counted, from the fewest to the most of several."""
     number = f"in {cells:,} cells" if cells > 1 else "in 1 cell"
+    if most is not None and cells < most:
+        number = f"in {cells:,} to {most:,} cells"
     return f"It covers the {what} counted, {number}: what differs within a cell is not seen."
 
 
@@ -82,16 +84,17 @@ class Reach:
         changes: The largest number of changes of guess along any of them with which every attacker keeps the limit;
             None where one of them has no order, or has rows in clusters.
         along: The same of those along which a guess may change more often than it is told how; None if there are none.
-        groups: The fewest values, or groups of values, of those that are read whole; None if there are none.
-        cells: The fewest cells of those that were counted; None if none was.
+        groups: The fewest and the most values, or groups of values, of those that are read whole; None if there are
+            none.
+        cells: The fewest and the most cells of those that were counted; None if none was.
         own: Of a single score, the sentences on it.
         others: Sentences on whatever else is limited.
     """
 
     changes: int | None = None
     along: int | None = None
-    groups: int | None = None
-    cells: int | None = None
+    groups: tuple[int, int] | None = None
+    cells: tuple[int, int] | None = None
     own: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
 
@@ -102,9 +105,11 @@ class Reach:
         own = coverage_of(result, changes)
         if result.upper >= 1.0:
             return cls(changes, own=own)
+        counted = _cells_counted(result.fine)
+        cells = None if counted is None else (counted, counted)
         if result.reads_every_cell:
-            return cls(changes, None, result.resolution, _cells_counted(result.fine), own)
-        return cls(changes, LEAST if changes is None else changes, None, _cells_counted(result.fine), own)
+            return cls(changes, None, (result.resolution, result.resolution), cells, own)
+        return cls(changes, LEAST if changes is None else changes, None, cells, own)
 
     @classmethod
     def together(cls, parts: Iterable[Self]) -> Self:
@@ -114,8 +119,8 @@ class Reach:
         return cls(
             None if None in changes else _least(changes),
             _least(each.along for each in every),
-            _least(each.groups for each in every),
-            _least(each.cells for each in every),
+            ends_of(each.groups for each in every),
+            ends_of(each.cells for each in every),
             every[0].own if len({each.own for each in every}) == 1 else (),
             tuple(dict.fromkeys(line for each in every for line in each.others)),
         )
@@ -128,15 +133,24 @@ class Reach:
             rules = f"{rules_along(self.along)}, or who sort a score into a few steps"
             lines.append(f"It covers attackers who {rules}; a more intricate rule may do better.")
         if not self.own and self.groups is not None:
-            rules = rules_covered(None, self.groups, "a score")
+            fewest, most = self.groups
+            rules = rules_covered(None, most, "a score")
+            if fewest < most:
+                rules = f"see which of {fewest:,} to {most:,} groups of similar values a score falls in"
             lines.append(f"It covers attackers who {rules}; a finer rule may do better.")
         if not self.own and self.cells is not None:
-            lines.append(_as_counted("scores as they were", self.cells))
+            lines.append(_as_counted("scores as they were", *self.cells))
         return (*lines, *self.others)
 
 
 NO_PASS = Reach()
 """Of what is no pass."""
+
+
+def ends_of(ranges: Iterable[tuple[int, int] | None]) -> tuple[int, int] | None:
+    """The least and the largest of those that are there."""
+    every = [end for each in ranges if each is not None for end in each]
+    return (min(every), max(every)) if every else None
 
 
 def _least(numbers: Iterable[int | None]) -> int | None:

@@ -173,6 +173,11 @@ def _queries(
     call: Call, values: Values, sources: Sequence[Source | Shards], progress: Progress
 ) -> DecodedBody:
     """One query from each input, called by its stem."""
+    _require_none(
+        call,
+        ("group", "cluster"),
+        "labels of rows are not read of several files; put the scores into one table, a column for each query",
+    )
     stems = [_stem(source) for source in sources]
     single = replace(call, operation="advantage", names=values.get("query") == "discrete")
     samples: dict[str, Sample] = {}

@@ -306,6 +306,10 @@ JSON_EXAMPLES: dict[str, dict[str, Example]] = {
         "scores": Example(
             "Scores, groups, and a limit to decide about", {**SAMPLE, "groups": GROUPS, "max_advantage": 0.1}
         ),
+        "groups": Example(
+            "A limit on the advantage of each group by itself, beside one on that of all records",
+            {**SAMPLE, "groups": GROUPS, "max_advantage": 0.1, "max_group_advantage": 0.5},
+        ),
         "counts": Example("Counts in place of scores", {"counts": COUNTS, "max_advantage": 0.1}),
     },
     "gate": {

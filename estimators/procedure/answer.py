@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from estimators.advantage import MOST_CHANGES, Advantage, checked_ends
 from estimators.adversary.insample import last_within
 from estimators.audit.exposure import Exposure, exposure
-from estimators.coverage import LEAST, NO_PASS, USUAL, Reach, covers
+from estimators.coverage import LEAST, NO_PASS, USUAL, Reach, covers, ends_of
 from estimators.errors import OutOfRange, require_count, require_number, require_open_unit
 from estimators.plan import MOST_RECORDS, NONE_SETTLES, Decision, decide, decision, opening
 from estimators.procedure.limits import Trainings
@@ -157,7 +157,8 @@ class Procedure:
         exposures: For each model what its scores expose; the limits of all models hold together.
         by_changes: What the best rule of at most 0, 1, ... changes along the score has on each model's records, where
             a guess may change more often than the upper end covers; else None.
-        groups: The fewest values, or groups of values, of a score that is read whole; None if there is none.
+        groups: The fewest and the most values, or groups of values, of scores that are read whole; None if there are
+            none.
 
     Example:
         >>> import numpy as np
@@ -182,7 +183,7 @@ class Procedure:
     trainings: Trainings = field(repr=False)
     exposures: Mapping[str, Exposure] = field(repr=False)
     by_changes: NDArray[np.float64] | None = field(repr=False)
-    groups: int | None
+    groups: tuple[int, int] | None
 
     @property
     def value(self) -> float:
@@ -390,7 +391,7 @@ def procedure_advantage(
         np.array([best_of_changes(each) for each in ends.values()])
         if any(each.changes is not None for each in ends.values())
         else None,
-        min((each.resolution for each in alone.values() if each.reads_every_cell), default=None),
+        ends_of((each.resolution, each.resolution) for each in alone.values() if each.reads_every_cell),
     )
 
 

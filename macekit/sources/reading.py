@@ -145,7 +145,7 @@ def _with_clusters(rows: ClusterRows, options: Mapping[str, object]) -> DecodedB
 
 def _is_compared(call: Call, options: Mapping[str, object]) -> bool:
     """Whether columns are compared, each as a query of its own, which counts of each are enough for."""
-    by_rows = {"cluster", "unit"} & dict(call.query).keys()
+    by_rows = {"cluster", "unit", "group"} & dict(call.query).keys()
     return call.operation == "compare" and not by_rows and counts_suffice(Call("advantage"), options)
 
 
