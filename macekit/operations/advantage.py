@@ -28,11 +28,11 @@ def answer(call: Call, body: DecodedBody) -> Reply:
 
 
 def assessed(
-    data: Scores | Counts, question: AdvantageQuestion, body: DecodedBody, *, judged: bool = True
+    data: Scores | Counts, question: AdvantageQuestion, body: DecodedBody, *, with_limit: bool = True
 ) -> Assessment:
     """Everything the library has to say to the question, and first what is odd about the rows.
 
-    ``judged`` says whether its limit is judged here, and not with others.
+    ``with_limit`` says whether its limit is judged here, and not with others.
     """
     adversaries = target(question.estimator, question.changes)
     require_advantage_acts(question, data, units=body.units is not None)
@@ -43,7 +43,7 @@ def assessed(
             target=adversaries,
             metric=None if question.metric is None else metric(question.metric, question.prior),
             confidence=question.confidence,
-            max_advantage=question.max_advantage if judged else None,
+            max_advantage=question.max_advantage if with_limit else None,
             claimed_epsilon=question.claimed_epsilon,
             claimed_delta=question.claimed_delta,
             operating_points=tuple(question.operating_points),

@@ -63,8 +63,8 @@ def answer(call: Call, body: DecodedBody) -> Reply:
             "with them (counts.by_group)",
             field="groups",
         )
-    judged = None if question.max_group_advantage is None else _judged(body, data, question)
-    assessment = assessed(data, question, body, judged=judged is None)
+    decision = None if question.max_group_advantage is None else _decision(body, data, question)
+    assessment = assessed(data, question, body, with_limit=decision is None)
     lone = assessment.lone or data
     source = lone if assessment.learned is None else assessment.learned.scores
     histogram = shape(source, assessment.fine)
@@ -72,7 +72,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     of_record = None if assessment.metric is None else metric_of_cells(lone, risks, question)
     result = encode.assessment(assessment, data, provenance_options(question, call), encode.columns_of(body))
     document = {
-        "sentence": result["sentence"] if judged is None else f"{judged.sentence} {result['sentence']}",
+        "sentence": result["sentence"] if decision is None else f"{decision.sentence} {result['sentence']}",
         "result": result,
         "band": []
         if assessment.roc is None or assessment.fine is None
@@ -81,16 +81,16 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         "posterior": [] if histogram is None else _posterior(source, histogram, question),
         "risk": summary(risks, _mean(lone, assessment, risks), of_record),
         "groups": _groups(risks, body, data, question),
-        "gate": None if judged is None else gate.decision(judged),
+        "gate": None if decision is None else gate.decision(decision),
         "warnings": encode.warnings(
-            (*(() if judged is None else judged.cautions), *assessment.cautions, *risks.cautions)
+            (*(() if decision is None else decision.cautions), *assessment.cautions, *risks.cautions)
         ),
         "provenance": result["provenance"],
     }
     return reply_of(call, document, data)
 
 
-def _judged(body: DecodedBody, data: Scores | Counts, question: ReportQuestion) -> Judgement:
+def _decision(body: DecodedBody, data: Scores | Counts, question: ReportQuestion) -> Judgement:
     """The limit on each group by itself, with that on all records if there is one: they share the error."""
     table = groups_of_counts(body, data) if isinstance(data, Counts) else None
     if body.groups is None and table is None:

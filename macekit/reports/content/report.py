@@ -22,9 +22,9 @@ def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
     flags = answer["risk"]["flags"]
     open_questions = chain(limitations.of_assessment(result, prior, flags), limitations.of_groups(grouped))
     warnings = answer["warnings"], result["warnings"], answer["risk"]["warnings"]
-    judged = answer["gate"]
+    decision = answer["gate"]
     sections = (
-        *_judged(judged),
+        *_limits(decision),
         *about(result, figures, prior, flags),
         *_scores(figures),
         *curve(result["roc"], figures),
@@ -36,23 +36,23 @@ def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
         limitations.section(open_questions, *warnings),
         provenance.section("report", answer["provenance"], context, grouped=len(grouped) > 0),
     )
-    decided = Headline(
-        judged["decision"].value,
+    overall = Headline(
+        decision["decision"].value,
         answer["sentence"].quote(),
         *rare_exposure(result["exposure"]),
-        judged["covers"].quotes(),
+        decision["covers"].quotes(),
     )
-    first = decided if judged else headline(answer, result)
+    first = overall if decision else headline(answer, result)
     return Report(TITLE, first, facts(answer, result), sections)
 
 
-def _judged(judged: AnswerPath) -> tuple[Section, ...]:
+def _limits(decision: AnswerPath) -> tuple[Section, ...]:
     """The limits and each group, if groups were limited."""
-    if not judged:
+    if not decision:
         return ()
     return (
-        gate.every_limit(judged["limits"]),
-        *groups.every_group(judged["groups"], by_own=True, beside=True),
+        gate.every_limit(decision["limits"]),
+        *groups.every_group(decision["groups"], by_own=True, beside=True),
     )
 
 
