@@ -342,7 +342,7 @@ def exposure(
     ordered = counts.cells.ordered
     turned = Counts.trusted(counts.nonmembers, counts.members, counts.cells)
     candidates, others = (
-        _ranges_of(side, alpha, shares, end) if ordered else _labels(side, sum(shares) * alpha)
+        ranges_of(side, alpha, shares, end) if ordered else _labels(side, sum(shares) * alpha)
         for side, shares, end in (
             (counts, OF_MEMBERS, ends),
             (turned, OF_NONMEMBERS, OPPOSITE[ends]),
@@ -384,8 +384,15 @@ class _Candidates:
     levels: Floats
 
 
-def _ranges_of(counts: Counts, alpha: float, shares: tuple[float, float], ends: Direction) -> _Candidates:
-    """Tails at the ends that are asked for, then windows between both ends, each with their share of the error."""
+def ranges_of(counts: Counts, alpha: float, shares: tuple[float, float], ends: Direction) -> _Candidates:
+    """Tails at the ends that are asked for, then windows between both ends.
+
+    Args:
+        counts: Counts of cells with an order.
+        alpha: The error that all of them share.
+        shares: The part of it that tails have, and that windows have.
+        ends: Which ends of the score are looked at.
+    """
     tails, windows = tails_of(counts, shares[0] * alpha, ends), windows_of(counts, shares[1] * alpha)
     return _Candidates(
         tails.places + windows.places,
