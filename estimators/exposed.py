@@ -38,7 +38,7 @@ OF_WINDOWS = 0.1
 """The part of the lower end's error that windows share; tails, at the ends of the score, have the rest."""
 
 CLOSE = 32
-"""Numbers of nonmembers are told apart to one in so many, to the safe side; below that they are told apart."""
+"""Up to so many, numbers of nonmembers are told apart; of more, within one part of so many all count as the fewest."""
 
 RATE_OF_NONE = 0.83
 """Where nobody is seen to be exposed, the upper end falls nearly as one over the number of records, as this power of
