@@ -2,12 +2,18 @@
 
 Models of scikit-learn on its own data sets, trained on a random half; the score is the raw prediction, or the error
 with the label known. Beside the verdict stands what nearest neighbours, and the distance to a whole number, prove of
-the same scores by a half split. Ten minutes on two cores.
+the same scores by a half split. Four minutes. ``--beside`` names a checkout of another version, whose verdicts on the
+very same scores then stand beside ours.
 """
 
+import os
+import pickle
+import subprocess
+import sys
 import warnings
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 from sklearn.base import clone
@@ -17,12 +23,22 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.tree import DecisionTreeClassifier
 
 from benchmarks.changes import neighbours_lower
-from benchmarks.harness import Run, mark, table
+from benchmarks.harness import Note, Run, mark, table
 from benchmarks.worlds import Floats, Rng
 from estimators import Scores, advantage, verdict
 
+OPTIONS = {"beside": ("", "")}
 LIMIT = 0.3
 HALVES = 50
+
+OTHER = f"""
+import pickle, sys
+from estimators import Scores, advantage, verdict
+asked = pickle.load(sys.stdin.buffer)
+said = [verdict(advantage(Scores.of(*sides), seed=seed), {LIMIT}).decision.value for sides, seed in asked]
+pickle.dump(said, sys.stdout.buffer)
+"""
+"""What another checkout is asked of sides and seeds."""
 
 SETS: dict[str, Callable[..., tuple[Floats, Floats]]] = {
     "diabetes": load_diabetes,
@@ -60,8 +76,8 @@ def rows_of(name: str) -> tuple[Floats, Floats]:
     return (inputs - inputs.mean(axis=0)) / np.where(spread > 0, spread, 1.0), target.astype(float)
 
 
-def scores_of(data: str, model: str, rng: Rng) -> dict[str, tuple[Floats, Floats, Floats, Floats]]:
-    """For each score: of rows trained on, of two halves of the rest of which one stands for another's training."""
+def scores_of(data: str, model: str, rng: Rng) -> dict[str, tuple[Floats, Floats]]:
+    """For each score: of the rows that were trained on, and of the others."""
     inputs, target = rows_of(data)
     if isinstance(MODELS[model][0], CLASSIFIERS):
         target = (
@@ -97,12 +113,17 @@ def whole_lower(members: Floats, nonmembers: Floats, rng: Rng) -> float:
     return neighbours_lower(np.abs(members - np.rint(members)), np.abs(nonmembers - np.rint(nonmembers)), rng)
 
 
+def evenly(members: Floats, nonmembers: Floats, rng: Rng) -> tuple[Floats, Floats]:
+    """As many of either side, in random order."""
+    n = min(len(members), len(nonmembers))
+    return rng.permutation(members)[:n], rng.permutation(nonmembers)[:n]
+
+
 def judged(task: tuple[str, str, int]) -> dict[str, tuple[str, bool]]:
     data, model, seed = task
     rng, found = np.random.default_rng([seed, 33]), {}
-    for score, (members, nonmembers) in scores_of(data, model, rng).items():
-        n = min(len(members), len(nonmembers))
-        sides = rng.permutation(members)[:n], rng.permutation(nonmembers)[:n]
+    for score, scores in scores_of(data, model, rng).items():
+        sides = evenly(*scores, rng)
         answer = advantage(Scores.of(*sides), seed=seed)
         proven = max(neighbours_lower(*sides, rng), whole_lower(*sides, rng))
         decision = verdict(answer, LIMIT).decision.value
@@ -125,6 +146,38 @@ def models(run: Run):
             refuted = sum(each[score][1] for each in answers for score in each)
             run.faults += refuted > 0
             yield f"{model} | {kind} | {data} | {halves} | {rates[0]} | {rates[1]} | {refuted}"
+
+
+def drawn(task: tuple[str, str, int]) -> list[tuple[tuple[Floats, Floats], int]]:
+    data, model, seed = task
+    rng = np.random.default_rng([seed, 33])
+    return [(evenly(*scores, rng), seed) for scores in scores_of(data, model, rng).values()]
+
+
+def said_by(checkout: str, asked: list[tuple[tuple[Floats, Floats], int]]) -> list[str]:
+    """The decisions of another version, in a process of its own."""
+    place = Path(checkout).resolve()
+    command, found = [sys.executable, "-c", OTHER], os.environ | {"PYTHONPATH": str(place)}
+    done = subprocess.run(
+        command, input=pickle.dumps(asked), env=found, cwd=place, capture_output=True, check=True
+    )
+    return list(pickle.loads(done.stdout))
+
+
+@table
+def paired(run: Run):
+    """Passes of this checkout and of the one that ``--beside`` names, of the same scores; by predictions and errors."""
+    if not run.beside:
+        yield Note("--beside names no checkout of another version")
+        return
+    yield "model | kind | data | answers | passes there | passes here | there alone | here alone"
+    for model, (_, kind) in run.few(MODELS.items(), 2):
+        for data in run.few(known_to(model), 1):
+            tasks = [(data, model, seed) for seed in range(run.times(HALVES, 1))]
+            asked = [each for task in run.map(drawn, tasks) for each in task]
+            there, here = (np.array(said_by(where, asked)) == "pass" for where in (run.beside, "."))
+            counts = there.sum(), here.sum(), (there & ~here).sum(), (here & ~there).sum()
+            yield f"{model} | {kind} | {data} | {len(asked)} | {' | '.join(map(str, counts))}"
 
 
 def harmless(task: tuple[str, str, int]) -> int:

@@ -1,7 +1,7 @@
 """Are members found who stand in a spike inside the score, does a limit on them pass, and what is said without one?
 
 Members are Gaussian, as nonmembers are, but for a share of them in a window; its width is a share of the range from -4
-to 4, and it is put at the mode or in a tail, low or high by turns. Some five minutes.
+to 4, and it is put at the mode or in a tail, low or high by turns. Some fifteen minutes.
 """
 
 from collections.abc import Callable, Iterator
@@ -10,18 +10,21 @@ from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import norm
+from scipy.stats import binom, norm
 
-from benchmarks.harness import Run, table
+from benchmarks.harness import Run, most_misses, table
 from benchmarks.worlds import Rng
-from estimators import Decision, Scores, exposure, individual_risk
-from estimators.audit.exposure import CERTAIN, CLEAR, OF_MEMBERS, ratio_limit
+from estimators import Counts, Decision, Scores, exposure, individual_risk
+from estimators.audit.exposure import CERTAIN_INSIDE, CLEAR, OF_MEMBERS, ratio_limit
+from estimators.audit.windows import fullest_windows
+from estimators.exposed import MaxExposed
 from estimators.gate import Judgement, judge
 from estimators.maxima import MaxTpr
 
-RUNS = {500: 200, 2000: 200, 10_000: 80, 100_000: 12}
+RUNS = {500: 1000, 2000: 1000, 10_000: 200, 100_000: 12}
 CLEAN_RUNS = {500: 1000, 2000: 500, 10_000: 300, 100_000: 30}
 SHIFT_RUNS = {1000: 100, 10_000: 60, 100_000: 10}
+EXPOSED_RUNS = {1000: 400, 10_000: 200, 100_000: 40}
 FLAG_RUNS = {1000: 400, 10_000: 60}
 RANGE = 8.0
 PLACES = {"mode": 0.0, "tail": 2.5}
@@ -30,7 +33,11 @@ Floats = NDArray[np.float64]
 Law = Callable[[Rng, int], Floats]
 Density = Callable[[Floats], Floats]
 SCAN = OF_MEMBERS[1] * 0.025
-"""The level that all windows share: the test that knows the place has it for one."""
+"""The level that all windows share."""
+SURE, WARNED = 0.999, 0.99
+"""The power of a test that knows the place, from which on so many samples are to be warned of."""
+OUTSIDE = 1e-7
+"""Probability of how many nonmembers lie in a window that is left out at either end."""
 
 
 @dataclass(frozen=True)
@@ -51,20 +58,52 @@ class Spike:
         inside = self.share + (1.0 - self.share) * self.mass
         return min(1.0, fpr / self.mass) * inside + (1.0 - self.share) * max(0.0, fpr - self.mass)
 
-    def draw(self, rng: Rng, n: int) -> tuple[Scores, tuple[int, int]]:
-        """Scores of both sides, and how many of either stand in the window; low and high by turns."""
+    def exposed(self, odds: float) -> float:
+        """The share of members in the best range with these odds: the window, and as much around it as leaves them."""
+        around = self.share / (odds - 1.0 + self.share)
+        return odds * around if around >= self.mass else 0.0
+
+    def draw(self, rng: Rng, n: int) -> Scores:
+        """Scores of both sides; low and high by turns."""
         low, high = PLACES[self.place], PLACES[self.place] + RANGE * self.width
         members = np.where(rng.random(n) < self.share, rng.uniform(low, high, n), rng.normal(size=n))
-        nonmembers = rng.normal(size=n)
-        m, k = (int(((side >= low) & (side < high)).sum()) for side in (members, nonmembers))
         turn = -1.0 if rng.random() < 0.5 else 1.0
-        return Scores.of(turn * members, turn * nonmembers), (m, k)
+        return Scores.of(turn * members, turn * rng.normal(size=n))
+
+    def known(self, n: int) -> tuple[float, float]:
+        """How often the window by itself would be an alarm to who knows its place: the exact power of two tests.
+
+        The first has the level of all windows for this one, the second what one window with as many nonmembers has.
+        """
+        inside = self.share + (1.0 - self.share) * self.mass
+        few, many = (int(each) for each in binom.ppf((OUTSIDE, 1.0 - OUTSIDE), n, self.mass))
+        windows = fullest_windows(
+            Counts.of([n - 1, 1], [n - 1, 1], edges=[0.0])
+        )  # which there are of so many
+        power, fewest = np.zeros(2), [1, 1]
+        for k in range(few, many + 1):
+            own = int(np.searchsorted(windows.within, k))
+            tests = (k, SCAN), (int(windows.within[own]), SCAN * float(windows.shares[own]))
+            fewest = [_fewest(n, k, *test, at) for test, at in zip(tests, fewest, strict=True)]
+            power += binom.pmf(k, n, self.mass) * binom.sf(np.array(fewest) - 1, n, inside)
+        return float(power[0]), float(power[1])
 
 
-def knows_the_place(n: int, m: int, k: int) -> bool:
-    """Whether the window alone would be an alarm at the level that all windows share."""
-    least = float(np.log(CERTAIN)) if k else 0.0
-    return m >= CLEAR * k and m > 0 and ratio_limit(m, n, k, n, SCAN, least) > least
+def _fewest(n: int, k: int, within: int, level: float, start: int) -> int:
+    """Fewest members beside k nonmembers, from ``start`` on, at which a window that may hold so many is an alarm."""
+    least = float(np.log(CERTAIN_INSIDE)) if k else 0.0
+
+    def alarms(m: int) -> bool:
+        return ratio_limit(m, n, within, n, level, least) > least
+
+    high, step = max(start, int(np.ceil(CLEAR * k))), 1
+    low = high - 1
+    while high < n and not alarms(high):
+        low, high, step = high, min(n, high + step), 2 * step
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if alarms(middle) else (middle, high)
+    return high if alarms(high) else n + 1
 
 
 def percent(hits: float | np.floating) -> str:
@@ -83,21 +122,24 @@ def decided(results: list[Judgement], at: int) -> str:
 def spikes(run: Run) -> Iterator[str]:
     """Spikes by size, share, width and place; the limit on the true positive rate is half of the spike's share."""
     limits = " | ".join(f"truth at {rate:g} | pass / fail" for rate in RATES)
-    yield f"a side | share | width | place | runs | place known | warned | severe | {limits}"
+    yield f"a side | share | width | place | runs | place known | at a window's level | warned | severe | {limits}"
     cases = product(RUNS, (0.02, 0.05, 0.1), (0.001, 0.01), PLACES)
     for n, share, width, place in run.few(cases, 6):
         spike, rng, runs = Spike(share, width, place), np.random.default_rng(3), run.times(RUNS[n], 2)
-        known, results = 0, []
-        for _ in range(runs):
-            data, inside = spike.draw(rng, n)
-            known += knows_the_place(n, *inside)
-            results.append(judge(data, [MaxTpr(share / 2.0, rate) for rate in RATES]))
+        known = spike.known(n)
+        results = [
+            judge(spike.draw(rng, n), [MaxTpr(share / 2.0, rate) for rate in RATES]) for _ in range(runs)
+        ]
         seen = [each.exposure for each in results]
+        missed = sum(not each.alarm for each in seen)
+        run.faults += known[0] >= SURE and missed > most_misses(runs, 1.0 - WARNED)
         rates = " | ".join(
             f"{spike.rate(rate):.3f} | {decided(results, at)}" for at, rate in enumerate(RATES)
         )
         found = [percent(np.mean([getattr(each, what) for each in seen])) for what in ("alarm", "severe")]
-        case = f"{n} | {share:g} | {width:g} | {place} | {runs} | {percent(known / runs)}"
+        case = (
+            f"{n} | {share:g} | {width:g} | {place} | {runs} | {' | '.join(f'{each:.2%}' for each in known)}"
+        )
         yield f"{case} | {' | '.join(found)} | {rates}"
 
 
@@ -130,6 +172,25 @@ def shifts(run: Run) -> Iterator[str]:
             size = f"{ratio:.1f} | {np.median([tail.tpr_lower for tail in tails]):.3f}"
         rates = [percent(np.mean([getattr(each, what) for each in results])) for what in ("alarm", "severe")]
         yield f"{n} | {by:g} | {2 * norm.cdf(by / 2) - 1:.3f} | {runs} | {' | '.join(rates)} | {size}"
+
+
+@table
+def exposed(run: Run) -> Iterator[str]:
+    """The share of members in a range that makes membership 0.9 probable: both ends, and a limit of 0.02."""
+    about = "truth | mean interval | above, below the truth | at most 0.02: pass / fail"
+    yield f"a side | share | width | place | runs | {about}"
+    spiked = [(0.05, 0.001, "mode"), (0.05, 0.001, "tail"), (0.1, 0.001, "mode"), (0.1, 0.01, "tail")]
+    for n, (share, width, place) in product(EXPOSED_RUNS, [(0.0, 0.001, "mode"), *spiked]):
+        spike, rng, runs = Spike(share, width, place), np.random.default_rng(8), run.times(EXPOSED_RUNS[n], 2)
+        truth = spike.exposed(9.0)
+        results = [judge(spike.draw(rng, n), [MaxExposed(0.02)]) for _ in range(runs)]
+        ends = np.array([(each.limits[0].estimate.lower, each.limits[0].estimate.upper) for each in results])
+        above, below = int((ends[:, 0] > truth).sum()), int((ends[:, 1] < truth).sum())
+        run.faults += max(above, below) > most_misses(runs, 0.025)
+        where = f"{share:g} | {width:g} | {place}" if share else "0 | - | -"
+        interval = "[{:.4f}, {:.4f}]".format(*ends.mean(axis=0))
+        rates = f"{percent(above / runs)}, {percent(below / runs)} | {decided(results, 0)}"
+        yield f"{n} | {where} | {runs} | {truth:.4f} | {interval} | {rates}"
 
 
 def with_windows(*windows: tuple[float, float, float]) -> tuple[Law, Density]:

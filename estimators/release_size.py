@@ -203,7 +203,7 @@ def release_size(
         sizes: Numbers of released rows to ask about, in any order; choose them before you look at the data. None: 10,
             20, 50, 100 and so on, up to all rows.
         max_advantage: Largest advantage of the riskiest query that is acceptable.
-        max_exposed: Largest share of training rows that is acceptable beyond a cut of any query's score that makes
+        max_exposed: Largest share of training rows that is acceptable in one range of any query's score that makes
             membership at least ``at_precision`` probable.
         at_precision: How probable that is, above the prior and below 1.
         max_copies_over_holdout: Most training rows that may be copied beyond what chance explains, at least 0. If it is

@@ -152,7 +152,7 @@ def audit_model(
         max_advantage: Largest advantage of the riskiest query that is acceptable.
         max_tpr: Largest true positive rate at ``at_fpr`` that is acceptable, of any query.
         at_fpr: The false positive rate that goes with it, strictly between 0 and 1.
-        max_exposed: Largest share of training rows that is acceptable beyond a cut of any query's score that makes
+        max_exposed: Largest share of training rows that is acceptable in one range of any query's score that makes
             membership at least ``at_precision`` probable.
         at_precision: How probable that is, above the prior and below 1.
         max_group_advantage: Largest advantage of any query that is acceptable within any group, on the group's own

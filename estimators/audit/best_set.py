@@ -77,7 +77,9 @@ def most_members(counts: Counts, nonmembers: int, ranges: int = RANGES) -> int:
         (20, 41, 49)
     """
     ordered = counts.cells.ordered
-    members, others = _runs(counts) if ordered else (counts.members + 0.0, counts.nonmembers + 0.0)
+    members, others = (
+        side + 0.0 for side in (joined_cells(counts) if ordered else (counts.members, counts.nonmembers))
+    )
     total = float(counts.n_members)
 
     def bound(log_price: float) -> float:
@@ -111,14 +113,23 @@ def most_members(counts: Counts, nonmembers: int, ranges: int = RANGES) -> int:
     return floor(least + 1e-6)
 
 
-def _runs(counts: Counts) -> tuple[Floats, Floats]:
-    """Both sides of the cells, of which neighbours are joined that hold members alone, or nonmembers alone."""
+def joined_cells(counts: Counts) -> tuple[Integers, Integers]:
+    """Both sides of the cells, of which neighbours are joined that hold members alone, or nonmembers alone.
+
+    Args:
+        counts: Counts of cells with an order.
+
+    Example:
+        >>> from estimators import Counts
+        >>> from estimators.audit.best_set import joined_cells
+        >>> joined_cells(Counts.of([5, 6, 0, 4], [0, 0, 3, 2], edges=[1, 2, 3]))
+        (array([11,  0,  4]), array([0, 3, 2]))
+    """
     kinds = np.where(counts.nonmembers == 0, 1, np.where(counts.members == 0, -1, 0))
     first = np.ones(len(kinds), dtype=np.bool_)
     first[1:] = (kinds[1:] != kinds[:-1]) | (kinds[1:] == 0)
     starts = np.flatnonzero(first)
-    members, nonmembers = (np.add.reduceat(side, starts) for side in (counts.members, counts.nonmembers))
-    return members + 0.0, nonmembers + 0.0
+    return np.add.reduceat(counts.members, starts), np.add.reduceat(counts.nonmembers, starts)
 
 
 def tpr_at_least(counts: Counts, fpr: float, alpha: float) -> float:

@@ -70,6 +70,10 @@ CLEAR = 4.0
 CERTAIN = 2.0
 """and are shown to be so many times as often in it. One without any exposes them if it shows anything at all."""
 
+CERTAIN_INSIDE = 1.25
+"""The same of a window. Thousands of them share a small part of the error: as many records of either side at an end of
+the score, where so few tails share so much of it, would be shown to be there about twice as often or more."""
+
 SEVERE = 10.0
 """So many times as often as nonmembers members are shown to lie in a severe tail, which multiplies the odds of
 membership by as much: at even odds an attacker is then right ten times in eleven at least, """
@@ -208,7 +212,7 @@ class Exposure:
             shown to hold more than nothing leaking explains.
         nonmember_tail: That of nonmembers that shows most, likewise.
         alarm: True if the tail exposes its members: no nonmember is in it; or they are seen in it at least four times
-            as often as nonmembers, and shown to be twice as often.
+            as often as nonmembers, and shown to be twice as often (in a window 1.25 times, as so many share the error).
         severe: True if it is shown to hold at least 0.5% of members and to make the odds of membership ten times those
             of the prior, or more. Beside a severe exposure nothing passes unless exposure is limited or accepted.
         least: Fewest members beyond every nonmember that these records could show; None if not even all of them.
@@ -342,7 +346,7 @@ def exposure(
     ordered = counts.cells.ordered
     turned = Counts.trusted(counts.nonmembers, counts.members, counts.cells)
     candidates, others = (
-        _ranges_of(side, alpha, shares, end) if ordered else _labels(side, sum(shares) * alpha)
+        ranges_of(side, alpha, shares, end) if ordered else _labels(side, sum(shares) * alpha)
         for side, shares, end in (
             (counts, OF_MEMBERS, ends),
             (turned, OF_NONMEMBERS, OPPOSITE[ends]),
@@ -383,9 +387,22 @@ class _Candidates:
     ended_by: Integers
     levels: Floats
 
+    @property
+    def certain(self) -> Floats:
+        """How many times as often as nonmembers members have to be shown to lie in each to be exposed: logarithms."""
+        window = np.array([direction == "window" for direction, _, _ in self.places], dtype=np.bool_)
+        return np.where(self.nonmembers > 0, np.log(np.where(window, CERTAIN_INSIDE, CERTAIN)), 0.0)
 
-def _ranges_of(counts: Counts, alpha: float, shares: tuple[float, float], ends: Direction) -> _Candidates:
-    """Tails at the ends that are asked for, then windows between both ends, each with their share of the error."""
+
+def ranges_of(counts: Counts, alpha: float, shares: tuple[float, float], ends: Direction) -> _Candidates:
+    """Tails at the ends that are asked for, then windows between both ends.
+
+    Args:
+        counts: Counts of cells with an order.
+        alpha: The error that all of them share.
+        shares: The part of it that tails have, and that windows have.
+        ends: Which ends of the score are looked at.
+    """
     tails, windows = tails_of(counts, shares[0] * alpha, ends), windows_of(counts, shares[1] * alpha)
     return _Candidates(
         tails.places + windows.places,
@@ -481,8 +498,7 @@ def _exposing(counts: Counts, tails: _Candidates, prior: float) -> tuple[Tail | 
         epsilon = ratio_limit(m, n1, k, n0, float(tails.levels[at]), log(SEVERE))
     else:
         clear = tails.members * float(n0) >= CLEAR * tails.nonmembers * float(n1)
-        least = np.where(tails.nonmembers > 0, np.log(CERTAIN), 0.0)
-        at, epsilon = _largest(tails, n1, n0, np.where(clear, least, np.inf))
+        at, epsilon = _largest(tails, n1, n0, np.where(clear, tails.certain, np.inf))
         alarm = at >= 0
         if not alarm:
             at, epsilon = _largest(tails, n1, n0, np.zeros(len(tails.levels)))

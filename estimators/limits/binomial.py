@@ -32,7 +32,7 @@ def lower_limit(
     It solves P(Bin(trials, limit) >= hits) = alpha; fractional ``hits`` interpolate monotonically.
     """
     h, n = np.asarray(hits, dtype=np.float64), np.asarray(trials, dtype=np.float64)
-    limit = np.where(h > 0, betaincinv(np.maximum(h, 1e-300), n - h + 1.0, alpha), 0.0)
+    limit = np.where(h > 0, _quantile(np.maximum(h, 1e-300), n - h + 1.0, alpha), 0.0)
     return limit if limit.ndim else float(limit)
 
 
@@ -47,8 +47,14 @@ def upper_limit(
 ) -> float | Floats:
     """One-sided upper limit of level 1 - alpha for a proportion (Clopper and Pearson, 1934)."""
     h, n = np.asarray(hits, dtype=np.float64), np.asarray(trials, dtype=np.float64)
-    limit = np.where(h < n, betaincinv(h + 1.0, np.maximum(n - h, 1e-300), 1.0 - alpha), 1.0)
+    limit = np.where(h < n, _quantile(h + 1.0, np.maximum(n - h, 1e-300), 1.0 - alpha), 1.0)
     return limit if limit.ndim else float(limit)
+
+
+def _quantile(a: Floats, b: Floats, p: float | Floats) -> Floats:
+    """Of a beta law: SciPy's is wrong where one parameter is 1000 and the other beyond 1e8, and right beside it."""
+    a, b = (np.where(each == 1000.0, np.nextafter(1000.0, 0.0), each) for each in (a, b))
+    return np.asarray(betaincinv(a, b, p))
 
 
 def clopper_pearson(

@@ -472,7 +472,7 @@ class Client(ABC):
             max_advantage: Largest acceptable advantage of the riskiest query.
             max_tpr: Largest acceptable true positive rate of any query, at the false positive rate ``at_fpr``.
             at_fpr: The false positive rate that goes with it. 0.001 by default.
-            max_exposed: Largest acceptable share of training rows beyond a cut of any query's score that makes
+            max_exposed: Largest acceptable share of training rows in one range of any query's score that makes
                 membership at least ``at_precision`` probable.
             at_precision: How probable that is, above the prior and below 1. 0.9 by default.
             max_group_advantage: Largest acceptable advantage of any query within any group, on the group's own rows;

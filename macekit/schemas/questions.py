@@ -842,7 +842,7 @@ class LimitsQuestion(TablesQuestion):
     at_fpr: Share | None = Field(None, description="the false positive rate that goes with max_tpr")
     max_exposed: Annotated[float, Field(ge=0, le=1)] | None = Field(
         None,
-        description="largest acceptable share of training rows beyond a cut of a score that makes membership "
+        description="largest acceptable share of training rows in one range of a score that makes membership "
         "at_precision probable, by any query",
     )
     at_precision: Share | None = Field(
@@ -930,7 +930,7 @@ class ReleaseSizeQuestion(ReleaseQuestion):
     )
     max_exposed: Annotated[float, Field(ge=0, le=1)] | None = Field(
         None,
-        description="largest acceptable share of training rows beyond a cut of a score that makes membership "
+        description="largest acceptable share of training rows in one range of a score that makes membership "
         "at_precision probable, by any query",
     )
     at_precision: Share | None = Field(

@@ -208,3 +208,21 @@ def test_what_tails_of_members_show_costs_nothing(rng) -> None:
 
     assert exposure(counts).members_epsilon == pytest.approx(max(limits), abs=2e-5)
     assert betaincinv(1.0, 1000.0, 1.0 - tails.levels[0]) == pytest.approx(exposure(counts).tail.fpr_upper)
+
+
+@each_case("n, k", [(500, 1), (2000, 4), (2000, 8), (10_000, 1), (10_000, 16)])
+def test_a_window_exposes_whom_an_end_of_the_score_would_be_shown_to_hold_about_twice_as_often(n, k) -> None:
+    """Windows share so little of the error that as much as at an end, twice as often, could not be shown of them."""
+
+    def inside(m: int) -> Counts:
+        return Counts.of([n // 2, m, n - n // 2 - m], [n // 2, k, n - n // 2 - k], edges=[0.0, 1.0])
+
+    def at_the_end(m: int) -> Counts:
+        return Counts.of([n - m, m], [n - k, k], edges=[0.0])
+
+    fewest = next(m for m in range(4 * k, n // 2) if exposure(inside(m)).alarm)
+    found, tail = exposure(inside(fewest)).tail, exposure(at_the_end(fewest)).tail
+
+    assert (found.direction, found.members, found.nonmembers) == ("window", fewest, k)
+    assert np.log(1.25) <= found.score_epsilon < np.log(1.4)
+    assert np.log(1.9) < tail.score_epsilon < np.log(4.0)

@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from scipy.special import betainc, betaincc
 from scipy.stats import beta
 
 from estimators.limits.binomial import clopper_pearson, lower_limit, mcdiarmid_radius, upper_limit
+from tests.cases import each_case
 
 
 def test_limits_are_the_textbook_ones() -> None:
@@ -22,6 +24,18 @@ def test_limits_agree_with_the_beta_quantiles_of_scipy() -> None:
 
     np.testing.assert_allclose(low, beta.ppf(0.01, hits, 80 - hits + 1), rtol=1e-10)
     np.testing.assert_allclose(high[:-1], beta.ppf(0.99, hits[:-1] + 1, 80 - hits[:-1]), rtol=1e-10)
+
+
+@each_case("records", [10**7, 2 * 10**8, 10**10, 10**12])
+def test_limits_have_their_level_beside_every_number_of_hits_of_very_many_records(records) -> None:
+    """SciPy's quantile at 1,000 of a billion was twice of what was counted."""
+    for hits in (998, 999, 1000, 1001):
+        low, high = lower_limit(hits, records, 0.0125), upper_limit(hits, records, 0.0125)
+
+        assert betainc(hits, records - hits + 1, low) == pytest.approx(0.0125, rel=1e-6)
+        assert betaincc(hits + 1, records - hits, high) == pytest.approx(0.0125, rel=1e-6)
+        assert upper_limit(records - hits, records, 0.0125) == pytest.approx(1.0 - low, abs=1e-15)
+        assert lower_limit(records - hits, records, 0.0125) == pytest.approx(1.0 - high, abs=1e-15)
 
 
 def test_repeated_counts_give_the_same_limits_as_single_ones() -> None:
