@@ -1,4 +1,4 @@
-"""How often a mechanism at exactly what it claims is contradicted by ``estimators.agreement``: at most 5% is promised.
+"""How often a mechanism at exactly what it claims is contradicted by ``estimators.theory.agreement``: at most 5% is promised.
 
 Beside it how often the advantage's upper end, which speaks at a resolution, lies below that at full resolution.
 Blurred randomised response attains what its epsilon allows in every row at once, so nothing is harder.
@@ -11,9 +11,9 @@ from itertools import product
 import numpy as np
 
 from benchmarks.harness import Run, table
-from estimators.agreement import agreement
+from estimators.theory.agreement import agreement
 from estimators.theory.dp import GaussianDp, advantage_ceiling, gdp_ceiling
-from tests.estimators.test_agreement import answers, shifted
+from tests.estimators.theory.test_agreement import answers, shifted
 
 SIDES = ((100, 100), (1000, 1000), (200, 1800))
 PRIORS = (0.3, 0.5)

@@ -13,12 +13,12 @@ from scipy.special import ndtr
 from benchmarks.harness import Run, mark, table
 from benchmarks.worlds import Floats, Rng, shift
 from estimators import Scores, advantage
-from estimators.advantage import ends_of
 from estimators.adversary.best_cut import BestCut, best_cut
 from estimators.adversary.holdout import validate_anywhere
 from estimators.adversary.insample import cells_or_changes_upper
 from estimators.adversary.many_changes import EVIDENT, HINT, gain_by_changes
 from estimators.limits.binomial import clopper_pearson
+from estimators.optimum.advantage import ends_of
 from estimators.sample.counting import finest, resolution
 
 ALPHA = 0.025

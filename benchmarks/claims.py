@@ -27,13 +27,13 @@ from estimators import (
     metric_optimum,
     preset,
 )
-from estimators.advantage import cells_for
-from estimators.audit.epsilon import epsilon_lower_bound
-from estimators.audit.roc import auc, operating_point
-from estimators.compare import SAME_ORDER
+from estimators.decisions.compare import SAME_ORDER
 from estimators.metric.bounds import View, views_of
 from estimators.metric.optimum import Objective, optimum
+from estimators.optimum.advantage import cells_for
 from estimators.paper import EqualWidth, algorithm_1, discrete_advantage
+from estimators.privacy.epsilon import epsilon_lower_bound
+from estimators.privacy.roc import auc, operating_point
 from estimators.risk.cells import Limits, cell_risks
 from estimators.risk.individual import risk_cells
 from estimators.sample.cells import Intervals

@@ -15,10 +15,10 @@ import numpy as np
 
 from benchmarks.harness import Run, Title, most_misses, table
 from estimators import CellsTarget, LearnedTarget, Query, Scores, advantage
-from estimators.advantage import cells_for
 from estimators.adversary.learned import learned_counts, logistic, quadratic
 from estimators.errors import TooManyCells
 from estimators.limits.binomial import lower_limit, mcdiarmid_radius, pools, upper_limit
+from estimators.optimum.advantage import cells_for
 from estimators.sample.counting import by_lattice, finest
 from tests.oracles import WORLDS, World
 

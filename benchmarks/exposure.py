@@ -14,8 +14,8 @@ import numpy as np
 from benchmarks.harness import Run, table
 from benchmarks.worlds import Floats, Integers, Rng
 from estimators import Counts, Exposure, Scores, exposure
-from estimators.gate import judge
-from estimators.maxima import MaxAdvantage, MaxTpr
+from estimators.decisions.gate import judge
+from estimators.decisions.maxima import MaxAdvantage, MaxTpr
 from estimators.sample.cells import Categories, Intervals, Values
 
 RUNS = 2000

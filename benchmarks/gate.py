@@ -15,10 +15,10 @@ from scipy.special import ndtr
 from benchmarks.harness import Run, table
 from benchmarks.worlds import Floats, Rng, epsilon_of_shift
 from estimators import Counts, Decision, Scores, preset
-from estimators.audit.closeness import epsilon_upper, tail_cells, within
-from estimators.gate import judge
-from estimators.maxima import GateSample, Limit, MaxAdvantage, MaxEpsilon, MaxGroupRisk, MaxMetric
+from estimators.decisions.gate import judge
+from estimators.decisions.maxima import GateSample, Limit, MaxAdvantage, MaxEpsilon, MaxGroupRisk, MaxMetric
 from estimators.metric.optimum import Objective, optimum
+from estimators.privacy.closeness import epsilon_upper, tail_cells, within
 from estimators.sample.cells import Categories
 from estimators.sample.counting import finest
 from tests.oracles import shift_for

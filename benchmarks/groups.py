@@ -12,10 +12,10 @@ import numpy as np
 from benchmarks.harness import Run, mark, table
 from benchmarks.worlds import Rng
 from estimators import Decision, Scores
-from estimators.gate import judge
-from estimators.group_limit import MaxGroupAdvantage
-from estimators.maxima import MaxGroupRisk
-from estimators.plan import shift_for
+from estimators.decisions.gate import judge
+from estimators.decisions.group_limit import MaxGroupAdvantage
+from estimators.decisions.maxima import MaxGroupRisk
+from estimators.decisions.plan import shift_for
 
 OTHERS = 500
 """Records a side of each group that does not leak."""

@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.harness import Run, table
 from benchmarks.worlds import Floats, Rng
-from estimators.queries.neighbours import nearest
+from estimators.audits.queries.neighbours import nearest
 
 OPTIONS = {"rows": (100_000, 3000)}
 K = 2

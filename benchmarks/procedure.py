@@ -17,11 +17,11 @@ from scipy.special import ndtr
 from benchmarks.harness import Run, mark, table
 from benchmarks.worlds import Floats, Rng, shift
 from estimators import Decision, Scores
-from estimators.advantage import Ends, ends_of
-from estimators.plan import decision
-from estimators.procedure import plan_models
-from estimators.procedure.limits import Trainings
-from estimators.procedure.trainings import evidence_by, seeds_of
+from estimators.decisions.plan import decision
+from estimators.optimum.advantage import Ends, ends_of
+from estimators.runs.procedure import plan_models
+from estimators.runs.procedure.limits import Trainings
+from estimators.runs.procedure.trainings import evidence_by, seeds_of
 from estimators.sample.counting import finest
 
 Law = Callable[[Rng, int], Floats]

@@ -11,7 +11,7 @@ import numpy as np
 from benchmarks.harness import Run, table
 from benchmarks.worlds import Rng, Table, part, stacked
 from estimators import Scores, advantage
-from estimators.queries import SYNTHETIC, encode, synthetic_scores
+from estimators.audits.queries import SYNTHETIC, encode, synthetic_scores
 
 OPTIONS = {"rows": (1000, 200)}
 

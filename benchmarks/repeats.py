@@ -12,7 +12,7 @@ import numpy as np
 
 from benchmarks.harness import Run, table
 from estimators import Scores
-from estimators.sequential.repeats import DOUBTED, REFUSE_BELOW, Repeat, Sketch, sides_of, with_batch
+from estimators.runs.sequential.repeats import DOUBTED, REFUSE_BELOW, Repeat, Sketch, sides_of, with_batch
 
 QUICK = 0.05
 RUNS = 20

@@ -16,8 +16,8 @@ from scipy.special import ndtr
 from benchmarks.harness import Run, table
 from benchmarks.worlds import Floats, Rng, shift
 from estimators import Counts, Decision, Scores, advantage, plan_verdict
-from estimators.sequential import sequential_run
-from estimators.sequential.run import PLANNED
+from estimators.runs.sequential import sequential_run
+from estimators.runs.sequential.run import PLANNED
 
 RUNS, RUNS_OF_MANY_LOOKS, RUNS_UNTIL_STOPPED = 200, 100, 60
 LIMIT = 0.1

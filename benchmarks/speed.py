@@ -22,12 +22,12 @@ from statsmodels.stats.proportion import proportion_confint
 from benchmarks.harness import Run, Title, table
 from benchmarks.worlds import Floats
 from estimators import Query, Scores, ThresholdTarget, advantage, assess, individual_risk
-from estimators.audit.roc import auc, roc
 from estimators.density.bandwidth import ImprovedSheatherJones, LeastSquaresCV, Sample, Silverman
 from estimators.density.kernel import LineDensities
 from estimators.density.space import PlaneDensities
 from estimators.limits.binomial import clopper_pearson
 from estimators.paper import discrete_advantage
+from estimators.privacy.roc import auc, roc
 from estimators.sample import counting
 
 OPTIONS = {"smallest": (3, 3), "largest": (6, 3), "budget": (1.5, 0.01)}

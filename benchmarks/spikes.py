@@ -15,11 +15,11 @@ from scipy.stats import binom, norm
 from benchmarks.harness import Run, most_misses, table
 from benchmarks.worlds import Rng
 from estimators import Counts, Decision, Scores, exposure, individual_risk
-from estimators.audit.exposure import CERTAIN_INSIDE, CLEAR, OF_MEMBERS, ratio_limit
-from estimators.audit.windows import fullest_windows
-from estimators.exposed import MaxExposed
-from estimators.gate import Judgement, judge
-from estimators.maxima import MaxTpr
+from estimators.decisions.exposed_members import MaxExposed
+from estimators.decisions.gate import Judgement, judge
+from estimators.decisions.maxima import MaxTpr
+from estimators.privacy.exposure import CERTAIN_INSIDE, CLEAR, OF_MEMBERS, ratio_limit
+from estimators.privacy.windows import fullest_windows
 
 RUNS = {500: 1000, 2000: 1000, 10_000: 200, 100_000: 12}
 CLEAN_RUNS = {500: 1000, 2000: 500, 10_000: 300, 100_000: 30}

@@ -12,7 +12,7 @@ from benchmarks.harness import Note, Run, table
 from benchmarks.worlds import Rng, Table, adults, part, stacked
 from estimators import Scores, SyntheticAudit, advantage, audit_synthetic, check_split
 from estimators.adversary.learned import DEFAULT_LEARNERS, boosting, logistic, quadratic
-from estimators.queries import SYNTHETIC, encode, synthetic_scores
+from estimators.audits.queries import SYNTHETIC, encode, synthetic_scores
 
 OPTIONS = {"rows": (5000, 300)}  # rows of the large tables
 LIMITS = {"max_advantage": 0.1, "max_tpr": 0.01, "at_fpr": 0.001, "max_copies_over_holdout": 0}

@@ -17,8 +17,8 @@ from estimators import Counts, Query, Scores, advantage, exposure, individual_ri
 from estimators.adversary.learned import Learner, boosting, boxes, learn_score, logistic, quadratic
 from estimators.adversary.pilot import Pilot, PilotDraw
 from estimators.adversary.tree import IN_ENGINES, between_rows
-from estimators.audit.epsilon import epsilon_lower_bound
-from estimators.audit.roc import auc
+from estimators.privacy.epsilon import epsilon_lower_bound
+from estimators.privacy.roc import auc
 from estimators.sample.counting import by_rank
 from estimators.sample.learned import LearnedCounts
 from estimators.sample.stream import CountStream

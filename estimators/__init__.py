@@ -6,8 +6,8 @@
 The library reads in the order the data flows: scores, counts, an adversary, an interval, an answer.
 """
 
-from estimators.advantage import Advantage, advantage
-from estimators.attack import (
+from estimators.adversary.targets import CellsTarget, LearnedTarget, ThresholdTarget, TwoSidedTarget
+from estimators.attack.answer import (
     AttackAdvantage,
     GuessRule,
     QuantileRule,
@@ -15,30 +15,30 @@ from estimators.attack import (
     TopRule,
     attack_advantage,
 )
-from estimators.audit.exposure import Exposure, exposure
+from estimators.audits.matching import Match, match_sides
+from estimators.audits.release_size import ReleaseSize, release_size
+from estimators.audits.releases import ReleaseComparison, compare_releases
+from estimators.audits.split import Control, SplitCheck, check_split, control
+from estimators.audits.synthetic import SyntheticAudit, audit_synthetic, release_queries
 from estimators.clusters.lone import lone_rows
-from estimators.compare import compare, difference, paired_difference
+from estimators.decisions.compare import compare, difference, paired_difference
+from estimators.decisions.plan import Decision, Plan, Verdict, plan_verdict, plan_width, verdict
+from estimators.decisions.report import Assessment, AssessOptions, assess
 from estimators.errors import MaceError
-from estimators.fixed_set import SetAdvantage, advantage_on_set
-from estimators.matching import Match, match_sides
 from estimators.metric.definition import Metric
 from estimators.metric.estimate import MetricEstimate, metric_optimum
 from estimators.metric.individual import IndividualMetric, individual_metric
 from estimators.metric.presets import PRESETS, preset
-from estimators.plan import Decision, Plan, Verdict, plan_verdict, plan_width, verdict
-from estimators.release_size import ReleaseSize, release_size
-from estimators.releases import ReleaseComparison, compare_releases
-from estimators.report import Assessment, AssessOptions, assess
+from estimators.optimum.advantage import Advantage, advantage
+from estimators.optimum.fixed_set import SetAdvantage, advantage_on_set
+from estimators.privacy.exposure import Exposure, exposure
 from estimators.risk.individual import IndividualRisk, individual_risk
 from estimators.risk.mean import MeanRisk, mean_risk
+from estimators.risk.within_groups import by_group
+from estimators.runs.series import Series, advantage_series
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Query, Scores, one_per_unit
-from estimators.series import Series, advantage_series
-from estimators.split import Control, SplitCheck, check_split, control
 from estimators.statement import VERSION, Caution, Estimate, Guarantee, Interval
-from estimators.synthetic import SyntheticAudit, audit_synthetic, release_queries
-from estimators.targets import CellsTarget, LearnedTarget, ThresholdTarget, TwoSidedTarget
-from estimators.within_groups import by_group
 
 __all__ = [
     "PRESETS",

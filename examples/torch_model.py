@@ -16,7 +16,7 @@ from sklearn.datasets import load_digits
 from sklearn.neural_network import MLPClassifier
 
 import macekit
-from estimators.queries.white_box import hidden_distance, hidden_features
+from estimators.audits.queries.white_box import hidden_distance, hidden_features
 
 try:
     import torch

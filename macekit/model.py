@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
-    from estimators.model import ModelAudit as Findings
-    from estimators.model import Outputs, Shadows
-    from estimators.plan import Decision
-    from estimators.riskiest import AuditVerdict
-    from estimators.split import Control, SplitCheck
+    from estimators.audits.model import ModelAudit as Findings
+    from estimators.audits.model import Outputs, Shadows
+    from estimators.audits.riskiest import AuditVerdict
+    from estimators.audits.split import Control, SplitCheck
+    from estimators.decisions.plan import Decision
     from estimators.statement import Caution
     from macekit.schemas.statements import ProvenanceAnswer
 
@@ -64,7 +64,7 @@ MORE_THAN_CHANCE = 3.0
 class ModelAudit(Result):
     """What a model gives away about the rows it was trained on: a ``Result`` as that of ``audit_predictions``.
 
-    The fields of ``estimators.model.ModelAudit`` are attributes, too, as the library has them: ``comparison``,
+    The fields of ``estimators.audits.model.ModelAudit`` are attributes, too, as the library has them: ``comparison``,
     ``riskiest``, ``exposures``, ``limits``, ``scores``, ``shadows`` and more. Items and ``answer`` are the JSON.
 
     Attributes:
@@ -157,7 +157,7 @@ def audit_model(
         at_precision: How probable that is, above the prior and below 1.
         max_group_advantage: Largest advantage of any query that is acceptable within any group, on the group's own
             rows; needs groups. A group with rows of one side only, or with too few, leaves it open.
-        queries: Names of the queries to ask (``estimators.queries.MODELS`` and ``SHADOWS``); None for all that apply
+        queries: Names of the queries to ask (``estimators.audits.queries.MODELS`` and ``SHADOWS``); None for all that apply
             and that do not order the records as another one does.
         together: Whether to learn a score of all queries together from 40% of the rows, as one query more, which is
             stated on the other rows.
@@ -240,8 +240,8 @@ def _audit(
     **options: Any,
 ) -> ModelAudit:
     """The same, in the words of the library."""
+    from estimators.audits.model import audit_model
     from estimators.errors import require_count
-    from estimators.model import audit_model
     from macekit.operations.model import of_audit
     from macekit.reports.model import minute
 
@@ -405,8 +405,8 @@ class _Reader:
     @classmethod
     def of(cls, model: Any, outputs: Outputs | None, classes: Any) -> _Reader:
         """By what the model offers: probabilities before scores, scores before labels."""
+        from estimators.audits.model import KINDS
         from estimators.errors import InputError, OptionError, UnknownName
-        from estimators.model import KINDS
 
         if isinstance(model, str | bytes | os.PathLike):
             what = "bytes" if isinstance(model, bytes) else "a path"
@@ -443,8 +443,8 @@ class _Reader:
         """The answers about some rows: one a row, all finite."""
         import numpy as np
 
+        from estimators.audits.queries.arrays import plain_array
         from estimators.errors import DimensionMismatch, InputError, NotFinite
-        from estimators.queries.arrays import plain_array
 
         try:
             answers = self.answer(rows)
@@ -493,8 +493,8 @@ class _Reader:
         """The same with the kind of its answers, if that has to be seen from them."""
         import numpy as np
 
+        from estimators.audits.model import kind_of
         from estimators.errors import DimensionMismatch
-        from estimators.model import kind_of
 
         if answers[0].shape[1:] != answers[1].shape[1:]:
             raise DimensionMismatch(
@@ -532,8 +532,8 @@ def _length(rows: Any) -> int:
 
 def _labels(rows: Any, truth: Any, name: str) -> NDArray[np.generic]:
     """Labels or targets of one side, one a row."""
+    from estimators.audits.queries.arrays import labels_of, numbers, plain_array
     from estimators.errors import DimensionMismatch, InputError
-    from estimators.queries.arrays import labels_of, numbers, plain_array
 
     try:
         count = _length(rows)
@@ -599,8 +599,8 @@ def _require_known(reader: _Reader, labels: Sequence[NDArray[np.generic]]) -> No
     """Refuse labels of which the model knows nothing."""
     import numpy as np
 
+    from estimators.audits.queries.arrays import labels_of
     from estimators.errors import InputError
-    from estimators.queries.arrays import labels_of
 
     if reader.classes is None or reader.outputs not in ("probabilities", "logits"):
         return
@@ -630,7 +630,7 @@ def _pair(groups: Any, n_train: int) -> tuple[Any, Any] | None:
     """Groups of either side."""
     if groups is None or (isinstance(groups, tuple) and len(groups) == 2):
         return groups
-    from estimators.queries.arrays import labels_of
+    from estimators.audits.queries.arrays import labels_of
 
     array = labels_of(groups, "groups")
     return array[:n_train], array[n_train:]
@@ -666,8 +666,8 @@ def _check_sides(
     rows: tuple[Any, Any], confidence: float, seed: int
 ) -> tuple[SplitCheck | None, list[Caution]]:
     """What tells the sides apart without the model; None with the reason if their columns cannot be read."""
+    from estimators.audits.split import check_split
     from estimators.errors import InputError
-    from estimators.split import check_split
     from estimators.statement import Caution
 
     tables = [_columns_by_name(each) for each in rows]
@@ -688,9 +688,9 @@ def _judge_control(
     scores: Any, labels: Sequence[NDArray[np.generic]], confidence: float, seed: int
 ) -> Control | None:
     """How much of the sides' own difference reaches a score whose model saw neither; None without one."""
+    from estimators.audits.split import control
     from estimators.errors import DimensionMismatch, InputError
     from estimators.sample.scores import Scores
-    from estimators.split import control
 
     if scores is None:
         return None
@@ -800,9 +800,9 @@ def _train_shadows(
     """Shadows that are trained here, on random halves of all rows, and what is to be known of them."""
     import numpy as np
 
-    from estimators.model import Shadows, floor_of, shadow_signals
-    from estimators.queries.models import FLOOR
-    from estimators.queries.shadows import random_halves
+    from estimators.audits.model import Shadows, floor_of, shadow_signals
+    from estimators.audits.queries.models import FLOOR
+    from estimators.audits.queries.shadows import random_halves
 
     outputs = reader.outputs or "probabilities"
     floor = floor_of(np.concatenate(answers)) if outputs == "probabilities" else FLOOR
@@ -909,8 +909,8 @@ def _load_shadows(shadows: Any) -> Shadows:
     """Shadows of an earlier audit, or of a file of arrays."""
     import numpy as np
 
+    from estimators.audits.model import Shadows
     from estimators.errors import InputError
-    from estimators.model import Shadows
 
     if isinstance(shadows, Shadows):
         return shadows

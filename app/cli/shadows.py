@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from app.cli.inputs import Source
-    from estimators.compare import Comparison
+    from estimators.decisions.compare import Comparison
     from estimators.sample.scores import Scores
 
 TARGET, SIGNALS, MEMBERSHIP, MEMBER = "target", "signals", "membership", "member"
@@ -193,8 +193,8 @@ def _member(arrays: dict[str, NDArray[Any]]) -> NDArray[Any]:
 
 def _with_shadows(arrays: dict[str, NDArray[Any]]) -> tuple[dict[str, NDArray[Any]], list[str]]:
     """The records that have the shadows that queries need, and how many are left out."""
-    from estimators.model import left_out_of_shadows
-    from estimators.queries.shadows import records_with_shadows
+    from estimators.audits.model import left_out_of_shadows
+    from estimators.audits.queries.shadows import records_with_shadows
 
     arrays[MEMBER] = _member(arrays)
     if MEMBERSHIP not in arrays:
@@ -212,8 +212,8 @@ def _with_shadows(arrays: dict[str, NDArray[Any]]) -> tuple[dict[str, NDArray[An
 
 def _scores(arrays: dict[str, NDArray[Any]], scale: Any) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:
     """The scores of each query, and why others cannot be had."""
-    from estimators.model import shadow_scores
-    from estimators.queries.shadows import quantile_regression
+    from estimators.audits.model import shadow_scores
+    from estimators.audits.queries.shadows import quantile_regression
 
     target = arrays[TARGET]
     scores, reasons = shadow_scores(target, arrays[SIGNALS], arrays.get(MEMBERSHIP), scale=scale)
@@ -238,10 +238,10 @@ def _verdict(
 ) -> tuple[list[str], str, str | None]:
     """Lines: each query, all intervals holding together, a sentence, a verdict, notes; the riskiest; the decision."""
     from estimators import Scores
-    from estimators.model import without_same_order
-    from estimators.riskiest import compare_queries, judge_queries, limits_of, verdict_of
+    from estimators.audits.model import without_same_order
+    from estimators.audits.riskiest import compare_queries, judge_queries, limits_of, verdict_of
+    from estimators.decisions.severe_exposure import exposures_of
     from estimators.sample.scores import Query
-    from estimators.withheld import exposures_of
 
     every: dict[str, Scores] = {
         name: Scores.of(each[member], each[~member], Query.CONTINUOUS) for name, each in scores.items()

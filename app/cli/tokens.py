@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from app.cli.inputs import Misuse
 from estimators import MaceError
-from estimators.queries import text
+from estimators.audits.queries import text
 from macekit.decoding.columns import KINDS
 from macekit.decoding.jsonl import BLANK, Read, lines_of, record_of
 from macekit.decoding.roles import MEMBER_NAMES

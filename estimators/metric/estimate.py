@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 
-from estimators.advantage import Advantage, advantage, times
 from estimators.adversary.holdout import ORDERS
 from estimators.adversary.lower_end import FEWEST_RECORDS, OF_MANY_CHANGES
 from estimators.adversary.many_changes import HINT, gain_by_changes
+from estimators.adversary.targets import CellsTarget
 from estimators.errors import MetricError, TooFewRecords, require_count, require_open_unit
 from estimators.metric.bounds import (
     HeldOutMetric,
@@ -28,6 +28,7 @@ from estimators.metric.bounds import (
 )
 from estimators.metric.definition import Cut, Degeneracy, Metric
 from estimators.metric.optimum import Objective, optimum
+from estimators.optimum.advantage import Advantage, advantage, times
 from estimators.sample.counts import Counts, require_data
 from estimators.statement import (
     IID,
@@ -42,7 +43,6 @@ from estimators.statement import (
     percent,
     sorted_into,
 )
-from estimators.targets import CellsTarget
 
 LEAST_RECORDS = 3
 """One of each side to learn from, one to choose by and one to judge on."""

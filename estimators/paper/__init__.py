@@ -5,6 +5,7 @@ named. In reading order: advantage (Theorems 5 and 6), risk (Theorems 2 and 3), 
 (Theorem 4).
 """
 
+from estimators.density.readings import EqualWidth, Kernel
 from estimators.paper.advantage import (
     PaperAdvantage,
     algorithm_1,
@@ -21,7 +22,6 @@ from estimators.paper.risk import (
     kernel_roughness,
     record_risk,
 )
-from estimators.readings import EqualWidth, Kernel
 
 __all__ = [
     "EqualWidth",

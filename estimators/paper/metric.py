@@ -13,12 +13,12 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from estimators.density.readings import EqualWidth, Kernel
 from estimators.density.space import densities_of
 from estimators.errors import NotFinite, OutOfRange, TooFewRecords, require_open_unit
 from estimators.metric.definition import Cut, Metric
 from estimators.metric.optimum import posteriors
 from estimators.paper.risk import cells_of, kernel_of
-from estimators.readings import EqualWidth, Kernel
 from estimators.sample.counting import resolution
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Scores

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from estimators.density.readings import EqualWidth, Kernel
 from estimators.metric.definition import Cut, Metric
 from estimators.paper.metric import paper_metric
 from estimators.paper.risk import RecordRisk
-from estimators.readings import EqualWidth, Kernel
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Scores
 

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from estimators.density.bandwidth import Fixed
 from estimators.density.kernel import At, Densities, LineDensities, signed_risk
+from estimators.density.readings import EqualWidth, Kernel
 from estimators.density.space import densities_of
 from estimators.errors import DimensionMismatch, InputError, TooFewRecords, require_open_unit
 from estimators.limits.binomial import clopper_pearson, normal_quantile
 from estimators.paper.simulated import CATEGORIES, of_kernel, of_slices, share_within
-from estimators.readings import EqualWidth, Kernel
 from estimators.sample.cells import Lattice
 from estimators.sample.counting import by_category, by_lattice
 from estimators.sample.counts import Counts, require_data

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from estimators.advantage import Advantage, advantage
 from estimators.adversary.learned import learn_score
+from estimators.adversary.targets import CellsTarget
 from estimators.clusters.design import Labels
+from estimators.optimum.advantage import Advantage, advantage
 from estimators.risk.cells import CellRisks
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Scores
 from estimators.statement import Estimate, at_least, at_most, percent
-from estimators.targets import CellsTarget
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,10 @@ from collections.abc import Iterable
 import numpy as np
 
 from estimators import AttackAdvantage, Scores, ThresholdRule, TopRule, attack_advantage, paired_difference
-from estimators.attack import judge_records
-from estimators.compare import differences
+from estimators.attack.answer import judge_records
+from estimators.audits.queries import encode_points, synthetic_scores
+from estimators.decisions.compare import differences
 from estimators.paper import EqualWidth, Kernel, record_risk
-from estimators.queries import encode_points, synthetic_scores
 from examples.mace.claims import (
     BINS,
     Claim,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from estimators import LearnedTarget, Scores, paired_difference
-from estimators.queries.white_box import hidden_features
+from estimators.audits.queries.white_box import hidden_features
 from examples.mace.claims import Claim, Figure, Row, intervals_of, markdown, spread, together
 from examples.mace.data import Data, Whole, breast_cancer, split
 from examples.mace.gan import classifier

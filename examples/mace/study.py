@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from estimators import Scores
-from estimators.queries import nearest
-from estimators.queries.discriminators import discriminator
-from estimators.queries.synthetic import closeness
+from estimators.audits.queries import nearest
+from estimators.audits.queries.discriminators import discriminator
+from estimators.audits.queries.synthetic import closeness
 from examples.mace import gan
 from examples.mace.data import Data, Split, images, split
 from examples.mace.gan import Gan, Size, priv_gan

@@ -135,7 +135,7 @@ class Client(ABC):
     ) -> Result:
         """What a training procedure gives away, from several models that it trained, and what its next model will.
 
-        ``estimators.procedure.procedure_advantage`` is the library's own.
+        ``estimators.runs.procedure.procedure_advantage`` is the library's own.
 
         Args:
             members, nonmembers: As for ``estimate``; those of all models together, at least 8 of either for each.

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from estimators.plan import Decision, beneath_baseline
-from estimators.sequential import SequentialRun, sequential_run
-from estimators.sequential.run import PLANNED
+from estimators.decisions.plan import Decision, beneath_baseline
+from estimators.runs.sequential import SequentialRun, sequential_run
+from estimators.runs.sequential.run import PLANNED
 from estimators.statement import baseline
 from macekit.call import Call, Keeping, Reply, Step
 from macekit.decoding.body import DecodedBody

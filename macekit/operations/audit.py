@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from estimators import Counts, advantage
-from estimators.audit.epsilon import check_claim, epsilon_lower_bound
 from estimators.clusters.lone import lone_caution
+from estimators.privacy.epsilon import check_claim, epsilon_lower_bound
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from estimators import VERSION
-from estimators.matching import match_sides
-from estimators.queries import encode_sides
-from estimators.queries.table import require_two_sides
+from estimators.audits.matching import match_sides
+from estimators.audits.queries import encode_sides
+from estimators.audits.queries.table import require_two_sides
+from estimators.audits.sides import part
+from estimators.audits.split import check_rows
 from estimators.sample.scores import MIN_RECORDS
-from estimators.sides import part
-from estimators.split import check_rows
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.decoding.whole import require_tables

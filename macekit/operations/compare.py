@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from itertools import combinations
 
 from estimators import Caution, Counts, LearnedTarget, Scores, compare
-from estimators.advantage import is_vector
-from estimators.audit.epsilon import Direction
+from estimators.adversary.targets import Target
+from estimators.audits.riskiest import RiskiestLimit, judge_groups, judge_queries, verdict_of
 from estimators.clusters.design import Labels
-from estimators.maxima import MaxAdvantage
-from estimators.plan import Decision, beneath_baseline
-from estimators.riskiest import RiskiestLimit, judge_groups, judge_queries, verdict_of
+from estimators.decisions.maxima import MaxAdvantage
+from estimators.decisions.plan import Decision, beneath_baseline
+from estimators.decisions.severe_exposure import exposures_of
+from estimators.optimum.advantage import is_vector
+from estimators.privacy.epsilon import Direction
 from estimators.sample.scores import labels_of
-from estimators.targets import Target
-from estimators.withheld import exposures_of
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode, riskiest

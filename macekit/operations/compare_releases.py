@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from estimators.plan import overall
-from estimators.releases import compare_releases
+from estimators.audits.releases import compare_releases
+from estimators.decisions.plan import overall
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode, riskiest

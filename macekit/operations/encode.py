@@ -25,12 +25,12 @@ from estimators import (
     Verdict,
 )
 from estimators.adversary.learned import LearnedScore
-from estimators.audit.epsilon import ClaimCheck, EpsilonBound
-from estimators.audit.exposure import Exposure, NonmemberTail, Tail
-from estimators.audit.roc import OF_RATES, OperatingPoint
 from estimators.clusters.ends import ClusterSummary
-from estimators.compare import Difference
+from estimators.decisions.compare import Difference
 from estimators.paper import PaperAdvantage, PaperMetric, RecordMetric, RecordRisk
+from estimators.privacy.epsilon import ClaimCheck, EpsilonBound
+from estimators.privacy.exposure import Exposure, NonmemberTail, Tail
+from estimators.privacy.roc import OF_RATES, OperatingPoint
 from estimators.sample.counts import Counts
 from estimators.sample.digests import fingerprint
 from estimators.sample.learned import LearnedCounts

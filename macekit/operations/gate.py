@@ -8,9 +8,9 @@ from typing import cast
 from numpy.typing import ArrayLike
 
 from estimators import Caution, CellsTarget, Counts, Estimate, LearnedTarget, Scores
-from estimators.gate import Judgement, judge
-from estimators.group_limit import MaxGroupAdvantage
-from estimators.maxima import (
+from estimators.decisions.gate import Judgement, judge
+from estimators.decisions.group_limit import MaxGroupAdvantage
+from estimators.decisions.maxima import (
     JudgedGroup,
     JudgedLimit,
     Limit,
@@ -20,9 +20,9 @@ from estimators.maxima import (
     MaxMetric,
     MaxTpr,
 )
-from estimators.plan import overall
+from estimators.decisions.plan import overall
 from estimators.risk.groups import GroupTable
-from estimators.within_groups import GroupAdvantage
+from estimators.risk.within_groups import GroupAdvantage
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.operations import anytime, encode

@@ -8,12 +8,12 @@ from typing import Any, cast
 import numpy as np
 
 from estimators import VERSION
-from estimators.model import ModelAudit, audit_model, kind_of
-from estimators.queries import MODELS, encode_sides
-from estimators.queries.values import read_values
+from estimators.audits.model import ModelAudit, audit_model, kind_of
+from estimators.audits.queries import MODELS, encode_sides
+from estimators.audits.queries.values import read_values
+from estimators.audits.sides import labels_of_sides, one_row_each, part
+from estimators.audits.split import SplitCheck, check_rows
 from estimators.sample.digests import digest
-from estimators.sides import labels_of_sides, one_row_each, part
-from estimators.split import SplitCheck, check_rows
 from estimators.statement import Caution
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody

@@ -24,6 +24,7 @@ from estimators import (
     preset,
 )
 from estimators.adversary.learned import DEFAULT_LEARNERS, boosting, boxes, logistic, quadratic
+from estimators.adversary.targets import Target
 from estimators.adversary.tree import tree
 from estimators.density.bandwidth import (
     Bandwidth,
@@ -37,7 +38,6 @@ from estimators.errors import nearest_name
 from estimators.paper import EqualWidth, Kernel
 from estimators.sample.digests import digest
 from estimators.statement import Caution
-from estimators.targets import Target
 from macekit.call import Call, Reply
 from macekit.catalogue import FORMS, rendered
 from macekit.decoding.body import Column, DecodedBody, table_options

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from estimators import plan_verdict, plan_width
-from estimators.plan import expected_design_effect
-from estimators.procedure import plan_models
+from estimators.decisions.plan import expected_design_effect
+from estimators.runs.procedure import plan_models
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode

@@ -7,7 +7,7 @@ from typing import cast
 from numpy.typing import ArrayLike
 
 from estimators import Counts, Estimate, Interval
-from estimators.procedure import ProcedureVerdict, procedure_advantage
+from estimators.runs.procedure import ProcedureVerdict, procedure_advantage
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode

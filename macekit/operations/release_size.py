@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from estimators import VERSION
-from estimators.release_size import release_size
-from estimators.riskiest import RiskiestLimit
-from estimators.series import Step
+from estimators.audits.release_size import release_size
+from estimators.audits.riskiest import RiskiestLimit
+from estimators.runs.series import Step
 from estimators.statement import baseline
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody

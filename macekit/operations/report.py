@@ -19,12 +19,12 @@ from estimators import (
     mean_risk,
 )
 from estimators.adversary.learned import DEFAULT_LEARNERS
-from estimators.audit.roc import band
+from estimators.decisions.gate import Judgement, judge
+from estimators.decisions.group_limit import MaxGroupAdvantage
+from estimators.decisions.maxima import Limit, MaxAdvantage
 from estimators.errors import NotFinite, OutOfRange
-from estimators.gate import Judgement, judge
-from estimators.group_limit import MaxGroupAdvantage
-from estimators.maxima import Limit, MaxAdvantage
 from estimators.paper import EqualWidth, Kernel, record_risk
+from estimators.privacy.roc import band
 from estimators.risk.individual import RiskByCell, risk_by_cell
 from estimators.risk.mean import mean_from
 from estimators.sample.locating import SampleRange

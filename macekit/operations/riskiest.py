@@ -11,19 +11,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from estimators import Counts, Scores
-from estimators.audit.exposure import Exposure
-from estimators.compare import Comparison
-from estimators.plan import Decision, overall
-from estimators.queries import Query
-from estimators.queries.column import Column
-from estimators.queries.table import Rows
-from estimators.queries.values import as_texts, read_values
-from estimators.riskiest import RiskiestLimit
+from estimators.audits.queries import Query
+from estimators.audits.queries.column import Column
+from estimators.audits.queries.table import Rows
+from estimators.audits.queries.values import as_texts, read_values
+from estimators.audits.riskiest import RiskiestLimit
+from estimators.audits.split import Control, SplitCheck
+from estimators.audits.split import control as control_of
+from estimators.decisions.compare import Comparison
+from estimators.decisions.plan import Decision, overall
+from estimators.decisions.severe_exposure import Because
+from estimators.privacy.exposure import Exposure
+from estimators.runs.series import Series, Step
 from estimators.sample.digests import digest
-from estimators.series import Series, Step
-from estimators.split import Control, SplitCheck
-from estimators.split import control as control_of
-from estimators.withheld import Because
 from macekit.decoding.account import columns_by_query
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode

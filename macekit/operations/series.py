@@ -8,8 +8,8 @@ from math import isfinite
 
 from estimators import Counts, Scores
 from estimators.errors import TooFewRecords
+from estimators.runs.series import advantage_series
 from estimators.sample.scores import MIN_RECORDS
-from estimators.series import advantage_series
 from estimators.statement import baseline
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, cast
 
 from estimators import VERSION
-from estimators.queries import SYNTHETIC
-from estimators.sides import one_row_each, part
-from estimators.synthetic import Copies, SyntheticAudit, audit_synthetic
+from estimators.audits.queries import SYNTHETIC
+from estimators.audits.sides import one_row_each, part
+from estimators.audits.synthetic import Copies, SyntheticAudit, audit_synthetic
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.decoding.whole import require_tables

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 from xml.etree import ElementTree as ET
 
-from estimators.plan import Decision
+from estimators.decisions.plan import Decision
 from estimators.statement import at_least, at_most, exactly
 from macekit.reports.formatting import DASH, three
 from macekit.reports.markdown import escape_markdown

@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from estimators.plan import Decision, by_learned_score, decision, overall
+from estimators.decisions.plan import Decision, by_learned_score, decision, overall
 from macekit.schemas.answers import ANSWERS
 
 MARKS = frozenset({"sentence", "provenance"})

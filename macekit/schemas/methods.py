@@ -7,8 +7,8 @@ from typing import Annotated, Any
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from estimators.audit.epsilon import EMPIRICAL
-from estimators.procedure.answer import TRAININGS
+from estimators.privacy.epsilon import EMPIRICAL
+from estimators.runs.procedure.answer import TRAININGS
 from estimators.statement import IID, MLR, UNIMODAL
 
 

@@ -12,8 +12,8 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Discriminator, Field, Tag
 from pydantic.json_schema import SkipJsonSchema
 
-from estimators.advantage import MOST_CHANGES
-from estimators.fixed_set import MOST as MOST_OF_A_SET
+from estimators.optimum.advantage import MOST_CHANGES
+from estimators.optimum.fixed_set import MOST as MOST_OF_A_SET
 from macekit.catalogue import BY_NAME, OPERATIONS, Operation
 from macekit.schemas.records import (
     CLUSTER,

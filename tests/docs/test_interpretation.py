@@ -14,8 +14,8 @@ import numpy as np
 
 from app.cli.demo import SIDE, example_table
 from estimators import Counts, Scores, by_group, exposure
-from estimators.audit.exposure import SEVERE, SEVERE_SHARE
-from estimators.audit.roc import operating_point
+from estimators.privacy.exposure import SEVERE, SEVERE_SHARE
+from estimators.privacy.roc import operating_point
 from macekit.call import Body, Call
 from macekit.operations import perform
 from tests.cases import each_case

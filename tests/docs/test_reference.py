@@ -51,9 +51,9 @@ SAME_EVERYWHERE = (
 
 
 OF_OTHER_THINGS = {
-    "estimators.model.shadow_scores",  # whose target is a model
+    "estimators.audits.model.shadow_scores",  # whose target is a model
     "estimators.paper.record_risk",  # whose interval is of one record
-    "estimators.sequential.sequential_run",  # whose ends hold at all looks together
+    "estimators.runs.sequential.sequential_run",  # whose ends hold at all looks together
 }
 """Besides theory, whose confidence is of other things than intervals."""
 

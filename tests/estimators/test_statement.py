@@ -10,15 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from estimators import Scores, advantage, compare, metric_optimum, paired_difference, preset, verdict
-from estimators.agreement import agreement
-from estimators.audit.epsilon import epsilon_lower_bound
-from estimators.audit.roc import auc, operating_point
-from estimators.gate import judge
-from estimators.maxima import MaxAdvantage
+from estimators.decisions.gate import judge
+from estimators.decisions.maxima import MaxAdvantage
 from estimators.paper import discrete_advantage
+from estimators.privacy.epsilon import epsilon_lower_bound
+from estimators.privacy.roc import auc, operating_point
 from estimators.risk.cells import cell_risks
 from estimators.sample.counting import by_equal_mass
 from estimators.statement import at_least, at_most, baseline, exactly, figures_down, figures_up, percent
+from estimators.theory.agreement import agreement
 from tests.cases import each_case
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)

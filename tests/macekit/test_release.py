@@ -18,7 +18,7 @@ import estimators
 import macekit
 from macekit import MaceProblem
 from tests.cases import each_case
-from tests.estimators.queries.test_synthetic import part, people
+from tests.estimators.audits.queries.test_synthetic import part, people
 
 RNG = np.random.default_rng(0)
 TRAIN, HOLDOUT, RELEASED, REFERENCE = (people(RNG, 120) for _ in range(4))

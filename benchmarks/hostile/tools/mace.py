@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from benchmarks.hostile.question import Covers, Question, Statement
 from estimators import AssessOptions, Scores, assess
-from estimators.advantage import checked_ends
-from estimators.sequential import sequential_run
+from estimators.optimum.advantage import checked_ends
+from estimators.runs.sequential import sequential_run
 
 NAME = "mace"
 RUNS = 300

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from estimators.agreement import Row, agreement
 from estimators.clusters.lone import lone_caution
+from estimators.theory.agreement import Row, agreement
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode

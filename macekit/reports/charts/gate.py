@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from estimators.audit.epsilon import IF_DRAWN
+from estimators.privacy.epsilon import IF_DRAWN
 from estimators.statement import at_least, at_most, exactly, percent
 from macekit.reports.charts.frame import (
     CONFIG,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from estimators.audit.epsilon import IF_DRAWN
+from estimators.privacy.epsilon import IF_DRAWN
 from macekit.reports.charts.gate import epsilon
 from macekit.reports.charts.interval import interval
 from macekit.reports.content import limitations, provenance

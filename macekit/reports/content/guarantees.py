@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from string import ascii_uppercase
 
-from estimators.audit.epsilon import IF_DRAWN
+from estimators.privacy.epsilon import IF_DRAWN
 from macekit.reports.formatting import words
 from macekit.reports.model import AnswerPath, Cell, Phrase, Section, Table
 

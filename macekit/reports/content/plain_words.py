@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from estimators.audit.epsilon import IF_DRAWN
+from estimators.privacy.epsilon import IF_DRAWN
 from estimators.statement import rules_along
 from macekit.reports.content.guarantees import SIMULATED
 from macekit.reports.model import AnswerPath, Cell, Fact, Facts, Headline, Inline, Paragraph, Phrase, Quote

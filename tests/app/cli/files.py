@@ -23,7 +23,7 @@ from app.cli import main
 from app.cli.status import FAIL, PASS, UNDECIDED
 from app.openapi.examples import JSON_EXAMPLES
 from app.openapi.files import FILES, file_bytes
-from estimators.queries.shadows import random_halves
+from estimators.audits.queries.shadows import random_halves
 
 COMMAND = [sys.executable, "-m", "app.cli"]
 

@@ -13,9 +13,9 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from estimators.model import shadow_scores
-from estimators.queries import shadows
-from estimators.riskiest import compare_queries
+from estimators.audits.model import shadow_scores
+from estimators.audits.queries import shadows
+from estimators.audits.riskiest import compare_queries
 from estimators.sample.scores import Query, Scores
 from tests.app.cli.files import answer, refused, signals, typed
 from tests.cases import each_case

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from app.cli import tokens as reading
-from estimators.queries import text
+from estimators.audits.queries import text
 from tests.app.cli.files import answer, refused, tokens, typed
 from tests.cases import each_case
 

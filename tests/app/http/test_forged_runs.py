@@ -16,7 +16,7 @@ from app.cli import main
 from app.settings import BadSettings, Settings
 from app.signing import Signer, public_key, verify
 from estimators import Scores
-from estimators.sequential import SequentialRun, sequential_run
+from estimators.runs.sequential import SequentialRun, sequential_run
 from macekit.call import HTML, JSON
 from tests.app.http.asked import post
 from tests.app.running import Answer, Running

@@ -10,6 +10,7 @@ from scipy.special import ndtr
 from scipy.stats import binom
 
 from estimators import PRESETS, Counts, Scores, advantage, metric_optimum, preset
+from estimators.adversary.targets import CellsTarget, ThresholdTarget
 from estimators.errors import MetricError, OutOfRange, TooFewRecords, TooManyCells
 from estimators.metric import bounds
 from estimators.metric.bounds import finer_views, held_out, rule_lower, rule_upper, upper_limit, views_of
@@ -19,7 +20,6 @@ from estimators.paper import algorithm_3
 from estimators.sample.cells import Intervals
 from estimators.sample.counting import by_rank, finest
 from estimators.statement import at_least
-from estimators.targets import CellsTarget, ThresholdTarget
 from tests.cases import each_case
 from tests.oracles import comb, gaussian_shift, most_misses, shift_for
 

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from estimators import Counts, Scores, by_group, individual_risk
+from estimators.decisions.gate import judge
+from estimators.decisions.maxima import MaxGroupRisk
 from estimators.errors import InvalidCounts, MixedTypes, TooManyCells
-from estimators.gate import judge
-from estimators.maxima import MaxGroupRisk
 from estimators.risk import groups
 from estimators.risk.groups import GroupTable
 from estimators.risk.individual import risk_by_cell
+from estimators.risk.within_groups import by_group_of_counts
 from estimators.sample.counting import by_category, by_edges, by_grid, finest
-from estimators.within_groups import by_group_of_counts
 from tests.cases import each_case
 
 N = 900

@@ -20,8 +20,8 @@ from estimators import (
     metric_optimum,
 )
 from estimators.adversary.learned import logistic
-from estimators.gate import judge
-from estimators.maxima import MaxEpsilon
+from estimators.decisions.gate import judge
+from estimators.decisions.maxima import MaxEpsilon
 from estimators.metric.presets import preset
 from estimators.sample.counting import EXACT_RECORDS, by_rank, finest
 from estimators.sample.doubts import _members_drawn, of_precision

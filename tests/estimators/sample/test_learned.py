@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from estimators import Decision, LearnedTarget, MaceError, advantage, assess, verdict
+from estimators.decisions.gate import judge
+from estimators.decisions.maxima import MaxAdvantage, MaxMetric, MaxTpr
 from estimators.errors import IncompatibleCells, InvalidCounts
-from estimators.gate import judge
-from estimators.maxima import MaxAdvantage, MaxMetric, MaxTpr
 from estimators.metric.presets import preset
 from estimators.sample.cells import Grid
 from estimators.sample.counts import Counts

@@ -12,7 +12,7 @@ import pytest
 
 import estimators
 import macekit
-from estimators.procedure import plan_models, procedure_advantage
+from estimators.runs.procedure import plan_models, procedure_advantage
 from macekit.call import CSV
 from macekit.catalogue import OPERATIONS
 from macekit.mlflow import log

@@ -11,7 +11,7 @@ import pytest
 
 import macekit
 from estimators import Scores
-from estimators.procedure import procedure_advantage
+from estimators.runs.procedure import procedure_advantage
 from macekit.reports.saved import validate_answer
 from tests.cases import each_case
 from tests.macekit.asking import refused

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from estimators.queries import encode
+from estimators.audits.queries import encode
 from macekit.call import ARROW, ARROW_FILE, CSV, JSON, NPY, PARQUET, Call
 from macekit.decoding.whole import columns_of, decode, require_tables
 from macekit.problems import Problem

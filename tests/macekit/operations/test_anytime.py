@@ -12,7 +12,7 @@ import pytest
 
 import macekit
 from estimators import Scores
-from estimators.sequential import SequentialRun, sequential_run
+from estimators.runs.sequential import SequentialRun, sequential_run
 from tests.macekit.asking import asked, post, refused
 
 Body = dict[str, Any]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from estimators import Scores, ThresholdRule, advantage, attack_advantage, by_group, lone_rows
-from estimators.audit.epsilon import epsilon_lower_bound
+from estimators.privacy.epsilon import epsilon_lower_bound
 from estimators.sample.counting import finest
 from macekit import catalogue
 from tests.macekit.asking import asked, options_of, refused

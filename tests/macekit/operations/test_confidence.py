@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from app.openapi.examples import JSON_EXAMPLES
-from estimators import plan
+from estimators.decisions import plan
 from tests.macekit import asking
 
 SEVEN_DIGITS = 0.9999987

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from estimators import Counts, exposure
-from estimators.audit.epsilon import IF_DRAWN
+from estimators.privacy.epsilon import IF_DRAWN
 from tests.macekit import asking
 
 FAR_BELOW = {"counts": {"members": [2, 697], "nonmembers": [213, 313], "edges": [0.0]}}

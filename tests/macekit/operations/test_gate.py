@@ -12,9 +12,9 @@ import pytest
 from app.openapi.examples import GROUPS, JSON_EXAMPLES, MEMBERS, NONMEMBERS, SAMPLE
 from app.openapi.files import csv_text
 from estimators import Scores, preset
-from estimators.gate import judge
-from estimators.group_limit import MaxGroupAdvantage
-from estimators.maxima import MaxAdvantage, MaxEpsilon, MaxGroupRisk, MaxMetric, MaxTpr
+from estimators.decisions.gate import judge
+from estimators.decisions.group_limit import MaxGroupAdvantage
+from estimators.decisions.maxima import MaxAdvantage, MaxEpsilon, MaxGroupRisk, MaxMetric, MaxTpr
 from macekit.call import CSV
 from macekit.reports.saved import validate_answer
 from macekit.schemas.questions import GateQuestion

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from estimators.model import audit_model
-from estimators.split import check_split
+from estimators.audits.model import audit_model
+from estimators.audits.split import check_split
 from macekit.call import CSV, HTML, MARKDOWN
 from macekit.reports.rendering import render
 from tests.cases import each_case

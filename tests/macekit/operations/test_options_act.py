@@ -20,8 +20,8 @@ import sklearn.ensemble
 from sklearn.naive_bayes import GaussianNB
 
 from app.openapi.examples import JSON_EXAMPLES
-from estimators import plan
-from estimators.procedure import planning
+from estimators.decisions import plan
+from estimators.runs.procedure import planning
 from estimators.theory import accounting
 from macekit.catalogue import OPERATIONS
 from macekit.operations import metrics

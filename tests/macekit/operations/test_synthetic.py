@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from estimators.synthetic import audit_synthetic
+from estimators.audits.synthetic import audit_synthetic
 from macekit.call import ARROW, CSV, HTML, JSON, MARKDOWN, PARQUET
 from macekit.reports.rendering import render
 from macekit.reports.saved import recognise, validate_answer

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from estimators import Counts, advantage, verdict
-from estimators.plan import Decision
+from estimators.decisions.plan import Decision
 from estimators.statement import percent_at_least, percent_at_most, roughly
 from macekit.call import MARKDOWN
 from macekit.reports.text import text

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from estimators import Counts, Scores
-from estimators.sequential import sequential_run
+from estimators.runs.sequential import sequential_run
 from macekit.call import ARROW, ARROW_FILE, CSV, NDJSON, PARQUET
 from tests.macekit.decoding.support import arrow_bytes, npy_bytes, npz_bytes, parquet_bytes, table_bytes
 

@@ -8,7 +8,7 @@ from app.openapi.examples import MEMBERS, NONMEMBERS, SAMPLE
 from app.openapi.files import csv_text
 from app.openapi.theory import COUNTS, TOGETHER_EXAMPLES
 from estimators import Counts, Scores
-from estimators.agreement import agreement
+from estimators.theory.agreement import agreement
 from macekit.call import CSV
 from tests.macekit.asking import asked
 

@@ -1,0 +1,35 @@
+"""From what a model answers about its training rows and about others to one verdict on the model."""
+
+from estimators.audits.model.answers import (
+    KINDS,
+    SCALES,
+    TOGETHER,
+    Outputs,
+    Scale,
+    Shadows,
+    floor_of,
+    kind_of,
+    left_out_of_shadows,
+    shadow_scores,
+    shadow_signals,
+    without_same_order,
+)
+from estimators.audits.model.audit import Fit, ModelAudit, audit_model
+
+__all__ = [
+    "KINDS",
+    "SCALES",
+    "TOGETHER",
+    "Fit",
+    "ModelAudit",
+    "Outputs",
+    "Scale",
+    "Shadows",
+    "audit_model",
+    "floor_of",
+    "kind_of",
+    "left_out_of_shadows",
+    "shadow_scores",
+    "shadow_signals",
+    "without_same_order",
+]

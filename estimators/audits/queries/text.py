@@ -1,0 +1,519 @@
+"""What a language model says of a text, token by token, as one score a record: higher is more like a member.
+
+A record is a text, or a piece of one. What is asked for is the natural logarithm of the probability that the model
+gave to each token after those before it: a list of arrays, one a record, as long as the record has such tokens; or one
+padded array, a row a record, with ``lengths``. The first token usually has none: leave it out. Costs one pass of the
+model over each text; what is done here afterwards costs next to nothing.
+
+**Probabilities of 0** (a logarithm of minus infinity, or below -69.1) count as 1e-30. **Empty records** are refused: a
+text without a token that has a probability cannot be scored; leave it out of its side.
+
+Short texts say little, and lengths that differ between the sides are found as a leak: cut both sides alike.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from estimators.audits.queries.arrays import Floats, Integers, labels_of, numbers, plain_array, require_length
+from estimators.audits.queries.query import Query, by_name
+from estimators.errors import (
+    DimensionMismatch,
+    InputError,
+    NotFinite,
+    OutOfRange,
+    TooFewRecords,
+    UnknownName,
+    require_number,
+)
+
+Tokens = ArrayLike | Sequence[ArrayLike]
+How = Literal["mean", "max", "logsumexp", "top_share"]
+
+LEAST = float(np.log(1e-30))
+"""Smallest log-probability that is told from that of 0."""
+
+STEADY = 1e-6
+"""Smallest deviation of the vocabulary's log-probabilities that is told from 0."""
+
+TOKENS = ("log_probabilities",)
+WITH_REFERENCE = ("log_probabilities", "reference")
+
+CATALOGUE: dict[str, Query] = by_name(
+    (
+        Query(
+            "text_loss",
+            "Yeom et al. 2018; Carlini et al. 2021",
+            "the text is probable: mean log p of its tokens, minus the log of the perplexity",
+            "one pass over the tokens",
+            "the same text",
+            TOKENS,
+        ),
+        Query(
+            "zlib_ratio",
+            "Carlini et al. 2021",
+            "it is more probable than its repetitions explain: the same over the bytes of the compressed text",
+            "a pass, and zlib (`compressed_sizes`)",
+            "the same text",
+            ("log_probabilities", "sizes"),
+        ),
+        Query(
+            "mink",
+            "Shi et al. 2024",
+            "nothing in it surprises the model: mean log p of the least likely 20% of tokens",
+            "a sort of the tokens",
+            "the same least likely tokens: of short texts, one token",
+            TOKENS,
+        ),
+        Query(
+            "minkpp",
+            "Zhang et al. 2025",
+            "the same of (log p - mu) / sigma over the vocabulary",
+            "a sort, and the whole vocabulary summed up at each token while the model answers",
+            "as `mink`",
+            ("log_probabilities", "means", "deviations"),
+        ),
+        Query(
+            "reference_difference",
+            "Mireshghallah et al. 2022; Duan et al. 2024",
+            "it is more probable than for a model that saw neither side: the loss of that one less the audited one's",
+            "a pass, and one of the reference model",
+            "losses tie in both",
+            WITH_REFERENCE,
+        ),
+        Query(
+            "reference_ratio",
+            "Carlini et al. 2021",
+            "the same as a ratio: minus the loss over the reference's",
+            "as `reference_difference`",
+            "as `reference_difference`",
+            WITH_REFERENCE,
+        ),
+    )
+)
+"""Every query of a language model by name, which is that of its function."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ragged:
+    """Numbers of records of differing length, one after another."""
+
+    values: Floats
+    starts: Integers
+    lengths: Integers
+
+    def means(self) -> Floats:
+        """The mean of each record."""
+        return np.asarray(np.add.reduceat(self.values, self.starts) / self.lengths, dtype=np.float64)
+
+    def means_of_smallest(self, share: float) -> Floats:
+        """The mean of the smallest ones of each record, at least one."""
+        record = np.repeat(np.arange(len(self.lengths)), self.lengths)
+        ordered = self.values[np.lexsort((self.values, record))]
+        count = np.maximum(np.floor(self.lengths * share + 1e-9).astype(np.intp), 1)
+        place = np.arange(len(ordered)) - self.starts[record]
+        sums = np.bincount(record, np.where(place < count[record], ordered, 0.0))
+        return np.asarray(sums / count, dtype=np.float64)
+
+
+def text_loss(log_probabilities: Tokens, lengths: ArrayLike | None = None) -> Floats:
+    """Minus the loss: the mean log-probability of a record's tokens (Yeom et al. 2018; Carlini et al. 2021).
+
+    Minus the logarithm of the perplexity, so perplexity orders records the same way. Records tie where
+    texts are the same. High for texts that any model finds easy; the other queries are ways to allow for that.
+
+    Args:
+        log_probabilities: Natural logarithms of the tokens' probabilities: an array a record, or one padded array.
+        lengths: How many tokens each row of a padded array has; the rest of a row is not looked at.
+
+    Returns:
+        a score a record, at most 0.
+
+    Raises:
+        InputError: a record has no tokens, a number is NaN or above 0; the error names the record.
+
+    Example:
+        >>> from estimators.audits.queries.text import text_loss
+        >>> text_loss([[-1.0, -3.0], [-0.5]])
+        array([-2. , -0.5])
+        >>> text_loss([[-1.0, -3.0], [-0.5, 0.0]], lengths=[2, 1])
+        array([-2. , -0.5])
+    """
+    return _tokens(log_probabilities, lengths, "log_probabilities").means()
+
+
+def zlib_ratio(log_probabilities: Tokens, sizes: ArrayLike, lengths: ArrayLike | None = None) -> Floats:
+    """The loss in units of how far zlib compresses the text (Carlini et al. 2021).
+
+    The mean log-probability over the bytes of the compressed text: what is easy because it repeats itself counts less.
+    Records tie as for ``text_loss``.
+
+    Args:
+        log_probabilities: As for ``text_loss``.
+        sizes: Bytes of each record's text when compressed: ``compressed_sizes(texts)``.
+        lengths: As for ``text_loss``.
+
+    Returns:
+        a score a record, at most 0.
+
+    Example:
+        >>> from estimators.audits.queries.text import zlib_ratio
+        >>> zlib_ratio([[-1.0, -3.0], [-0.5]], [20, 10])
+        array([-0.1 , -0.05])
+    """
+    tokens, bytes_each = _tokens(log_probabilities, lengths, "log_probabilities"), numbers(sizes, "sizes")
+    require_length(bytes_each, "sizes", len(tokens.lengths), "records")
+    if (bytes_each <= 0).any():
+        index = int(np.argmax(bytes_each <= 0))
+        raise OutOfRange(
+            f"sizes: record {index} has none, need the bytes of its compressed text, above 0",
+            field="sizes",
+            index=index,
+        )
+    return tokens.means() / bytes_each
+
+
+def compressed_sizes(texts: Sequence[str | bytes]) -> Integers:
+    """Bytes of each text, in UTF-8, when zlib compresses it at its default level.
+
+    Builds of zlib may differ by a few bytes: compress both sides on one machine.
+
+    Args:
+        texts: A text a record.
+
+    Returns:
+        a whole number a record.
+
+    Example:
+        >>> from estimators.audits.queries.text import compressed_sizes
+        >>> repeats, varied = compressed_sizes(["a" * 26, "abcdefghijklmnopqrstuvwxyz"])
+        >>> bool(repeats < varied)
+        True
+    """
+    if isinstance(texts, str | bytes):
+        raise InputError("texts: got a single text, need one for each record", field="texts")
+    for index, text in enumerate(texts):
+        if not isinstance(text, str | bytes):
+            raise InputError(
+                f"texts: record {index} is {type(text).__name__}, need text", field="texts", index=index
+            )
+    encoded = (text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass") for text in texts)
+    return np.array([len(zlib.compress(each)) for each in encoded], dtype=np.intp)
+
+
+def mink(log_probabilities: Tokens, lengths: ArrayLike | None = None, *, share: float = 0.2) -> Floats:
+    """Min-K%: the mean log-probability of the least likely tokens (Shi et al. 2024).
+
+    A text that was trained on has few tokens that surprise the model. The share is rounded down to whole tokens, as by
+    the authors, but to one at least. Records tie where their least likely tokens do: of short ones that is one token.
+
+    Args:
+        log_probabilities: As for ``text_loss``.
+        lengths: As for ``text_loss``.
+        share: Which share of a record's tokens, above 0 and at most 1; 1 is ``text_loss``.
+
+    Returns:
+        a score a record, at most 0.
+
+    Example:
+        >>> from estimators.audits.queries.text import mink
+        >>> mink([[-1.0, -5.0, -2.0, -3.0]], share=0.5)
+        array([-4.])
+    """
+    return _tokens(log_probabilities, lengths, "log_probabilities").means_of_smallest(_share(share))
+
+
+def minkpp(
+    log_probabilities: Tokens,
+    means: Tokens,
+    deviations: Tokens,
+    lengths: ArrayLike | None = None,
+    *,
+    share: float = 0.2,
+) -> Floats:
+    """Min-K%++: the same of log-probabilities in units of what the vocabulary has at that place (Zhang et al. 2025).
+
+    Each token's is (log p - mu) / sigma, mu and sigma being mean and deviation of log p over the whole vocabulary under
+    the model itself: mu = sum p log p, sigma^2 = sum p (log p)^2 - mu^2. Where sigma is below 1e-6 (one token is all
+    but certain, or all are alike) it counts as that. Needs the model's whole answer at each place, to be summed up
+    while it is there. Ties as for ``mink``.
+
+    Args:
+        log_probabilities: As for ``text_loss``.
+        means: mu of each token, in the same shape.
+        deviations: sigma of each token, in the same shape, at least 0.
+        lengths: As for ``text_loss``.
+        share: As for ``mink``.
+
+    Returns:
+        a score a record.
+
+    Example:
+        >>> from estimators.audits.queries.text import minkpp
+        >>> minkpp([[-1.0, -5.0]], [[-2.0, -2.0]], [[1.0, 1.5]], share=0.5)
+        array([-2.])
+    """
+    tokens = _tokens(log_probabilities, lengths, "log_probabilities")
+    mu = _beside(means, lengths, "means", tokens)
+    sigma = _beside(deviations, lengths, "deviations", tokens)
+    if (sigma.values < 0).any():
+        index = _record(tokens, int(np.argmax(sigma.values < 0)))
+        raise OutOfRange(
+            f"deviations: a token of record {index} is below 0; take the square root of the variance, and of 0 where "
+            "rounding made that negative",
+            field="deviations",
+            index=index,
+        )
+    if (mu.values > 1e-6).any():
+        index = _record(tokens, int(np.argmax(mu.values > 1e-6)))
+        raise OutOfRange(
+            f"means: a token of record {index} is above 0; the mean of log p is minus the entropy",
+            field="means",
+            index=index,
+        )
+    scaled = (tokens.values - mu.values) / np.maximum(sigma.values, STEADY)
+    return Ragged(scaled, tokens.starts, tokens.lengths).means_of_smallest(_share(share))
+
+
+def reference_difference(
+    log_probabilities: Tokens,
+    reference: Tokens,
+    lengths: ArrayLike | None = None,
+    reference_lengths: ArrayLike | None = None,
+    *,
+    total: bool = False,
+) -> Floats:
+    """The loss of another model less that of the audited one (Mireshghallah et al. 2022; Duan et al. 2024).
+
+    The logarithm of the ratio of perplexities: what is easy for both says nothing. The reference must have seen neither
+    side; the nearer it is to the audited model but for its training records, the better. Costs one pass of it more.
+    Records tie only where both models' losses do.
+
+    Args:
+        log_probabilities: As for ``text_loss``.
+        reference: The same of the reference model; a record may have another number of tokens in it.
+        lengths: As for ``text_loss``.
+        reference_lengths: As ``lengths``, of the reference; the same lengths without it.
+        total: True to compare whole texts in place of means over tokens: right if tokenizers differ.
+
+    Returns:
+        a score a record.
+
+    Example:
+        >>> from estimators.audits.queries.text import reference_difference
+        >>> reference_difference([[-1.0, -1.0], [-0.5]], [[-3.0, -1.0], [-0.5]])
+        array([1., 0.])
+    """
+    own, theirs = _pair(log_probabilities, reference, lengths, reference_lengths)
+    if total:
+        return own.means() * own.lengths - theirs.means() * theirs.lengths
+    return own.means() - theirs.means()
+
+
+def reference_ratio(
+    log_probabilities: Tokens,
+    reference: Tokens,
+    lengths: ArrayLike | None = None,
+    reference_lengths: ArrayLike | None = None,
+) -> Floats:
+    """Minus the loss in units of the loss of another model (Carlini et al. 2021).
+
+    The ratio of log-perplexities. A loss below 1e-12 counts as that, so where both models are certain of every token
+    the ratio is 1. Cost and ties are those of ``reference_difference``.
+
+    Args:
+        log_probabilities: As for ``text_loss``.
+        reference: As for ``reference_difference``.
+        lengths: As for ``text_loss``.
+        reference_lengths: As for ``reference_difference``.
+
+    Returns:
+        a score a record, at most 0.
+
+    Example:
+        >>> from estimators.audits.queries.text import reference_ratio
+        >>> reference_ratio([[-1.0, -1.0], [-0.5]], [[-3.0, -1.0], [-0.5]])
+        array([-0.5, -1. ])
+    """
+    own, theirs = _pair(log_probabilities, reference, lengths, reference_lengths)
+    return np.asarray(
+        0.0 - np.maximum(-own.means(), 1e-12) / np.maximum(-theirs.means(), 1e-12), dtype=np.float64
+    )
+
+
+def aggregate(
+    scores: ArrayLike, units: ArrayLike, how: How = "mean", *, share: float = 0.2
+) -> tuple[NDArray[np.generic], Floats]:
+    """One score for each document or person, of the scores of its records (as PrivacyGuard and Kandpal et al. 2024 do).
+
+    Rows of one person are not independent; one score each is. ``"max"`` and ``"logsumexp"`` rise with the number of
+    records, and ``"mean"`` varies less: where units of the two sides differ in how many records they have, that is
+    taken for a leak, so take equal numbers. Units tie as their records do.
+
+    Args:
+        scores: A score a record, higher for members, from any query.
+        units: Which document or person each record is of: a label for each, text or numbers.
+        how: ``"mean"``; ``"max"``: the one record that gives most away; ``"logsumexp"``: the logarithm of the sum of
+            exponentials, between the two for log-likelihood ratios; ``"top_share"``: the mean of the highest ones.
+        share: Which share of a unit's records ``"top_share"`` takes, above 0 and at most 1; one record at least.
+
+    Returns:
+        the labels of the units, sorted, and a score for each.
+
+    Example:
+        >>> from estimators.audits.queries.text import aggregate
+        >>> aggregate([0.5, 2.0, 1.0], ["b", "a", "a"])
+        (array(['a', 'b'], dtype='<U1'), array([1.5, 0.5]))
+        >>> aggregate([0.5, 2.0, 1.0], ["b", "a", "a"], "max")[1]
+        array([2. , 0.5])
+    """
+    values, labels = numbers(scores, "scores"), labels_of(units, "units")
+    require_length(labels, "units", len(values), "scores")
+    names, unit = np.unique(labels, return_inverse=True)
+    order = np.argsort(unit, kind="stable")
+    lengths = np.bincount(unit)
+    rows = Ragged(values[order], _starts(lengths), lengths)
+    if how == "mean":
+        return names, rows.means()
+    top = np.asarray(np.maximum.reduceat(rows.values, rows.starts), dtype=np.float64)
+    if how == "max":
+        return names, top
+    if how == "logsumexp":
+        apart = np.exp(rows.values - np.repeat(top, lengths))
+        return names, np.asarray(top + np.log(np.add.reduceat(apart, rows.starts)), dtype=np.float64)
+    if how == "top_share":
+        return names, 0.0 - Ragged(-rows.values, rows.starts, lengths).means_of_smallest(_share(share))
+    raise UnknownName.among("how", how, ("mean", "max", "logsumexp", "top_share"))
+
+
+def _tokens(values: Tokens, lengths: ArrayLike | None, name: str) -> Ragged:
+    """Log-probabilities: none above 0, none missing, zeros of probability as far as they count."""
+    tokens = _ragged(values, lengths, name)
+    wrong = np.isnan(tokens.values) | (tokens.values > 1e-6)
+    if wrong.any():
+        at = int(np.argmax(wrong))
+        index = _record(tokens, at)
+        if np.isnan(tokens.values[at]):
+            raise NotFinite(
+                f"{name}: token {at - int(tokens.starts[index])} of record {index} is NaN; the first token of a text "
+                "has no probability: leave it out; elsewhere look at what the model was given",
+                field=name,
+                index=index,
+            )
+        raise OutOfRange(
+            f"{name}: a token of record {index} is above 0, need natural logarithms of probabilities (not losses, and "
+            "not probabilities)",
+            field=name,
+            index=index,
+        )
+    return Ragged(np.clip(tokens.values, LEAST, 0.0), tokens.starts, tokens.lengths)
+
+
+def _beside(values: Tokens, lengths: ArrayLike | None, name: str, tokens: Ragged) -> Ragged:
+    """Finite numbers, one for each of the tokens."""
+    others = _ragged(values, lengths, name)
+    require_length(others.lengths, name, len(tokens.lengths), "records")
+    if (others.lengths != tokens.lengths).any():
+        index = int(np.argmax(others.lengths != tokens.lengths))
+        raise DimensionMismatch(
+            f"{name}: record {index} has {int(others.lengths[index])} numbers, need {int(tokens.lengths[index])}, "
+            "one for each token",
+            field=name,
+            index=index,
+        )
+    bad = ~np.isfinite(others.values)
+    if bad.any():
+        index = _record(others, int(np.argmax(bad)))
+        raise NotFinite(
+            f"{name}: a token of record {index} is NaN or infinite; a probability of 0 adds 0 to the sum of p log p",
+            field=name,
+            index=index,
+        )
+    return others
+
+
+def _pair(
+    values: Tokens, reference: Tokens, lengths: ArrayLike | None, reference_lengths: ArrayLike | None
+) -> tuple[Ragged, Ragged]:
+    """The audited model's tokens and the reference's, of the same records."""
+    own = _tokens(values, lengths, "log_probabilities")
+    theirs = _tokens(reference, lengths if reference_lengths is None else reference_lengths, "reference")
+    require_length(theirs.lengths, "reference", len(own.lengths), "records")
+    return own, theirs
+
+
+def _ragged(values: Tokens, lengths: ArrayLike | None, name: str) -> Ragged:
+    """Rows of differing length, none of them empty, as one row."""
+    if lengths is not None:
+        return _padded(values, lengths, name)
+    if isinstance(values, str | bytes) or not hasattr(values, "__len__") or not hasattr(values, "__iter__"):
+        raise InputError(f"{name}: got {type(values).__name__}, need an array for each record", field=name)
+    rows = [plain_array(row, name) for row in values]
+    if not rows:
+        raise TooFewRecords(f"{name}: got none, need at least one record", field=name)
+    for index, row in enumerate(rows):
+        if row.ndim != 1 or (row.size and row.dtype.kind not in "iuf"):
+            raise InputError(
+                f"{name}: record {index} is no row of numbers; need one for each of its tokens",
+                field=name,
+                index=index,
+            )
+    sizes = np.array([len(row) for row in rows], dtype=np.intp)
+    _require_tokens(sizes, name)
+    return Ragged(np.concatenate(rows, dtype=np.float64), _starts(sizes), sizes)
+
+
+def _padded(values: Tokens, lengths: ArrayLike, name: str) -> Ragged:
+    """The first numbers of each row."""
+    table, sizes = plain_array(values, name), numbers(lengths, "lengths")
+    if table.ndim != 2 or table.dtype.kind not in "iuf":
+        raise DimensionMismatch(
+            f"{name}: with lengths need one padded array of numbers, a row a record; a list of arrays needs no lengths",
+            field=name,
+        )
+    require_length(sizes, "lengths", len(table), "rows")
+    wrong = (sizes < 0) | (sizes > table.shape[1]) | (sizes != np.floor(sizes))
+    if wrong.any():
+        index = int(np.argmax(wrong))
+        raise OutOfRange(
+            f"lengths: record {index} needs a whole number from 1 to {table.shape[1]}, the width of the padded array",
+            field="lengths",
+            index=index,
+        )
+    whole = sizes.astype(np.intp)
+    _require_tokens(whole, name)
+    inside = np.arange(table.shape[1]) < whole[:, None]
+    return Ragged(table[inside].astype(np.float64), _starts(whole), whole)
+
+
+def _require_tokens(sizes: Integers, name: str) -> None:
+    if (sizes == 0).any():
+        index = int(np.argmax(sizes == 0))
+        raise TooFewRecords(
+            f"{name}: record {index} has no tokens, so the model says nothing of it; leave such records out",
+            field=name,
+            index=index,
+        )
+
+
+def _starts(lengths: Integers) -> Integers:
+    """Where each record begins."""
+    return np.concatenate([[0], np.cumsum(lengths)[:-1]]).astype(np.intp)
+
+
+def _record(tokens: Ragged, place: int) -> int:
+    """The record that a number is of."""
+    return int(np.searchsorted(tokens.starts, place, side="right")) - 1
+
+
+def _share(share: float) -> float:
+    number = require_number("share", share)
+    if not 0.0 < number <= 1.0:
+        raise OutOfRange(f"share: got {number!r}, need a number above 0 and at most 1", field="share")
+    return number

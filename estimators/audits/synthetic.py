@@ -1,0 +1,744 @@
+"""From a training, a hold-out and a released table to one verdict on the release.
+
+Every query of the released table is asked of both sides. What is limited is limited for the riskiest of them: a limit
+passes if it passes for all queries, which needs no correction, for one fixed query is truly the riskiest and its limit
+has to be wrong (Berger 1982); it fails if it fails for one of them, and the lower ends share the error over all queries
+and limits. Copies are counted: the training table is known whole, so that their number is a fact, and what the hold-out
+says is how many of them chance explains. They are judged unasked, too: what would be a pass is a fail if training rows
+are shown to be copied, at a tenth of the level, which comes on top of it. What tells the sides apart without the
+release at all is said beside it, and turns a fail into "fail, or drift".
+
+That no member is exposed is no limit that could be passed: no number of records shows that nobody is. What share of
+them is exposed at a precision is one (``max_exposed``, ``at_precision``), and so is how many are found at a false
+positive rate (``max_tpr``, ``at_fpr``); members that a query exposes are warned of beside any decision that is no fail.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from estimators.adversary.learned import Learner
+from estimators.audits.queries.query import choose
+from estimators.audits.queries.synthetic import (
+    CATALOGUE,
+    NEAREST,
+    WITH_REFERENCE,
+    SyntheticScores,
+    synthetic_scores,
+)
+from estimators.audits.queries.table import Encoding, Table, encode, encode_sides, require_two_sides
+from estimators.audits.riskiest import (
+    AnyLimit,
+    AuditVerdict,
+    RiskiestLimit,
+    by_groups,
+    judge_groups,
+    judge_queries,
+    limits_of,
+    most_exposed,
+    require_groups,
+    verdict_of,
+)
+from estimators.audits.sides import labels_of_sides, one_row_each, part, rows_of
+from estimators.audits.split import SPLIT_LEARNERS, Control, SplitCheck, check_rows
+from estimators.decisions.compare import Comparison, compare
+from estimators.decisions.exposed_members import AT_PRECISION
+from estimators.decisions.maxima import MaxTpr
+from estimators.decisions.plan import Decision, overall
+from estimators.decisions.severe_exposure import exposures_of
+from estimators.errors import (
+    InputError,
+    OptionError,
+    TooFewRecords,
+    require_count,
+    require_open_unit,
+)
+from estimators.limits.excess import excess_lower
+from estimators.privacy.epsilon import Direction
+from estimators.privacy.exposure import Exposure
+from estimators.risk.groups import GroupRisks
+from estimators.risk.within_groups import GroupAdvantage
+from estimators.sample.doubts import DOUBTS
+from estimators.sample.scores import MIN_RECORDS, Scores
+from estimators.sample.scores import Query as ScoreKind
+from estimators.statement import IID, VERSION, Caution, Estimate, Guarantee, Interval, Provenance, one_end
+
+__all__ = ["Copies", "SyntheticAudit", "audit_synthetic", "release_queries"]
+
+OF_COPIES = Guarantee(
+    "how many of these training rows stand in the release and would not by chance; upper end: all that stand in it",
+    "training rows that were not copied stand in the release as often by chance as hold-out rows do",
+    finite_sample=True,
+)
+
+OF_NEAR_COPIES = Guarantee(
+    "how many of these training rows have a near copy in the release and would not by chance; upper end: all that have",
+    "training rows that were not copied are as often near a released row by chance as hold-out rows are",
+    finite_sample=True,
+)
+
+COPY, NEAR_COPY = "exact_copy", "near_copy"
+"""The queries that see copies, and near copies."""
+
+WHAT_IS_NEAR = "alike in every category, and in all numbers together up to 1% of a range"
+
+UNASKED = 0.1
+"""The share of the level at which copies are judged that nobody limited."""
+
+CopiesJudged = Literal["asked", "unasked", "accepted"]
+
+
+@dataclass(frozen=True, slots=True)
+class Copies:
+    """How many training rows stand in the release, and how many of them chance does not explain.
+
+    Attributes:
+        members: Training rows that the release has in every column.
+        nonmembers: Hold-out rows that it has: copies that nobody made, as among few categories.
+        beyond_chance: How many training rows were copied beyond what the hold-out explains, with an exact interval; the
+            upper end is the number of copies itself.
+        n_members: Training rows in all.
+        n_nonmembers: Hold-out rows in all.
+        query: ``exact_copy``, or ``near_copy`` where rows count that have a near copy there.
+
+    Example:
+        >>> from estimators.audits.queries import encode
+        >>> from estimators.audits.synthetic import count_copies
+        >>> train, holdout = {"age": list(range(20, 60))}, {"age": list(range(120, 160))}
+        >>> copies = count_copies(encode(train, holdout, {"age": [*range(20, 40), *range(80, 100)]}))
+        >>> copies.members, copies.nonmembers, copies.beyond_chance.lower
+        (20, 0, 17.0)
+    """
+
+    members: int
+    nonmembers: int
+    beyond_chance: Estimate
+    n_members: int
+    n_nonmembers: int
+    query: str = COPY
+
+    @property
+    def sentence(self) -> str:
+        """The result in plain words."""
+        ends = self.beyond_chance.interval
+        stand = (
+            f"{self.members:,} of {self.n_members:,} training rows and {self.nonmembers:,} of {self.n_nonmembers:,} "
+            f"hold-out rows {self.verb}, {'column for column' if self.query == COPY else WHAT_IS_NEAR}"
+        )
+        if not ends.lower:
+            return f"{stand}; chance may explain them all." if self.members else f"{stand}."
+        return (
+            f"{stand}: with {one_end(ends.confidence)} at least {ends.lower:,.0f} training rows {self.what_happened} "
+            "beyond what chance explains."
+        )
+
+    @property
+    def verb(self) -> str:
+        """What a row does that counts."""
+        return "stand in the release" if self.query == COPY else "have a near copy in the release"
+
+    @property
+    def what_happened(self) -> str:
+        """What is shown of rows beyond chance."""
+        return "were copied" if self.query == COPY else "have a near copy"
+
+
+@dataclass(frozen=True, slots=True)
+class SyntheticAudit:
+    """What a released table gives away about the rows it was made from; ``audit_synthetic`` makes it.
+
+    Attributes:
+        comparison: Every query with its advantage, and the riskiest of them, whose interval holds for all together.
+        exposures: For each query, whether some members' scores are out of nonmembers' reach; they hold together.
+        copies: Rows that were released as they are.
+        near_copies: Rows that have a near copy in the release, those that have an exact one included.
+        copies_judged: Whether copies were limited, judged unasked, or accepted; None if nothing was limited.
+        split: Whether the two sides differ without the release; None if that was not asked, or no column can tell.
+        control: The advantage of a score whose release was made of neither side; None if there is none.
+        limits: Each limit with its decision.
+        groups: Mean risk of each group by the riskiest query, whichever that is; None if no groups were given.
+        by_group: The advantage within each group by that query; they hold together.
+        confidence: 1 less twice the probability that the decision errs either way.
+        cautions: What looks wrong with the tables, exposed members, sides that differ, and what was left out.
+        provenance: Method, version, numbers of rows, prior and seed.
+        tables: The tables as they were understood.
+        accept_exposure: Whether a severe exposure was accepted.
+
+    Example:
+        >>> import numpy as np
+        >>> from estimators.audits.synthetic import audit_synthetic
+        >>> rng = np.random.default_rng(0)
+        >>> people = lambda n: {"age": rng.normal(45, 12, n), "income": rng.normal(3, 1, n)}
+        >>> train, holdout, released = people(500), people(500), people(500)
+        >>> released = {name: np.r_[column, train[name][:25]] for name, column in released.items()}
+        >>> audit = audit_synthetic(train, holdout, released, max_copies_over_holdout=0)
+        >>> audit.copies.members, audit.verdict.word
+        (25, 'fail')
+        >>> print(audit.sentence)
+        Fail: with 97.5% confidence (one end of a 95% interval) at least 20 training rows were copied beyond what
+        chance explains, above 0.
+    """
+
+    comparison: Comparison
+    exposures: Mapping[str, Exposure]
+    copies: Copies
+    near_copies: Copies
+    copies_judged: CopiesJudged | None
+    split: SplitCheck | None
+    control: Control | None
+    limits: tuple[RiskiestLimit, ...]
+    groups: GroupRisks | None
+    by_group: tuple[GroupAdvantage, ...]
+    confidence: float
+    cautions: tuple[Caution, ...]
+    provenance: Provenance
+    tables: Encoding
+    accept_exposure: bool = False
+
+    @property
+    def riskiest(self) -> str:
+        """The query with the largest estimated advantage."""
+        return self.comparison.ranking[0].name
+
+    @property
+    def verdict(self) -> AuditVerdict:
+        """The decision over all limits, which is ``fail, or drift`` where the sides differ anyway."""
+        return verdict_of(
+            self.limits, self.split, "release", self.control, self.exposures, self.accept_exposure
+        )
+
+    @property
+    def decision(self) -> Decision | None:
+        """Fail if any limit fails, pass if all pass; None if nothing was limited.
+
+        A pass does not stand beside a severe exposure, unless exposure is limited or was accepted.
+        """
+        return self.verdict.decision
+
+    @property
+    def most_exposed(self) -> tuple[str, Exposure]:
+        """The query that exposes members most surely, and what it shows."""
+        return most_exposed(self.exposures)
+
+    @property
+    def sentence(self) -> str:
+        """The verdict and what it rests on, in plain words."""
+        return self.verdict.sentence or self.comparison.sentence
+
+
+def audit_synthetic(
+    train: Table,
+    holdout: Table,
+    synthetic: Table,
+    reference: Table | None = None,
+    *,
+    max_advantage: float | None = None,
+    max_tpr: float | None = None,
+    at_fpr: float = 0.001,
+    max_exposed: float | None = None,
+    at_precision: float = AT_PRECISION,
+    max_group_advantage: float | None = None,
+    max_copies_over_holdout: int | None = None,
+    max_near_copies_over_holdout: int | None = None,
+    accept_copies: bool = False,
+    accept_exposure: bool = False,
+    queries: Sequence[str] | None = None,
+    prior: float = 0.5,
+    confidence: float = 0.95,
+    seed: int = 0,
+    check_sides: bool = True,
+    learners: Sequence[Learner] = SPLIT_LEARNERS,
+    categories: Sequence[str] = (),
+    leave_out: Sequence[str] = (),
+    use: Sequence[str] = (),
+    unit: str | None = None,
+    groups: str | ArrayLike | None = None,
+    control: Control | None = None,
+) -> SyntheticAudit:
+    """Ask every query of a released table, and hold what they find against limits.
+
+    Args:
+        train: Columns by name of the rows that the release was made from: numbers, booleans, texts, dates, missing
+            values.
+        holdout: The same columns of rows like these that it was not made from.
+        synthetic: The same columns of the released rows.
+        reference: The same columns of further rows, of neither side; without it, queries that need one are not asked.
+        max_advantage: Largest advantage of the riskiest query that is acceptable.
+        max_tpr: Largest true positive rate at ``at_fpr`` that is acceptable, of any query; attackers may toss coins
+            among equal scores. Queries of two values, such as ``exact_copy``, are left to ``max_copies_over_holdout``.
+        at_fpr: The false positive rate that goes with it, strictly between 0 and 1.
+        max_exposed: Largest share of training rows that is acceptable in one range of any query's score that makes
+            membership at least ``at_precision`` probable.
+        at_precision: How probable that is, above the prior and below 1.
+        max_group_advantage: Largest advantage of any query that is acceptable within any group, on the group's own
+            rows; needs groups. A group with rows of one side only, or with too few, leaves it open.
+        max_copies_over_holdout: Most training rows that may be copied beyond what chance explains, at least 0. If it is
+            left out, what would be a pass is a fail if any are shown to be, at a tenth of the level.
+        max_near_copies_over_holdout: The same of rows that have a near copy; it is judged only if it is given.
+        accept_copies: Whether copies that nobody limited are no reason to fail.
+        accept_exposure: Whether a pass may stand beside a severe exposure that no limit judges.
+        queries: Names of the queries to ask, at least 2 (``estimators.audits.queries.SYNTHETIC``); None for all that can be.
+        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
+        confidence: Probability that both ends of an interval hold, strictly between 0 and 1. The decision over all
+            limits that are given errs either way with half of the rest at most; copies that nobody limited make it
+            fail by mistake with a tenth of that at most, in addition.
+        seed: Whole number from which everything random is drawn; the same seed gives the same answer.
+        check_sides: Whether to look for what tells the sides apart without the release.
+        learners: Classifiers that compete for that.
+        categories: Columns of numbers that are names of something, such as codes.
+        leave_out: Columns that are not to be used.
+        use: Columns that are to be used although they look like identifiers.
+        unit: Column of both sides that says whom a row belongs to: one row of each person, drawn at random, is asked
+            about, and the column is used for nothing else.
+        groups: Column of both sides by which to state mean risks; or a label for each row, those of ``train`` first.
+        control: The advantage of a score of both sides by a release that was made of neither
+            (``estimators.control``): if it has one, a fail is "fail, or drift".
+
+    Returns:
+        a ``SyntheticAudit``: every query's advantage, exposed members, copies, the decision.
+
+    Raises:
+        InputError: tables that cannot be read together, or fewer than 8 rows on a side; the text says which column and
+            what to do.
+        OptionError: a limit out of its range, fewer than two queries, or one that needs a reference.
+
+    Example:
+        >>> import numpy as np
+        >>> from estimators.audits.synthetic import audit_synthetic
+        >>> rng = np.random.default_rng(0)
+        >>> people = lambda n: {"age": rng.normal(45, 12, n), "income": rng.normal(3, 1, n)}
+        >>> tables = [people(500) for _ in range(4)]
+        >>> audit = audit_synthetic(*tables, max_advantage=0.2, max_copies_over_holdout=0)
+        >>> audit.verdict.word, [(limit.name, limit.decision.value) for limit in audit.limits]
+        ('pass', [('advantage', 'pass'), ('copies', 'pass')])
+    """
+    confidence, prior = require_open_unit("confidence", confidence), require_open_unit("prior", prior)
+    require_count("seed", seed, 0)
+    audit_limits = limits_of(max_advantage, max_tpr, at_fpr, Direction.EITHER, max_exposed, at_precision)
+    further = require_copies(max_copies_over_holdout, max_near_copies_over_holdout, accept_copies)
+    require_groups(max_group_advantage, grouped=groups is not None)
+    further += max_group_advantage is not None
+    names = choose(CATALOGUE, queries, ("synthetic",) if reference is None else WITH_REFERENCE)
+    if len(names) < 2:
+        raise OptionError(f"queries: got {len(names)}, need at least 2", field="queries")
+    labels = None if groups is None else labels_of_sides(groups, train, holdout)
+    notes: list[Caution] = []
+    if unit is not None:
+        keep, notes = one_row_each(unit, train, holdout, seed)
+        if labels is not None:
+            labels = labels[np.concatenate([keep[0], keep[1] + rows_of(train)])]
+        train, holdout = part(train, keep[0]), part(holdout, keep[1])
+        leave_out = [*leave_out, unit]
+    tables = encode(train, holdout, synthetic, reference, categories=categories, leave_out=leave_out, use=use)
+    require_two_sides(tables.members, tables.nonmembers)
+    require_rows(tables)
+    of_queries = synthetic_scores(tables, [*dict.fromkeys([*names, NEAR_COPY])])
+    scores = {name: each for name, each in scores_of(of_queries).items() if name in names}
+    shared = 1.0 - (1.0 - confidence) / max(len(audit_limits) + further, 1)
+    copies, near_copies = count_copies(tables, shared), count_near_copies(of_queries, shared)
+    limits = list(_judge(audit_limits, scores, prior, confidence, seed, further))
+    if max_group_advantage is not None and labels is not None:
+        number = len(audit_limits) + further - 1
+        of_each = dict.fromkeys(scores, labels)
+        limits.append(judge_groups(max_group_advantage, scores, of_each, prior, confidence, seed, number))
+    if max_copies_over_holdout is not None:
+        limits.append(judge_copies(copies, max_copies_over_holdout))
+    if max_near_copies_over_holdout is not None:
+        limits.append(judge_copies(near_copies, max_near_copies_over_holdout))
+    judged = how_judged(bool(limits), max_copies_over_holdout, accept_copies)
+    if judged == "unasked" and overall(limit.decision for limit in limits) is Decision.PASS:
+        limits += unasked_fail(tables, confidence)
+    comparison = compare(scores, prior, confidence=confidence, seed=seed)
+    split = None
+    if check_sides:
+        split = _check_split(train, holdout, tables, confidence, seed, learners, categories, use, notes)
+    risks: GroupRisks | None = None
+    within: tuple[GroupAdvantage, ...] = ()
+    if labels is not None:
+        risks, within = by_groups(scores, comparison, labels, prior, confidence, seed)
+    audit = SyntheticAudit(
+        comparison,
+        exposures_of(scores, prior, confidence, Direction.EITHER),
+        copies,
+        near_copies,
+        judged,
+        split,
+        control,
+        tuple(limits),
+        risks,
+        within,
+        confidence,
+        (),
+        Provenance("synthetic", VERSION, len(tables.members), len(tables.nonmembers), prior, seed),
+        tables,
+        accept_exposure,
+    )
+    return _with_cautions(audit, tables, notes, queries is None and reference is None)
+
+
+def release_queries(
+    train: Table,
+    holdout: Table,
+    synthetic: Table,
+    reference: Table | None = None,
+    *,
+    queries: Sequence[str] | None = None,
+    categories: Sequence[str] = (),
+    leave_out: Sequence[str] = (),
+    use: Sequence[str] = (),
+    unit: str | None = None,
+    seed: int = 0,
+) -> dict[str, Scores]:
+    """The scores of both sides by each query of a released table, to be held beside those of other releases.
+
+    Args:
+        train: Columns by name of the rows that the release was made from.
+        holdout: The same columns of rows like these that it was not made from.
+        synthetic: The same columns of the released rows.
+        reference: The same columns of further rows, of neither side; without it, queries that need one are not asked.
+        queries: Names of the queries to ask (``estimators.audits.queries.SYNTHETIC``); None for all that can be.
+        categories: Columns of numbers that are names of something, such as codes.
+        leave_out: Columns that are not to be used.
+        use: Columns that are to be used although they look like identifiers.
+        unit: Column of both sides that says whom a row belongs to: one row of each person is asked about.
+        seed: Whole number from which everything random is drawn; the same seed gives the same answer.
+            Take the same for all releases that are compared.
+
+    Returns:
+        ``Scores`` of each query under its name, their rows in the order of the tables.
+
+    Example:
+        >>> import numpy as np
+        >>> from estimators import compare_releases, release_queries
+        >>> rng = np.random.default_rng(0)
+        >>> people = lambda n: {"age": rng.normal(45, 12, n), "income": rng.normal(3, 1, n)}
+        >>> train, holdout, drawn = people(500), people(500), people(500)
+        >>> blurred = {name: column + rng.normal(0, 0.05, 500) for name, column in train.items()}
+        >>> tables = {"drawn": drawn, "blurred": blurred}
+        >>> answer = compare_releases({name: release_queries(train, holdout, each) for name, each in tables.items()})
+        >>> [(place.name, place.best_rank, place.worst_rank) for place in answer.comparison.ranking]
+        [('blurred', 1, 1), ('drawn', 2, 2)]
+    """
+    if unit is not None:
+        keep, _ = one_row_each(unit, train, holdout, seed)
+        train, holdout = part(train, keep[0]), part(holdout, keep[1])
+        leave_out = [*leave_out, unit]
+    tables = encode(train, holdout, synthetic, reference, categories=categories, leave_out=leave_out, use=use)
+    require_two_sides(tables.members, tables.nonmembers)
+    require_rows(tables)
+    return scores_of(synthetic_scores(tables, queries))
+
+
+def scores_of(of_queries: SyntheticScores) -> dict[str, Scores]:
+    """Both sides' scores by each query; they are numbers with an order, however few different ones there are.
+
+    Args:
+        of_queries: What ``synthetic_scores`` makes.
+    """
+    return {
+        name: Scores(
+            members, of_queries.nonmembers[name], ScoreKind.CONTINUOUS, "a query of the released table"
+        )
+        for name, members in of_queries.members.items()
+    }
+
+
+def no_reference() -> Caution:
+    """Which queries are not asked without a reference."""
+    others = [query.name for query in CATALOGUE.values() if "reference" in query.needs]
+    return Caution(
+        "no_reference",
+        f"not asked, for there is no reference: {', '.join(others)}; give rows like the others that belong to "
+        "neither side",
+    )
+
+
+def few_rows(tables: Encoding) -> Iterator[Caution]:
+    """Tables of fewer rows than queries by neighbours look for."""
+    for rows, name in ((tables.synthetic, "released table"), (tables.reference, "reference")):
+        if rows is not None and len(rows) < NEAREST:
+            yield Caution(
+                "few_rows",
+                f"the {name} has {len(rows)} rows, and queries by neighbours look for the {NEAREST} nearest: they take "
+                "the last there is, and tell less than of a larger one",
+            )
+
+
+def require_rows(tables: Encoding) -> None:
+    """Refuse sides of fewer rows than any answer needs."""
+    for side, name in ((tables.members, "members"), (tables.nonmembers, "nonmembers")):
+        if len(side) < MIN_RECORDS:
+            raise TooFewRecords(f"{name}: got {len(side)} rows, need at least {MIN_RECORDS}", field=name)
+
+
+def count_copies(tables: Encoding, confidence: float = 0.95) -> Copies:
+    """Rows of both sides that stand in the release as they are.
+
+    Args:
+        tables: The tables, encoded.
+        confidence: Twice the error of the lower end is 1 less this.
+
+    Returns:
+        ``Copies``: how many there are, and an exact lower limit of those that chance does not explain.
+    """
+    released = tables.synthetic.records
+    hits = [np.isin(side.records, released) for side in (tables.members, tables.nonmembers)]
+    return _copies(hits[0], hits[1], confidence, COPY)
+
+
+def count_near_copies(of_queries: SyntheticScores, confidence: float = 0.95) -> Copies:
+    """Rows of both sides that have a near copy in the release.
+
+    Args:
+        of_queries: What ``synthetic_scores`` makes, ``near_copy`` among its queries.
+        confidence: Twice the error of the lower end is 1 less this.
+
+    Returns:
+        ``Copies``: how many there are, and an exact lower limit of those that chance does not explain.
+    """
+    hits = [side[NEAR_COPY] > 0.0 for side in (of_queries.members, of_queries.nonmembers)]
+    return _copies(hits[0], hits[1], confidence, NEAR_COPY)
+
+
+def _copies(
+    members: NDArray[np.bool_], nonmembers: NDArray[np.bool_], confidence: float, query: str
+) -> Copies:
+    """Rows of both sides that count, and how many of the training side chance does not explain."""
+    alpha = (1.0 - require_open_unit("confidence", confidence)) / 2.0
+    hits, by_chance = int(members.sum()), int(nonmembers.sum())
+    lower = float(excess_lower(hits, len(members), by_chance, len(nonmembers), alpha))
+    chance = by_chance / len(nonmembers)
+    value = (hits - len(members) * chance) / (1.0 - chance) if chance < 1.0 else 0.0
+    guarantee = OF_COPIES if query == COPY else OF_NEAR_COPIES
+    estimate = Estimate(
+        min(max(value, lower), float(hits)), Interval(lower, float(hits), confidence, guarantee)
+    )
+    return Copies(hits, by_chance, estimate, len(members), len(nonmembers), query)
+
+
+# --- tables -----------------------------------------------------------------------------------------------------
+
+
+def _check_split(
+    train: Table,
+    holdout: Table,
+    tables: Encoding,
+    confidence: float,
+    seed: int,
+    learners: Sequence[Learner],
+    categories: Sequence[str],
+    use: Sequence[str],
+    notes: list[Caution],
+) -> SplitCheck | None:
+    """The sides without the release, in the columns that a score reads: what others say cannot reach it."""
+    names = [column.name for column in tables.columns]
+    try:
+        sides = encode_sides(
+            {name: train[name] for name in names},
+            {name: holdout[name] for name in names},
+            categories=[name for name in categories if name in names],
+            use=[name for name in use if name in names],
+        )
+        return check_rows(sides, confidence=confidence, seed=seed, learners=learners)
+    except InputError as error:  # one value in every column, or the same few rows again and again
+        notes.append(Caution("split_not_checked", f"the sides were not compared: {error.message}"))
+        return None
+
+
+# --- limits -----------------------------------------------------------------------------------------------------
+
+
+def require_copies(most: int | None, most_near: int | None, accept: bool) -> int:
+    """How many limits of copies there are, their numbers in range.
+
+    Args:
+        most: Most training rows that may be copied; None for no such limit.
+        most_near: Most that may have a near copy; None likewise.
+        accept: Whether copies that nobody limited are no reason to fail.
+
+    Raises:
+        OptionError: copies that are limited and accepted.
+        OutOfRange: a limit that is no number of rows.
+    """
+    limits = (("max_copies_over_holdout", most), ("max_near_copies_over_holdout", most_near))
+    for name, limit in limits:
+        if limit is not None:
+            require_count(name, limit, 0)
+    if accept and most is not None:
+        raise OptionError(
+            "accept_copies: max_copies_over_holdout limits the copies already; give one of the two",
+            field="accept_copies",
+        )
+    return sum(limit is not None for _, limit in limits)
+
+
+def how_judged(limited: bool, most: int | None, accept: bool) -> CopiesJudged | None:
+    """Whether copies are limited, judged unasked, or accepted; None if nothing is limited.
+
+    Args:
+        limited: Whether there is any limit, and so a decision.
+        most: The limit of copies; None for none.
+        accept: Whether copies that nobody limited are no reason to fail.
+    """
+    if accept:
+        return "accepted"
+    if most is not None:
+        return "asked"
+    return "unasked" if limited else None
+
+
+def judge_copies(copies: Copies, most: int) -> RiskiestLimit:
+    """By the count where it is a fact, by its lower limit where chance has to be left out.
+
+    Args:
+        copies: Rows that stand in the release, or have a near copy there, counted at the confidence at which a fail is
+            to be decided.
+        most: Most training rows that may be copied beyond what chance explains.
+    """
+    estimate, stand = copies.beyond_chance, f"{copies.members:,} training rows {copies.verb}"
+    if copies.members <= most:
+        decision, reason = Decision.PASS, f"{stand}, not more than {most:,}"
+    elif estimate.lower > most:
+        decision = Decision.FAIL
+        reason = (
+            f"with {one_end(estimate.interval.confidence)} at least {estimate.lower:,.0f} "
+            f"training rows {copies.what_happened} beyond what chance explains, above {most:,}"
+        )
+    else:
+        decision = Decision.INCONCLUSIVE
+        also = "do" if copies.query == COPY else "have"
+        reason = (
+            f"{stand}, more than {most:,}, and so {also} {copies.nonmembers:,} of {copies.n_nonmembers:,} hold-out "
+            f"rows: chance may explain all but {estimate.lower:,.0f}"
+        )
+    name = "copies" if copies.query == COPY else "near_copies"
+    return RiskiestLimit(name, float(most), decision, copies.query, estimate, reason)
+
+
+def unasked_fail(tables: Encoding, confidence: float, shares: int = 1) -> list[RiskiestLimit]:
+    """That training rows are shown to be copied although nobody limited that; nothing if they are not.
+
+    Args:
+        tables: The tables, encoded.
+        confidence: That of the audit; of what may go wrong a tenth comes on top.
+        shares: How many releases share that tenth.
+    """
+    copies = count_copies(tables, 1.0 - UNASKED * (1.0 - confidence) / shares)
+    limit = judge_copies(copies, 0)
+    if limit.decision is not Decision.FAIL:
+        return []
+    reason = (
+        f"{limit.reason}, which is judged unless copies are limited otherwise or accepted (accept_copies)"
+    )
+    return [replace(limit, reason=reason)]
+
+
+def _judge(
+    limits: Sequence[AnyLimit],
+    scores: Mapping[str, Scores],
+    prior: float,
+    confidence: float,
+    seed: int,
+    further: int,
+) -> Iterator[RiskiestLimit]:
+    """Each limit for every query; of equal scores attackers toss coins to reach a false positive rate."""
+    for limit in limits:
+        queries = scores
+        if isinstance(limit, MaxTpr):
+            queries = {name: _without_ties(each, seed) for name, each in scores.items() if _values(each) > 2}
+            if not queries:
+                yield _nothing_to_judge(limit, confidence)
+                continue
+        yield from judge_queries([limit], queries, prior, confidence, seed, len(limits) - 1 + further)
+
+
+def _values(scores: Scores) -> int:
+    """How many different scores there are."""
+    return len(np.unique(np.concatenate([scores.members, scores.nonmembers])))
+
+
+def _without_ties(scores: Scores, seed: int) -> Scores:
+    """The same order, with coins tossed among equal scores: then a threshold reaches any false positive rate."""
+    rng = np.random.default_rng(seed)
+    both = np.concatenate([scores.members, scores.nonmembers])
+    rank = np.empty(len(both))
+    rank[np.lexsort((rng.random(len(both)), both))] = np.arange(len(both), dtype=np.float64)
+    members, nonmembers = rank[: scores.n_members], rank[scores.n_members :]
+    return Scores(members, nonmembers, ScoreKind.CONTINUOUS, scores.reason)
+
+
+def _nothing_to_judge(limit: MaxTpr, confidence: float) -> RiskiestLimit:
+    guarantee = Guarantee("no query has a threshold of this false positive rate", IID, finite_sample=True)
+    return RiskiestLimit(
+        "tpr",
+        float(limit.maximum),
+        Decision.INCONCLUSIVE,
+        "",
+        Estimate(None, Interval(0.0, 1.0, confidence, guarantee)),
+        "every query has two different scores at most, which reach no true positive rate at a false positive rate of "
+        f"{limit.fpr:g}: limit the copies",
+    )
+
+
+# --- what to know first -----------------------------------------------------------------------------------------
+
+
+def _with_cautions(
+    audit: SyntheticAudit, tables: Encoding, notes: Sequence[Caution], unasked: bool
+) -> SyntheticAudit:
+    """The audit with what is to be known before its numbers are used, the worst first."""
+    cautions = [*(note for note in notes if note.code == "shared_units"), *tables.cautions]
+    name, worst = audit.most_exposed
+    cautions += [Caution(each.code, f"{name.replace('_', ' ')}: {each.message}") for each in worst.cautions]
+    cautions += audit.verdict.cautions
+    cautions += copies_cautions(audit.copies, audit.near_copies, audit.copies_judged, audit.limits)
+    if audit.split is not None and audit.split.caution is not None:
+        cautions.append(audit.split.caution)
+    if audit.control is not None and audit.control.caution is not None:
+        cautions.append(audit.control.caution)
+    if unasked:
+        cautions.append(no_reference())
+    cautions += few_rows(tables)
+    cautions += [note for note in notes if note.code != "shared_units"]
+    of_queries = [
+        *(each for limit in audit.limits for each in limit.cautions),
+        *audit.comparison.ranking[0].advantage.cautions,
+        *audit.comparison.cautions,
+    ]
+    cautions += [each for each in of_queries if each.code not in DOUBTS]  # of rows the tables say more
+    return replace(audit, cautions=tuple(dict.fromkeys(cautions)))
+
+
+def copies_cautions(
+    copies: Copies,
+    near_copies: Copies,
+    judgement: CopiesJudged | None,
+    limits: Sequence[RiskiestLimit],
+    rows: str = "",
+) -> Iterator[Caution]:
+    """Copies and near copies that no limit fails, and that those which nobody limited were accepted.
+
+    Args:
+        copies: Rows that stand in the release.
+        near_copies: Rows that have a near copy there.
+        judgement: Whether copies were limited, judged unasked, or accepted.
+        limits: What was limited.
+        rows: Which released rows these are, where they are not all: words that end in a colon.
+    """
+    fails = {limit.name for limit in limits if limit.decision is Decision.FAIL}
+    if judgement == "accepted":
+        yield Caution(
+            "copies_accepted",
+            "copies of training rows are no reason to fail here, for they were accepted (accept_copies): "
+            f"{rows}{copies.sentence}",
+        )
+    elif "copies" not in fails and copies.beyond_chance.lower > 0.0:
+        yield Caution("copies_released", f"{rows}{copies.sentence}")
+    more = near_copies.members > copies.members and near_copies.beyond_chance.lower > 0.0
+    if more and "near_copies" not in fails:
+        yield Caution("near_copies_released", f"{rows}{near_copies.sentence}")

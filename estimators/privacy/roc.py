@@ -1,0 +1,548 @@
+"""Every threshold at once: the ROC curve, the area under it, and its height at the low rates that matter.
+
+All of it is read off counts on ordered cells, a higher score meaning "member". Where members score lower
+the area is below 1/2 and stays there: turning the curve over after a look at the labels would flatter it.
+For the same reason categories without an order are refused: sorted by their own likelihood ratio even
+pure noise would bend the curve upwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from math import sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import bdtr, expit, gammaincinv, logit, stdtrit
+
+from estimators.clusters.area import clustered_area
+from estimators.clusters.design import Clusters, Labels
+from estimators.errors import IncompatibleCells, require_count, require_open_unit
+from estimators.limits.binomial import lower_limit, normal_quantile, upper_limit
+from estimators.sample.counting import finest
+from estimators.sample.counts import Counts, require_data
+from estimators.sample.scores import Scores
+from estimators.statement import (
+    CLUSTERED,
+    IID,
+    Caution,
+    Estimate,
+    Guarantee,
+    Interval,
+    at_least,
+    at_most,
+    percent,
+)
+
+__all__ = [
+    "AreaUnderCurve",
+    "OperatingPoint",
+    "RocCurve",
+    "auc",
+    "operating_point",
+    "operating_points",
+    "roc",
+]
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+POINTS = 512
+"""A curve has at most this many points, half of them spaced evenly in the logarithm of the FPR."""
+
+FALSE_POSITIVE_RATES = (0.001, 0.01, 0.1)
+"""Rates at which an auditor asks for the true positive rate (Carlini et al. 2022)."""
+
+BAND = 20
+"""Rates of a band below 1/10, in equal ratios, and as many above, in equal steps."""
+
+OF_AREA = Guarantee("the probability that a member outscores a nonmember, ties one half", IID, False)
+OF_RATES = Guarantee("the TPR of the threshold with the FPR asked for, each rate by itself", IID, False)
+"""What the intervals of the area and of operating points cover."""
+
+FEW_ERRORS = 1.0
+"""With fewer misordered pairs than this, of min(n1, n0), the estimated variance is not to be trusted."""
+
+INFORMATIVE = 100.0
+"""With fewer records than this whose placements differ, on either side, their variance may be far too small."""
+
+NARROW = 0.5
+"""Placements of less than this share of the variance that a smooth score has at the same area lie close together."""
+
+SKEW = 2.0
+"""Over the degrees of freedom, the share by which the interval is wider: 15 placements lie skew at any score."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RocCurve:
+    """Vertices of the empirical curve from (0, 0) to (1, 1); each is exact, none is interpolated.
+
+    Attributes:
+        fpr: False positive rates, ascending.
+        tpr: The true positive rate at each.
+
+    Example:
+        >>> from estimators import Counts
+        >>> from estimators.privacy.roc import roc
+        >>> curve = roc(Counts.of([20, 30, 50], [50, 40, 10], edges=[0.2, 0.7]))
+        >>> curve.fpr.tolist(), curve.tpr.tolist()
+        ([0.0, 0.1, 0.5, 1.0], [0.0, 0.5, 0.8, 1.0])
+    """
+
+    fpr: Floats
+    tpr: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class AreaUnderCurve:
+    """Probability that a member outscores a nonmember, ties one half.
+
+    Attributes:
+        estimate: The area with its interval.
+        cautions: What to know before using the number.
+
+    Example:
+        >>> from estimators import Counts
+        >>> from estimators.privacy.roc import auc
+        >>> print(auc(Counts.of([20, 30, 50], [50, 40, 10], edges=[0.2, 0.7])).sentence)
+        With 95% confidence a member outscores a nonmember with a probability between 0.663 and 0.797; without
+        leakage it would be 0.5.
+    """
+
+    estimate: Estimate
+    cautions: tuple[Caution, ...] = field(default=())
+
+    @property
+    def sentence(self) -> str:
+        """The result in plain words."""
+        interval = self.estimate.interval
+        return (
+            f"With {percent(interval.confidence)} confidence a member outscores a nonmember with a probability "
+            f"between {at_least(interval.lower)} and {at_most(interval.upper)}; without leakage it would be 0.5."
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class OperatingPoint:
+    """True positive rate of the threshold whose false positive rate is ``fpr``.
+
+    Attributes:
+        fpr: The false positive rate.
+        estimate: The true positive rate with its interval.
+        cautions: What to know before using the number.
+
+    Example:
+        >>> from estimators import Counts
+        >>> from estimators.privacy.roc import operating_point
+        >>> print(operating_point(Counts.of([20, 30, 50], [50, 40, 10], edges=[0.2, 0.7]), fpr=0.1).sentence)
+        With 95% confidence a threshold that accuses 10% of nonmembers finds between 0% and 87% of members.
+    """
+
+    fpr: float
+    estimate: Estimate
+    cautions: tuple[Caution, ...] = field(default=())
+
+    @property
+    def sentence(self) -> str:
+        """The result in plain words."""
+        interval = self.estimate.interval
+        return (
+            f"With {percent(interval.confidence)} confidence a threshold that accuses {100 * self.fpr:g}% of "
+            f"nonmembers finds between {100 * interval.lower:.2g}% and {100 * interval.upper:.2g}% of members."
+        )
+
+
+def roc(counts: Counts, points: int = POINTS) -> RocCurve:
+    """Curve of all thresholds; past ``points`` vertices it keeps the low false positive rates dense.
+
+    A vertex kept for a rate is the last one that does not exceed it, so the height read there is what
+    a threshold attains without going over (docs/methods.md, section 5).
+
+    Args:
+        counts: Counts of both sides over cells with an order; a higher score means member.
+        points: Most vertices that are kept, at least 8.
+
+    Returns:
+        a ``RocCurve``.
+
+    Raises:
+        IncompatibleCells: categories, which have no order.
+
+    Example:
+        >>> import numpy as np
+        >>> from estimators import Scores
+        >>> from estimators.privacy.roc import roc
+        >>> from estimators.sample.counting import finest
+        >>> rng = np.random.default_rng(0)
+        >>> curve = roc(finest(Scores.of(rng.normal(1, 1, 5000), rng.normal(0, 1, 5000))), points=64)
+        >>> len(curve.fpr) <= 64, float(curve.tpr[-1])
+        (True, 1.0)
+    """
+    require_count("points", points, 8)
+    hits, alarms = _from_the_top(counts)
+    run, rise = np.diff(alarms), np.diff(hits)
+    bends = run[1:] * rise[:-1] != run[:-1] * rise[1:]  # what lies on a straight line adds nothing
+    corners = np.concatenate([[0], np.flatnonzero(bends) + 1, [len(hits) - 1]])
+    hits, alarms = hits[corners], alarms[corners]
+    if len(hits) > points:
+        n1, n0, quarter = hits[-1], alarms[-1], points // 4 - 1
+        even = np.linspace(0.0, 1.0, 2 * quarter)
+        rates = np.concatenate([n0**even, np.linspace(0.0, n0, quarter)])
+        by_rate = np.searchsorted(alarms, rates * (1.0 + 1e-12), side="right") - 1
+        by_height = np.searchsorted(hits, np.linspace(0.0, n1, quarter) * (1.0 - 1e-12))
+        keep = np.unique(np.concatenate([[0, len(hits) - 1], by_rate, by_height]))
+        hits, alarms = hits[keep], alarms[keep]
+    return RocCurve(alarms / alarms[-1], hits / hits[-1])
+
+
+def auc(counts: Counts, confidence: float = 0.95) -> AreaUnderCurve:
+    """Area under the curve with an interval from the variance of placements, on the logit scale.
+
+    A record's placement is the share of the other side it is ahead of; their two variances are that of the
+    area (DeLong, DeLong and Clarke-Pearson 1988), the logit keeps the ends inside (0, 1), and Student's quantile,
+    a little enlarged, stands for the few placements there may be. Where nearly all placements of a side lie close
+    together, as with ties, the variance rests on few records: then each end is that of the area with one record a side
+    added at the end that favours it, under random weights. With almost no misordered pairs the interval is the
+    finite-sample one of a mean of min(n1, n0) independent pairs, and the caution ``few_misordered_pairs`` says so.
+
+    Args:
+        counts: Counts of both sides over cells with an order; a higher score means member.
+        confidence: Probability that both ends of an interval hold, strictly between 0 and 1.
+
+    Returns:
+        an ``AreaUnderCurve``: 0.5 if the score tells nothing, below if members score lower.
+
+    Raises:
+        IncompatibleCells: categories, which have no order.
+
+    Example:
+        >>> from estimators import Counts
+        >>> from estimators.privacy.roc import auc
+        >>> area = auc(Counts.of([20, 30, 50], [50, 40, 10], edges=[0.2, 0.7])).estimate
+        >>> round(area.lower, 3), round(area.value, 3), round(area.upper, 3)
+        (0.663, 0.735, 0.796)
+    """
+    alpha = (1.0 - require_open_unit("confidence", confidence)) / 2.0
+    counts = _require_order(counts)
+    n1, n0 = counts.n_members, counts.n_nonmembers
+    below = (np.cumsum(counts.nonmembers) - 0.5 * counts.nonmembers) / n0
+    above = (n1 - np.cumsum(counts.members) + 0.5 * counts.members) / n1
+    area = float(counts.members @ below) / n1
+    cautions: tuple[Caution, ...] = ()
+    pairs = min(n1, n0)
+    if pairs * min(area, 1.0 - area) < FEW_ERRORS:
+        lower, upper = _pairs_interval(area, pairs, alpha)
+        message = (
+            f"too few of {pairs} pairs are misordered to estimate a variance; "
+            "the interval is a wider one, valid at every sample size"
+        )
+        cautions = (Caution("few_misordered_pairs", message),)
+    elif _close(counts.members, below - area, area) or _close(counts.nonmembers, above - area, area):
+        upper = _area_upper(counts.members, counts.nonmembers, alpha)
+        lower = 1.0 - _area_upper(counts.nonmembers, counts.members, alpha)
+    else:
+        of_members = float(counts.members @ (below - area) ** 2) / (n1 - 1) / n1
+        of_nonmembers = float(counts.nonmembers @ (above - area) ** 2) / (n0 - 1) / n0
+        variance = of_members + of_nonmembers
+        freedom = variance**2 / (of_members**2 / (n1 - 1) + of_nonmembers**2 / (n0 - 1))  # Welch
+        # sd of logit(A) = sd(A) / (A (1 - A))
+        quantile = float(stdtrit(freedom, 1.0 - alpha)) * (1.0 + SKEW / freedom)
+        reach = quantile * sqrt(variance) / (area * (1.0 - area))
+        lower, upper = float(expit(logit(area) - reach)), float(expit(logit(area) + reach))
+    return _with_direction(area, Interval(lower, upper, confidence, OF_AREA), cautions)
+
+
+def clustered_auc(scores: Scores, cluster: Labels, confidence: float = 0.95) -> AreaUnderCurve:
+    """The same of rows that come in clusters, by the variance of their totals of placements (Obuchowski 1997).
+
+    With fewer than 40 clusters that are as heavy as each other the interval is the finite-sample one of as many
+    independent comparisons as pairs of clusters can be formed at once; so it is with almost no misordered pairs.
+
+    Args:
+        scores: Scores of both sides (``Scores.of``) with an order; a higher score means member.
+        cluster: Whom each row belongs to: a label for each row, members' rows first, or two columns that cross.
+        confidence: Probability that both ends of an interval hold, strictly between 0 and 1.
+
+    Returns:
+        an ``AreaUnderCurve``; ``auc`` of the scores where no two rows share a label.
+
+    Example:
+        >>> import numpy as np
+        >>> from estimators import Scores
+        >>> from estimators.privacy.roc import clustered_auc
+        >>> rng = np.random.default_rng(0)
+        >>> person = np.arange(600) // 10
+        >>> score = rng.normal(size=60)[person] + rng.normal(size=600) + (person < 30)
+        >>> print(clustered_auc(Scores.of(score[:300], score[300:]), person).sentence)
+        With 95% confidence a member outscores a nonmember with a probability between 0.494 and 0.708; without
+        leakage it would be 0.5.
+    """
+    alpha = (1.0 - require_open_unit("confidence", confidence)) / 2.0
+    require_data(scores, Scores)
+    fine = finest(scores)
+    clusters = Clusters.of(cluster, scores, 0.5)
+    if clusters is None:
+        return auc(fine, confidence)
+    _require_order(fine)
+    at = np.concatenate([fine.cells.locate(side) for side in (scores.members, scores.nonmembers)])
+    correlations = clusters.correlations(at, fine)
+    weights, alike = clusters.weights(max(correlations)), clusters.inflation(correlations)
+    area = clustered_area(clusters, at, fine.size, weights, alike)
+    guarantee = replace(OF_AREA, assumes=CLUSTERED)
+    if area.error and area.pairs * min(area.value, 1.0 - area.value) >= FEW_ERRORS:
+        quantile = float(stdtrit(area.freedom, 1.0 - alpha)) * (1.0 + SKEW / area.freedom)
+        reach = quantile * area.error / (area.value * (1.0 - area.value))
+        ends = [float(expit(logit(area.value) + step)) for step in (-reach, reach)]
+    else:
+        ends = list(_pairs_interval(area.value, area.pairs, alpha))
+        guarantee = replace(guarantee, finite_sample=True)
+    return _with_direction(area.value, Interval(ends[0], ends[1], confidence, guarantee), ())
+
+
+def _with_direction(area: float, interval: Interval, cautions: tuple[Caution, ...]) -> AreaUnderCurve:
+    """The area with a word on members that score lower."""
+    if interval.upper < 0.5:
+        cautions += (
+            Caution(
+                "members_score_lower",
+                f"members score lower than nonmembers (AUC {area:.3f}, at most {at_most(interval.upper)}); "
+                "negate the scores if a lower score is meant to speak for membership",
+            ),
+        )
+    return AreaUnderCurve(Estimate(area, interval), cautions)
+
+
+def operating_point(counts: Counts, fpr: float, confidence: float = 0.95) -> OperatingPoint:
+    """True positive rate of the lowest threshold whose false positive rate is at most ``fpr``.
+
+    Args:
+        counts: Counts of both sides over cells with an order; a higher score means member.
+        fpr: The false positive rate: share of nonmembers that may be accused, strictly between 0 and 1.
+        confidence: Probability that both ends of an interval hold, strictly between 0 and 1.
+
+    Returns:
+        an ``OperatingPoint``.
+
+    Example:
+        >>> import numpy as np
+        >>> from estimators import Scores
+        >>> from estimators.privacy.roc import operating_point
+        >>> from estimators.sample.counting import finest
+        >>> rng = np.random.default_rng(0)
+        >>> counts = finest(Scores.of(rng.normal(1, 1, 5000), rng.normal(0, 1, 5000)))
+        >>> print(operating_point(counts, fpr=0.01).sentence)
+        With 95% confidence a threshold that accuses 1% of nonmembers finds between 7.8% and 11% of members.
+    """
+    return operating_points(counts, [fpr], confidence)[0]
+
+
+def operating_points(
+    counts: Counts, rates: Sequence[float] = FALSE_POSITIVE_RATES, confidence: float = 0.95
+) -> tuple[OperatingPoint, ...]:
+    """One operating point for each rate; each interval holds by itself, not all of them together.
+
+    The right threshold is not known, but nonmember order statistics bracket it: at least j of n0 nonmembers
+    lie above a threshold of rate at most ``fpr`` with probability P(Bin(n0, fpr) >= j), which is P(Beta(j,
+    n0 - j + 1) <= fpr). What the bracket and the exact limits of the rate at the observed threshold leave
+    open is combined in quadrature (MOVER, Zou and Donner 2008; study 2.6, T-E4), from the observed
+    threshold and from those beside large ties, which it may have missed. Taking the observed threshold for
+    the right one covers as little as 48%.
+
+    Args:
+        counts: Counts of both sides over cells with an order; a higher score means member.
+        rates: The false positive rates, each strictly between 0 and 1.
+        confidence: Probability that both ends of an interval hold, strictly between 0 and 1. It is that of each
+            point by itself.
+
+    Returns:
+        an ``OperatingPoint`` for each rate.
+
+    Example:
+        >>> from estimators import Counts
+        >>> from estimators.privacy.roc import operating_points
+        >>> counts = Counts.of([2000, 3000, 5000], [5000, 4000, 1000], edges=[0.2, 0.7])
+        >>> for point in operating_points(counts, [0.1, 0.5]):
+        ...     print(point.fpr, round(point.estimate.lower, 2), round(point.estimate.upper, 2))
+        0.1 0.0 0.81
+        0.5 0.49 1.0
+    """
+    alpha = (1.0 - require_open_unit("confidence", confidence)) / 2.0
+    rates = [require_open_unit("fpr", rate) for rate in rates]
+    if not rates:
+        return ()
+    hits, alarms = _from_the_top(counts)
+    n1, n0 = int(hits[-1]), int(alarms[-1])
+    j_low = np.array([_largest_count_exceeded(n0, rate, alpha) for rate in rates])  # P(Bin >= j) >= 1 - alpha
+    j_high = np.array([_smallest_count_reached(n0, rate, alpha) for rate in rates])  # P(Bin >= j) <= alpha
+    most_alarms = np.array([int(rate * n0 * (1.0 + 1e-12)) for rate in rates])
+    at = alarms.searchsorted(most_alarms, side="right") - 1
+    # lowest threshold with fewer than j_low nonmembers above it, highest one with at least j_high
+    low = np.maximum(alarms.searchsorted(j_low - 1, side="right") - 1, 0)
+    high = np.minimum(alarms.searchsorted(j_high), len(alarms) - 1)
+    span, tie = _large_ties(hits, alarms, np.concatenate([low, at]), np.concatenate([at, high]))
+    # the cuts of all rates side by side, each with the number of its rate: the one observed, then those beside ties
+    every, ahead = np.arange(len(rates)), span < len(rates)
+    of_x, of_y = np.concatenate([every, span[ahead]]), np.concatenate([every, span[~ahead] - len(rates)])
+    x, y = hits[np.concatenate([at, tie[ahead]])], hits[np.concatenate([at, tie[~ahead] + 1])]
+    below = x - np.hypot(x - n1 * lower_limit(x, n1, alpha), x - hits[low][of_x])
+    above = y + np.hypot(n1 * upper_limit(y, n1, alpha) - y, hits[high][of_y] - y)
+    lowers, uppers = np.full(len(rates), np.inf), np.full(len(rates), -np.inf)
+    np.minimum.at(lowers, of_x, below / n1)
+    np.maximum.at(uppers, of_y, above / n1)
+    points = []
+    for k, rate in enumerate(rates):
+        lower = max(0.0, float(lowers[k]))
+        cautions: tuple[Caution, ...] = ()
+        if not j_low[k]:
+            with np.errstate(over="ignore"):  # at a rate of 1e-308 no number of records is enough
+                nonmembers_needed = float(np.ceil(np.log(alpha) / np.log1p(-rate)))
+            most = f"{nonmembers_needed:,.0f}" if nonmembers_needed < 1e15 else f"{nonmembers_needed:g}"
+            message = (
+                f"TPR at FPR {rate:g}: got {n0:,} nonmembers, need at least {most} for a lower end above 0"
+            )
+            lower, cautions = 0.0, (Caution("too_few_nonmembers", message),)
+        interval = Interval(lower, min(1.0, float(uppers[k])), confidence, OF_RATES)
+        points.append(OperatingPoint(rate, Estimate(float(hits[at[k]] / n1), interval), cautions))
+    return tuple(points)
+
+
+def band(counts: Counts, confidence: float = 0.95) -> tuple[OperatingPoint, ...]:
+    """Operating points along the whole curve, for a picture: each interval holds by itself, not all together.
+
+    Below one nonmember in all, or one in 10,000, there is nothing to be seen.
+    """
+    least = min(0.1, max(1e-4, 1.0 / counts.n_nonmembers))
+    rates = np.unique(np.concatenate([np.geomspace(least, 0.1, BAND), np.linspace(0.1, 0.99, BAND + 1)]))
+    return operating_points(counts, rates.tolist(), confidence)
+
+
+def _require_order(counts: Counts) -> Counts:
+    require_data(counts, Counts)
+    if not counts.cells.ordered:
+        raise IncompatibleCells(
+            f"cells of kind {counts.cells.kind} have no order, so they have no thresholds; give numbers, "
+            "or the score of a learned adversary on records it has not seen",
+            field="query",
+        )
+    return counts.occupied()
+
+
+def _close(records: Integers, apart: Floats, area: float) -> bool:
+    """Whether nearly all placements of a side lie so close together that its variance rests on few records.
+
+    It rests on all n if half lie one way and half the other. A smooth score's is that of two exponential laws (Hanley
+    and McNeil 1982); where the area is near 1 that is small, too, and the logit takes care of it.
+    """
+    square = apart**2
+    second, fourth = float(records @ square), float(records @ square**2)
+    smooth = max(area, 1.0 - area)
+    usual = smooth / (2.0 - smooth) - smooth**2
+    return second < NARROW * usual * int(records.sum()) and second**2 <= INFORMATIVE * fourth
+
+
+def _area_upper(members: Integers, nonmembers: Integers, alpha: float) -> float:
+    """Upper limit of level 1 - alpha for the area, from few records or from many that tie.
+
+    One member is added above all and one nonmember below all, and each side's records get Dirichlet weights: the
+    limit is a quantile of the area so weighted. On one side alone that is Gaffke's (2005) limit of a bounded mean, and
+    for two values Clopper and Pearson's; two sides are put together as by Fay, Proschan and Brittain (2015). Its first
+    three moments are exact but for what the sides have in common in the third, and a gamma law has its quantile.
+    """
+    n1, n0 = int(members.sum()) + 1, int(nonmembers.sum()) + 1
+    below = (np.cumsum(nonmembers) - 0.5 * nonmembers + 1.0) / n0
+    above = (n1 - np.cumsum(members) + 0.5 * members) / n1
+    mean = (float(members @ below) + 1.0) / n1
+    tied = float(members @ nonmembers.astype(np.float64)) / n1 / n0
+    squares, variance, third = mean - tied / 4.0 + mean**2, 0.0, 0.0
+    for records, placements, n in ((members, below, n1), (nonmembers, above, n0)):
+        apart = placements - mean
+        two, three = (float(records @ apart**power) + (1.0 - mean) ** power for power in (2, 3))
+        variance += two / (n * (n + 1.0))
+        third += 2.0 * three / (n * (n + 1.0) * (n + 2.0))
+        squares -= two / n + mean**2
+    variance += max(0.0, squares) / ((n1 + 1.0) * (n0 + 1.0))
+    skew = third / variance**1.5 if variance > 0.0 else 0.0
+    if abs(skew) < 1e-3:
+        reach = normal_quantile(alpha)
+    else:
+        shape = 4.0 / skew**2
+        reach = (gammaincinv(shape, 1.0 - alpha if skew > 0.0 else alpha) - shape) * skew / 2.0
+    return min(1.0, mean + float(reach) * sqrt(variance))
+
+
+def _from_the_top(counts: Counts) -> tuple[Integers, Integers]:
+    """Members and nonmembers at or above each threshold, from none to all."""
+    counts = _require_order(counts)
+    hits, alarms = np.zeros((2, counts.size + 1), dtype=np.int64)
+    np.cumsum(counts.members[::-1], out=hits[1:])
+    np.cumsum(counts.nonmembers[::-1], out=alarms[1:])
+    return hits, alarms
+
+
+def _large_ties(
+    hits: Integers, alarms: Integers, first: Integers, last: Integers
+) -> tuple[Integers, Integers]:
+    """Ties that hold a quarter of the members between two thresholds: between which two, and the one just above.
+
+    Quadrature takes the right threshold to lie anywhere between; across a large tie it lies on one side
+    or the other, and what is uncertain there is the rate at that side.
+    """
+    end = int(last.max())
+    rise = hits[1 : end + 1] - hits[:end]
+    ties = np.flatnonzero((rise > 0) & (rise + alarms[1 : end + 1] - alarms[:end] > 1))
+    between = (ties >= first[:, None]) & (ties < last[:, None])
+    span, which = np.nonzero(between & (4 * rise[ties] >= (hits[last] - hits[first])[:, None]))
+    return span, ties[which]
+
+
+def _largest_count_exceeded(n: int, rate: float, alpha: float) -> int:
+    """Largest j with P(Bin(n, rate) >= j) >= 1 - alpha; 0 when not even j = 1 is that likely."""
+    low, high = _cantelli_range(n, rate, alpha)  # the tail falls with j: halve
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if bdtr(middle - 1, n, rate) <= alpha else (low, middle)
+    return low
+
+
+def _smallest_count_reached(n: int, rate: float, alpha: float) -> int:
+    """Smallest j with P(Bin(n, rate) >= j) <= alpha; n + 1 when even all n are likelier."""
+    low, high = _cantelli_range(n, rate, alpha)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if bdtr(middle - 1, n, rate) >= 1.0 - alpha else (middle, high)
+    return high
+
+
+def _cantelli_range(n: int, rate: float, alpha: float) -> tuple[int, int]:
+    """Counts that Bin(n, rate) is below, or above, with a probability less than alpha (Cantelli's inequality).
+
+    Beyond 2^31 trials SciPy's binomial law is NaN, no comparison holds, and these ends themselves are taken.
+    """
+    mean, reach = n * rate, sqrt(n * rate * (1.0 - rate) * (1.0 - alpha) / alpha)
+    return max(0, int(mean - reach) - 1), min(n + 1, int(mean + reach) + 2)
+
+
+def _pairs_interval(area: float, pairs: int, alpha: float) -> tuple[float, float]:
+    """Interval for the mean of ``pairs`` independent comparisons of one member with one nonmember.
+
+    The area is the average of such means over all pairings, so its tail is at most that of Chernoff's bound
+    exp(-n KL(area, theta)) (Hoeffding 1963, section 5). At area 1 it is exact: theta^n = alpha.
+    """
+    budget = -np.log(alpha) / pairs
+
+    def divergence(theta: float) -> float:
+        hit = area * np.log(area / theta) if area > 0.0 else 0.0
+        miss = (1.0 - area) * np.log((1.0 - area) / (1.0 - theta)) if area < 1.0 else 0.0
+        return float(hit + miss)
+
+    ends = []
+    for outer, inner in ((0.0, area), (1.0, area)):
+        far, near = outer, inner
+        for _ in range(60):
+            middle = (far + near) / 2.0
+            if not 0.0 < middle < 1.0:
+                break
+            far, near = (far, middle) if divergence(middle) <= budget else (middle, near)
+        ends.append(far)
+    return ends[0], ends[1]

@@ -1,0 +1,188 @@
+"""How many models to train before a verdict about their procedure stands, tried on simulated models."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betaincinv
+
+from estimators.decisions.plan import (
+    POWER,
+    Decision,
+    decision,
+    draw_counts,
+    plan_cells,
+    require_reachable,
+    shift_for,
+)
+from estimators.errors import OutOfRange, require_count, require_number, require_open_unit
+from estimators.renamed import renamed
+from estimators.runs.procedure.limits import Trainings
+from estimators.runs.procedure.trainings import FEWEST, evidence_in
+from estimators.sample.counting import resolution
+from estimators.sample.scores import MIN_RECORDS
+from estimators.statement import baseline
+
+FINEST = 2048
+"""Cells that stand for the full resolution of a score: with fewer, rules would need less learning than they do."""
+
+POOL = 400
+"""Models that are simulated; trainings are drawn from them."""
+
+RUNS = 1000
+"""Sets of models of each number."""
+
+MOST = 4096
+"""Most models that a plan names."""
+
+SEED = 0
+
+WIDEST = 0.9
+"""Of the variance that numbers in a range can have; beyond, trainings would leak all or nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelPlan:
+    """Models of one procedure that are expected to be enough.
+
+    Attributes:
+        models: How many, each with its own records; None if no reasonable number is.
+        records: Records of each model, of both sides together.
+        sentence: The plan in plain words.
+
+    Example:
+        >>> from estimators.runs.procedure import plan_models
+        >>> plan_models(expected=0.2, max_advantage=0.1, spread=0.05, records=1000).models
+        8
+    """
+
+    models: int | None
+    records: int
+    sentence: str
+
+
+@renamed("threshold", "max_advantage")
+def plan_models(
+    expected: float,
+    max_advantage: float,
+    spread: float,
+    records: int,
+    prior: float = 0.5,
+    member_share: float = 0.5,
+    confidence: float = 0.95,
+) -> ModelPlan:
+    """Models to train for a decision about their procedure at ``max_advantage`` in four sets of models of five.
+
+    The decision is by the simulated interval of the mean (``accept_simulated``); by the proven one it takes more.
+    Models are simulated with Gaussian scores; their advantages have a beta law between the baseline and 1. More
+    models never decide less often, so bisection finds the fewest that suffice.
+
+    Args:
+        expected: The mean advantage that you expect over trainings, from the baseline |2 x prior - 1| up to but not
+            including 1.
+        max_advantage: Largest mean advantage that is acceptable, from -1 to 1.
+        spread: Standard deviation of the advantage between trainings that you expect, such as an earlier answer's.
+        records: Records of each model, members and nonmembers together, at least 16.
+        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
+        member_share: Share of members among the records that you will score, strictly between 0 and 1.
+        confidence: Probability that both ends of an interval hold, strictly between 0 and 1.
+
+    Returns:
+        a ``ModelPlan``.
+
+    Raises:
+        OutOfRange: an expected advantage below the baseline, or another number out of its range.
+
+    Example:
+        >>> from estimators.runs.procedure import plan_models
+        >>> print(plan_models(expected=0.2, max_advantage=0.1, spread=0.05, records=1000).sentence)
+        about 8 models are enough to decide about a training procedure at a limit of 0.1 by the simulated
+        interval of its mean (accept_simulated) in four sets of models of five, if advantages are 0.2 on average
+        with a standard deviation of 0.05, and each model has 1000 records
+    """
+    require_reachable(expected, prior)
+    most, spread = require_number("max_advantage", max_advantage), require_number("spread", spread)
+    share = require_open_unit("member_share", member_share)
+    alpha = (1.0 - require_open_unit("confidence", confidence)) / 2.0
+    require_count("records", records, 16)
+    members = round(share * records)
+    if min(members, records - members) < MIN_RECORDS:
+        raise OutOfRange(
+            f"member_share: {share:g} of {records} records a model are {members} members and {records - members} "
+            f"nonmembers; need at least {MIN_RECORDS} of each",
+            field="member_share",
+        )
+    pool = _pool(_leaks(expected, spread, prior), records, prior, share)
+
+    def settles(models: int) -> bool:
+        rng = np.random.default_rng(models)
+        quota = POWER * RUNS
+        successes = 0
+        for run in range(RUNS):
+            some = pool.some(rng.integers(0, POOL, models))
+            lower, upper = (max(end, baseline(prior)) for end in some.mean(alpha))
+            successes += decision(lower, upper, most) is not Decision.INCONCLUSIVE
+            if successes >= quota or successes + RUNS - run - 1 < quota:
+                break
+        return successes >= quota
+
+    what = (
+        f"to decide about a training procedure at a limit of {most:g} by the simulated interval of its mean "
+        "(accept_simulated)"
+    )
+    where = (
+        f"if advantages are {expected:g} on average with a standard deviation of {spread:g}, and each model has "
+        f"{records} records"
+    )
+    high = FEWEST
+    while not settles(high):
+        if high >= MOST:
+            return ModelPlan(
+                None,
+                records,
+                f"in practice no number of models is enough {what}, {where}: more than {MOST} would be needed; give "
+                "each more records, if that is what the interval is wide for",
+            )
+        high *= 2
+    low = max(FEWEST, high // 2)
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if settles(middle) else (middle + 1, high)
+    return ModelPlan(
+        high, records, f"about {high} models are enough {what} in four sets of models of five, {where}"
+    )
+
+
+def _leaks(expected: float, spread: float, prior: float) -> NDArray[np.float64]:
+    """Advantages of models: evenly spaced quantiles of the beta law with this mean and deviation."""
+    floor = baseline(prior)
+    room = 1.0 - floor
+    mean, variance = (expected - floor) / room, (spread / room) ** 2
+    most = mean * (1.0 - mean)
+    if not 0.0 <= variance <= WIDEST * most:
+        raise OutOfRange(
+            f"spread: got {spread!r}, need a number from 0 to {room * float(np.sqrt(WIDEST * most)):.3g}: advantages "
+            f"from {floor:g} to 1 that are {expected:g} on average do not vary more",
+            field="spread",
+        )
+    if variance == 0.0:
+        return np.full(POOL, expected)
+    size = most / variance - 1.0
+    quantiles = betaincinv(mean * size, (1.0 - mean) * size, (np.arange(POOL) + 0.5) / POOL)
+    return np.asarray(floor + room * np.clip(quantiles, 0.0, 1.0 - 1e-9))
+
+
+def _pool(leaks: NDArray[np.float64], records: int, prior: float, share: float) -> Trainings:
+    """What models show that leak so much."""
+    rng = np.random.default_rng(SEED)
+    members = round(share * records)
+    nonmembers = records - members
+    size = max(FINEST, resolution(members + nonmembers))
+    models = []
+    for at, leak in enumerate(leaks):
+        shift = shift_for(float(leak), prior)
+        counts = draw_counts(shift, members, nonmembers, plan_cells(shift, share, size), rng)
+        models.append(evidence_in(counts, prior, at))
+    return Trainings.of(models)

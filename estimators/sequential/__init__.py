@@ -1,6 +1,0 @@
-"""Ends that hold however often one looks: a run of batches that may stop as soon as its verdict stands."""
-
-from estimators.sequential.run import SequentialRun, sequential_run
-from estimators.sequential.state import Look
-
-__all__ = ["Look", "SequentialRun", "sequential_run"]

@@ -1,0 +1,382 @@
+"""Tables as points: what a distance is, which tables fix it, and what each odd column becomes."""
+
+import datetime as dt
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from estimators.audits.queries.table import Encoding, Rows, encode, encode_points, encode_sides
+from estimators.errors import DimensionMismatch, InputError, MixedTypes, NotFinite, RaggedRows, TooFewRecords
+from tests.cases import each_case, refusals
+
+
+def codes(tables: Encoding) -> list[str]:
+    return [caution.code for caution in tables.cautions]
+
+
+def kinds(tables: Encoding) -> dict[str, str]:
+    return {column.name: column.kind for column in tables.columns}
+
+
+def distance(a: Rows, i: int, b: Rows, j: int) -> float:
+    return float(np.abs(a.points[i] - b.points[j]).sum())
+
+
+def one(column: list[Any] | Any, *others: Any) -> dict[str, Any]:
+    return {"x": column}
+
+
+def test_the_distance_is_gowers() -> None:
+    released = {
+        "age": np.array([20, 60]),
+        "job": ["baker", "nurse"],
+        "sex": [True, False],
+        "day": ["2020-01-01", "2020-01-11"],
+    }
+    person = {"age": [30], "job": ["nurse"], "sex": [True], "day": ["2020-01-06"]}
+    tables = encode(person, person, released)
+
+    assert kinds(tables) == {"age": "number", "job": "category", "sex": "number", "day": "date"}
+    assert distance(tables.members, 0, tables.synthetic, 0) == pytest.approx(10 / 40 + 1 + 0 + 5 / 10)
+    assert distance(tables.members, 0, tables.synthetic, 1) == pytest.approx(30 / 40 + 0 + 1 + 5 / 10)
+
+
+def test_any_two_levels_are_one_apart_and_many_share_places_and_are_still_told_apart():
+    levels = [None, *"abcdefgh"]
+    tables = encode(one([*levels, "new"]), one(["a", "b"]), one(levels))
+
+    for i in range(10):
+        for j, _ in enumerate(levels):
+            assert distance(tables.members, i, tables.synthetic, j) == float(i != j)
+    assert tables.synthetic.points.shape[1] == 5
+
+    names = [f"level {i % 900:03d}" for i in range(1800)]
+    tables = encode(one(names), one(names), one(names))
+
+    assert tables.synthetic.points.shape[1] == (128 + 64) / 2
+    assert len(np.unique(tables.members.records)) == 900
+    assert [column.levels for column in tables.columns] == [900]
+    assert "many_levels" in codes(tables)
+
+
+def test_only_the_released_table_and_the_reference_fix_ranges_and_levels() -> None:
+    released, reference = {"x": [0.0, 10.0], "c": ["a", "b"]}, {"x": [2.0, 7.0], "c": ["b", "c"]}
+    usual, odd = {"x": [3.0], "c": ["a"]}, {"x": [1e9], "c": ["never seen"]}
+
+    alone = encode(usual, usual, released)
+    beside = encode(usual, odd, released)
+    assert distance(alone.members, 0, alone.synthetic, 1) == distance(beside.members, 0, beside.synthetic, 1)
+    assert distance(beside.nonmembers, 0, beside.synthetic, 0) == 2 + 1  # a number counts at most so far out
+    # a level that nobody has differs from all
+    assert distance(beside.nonmembers, 0, beside.synthetic, 1) == 1 + 1
+
+    with_reference = encode(usual, odd, released, reference)
+    assert distance(
+        with_reference.members,
+        0,
+        with_reference.reference or with_reference.members,
+        0,
+        # real rows set the range: a released row far out cannot press all others together
+    ) == pytest.approx(1 / 5 + 1)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 2**32 - 1))
+def test_exchanging_the_sides_exchanges_their_rows(seed) -> None:
+    rng = np.random.default_rng(seed)
+    most = 2 + 10 ** int(rng.integers(1, 6))  # of all: a side that is written with fewer digits is told by it
+
+    def draw() -> dict[str, Any]:
+        n = int(rng.integers(1, 30))
+        number = rng.normal(size=n).round(1)
+        number[rng.random(n) < 0.2] = np.nan
+        return {
+            "number": number,
+            "whole": rng.integers(0, most, n),
+            "text": rng.choice(["a", "b", "", "7", "é"], n),
+            "moment": rng.integers(0, 9, n).astype("datetime64[D]"),
+        }
+
+    a, b, s, r = (draw() for _ in range(4))
+    for reference in (None, r):
+        try:
+            one_way = encode(a, b, s, reference)
+        except InputError:
+            with pytest.raises(InputError):
+                encode(b, a, s, reference)
+            continue
+        other_way = encode(b, a, s, reference)
+
+        assert one_way.columns == other_way.columns
+        for this, that in ((one_way.members, other_way.nonmembers), (one_way.nonmembers, other_way.members)):
+            np.testing.assert_array_equal(this.points, that.points)
+            np.testing.assert_array_equal(this.values, that.values)
+        np.testing.assert_array_equal(one_way.synthetic.points, other_way.synthetic.points)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(
+        st.tuples(
+            st.one_of(st.none(), st.floats(-1e300, 1e300), st.integers(-(2**70), 2**70)),
+            st.one_of(st.none(), st.text(max_size=3)),
+        ),
+        min_size=4,
+        max_size=12,
+    )
+)
+def test_records_are_equal_where_their_values_are(rows) -> None:
+    table = {"n": [a for a, _ in rows], "t": [b for _, b in rows]}
+    varied = {"n": [*table["n"], 0, 1], "t": [*table["t"], "0", "1"]}  # no column is constant or empty
+    tables = encode(varied, varied, varied, categories=["t"])
+    names = [column.name for column in tables.columns]
+
+    def key(row: tuple[Any, Any]) -> tuple[Any, ...]:
+        number, text = row
+        return tuple({"n": number, "t": (text or "").strip() or None}[name] for name in names)
+
+    for i, a in enumerate(rows):
+        for j, b in enumerate(rows):
+            same = tables.members.records[i] == tables.synthetic.records[j]
+            assert same == (key(a) == key(b))
+            if same:
+                assert distance(tables.members, i, tables.synthetic, j) == 0.0
+
+
+def test_integers_beyond_two_to_the_53_are_told_apart_whatever_type_they_come_as() -> None:
+    big = 2**53
+    for members, released in (
+        (np.array([big, big + 1]), np.array([big + 1, 0])),
+        (np.array([big, big + 1], dtype=np.uint64), np.array([big + 1, -1])),
+        ([big, big + 1, None], [big + 1, 0.5]),
+        ([str(big), str(big + 1)], [big + 1, 0]),
+        ([2**70, 2**70 + 1], [2**70 + 1, 0]),
+    ):
+        tables = encode(one(members), one(members), one(released))
+
+        here, there = tables.members.records, tables.synthetic.records
+        assert (int(here[0] == there[0]), int(here[1] == there[0])) == (0, 1)
+
+
+def test_a_float_that_is_whole_equals_the_integer_and_moments_are_compared_in_universal_time():
+    tables = encode(one([3, 4]), one(["3", "5"]), one([3.0, 4.5]))
+
+    assert tables.members.records[0] == tables.synthetic.records[0] == tables.nonmembers.records[0]
+    assert codes(tables) == ["numbers_as_text"]
+
+    noon = dt.datetime(2020, 5, 1, 12, tzinfo=dt.UTC)
+    there = noon.astimezone(dt.timezone(dt.timedelta(hours=5)))
+    tables = encode(one([noon]), one([there]), one([noon, noon + dt.timedelta(days=1)]))
+
+    assert distance(tables.nonmembers, 0, tables.synthetic, 0) == 0.0
+
+
+def test_missing_values_are_near_each_other_and_far_from_all_else() -> None:
+    class NAType:  # what pandas puts there
+        pass
+
+    missing: list[Any] = [None, float("nan"), np.datetime64("NaT"), NAType()]
+    for gone in missing[:2] + missing[3:]:
+        tables = encode(one([gone, 2.0]), one([1.0, 2.0]), one([1.0, 3.0, None]))
+
+        assert distance(tables.members, 0, tables.synthetic, 2) == 0.0
+        assert 0.5 <= distance(tables.members, 0, tables.synthetic, 0) <= 1.0
+        assert tables.members.values[0, 0] == -1
+    texts = encode(one(["a", " ", None]), one(["a", "b", ""]), one(["a", "b", None]))
+    assert [distance(texts.members, i, texts.synthetic, j) for i, j in ((1, 2), (2, 2), (1, 0))] == [0, 0, 1]
+    days = encode(
+        one(np.array(["2020-01-01", "NaT"], "datetime64[ns]")),
+        one([dt.date(2020, 1, 1), None]),
+        one(["2020-01-01", "2020-01-03"]),
+    )
+    assert days.columns[0].kind == "date"
+    assert [distance(side, 0, days.synthetic, 0) for side in (days.members, days.nonmembers)] == [0, 0]
+
+
+def test_numbers_as_text_are_numbers_and_codes_with_leading_zeros_are_not() -> None:
+    numbers = encode(one(["1.5", " 2"]), one(["-3e2", ".5"]), one(["1", "2"]))
+    assert kinds(numbers) == {"x": "number"}
+    assert "numbers_as_text" in codes(numbers)
+
+    zips = encode(one(["02139", "10115"]), one(["02139", "10115"]), one(["02139", "2139"]))
+    assert kinds(zips) == {"x": "category"}
+    assert distance(zips.members, 0, zips.synthetic, 1) == 1.0
+
+    chosen = encode(one([7, 8]), one(["7", "9"]), one([7.0, 8.0]), categories=["x"])
+    assert kinds(chosen) == {"x": "category"}
+    assert distance(chosen.members, 0, chosen.synthetic, 0) == 0.0
+
+    mixed = encode(one([7, "x"]), one(["7", "y"]), one([7.0, 8.0]))
+    assert (kinds(mixed), codes(mixed)) == ({"x": "category"}, ["several_types"])
+    assert distance(mixed.members, 0, mixed.synthetic, 0) == 0.0
+
+    words = encode(one([True, False]), one(["true", "False"]), one([1, 0]))
+    assert distance(words.nonmembers, 0, words.synthetic, 0) == 0.0
+
+    exact = encode(one([Decimal("0.5")]), one([0.25]), one([np.float32(0.5), 0.0]))
+    assert distance(exact.members, 0, exact.synthetic, 0) == 0.0
+
+
+def test_frames_and_columns_of_other_libraries() -> None:
+    frame = pd.DataFrame(
+        {
+            "whole": pd.array([2**53 + 1, None, 3], dtype="Int64"),
+            "level": pd.Categorical(["a", None, "b"]),
+            "true": pd.array([True, None, False], dtype="boolean"),
+            "text": pd.array(["x", None, "y"], dtype="string"),
+            "moment": pd.to_datetime(["2020-01-01T00:00Z", None, "2020-01-03T12:00Z"]),
+        }
+    )
+    plain = {
+        "whole": [2**53 + 1, None, 3],
+        "level": ["a", None, "b"],
+        "true": [True, None, False],
+        "text": ["x", None, "y"],
+        "moment": ["2020-01-01", None, "2020-01-03 12:00"],
+    }
+    masked = plain | {"whole": np.ma.masked_equal(np.array([2**53 + 1, 0, 3]), 0)}
+    arrow = dict(zip(plain, pa.table(plain).columns, strict=True))
+
+    tables = encode(frame, masked, plain, arrow)
+
+    assert kinds(tables) == {
+        "whole": "number", "level": "category", "true": "number", "text": "category", "moment": "date",
+    }  # fmt: skip
+    for each in (tables.members, tables.nonmembers, tables.reference):
+        np.testing.assert_array_equal(each.points, tables.synthetic.points)
+        np.testing.assert_array_equal(each.records, tables.synthetic.records)
+
+
+def test_identifiers_are_left_out_and_continuous_columns_are_not(rng) -> None:
+    def table(first: int) -> dict[str, Any]:
+        return {
+            "id": np.arange(first, first + 80),
+            "name": [f"person {rng.integers(1 << 40)}" for _ in range(80)],
+            "wage": rng.lognormal(size=80),
+            "born": rng.integers(0, 10**9, 80).astype("datetime64[s]"),
+            "age": rng.integers(18, 90, 80),
+        }
+
+    tables = encode(table(0), table(1000), table(0))
+
+    assert list(kinds(tables)) == ["wage", "born", "age"]
+    assert "'id', 'name'" in next(c.message for c in tables.cautions if c.code == "identifiers")
+    assert list(kinds(encode(table(0), table(1000), table(0), use=["id"]))) == ["id", "wage", "born", "age"]
+    assert list(kinds(encode(table(0), table(0), table(0), leave_out=["wage", "id"]))) == ["born", "age"]
+
+
+def test_columns_that_say_nothing_are_left_out_and_named() -> None:
+    good = [1.0, 2.0, 3.0]
+    tables = encode(
+        {"x": good, "gone": [None] * 3, "same": good, "mine": good},
+        {"x": good[::-1], "gone": good, "same": good, "yours": good},
+        {"x": good, "gone": good, "same": [5, 5, 5]},
+    )
+
+    assert list(kinds(tables)) == ["x"]
+    said = {caution.code: caution.message for caution in tables.cautions}
+    assert "'gone'" in said["empty_columns"]
+    assert "'same'" in said["constant_columns"]
+    assert "'mine'" in said["columns_differ"]
+    assert "'yours'" in said["columns_differ"]
+
+
+def test_ranges_reach_the_ends_of_floats_and_integers_and_sums_of_points_are_exact_in_any_order(rng):
+    tables = encode(one([-1.7e308, 0.0]), one([1.7e308, 1.0]), one([-1.7e308, 1.7e308]))
+    assert tables.members.points[:, 0].tolist() == [0.0, 0.5]
+    whole = encode(one([-(2**63), 0]), one([2**63 - 1, 1]), one([-(2**63), 2**63 - 1]))
+    assert whole.members.points[:, 0].tolist() == [0.0, 0.5]
+    huge = encode(one([10**400, 1]), one([0.5, 1]), one([10**400, 10]))
+    assert kinds(huge) == {"x": "category"}  # beyond floats: names, whatever else they are
+    assert distance(huge.members, 0, huge.synthetic, 0) == 0.0
+
+    table = {f"c{i}": rng.lognormal(sigma=3, size=40) for i in range(30)}
+    points = encode(table, table, table).members.points
+    gaps = np.abs(points[0] - points[1:])
+
+    np.testing.assert_array_equal(gaps.sum(axis=1), gaps[:, ::-1].cumsum(axis=1)[:, -1])
+
+
+def test_rows_that_stand_where_they_should_not(rng) -> None:
+    a, b, s, r = rng.normal(size=(4, 40, 3))
+
+    assert codes(encode_points(a, b, s, r)) == []
+    assert codes(encode_points(a, b, a)) == ["synthetic_is_members"]
+    assert codes(encode_points(a, b, b[::-1])) == ["synthetic_is_nonmembers"]
+    assert codes(encode_points(np.concatenate([a, a]), b, s)) == ["repeated_rows"]
+    assert codes(encode_points(np.concatenate([a, b[:9]]), b, s)) == ["shared_rows"]
+    assert codes(encode_points(a, b, s, np.concatenate([r, b[:9]]))) == ["reference_has_nonmembers"]
+    few = rng.integers(0, 3, (4, 200, 3))
+    assert codes(encode_points(*few)) == []  # equal by chance, within the sides as between them
+
+
+SQUARE = np.zeros((2, 2))
+
+
+test_what_is_wrong_is_named = refusals(
+    "ask, error, words",
+    [
+        (lambda: encode({}, one([1]), one([1])), InputError, "members: there are no columns"),
+        (lambda: encode(one([1]), one([]), one([1])), TooFewRecords, "nonmembers: there are no rows"),
+        (lambda: encode([1, 2], one([1]), one([1])), InputError, "members: got list, need columns by name"),
+        (lambda: encode(one([1]), one([1]), {"y": [1]}), InputError, "no column in common.*members has 'x'"),
+        (lambda: encode({"x": [1, 2], "y": [1]}, one([1]), one([1])), RaggedRows, "column 'y' has 1 rows and 'x' 2"),
+        (lambda: encode(one([1.0]), one([1, np.inf]), one([1])), NotFinite,
+         "nonmembers: column 'x' is infinite in row 1"),
+        (lambda: encode(one([1.0]), one([1]), one([[1, 2]])), MixedTypes, "synthetic: column 'x' holds list"),
+        (lambda: encode(one([{"a": 1}]), one([1]), one([1])), MixedTypes,
+         "members: column 'x' holds dict; need a number"),
+        (lambda: encode(one([b"a"]), one([1]), one([1])), MixedTypes, "bytes"),
+        (lambda: encode(one([None, None]), one([1]), one([1, 2])), InputError, "no column can be used.*no value"),
+        (lambda: encode(one([1, 2]), one([1]), one([3, 3])), InputError, "no column can be used.*one value only"),
+        (lambda: encode(one([1]), one([1]), one([1, 2]), categories=["agee"]), InputError,
+         "column 'agee' is in no table; the columns are 'x'"),
+        (lambda: encode_points(SQUARE, np.zeros((2, 3)), np.zeros((2, 3))), DimensionMismatch,
+         "members has 2 columns and synthetic 3"),
+        (lambda: encode_points(SQUARE, SQUARE, SQUARE, np.zeros((0, 2))), TooFewRecords, "reference"),
+        (lambda: encode_points([[0.0]], [[0.0]], [[0.0], [np.nan]]), NotFinite, "synthetic: row 1"),
+    ],
+)  # fmt: skip
+
+
+# --- one column in two notations ------------------------------------------------------------------------------
+
+
+@each_case("column", [["$1.5", "$2.5", "$3.5"], ["1,5", "2,5", "3,5"], ["low", "", "high"]])
+def test_numbers_beside_texts_of_which_none_is_one_are_refused(column) -> None:
+    members, nonmembers = {"x": [1.5, 2.5, 3.5]}, {"x": [4.5, 5.5, None]}
+
+    words = "numbers in members and texts in synthetic, of which none is a number"
+    with pytest.raises(InputError, match=words) as caught:
+        encode(members, nonmembers, {"x": column})
+    assert caught.value.field == "synthetic"
+    assert encode(members, nonmembers, {"x": column}, categories=["x"]).columns[0].kind == "category"
+
+
+def test_dates_beside_texts_of_which_none_is_one_are_refused() -> None:
+    days = np.array(["2024-01-02", "2024-01-03", "2024-01-05"], dtype="datetime64[D]")
+
+    with pytest.raises(InputError, match="dates in members and texts in nonmembers, of which none is a date"):
+        encode_sides({"x": days}, {"x": ["2 Jan 2024", "3 Jan 2024", "4 Jan 2024"]})
+
+
+@each_case(
+    "column, kind",
+    [
+        (["A3", "12", "13"], "category"),
+        (["12", "13", "14"], "number"),
+        (["true", "false", "true"], "number"),
+        ([None, "", None], "empty"),
+    ],
+)
+def test_texts_of_which_some_are_numbers_stand_beside_numbers(column, kind) -> None:
+    sides = {"x": [1, 0, 12], "y": [1, 2, 3]}
+    columns = encode(sides, {"x": [0, 1, 13], "y": [1, 2, 3]}, {"x": column, "y": [1, 2, 3]}).columns
+
+    assert {each.name: each.kind for each in columns}.get("x", "empty") == kind

@@ -1,0 +1,62 @@
+"""Rows that are alike: as many of either side, and what is left differs no more."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from estimators.audits.matching import _alike, match_sides
+from estimators.audits.split import check_split
+from estimators.errors import OptionError, OutOfRange, TooFewRecords
+from tests.cases import each_case
+from tests.estimators.audits.queries.test_synthetic import part, people
+
+
+@given(st.lists(st.tuples(st.integers(-9, 9).map(float), st.integers(0, 1)), min_size=1, max_size=30))
+def test_of_each_stratum_as_many_rows_are_kept_of_either_side(rows) -> None:
+    odds, side = np.array([a for a, _ in rows]), np.array([b for _, b in rows])
+    keep = _alike(odds, side, 2.0, np.random.default_rng(0))
+
+    strata = np.floor((odds - odds.min()) / 2.0)
+    for stratum in np.unique(strata):
+        here = strata == stratum
+        fewer = min(int((here & (side == each)).sum()) for each in (0, 1))
+        assert [int((here & keep & (side == each)).sum()) for each in (0, 1)] == [fewer, fewer]
+
+
+def test_matched_sides_differ_no_more_and_nearly_all_rows_of_a_fair_split_are_kept() -> None:
+    rng = np.random.default_rng(0)
+    a, b, c = people(rng, 800), people(rng, 800), people(rng, 800)
+    older = a | {"age": a["age"] + rng.integers(0, 30, 800)}
+    match = match_sides(older, b)
+
+    assert check_split(older, b).interval.lower > 0.15
+    assert not check_split(part(older, match.members), part(b, match.nonmembers)).differs
+    assert 200 < len(match.members) == len(match.nonmembers) < 700
+    assert "heuristic" in match.sentence
+    assert len(match_sides(c, b).members) > 700
+
+
+def test_a_seed_gives_one_answer_and_equal_sides_are_kept_whole() -> None:
+    rng = np.random.default_rng(1)
+    a, b = people(rng, 60), people(rng, 70)
+
+    first, second = (match_sides(a, b, seed=4) for _ in range(2))
+    np.testing.assert_array_equal(first.members, second.members)
+    assert len(match_sides(a, a).members) == 60
+    assert len(match_sides({"x": [1, 2] * 8}, {"x": [1, 2] * 8}).members) == 16
+
+
+@each_case(
+    "size, options, error, words",
+    [
+        (7, {}, TooFewRecords, "members: got 7 rows, need at least 8"),
+        (20, {"caliper": 0.0}, OutOfRange, "caliper"),
+        (20, {"learners": []}, OptionError, "learners: got none"),
+        (20, {"seed": 0.5}, OutOfRange, "seed"),
+    ],
+)
+def test_what_is_wrong_is_named(size, options, error, words) -> None:
+    rng = np.random.default_rng(2)
+    with pytest.raises(error, match=words):
+        match_sides(people(rng, size), people(rng, 30), **options)

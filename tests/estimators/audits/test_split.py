@@ -1,0 +1,221 @@
+"""Is the hold-out fair: sides that differ are said to, first in the column that does; a fair split hardly ever is."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.special import ndtr
+
+from estimators import Scores, advantage, check_split, control
+from estimators.adversary.learned import boosting, logistic
+from estimators.audits.queries.table import encode_sides
+from estimators.errors import InputError, NotFinite, OptionError, OutOfRange, RaggedRows, TooFewRecords
+from tests.cases import each_case
+from tests.estimators.audits.queries.test_synthetic import part, people, stacked
+from tests.oracles import most_misses
+
+Table = dict[str, Any]
+
+
+def codes(check: Any) -> list[str]:
+    return [caution.code for caution in check.cautions]
+
+
+def test_one_column_of_two_values_differs_by_the_difference_of_its_shares() -> None:
+    rng = np.random.default_rng(0)
+    check = check_split({"x": rng.random(4000) < 0.6}, {"x": rng.random(4000) < 0.2})
+
+    assert check.interval.lower < 0.4 < check.interval.upper
+    assert check.interval.lower > 0.35
+    assert abs(check.value - 0.4) < 0.03
+    assert [column.name for column in check.columns if column.differs] == ["x"]
+
+
+def test_the_lower_end_is_the_largest_of_all_and_they_share_the_error() -> None:
+    rng = np.random.default_rng(1)
+    a, b = people(rng, 400), people(rng, 400)
+    a["age"] = a["age"] + 20
+    check = check_split(a, b, seed=3)
+    sides = encode_sides(a, b)
+
+    place = [column.name for column in sides.columns].index("age")
+    ages = Scores.of(sides.members.values[:, place], sides.nonmembers.values[:, place])
+    alone = advantage(ages, confidence=1.0 - 0.025 / len(a), seed=3)  # half of 5%, over the columns
+    assert check.columns[0].name == "age"
+    assert check.columns[0].interval.lower == pytest.approx(alone.lower)
+    assert check.interval.lower == max(check.learned.lower, *(each.interval.lower for each in check.columns))
+
+    constant = {f"constant {k}": [1] * 400 for k in range(20)}
+    beside = check_split(a | constant, b | constant, seed=3, learners=[logistic()])
+    assert beside.columns[0].interval.lower < check.columns[0].interval.lower  # each column looked at counts
+
+
+@each_case(
+    "name, kind",
+    [("wage", "number"), ("age", "whole"), ("job", "category"), ("day", "date"), ("wage", "missing")],
+)
+def test_a_column_that_differs_is_named_first(name, kind) -> None:
+    rng = np.random.default_rng(2)
+    a, b = (
+        people(rng, 250) | {"day": rng.integers(400, 1400, 250).astype("datetime64[D]")} for _ in range(2)
+    )
+    half = rng.random(250) < 0.5
+    a[name] = {
+        "number": lambda column: column * 2,
+        "whole": lambda column: column + 20,
+        "category": lambda column: np.where(half, "clown", column),
+        "date": lambda column: column + 400,
+        "missing": lambda column: np.where(half, np.nan, column),
+    }[kind](a[name])
+    check = check_split(a, b)
+
+    assert check.differs
+    assert f"first of all in '{name}'" in check.sentence
+    assert "shuffle" in check.sentence
+    assert [column.name for column in check.columns if column.differs] == [name] == [check.columns[0].name]
+
+
+def test_a_column_that_one_side_lacks_differs_and_one_that_both_lack_is_left_out() -> None:
+    rng = np.random.default_rng(3)
+    a, b = people(rng, 100), people(rng, 100)
+    check = check_split(a | {"wage": [None] * 100, "no": [""] * 100}, b | {"no": [None] * 100})
+
+    assert check.columns[0].name == "wage"
+    assert check.columns[0].interval.lower > 0.8
+    assert codes(check) == ["empty_columns"]
+    assert "neither side has a value there: 'no'" in check.cautions[0].message
+
+
+def test_what_only_two_columns_together_tell_is_seen_and_no_column_is_named() -> None:
+    rng = np.random.default_rng(4)
+    first = rng.random((2, 900)) < 0.5
+    second = np.where(rng.random(900) < 0.9, first[0], ~first[0]), rng.random(900) < 0.5
+    check = check_split({"a": first[0], "b": second[0]}, {"a": first[1], "b": second[1]})
+
+    assert check.learned.lower > 0.2
+    assert not any(column.differs for column in check.columns)
+    assert "in no column by itself but in several together" in check.sentence
+
+
+def test_exchanging_the_sides_exchanges_their_rows_and_no_released_table_is_spoken_of() -> None:
+    rng = np.random.default_rng(5)
+    a, b = people(rng, 80), people(rng, 50)
+    b["job"][:9] = "clown"
+    one_way, other_way = encode_sides(a, b), encode_sides(b, a)
+
+    assert one_way.columns == other_way.columns
+    np.testing.assert_array_equal(one_way.members.points, other_way.nonmembers.points)
+    np.testing.assert_array_equal(one_way.nonmembers.points, other_way.members.points)
+    assert (one_way.members.points <= 1.0).all()
+    with pytest.raises(InputError, match="no column can be used: left out, for both sides have one") as error:
+        encode_sides({"x": [1, 1]}, {"x": [1, 1]})
+    assert "releas" not in str(error.value)
+    with pytest.raises(InputError, match="no column in common") as error:
+        encode_sides({"x": [1, 2]}, {"y": [1, 2]})
+    assert "synthetic" not in str(error.value)
+
+
+@pytest.mark.slow
+def test_a_fair_split_is_hardly_ever_said_to_differ() -> None:
+    runs, alarms = 12, 0  # more of them, and of 2,000 rows and more: benchmarks/synthetic.py
+    for run in range(runs):
+        rng = np.random.default_rng([11, run])
+        n = (8, 30, 100)[run % 3]
+        alarms += check_split(people(rng, n), people(rng, n + run), seed=run).differs
+
+    assert alarms <= most_misses(runs)
+
+
+def test_a_fair_split_of_repeated_people_is_hardly_ever_said_to_differ() -> None:
+    """Everyone twice before the split; everyone of a side eight times after it; the same people on both sides."""
+    alarms = dict.fromkeys(("before", "after", "both"), 0)
+    for run in range(3):
+        rng = np.random.default_rng([12, run])
+        everybody, a, b = people(rng, 100), people(rng, 60), people(rng, 60)
+        doubled = part(stacked(everybody, everybody), rng.permutation(200))
+        splits = {
+            "before": (part(doubled, slice(100)), part(doubled, slice(100, 200))),
+            "after": (stacked(*[a] * 8), b),
+            "both": (stacked(a, b), stacked(b, a)),
+        }
+        for when, sides in splits.items():
+            alarms[when] += check_split(*sides, seed=run, learners=[boosting()]).differs
+
+    assert max(alarms.values()) <= 1, alarms
+
+
+def test_rows_that_repeat_count_once_and_are_said_to() -> None:
+    rng = np.random.default_rng(6)
+    a, b = ({name: rng.normal(size=60) for name in "xy"} for _ in range(2))
+    check = check_split(stacked(a, a), b)
+
+    assert (check.n_members, check.n_nonmembers) == (60, 60)
+    assert codes(check) == ["repeated_rows"]
+    assert codes(check_split(stacked(a, part(b, slice(20))), b)) == ["shared_rows"]
+
+
+@each_case("sizes", [(8, 8), (300, 300), (2000, 60), (60, 2000)])
+def test_rows_that_are_equal_by_chance_are_not_taken_for_repeats(sizes) -> None:
+    rng = np.random.default_rng(7)
+    said: list[str] = []
+    for _ in range(8):
+        few = [{name: rng.choice(list("abcd"), n, p=[0.6, 0.2, 0.15, 0.05]) for name in "xyz"} for n in sizes]
+        rounded = [{name: rng.normal(size=n).round(1) for name in "xyz"} for n in sizes]
+        for a, b in (few, rounded):
+            said += [caution.code for caution in encode_sides(a, b).cautions]
+
+    assert said == []
+
+
+def test_thousands_of_levels_and_identifiers() -> None:
+    rng, row = np.random.default_rng(9), np.arange(600).reshape(2, 300)
+    a, b = ({"who": rng.integers(0, 4000, 3000).astype(str), "x": rng.normal(size=3000)} for _ in range(2))
+    numbered = [{"row": each, "x": rng.random(300)} for each in row]
+    plain, used, sides = check_split(*numbered), check_split(*numbered, use=["row"]), encode_sides(a, b)
+
+    assert not check_split(a, b).differs
+    assert sides.members.points.shape[1] < 20
+    assert {column.name: column.levels > 3000 for column in sides.columns}["who"]
+    assert (codes(plain), plain.differs) == (["identifiers"], False)
+    assert used.columns[0].name == "row"
+    assert used.interval.lower > 0.9
+
+
+def test_eight_rows_are_enough_and_a_seed_gives_one_answer() -> None:
+    rng = np.random.default_rng(9)
+    a, b = people(rng, 8), people(rng, 8)
+
+    assert check_split(a, b, seed=5).interval.upper > 0.5
+    assert check_split(a, b, seed=5) == check_split(a, b, seed=5)
+    assert check_split(a, b, learners=[logistic()]).n_members == 8
+
+
+@each_case(
+    "members, nonmembers, options, error, words",
+    [
+        ({"x": [1, 2, 3, 4, 5]}, {"x": [2] * 9}, {}, TooFewRecords,
+         "members: got 5 different rows, need at least 8"),
+        ({"x": [1, 2] * 9}, {"x": []}, {}, TooFewRecords, "nonmembers: there are no rows"),
+        ({"x": [1.0] * 9}, {"x": [2, np.inf] * 5}, {}, NotFinite, "'x' is infinite in row 1"),
+        ({"x": [1] * 9, "y": [1]}, {"x": [2] * 9}, {}, RaggedRows, "column 'y' has 1 rows"),
+        ({"x": [1, 2] * 9}, {"x": [1, 2] * 9}, {"seed": -1}, OutOfRange, "seed"),
+        ({"x": [1, 2] * 9}, {"x": [1, 2] * 9}, {"confidence": 1.0}, OutOfRange, "confidence"),
+        ({"x": [1, 2] * 9}, {"x": [1, 2] * 9}, {"learners": []}, OptionError, "learners: got none"),
+        ({"x": [1, 2] * 9}, {"x": [1, 2] * 9}, {"use": ["z"]}, InputError, "column 'z' is in no table"),
+        ("train.csv", {"x": [1]}, {}, InputError, "members: got str, need columns by name"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_named(members, nonmembers, options, error, words) -> None:
+    with pytest.raises(error, match=words):
+        check_split(members, nonmembers, **options)
+
+
+def test_a_control_score_says_how_much_of_the_difference_reaches_it() -> None:
+    rng = np.random.default_rng(10)
+    reached = control(rng.normal(0.5, 1, 2000), rng.normal(0, 1, 2000))
+    nothing = control(*rng.normal(size=(2, 500)))
+
+    assert reached.advantage.lower < 2 * ndtr(0.25) - 1 < reached.advantage.upper
+    assert (reached.differs, nothing.differs) == (True, False)
+    assert "match the sides" in reached.sentence
+    assert nothing.sentence.startswith("Nothing shows")

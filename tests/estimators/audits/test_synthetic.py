@@ -1,0 +1,426 @@
+"""From three tables to one verdict: each limit by hand, copies, drift, and tables that are not what they should be."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from estimators import Decision, Scores, advantage, errors, one_per_unit
+from estimators.audits.queries import CATALOGUE, SYNTHETIC, encode, synthetic_scores
+from estimators.audits.synthetic import SyntheticAudit, audit_synthetic, count_copies
+from estimators.limits.excess import excess_lower
+from tests.cases import each_case
+from tests.estimators.audits.queries.test_synthetic import part, people, stacked
+from tests.oracles import most_misses
+
+Table = dict[str, Any]
+LIMITS: dict[str, Any] = {"max_advantage": 0.2, "max_tpr": 0.15, "at_fpr": 0.02, "max_copies_over_holdout": 0}
+WRITERS: list[Any] = [None, lambda column: column.round(1), lambda column: column.astype(np.float32)]
+NEAR = ["closeness", "kth_closeness", "exact_copy", "near_copy"]
+
+
+def categories(rng: np.random.Generator, n: int) -> Table:
+    return {name: rng.choice(list("abcd"), n, p=[0.6, 0.2, 0.15, 0.05]) for name in "xyz"}
+
+
+def drawn(seed: int, n: int = 300, tables: int = 4) -> list[Table]:
+    rng = np.random.default_rng(seed)
+    return [
+        people(rng, n) | {"height": rng.normal(170, 9, n), "debt": rng.lognormal(3, 1, n)}
+        for _ in range(tables)
+    ]
+
+
+def audited(
+    train: Table, holdout: Table, released: Table, *reference: Table, **options: Any
+) -> SyntheticAudit:
+    """By the queries of nearness and without a look at the sides, unless asked otherwise."""
+    defaults: dict[str, Any] = {"queries": NEAR, "check_sides": False}
+    return audit_synthetic(train, holdout, released, *reference, **defaults | options)
+
+
+def with_copies(released: Table, train: Table, number: int) -> Table:
+    return stacked(part(train, slice(number)), part(released, slice(number, None)))
+
+
+def codes(audit: SyntheticAudit) -> list[str]:
+    return [caution.code for caution in audit.cautions]
+
+
+def decisions(audit: SyntheticAudit) -> dict[str, str]:
+    return {limit.name: limit.decision.value for limit in audit.limits}
+
+
+# --- limits -----------------------------------------------------------------------------------------------------
+
+
+def test_upper_ends_are_not_corrected_and_lower_ends_share_the_error_over_queries_and_limits() -> None:
+    train, holdout, released, _ = drawn(0)
+    released = with_copies(released, train, 120)
+    audit = audited(train, holdout, released, max_advantage=0.2, max_copies_over_holdout=0, seed=2)
+    given: dict[str, Any] = {"max_advantage": 0.9, "seed": 2, "accept_copies": True}
+    loose, hiding = (
+        audited(train, holdout, released, accept_exposure=accept, **given) for accept in (True, False)
+    )
+    found = synthetic_scores(encode(train, holdout, released), NEAR)
+    scores = {name: Scores.of(found.members[name], found.nonmembers[name], "continuous") for name in NEAR}
+    records = [np.r_[each.members, each.nonmembers] for each in scores.values()]
+    orders = {np.unique(each, return_inverse=True)[1].tobytes() for each in records}
+    shared = 1 - 0.05 / (len(orders) * 2)
+    lower = {name: advantage(each, confidence=shared, seed=2).lower for name, each in scores.items()}
+    upper = {name: advantage(each, seed=2).upper for name, each in scores.items()}
+
+    limit = audit.limits[0]
+    assert len(orders) == 3  # no row lies near a released one without being the same
+    assert limit.decision is Decision.FAIL
+    assert limit.query == max(lower, key=lambda name: lower[name])
+    assert (limit.estimate.lower, limit.estimate.upper) == (lower[limit.query], upper[limit.query])
+    assert loose.decision is Decision.PASS
+    assert hiding.verdict.undecided_because == "exposed"
+    assert "Accepted by name (accept_exposure): query" in loose.sentence
+    assert loose.limits[0].estimate.upper == max(upper.values())
+    assert loose.limits[0].query == max(upper, key=lambda name: upper[name])
+    assert loose.limits[0].query.replace("_", " ") in loose.sentence
+
+
+def test_one_query_that_fails_is_enough_and_all_must_pass() -> None:
+    train, holdout, released, _ = drawn(1)
+    copied = with_copies(released, train, 150)
+    limits: dict[str, Any] = {"max_advantage": 0.3, "max_copies_over_holdout": 0}
+    clean, leaky = (audited(train, holdout, each, **limits) for each in (released, copied))
+    alone = audited(train, holdout, released)
+
+    assert (clean.verdict.word, decisions(clean)) == ("pass", {"advantage": "pass", "copies": "pass"})
+    assert decisions(leaky) == {"advantage": "fail", "copies": "fail"}
+    assert leaky.verdict.word == "fail"
+    assert leaky.sentence.startswith("Fail: ")
+    assert "; with 98.75% confidence (one end of a 97.5% interval) at least" in leaky.sentence
+    assert (alone.decision, alone.verdict.word, alone.limits) == (None, "", ())
+    assert alone.sentence == alone.comparison.sentence
+
+
+def test_the_true_positive_rate_is_not_asked_of_queries_of_two_values() -> None:
+    train, holdout, released, _ = drawn(2)
+    leaky = with_copies(released, train, 90)
+    limits = {"max_tpr": 0.1, "at_fpr": 0.02}
+    every, two = (audited(train, holdout, leaky, queries=queries, **limits) for queries in (NEAR, NEAR[2:]))
+
+    assert every.limits[0].query in ("closeness", "kth_closeness")
+    assert every.limits[0].estimate.lower > 0.1
+    assert every.decision is Decision.FAIL
+    assert two.decision is Decision.INCONCLUSIVE
+    assert "limit the copies" in two.sentence
+    assert two.limits[0].estimate.value is None
+
+
+def test_ties_do_not_hide_the_true_positive_rate() -> None:
+    """Among few categories most rows are copies by chance: coins among equal scores reach any false positive rate."""
+    rng = np.random.default_rng(3)
+    audit = audited(*(categories(rng, 600) for _ in range(3)), queries=None, max_tpr=0.25, at_fpr=0.05)
+    assert audit.decision is Decision.PASS
+    assert 0.05 < audit.limits[0].threshold.upper < 0.12
+    assert audit.limits[0].threshold.upper < audit.limits[0].estimate.upper < 0.25  # of four ranges
+
+
+def test_too_few_nonmembers_for_a_rate_are_said() -> None:
+    audit = audited(*drawn(4, 60)[:3], max_tpr=0.01, at_fpr=0.001)
+
+    assert audit.decision is Decision.INCONCLUSIVE
+    assert "too_few_nonmembers" in codes(audit)
+
+
+# --- copies and exposed members -----------------------------------------------------------------------------------
+
+
+def test_copies_are_counted_and_chance_is_left_out() -> None:
+    train, holdout, released, _ = drawn(5)
+    copies = count_copies(encode(train, holdout, with_copies(released, train, 30)))
+    assert (copies.members, copies.nonmembers) == (30, 0)
+    assert copies.beyond_chance.interval.upper == copies.beyond_chance.value == 30
+    assert copies.beyond_chance.lower == 26  # five by chance, all on this side: (275/575)^5 = 2.4%
+    assert "at least 26 training rows were copied" in copies.sentence
+
+    rng = np.random.default_rng(6)
+    few = [categories(rng, 400) for _ in range(3)]
+    by_chance = count_copies(encode(*few))
+    swapped = count_copies(encode(few[1], few[0], few[2]))
+    assert by_chance.members > 300
+    assert by_chance.beyond_chance.lower == 0.0
+    assert "chance may explain them all" in by_chance.sentence
+    assert (swapped.members, swapped.nonmembers) == (by_chance.nonmembers, by_chance.members)
+    none, all_of_them = (audited(*few, max_copies_over_holdout=most) for most in (0, 400))
+    assert (none.decision, all_of_them.decision) == (Decision.INCONCLUSIVE, Decision.PASS)
+    assert f"so do {by_chance.nonmembers} of 400 hold-out rows" in none.sentence
+
+
+def test_few_copies_fail_by_their_number_and_are_said_to_be_exposed_beside_a_pass_and_a_fail() -> None:
+    train, holdout, released, _ = drawn(7, 800)
+    tables = train, holdout, with_copies(released, train, 16)  # one in fifty
+    fails = audited(*tables, max_advantage=0.3, max_copies_over_holdout=0)
+    assert decisions(fails) == {"advantage": "pass", "copies": "fail"}
+    assert codes(fails)[0] == "rare_exposure"
+
+    passes = audited(*tables, max_advantage=0.3, accept_copies=True)
+    assert passes.decision is Decision.PASS
+    assert codes(passes)[0] == "rare_exposure"
+    assert "copies_accepted" in codes(passes)
+    assert passes.most_exposed[1].alarm
+    assert passes.cautions[0].message.startswith(passes.most_exposed[0].replace("_", " "))
+
+
+def test_copies_that_nobody_limited_turn_a_pass_into_a_fail_and_nothing_else() -> None:
+    train, holdout, released, _ = drawn(7, 800)
+    tables = train, holdout, with_copies(released, train, 16)
+    for limits in ({"max_advantage": 0.3}, {"max_exposed": 0.1}, {"max_near_copies_over_holdout": 40}):
+        fails, accepted = (audited(*tables, **limits, accept_copies=accept) for accept in (False, True))
+        assert (fails.verdict.word, fails.copies_judged) == ("fail", "unasked")
+        assert fails.limits[:-1] == accepted.limits
+        unasked = fails.limits[-1]
+        assert (unasked.name, unasked.maximum, unasked.query) == ("copies", 0.0, "exact_copy")
+        assert unasked.estimate.lower == excess_lower(16, 800, 0, 800, 0.0025)
+        assert "with 99.75% confidence" in fails.sentence
+        assert "accept_copies" in fails.sentence
+        assert (accepted.verdict.word, accepted.copies_judged) == ("pass", "accepted")
+        assert "copies_accepted" in codes(accepted)
+        assert "copies_accepted" not in codes(fails)
+
+    for limits in ({"max_advantage": 0.001}, {"max_advantage": -1.0}, {"max_tpr": 0.0, "at_fpr": 0.3}, {}):
+        noted, accepted = (audited(*tables, **limits, accept_copies=accept) for accept in (False, True))
+        assert noted.decision is not Decision.PASS
+        assert noted.limits == accepted.limits
+        assert "copies_released" in codes(noted)
+    assert noted.copies_judged is None
+
+
+def test_few_copies_beyond_chance_are_not_enough_at_a_tenth_of_the_level() -> None:
+    train, holdout, released, _ = drawn(9, 400)
+    for number in (5, 7, 8, 9):
+        audit = audited(train, holdout, with_copies(released, train, number), max_advantage=0.5)
+
+        chance = np.prod([(400 - k) / (800 - k) for k in range(number)])  # all of them on this side
+        assert (audit.decision is Decision.FAIL) == (chance <= 0.0025)
+
+
+def test_near_copies_are_counted_and_limited_like_copies() -> None:
+    train, holdout, released, _ = drawn(10)
+    blurred = part(train, slice(40)) | {"height": train["height"][:40] + 0.05}
+    near, queries = stacked(blurred, part(released, slice(260))), NEAR[:2]
+    noted = audited(train, holdout, near, max_copies_over_holdout=0, queries=queries)
+    judged, fine = (
+        audited(train, holdout, near, max_near_copies_over_holdout=most, queries=queries) for most in (0, 60)
+    )
+
+    scores = synthetic_scores(encode(train, holdout, near), ["near_copy"])
+    hits = int(scores.members["near_copy"].sum()), int(scores.nonmembers["near_copy"].sum())
+    assert (noted.near_copies.members, noted.near_copies.nonmembers) == hits
+    assert hits[0] >= 40 > 5 > hits[1]
+    assert noted.decision is Decision.PASS
+    assert "near_copies_released" in codes(noted)
+    assert (decisions(judged), judged.verdict.word) == ({"near_copies": "fail"}, "fail")
+    assert judged.limits[0].estimate.lower == excess_lower(hits[0], 300, hits[1], 300, 0.025)
+    assert "have a near copy beyond what chance explains" in judged.sentence
+    assert fine.decision is Decision.PASS
+    clean = audited(train, holdout, released, max_near_copies_over_holdout=0, queries=queries)
+    assert clean.decision is not Decision.FAIL
+    assert "near_copies_released" not in codes(clean)
+
+
+def test_of_clean_releases_few_fail_and_no_other_decision_changes() -> None:
+    """Rounded, float32 and categorical; ``benchmarks.synthetic`` has 2,400 of them."""
+    runs, fails = 15, 0
+    options: dict[str, Any] = {"max_advantage": 0.5, "queries": ["closeness", "exact_copy"]}
+    for run in range(runs):
+        rng, write = np.random.default_rng([12, run]), WRITERS[run % 3]
+        tables = [{name: rng.normal(0, 2, 60) for name in "xy"} for _ in range(3)]
+        if write is None:
+            tables = [categories(rng, 60) for _ in range(3)]
+        else:
+            tables[2] = {name: write(column) for name, column in tables[2].items()}
+        decided = [audited(*tables, accept_copies=accept, **options).decision for accept in (False, True)]
+        fails += decided[0] is Decision.FAIL
+        assert decided[0] is decided[1] or decided == [Decision.FAIL, Decision.PASS]
+    assert fails <= most_misses(runs)
+
+
+def test_a_filter_that_keeps_away_from_members_exposes_them() -> None:
+    """Released rows near a training row are withheld: then members are those whom nothing is near."""
+    rng = np.random.default_rng(8)
+    train, holdout, pool = ({name: rng.uniform(size=n) for name in "xy"} for n in (300, 300, 6000))
+    gaps = np.abs(np.array([pool[name][:, None] - train[name][None, :] for name in "xy"])).sum(axis=0)
+    released = part(pool, gaps.min(axis=1) > 0.02)
+    audit = audited(train, holdout, released, max_advantage=0.2, queries=None)
+
+    assert audit.decision is Decision.FAIL
+    assert audit.most_exposed[1].tail is not None
+    assert audit.copies.members == 0
+
+
+# --- drift --------------------------------------------------------------------------------------------------------
+
+
+def test_sides_that_differ_without_the_release_make_it_fail_or_drift() -> None:
+    rng = np.random.default_rng(9)
+    by_age = [part(table, np.argsort(-table["age"])) for table in (people(rng, 800), people(rng, 800))]
+    sides = part(by_age[0], slice(400)), part(by_age[0], slice(400, 800))
+    audit = audited(*sides, part(by_age[1], slice(400)), max_advantage=0.1, check_sides=True)
+
+    assert audit.decision is Decision.FAIL
+    assert audit.verdict.or_drift
+    assert audit.verdict.word == "fail, or drift"
+    assert audit.sentence.startswith("Fail, or drift: ")
+    assert "shuffle all rows" in audit.sentence
+    assert "sides_differ" in codes(audit)
+    assert audit.split.columns[0].name == "age"
+
+    shuffled = np.split(rng.permutation(800), 2)
+    fair = [part(by_age[0], half) for half in shuffled]
+    leak = audited(*fair, fair[0], max_advantage=0.1, check_sides=True)
+    assert (leak.verdict.word, leak.verdict.or_drift) == ("fail", False)
+    assert "sides_differ" not in codes(leak)
+
+
+def test_what_no_score_reads_is_no_drift() -> None:
+    train, holdout, released, _ = drawn(10)
+    train, holdout = train | {"side": [1.5] * 300}, holdout | {"side": [2.5] * 300}
+    audit = audit_synthetic(train, holdout, released, queries=NEAR)
+    assert not audit.split.differs
+    assert "columns_differ" in codes(audit)  # the release has no such column
+
+    nothing = audit_synthetic({"x": [1] * 20}, {"x": [1] * 20}, {"x": [1, 2] * 9}, max_copies_over_holdout=0)
+    assert nothing.split is None
+    assert "split_not_checked" in codes(nothing)
+
+
+# --- tables that are not what they should be ----------------------------------------------------------------------
+
+
+def test_the_training_file_the_holdout_file_and_shared_rows_are_said_first() -> None:
+    train, holdout, released, reference = drawn(11)
+    for side, name, decision in ((train, "members", "fail"), (holdout, "nonmembers", "pass")):
+        audit = audited(train, holdout, side, reference, **LIMITS)
+        assert (codes(audit)[0], decisions(audit)["copies"]) == (f"synthetic_is_{name}", decision)
+
+    both = audited(stacked(train, part(holdout, slice(50))), holdout, released, reference, **LIMITS)
+    assert codes(both)[0] == "shared_rows"
+    assert "50 rows" in both.cautions[0].message
+    with pytest.raises(errors.InputError, match="the table of nonmembers is that of members, row for row"):
+        audit_synthetic(train, part(train, slice(None, None, -1)), released, reference, **LIMITS)
+
+
+def test_fewer_rows_than_there_are_neighbours_to_look_for_are_said() -> None:
+    train, holdout, released, _ = drawn(13, 60)
+    few, enough = part(released, slice(4)), part(released, slice(5))
+
+    for tables, expected in (((few, enough), 1), ((enough, few), 1), ((few, few), 2), ((enough, enough), 0)):
+        answer = audited(train, holdout, *tables, use=list(train), queries=None)
+        said = [each.message for each in answer.cautions if each.code == "few_rows"]
+        assert len(said) == expected
+        assert all("has 4 rows, and queries by neighbours look for the 5 nearest" in each for each in said)
+
+
+def test_without_a_reference_queries_that_need_one_are_left_out_and_that_is_said() -> None:
+    *tables, reference = drawn(12, 60)
+    needy = [name for name in SYNTHETIC if "reference" in CATALOGUE[name].needs]
+    without, beside = (audited(*tables, *more, queries=None) for more in ((), (reference,)))
+
+    said = next(caution for caution in without.cautions if caution.code == "no_reference")
+    assert set(without.exposures) == set(SYNTHETIC) - set(needy)
+    assert all(name in said.message for name in needy)
+    assert set(beside.exposures) == set(SYNTHETIC)
+    assert "no_reference" not in codes(beside) + codes(audited(*tables))
+
+
+def test_fewer_rows_than_k_and_a_release_of_one_row_over_and_over() -> None:
+    train, holdout, released, reference = drawn(13, 40)
+    for odd in (part(released, slice(2)), part(released, np.zeros(40, dtype=int))):
+        audit = audited(train, holdout, odd, part(reference, slice(3)), **LIMITS, queries=None)
+        assert audit.verdict.word in ("pass", "inconclusive")
+
+
+@each_case(
+    "change, options, error, words",
+    [
+        ({}, {"max_advantage": 2}, errors.OutOfRange, "max_advantage: got 2"),
+        ({}, {"max_advantage": "0.1"}, errors.OutOfRange, "max_advantage: got str"),
+        ({}, {"max_tpr": -0.1}, errors.OutOfRange, "max_tpr"),
+        ({}, {"max_tpr": 0.1, "at_fpr": 0.0}, errors.OutOfRange, "at_fpr"),
+        ({}, {"max_copies_over_holdout": -1}, errors.OutOfRange, "max_copies_over_holdout"),
+        ({}, {"max_copies_over_holdout": 0.5}, errors.OutOfRange, "max_copies_over_holdout"),
+        ({}, {"max_copies_over_holdout": 0, "accept_copies": True}, errors.OptionError,
+         "accept_copies: max_copies_over_holdout limits the copies already"),
+        ({}, {"max_near_copies_over_holdout": -1}, errors.OutOfRange, "max_near_copies_over_holdout"),
+        ({}, {"queries": ["closeness"]}, errors.OptionError, "queries: got 1, need at least 2"),
+        ({}, {"queries": ["closenes", "ball"]}, errors.UnknownName, "did you mean 'closeness'"),
+        ({}, {"queries": ["rare_values", "ball"]}, errors.OptionError, "'rare_values' needs a reference"),
+        ({}, {"leave_out": ["agee"]}, errors.InputError, "column 'agee' is in no table"),
+        ({}, {"unit": "who"}, errors.InputError, "unit: members has no column 'who'"),
+        ({}, {"groups": "who"}, errors.InputError, "groups: members has no column 'who'"),
+        ({}, {"groups": ["a"] * 3}, errors.DimensionMismatch, "groups: got 3 labels for 60 rows"),
+        ({}, {"confidence": 95}, errors.OutOfRange, "confidence"),
+        ({"train": {"x": [1.5] * 5}}, {}, errors.InputError, "no column in common"),
+        ({"holdout": {"age": []}}, {}, errors.TooFewRecords, "nonmembers: there are no rows"),
+        ({"holdout": {"age": [40, 41, 42]}}, {}, errors.TooFewRecords, "nonmembers: got 3 rows, need at least 8"),
+        ({"synthetic": {"age": [None] * 9}}, {}, errors.InputError, "no column can be used.*no value there: 'age'"),
+        ({"synthetic": "released.csv"}, {}, errors.InputError, "synthetic: got str, need columns by name"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_named(change, options, error, words) -> None:
+    train, holdout, released, _ = drawn(14, 30)
+    tables = {"train": train, "holdout": holdout, "synthetic": released} | change
+    with pytest.raises(error, match=words):
+        audit_synthetic(**tables, **options)
+
+
+# --- people and groups --------------------------------------------------------------------------------------------
+
+
+def test_one_row_of_each_person_is_asked_about() -> None:
+    train, holdout, released, _ = drawn(15)
+    whose = [np.char.add(side, (np.arange(300) // 3).astype(str)) for side in ("a", "b")]
+    named, theirs = train | {"who": whose[0]}, holdout | {"who": whose[1].tolist()}
+    keep = [one_per_unit(np.arange(300), labels, 4) for labels in whose]
+    sides = part(train, keep[0]), part(holdout, keep[1])
+    jobs = np.concatenate([side["job"] for side in sides])
+    audit = audited(named, theirs, released, max_advantage=0.5, unit="who", groups="job", seed=4)
+    by_hand = audited(*sides, released, max_advantage=0.5, groups=jobs, seed=4)
+    shared = audited(named, holdout | {"who": whose[0]}, released, unit="who", queries=None)
+    missing = holdout | {"who": [*whose[1][:4], None, *whose[1][5:]]}
+
+    assert (audit.provenance.n_members, audit.provenance.n_nonmembers) == (100, 100)
+    assert audit.limits == by_hand.limits
+    assert audit.groups.labels.tolist() == by_hand.groups.labels.tolist()
+    np.testing.assert_array_equal(audit.groups.upper, by_hand.groups.upper)
+    assert audit.groups.records.sum() == 200
+    assert "columns_differ" not in codes(audit)
+    assert codes(shared)[0] == "shared_units"
+    assert shared.cautions[0].message.startswith("100 of 'who'")
+    with pytest.raises(errors.InputError, match="row 4 of nonmembers says nothing in column 'who'") as error:
+        audited(named, missing, released, unit="who")
+    assert error.value.index == 4
+
+
+def test_the_group_that_was_copied_bears_most() -> None:
+    train, holdout, released, _ = drawn(16, 600)
+    nurses = np.flatnonzero(train["job"] == "nurse")
+    leaky = stacked(released, part(train, nurses))
+    audit = audited(train, holdout, leaky, groups="job", queries=None)
+
+    assert audit.riskiest in CATALOGUE
+    lower = dict(zip(audit.groups.labels.tolist(), audit.groups.lower.tolist(), strict=True))
+    assert max(lower, key=lambda label: lower[label]) == "nurse"
+    limited = audited(train, holdout, leaky, groups="job", queries=None, max_group_advantage=0.3)
+    assert limited.limits[0].name == "group_advantage"
+    assert "within group nurse is at least" in limited.limits[0].reason
+    missing = audited(train | {"job": [None, *train["job"][1:]]}, holdout, leaky, groups="job")
+    assert "(none)" in missing.groups.labels.tolist()
+
+
+@pytest.mark.slow
+def test_a_release_that_looked_at_neither_side_hardly_ever_fails() -> None:
+    runs, fails, alarms = 12, 0, 0  # more, and larger tables: benchmarks/synthetic.py
+    for run in range(runs):
+        audit = audited(*drawn(1000 + run, 60), **LIMITS | {"max_advantage": 0.0}, seed=run, queries=None)
+        fails += audit.decision is Decision.FAIL
+        alarms += audit.most_exposed[1].alarm
+
+    assert max(fails, alarms) <= most_misses(runs)

@@ -1,0 +1,163 @@
+"""The true positive rate of the best few ranges: bounds against a search of all sets, ends by simulation."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from estimators import Counts, Decision, Scores
+from estimators.decisions.gate import judge
+from estimators.decisions.maxima import MaxTpr
+from estimators.errors import OutOfRange
+from estimators.privacy.best_set import most_members, tpr_at_least, tpr_at_most, tpr_seen
+from estimators.sample.cells import Categories, Values
+from tests.cases import each_case
+from tests.oracles import most_misses
+
+LEVEL = 0.025
+
+
+def counted(
+    members: np.ndarray, nonmembers: np.ndarray, size: int, cells: type[Categories] = Values
+) -> Counts:
+    columns = [np.bincount(side, minlength=size) for side in (members, nonmembers)]
+    return Counts.trusted(columns[0], columns[1], cells(np.arange(size)))
+
+
+def literally(counts: Counts, nonmembers: int, ranges: int) -> int:
+    """Most members in any set of so few ranges, or labels, with at most so many nonmembers: every set is tried."""
+    size, most = counts.size, 0
+    for rule in range(2**size):
+        inside = np.array([rule >> cell & 1 for cell in range(size)], dtype=bool)
+        begins = int(inside[0]) + int((inside[1:] & ~inside[:-1]).sum())
+        pieces = begins if counts.cells.ordered else int(inside.sum())
+        if pieces <= ranges and counts.nonmembers[inside].sum() <= nonmembers:
+            most = max(most, int(counts.members[inside].sum()))
+    return most
+
+
+@each_case("cells", [Values, Categories])
+@each_case("ranges", [1, 2, 4])
+def test_no_set_of_so_few_ranges_holds_more_members_than_the_bound_and_the_bound_is_close(
+    cells, ranges
+) -> None:
+    rng, over = np.random.default_rng(1), []
+    for _ in range(25):
+        counts = counted(rng.integers(0, 9, 40), rng.integers(0, 9, 40), 9, cells)
+        for nonmembers in (0, 3, 12):
+            most, bound = literally(counts, nonmembers, ranges), most_members(counts, nonmembers, ranges)
+
+            assert most <= bound <= 40
+            over.append(bound - most)
+
+    assert np.mean(over) < 3.0
+
+
+def test_one_range_may_lie_at_either_end_and_two_ends_are_two_ranges() -> None:
+    ends = Counts.of([50, 5, 45], [0, 100, 0], edges=[0.0, 1.0])
+
+    assert (most_members(ends, 0, 1), most_members(ends, 0, 2)) == (50, 95)
+
+
+def spiked(rng: np.random.Generator, n: int, share: float, mass: float) -> Scores:
+    """A share of members in a window of the middle that holds this share of nonmembers."""
+    members = np.where(rng.random(n) < share, 0.5 + mass * rng.random(n), rng.random(n))
+    return Scores.of(members, rng.random(n))
+
+
+@each_case("mass, rate", [(0.01, 0.01), (0.004, 0.01), (0.04, 0.01)])
+def test_both_ends_hold_for_a_window_anywhere(mass, rate) -> None:
+    """The best set is the window, with as much of the rest as the rate allows, or the part of it that it allows."""
+    rng, runs, share = np.random.default_rng(2), 80, 0.06
+    truth = (share + (1 - share) * mass) * min(1.0, rate / mass) + (1 - share) * max(0.0, rate - mass)
+    above = below = 0
+    for _ in range(runs):
+        estimate = judge(spiked(rng, 2000, share, mass), [MaxTpr(0.5, rate)]).limits[0].estimate
+        above += estimate.lower > truth
+        below += estimate.upper < truth
+
+    assert max(above, below) <= most_misses(runs, LEVEL)
+
+
+@each_case("cells", [Values, Categories])
+def test_both_ends_hold_for_atoms_and_labels_that_are_accused_in_part(cells) -> None:
+    rng, runs, rate = np.random.default_rng(3), 80, 0.02
+    r, q = np.full(20, 0.7 / 19), np.full(20, 0.96 / 19)
+    r[7], q[7] = 0.3, 0.04  # half of it may be accused
+    above = below = 0
+    for _ in range(runs):
+        sides = (rng.choice(20, 1500, p=law / law.sum()) for law in (r, q))
+        estimate = judge(counted(*sides, 20, cells), [MaxTpr(0.5, rate)]).limits[0].estimate
+        above += estimate.lower > 0.15
+        below += estimate.upper < 0.15
+
+    assert max(above, below) <= most_misses(runs, LEVEL)
+
+
+def test_a_spike_inside_the_score_does_not_pass_and_clean_scores_do() -> None:
+    limit, passes = MaxTpr(0.02, 0.001), 0
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        members = np.where(
+            rng.random(10_000) < 0.05, rng.uniform(0.3, 0.301, 10_000), rng.normal(size=10_000)
+        )
+        spike = judge(Scores.of(members, rng.normal(size=10_000)), [limit])
+        clean = judge(Scores.of(*rng.normal(size=(2, 10_000))), [limit])
+
+        assert spike.decision is not Decision.PASS
+        assert spike.limits[0].threshold.upper < 0.02  # a threshold alone would have passed
+        passes += clean.decision is Decision.PASS
+
+    assert passes == 8
+
+
+def test_the_words_say_how_many_ranges_and_what_a_threshold_alone_finds() -> None:
+    spike = spiked(np.random.default_rng(0), 20_000, 0.05, 0.0005)
+    ordered = judge(spike, [MaxTpr(0.02, 0.001)])
+    labels = judge(
+        counted(*np.random.default_rng(0).integers(0, 9, (2, 300)), 9, Categories), [MaxTpr(0.5, 0.1)]
+    )
+    one = judge(spike, [MaxTpr(0.9, 0.001, ranges=1)])
+
+    assert ordered.decision is Decision.FAIL
+    assert "by the best set of at most 4 ranges of the score, is at least" in ordered.sentence
+    assert "(by a threshold alone 0.000 to 0.003)" in ordered.sentence
+    assert (ordered.limits[0].ranges, labels.limits[0].ranges, one.limits[0].ranges) == (4, 4, 1)
+    assert "by the best set of at most 4 labels," in labels.sentence
+    assert labels.limits[0].threshold is None
+    assert "at most 4 ranges of the score" in ordered.limits[0].estimate.interval.guarantee.covers
+
+
+def test_odd_counts_have_an_answer() -> None:
+    one = Counts.of([5, 5], [1, 0], edges=[0.0])
+    single = Counts.of([50], [40], edges=[])
+    huge = Counts.of([10**15, 10**14, 10**15], [10**16, 10**3, 10**16], edges=[0.0, 1.0])
+
+    assert tpr_at_least(one, 0.1, LEVEL) == tpr_at_least(single, 0.1, LEVEL) == 0.0
+    assert tpr_seen(one, 0.1) == 0.0
+    assert tpr_at_most(one, 0.1, LEVEL) == 1.0
+    assert 0.0 < tpr_at_most(single, 0.001, LEVEL) <= 1.0
+    assert tpr_at_most(huge, 1e-4, LEVEL) == pytest.approx(1 / 21, rel=0.01)
+    assert tpr_at_least(huge, 1e-4, LEVEL) == pytest.approx(1 / 21, rel=0.01)
+
+
+def test_ranges_are_a_number_from_one_on() -> None:
+    for ranges in (0, -1):
+        with pytest.raises(OutOfRange, match="ranges"):
+            judge(Counts.of([5, 5], [5, 5], edges=[0.0]), [MaxTpr(0.5, 0.1, ranges=ranges)])
+
+
+def test_pairs_of_labels_are_bounded_by_their_two_largest() -> None:
+    counts = counted(
+        np.repeat(np.arange(6), [9, 7, 5, 3, 2, 1]),
+        np.repeat(np.arange(6), [1, 1, 1, 4, 8, 9]),
+        6,
+        Categories,
+    )
+    pairs = max(
+        int(counts.members[list(pair)].sum())
+        for pair in combinations(range(6), 2)
+        if counts.nonmembers[list(pair)].sum() <= 2
+    )
+
+    assert pairs == most_members(counts, 2, 2) == 16

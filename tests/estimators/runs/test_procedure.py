@@ -1,0 +1,393 @@
+"""A training procedure by several models: limits by hand, how often they miss, what is refused, and plans."""
+
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.stats import binom, norm, t
+
+from estimators import Decision, Scores, advantage
+from estimators.adversary.changes import best_by_changes
+from estimators.decisions.plan import expected_design_effect, plan_verdict, plan_width
+from estimators.errors import MaceError, OutOfRange
+from estimators.runs.procedure import plan_models, planning, procedure_advantage
+from estimators.runs.procedure.answer import exposures_by
+from estimators.runs.procedure.limits import Trainings
+from estimators.runs.procedure.trainings import seeds_of
+from tests.cases import each_case
+from tests.oracles import most_misses
+
+ALPHA = 0.025
+
+
+def trainings(unseen: Any, best: Any = None, noise: float = 0.0, records: float = 1e9) -> Trainings:
+    """What so many models show; with a billion records, records blur nothing."""
+    low = np.asarray(unseen, dtype=np.float64)
+    return Trainings(low, low if best is None else np.asarray(best), noise, records, records)
+
+
+def models(
+    leaks: Any, rows: int = 200, seed: int = 0, names: Any = None
+) -> tuple[Scores, np.ndarray[Any, Any]]:
+    """Scores of models with these shifts, shuffled, and which model each row is of."""
+    rng = np.random.default_rng(seed)
+    of = np.repeat(np.arange(len(leaks)), rows)
+    order = rng.permutation(len(of)), rng.permutation(len(of))
+    members, nonmembers = rng.normal(np.asarray(leaks)[of], 1.0)[order[0]], rng.normal(size=len(of))[order[1]]
+    label = np.concatenate([of[order[0]], of[order[1]]])
+    return Scores.of(members, nonmembers), label if names is None else np.asarray(names)[label]
+
+
+SKEWED = np.array([0.1, 0.11, 0.12, 0.13, 0.14, 0.5])
+
+
+def students(values: Any) -> Any:
+    return t.interval(0.95, 5, np.mean(values), np.std(values, ddof=1) / np.sqrt(6))
+
+
+def test_skewness_widens_the_side_of_the_tail_and_no_side_is_narrower_than_students() -> None:
+    even = np.linspace(0.1, 0.6, 6)
+    low, high = trainings(SKEWED).mean(ALPHA)
+
+    assert trainings(even).mean(ALPHA) == pytest.approx(students(even))
+    assert low == pytest.approx(students(SKEWED)[0])
+    assert high > students(SKEWED)[1] + 0.1
+    assert trainings(1.0 - SKEWED).mean(ALPHA) == pytest.approx((1.0 - high, 1.0 - low))
+
+
+def test_halls_interval_undoes_his_polynomial() -> None:
+    """Hall (1992), J. R. Statist. Soc. B 54, 221: g(T) = T + gT^2/3 + g^2 T^3/27 + g/6, g the skewness over root n."""
+    mean, deviation = SKEWED.mean(), SKEWED.std(ddof=1)
+    g = 6 / (5 * 4) * ((SKEWED - mean) ** 3).sum() / deviation**3 / np.sqrt(6)
+
+    statistic = (mean - trainings(SKEWED).mean(ALPHA)[1]) / (deviation / np.sqrt(6))
+
+    moved = statistic + g * statistic**2 / 3 + g**2 * statistic**3 / 27 + g / 6
+    assert moved == pytest.approx(t.ppf(ALPHA, 5))
+
+
+def test_models_that_do_not_differ_have_the_exact_limit_of_all_their_records() -> None:
+    seen = Trainings(np.full(5, 1.0), np.full(5, 1.0), 0.0, 500.0, 500.0)
+    low, high = seen.mean(ALPHA)
+
+    assert high == 1.0
+    assert binom.pmf(500, 500, (1.0 + low) / 2.0) == pytest.approx(ALPHA)
+
+
+def test_the_limits_that_hold_however_models_vary_do_so_for_two_values_by_enumeration() -> None:
+    for number, low, high in product((4, 6), (0.0, 0.3), (0.6, 1.0)):
+        hits = np.arange(number + 1)
+        seen = ([high] * each + [low] * (number - each) for each in hits)
+        lower, upper = np.transpose([trainings(values).whatever_they_do(ALPHA) for values in seen])
+        for share in (0.1, 0.5, 0.9):
+            chance, truth = binom.pmf(hits, number, share), low + share * (high - low)
+            assert max(chance @ (lower > truth), chance @ (upper < truth)) <= ALPHA
+
+
+def test_students_limits_miss_as_often_as_they_say_and_the_next_model_lies_within_its_own() -> None:
+    rng = np.random.default_rng(0)
+    for number in (4, 16, 39, 64):
+        outside = np.zeros(4)
+        for _ in range(400):
+            seen, coming = trainings(rng.normal(0.3, 0.1, number)), rng.normal(0.3, 0.1)
+            (low, high), (least, most) = seen.mean(ALPHA), seen.next_one(ALPHA)
+            outside += low > 0.3, high < 0.3, least > coming, most < coming
+        assert (outside <= most_misses(400)).all(), (number, outside)
+
+
+def test_from_39_models_the_next_one_is_seldom_beyond_their_range_whatever_their_law() -> None:
+    rng, outside = np.random.default_rng(1), 0
+    for _ in range(800):
+        values = 0.9 * (rng.random(40) < 0.04)  # rare, and far from normal
+        least, most = trainings(values[:39]).next_one(ALPHA)
+        outside += not least <= values[39] <= most
+
+    assert outside <= most_misses(800, 0.04 * 0.96**39 + 0.001)
+
+
+def test_the_share_that_records_cannot_remove_is_right_on_average_and_within_its_interval() -> None:
+    rng = np.random.default_rng(2)
+    for number, between, noise in ((5, 0.04, 0.01), (12, 0.02, 0.02), (40, 0.005, 0.02)):
+        truth, uncut, inside = between / (between + noise), [], np.zeros(2)
+        for _ in range(800):
+            seen = trainings(rng.normal(0.3, np.sqrt(between + noise), number), noise=noise)
+            uncut.append(1.0 - noise * (number - 3) / (number - 1) / seen.variance)
+            (low, high), (least, most) = seen.share(ALPHA)[1], seen.spread(ALPHA)[1]
+            inside += low <= truth <= high, least <= np.sqrt(between) <= most
+        assert np.mean(uncut) == pytest.approx(truth, abs=4 * np.std(uncut) / np.sqrt(800))
+        assert (800 - inside <= most_misses(800, 0.05)).all()
+
+
+def test_each_model_has_the_answer_of_its_own_records_whatever_the_labels_and_the_order() -> None:
+    data, label = models([0.4, 0.6, 0.5, 0.9, 0.1], names=["e", "a", "d", "c", "b"])
+
+    result = procedure_advantage(data, label, seed=3)
+    numbered = procedure_advantage(data, np.searchsorted(list("abcde"), label), seed=3)
+
+    sides = label[: data.n_members], label[data.n_members :]
+    for each, own in zip(result.models, seeds_of(5, 3), strict=True):
+        scores = Scores.of(data.members[sides[0] == each.label], data.nonmembers[sides[1] == each.label])
+        assert advantage(scores, seed=own).estimate == each.estimate
+        assert (each.n_members, each.n_nonmembers) == (200, 200)
+    assert [each.label for each in result.models] == list("abcde")
+    assert len(set(seeds_of(64, 0))) == 64  # no two models are shuffled alike
+    assert seeds_of(4, 0) != seeds_of(4, 1)
+    assert numbered.estimate == result.estimate
+    assert numbered.next_model == result.next_model
+
+
+@pytest.mark.slow
+def test_the_mean_covers_where_one_models_interval_does_not() -> None:
+    """Leaks that vary by half of themselves: the case of one model read as the recipe, 0.35."""
+    rng = np.random.default_rng(4)
+    own = 2.0 * norm.ppf(0.8)
+    truth = quad(lambda z: abs(2 * norm.cdf(own * (1 + 0.5 * z) / 2) - 1) * norm.pdf(z), -8, 8)[0]
+    covered = alone = coming = 0
+    for run in range(20):
+        shifts = own * (1.0 + 0.5 * rng.normal(size=9))
+        result = procedure_advantage(*models(shifts[:8], 250, run), seed=run)
+        covered += truth in result.estimate.interval
+        alone += truth in result.models[0].estimate.interval
+        coming += abs(2 * norm.cdf(shifts[8] / 2) - 1) in result.next_model
+
+    assert 20 - min(covered, coming) <= most_misses(20, 0.05)
+    assert alone <= 12
+
+
+def test_the_sentence_says_whose_advantage_it_is_and_what_records_cannot_do() -> None:
+    result = procedure_advantage(*models([0.3, 0.5, 0.7, 0.9]))
+
+    assert "models of this training procedure" in result.sentence
+    assert "on one new model" in result.sentence
+    assert "more records of them cannot remove" in result.sentence
+    assert [each.code for each in result.cautions] == [
+        "few_models",
+        "rare_exposure",
+    ]  # by the tail of a shift
+    assert "up to 53% of runs" in result.cautions[0].message  # 0.47^4 = 0.05
+
+
+def test_a_rare_prior_starts_at_its_baseline() -> None:
+    result = procedure_advantage(*models([0.1, 0.2, 0.3, 0.2, 0.1]), prior=0.1)
+
+    assert result.baseline == pytest.approx(0.8)
+    assert 0.8 <= result.estimate.lower <= result.value <= result.estimate.upper <= 1.0
+    assert result.next_model.lower >= 0.8
+    assert "already gives 0.800" in result.sentence
+
+
+def test_a_verdict_rests_on_what_is_proven_unless_the_simulated_is_accepted_and_says_what_would_settle_it() -> (
+    None
+):
+    result = procedure_advantage(*models([0.4, 0.5, 0.6, 0.7, 0.5, 0.6, 0.8, 0.3], 400))
+    proven, simulated = result.any_variation, result.estimate
+
+    assert proven.lower < simulated.lower < simulated.upper < proven.upper
+    for threshold, expected in (
+        (simulated.upper + 0.01, Decision.PASS),
+        (simulated.lower - 0.01, Decision.FAIL),
+    ):
+        verdict, careful = (result.verdict(threshold, accept_simulated=each) for each in (True, False))
+        assert verdict.decision is expected
+        assert "the limits that hold however they vary" in verdict.reason
+        assert careful.decision is Decision.INCONCLUSIVE
+        assert "accept_simulated lets it decide" in careful.reason
+        assert careful.records_needed is None
+    sure, accepted = (result.verdict(proven.upper + 0.01, accept_simulated=each) for each in (False, True))
+    assert sure.decision is Decision.PASS
+    assert "simulated" not in sure.reason + accepted.reason
+    near = result.verdict(simulated.lower + 0.02, accept_simulated=True)
+    assert near.decision is Decision.INCONCLUSIVE
+    assert near.models_needed > 8
+    assert near.records_needed % 6400 == 0
+    assert f"about {near.models_needed - 8} more model" in near.reason
+    never = result.verdict(result.value, accept_simulated=True)
+    assert (never.models_needed, never.records_needed) == (None, None)
+    assert "neither more models nor more records" in never.reason
+    with pytest.raises(OutOfRange, match="max_advantage"):
+        result.verdict(2.0)
+
+
+def test_no_pass_stands_beside_members_whom_one_of_the_models_exposes_unless_that_is_accepted() -> None:
+    data, label = models([0.0] * 8, 500)
+    exposed = np.flatnonzero(label[: data.n_members] == 5)[:125]
+    members = data.members.copy()
+    members[exposed] += 9.0
+    clean, leaky = (
+        procedure_advantage(Scores.of(each, data.nonmembers), label) for each in (data.members, members)
+    )
+
+    for simulated in (False, True):
+        held = leaky.verdict(0.9, accept_simulated=simulated)
+        assert (held.decision, held.undecided_because, held.covers) == (Decision.INCONCLUSIVE, "exposed", ())
+        assert "model '5': 125 of 500 members score higher than every nonmember" in held.reason
+        assert held.sentence.startswith("Undecided: what is limited is kept, but a pass would hide")
+        assert [each.code for each in held.cautions] == ["exposed"]
+        accepted = leaky.verdict(0.9, simulated, accept_exposure=True)
+        assert (accepted.decision, accepted.undecided_because) == (Decision.PASS, None)
+        assert "Accepted by name (accept_exposure): model '5': 125 of 500 members" in accepted.sentence
+        assert [each.code for each in accepted.cautions] == ["exposure_accepted"]
+        passed = clean.verdict(0.9, simulated)
+        assert (passed.decision, passed.undecided_because, passed.cautions) == (Decision.PASS, None, ())
+    assert [each.code for each in leaky.cautions][:2] == ["few_models", "rare_exposure"]
+    assert leaky.cautions[1].message.startswith("model '5': 125 of 500 members")
+    failed = leaky.verdict(-0.5, accept_simulated=True)
+    assert (failed.decision, failed.undecided_because, failed.cautions) == (Decision.FAIL, None, ())
+
+
+@pytest.mark.slow
+def test_all_models_together_claim_a_severe_exposure_that_is_none_no_more_often_than_half_of_the_level() -> (
+    None
+):
+    """Nearly severe everywhere: 9.9 times as often in a range of 5% of nonmembers; or beyond all, 0.49% of members."""
+    rng, runs, number = np.random.default_rng(6), 200, 6
+    wrong = np.zeros(2)
+    for _ in range(runs):
+        rows = rng.random((2, number, 1200))
+        inside = rng.random((number, 1200)) < 0.05 * 9.9
+        ratio = np.where(inside, 0.05 * rows[0], 0.05 + 0.95 * rows[0])
+        few = np.where(rng.random((number, 1200)) < 0.0049, -1.0, rows[0])
+        for place, members in enumerate((ratio, few)):
+            samples = {str(k): Scores.of(members[k], rows[1, k]) for k in range(number)}
+            wrong[place] += any(each.severe for each in exposures_by(samples, 0.5, 0.95).values())
+
+    assert (wrong <= most_misses(runs)).all(), wrong
+
+
+def test_a_pass_names_the_most_changes_along_each_models_score_for_which_its_end_keeps_the_limit() -> None:
+    data, label = models([0.0] * 40, 60)
+    result = procedure_advantage(data, label)
+    sides = label[: data.n_members], label[data.n_members :]
+    gains = []
+    for each in result.models:
+        scores = [data.members[sides[0] == int(each.label)], data.nonmembers[sides[1] == int(each.label)]]
+        member = np.repeat([1.0, -1.0], 60)[np.argsort(np.concatenate(scores))]
+        gains.append(best_by_changes(member / 120.0, 40))
+
+    for simulated, threshold in ((False, 0.65), (True, 0.5)):
+        verdict = result.verdict(threshold, simulated)
+
+        def upper(changes: int, simulated: bool = simulated) -> float:
+            larger = replace(
+                result.trainings,
+                best=np.maximum(result.trainings.best, [each[changes] for each in gains]),
+            )
+            return (larger.mean(ALPHA) if simulated else larger.whatever_they_do(ALPHA))[1]
+
+        kept = verdict.holds_up_to_changes
+        assert 2 < kept < 32
+        assert upper(kept) <= threshold < upper(kept + 1)
+        assert f"change their guess at most {kept} times along the score" in verdict.covers[0]
+    assert (result.verdict(0.01).holds_up_to_changes, result.verdict(0.01).covers) == (None, ())
+    rng = np.random.default_rng(8)
+    named = Scores.of(*rng.choice([*"abc"], (2, data.n_members)))
+    whole = procedure_advantage(named, label).verdict(0.5)
+    assert (whole.decision, whole.holds_up_to_changes) == (Decision.PASS, None)
+    assert "see which of 3 groups of similar values a score falls in" in whole.covers[0]
+
+
+def test_so_many_models_that_show_the_same_settle_it_by_what_is_proven() -> None:
+    seen = trainings(SKEWED, noise=1e-4)
+    for threshold in (0.05, 0.3):
+        number = seen.models_for_any_variation(threshold, ALPHA, 10**4)
+        assert number > 6
+        fewer, more = (trainings(np.tile(SKEWED, number // 6 + each), noise=1e-4) for each in (-1, 1))
+        ends = [each.whatever_they_do(ALPHA) for each in (fewer, more)]
+        assert [lower <= threshold < upper for lower, upper in ends] == [True, False]
+    assert seen.models_for_any_variation(float(SKEWED.mean()), ALPHA, 10**4) is None
+
+
+def test_what_would_settle_it_is_more_than_there_is() -> None:
+    """Hall's end is above 0.5, Student's below."""
+    seen = trainings(SKEWED, noise=1e-4)
+
+    assert seen.mean(ALPHA)[1] > 0.45
+    assert seen.models_for(0.45, float(SKEWED.mean()), ALPHA, 10**4) == 7
+    assert seen.times_for(0.45, float(SKEWED.mean()), ALPHA, 10**4) == 2
+
+
+def test_where_models_alone_vary_too_much_more_records_are_not_offered() -> None:
+    values = [0.0, 0.1, 0.5, 0.9, 0.2, 0.4]
+    seen = trainings(values, noise=1e-4)
+
+    assert seen.times_for(0.2, float(np.mean(values)), ALPHA, 10**6) is None
+    needed = seen.models_for(0.2, float(np.mean(values)), ALPHA, 10**4)
+    half = [t.ppf(0.975, k - 1) * np.std(values, ddof=1) / np.sqrt(k) for k in (needed - 1, needed)]
+    assert half[1] <= np.mean(values) - 0.2 < half[0]
+
+
+NUMBERS, VECTORS = (Scores.of(*np.random.default_rng(0).normal(size=(2, 32, *more))) for more in ((), (2,)))
+
+
+@each_case(
+    "data, labels, field, message",
+    [
+        (NUMBERS, ["a"] * 64, "model", "model: all rows are of one model, 'a': nothing is known of another training"),
+        (NUMBERS, (["a", "b", "c"] * 22)[:64], "model", "model: got 3 models, need at least 4"),
+        (NUMBERS, [*"abcd"] * 8 + [*"abce"] * 8, "model",
+         r"model: 1 of 5 models \('e'\) has fewer than 8 member rows; every model needs members and nonmembers"),
+        (NUMBERS, [*"abcd"] * 8, "model", "model: got 32 labels for 64 rows"),
+        (NUMBERS, ["a", "b", "c", ""] * 16, "model", "model: row 3 has no label"),
+        (NUMBERS, np.tile(np.arange(32), 2), "model",
+         r"32 of 32 models \(0, 1, 2, \.\.\.\) have fewer than 8 member rows"),
+        (VECTORS, np.tile(np.arange(4), 16), "members", "need one number a record"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_told_apart_is_refused_by_one_sentence(data, labels, field, message) -> None:
+    with pytest.raises(MaceError, match=message) as error:
+        procedure_advantage(data, labels)
+    assert error.value.field == field
+
+
+@pytest.mark.slow
+def test_the_planned_models_settle_the_verdict() -> None:
+    plan = plan_models(expected=0.25, max_advantage=0.1, spread=0.05, records=400)
+    rng = np.random.default_rng(5)
+    settled = 0
+    for run in range(12):
+        leaks = np.clip(rng.normal(0.25, 0.05, plan.models), 0.0, 0.99)
+        result = procedure_advantage(*models(2.0 * norm.ppf((1.0 + leaks) / 2.0), 200, run), seed=run)
+        settled += result.verdict(0.1, accept_simulated=True).decision is not Decision.INCONCLUSIVE
+
+    assert 12 - settled <= most_misses(12, 0.2)
+    assert f"about {plan.models} models" in plan.sentence
+
+
+@pytest.mark.slow
+def test_more_spread_takes_more_models_and_what_cannot_be_is_refused(monkeypatch) -> None:
+    monkeypatch.setattr(planning, "RUNS", 150)  # of each number of models that is tried
+    steady, varied = (plan_models(0.2, 0.1, spread, 600).models for spread in (0.0, 0.1))
+    assert steady < varied
+    assert plan_models(0.2, 0.2, 0.05, 600).models is None
+    with pytest.raises(OutOfRange, match=r"spread: got 0\.5, need a number from 0 to 0\.379"):
+        plan_models(0.2, 0.1, 0.5, 600)
+    with pytest.raises(OutOfRange, match="expected advantage"):
+        plan_models(0.5, 0.1, 0.05, 600, prior=0.1)
+
+
+@pytest.mark.slow
+def test_clusters_take_as_many_times_the_records_as_their_design_effect_says() -> None:
+    alone = plan_verdict(0.4, 0.1).records
+
+    assert plan_verdict(0.4, 0.1, design_effect=2.5).records == int(np.ceil(2.5 * alone))
+    in_clusters = plan_verdict(0.4, 0.1, design_effect=2.5, cluster_size=100)
+    assert in_clusters.records == 4000  # 40 clusters, below which limits are found by betting
+    assert "in 40 clusters" in in_clusters.sentence
+    width = plan_width(0.4, 0.3, design_effect=2.0).records
+    assert width == 2 * (plan_width(0.4, 0.3).records or 0)
+    with pytest.raises(OutOfRange, match=r"design_effect: got 0\.5, need at least 1"):
+        plan_verdict(0.4, 0.1, design_effect=0.5)
+
+
+def test_the_expected_design_effect_is_that_of_guesses_at_the_median() -> None:
+    likeness = 0.6
+    both = 1 / 4 + np.arcsin(likeness) / (2 * np.pi)  # P(X > 0, Y > 0): Sheppard (1899)
+
+    assert expected_design_effect(11, likeness) == pytest.approx(1 + 10 * (4 * both - 1))
+    assert expected_design_effect(7, 0.0) == 1.0
+    assert expected_design_effect(7, 1.0) == pytest.approx(7.0)
+    with pytest.raises(OutOfRange, match="correlation"):
+        expected_design_effect(7, 1.5)
