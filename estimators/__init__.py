@@ -3,8 +3,13 @@
     from estimators import Scores, assess
     print(assess(Scores.of(members, nonmembers)).sentence)
 
-The library reads in the order the data flows: scores, counts, an adversary, an interval, an answer.
+The core reads in the order the data flows: `limits`, `sample` (scores and their counts), `density`, `adversary`,
+`clusters`, then the statements `optimum`, `risk`, `metric`, `attack`, `privacy` and `paper`, then the `decisions`. The
+wings `runs`, `audits` and `theory` stand on it, and nothing of the core imports one of them but this list of names.
 """
+
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 from estimators.adversary.targets import CellsTarget, LearnedTarget, ThresholdTarget, TwoSidedTarget
 from estimators.attack.answer import (
@@ -15,11 +20,6 @@ from estimators.attack.answer import (
     TopRule,
     attack_advantage,
 )
-from estimators.audits.matching import Match, match_sides
-from estimators.audits.release_size import ReleaseSize, release_size
-from estimators.audits.releases import ReleaseComparison, compare_releases
-from estimators.audits.split import Control, SplitCheck, check_split, control
-from estimators.audits.synthetic import SyntheticAudit, audit_synthetic, release_queries
 from estimators.clusters.lone import lone_rows
 from estimators.decisions.compare import compare, difference, paired_difference
 from estimators.decisions.plan import Decision, Plan, Verdict, plan_verdict, plan_width, verdict
@@ -32,13 +32,21 @@ from estimators.metric.presets import PRESETS, preset
 from estimators.optimum.advantage import Advantage, advantage
 from estimators.optimum.fixed_set import SetAdvantage, advantage_on_set
 from estimators.privacy.exposure import Exposure, exposure
+from estimators.renamed import find_former_modules
 from estimators.risk.individual import IndividualRisk, individual_risk
 from estimators.risk.mean import MeanRisk, mean_risk
 from estimators.risk.within_groups import by_group
-from estimators.runs.series import Series, advantage_series
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Query, Scores, one_per_unit
 from estimators.statement import VERSION, Caution, Estimate, Guarantee, Interval
+
+if TYPE_CHECKING:
+    from estimators.audits.matching import Match, match_sides
+    from estimators.audits.release_size import ReleaseSize, release_size
+    from estimators.audits.releases import ReleaseComparison, compare_releases
+    from estimators.audits.split import Control, SplitCheck, check_split, control
+    from estimators.audits.synthetic import SyntheticAudit, audit_synthetic, release_queries
+    from estimators.runs.series import Series, advantage_series
 
 __all__ = [
     "PRESETS",
@@ -108,3 +116,37 @@ __all__ = [
     "release_size",
     "verdict",
 ]
+
+_OF_WINGS = {
+    "Match": "estimators.audits.matching",
+    "match_sides": "estimators.audits.matching",
+    "ReleaseSize": "estimators.audits.release_size",
+    "release_size": "estimators.audits.release_size",
+    "ReleaseComparison": "estimators.audits.releases",
+    "compare_releases": "estimators.audits.releases",
+    "Control": "estimators.audits.split",
+    "SplitCheck": "estimators.audits.split",
+    "check_split": "estimators.audits.split",
+    "control": "estimators.audits.split",
+    "SyntheticAudit": "estimators.audits.synthetic",
+    "audit_synthetic": "estimators.audits.synthetic",
+    "release_queries": "estimators.audits.synthetic",
+    "Series": "estimators.runs.series",
+    "advantage_series": "estimators.runs.series",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Import a name of a wing when it is first used."""
+    if name not in _OF_WINGS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value: object = getattr(import_module(_OF_WINGS[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])
+
+
+find_former_modules()

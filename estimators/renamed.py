@@ -1,11 +1,50 @@
-"""Keywords by the names that they had in earlier versions: taken for now, with a warning."""
+"""Keywords and modules by the names that they had in earlier versions: keywords are taken for now, with a warning."""
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Callable
 from functools import wraps
+from importlib import import_module
+from importlib.machinery import ModuleSpec
+from types import ModuleType
 from typing import Any, TypeVar
+
+ROOT = __name__.partition(".")[0]
+
+FORMER_MODULES = {
+    "advantage": "optimum.advantage",
+    "null_level": "optimum.null_level",
+    "fixed_set": "optimum.fixed_set",
+    "targets": "adversary.targets",
+    "readings": "density.readings",
+    "within_groups": "risk.within_groups",
+    "audit": "privacy",
+    "coverage": "decisions.coverage",
+    "plan": "decisions.plan",
+    "compare": "decisions.compare",
+    "maxima": "decisions.maxima",
+    "group_limit": "decisions.group_limit",
+    "withheld": "decisions.severe_exposure",
+    "exposed": "decisions.exposed_members",
+    "gate": "decisions.gate",
+    "report": "decisions.report",
+    "sequential": "runs.sequential",
+    "procedure": "runs.procedure",
+    "series": "runs.series",
+    "queries": "audits.queries",
+    "model": "audits.model",
+    "synthetic": "audits.synthetic",
+    "split": "audits.split",
+    "matching": "audits.matching",
+    "sides": "audits.sides",
+    "riskiest": "audits.riskiest",
+    "releases": "audits.releases",
+    "release_size": "audits.release_size",
+    "agreement": "theory.agreement",
+}
+"""Where in this package a module stands that stood in it by another name."""
 
 Target = TypeVar("Target", bound=Callable[..., Any])
 
@@ -64,3 +103,41 @@ def notice(former: str, current: str) -> str:
         current: What it is called.
     """
     return f"{former} is called {current} now; its former name will be dropped in a later version"
+
+
+def find_former_modules() -> None:
+    """Let ``estimators.gate`` and the like be imported by the names of ``FORMER_MODULES``: the very same modules."""
+    sys.modules[ROOT].__class__ = _Root
+    if not any(isinstance(finder, _FormerModules) for finder in sys.meta_path):
+        sys.meta_path.insert(0, _FormerModules())
+
+
+class _Root(ModuleType):
+    """A function keeps its name when a module that was called like it is imported: ``compare``, ``release_size``."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not (name in self.__all__ and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+class _FormerModules:
+    """Finds a module by its former name, and whatever is below it: asked first, or that would be run twice."""
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:
+        package, _, rest = name.partition(".")
+        former, _, below = rest.partition(".")
+        if package != ROOT or former not in FORMER_MODULES:
+            return None
+        current = f"{package}.{FORMER_MODULES[former]}" + (f".{below}" if below else "")
+        return ModuleSpec(name, self, loader_state=current)  # type: ignore[arg-type]
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        module = import_module(str(spec.loader_state))
+        spec.loader_state = module.__spec__
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        """It has run, by the name that it has now: its specification becomes its own again."""
+        former = module.__spec__
+        assert former is not None
+        module.__spec__ = former.loader_state

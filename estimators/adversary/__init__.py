@@ -1,4 +1,4 @@
 """Decision rules, and how far they can be trusted: judged on unseen records from below, on their own from above.
 
-In reading order: families, changes, holdout, insample, learned, paired.
+In reading order: targets, families, changes, holdout, insample, learned, paired.
 """

@@ -282,7 +282,8 @@ def audit_synthetic(
         max_near_copies_over_holdout: The same of rows that have a near copy; it is judged only if it is given.
         accept_copies: Whether copies that nobody limited are no reason to fail.
         accept_exposure: Whether a pass may stand beside a severe exposure that no limit judges.
-        queries: Names of the queries to ask, at least 2 (``estimators.audits.queries.SYNTHETIC``); None for all that can be.
+        queries: Names of the queries to ask, at least 2 (``estimators.audits.queries.SYNTHETIC``); None for all that
+            can be.
         prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
         confidence: Probability that both ends of an interval hold, strictly between 0 and 1. The decision over all
             limits that are given errs either way with half of the rest at most; copies that nobody limited make it

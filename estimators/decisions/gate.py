@@ -173,8 +173,8 @@ def judge(
     Args:
         data: Scores of both sides (``Scores.of``) or their counts (``Counts``).
         limits: At least one of ``MaxAdvantage``, ``MaxTpr``, ``MaxMetric``, ``MaxEpsilon`` and ``MaxGroupRisk`` from
-            ``estimators.decisions.maxima``, ``MaxExposed`` from ``estimators.decisions.exposed_members``, and ``MaxGroupAdvantage`` from
-            ``estimators.decisions.group_limit``.
+            ``estimators.decisions.maxima``, ``MaxExposed`` from ``estimators.decisions.exposed_members``, and
+            ``MaxGroupAdvantage`` from ``estimators.decisions.group_limit``.
         prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
         confidence: Probability that both ends of an interval hold, strictly between 0 and 1. The decision over all
             limits errs either way with half of the rest at most.

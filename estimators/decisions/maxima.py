@@ -41,6 +41,7 @@ from estimators.metric.definition import Metric
 from estimators.metric.estimate import is_line, metric_optimum
 from estimators.optimum.advantage import Ends, advantage, checked_ends
 from estimators.privacy.best_set import RANGES, tpr_at_least, tpr_at_most, tpr_seen
+from estimators.privacy.ceilings import epsilon_from_advantage
 from estimators.privacy.closeness import (
     epsilon_lower,
     epsilon_upper,
@@ -56,7 +57,6 @@ from estimators.sample.counts import Counts
 from estimators.sample.learned import LearnedCounts
 from estimators.sample.scores import ArgumentScores, Query, Scores
 from estimators.statement import IID, Caution, Estimate, Guarantee, Interval, at_least, at_most
-from estimators.theory.dp import epsilon_from_advantage
 
 __all__ = ["MaxAdvantage", "MaxEpsilon", "MaxGroupRisk", "MaxMetric", "MaxTpr"]
 

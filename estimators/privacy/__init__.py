@@ -1,4 +1,4 @@
-"""What an auditor also asks of the same scores: ROC, AUC, operating points, and what they say about epsilon.
+"""What an auditor also asks of the same scores: ROC, AUC, exposure, and what they say about epsilon.
 
-In reading order: roc, epsilon, closeness.
+In reading order: roc, ceilings, epsilon, closeness, windows, best_set, exposure.
 """

@@ -22,9 +22,9 @@ from scipy.special import expit, logit
 from estimators.errors import UnknownName, require_count, require_open_unit, require_share
 from estimators.limits.binomial import binomial_sum_law, lower_limit
 from estimators.limits.root import brentq
+from estimators.privacy.ceilings import advantage_ceiling
 from estimators.sample.counts import Counts, require_data
 from estimators.statement import Caution, Guarantee, at_least, one_end
-from estimators.theory.dp import advantage_ceiling
 
 __all__ = ["ClaimCheck", "Direction", "EpsilonBound", "check_claim", "epsilon_lower_bound"]
 

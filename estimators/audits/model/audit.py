@@ -1,8 +1,8 @@
 """From what a model answers about its training rows and about others to one verdict on the model.
 
 Every query that the answers allow is asked of both sides, and of shadow models beside it if there are any. What is
-limited is limited for the riskiest of them (`estimators.audits.riskiest`). The direction of every query is known: the higher,
-the more like a member.
+limited is limited for the riskiest of them (`estimators.audits.riskiest`). The direction of every query is known: the
+higher, the more like a member.
 """
 
 from __future__ import annotations
@@ -238,8 +238,8 @@ def audit_model(
         max_group_advantage: Largest advantage of any query that is acceptable within any group, on the group's own
             rows; needs groups. A group with rows of one side only, or with too few, leaves it open.
         accept_exposure: Whether a pass may stand beside a severe exposure that no limit judges.
-        queries: Names of the queries to ask (``estimators.audits.queries.MODELS`` and ``SHADOWS``); None for all that apply
-            and that do not order the records as another one does.
+        queries: Names of the queries to ask (``estimators.audits.queries.MODELS`` and ``SHADOWS``); None for all that
+            apply and that do not order the records as another one does.
         together: Whether to learn a score of all queries together from 40% of the rows, as one query more, which is
             stated on the other rows. Needs scikit-learn.
         groups: A label for each training row, and one for each of the others: the riskiest query is stated within each

@@ -172,8 +172,9 @@ def scaled_confidence(
 
     1 - p is the sum of the other classes' probabilities, as in the authors' code, so that it does not round to 0. Costs
     one pass over the outputs. Ties and order are those of ``loss``; it is for LiRA and the other queries of
-    ``estimators.audits.queries.shadows``, for which it is closer to normal. A forest of T trees, whose probabilities are often
-    exactly 0 or 1, wants a floor of about 1 / (2 T) there: with a smaller one its zeros lie far outside any normal law.
+    ``estimators.audits.queries.shadows``, for which it is closer to normal. A forest of T trees, whose probabilities
+    are often exactly 0 or 1, wants a floor of about 1 / (2 T) there: with a smaller one its zeros lie far outside any
+    normal law.
 
     Args:
         outputs: As for ``loss``.

@@ -2,8 +2,9 @@
 
 A shadow is a model trained as the audited one was, on records drawn anew. ``signals`` holds one number for each shadow
 and record, a row a shadow; ``membership`` is True where the shadow was trained on the record; ``target`` is the same
-number of the audited model. Which number: logit-scaled confidence (``estimators.audits.queries.models.scaled_confidence``)
-for LiRA and quantile regression, log-probability (``loss``) for RMIA, any of them elsewhere, each *higher for members*.
+number of the audited model. Which number: logit-scaled confidence (``scaled_confidence`` of
+``estimators.audits.queries.models``) for LiRA and quantile regression, log-probability (``loss``) for RMIA, any of them
+elsewhere, each *higher for members*.
 
 **Draw shadows from both sides alike**: members and nonmembers of the audited model must have the same chance to be in
 a shadow's training set, as when ``random_halves`` of all records are drawn. Shadows trained on the
