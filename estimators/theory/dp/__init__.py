@@ -6,9 +6,8 @@ papers make of it, ``table`` puts all of them side by side, ``statement`` says i
 ``convert`` are the whole of it.
 """
 
+from estimators.privacy.ceilings import advantage_ceiling, epsilon_from_advantage
 from estimators.theory.dp.ceilings import (
-    advantage_ceiling,
-    epsilon_from_advantage,
     epsilon_from_mip_eta,
     gdp_ceiling,
     gdp_from_advantage,
