@@ -1,4 +1,4 @@
-"""How often a mechanism at exactly what it claims is contradicted by ``estimators.theory.agreement``: at most 5% is promised.
+"""How often a mechanism at exactly what it claims is contradicted by ``estimators.theory.agreement``: at most 5%.
 
 Beside it how often the advantage's upper end, which speaks at a resolution, lies below that at full resolution.
 Blurred randomised response attains what its epsilon allows in every row at once, so nothing is harder.

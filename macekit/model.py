@@ -157,8 +157,8 @@ def audit_model(
         at_precision: How probable that is, above the prior and below 1.
         max_group_advantage: Largest advantage of any query that is acceptable within any group, on the group's own
             rows; needs groups. A group with rows of one side only, or with too few, leaves it open.
-        queries: Names of the queries to ask (``estimators.audits.queries.MODELS`` and ``SHADOWS``); None for all that apply
-            and that do not order the records as another one does.
+        queries: Names of the queries to ask (``estimators.audits.queries.MODELS`` and ``SHADOWS``); None for all that
+            apply and that do not order the records as another one does.
         together: Whether to learn a score of all queries together from 40% of the rows, as one query more, which is
             stated on the other rows.
         groups: A label for each row, training rows first, or a pair of arrays: the riskiest query is stated within

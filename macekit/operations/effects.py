@@ -15,9 +15,8 @@ from estimators.sample.counting import resolution
 from estimators.sample.learned import LearnedCounts
 from estimators.sample.scores import Query
 from macekit.problems import Problem
-from macekit.schemas.questions import AdvantageQuestion, Estimator, GateQuestion
+from macekit.schemas.questions import Estimator
 from macekit.schemas.records import Question
-from macekit.schemas.theory.together import TogetherQuestion
 
 Data = Scores | Counts
 
@@ -53,7 +52,7 @@ def require_estimator_acts(estimator: Estimator, *samples: Data, paper: bool) ->
     if estimator.kind == "histogram" and estimator.bins is not None:
         _require_any(
             samples,
-            _is_ranked,
+            is_ranked,
             "estimator.bins",
             "each category is a cell of its own, so there is nothing to join",
         )
@@ -83,75 +82,24 @@ def require_acceptance_acts(question: Question) -> None:
         return
     given = {name for name in type(question).model_fields if getattr(question, name) is not None}
     if not any(name.startswith("max") for name in given):
-        raise _useless("accept_exposure", "without a limit there is no decision that could pass")
+        raise useless("accept_exposure", "without a limit there is no decision that could pass")
     for name in ("max_tpr", "max_exposed", "max_epsilon"):
         if name in given:
-            raise _useless("accept_exposure", f"{name} judges exposure, and a pass rests on that")
-
-
-def require_advantage_acts(question: AdvantageQuestion, data: Data, *, units: bool) -> None:
-    """Refuse what changes nothing in an answer of ``/v1/advantage`` and in a report."""
-    estimator = question.estimator
-    require_estimator_acts(estimator, data, paper=True)
-    if question.changes is not None:
-        require_changes_act("changes", estimator, data)
-    limited = question.max_advantage is not None or getattr(question, "max_group_advantage", None) is not None
-    if estimator.accept_learned_score is not None and not limited:
-        raise _useless(
-            "estimator.accept_learned_score", "without max_advantage there is no verdict that could pass"
-        )
-    require_acceptance_acts(question)
-    for name in ("set_members", "set_nonmembers"):
-        if getattr(question, name) is not None and units:
-            raise Problem(
-                "bad-option",
-                f"{name}: goes with records that were drawn from the set one by one, and units keep one of several; "
-                "name one of both",
-                field=name,
-            )
-    boxes = isinstance(data, Scores) and data.dimension > 1 and estimator.kind == "histogram"
-    require_points_act(question, data, ordered=None if not boxes else False)
-
-
-def require_gate_acts(question: GateQuestion, data: Data) -> None:
-    """Refuse what no limit of a gate would use."""
-    estimator = question.estimator
-    require_estimator_acts(estimator, data, paper=False)
-    require_acceptance_acts(question)
-    if question.max_advantage is not None or question.max_group_advantage is not None:
-        if question.changes is not None:
-            require_changes_act("changes", estimator, data)
-        return
-    if question.changes is not None:
-        raise _useless("changes", "only max_advantage and max_group_advantage ask for a class of attacks")
-    of_cells = question.max is not None or question.max_epsilon is not None
-    cuts = (of_cells and _is_ranked(data)) or (question.max_group_risk is not None and _is_line(data))
-    if estimator.bins is not None and not cuts:
-        raise _useless("estimator.bins", "no limit here is judged on cells that are cut for it")
-    vector = isinstance(data, LearnedCounts) or (isinstance(data, Scores) and data.dimension > 1)
-    acting = (
-        estimator.kind == "auto" or estimator.bins is not None or (vector and estimator.kind == "learned")
-    )
-    for name, acts in (("kind", acting), ("changes", False), ("universe", False)):
-        if getattr(estimator, name) is not None and not acts:
-            raise _useless(
-                f"estimator.{name}", "only max_advantage and max_group_advantage ask for a class of attacks"
-            )
+            raise useless("accept_exposure", f"{name} judges exposure, and a pass rests on that")
 
 
 def require_direction_acts(direction: str, data: Data) -> None:
     """Refuse a direction along scores that have none; a learned score has one."""
-    if direction != "either" and not _is_ranked(data):
-        raise _useless("direction", "categories have no order, and so no high or low end")
+    if direction != "either" and not is_ranked(data):
+        raise useless("direction", "categories have no order, and so no high or low end")
 
 
-def require_points_act(
-    question: AdvantageQuestion | TogetherQuestion, data: Data, ordered: bool | None = None
-) -> None:
+def require_points_act(question: Question, data: Data, ordered: bool | None = None) -> None:
     """Refuse false positive rates for scores that have no order, and so no ROC; a learned score has one."""
-    default = type(question).model_fields["operating_points"].default
-    if question.operating_points != default and not (_is_ranked(data) if ordered is None else ordered):
-        raise _useless("operating_points", "categories and boxes have no order, so they have no ROC")
+    name = "operating_points"
+    given = getattr(question, name) != type(question).model_fields[name].default
+    if given and not (is_ranked(data) if ordered is None else ordered):
+        raise useless(name, "categories and boxes have no order, so they have no ROC")
 
 
 def require_bins_act(bins: int | None, data: Data, *, values: bool) -> None:
@@ -162,8 +110,8 @@ def require_bins_act(bins: int | None, data: Data, *, values: bool) -> None:
         data: The records.
         values: Whether numbers that are read as values are joined, too.
     """
-    if bins is not None and not (_is_ranked(data) if values else _is_line(data)):
-        raise _useless(
+    if bins is not None and not (is_ranked(data) if values else is_line(data)):
+        raise useless(
             "estimator.bins", "each category or value is a cell of its own, so there is nothing to join"
         )
 
@@ -178,7 +126,7 @@ def require_left_out(question: Question, names: Sequence[str], why: str) -> None
     """
     for name in names:
         if getattr(question, name) != type(question).model_fields[name].default:
-            raise _useless(name, why)
+            raise useless(name, why)
 
 
 def has_order(data: Data) -> bool:
@@ -188,12 +136,12 @@ def has_order(data: Data) -> bool:
     return data.dimension == 1 and data.members.dtype.kind != "U"
 
 
-def _is_ranked(data: Data) -> bool:
+def is_ranked(data: Data) -> bool:
     """Whether records can be ranked: by their score, or by the one that is learned from a vector."""
     return has_order(data) or (isinstance(data, Scores) and data.dimension > 1)
 
 
-def _is_line(data: Data) -> bool:
+def is_line(data: Data) -> bool:
     """Whether scores are cut into cells, and do not come as cells of their own."""
     if isinstance(data, Counts):
         return data.cells.kind in ("intervals", "grid")
@@ -211,9 +159,9 @@ def _is_crossed(data: Data, bins: int | None) -> bool:
     if isinstance(data, LearnedCounts):
         return False
     if isinstance(data, Counts):
-        cells = bins if bins is not None else resolution(data.n_records) if _is_line(data) else data.size
+        cells = bins if bins is not None else resolution(data.n_records) if is_line(data) else data.size
         return data.cells.ordered and data.size > cells
-    return data.dimension == 1 and (_is_line(data) or (has_order(data) and bins is not None))
+    return data.dimension == 1 and (is_line(data) or (has_order(data) and bins is not None))
 
 
 def _require_kernels(data: Data, *, paper: bool) -> None:
@@ -249,8 +197,8 @@ def _require_kernels(data: Data, *, paper: bool) -> None:
 
 def _require_any(samples: Sequence[Data], acts: object, option: str, why: str) -> None:
     if not any(acts(data) for data in samples):  # type: ignore[operator]
-        raise _useless(option, why)
+        raise useless(option, why)
 
 
-def _useless(field: str, why: str) -> Problem:
+def useless(field: str, why: str) -> Problem:
     return Problem("bad-option", f"{field}: {why}; remove it", field=field)

@@ -23,10 +23,19 @@ from estimators.decisions.maxima import (
 from estimators.decisions.plan import overall
 from estimators.risk.groups import GroupTable
 from estimators.risk.within_groups import GroupAdvantage
+from estimators.sample.learned import LearnedCounts
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.operations import anytime, encode
-from macekit.operations.effects import require_gate_acts, require_left_out
+from macekit.operations.effects import (
+    is_line,
+    is_ranked,
+    require_acceptance_acts,
+    require_changes_act,
+    require_estimator_acts,
+    require_left_out,
+    useless,
+)
 from macekit.operations.encode import guarantee, warnings
 from macekit.operations.options import metric, parse_question, provenance_options, reply_of, target
 from macekit.operations.samples import (
@@ -153,6 +162,32 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         data, result.provenance.method, q.seed, provenance_options(q, call), encode.columns_of(body)
     )
     return reply_of(call, judgement(result, source, body.cautions), data)
+
+
+def require_gate_acts(question: GateQuestion, data: Scores | Counts) -> None:
+    """Refuse what no limit of a gate would use."""
+    estimator = question.estimator
+    require_estimator_acts(estimator, data, paper=False)
+    require_acceptance_acts(question)
+    if question.max_advantage is not None or question.max_group_advantage is not None:
+        if question.changes is not None:
+            require_changes_act("changes", estimator, data)
+        return
+    if question.changes is not None:
+        raise useless("changes", "only max_advantage and max_group_advantage ask for a class of attacks")
+    of_cells = question.max is not None or question.max_epsilon is not None
+    cuts = (of_cells and is_ranked(data)) or (question.max_group_risk is not None and is_line(data))
+    if estimator.bins is not None and not cuts:
+        raise useless("estimator.bins", "no limit here is judged on cells that are cut for it")
+    vector = isinstance(data, LearnedCounts) or (isinstance(data, Scores) and data.dimension > 1)
+    acting = (
+        estimator.kind == "auto" or estimator.bins is not None or (vector and estimator.kind == "learned")
+    )
+    for name, acts in (("kind", acting), ("changes", False), ("universe", False)):
+        if getattr(estimator, name) is not None and not acts:
+            raise useless(
+                f"estimator.{name}", "only max_advantage and max_group_advantage ask for a class of attacks"
+            )
 
 
 def require_limits(q: GateQuestion, *, grouped: bool) -> None:

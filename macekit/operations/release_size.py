@@ -24,7 +24,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     question = parse_question(ReleaseSizeQuestion, body)
     require_tables(call.operation, body.tables)
     riskiest.require_columns(question, body.tables)
-    riskiest.require_precision(question)
+    riskiest.require_precision(question.max_exposed, question.at_precision)
     require_acceptance_acts(question)
     result = release_size(
         body.tables["train"],

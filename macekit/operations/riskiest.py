@@ -37,7 +37,7 @@ from macekit.schemas.answers import (
     SplitAnswer,
     StepAnswer,
 )
-from macekit.schemas.questions import LimitsQuestion, ReleaseSizeQuestion, TablesQuestion
+from macekit.schemas.questions import LimitsQuestion, TablesQuestion
 from macekit.schemas.statements import ColumnReadAnswer, ProvenanceAnswer
 
 Values = NDArray[np.generic]
@@ -55,16 +55,16 @@ def require_pairs(question: LimitsQuestion) -> None:
             "max_tpr: give the largest acceptable true positive rate at the false positive rate at_fpr",
             field="max_tpr",
         )
-    require_precision(question)
+    require_precision(question.max_exposed, question.at_precision)
     if question.max_group_advantage is not None and question.group is None:
         raise Problem(
             "missing-field", "group: name the column of groups that max_group_advantage limits", field="group"
         )
 
 
-def require_precision(question: LimitsQuestion | ReleaseSizeQuestion) -> None:
+def require_precision(max_exposed: float | None, at_precision: float | None) -> None:
     """Refuse a precision that belongs to no limit."""
-    if question.max_exposed is None and question.at_precision is not None:
+    if max_exposed is None and at_precision is not None:
         raise Problem(
             "missing-field",
             "max_exposed: give the largest acceptable share of training rows that are exposed at at_precision",
