@@ -201,4 +201,5 @@ def _require_any(samples: Sequence[Data], acts: object, option: str, why: str) -
 
 
 def useless(field: str, why: str) -> Problem:
+    """The refusal of an option that could change nothing, which says why."""
     return Problem("bad-option", f"{field}: {why}; remove it", field=field)
