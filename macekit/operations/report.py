@@ -34,7 +34,7 @@ from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode, gate
 from macekit.operations.advantage import assessed
-from macekit.operations.options import parse_question, provenance_options, reading, reply_of, target
+from macekit.operations.options import metric, parse_question, provenance_options, reading, reply_of, target
 from macekit.operations.risk import by_group_of, group_rows, metric_of_cells, rows_of_groups, summary
 from macekit.operations.samples import (
     clusters_of,
@@ -69,7 +69,9 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     source = lone if assessment.learned is None else assessment.learned.scores
     histogram = shape(source, assessment.fine)
     risks = _risks(body, data, assessment, question)
-    of_record = None if assessment.metric is None else metric_of_cells(lone, risks, question)
+    of_record = None
+    if assessment.metric is not None and question.metric is not None:
+        of_record = metric_of_cells(lone, risks, metric(question.metric, question.prior), question)
     result = encode.assessment(assessment, data, provenance_options(question, call), encode.columns_of(body))
     document = {
         "sentence": result["sentence"] if decision is None else f"{decision.sentence} {result['sentence']}",

@@ -19,6 +19,7 @@ from estimators import (
     mean_risk,
     metric_optimum,
 )
+from estimators.metric.definition import Metric
 from estimators.metric.individual import IndividualMetric
 from estimators.paper import EqualWidth, Kernel, RecordMetric, RecordRisk, record_metric, record_risk
 from estimators.risk.cells import CellInterval, Conditional, MoverFieller
@@ -56,7 +57,7 @@ from macekit.operations.samples import (
 from macekit.problems import Problem
 from macekit.reports.model import TOP_RECORDS
 from macekit.schemas.answers import GroupAnswer
-from macekit.schemas.questions import ReportQuestion, RiskQuestion
+from macekit.schemas.questions import RiskQuestion
 from macekit.schemas.records import PriorQuestion
 from macekit.schemas.statements import ProvenanceAnswer
 
@@ -125,7 +126,9 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     if lone is not data and targets is None:
         targets = submitted_scores(body, cast("Scores", data))
     result = replace(result, cautions=(*notes, *body.cautions, *result.cautions))
-    of_record = None if question.metric is None else metric_of_cells(lone, result, question, bins)
+    of_record = None
+    if question.metric is not None:
+        of_record = metric_of_cells(lone, result, metric(question.metric, question.prior), question, bins)
     reading = paper_reading(question.estimator, bins)
     published = None if reading is None else _published(lone, targets, question, reading)
     listing = result if question.top is None else result.top(question.top)
@@ -189,11 +192,12 @@ def summary(
 def metric_of_cells(
     data: Scores | Counts,
     result: IndividualRisk | RiskByCell,
-    question: RiskQuestion | ReportQuestion,
+    definition: Metric,
+    question: PriorQuestion,
     bins: int | None = None,
 ) -> IndividualMetric:
     """The metric of each cell, under the rule that ``/v1/metrics`` finds for the same records."""
-    prior, definition = question.prior, metric(question.metric, question.prior)  # type: ignore[arg-type]
+    prior = question.prior
     counts = with_counts(data) if result.learned is None else result.learned[0].counts
     cut = None
     if isinstance(counts, Counts) and not definition.has_known_threshold:

@@ -18,7 +18,7 @@ from macekit.call import Call
 from macekit.decoding.body import DecodedBody
 from macekit.decoding.table import stacked
 from macekit.operations import encode
-from macekit.operations.options import cells_asked, parse_question, provenance_options, validate
+from macekit.operations.options import cells_asked, metric, parse_question, provenance_options, validate
 from macekit.operations.risk import (
     INTERVALS,
     OVER,
@@ -96,7 +96,9 @@ class Lookup:
             over=OVER[question.over],
             seed=question.seed,
         )
-        of_cells = None if question.metric is None else metric_of_cells(data, result, question, bins)
+        of_cells = None
+        if question.metric is not None:
+            of_cells = metric_of_cells(data, result, metric(question.metric, question.prior), question, bins)
         by_cell = RiskByCell(result.cells, result.flags)
         source = encode.provenance(
             data,
