@@ -1,8 +1,8 @@
 """The table of operations: what is said of each is said here, once.
 
 HTTP routes, OpenAPI, the shell, the page, reports and `macekit` iterate over it. An operation's code is found by its
-``stem``: the question ``StemQuestion`` and the answer ``StemAnswer`` in ``schemas``, ``answer`` in
-``operations/stem.py``, ``content`` in ``report/content/stem.py``. docs/architecture.md has the recipe for a new one.
+``room`` below ``macekit/questions``: question and answer in ``contract``, ``answer`` in ``work``,
+``content`` in ``page``. docs/architecture.md has the recipe for a new one.
 
 This module knows no schema and imports nothing heavy, so that `mace --help` is quick.
 """
@@ -60,13 +60,15 @@ class Operation:
     """Whether rows may come in clusters that ``cluster`` names."""
     of_groups: bool = False
     """Whether each group of one sample may be asked about in place of several queries."""
+    wing: str = ""
+    """The part of ``macekit.questions`` that it is in; empty for the core."""
     inline: bool = False
     """Whether the time grows with the records alone, so that a small JSON body needs no worker."""
 
     @property
     def paper(self) -> bool:
         """Whether it is one of ``/v1/theory``."""
-        return self.name.startswith("theory/")
+        return self.wing == "theory"
 
     def __post_init__(self) -> None:
         if not self.python:
@@ -88,9 +90,9 @@ class Operation:
         return "".join(part.capitalize() for part in self.key.split("_"))
 
     @property
-    def module(self) -> str:
-        """Where its parts stand below ``schemas`` and ``operations``; a paper's operations share a module."""
-        return f"theory.{self.key.partition('_')[0]}" if self.paper else self.key
+    def room(self) -> str:
+        """Where its contract, work and page stand below ``macekit.questions``; a paper's operations share a room."""
+        return f"{self.wing}.{self.key.partition('_')[0] if self.paper else self.key}".lstrip(".")
 
 
 OPERATIONS = (
@@ -123,6 +125,7 @@ OPERATIONS = (
             "mace procedure runs.parquet --model seed --score loss --member is_train --max-advantage 0.1",
         ),
         bodies=(JSON, CSV, NDJSON, NPZ, ARROW, PARQUET),  # columns have names
+        wing="runs",
     ),
     Operation(
         "individual-risk",
@@ -195,6 +198,7 @@ OPERATIONS = (
         most_files=None,
         several=True,
         by_clusters=True,
+        wing="audits",
     ),
     Operation(
         "series",
@@ -215,6 +219,7 @@ OPERATIONS = (
         takes_counts=True,
         counts_suffice=True,
         of_groups=True,
+        wing="runs",
     ),
     Operation(
         "synthetic",
@@ -233,6 +238,7 @@ OPERATIONS = (
         most_files=0,
         tables=("train", "holdout", "synthetic", "reference"),
         python="audit_synthetic",
+        wing="audits",
     ),
     Operation(
         "release-size",
@@ -247,6 +253,7 @@ OPERATIONS = (
         bodies=(JSON, CSV, NDJSON, ARROW, PARQUET),
         most_files=0,
         tables=("train", "holdout", "synthetic", "reference"),
+        wing="audits",
     ),
     Operation(
         "model",
@@ -265,6 +272,7 @@ OPERATIONS = (
         most_files=0,
         tables=("train", "holdout"),
         python="audit_predictions",
+        wing="audits",
     ),
     Operation(
         "check",
@@ -280,6 +288,7 @@ OPERATIONS = (
         most_files=0,
         tables=("train", "holdout"),
         python="check_split",
+        wing="audits",
     ),
     Operation(
         "audit",
@@ -378,6 +387,7 @@ OPERATIONS = (
         bodies=(JSON,),
         most_files=0,
         inline=True,
+        wing="theory",
     ),
     Operation(
         "theory/convert",
@@ -395,6 +405,7 @@ OPERATIONS = (
         bodies=(JSON,),
         forms=WORDS,
         most_files=0,
+        wing="theory",
     ),
     Operation(
         "theory/mip",
@@ -409,6 +420,7 @@ OPERATIONS = (
             "mace theory mip swaps.parquet --before b0,b1 --after a0,a1 --record who --eta 0.1",
         ),
         arrays=("draws", "before", "after", "record"),
+        wing="theory",
     ),
     Operation(
         "theory/mip-finite",
@@ -420,6 +432,7 @@ OPERATIONS = (
         ("mace theory mip-finite laws.npy --n 6 --k 3",),
         forms=WORDS,
         arrays=("laws",),
+        wing="theory",
     ),
     Operation(
         "theory/mis",
@@ -435,6 +448,7 @@ OPERATIONS = (
             "mace theory mis counts.csv --tallies records --delta 0.1",
         ),
         arrays=("values", "tallies", "probabilities"),
+        wing="theory",
     ),
     Operation(
         "theory/mis-overfitting",
@@ -449,6 +463,7 @@ OPERATIONS = (
         ),
         arrays=("train_losses", "heldout_losses"),
         sides=True,
+        wing="theory",
     ),
     Operation(
         "theory/mis-divergence",
@@ -459,6 +474,7 @@ OPERATIONS = (
         "from a sample lie further apart than the true ones: ask /v1/advantage about the scores instead.",
         ("mace theory mis-divergence laws.csv --column member,nonmember --nonmember-share 0.5",),
         arrays=("outputs",),
+        wing="theory",
     ),
     Operation(
         "theory/mis-mean",
@@ -469,6 +485,7 @@ OPERATIONS = (
         ("mace theory mis-mean --dimension 10 --sizes 1000,10000", "mace theory mis-mean --delta 0.01"),
         bodies=(JSON,),
         most_files=0,
+        wing="theory",
     ),
     Operation(
         "theory/pmp-exponential",
@@ -481,6 +498,7 @@ OPERATIONS = (
         ("mace theory pmp-exponential losses.csv --epsilon 1 --sensitivity 1",),
         forms=WORDS,
         arrays=("losses",),
+        wing="theory",
     ),
     Operation(
         "theory/pmp-finite",
@@ -491,6 +509,7 @@ OPERATIONS = (
         "epsilon at `delta`, how often the best attacker is right, and the outputs that give the most away.",
         ("mace theory pmp-finite laws.npy --delta 0.01",),
         arrays=("laws",),
+        wing="theory",
     ),
     Operation(
         "theory/pmp-gaussian",
@@ -501,6 +520,7 @@ OPERATIONS = (
         "`practical_epsilon` you want.",
         ("mace theory pmp-gaussian points.npy --clip 1 --sigma 0.1 --delta 1e-5",),
         arrays=("points",),
+        wing="theory",
     ),
     Operation(
         "theory/together",
@@ -510,6 +530,7 @@ OPERATIONS = (
         ("mace theory together scores.csv --claimed-epsilon 1 --claimed-delta 1e-5",),
         counts_suffice=True,
         by_clusters=True,
+        wing="theory",
     ),
 )
 """Every operation, in the order of the documentation."""

@@ -58,7 +58,7 @@ def partial(
     from macekit.call import Call
     from macekit.client.tables import query as query_of
     from macekit.decoding.body import DecodedBody
-    from macekit.operations.counts import start_of
+    from macekit.questions.counts.work import start_of
     from macekit.sources.batches import Batches
     from macekit.sources.parts import rows_of
     from macekit.sources.reading import LIMIT, tally
@@ -141,7 +141,7 @@ def counts_by(
     from macekit.client.question import source_of
     from macekit.client.tables import query as query_of
     from macekit.decoding.body import DecodedBody
-    from macekit.operations.counts import start_of
+    from macekit.questions.counts.work import start_of
     from macekit.sources.batches import Batches
     from macekit.sources.reading import counts_by_group
     from macekit.sources.shards import shards_of

@@ -242,7 +242,7 @@ def _audit(
     """The same, in the words of the library."""
     from estimators.audits.model import audit_model
     from estimators.errors import require_count
-    from macekit.operations.model import of_audit
+    from macekit.questions.audits.model.work import of_audit
     from macekit.reports.model import minute
 
     reader = _Reader.of(model, outputs, classes)

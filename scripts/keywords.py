@@ -70,7 +70,7 @@ def make() -> None:
 def source() -> Iterator[str]:
     """The text of the file, piece by piece."""
     from macekit.catalogue import OPERATIONS
-    from macekit.schemas.questions import QUESTIONS
+    from macekit.schemas.by_operation import QUESTIONS
 
     writer = Writer()
     asked = [row for row in OPERATIONS if row.python and row.name in QUESTIONS]

@@ -28,11 +28,11 @@ from macekit.decoding.pairs import join_sides, read_side
 from macekit.decoding.table import check_arrays
 from macekit.decoding.whole import Columns, columns_of
 from macekit.operations import answer, perform
-from macekit.operations.counts import EXPANSION, GROUPED, LARGE, counts_suffice, streams, vectors_suffice
 from macekit.operations.options import validate
 from macekit.problems import Problem
+from macekit.questions.counts.work import EXPANSION, GROUPED, LARGE, counts_suffice, streams, vectors_suffice
+from macekit.schemas.by_operation import QUESTIONS
 from macekit.schemas.query import FIRST_MEMBERS, TABLE, of_table
-from macekit.schemas.questions import QUESTIONS
 from macekit.sources.reading import read
 from macekit.sources.risks import RISK, needs_every_record
 from macekit.sources.shards import Shards, shards_of

@@ -19,9 +19,9 @@ from app.workers import intake
 from macekit.call import HTML, JSON, PARQUET, Call, Reply
 from macekit.catalogue import OPERATIONS, Operation, has_reports, quick, rendered
 from macekit.formats import ALIASES, ENCODINGS, REPORTS
-from macekit.operations.anytime import SEAL
-from macekit.operations.counts import streams
 from macekit.problems import Problem, pickle_problem
+from macekit.questions.counts.work import streams
+from macekit.questions.gate.anytime import SEAL
 from macekit.reports.html import CSP
 from macekit.schemas.query import DATA, DATED
 

@@ -16,9 +16,8 @@ from app.openapi.references import share
 from macekit.call import ARROW, CSV, JSON, NDJSON, NPY, NPZ, PARQUET, PROBLEM
 from macekit.catalogue import BY_NAME, OPERATIONS, TABLES, Operation, has_reports
 from macekit.problems import KINDS
-from macekit.schemas.answers import ANSWERS
+from macekit.schemas.by_operation import ANSWERS, QUESTIONS
 from macekit.schemas.query import DATA, DATED
-from macekit.schemas.questions import QUESTIONS
 
 Schema = dict[str, Any]
 REF = "#/components/schemas/{model}"

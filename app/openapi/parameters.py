@@ -6,8 +6,8 @@ from collections.abc import Iterator, Set
 from typing import Any
 
 from macekit.catalogue import ARRAYS, BY_NAME, SIDED
+from macekit.schemas.by_operation import QUESTIONS, columns_of
 from macekit.schemas.query import COLUMN, JSON_ONLY, WHOLE, of_table, takes_arrays
-from macekit.schemas.questions import QUESTIONS, columns_of
 
 Schema = dict[str, Any]
 

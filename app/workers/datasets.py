@@ -18,8 +18,8 @@ from macekit.call import Body, Call, Reply
 from macekit.catalogue import BY_NAME
 from macekit.decoding.body import options, table_options
 from macekit.operations import answer
-from macekit.operations.counts import EXPANSION, LARGE
 from macekit.problems import Problem
+from macekit.questions.counts.work import EXPANSION, LARGE
 from macekit.schemas.query import DATA, of_table
 from macekit.sources.reading import read
 from macekit.sources.shards import ADDRESS, PATTERN, Shards, shards_below

@@ -47,7 +47,7 @@ class File:
     @property
     def size(self) -> int:
         """Bytes that its columns may take: compressed, a multiple of its own."""
-        from macekit.operations.counts import EXPANSION
+        from macekit.questions.counts.work import EXPANSION
 
         return os.stat(self.path).st_size * (1 if self.encoding == "identity" else EXPANSION)
 

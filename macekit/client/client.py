@@ -860,7 +860,7 @@ class Local(Client):
 def _is_counted(file: File, question: Question) -> bool:
     """Whether a file is so large that it is counted as it is read, as the command does."""
     from macekit.call import JSON, NPZ
-    from macekit.operations.counts import EXPANSION, LARGE, counts_suffice, vectors_suffice
+    from macekit.questions.counts.work import EXPANSION, LARGE, counts_suffice, vectors_suffice
 
     call = file.call(question.operation, question.roles)
     blockwise = file.media_type not in (JSON, NPZ)

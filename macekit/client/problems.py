@@ -107,7 +107,7 @@ def as_mace_problems() -> Iterator[None]:
 
 def answer_of(operation: str, reply: Reply) -> dict[str, Any]:
     """The answer that a reply holds; a problem is raised, and so is what only looks like an answer."""
-    from macekit.schemas.answers import ANSWERS
+    from macekit.schemas.by_operation import ANSWERS
 
     answer = _read(reply) if reply.status == OK and reply.media_type == JSON else None
     if answer is None or not answer.keys() >= ANSWERS[operation].__annotations__.keys():

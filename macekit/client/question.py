@@ -331,8 +331,8 @@ def keywords(operation: str) -> frozenset[str]:
     """The keywords of an operation: of its typed options, or, where nobody has written these, of its question."""
     if operation in OPTIONS:
         return frozenset(OPTIONS[operation].__annotations__)
+    from macekit.schemas.by_operation import QUESTIONS
     from macekit.schemas.query import of_table
-    from macekit.schemas.questions import QUESTIONS
 
     return frozenset(QUESTIONS[operation].model_fields) - set(SAMPLE[:2]) | set(of_table(operation))
 

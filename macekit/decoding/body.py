@@ -12,8 +12,8 @@ from estimators.renamed import notice
 from estimators.statement import Caution
 from macekit.call import NPY, Call
 from macekit.problems import Problem
+from macekit.schemas.by_operation import QUESTIONS
 from macekit.schemas.query import FIRST_MEMBERS, TABLE, of_table, takes_arrays
-from macekit.schemas.questions import QUESTIONS
 from macekit.text import FORMER
 
 Column = NDArray[np.generic] | list[object]

@@ -19,7 +19,7 @@ from macekit.decoding import bounds
 from macekit.decoding.body import Column, DecodedBody, Sample
 from macekit.decoding.columns import COLUMNS, column, require_name, require_text
 from macekit.problems import Problem, unknown_field
-from macekit.schemas.questions import QUESTIONS
+from macekit.schemas.by_operation import QUESTIONS
 
 try:
     from macekit.decoding import simd

@@ -1,4 +1,4 @@
-"""What mace does: one module for each operation, from a decoded body to an encoded answer.
+"""What mace does: from a decoded body to an encoded answer, by the ``work`` of an operation's room.
 
 ``perform`` is the whole of it: bytes in, bytes out, the same in a worker, in the server and in the shell.
 """
@@ -17,7 +17,7 @@ from macekit.decoding.body import DecodedBody
 from macekit.operations.options import field_path
 from macekit.problems import Problem
 
-MODULES = {each.name: import_module(f"macekit.operations.{each.module}") for each in catalogue.OPERATIONS}
+MODULES = {each.name: import_module(f"macekit.questions.{each.room}.work") for each in catalogue.OPERATIONS}
 
 
 def perform(call: Call, body: Body, options: Mapping[str, object] | None = None) -> Reply:

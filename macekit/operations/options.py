@@ -46,16 +46,15 @@ from macekit.operations.encode import json_bytes
 from macekit.problems import Problem, unknown_field
 from macekit.reports.model import Context, minute
 from macekit.reports.rendering import render
+from macekit.schemas.by_operation import QUESTIONS, columns_of
 from macekit.schemas.query import NAMES
 from macekit.schemas.questions import (
-    QUESTIONS,
     CellsQuestion,
     Estimator,
     LinearMetric,
     MetricGiven,
     PaperEstimator,
     PresetMetric,
-    columns_of,
 )
 from macekit.schemas.records import Question
 from macekit.schemas.statements import OriginAnswer

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from estimators.decisions.plan import Decision, by_learned_score, decision, overall
-from macekit.schemas.answers import ANSWERS
+from macekit.schemas.by_operation import ANSWERS
 
 MARKS = frozenset({"sentence", "provenance"})
 """Every answer has one of these, and no request has either."""

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from macekit.catalogue import ARRAYS, BY_NAME, SIDED
-from macekit.schemas.questions import QUESTIONS
+from macekit.schemas.by_operation import QUESTIONS
 
 WIDE = ("members_column", "nonmembers_column")
 """Options that name the column of each side, in a table that has one for each."""

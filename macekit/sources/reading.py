@@ -21,7 +21,8 @@ from macekit.decoding.body import ColumnRead, DecodedBody, Sample
 from macekit.decoding.columns import Labels, absent, one_column
 from macekit.decoding.roles import Roles
 from macekit.decoding.table import Table, from_table, membership, plain, stacked, take_account
-from macekit.operations.counts import (
+from macekit.problems import Problem
+from macekit.questions.counts.work import (
     EXPANSION,
     GROUPED,
     LARGE,
@@ -30,7 +31,6 @@ from macekit.operations.counts import (
     streams,
     vectors_suffice,
 )
-from macekit.problems import Problem
 from macekit.schemas.query import WIDE
 from macekit.sources.blocks import Block, Source, blamed
 from macekit.sources.frame_clusters import ClusterRows, rows_by_cluster

@@ -19,7 +19,10 @@ from macekit.decoding.body import DecodedBody
 from macekit.decoding.table import stacked
 from macekit.operations import encode
 from macekit.operations.options import cells_asked, metric, parse_question, provenance_options, validate
-from macekit.operations.risk import (
+from macekit.operations.samples import sample_of
+from macekit.problems import Problem
+from macekit.questions.risk.contract import RiskQuestion
+from macekit.questions.risk.work import (
     INTERVALS,
     OVER,
     metric_of_cells,
@@ -28,9 +31,6 @@ from macekit.operations.risk import (
     rows_of_groups,
     summary,
 )
-from macekit.operations.samples import sample_of
-from macekit.problems import Problem
-from macekit.schemas.questions import RiskQuestion
 from macekit.sources.blocks import Source, blamed
 from macekit.sources.reading import LIMIT, read
 

@@ -27,7 +27,8 @@ from macekit.decoding.body import ColumnRead, DecodedBody, Sample
 from macekit.decoding.table import membership, stacked, take_account
 from macekit.operations.options import parse_question, target
 from macekit.problems import Problem
-from macekit.schemas.questions import QUESTIONS, Estimator
+from macekit.schemas.by_operation import QUESTIONS
+from macekit.schemas.questions import Estimator
 from macekit.sources.blocks import Block, Source, blamed
 
 LIMIT = 2**40

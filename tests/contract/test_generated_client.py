@@ -18,8 +18,7 @@ from app.openapi.examples import JSON_EXAMPLES
 from app.openapi.files import file_bytes, files_of
 from macekit.call import JSON
 from macekit.catalogue import BY_NAME, OPERATIONS, Operation
-from macekit.schemas.answers import ANSWERS
-from macekit.schemas.questions import QUESTIONS
+from macekit.schemas.by_operation import ANSWERS, QUESTIONS
 from tests.app.running import Running
 from tests.cases import each_case
 from tests.contract.document import document

@@ -1,6 +1,6 @@
-"""What a report says, from the answer's JSON alone: one module for each operation, shared pieces beside them.
+"""What a report says, from the answer's JSON alone: the ``page`` of an operation's room, shared pieces here.
 
-The module of an operation has ``content``, and ``figures`` where there is something to see; those of ``/v1/theory``
+The page of an operation has ``content``, and ``figures`` where there is something to see; those of ``/v1/theory``
 share one (``PAGES`` there).
 """
 
@@ -44,7 +44,7 @@ def _page(operation: str) -> tuple[Content, Draw | None]:
     """What makes the report of an operation, and its pictures."""
     row = BY_NAME[operation]
     if row.paper:
-        page = import_module("macekit.reports.content.theory").PAGES[row.key]
+        page = import_module("macekit.questions.theory.pages").PAGES[row.key]
     else:
-        page = import_module(f"macekit.reports.content.{row.key}")
+        page = import_module(f"macekit.questions.{row.room}.page")
     return cast("Content", page.content), getattr(page, "figures", None)

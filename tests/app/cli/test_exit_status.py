@@ -9,7 +9,7 @@ import pytest
 
 from app.cli.status import status_of
 from macekit.catalogue import OPERATIONS
-from macekit.schemas.questions import QUESTIONS
+from macekit.schemas.by_operation import QUESTIONS
 from tests.app.cli.files import typed
 from tests.app.cli.tables import CALM, RELEASE, SAID
 from tests.cases import each_case

@@ -9,7 +9,7 @@ from app.cli.gate import GATE
 from app.cli.inputs import in_shell
 from app.cli.options import add_to, columns_of, options_of, values_of
 from app.cli.parsing import Parser
-from macekit.schemas.questions import QUESTIONS as MODELS
+from macekit.schemas.by_operation import QUESTIONS as MODELS
 from tests.app.cli.files import refused
 
 

@@ -16,8 +16,8 @@ from app.openapi.files import file_bytes, files, files_of, options_with
 from macekit.call import JSON, NPY, Body, Call
 from macekit.catalogue import ARRAYS, Operation, flag
 from macekit.operations import perform
+from macekit.schemas.by_operation import QUESTIONS
 from macekit.schemas.query import of_table, query_pairs
-from macekit.schemas.questions import QUESTIONS
 from tests.app.cli.files import answer, typed
 from tests.cases import each_case
 

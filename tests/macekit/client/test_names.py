@@ -17,7 +17,7 @@ from macekit.call import CSV
 from macekit.catalogue import OPERATIONS
 from macekit.mlflow import log
 from macekit.reports.saved import validate_answer
-from macekit.schemas.questions import QUESTIONS
+from macekit.schemas.by_operation import QUESTIONS
 from macekit.testing import assert_advantage_below, assert_gate
 from tests.app.cli.files import put_examples, refused, typed
 from tests.cases import each_case

@@ -17,8 +17,8 @@ from macekit.client import keywords
 from macekit.client.keywords import OPTIONS
 from macekit.client.theory import Theory
 from macekit.schemas import questions
+from macekit.schemas.by_operation import QUESTIONS
 from macekit.schemas.query import of_table
-from macekit.schemas.questions import QUESTIONS
 from tests.cases import each_case
 
 ROOT = Path(__file__).parents[3]

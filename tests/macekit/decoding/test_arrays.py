@@ -11,8 +11,8 @@ import pyarrow as pa
 from macekit.call import ARROW, ARROW_FILE, CSV, JSON, NPY, PARQUET
 from macekit.catalogue import ARRAYS, SIDED
 from macekit.decoding.body import DecodedBody
+from macekit.schemas.by_operation import QUESTIONS
 from macekit.schemas.query import kinds, of_table, takes_arrays
-from macekit.schemas.questions import QUESTIONS
 from tests.cases import each_case
 from tests.macekit.decoding.support import SECRET, arrow_bytes, npy_bytes, packed, read, refusal, table_bytes
 

@@ -11,7 +11,7 @@ import pytest
 from estimators import AssessOptions, Scores, assess
 from macekit import catalogue
 from macekit.call import ARROW, CSV, NDJSON, NPZ, PARQUET
-from macekit.schemas.questions import QUESTIONS
+from macekit.schemas.by_operation import QUESTIONS
 from tests.app.http.asked import TABLES
 from tests.macekit.asking import asked, refused
 

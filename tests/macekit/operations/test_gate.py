@@ -16,8 +16,8 @@ from estimators.decisions.gate import judge
 from estimators.decisions.group_limit import MaxGroupAdvantage
 from estimators.decisions.maxima import MaxAdvantage, MaxEpsilon, MaxGroupRisk, MaxMetric, MaxTpr
 from macekit.call import CSV
+from macekit.questions.gate.contract import GateQuestion
 from macekit.reports.saved import validate_answer
-from macekit.schemas.questions import GateQuestion
 from tests.cases import each_case
 from tests.macekit import asking
 

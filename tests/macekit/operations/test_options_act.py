@@ -24,8 +24,8 @@ from estimators.decisions import plan
 from estimators.runs.procedure import planning
 from estimators.theory import accounting
 from macekit.catalogue import OPERATIONS
-from macekit.operations import metrics
-from macekit.schemas.questions import QUESTIONS, columns_of
+from macekit.questions.metrics import work as metrics
+from macekit.schemas.by_operation import QUESTIONS, columns_of
 from macekit.schemas.records import SampleQuestion
 from tests.macekit.asking import post
 

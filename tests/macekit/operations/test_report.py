@@ -10,9 +10,9 @@ from pydantic import TypeAdapter
 
 from app.cli.status import status_of
 from macekit.call import CSV, HTML, MARKDOWN, PNG, SVG
+from macekit.questions.report.contract import ReportAnswer
 from macekit.reports.rendering import render
 from macekit.reports.saved import BrokenAnswerError, validate_answer
-from macekit.schemas.answers import ReportAnswer
 from tests.app.http.asked import as_csv, as_json, table, world
 from tests.cases import each_case
 from tests.macekit.asking import ask, asked, post, refused

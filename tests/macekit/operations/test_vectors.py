@@ -16,7 +16,7 @@ from estimators.metric.estimate import metric_optimum
 from estimators.metric.presets import preset
 from estimators.paper import EqualWidth, Kernel, algorithm_1
 from macekit.call import CSV
-from macekit.schemas.answers import ANSWERS
+from macekit.schemas.by_operation import ANSWERS
 from tests.macekit.asking import asked, refused
 
 N = 120

@@ -10,8 +10,8 @@ from app.openapi import parameters
 from macekit.call import CSV, Call
 from macekit.decoding.body import options
 from macekit.operations.options import parse_value, validate
+from macekit.schemas.by_operation import QUESTIONS
 from macekit.schemas.query import FIRST_MEMBERS, TABLE, query_pairs
-from macekit.schemas.questions import QUESTIONS
 from tests.cases import each_case
 
 CARRIED: list[tuple[str, Mapping[str, Any]]] = [

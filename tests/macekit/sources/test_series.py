@@ -15,7 +15,7 @@ import pytest
 from pyarrow import csv
 
 import macekit
-from macekit.operations import counts as counting
+from macekit.questions.counts import work as counting
 from macekit.sources import reading
 from tests.macekit.sources import support
 from tests.macekit.sources.conftest import Give

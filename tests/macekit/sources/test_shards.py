@@ -160,7 +160,7 @@ def test_many_records_are_counted_and_the_counts_are_asked(
 
 def test_one_large_file_is_counted_as_by_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pq.write_table(RECORDS, tmp_path / "all.parquet")
-    monkeypatch.setattr("macekit.operations.counts.LARGE", 10_000)
+    monkeypatch.setattr("macekit.questions.counts.work.LARGE", 10_000)
     monkeypatch.setattr(reading, "LARGE", 10_000)
 
     here = macekit.estimate(tmp_path / "all.parquet", **NAMES)

@@ -21,7 +21,7 @@ from estimators.adversary.pilot import PilotDraw
 from estimators.sample.cells import Boxes
 from estimators.sample.counting import by_grid
 from macekit.call import Call
-from macekit.operations import counts
+from macekit.questions.counts import work as counts
 from macekit.sources import reading, vectors
 from macekit.sources.frame_vectors import FrameVectors
 from macekit.sources.frames import frame_of

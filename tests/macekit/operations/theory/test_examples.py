@@ -8,8 +8,7 @@ from pydantic import TypeAdapter
 
 from app.openapi.examples import JSON_EXAMPLES
 from macekit.catalogue import BY_NAME
-from macekit.schemas.answers import ANSWERS
-from macekit.schemas.questions import QUESTIONS
+from macekit.schemas.by_operation import ANSWERS, QUESTIONS
 from tests.macekit.asking import asked
 
 

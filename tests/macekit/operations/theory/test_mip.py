@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from app.openapi.theory import AFTER, BEFORE, DRAWS, RECORD, TELLING
 from estimators.theory import mip
 from estimators.theory.mip.privatize import grid_of
 from tests.macekit import asking
+from tests.macekit.operations.theory.given import AFTER, BEFORE, DRAWS, RECORD, TELLING
 
 SWAPS = {"before": BEFORE, "after": AFTER, "record": RECORD}
 ROWS = {"draws": np.random.default_rng(0).normal(size=(300, 3)).tolist()}

@@ -14,7 +14,7 @@ from estimators.theory.mis.overfitting import by_mean
 from estimators.theory.mis.security import divergence, records_needed, simple_delta, worst_delta
 from estimators.theory.mis.tally import Tally
 from macekit.catalogue import ARRAYS
-from macekit.schemas.questions import QUESTIONS
+from macekit.schemas.by_operation import QUESTIONS
 from tests.macekit import asking
 
 P = [0.4, 0.3, 0.2, 0.1]

@@ -7,12 +7,13 @@ import re
 import numpy as np
 import pytest
 
-from app.openapi.theory import LOSSES, MANY, PMP_EXAMPLES, POINTS
+from app.openapi.examples import JSON_EXAMPLES as PMP_EXAMPLES
 from estimators.theory import shifts
 from estimators.theory.pmp import assess_finite, distances
 from estimators.theory.pmp.exponential import Summed
 from estimators.theory.pmp.gaussian import Gaussian
 from tests.macekit.asking import asked, refused
+from tests.macekit.operations.theory.given import LOSSES, MANY, POINTS
 
 EXPONENTIAL, GAUSSIAN = "theory/pmp-exponential", "theory/pmp-gaussian"
 ASKED = {"losses": LOSSES, "sensitivity": 1.0, "epsilon": 4.0}

@@ -7,10 +7,10 @@ from typing import Any
 import jsonschema
 import pytest
 
-from app.openapi.theory import AFTER, BEFORE, COUNTS, DRAWS, LOSSES, POINTS, RECORD
-from macekit.schemas.questions import QUESTIONS
+from macekit.schemas.by_operation import QUESTIONS
 from tests.cases import each_case
 from tests.macekit.asking import refused
+from tests.macekit.operations.theory.given import AFTER, BEFORE, COUNTS, DRAWS, LOSSES, POINTS, RECORD
 
 Refusals = list[tuple[dict[str, Any], str]]
 

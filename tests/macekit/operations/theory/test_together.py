@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from app.openapi.examples import JSON_EXAMPLES as TOGETHER_EXAMPLES
 from app.openapi.examples import MEMBERS, NONMEMBERS, SAMPLE
 from app.openapi.files import csv_text
-from app.openapi.theory import COUNTS, TOGETHER_EXAMPLES
 from estimators import Counts, Scores
 from estimators.theory.agreement import agreement
 from macekit.call import CSV
 from tests.macekit.asking import asked
+from tests.macekit.operations.theory.given import COUNTS
 
 
 def test_the_answer_is_the_librarys() -> None:

@@ -1,1 +1,0 @@
-"""The operations of ``/v1/theory``: a module for each paper, a function for each operation."""

@@ -1,0 +1,1 @@
+"""One room an operation: what it asks and answers (``contract``), its work, its page."""

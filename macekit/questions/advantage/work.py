@@ -1,0 +1,89 @@
+"""``/v1/advantage``: everything about one sample."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from estimators import Assessment, AssessOptions, Counts, Scores, assess
+from macekit.call import Call, Reply
+from macekit.decoding.body import DecodedBody
+from macekit.operations import encode
+from macekit.operations.effects import (
+    require_acceptance_acts,
+    require_changes_act,
+    require_estimator_acts,
+    require_points_act,
+    useless,
+)
+from macekit.operations.options import metric, parse_question, provenance_options, reading, reply_of, target
+from macekit.operations.samples import clusters_of, sample_of
+from macekit.problems import Problem
+from macekit.questions.advantage.contract import AdvantageQuestion
+
+
+def answer(call: Call, body: DecodedBody) -> Reply:
+    """The optimal advantage with its interval, and what belongs to it."""
+    question = parse_question(AdvantageQuestion, body)
+    data = sample_of(body, question)
+    return reply_of(
+        call,
+        encode.assessment(
+            assessed(data, question, body), data, provenance_options(question, call), encode.columns_of(body)
+        ),
+        data,
+    )
+
+
+def assessed(
+    data: Scores | Counts, question: AdvantageQuestion, body: DecodedBody, *, with_limit: bool = True
+) -> Assessment:
+    """Everything the library has to say to the question, and first what is odd about the rows.
+
+    ``with_limit`` says whether its limit is judged here, and not with others.
+    """
+    adversaries = target(question.estimator, question.changes)
+    require_advantage_acts(question, data, units=body.units is not None)
+    assessment = assess(
+        data,
+        AssessOptions(
+            prior=question.prior,
+            target=adversaries,
+            metric=None if question.metric is None else metric(question.metric, question.prior),
+            confidence=question.confidence,
+            max_advantage=question.max_advantage if with_limit else None,
+            claimed_epsilon=question.claimed_epsilon,
+            claimed_delta=question.claimed_delta,
+            operating_points=tuple(question.operating_points),
+            seed=question.seed,
+            reading=reading(question.estimator, question.seed),
+            set_members=question.set_members,
+            set_nonmembers=question.set_nonmembers,
+            accept_exposure=question.accept_exposure,
+        ),
+        clusters_of(body),
+    )
+    return replace(assessment, cautions=(*body.cautions, *assessment.cautions))
+
+
+def require_advantage_acts(question: AdvantageQuestion, data: Scores | Counts, *, units: bool) -> None:
+    """Refuse what changes nothing in an answer of ``/v1/advantage`` and in a report."""
+    estimator = question.estimator
+    require_estimator_acts(estimator, data, paper=True)
+    if question.changes is not None:
+        require_changes_act("changes", estimator, data)
+    limited = question.max_advantage is not None or getattr(question, "max_group_advantage", None) is not None
+    if estimator.accept_learned_score is not None and not limited:
+        raise useless(
+            "estimator.accept_learned_score", "without max_advantage there is no verdict that could pass"
+        )
+    require_acceptance_acts(question)
+    for name in ("set_members", "set_nonmembers"):
+        if getattr(question, name) is not None and units:
+            raise Problem(
+                "bad-option",
+                f"{name}: goes with records that were drawn from the set one by one, and units keep one of several; "
+                "name one of both",
+                field=name,
+            )
+    boxes = isinstance(data, Scores) and data.dimension > 1 and estimator.kind == "histogram"
+    require_points_act(question, data, ordered=None if not boxes else False)

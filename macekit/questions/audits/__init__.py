@@ -1,0 +1,1 @@
+"""A wing: questions of tables, of models and of releases."""

@@ -1,0 +1,78 @@
+"""``/v1/check``: whether training and hold-out rows differ without any model."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from estimators import VERSION
+from estimators.audits.matching import match_sides
+from estimators.audits.queries import encode_sides
+from estimators.audits.queries.table import require_two_sides
+from estimators.audits.sides import part
+from estimators.audits.split import check_rows
+from estimators.sample.scores import MIN_RECORDS
+from macekit.call import Call, Reply
+from macekit.decoding.body import DecodedBody
+from macekit.decoding.whole import require_tables
+from macekit.operations import encode, riskiest
+from macekit.operations.options import parse_question, provenance_options, reply_of
+from macekit.operations.riskiest import Columns
+from macekit.questions.audits.check.contract import CheckAnswer, CheckQuestion, MatchAnswer
+
+
+def answer(call: Call, body: DecodedBody) -> Reply:
+    """The columns that tell the sides apart, and by how much."""
+    question = parse_question(CheckQuestion, body)
+    require_tables(call.operation, body.tables)
+    riskiest.require_columns(question, body.tables)
+    train, holdout = body.tables["train"], body.tables["holdout"]
+    control = riskiest.control_column(question.control, train, holdout)
+    reading = _Reading(question.categories, [*question.leave_out, *control.names], question.use)
+    sides = encode_sides(train, holdout, **reading._asdict())
+    require_two_sides(sides.members, sides.nonmembers)
+    check = check_rows(sides, confidence=question.confidence, seed=question.seed)
+    content: CheckAnswer = {
+        **riskiest.split(check),
+        "control": riskiest.control(control.judged(question.confidence, question.seed)),
+        "match": _match(question, reading, train, holdout) if question.match else None,
+        "warnings": encode.warnings(check.cautions),
+        "provenance": {
+            "method": "split",
+            "version": VERSION,
+            "n_members": len(sides.members),
+            "n_nonmembers": len(sides.nonmembers),
+            "input_sha256": riskiest.fingerprint(
+                {"train": sides.members, "holdout": sides.nonmembers}, *control.scores
+            ),
+            "query": "columns of both sides in one encoding",
+            "columns": [*riskiest.columns(sides.columns), *control.read()],
+            "seed": question.seed,
+            "options": provenance_options(question, call),
+        },
+    }
+    return reply_of(call, content)
+
+
+class _Reading(NamedTuple):
+    """Which columns are read, and how."""
+
+    categories: list[str]
+    leave_out: list[str]
+    use: list[str]
+
+
+def _match(question: CheckQuestion, reading: _Reading, train: Columns, holdout: Columns) -> MatchAnswer:
+    """Rows that are alike, and whether anything still tells them apart."""
+    match = match_sides(train, holdout, seed=question.seed, **reading._asdict())
+    check = None
+    if len(match.members) >= MIN_RECORDS:
+        kept = part(train, match.members), part(holdout, match.nonmembers)
+        check = check_rows(
+            encode_sides(*kept, **reading._asdict()), confidence=question.confidence, seed=question.seed
+        )
+    return {
+        "sentence": match.sentence,
+        "train": match.members.tolist(),
+        "holdout": match.nonmembers.tolist(),
+        "split": None if check is None else riskiest.split(check),
+    }

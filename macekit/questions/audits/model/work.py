@@ -1,0 +1,283 @@
+"""``/v1/model``: what a model's predictions give away about the rows it was trained on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, cast
+
+import numpy as np
+
+from estimators import VERSION
+from estimators.audits.model import ModelAudit, audit_model, kind_of
+from estimators.audits.queries import MODELS, encode_sides
+from estimators.audits.queries.values import read_values
+from estimators.audits.sides import labels_of_sides, one_row_each, part
+from estimators.audits.split import SplitCheck, check_rows
+from estimators.sample.digests import digest
+from estimators.statement import Caution
+from macekit.call import Call, Reply
+from macekit.decoding.body import DecodedBody
+from macekit.decoding.whole import require_tables
+from macekit.operations import encode, riskiest
+from macekit.operations.effects import require_acceptance_acts
+from macekit.operations.options import parse_question, provenance_options, reply_of
+from macekit.operations.riskiest import Columns, Values
+from macekit.problems import Problem
+from macekit.questions.audits.model.contract import ModelAnswer, ModelQuestion
+from macekit.questions.risk.work import group_rows
+from macekit.schemas.statements import ColumnReadAnswer, ProvenanceAnswer
+
+TRUTH = ("truth", "label", "labels", "target", "y", "y_true")
+"""What the column of the truth is usually called."""
+
+NUMBERS = ("whole", "number")
+"""Kinds of columns that hold numbers."""
+
+
+def answer(call: Call, body: DecodedBody) -> Reply:
+    """Every query that the predictions allow, what tells the sides apart anyway, and the verdict."""
+    question = parse_question(ModelQuestion, body)
+    require_tables(call.operation, body.tables)
+    riskiest.require_columns(question, body.tables)
+    riskiest.require_pairs(question)
+    require_acceptance_acts(question)
+    train, holdout = body.tables["train"], body.tables["holdout"]
+    notes: list[Caution] = []
+    if question.unit is not None:
+        places, notes = one_row_each(question.unit, train, holdout, question.seed)
+        train, holdout = part(train, places[0]), part(holdout, places[1])
+    truth = question.truth or _truth_of(train)
+    tables = (("train", train), ("holdout", holdout))
+    labels = _alike([riskiest.column_of(side, table, truth, "truth") for side, table in tables])
+    _require_features(question)
+    names = question.predictions or _predictions_of(question, train, truth, labels)
+    answers = _alike([_answers(side, table, names) for side, table in tables])
+    _require_two_sides(answers, labels)
+    outputs = question.outputs or kind_of(np.concatenate(answers), np.concatenate(labels))
+    control = riskiest.control_column(question.control, train, holdout)
+    fingerprint = digest(*answers, *labels, *control.scores)
+    columns = [*_columns(names, answers, truth, labels, outputs), *control.read()]
+    classes = _classes(names, labels, outputs)
+    if classes is not None and classes.dtype.kind == "U":
+        labels = [each.astype(np.str_) for each in labels]
+    split = _split(question, train, holdout)
+    groups = None
+    if question.group is not None:
+        groups = tuple(np.split(labels_of_sides(question.group, train, holdout), [len(labels[0])]))
+    audit = audit_model(
+        *answers,
+        *labels,
+        outputs=outputs,
+        classes=classes,
+        split=split,
+        control=control.judged(question.confidence, question.seed),
+        groups=cast("Any", groups),
+        **question.model_dump(
+            exclude_none=True,
+            include={
+                "max_advantage",
+                "max_tpr",
+                "at_fpr",
+                "max_exposed",
+                "at_precision",
+                "max_group_advantage",
+                "accept_exposure",
+                "queries",
+                "together",
+                "prior",
+                "confidence",
+                "seed",
+            },
+        ),
+    )
+    source: ProvenanceAnswer = {
+        "method": "model",
+        "version": VERSION,
+        "n_members": len(labels[0]),
+        "n_nonmembers": len(labels[1]),
+        "input_sha256": fingerprint,
+        "query": f"{outputs} of a model beside the truth",
+        "columns": columns,
+        "seed": question.seed,
+        "options": provenance_options(question, call),
+    }
+    return reply_of(call, of_audit(audit, notes, source))
+
+
+def of_audit(audit: ModelAudit, notes: Sequence[Caution], source: ProvenanceAnswer) -> ModelAnswer:
+    """An audit as its answer."""
+    return {
+        "sentence": audit.sentence,
+        "decision": cast("Any", audit.verdict.word or None),
+        "covers": list(audit.verdict.covers),
+        "undecided_because": audit.verdict.undecided_because,
+        "limits": riskiest.limits(audit.limits),
+        "maximum": encode.interval(audit.comparison.maximum),
+        "baseline": audit.comparison.ranking[0].advantage.baseline,
+        "ranking": riskiest.ranking(audit.comparison),
+        "queries": riskiest.queries(audit.comparison, MODELS),
+        "exposures": riskiest.exposures(audit.exposures),
+        "split": None if audit.split is None else riskiest.split(audit.split),
+        "control": riskiest.control(audit.control),
+        "groups": group_rows(audit.groups, {each.label: each for each in audit.by_group}),
+        "fit": {
+            "sentence": audit.fit.sentence,
+            "measure": audit.fit.measure,
+            "members": audit.fit.members,
+            "nonmembers": audit.fit.nonmembers,
+        },
+        "outputs": audit.outputs,
+        "not_asked": dict(audit.not_asked),
+        "warnings": encode.warnings((*notes, *audit.cautions)),
+        "provenance": source,
+    }
+
+
+# --- columns ----------------------------------------------------------------------------------------------------
+
+
+def _truth_of(train: Columns) -> str:
+    """The column of the truth by its usual name."""
+    names = [name for name in train if name.lower() in TRUTH]
+    if len(names) != 1:
+        why = "no column is" if not names else f"{' and '.join(map(repr, names))} could be"
+        raise Problem("missing-field", f"truth: {why} the truth by name; name the column", field="truth")
+    return names[0]
+
+
+def _predictions_of(
+    question: ModelQuestion, train: Columns, truth: str, labels: Sequence[Values]
+) -> list[str]:
+    """The columns that begin alike and go on with the classes; else all numbers that have no other part."""
+    apart = {truth, question.group, question.unit, question.control, *question.leave_out, *question.features}
+    names = [name for name in train if name not in apart]
+    classes = [str(each) for each in np.unique(np.concatenate(labels)).tolist()]
+    for name in names:
+        first = name.removesuffix(classes[0])
+        if first != name and {first + each for each in classes} <= set(names):
+            return [each for each in names if each.startswith(first) and (first or each in classes)]
+    for name, label in ((name, each) for name in names for each in classes if name.endswith(f"_{each}")):
+        first = name.removesuffix(label)
+        lacking = [each for each in classes if first + each not in names]
+        if len(classes) - len(lacking) > 1:
+            raise Problem(
+                "bad-records",
+                f"predictions: columns such as {name!r} are called after classes, and none is called "
+                f"{first + lacking[0]!r}; leave out rows of that class, or name the columns of predictions",
+                field="predictions",
+            )
+    if len(names) > 1:
+        names = [
+            name
+            for name in names
+            if read_values("train", name, train[name], len(train[name])).kind in NUMBERS
+        ]
+    if not names:
+        raise Problem(
+            "missing-field", "predictions: no column is left for them; name theirs", field="predictions"
+        )
+    return names
+
+
+def _require_features(question: ModelQuestion) -> None:
+    """Refuse a column that is to be read in a way although it is not read."""
+    for option in ("categories", "use"):
+        odd = next((name for name in getattr(question, option) if name not in question.features), None)
+        if odd is not None:
+            raise Problem(
+                "bad-option",
+                f"{option}: {odd!r} is none of the features, and only they are compared; name it in features, too",
+                field=option,
+            )
+
+
+def _answers(side: str, table: Columns, names: Sequence[str]) -> Values:
+    """What the model predicts for each row: a column, or a row of numbers each."""
+    if len(names) == 1:
+        return riskiest.column_of(side, table, names[0], "predictions")
+    columns = [riskiest.column_of(side, table, name, "predictions") for name in names]
+    for name, column in zip(names, columns, strict=True):
+        if column.dtype.kind not in "iuf":
+            raise Problem(
+                "wrong-type",
+                f"predictions: column {name!r} of {side} holds no numbers; name the columns of predictions, or leave "
+                "it out",
+                field="predictions",
+            )
+    return np.column_stack([column.astype(np.float64) for column in columns])
+
+
+def _alike(sides: list[Values]) -> list[Values]:
+    """Both sides as numbers, or both as text where one is."""
+    texts = [each.dtype.kind == "U" for each in sides]
+    return [each.astype(np.str_) for each in sides] if any(texts) and not all(texts) else sides
+
+
+def _classes(names: Sequence[str], labels: Sequence[Values], outputs: str) -> Values | None:
+    """The labels in the order of the columns: a column is called after its class, or after what all have before it."""
+    if outputs not in ("probabilities", "logits"):
+        return None
+    every = np.unique(np.concatenate(labels))
+    if len(names) == 1:
+        return None if every.dtype.kind in "iuf" else every
+    classes = [str(each) for each in every.tolist()]
+    words = list(names)
+    for shared in _shared_letters(names):
+        words = [name[shared:] for name in names]
+        if set(classes) <= set(words):
+            numbers = every.dtype.kind in "iu" and all(map(str.isdecimal, words))
+            return np.array([int(each) for each in words] if numbers else words)
+    if every.dtype.kind in "iu" and every[0] >= 0 and every[-1] < len(names):
+        return None
+    odd = next(each for each in classes if each not in words)
+    raise Problem(
+        "bad-records",
+        f"predictions: no column is called after the class {str(odd)!r}; call each as its class, such as p_{odd}, or "
+        "name the columns of predictions",
+        field="predictions",
+    )
+
+
+def _shared_letters(names: Sequence[str]) -> Iterator[int]:
+    """How much all names may begin with before the class: nothing, up to the last mark between words, or all."""
+    same = next(
+        (place for place, letters in enumerate(zip(*names, strict=False)) if len(set(letters)) > 1), 0
+    )
+    first = names[0][:same]
+    marks = [place + 1 for place, letter in enumerate(first) if not letter.isalnum()]
+    yield from dict.fromkeys((0, marks[-1] if marks else 0, same))
+
+
+def _require_two_sides(answers: Sequence[Values], labels: Sequence[Values]) -> None:
+    """Refuse one file as both sides."""
+    same = all(np.array_equal(one, other) for one, other in (answers, labels))
+    if same and len(np.unique(answers[0], axis=0)) > 2:  # labels alone may be the same by chance
+        raise Problem(
+            "bad-records",
+            "holdout: it is train, row for row: nothing tells them apart, whatever leaks; give what the model says of "
+            "rows that were held out",
+            field="holdout",
+        )
+
+
+def _columns(
+    names: Sequence[str], answers: Sequence[Values], truth: str, labels: Sequence[Values], outputs: str
+) -> Iterator[ColumnReadAnswer]:
+    """The columns that were read, and what each was taken for."""
+    both = np.concatenate(answers)
+    for name, column in zip(names, both.T if both.ndim == 2 else [both], strict=True):
+        yield riskiest.column_read(outputs, name, column)
+    yield riskiest.column_read("truth", truth, np.concatenate(labels))
+
+
+def _split(question: ModelQuestion, train: Columns, holdout: Columns) -> SplitCheck | None:
+    """Whether the sides differ in what the model read; None if no such column was named."""
+    if not question.features or not question.check_sides:
+        return None
+    sides = encode_sides(
+        {name: train[name] for name in question.features},
+        {name: holdout[name] for name in question.features},
+        categories=question.categories,
+        use=question.use,
+    )
+    return check_rows(sides, confidence=question.confidence, seed=question.seed)

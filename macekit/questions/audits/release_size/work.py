@@ -1,0 +1,88 @@
+"""``/v1/release-size``: how many rows of a released table may go out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from estimators import VERSION
+from estimators.audits.release_size import release_size
+from estimators.audits.riskiest import RiskiestLimit
+from estimators.runs.series import Step
+from estimators.statement import baseline
+from macekit.call import Call, Reply
+from macekit.decoding.body import DecodedBody
+from macekit.decoding.whole import require_tables
+from macekit.operations import encode, riskiest
+from macekit.operations.effects import require_acceptance_acts
+from macekit.operations.options import parse_question, provenance_options, reply_of
+from macekit.questions.audits.release_size.contract import (
+    ReleaseSizeAnswer,
+    ReleaseSizeQuestion,
+    ReleaseStepAnswer,
+)
+
+
+def answer(call: Call, body: DecodedBody) -> Reply:
+    """Every size with its interval, and which rows keep the limit."""
+    question = parse_question(ReleaseSizeQuestion, body)
+    require_tables(call.operation, body.tables)
+    riskiest.require_columns(question, body.tables)
+    riskiest.require_precision(question.max_exposed, question.at_precision)
+    require_acceptance_acts(question)
+    result = release_size(
+        body.tables["train"],
+        body.tables["holdout"],
+        body.tables["synthetic"],
+        body.tables.get("reference"),
+        **question.model_dump(exclude_unset=True, exclude=set(body.tables), exclude_none=True),
+    )
+    tables = result.tables
+    content: ReleaseSizeAnswer = {
+        "sentence": result.sentence,
+        "decision": riskiest.decision_of(result.series),
+        "covers": list(result.series.covers),
+        "undecided_because": riskiest.because_of(result.series),
+        "largest": result.largest,
+        "max_advantage": question.max_advantage,
+        "baseline": baseline(question.prior),
+        "steps": [
+            _step(step, limits, copies.members, near_copies.members)
+            for step, limits, copies, near_copies in zip(
+                result.series.steps, result.limits, result.copies, result.near_copies, strict=True
+            )
+        ],
+        "rows": result.rows.tolist(),
+        "copies_judged": result.copies_judged,
+        "n_synthetic": len(tables.synthetic),
+        "n_reference": 0 if tables.reference is None else len(tables.reference),
+        "warnings": encode.warnings(result.cautions),
+        "provenance": {
+            "method": "release_size",
+            "version": VERSION,
+            "n_members": len(tables.members),
+            "n_nonmembers": len(tables.nonmembers),
+            "input_sha256": riskiest.fingerprint(
+                {
+                    "train": tables.members,
+                    "holdout": tables.nonmembers,
+                    "synthetic": tables.synthetic,
+                    "reference": tables.reference,
+                }
+            ),
+            "query": "columns of all tables in one encoding",
+            "columns": list(riskiest.columns(tables.columns)),
+            "seed": question.seed,
+            "options": provenance_options(question, call),
+        },
+    }
+    return reply_of(call, content)
+
+
+def _step(step: Step, limits: Sequence[RiskiestLimit], copies: int, near_copies: int) -> ReleaseStepAnswer:
+    return {
+        **riskiest.step(step),
+        "size": int(step.label),
+        "limits": riskiest.limits(limits),
+        "copies": copies,
+        "near_copies": near_copies,
+    }

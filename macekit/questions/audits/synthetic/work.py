@@ -1,0 +1,117 @@
+"""``/v1/synthetic``: what a released table gives away about the rows it was made from."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from estimators import VERSION
+from estimators.audits.queries import SYNTHETIC
+from estimators.audits.sides import one_row_each, part
+from estimators.audits.synthetic import Copies, SyntheticAudit, audit_synthetic
+from macekit.call import Call, Reply
+from macekit.decoding.body import DecodedBody
+from macekit.decoding.whole import require_tables
+from macekit.operations import encode, riskiest
+from macekit.operations.effects import require_acceptance_acts
+from macekit.operations.options import parse_question, provenance_options, reply_of
+from macekit.operations.riskiest import Columns, ControlColumn
+from macekit.questions.audits.synthetic.contract import (
+    CountedCopiesAnswer,
+    SyntheticAnswer,
+    SyntheticQuestion,
+)
+from macekit.questions.risk.work import group_rows
+from macekit.schemas.statements import ProvenanceAnswer
+
+
+def answer(call: Call, body: DecodedBody) -> Reply:
+    """Every query, copies, what tells the sides apart anyway, and the verdict."""
+    question = parse_question(SyntheticQuestion, body)
+    require_tables(call.operation, body.tables)
+    riskiest.require_columns(question, body.tables)
+    riskiest.require_pairs(question)
+    require_acceptance_acts(question)
+    train, holdout = body.tables["train"], body.tables["holdout"]
+    control = _control_column(question, train, holdout)
+    options = question.model_dump(
+        exclude_unset=True, exclude={*body.tables, "group", "control", "leave_out"}, exclude_none=True
+    )
+    audit = audit_synthetic(
+        train,
+        holdout,
+        body.tables["synthetic"],
+        body.tables.get("reference"),
+        groups=question.group,
+        control=control.judged(question.confidence, question.seed),
+        leave_out=[*question.leave_out, *control.names],
+        **options,
+    )
+    tables = audit.tables
+    rows = {
+        "train": tables.members,
+        "holdout": tables.nonmembers,
+        "synthetic": tables.synthetic,
+        "reference": tables.reference,
+    }
+    source: ProvenanceAnswer = {
+        "method": "synthetic",
+        "version": VERSION,
+        "n_members": len(tables.members),
+        "n_nonmembers": len(tables.nonmembers),
+        "input_sha256": riskiest.fingerprint(rows, *control.scores),
+        "query": "columns of all tables in one encoding",
+        "columns": [*riskiest.columns(tables.columns), *control.read()],
+        "seed": question.seed,
+        "options": provenance_options(question, call),
+    }
+    return reply_of(call, of_audit(audit, source))
+
+
+def of_audit(audit: SyntheticAudit, source: ProvenanceAnswer) -> SyntheticAnswer:
+    """An audit as its answer."""
+    return {
+        "sentence": audit.sentence,
+        "decision": cast("Any", audit.verdict.word or None),
+        "covers": list(audit.verdict.covers),
+        "undecided_because": audit.verdict.undecided_because,
+        "limits": riskiest.limits(audit.limits),
+        "maximum": encode.interval(audit.comparison.maximum),
+        "baseline": audit.comparison.ranking[0].advantage.baseline,
+        "ranking": riskiest.ranking(audit.comparison),
+        "queries": riskiest.queries(audit.comparison, SYNTHETIC),
+        "exposures": riskiest.exposures(audit.exposures),
+        "copies": {
+            **_copies(audit.copies),
+            "judged": audit.copies_judged,
+            "columns": [
+                {"name": each.name, "precision": each.precision or None} for each in audit.tables.columns
+            ],
+        },
+        "near_copies": _copies(audit.near_copies),
+        "split": None if audit.split is None else riskiest.split(audit.split),
+        "control": riskiest.control(audit.control),
+        "groups": group_rows(audit.groups, {each.label: each for each in audit.by_group}),
+        "n_synthetic": len(audit.tables.synthetic),
+        "n_reference": 0 if audit.tables.reference is None else len(audit.tables.reference),
+        "warnings": encode.warnings(audit.cautions),
+        "provenance": source,
+    }
+
+
+def _control_column(question: SyntheticQuestion, train: Columns, holdout: Columns) -> ControlColumn:
+    """The control score of the rows that are asked about: of those of one person one."""
+    if question.control is not None and question.unit is not None:
+        places, _ = one_row_each(question.unit, train, holdout, question.seed)
+        train, holdout = part(train, places[0]), part(holdout, places[1])
+    return riskiest.control_column(question.control, train, holdout)
+
+
+def _copies(copies: Copies) -> CountedCopiesAnswer:
+    return {
+        "sentence": copies.sentence,
+        "members": copies.members,
+        "nonmembers": copies.nonmembers,
+        "n_members": copies.n_members,
+        "n_nonmembers": copies.n_nonmembers,
+        "beyond_chance": encode.interval(copies.beyond_chance),
+    }

@@ -1,0 +1,31 @@
+"""``/v1/columns``: which columns a table has, from its first bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from macekit.call import Body, Call, Reply
+from macekit.decoding.preview import columns
+from macekit.decoding.roles import suggestion
+from macekit.operations.options import reply_of
+from macekit.problems import Problem
+from macekit.questions.columns.contract import ColumnsAnswer
+
+
+def answer_body(call: Call, body: Body, options: Mapping[str, object] | None = None) -> Reply:
+    """The columns, and which of them are taken for what."""
+    if call.query or options:
+        raise Problem("unknown-field", "query string: this question has no options; the body is all it takes")
+    table_columns = columns(call, body)
+    names = [column.name for column in table_columns]
+    roles = suggestion(
+        names, [at for at, column in enumerate(table_columns) if column.numbering or column.type == "other"]
+    )
+    document: ColumnsAnswer = {
+        "columns": [{"name": column.name, "type": column.type} for column in table_columns],
+        "score": None if roles.scores is None else [names[at] for at in roles.scores],
+        "member": None if roles.member is None else names[roles.member],
+        "group": None if roles.group is None else names[roles.group],
+        "no_score": roles.reason if table_columns else None,
+    }
+    return reply_of(call, document)

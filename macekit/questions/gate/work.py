@@ -1,0 +1,267 @@
+"""``/v1/gate``: a decision over several limits."""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import cast
+
+from numpy.typing import ArrayLike
+
+from estimators import Caution, CellsTarget, Counts, Estimate, LearnedTarget, Scores
+from estimators.decisions.gate import Judgement, judge
+from estimators.decisions.group_limit import MaxGroupAdvantage
+from estimators.decisions.maxima import (
+    JudgedGroup,
+    JudgedLimit,
+    Limit,
+    MaxAdvantage,
+    MaxEpsilon,
+    MaxGroupRisk,
+    MaxMetric,
+    MaxTpr,
+)
+from estimators.decisions.plan import overall
+from estimators.risk.groups import GroupTable
+from estimators.risk.within_groups import GroupAdvantage
+from estimators.sample.learned import LearnedCounts
+from macekit.call import Call, Reply
+from macekit.decoding.body import DecodedBody
+from macekit.operations import encode
+from macekit.operations.effects import (
+    is_line,
+    is_ranked,
+    require_acceptance_acts,
+    require_changes_act,
+    require_estimator_acts,
+    require_left_out,
+    useless,
+)
+from macekit.operations.encode import guarantee, warnings
+from macekit.operations.options import metric, parse_question, provenance_options, reply_of, target
+from macekit.operations.samples import (
+    clusters_of,
+    groups_of_counts,
+    groups_of_kept,
+    sample_of,
+    stand_for,
+    submitted_scores,
+)
+from macekit.problems import Problem
+from macekit.questions.gate import anytime
+from macekit.questions.gate.contract import GateAnswer, GateQuestion
+from macekit.schemas.answers import DecisionAnswer, EndsAnswer, GroupOfGateAnswer, LimitAnswer
+from macekit.schemas.statements import ProvenanceAnswer
+
+GROUP_LIMITS = ("max_group_advantage", "max_group_risk")
+"""Limits that need groups."""
+
+# --- judgement ----------------------------------------------------------------------------------------------
+# A gate's decision as its answer.
+
+
+def decision(result: Judgement) -> DecisionAnswer:
+    """The decision over all limits, and each of them."""
+    return {
+        "sentence": result.sentence,
+        "decision": result.decision.value,
+        "covers": list(result.covers),
+        "undecided_because": result.undecided_because,
+        "records_needed": result.records_needed,
+        "limits": [_limit(each) for each in result.limits],
+        "groups": _groups(result),
+    }
+
+
+def judgement(result: Judgement, source: ProvenanceAnswer, cautions: tuple[Caution, ...] = ()) -> GateAnswer:
+    """The same with what stands beside it; ``cautions`` come before its own."""
+    return {
+        **decision(result),
+        "baseline": result.baseline,
+        "exposure": encode.exposure(result.exposure),
+        "clusters": encode.clusters(result.clusters),
+        "anytime": None,
+        "state": None,
+        "warnings": warnings((*cautions, *result.cautions)),
+        "provenance": source,
+    }
+
+
+def _limit(limit: JudgedLimit) -> LimitAnswer:
+    measure, verdict = limit.estimate, limit.verdict
+    return {
+        "name": limit.name,
+        "about": limit.about,
+        "maximum": verdict.threshold,
+        "estimate": measure.value,
+        "lower": measure.lower,
+        "upper": measure.upper if isfinite(measure.upper) else None,
+        "confidence": measure.interval.confidence,
+        "guarantee": guarantee(measure.interval.guarantee),
+        "decision": verdict.decision.value,
+        "reason": verdict.reason,
+        "records_needed": verdict.records_needed,
+        "learned_score_accepted": verdict.learned_score_accepted,
+        "holds_up_to_changes": verdict.holds_up_to_changes,
+        "ranges": limit.ranges,
+        "threshold": None if limit.threshold is None else encode.interval(limit.threshold),
+    }
+
+
+def _groups(result: Judgement) -> list[GroupOfGateAnswer]:
+    """Each group with what is limited of it, and what it gives away by itself."""
+    of = {each.name: {group.label: group for group in each.groups} for each in result.limits if each.groups}
+    risks, own = of.get("group_risk", {}), of.get("group_advantage", {})
+    beside = {each.label: each for each in result.by_group}
+    return [_group(label, risks.get(label), own.get(label), beside.get(label)) for label in own or risks]
+
+
+def _group(
+    label: object, risk: JudgedGroup | None, own: JudgedGroup | None, beside: GroupAdvantage | None
+) -> GroupOfGateAnswer:
+    both = [each for each in (own, risk) if each is not None]
+    outcome = overall(each.decision for each in both)
+    advantage = own.estimate if own is not None else None
+    if beside is not None and beside.advantage is not None:
+        advantage = beside.advantage.estimate
+    sizes = own or beside
+    return {
+        "label": cast("str | float | bool", label),
+        "records": both[0].records,
+        "n_members": None if sizes is None else sizes.n_members,
+        "n_nonmembers": None if sizes is None else sizes.n_nonmembers,
+        "decision": outcome.value,
+        "reason": next(each.reason for each in both if each.decision is outcome),
+        "records_needed": None if own is None else own.records_needed,
+        "advantage": None if advantage is None else _ends(advantage),
+        "risk": None if risk is None or risk.estimate is None else _ends(risk.estimate),
+    }
+
+
+def _ends(estimate: Estimate) -> EndsAnswer:
+    return {"estimate": estimate.value, "lower": estimate.lower, "upper": estimate.upper}
+
+
+# --- gate ---------------------------------------------------------------------------------------------------
+
+
+def answer(call: Call, body: DecodedBody) -> Reply:
+    """Pass, fail or inconclusive, and what each limit has to do with it."""
+    q = parse_question(GateQuestion, body)
+    if q.anytime:
+        return anytime.answer(call, body, q)
+    require_left_out(q, ("planned", "state"), "it goes with anytime")
+    data = sample_of(body, q)
+    grouped = q.max_group_risk is not None or q.max_group_advantage is not None
+    table = groups_of_counts(body, data) if isinstance(data, Counts) and grouped else None
+    require_limits(q, grouped=(table or body.groups) is not None)
+    adversaries = target(q.estimator, q.changes)
+    require_gate_acts(q, data)
+    learned = adversaries if isinstance(adversaries, LearnedTarget) else None
+    limits, cluster = _limits(q, body, data, table), clusters_of(body)
+    result = judge(data, limits, q.prior, q.confidence, q.seed, learned, cluster, q.accept_exposure)
+    source = encode.provenance(
+        data, result.provenance.method, q.seed, provenance_options(q, call), encode.columns_of(body)
+    )
+    return reply_of(call, judgement(result, source, body.cautions), data)
+
+
+def require_gate_acts(question: GateQuestion, data: Scores | Counts) -> None:
+    """Refuse what no limit of a gate would use."""
+    estimator = question.estimator
+    require_estimator_acts(estimator, data, paper=False)
+    require_acceptance_acts(question)
+    if question.max_advantage is not None or question.max_group_advantage is not None:
+        if question.changes is not None:
+            require_changes_act("changes", estimator, data)
+        return
+    if question.changes is not None:
+        raise useless("changes", "only max_advantage and max_group_advantage ask for a class of attacks")
+    of_cells = question.max is not None or question.max_epsilon is not None
+    cuts = (of_cells and is_ranked(data)) or (question.max_group_risk is not None and is_line(data))
+    if estimator.bins is not None and not cuts:
+        raise useless("estimator.bins", "no limit here is judged on cells that are cut for it")
+    vector = isinstance(data, LearnedCounts) or (isinstance(data, Scores) and data.dimension > 1)
+    acting = (
+        estimator.kind == "auto" or estimator.bins is not None or (vector and estimator.kind == "learned")
+    )
+    for name, acts in (("kind", acting), ("changes", False), ("universe", False)):
+        if getattr(estimator, name) is not None and not acts:
+            raise useless(
+                f"estimator.{name}", "only max_advantage and max_group_advantage ask for a class of attacks"
+            )
+
+
+def require_limits(q: GateQuestion, *, grouped: bool) -> None:
+    """Refuse a gate without limits, and what belongs to a limit that is not there."""
+    of_groups = q.max_group_risk, q.max_group_advantage
+    limits = q.max_advantage, q.max_tpr, q.at_fpr, q.max_epsilon, q.max, q.metric, *of_groups
+    if all(each is None for each in limits):
+        raise Problem(
+            "missing-field",
+            "gate: give at least one of max_advantage, max_tpr with at_fpr, max_epsilon, max with metric, "
+            "max_group_advantage, and max_group_risk",
+            field="max_advantage",
+        )
+    if q.metric is None and q.max is not None:
+        raise Problem("missing-field", "metric: say which metric the limit max is for", field="metric")
+    if q.metric is not None and q.max is None:
+        raise Problem("missing-field", "max: give the largest acceptable value of the metric", field="max")
+    if q.max_tpr is not None and q.at_fpr is None:
+        raise Problem(
+            "missing-field", "at_fpr: say at which false positive rate max_tpr limits", field="at_fpr"
+        )
+    if q.max_tpr is None and q.at_fpr is not None:
+        raise Problem(
+            "missing-field",
+            "max_tpr: give the largest acceptable true positive rate at the false positive rate at_fpr",
+            field="max_tpr",
+        )
+    if q.max_epsilon is None and q.delta > 0.0:
+        raise Problem(
+            "bad-option", "delta applies only with max_epsilon; remove it, or add max_epsilon", field="delta"
+        )
+    limit = next((name for name in GROUP_LIMITS if getattr(q, name) is not None), None)
+    if limit is not None and not grouped:
+        raise Problem(
+            "missing-field",
+            f"groups: {limit} needs a label for each record, or counts with those of each group",
+            field="groups",
+        )
+    if limit is None and grouped:
+        raise Problem(
+            "bad-option",
+            "groups apply only with max_group_advantage or max_group_risk; remove them, or add one of these",
+            field="groups",
+        )
+
+
+def _limits(
+    q: GateQuestion, body: DecodedBody, data: Scores | Counts, table: GroupTable | None
+) -> list[Limit]:
+    """The limits that were given, in the order of the question's fields."""
+    estimator_target = target(q.estimator, q.changes)
+    bins = estimator_target.bins if isinstance(estimator_target, CellsTarget | LearnedTarget) else None
+    limits: list[Limit] = []
+    if q.max_advantage is not None:
+        limits.append(MaxAdvantage(q.max_advantage, estimator_target))
+    if q.max_tpr is not None and q.at_fpr is not None:
+        limits.append(MaxTpr(q.max_tpr, q.at_fpr))
+    if q.max_epsilon is not None:
+        limits.append(MaxEpsilon(q.max_epsilon, q.delta, bins))
+    if q.metric is not None and q.max is not None:
+        limits.append(MaxMetric(q.max, metric(q.metric, q.prior), bins))
+    if q.max_group_advantage is not None:
+        labels = groups_of_kept(body, q.seed) if isinstance(data, Scores) else cast("ArrayLike", None)
+        limits.append(MaxGroupAdvantage(q.max_group_advantage, table or labels, estimator_target))
+    if q.max_group_risk is not None:
+        whole = None if body.units is None or isinstance(data, Counts) else submitted_scores(body, data)
+        limits.append(
+            MaxGroupRisk(
+                q.max_group_risk,
+                table or cast("ArrayLike", body.groups),
+                whole,
+                bins,
+                stand_for(body, data, q),
+            )
+        )
+    return limits

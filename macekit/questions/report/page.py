@@ -1,0 +1,90 @@
+"""The report of everything about one sample."""
+
+from __future__ import annotations
+
+from itertools import chain
+
+from macekit.questions.advantage.page import TITLE, about, claim, curve, curves, numbers, promise
+from macekit.questions.gate import page as gate
+from macekit.questions.risk import page as risk
+from macekit.reports.charts.distribution import distribution
+from macekit.reports.charts.forest import groups as forest_of_groups
+from macekit.reports.charts.interval import interval
+from macekit.reports.charts.posterior import posterior
+from macekit.reports.charts.risk import risk as risk_chart
+from macekit.reports.content import groups, limitations, provenance
+from macekit.reports.content.plain_words import facts, headline, rare_exposure
+from macekit.reports.model import AnswerPath, Context, Figure, Figures, Headline, Paragraph, Report, Section
+
+
+def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
+    """The decision first, then what it rests on, then what it does not say and where it comes from."""
+    result, grouped = answer["result"], answer["groups"]
+    prior = answer["provenance"]["options"]["prior"]
+    flags = answer["risk"]["flags"]
+    open_questions = chain(limitations.of_assessment(result, prior, flags), limitations.of_groups(grouped))
+    warnings = answer["warnings"], result["warnings"], answer["risk"]["warnings"]
+    decision = answer["gate"]
+    sections = (
+        *_limits(decision),
+        *about(result, figures, prior, flags),
+        *_scores(figures),
+        *curve(result["roc"], figures),
+        *_risk(answer["risk"], figures),
+        *_posterior(figures),
+        *groups.sections(grouped, figures, prior, result["baseline"]),
+        *promise(result, figures),
+        numbers(result),
+        limitations.section(open_questions, *warnings),
+        provenance.section("report", answer["provenance"], context, grouped=len(grouped) > 0),
+    )
+    overall = Headline(
+        decision["decision"].value,
+        answer["sentence"].quote(),
+        *rare_exposure(result["exposure"]),
+        decision["covers"].quotes(),
+    )
+    first = overall if decision else headline(answer, result)
+    return Report(TITLE, first, facts(answer, result), sections)
+
+
+def _limits(decision: AnswerPath) -> tuple[Section, ...]:
+    """The limits and each group, if groups were limited."""
+    if not decision:
+        return ()
+    return (
+        gate.every_limit(decision["limits"]),
+        *groups.every_group(decision["groups"], by_own=True, beside=True),
+    )
+
+
+def _scores(figures: Figures) -> tuple[Section, ...]:
+    charts = figures.pick("distribution")
+    return (Section("scores", "The scores of both sides", charts),) if charts else ()
+
+
+def _risk(summary: AnswerPath, figures: Figures) -> tuple[Section, ...]:
+    if not summary:
+        return ()
+    rule = risk.metric_rule(summary["metric_rule"])
+    return (risk.section(summary, figures, Paragraph((summary["sentence"].quote(),)), *rule),)
+
+
+def _posterior(figures: Figures) -> tuple[Section, ...]:
+    charts = figures.pick("posterior")
+    return (Section("posterior", "The chance of being a member, as published", charts),) if charts else ()
+
+
+def figures(answer: AnswerPath) -> tuple[Figure | None, ...]:
+    """The interval, how the scores lie, the curve, the risk, the groups, and the claim."""
+    result, shape, risks = answer["result"], answer["distribution"], answer["risk"]
+    edges = shape.value.get("edges") if shape else None
+    return (
+        interval(result),
+        distribution(shape) if shape else None,
+        *curves(result, answer["band"]),
+        risk_chart(risks, edges) if risks else None,
+        posterior(answer["posterior"], answer["provenance"]["options"]["prior"].value),
+        forest_of_groups(answer["groups"], result.value["baseline"]) if len(answer["groups"]) else None,
+        claim(result),
+    )

@@ -1,0 +1,1 @@
+"""A wing: questions of several trainings and of series."""

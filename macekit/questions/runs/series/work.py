@@ -1,0 +1,158 @@
+"""``/v1/series``: the advantage at every step of a series, and how far a limit is kept."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from math import isfinite
+
+from estimators import Counts, Scores
+from estimators.errors import TooFewRecords
+from estimators.runs.series import advantage_series
+from estimators.sample.scores import MIN_RECORDS
+from estimators.statement import baseline
+from macekit.call import Call, Reply
+from macekit.decoding.body import DecodedBody
+from macekit.operations import encode, riskiest
+from macekit.operations.effects import require_acceptance_acts
+from macekit.operations.options import parse_question, provenance_options, reply_of
+from macekit.operations.samples import (
+    by_release,
+    clusters_of,
+    counts_by_type,
+    data_of,
+    groups_of_counts,
+    groups_of_records,
+    queries_of,
+    require_query_acts,
+    with_counts,
+)
+from macekit.problems import Problem
+from macekit.questions.runs.series.contract import SeriesAnswer, SeriesQuestion
+from macekit.schemas.statements import ProvenanceAnswer
+
+NUMBER = re.compile(r"(\d+(?:\.\d+)?)")
+
+
+def answer(call: Call, body: DecodedBody) -> Reply:
+    """Every step with its interval, in the order in which the steps came, or in that of their labels."""
+    question = parse_question(SeriesQuestion, body)
+    require_acceptance_acts(question)
+    options, cluster = provenance_options(question, call), clusters_of(body)
+    samples: Mapping[str, Scores | Counts]
+    steps: dict[str, dict[str, Scores | Counts]]
+    sources: list[ProvenanceAnswer]
+    if "" in body.samples:
+        if cluster:
+            raise Problem(
+                "bad-option",
+                "cluster: steps that a column tells apart are counted, and counts do not say whose a row is; give "
+                "each step as a column of scores",
+                field="cluster",
+            )
+        samples = _by_label(body, question.query)
+        steps = {label: {label: data} for label, data in samples.items()}
+        read = encode.columns_of(body)
+        sources = [
+            encode.provenance(data, "series", question.seed, options, read) for data in samples.values()
+        ]
+    else:
+        if body.groups is not None:
+            raise Problem(
+                "bad-option", "groups: queries are the steps already; send one or the other", field="groups"
+            )
+        samples = queries_of(body, question.query)
+        steps = by_release(
+            samples if cluster else {name: with_counts(each) for name, each in samples.items()}
+        )
+        sources = riskiest.provenances(body, samples, "series", question.seed, options)
+    series = advantage_series(
+        steps,
+        question.max_advantage,
+        question.prior,
+        question.confidence,
+        question.seed,
+        cluster,
+        question.accept_exposure,
+    )
+    last, failed = series.last_passed, series.first_failed
+    content: SeriesAnswer = {
+        "sentence": series.sentence,
+        "decision": riskiest.decision_of(series),
+        "covers": list(series.covers),
+        "undecided_because": riskiest.because_of(series),
+        "last_passed": None if last is None else str(last.label),
+        "first_failed": None if failed is None else str(failed.label),
+        "max_advantage": question.max_advantage,
+        "baseline": baseline(question.prior),
+        "steps": [
+            {
+                **riskiest.step(step),
+                "name": str(step.label),
+                "records_needed": step.records_needed,
+                "clusters": encode.clusters(step.clusters),
+            }
+            for step in series.steps
+        ],
+        "warnings": encode.warnings((*body.cautions, *series.cautions)),
+        "provenance": sources,
+    }
+    return reply_of(call, content, *samples.values())
+
+
+def _by_label(body: DecodedBody, query: str) -> dict[str, Counts]:
+    """Of one sample the counts of each group, all on the cells of all, in the order of the groups' labels."""
+    data = data_of(body.samples[""], query, "")
+    require_query_acts(query, data)
+    if isinstance(data, Counts):
+        counts, table = data, groups_of_counts(body, data)
+        if body.groups is not None:
+            raise Problem("bad-option", "groups: counts have those of each step by_group", field="groups")
+    elif data.dimension > 1:
+        raise Problem("dimension-mismatch", "series: got vectors, need one number a record", field="members")
+    else:
+        counts = counts_by_type(data, body.samples[""])
+        table = groups_of_records(body, data, counts)
+    if table is None or len(table.labels) < 2:
+        raise Problem(
+            "missing-field",
+            "groups: need at least 2 steps: name the column of steps, or send counts with those of each step "
+            "(counts.by_group); or send several queries",
+            field="groups",
+        )
+    groups = zip(table.labels.tolist(), table.members, table.nonmembers, strict=True)
+    steps: dict[str, Counts] = {}
+    for place, (label, members, nonmembers) in enumerate(
+        sorted(groups, key=lambda group: in_order(group[0]))
+    ):
+        n_members, n_nonmembers = int(members.sum()), int(nonmembers.sum())
+        if min(n_members, n_nonmembers) < MIN_RECORDS:
+            raise TooFewRecords(
+                f"groups: step {place + 1} has {n_members} member and {n_nonmembers} nonmember records, "
+                f"need at least {MIN_RECORDS} of each; leave the step out",
+                field="groups",
+            )
+        steps[_name(label)] = Counts.trusted(members, nonmembers, counts.cells).occupied()
+    return steps
+
+
+def in_order(label: object) -> tuple[object, ...]:
+    """What labels are sorted by: numbers, also those that came as text; else names, the numbers in them as such.
+
+    Example:
+        >>> sorted(["epoch 20", "epoch 5", "1e3", "200"], key=in_order)
+        ['200', '1e3', 'epoch 5', 'epoch 20']
+    """
+    try:
+        number = float(str(label))
+    except ValueError:
+        number = float("nan")
+    if isfinite(number):
+        return (0, number, str(label))
+    parts = NUMBER.split(str(label))  # text and numbers by turns
+    return (1, *(float(part) if at % 2 else part for at, part in enumerate(parts)))
+
+
+def _name(label: object) -> str:
+    """A label as a name: 900 for 900.0."""
+    return str(int(label)) if isinstance(label, float) and label.is_integer() else str(label)

@@ -1,0 +1,1 @@
+"""A wing: the questions of ``/v1/theory``, a room for each paper."""

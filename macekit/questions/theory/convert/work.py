@@ -1,0 +1,56 @@
+"""``/v1/theory/convert``: one number about membership in the units of the others."""
+
+from __future__ import annotations
+
+from estimators.theory import dp
+from macekit.call import Call, Reply
+from macekit.decoding.body import DecodedBody
+from macekit.operations import encode
+from macekit.operations.encode import finite
+from macekit.operations.options import origin, parse_question, reply_of
+from macekit.problems import Problem
+from macekit.questions.theory.convert.contract import NUMBERS, ConvertAnswer, ConvertedAnswer, ConvertQuestion
+
+
+def answer_convert(call: Call, body: DecodedBody) -> Reply:
+    """What the number says of every other, as a lower end and as an upper limit."""
+    q = parse_question(ConvertQuestion, body)
+    _require_one(q)
+    result = dp.convert(
+        advantage=q.advantage,
+        eta=q.eta,
+        epsilon=q.epsilon,
+        mu=q.mu,
+        delta=q.delta,
+        prior=q.prior,
+        false_positive_rates=q.false_positive_rates,
+        adjacency=q.adjacency,
+        inclusion=q.inclusion,
+    )
+    response: ConvertAnswer = {
+        "sentence": result.sentence,
+        "quantity": result.quantity,
+        "value": result.value,
+        "baseline": result.baseline,
+        "rows": [_row(row) for row in result.rows],
+        "warnings": encode.warnings(result.cautions),
+        "provenance": origin(call, q, body),
+    }
+    return reply_of(call, response)
+
+
+def _require_one(q: ConvertQuestion) -> None:
+    names = [name for name in NUMBERS if getattr(q, name) is not None]
+    if len(names) != 1:
+        kind, field = ("bad-option", names[1]) if names else ("missing-field", NUMBERS[0])
+        raise Problem(kind, f"{field}: give one of {', '.join(NUMBERS)}, and only one", field=field)
+
+
+def _row(row: dp.Converted) -> ConvertedAnswer:
+    return {
+        "quantity": row.quantity,
+        "says": row.says,
+        "at_least": None if row.at_least is None else finite(row.at_least),
+        "at_most": None if row.at_most is None else finite(row.at_most),
+        "source": row.source,
+    }

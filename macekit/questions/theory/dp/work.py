@@ -1,0 +1,98 @@
+"""``/v1/theory/dp``: what a promise of differential privacy allows, every bound side by side."""
+
+from __future__ import annotations
+
+from estimators.theory import dp
+from estimators.theory.accounting import NoisySteps, renyi_curve
+from macekit.call import Call, Reply
+from macekit.decoding.body import DecodedBody
+from macekit.operations import encode
+from macekit.operations.effects import require_left_out
+from macekit.operations.encode import bounds, finite
+from macekit.operations.options import origin, parse_question, reply_of
+from macekit.problems import Problem
+from macekit.questions.theory.dp.contract import PROMISES, DpAnswer, DpQuestion, KeepingAnswer
+
+
+def answer_dp(call: Call, body: DecodedBody) -> Reply:
+    """Every bound, the envelope they are read off, and the promise that would keep an advantage."""
+    q = parse_question(DpQuestion, body)
+    _require_one(q)
+    if all(getattr(q, name) is None for name in PROMISES):
+        names = "member_weight", "false_positive_rates"
+        require_left_out(q, names, "the promise that keeps an advantage does not depend on it")
+    noise = _noise(q)
+    result = dp.assess(
+        _promise(q) if noise is None else noise.promises(q.delta),
+        prior=q.prior,
+        member_weight=q.member_weight,
+        false_positive_rates=q.false_positive_rates,
+        adjacency=q.adjacency,
+        inclusion=q.inclusion,
+        delta=q.delta,
+        advantage=q.advantage,
+        cautions=() if noise is None else noise.cautions,
+    )
+    roc, curve = result.roc, result.curve
+    response: DpAnswer = {
+        "sentence": result.sentence,
+        "baseline": result.baseline,
+        "stated": [
+            {"epsilon": each.epsilon, "delta": each.delta, "says": each.says} for each in result.readings
+        ],
+        "bounds": bounds(result.bounds),
+        "roc": None if roc is None else {"fpr": list(roc.fpr), "tpr": list(roc.tpr)},
+        "curve": None if curve is None else {"epsilon": list(curve.epsilons), "delta": list(curve.deltas)},
+        "keeping": None if result.keeping is None else _keeping(result.keeping),
+        "warnings": encode.warnings(result.cautions),
+        "provenance": origin(call, q, body),
+    }
+    return reply_of(call, response)
+
+
+def _require_one(q: DpQuestion) -> None:
+    """One promise, with what belongs to it and nothing else."""
+    names = [name for name in PROMISES if getattr(q, name) is not None]
+    if len(names) > 1:
+        raise Problem(
+            "bad-option",
+            f"{names[1]}: was given together with {names[0]}; give the promise in one form only",
+            field=names[1],
+        )
+    if not names and q.advantage is None:
+        raise Problem(
+            "missing-field", f"promise: give one of {', '.join(PROMISES)}, or advantage", field="epsilon"
+        )
+    for name in PROMISES[names[0]][1:] if names else ():
+        if getattr(q, name) is None:
+            raise Problem("missing-field", f"{name}: is required with {names[0]}", field=name)
+    for name in ("steps", "sampling_rate") if q.noise_multiplier is None else ("adjacency",):
+        if getattr(q, name) is not None:
+            where = "belongs to" if q.noise_multiplier is None else "is not used with"
+            raise Problem("bad-option", f"{name}: {where} noise_multiplier; remove it", field=name)
+
+
+def _noise(q: DpQuestion) -> NoisySteps | None:
+    if q.noise_multiplier is None:
+        return None
+    return NoisySteps(q.noise_multiplier, q.steps or 1, 1.0 if q.sampling_rate is None else q.sampling_rate)
+
+
+def _promise(q: DpQuestion) -> dp.Promise | None:
+    if q.epsilon is not None:
+        return dp.ApproximateDp(q.epsilon, q.delta or 0.0)
+    if q.mu is not None:
+        return dp.GaussianDp(q.mu)
+    if q.rdp is not None:
+        return renyi_curve([(order, epsilon) for order, epsilon in q.rdp], q.delta)
+    return None
+
+
+def _keeping(result: dp.Keeping) -> KeepingAnswer:
+    return {
+        "advantage": result.advantage,
+        "baseline": result.baseline,
+        "epsilon": None if result.epsilon is None else finite(result.epsilon),
+        "delta": result.delta,
+        "mu": result.mu,
+    }

@@ -1,0 +1,261 @@
+"""``/v1/theory/mis``: membership inference security of any algorithm on data in categories; and of a learner."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf
+from typing import cast
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from estimators.theory import mis
+from estimators.theory.mis.assessment import Coarsening, Records, Source
+from macekit.call import Call, Reply
+from macekit.decoding.body import DecodedBody
+from macekit.operations import encode
+from macekit.operations.effects import require_left_out
+from macekit.operations.encode import bounds, finite
+from macekit.operations.options import origin, parse_question, reply_of
+from macekit.problems import Problem
+from macekit.questions.theory.mis.contract import (
+    ByMeanAnswer,
+    CoarsenedAnswer,
+    DiversityAnswer,
+    MisAnswer,
+    MisCurveAnswer,
+    MisDivergenceAnswer,
+    MisDivergenceQuestion,
+    MisMeanAnswer,
+    MisMeanQuestion,
+    MisOverfittingAnswer,
+    MisOverfittingQuestion,
+    MisQuestion,
+    NeededAnswer,
+)
+
+SOURCES = ("values", "tallies", "probabilities")
+
+
+def answer_mis(call: Call, body: DecodedBody) -> Reply:
+    """Delta of the worst algorithm over sizes, how many records are enough, and what coarsening buys."""
+    q = parse_question(MisQuestion, body)
+    source = _source(q, body)
+    result = mis.assess(
+        source,
+        nonmember_share=q.nonmember_share,
+        member_weight=q.member_weight,
+        sizes=q.sizes,
+        delta=q.delta,
+        coarsen_to=q.coarsen_to,
+        confidence=q.confidence,
+    )
+    response: MisAnswer = {
+        "sentence": result.sentence,
+        "categories": source.categories,
+        "records": source.records if isinstance(source, mis.Tally) else None,
+        "gamma": result.gamma,
+        "baseline": result.baseline,
+        "accuracy_at_most": result.accuracy,
+        "n": result.n,
+        "diversity": _diversity(result, isinstance(source, mis.Tally)),
+        "curve": _curve(result),
+        "records_needed": None if result.records is None else _records(result.records),
+        "coarsened": None if result.merges is None else _merges(result.merges),
+        "bounds": bounds(result.bounds),
+        "warnings": encode.warnings(result.cautions),
+        "provenance": origin(call, q, body),
+    }
+    return reply_of(call, response)
+
+
+def answer_mis_overfitting(call: Call, body: DecodedBody) -> Reply:
+    """The least upper bound on security over cuts of the loss, with the cuts."""
+    q = parse_question(MisOverfittingQuestion, body)
+    train, heldout = (
+        np.asarray(body.arrays[name], dtype=np.float64) for name in ("train_losses", "heldout_losses")
+    )
+    result = mis.assess_overfitting(
+        train,
+        heldout,
+        nonmember_share=q.nonmember_share,
+        member_weight=q.member_weight,
+        confidence=q.confidence,
+        thresholds=q.thresholds,
+        losses_of=q.losses_of,
+        alpha=q.alpha,
+    )
+    cuts = result.cuts
+    response: MisOverfittingAnswer = {
+        "sentence": result.sentence,
+        "security": encode.interval(result.security),
+        "delta_at_least": 1.0 - result.security.upper,
+        "gamma": result.gamma,
+        "baseline": result.baseline,
+        "accuracy_at_least": result.accuracy,
+        "threshold": result.threshold,
+        "by_mean": _by_mean(result),
+        "curve": {
+            "threshold": cuts.threshold.tolist(),
+            "alpha": cuts.alpha.tolist(),
+            "alpha_upper": cuts.alpha_upper.tolist(),
+            "heldout": cuts.heldout.tolist(),
+            "heldout_upper": cuts.heldout_upper.tolist(),
+            "security_at_most": cuts.at_most.tolist(),
+        },
+        "warnings": encode.warnings(result.cautions),
+        "provenance": origin(call, q, body),
+    }
+    return reply_of(call, response)
+
+
+def answer_mis_divergence(call: Call, body: DecodedBody) -> Reply:
+    """How far two laws of an output are apart, and the attack that shows it."""
+    q = parse_question(MisDivergenceQuestion, body)
+    result = mis.assess_divergence(
+        cast("ArrayLike", body.arrays["outputs"]),
+        nonmember_share=q.nonmember_share,
+        member_weight=q.member_weight,
+    )
+    response: MisDivergenceAnswer = {
+        "sentence": result.sentence,
+        "gamma": result.gamma,
+        "delta": result.delta,
+        "security": 1.0 - result.delta,
+        "total_variation": result.total_variation,
+        "outputs": len(result.says_member),
+        "baseline": result.baseline,
+        "accuracy": result.accuracy,
+        "says_member": np.flatnonzero(result.says_member).tolist(),
+        "true_positive_rate": result.true_positive_rate,
+        "false_positive_rate": result.false_positive_rate,
+        "curve": {"nonmember_share": list(result.shares), "delta": list(result.deltas)},
+        "bounds": bounds(result.bounds),
+        "warnings": encode.warnings(result.cautions),
+        "provenance": origin(call, q, body),
+    }
+    return reply_of(call, response)
+
+
+def answer_mis_mean(call: Call, body: DecodedBody) -> Reply:
+    """What the mean of Gaussian records gives away, over their number."""
+    q = parse_question(MisMeanQuestion, body)
+    result = mis.assess_mean(
+        q.dimension,
+        sizes=q.sizes,
+        nonmember_share=q.nonmember_share,
+        member_weight=q.member_weight,
+        delta=q.delta,
+    )
+    response: MisMeanAnswer = {
+        "sentence": result.sentence,
+        "dimension": result.dimension,
+        "gamma": result.gamma,
+        "n": result.n,
+        "delta": result.delta,
+        "security": 1.0 - result.delta,
+        "baseline": result.baseline,
+        "accuracy": result.accuracy,
+        "delta_to_keep": result.target,
+        "records_needed": result.records,
+        "curve": {"n": list(result.sizes), "delta": list(result.deltas), "simple": list(result.simple)},
+        "bounds": bounds(result.bounds),
+        "warnings": encode.warnings(result.cautions),
+        "provenance": origin(call, q, body),
+    }
+    return reply_of(call, response)
+
+
+def _by_mean(result: mis.OverfittingStatement) -> ByMeanAnswer | None:
+    mean = result.by_mean
+    if mean is None:
+        return None
+    return {
+        "alpha": mean.alpha,
+        "mean_loss": mean.mean_loss,
+        "epsilon": mean.epsilon,
+        "above": mean.above,
+        "heldout": mean.heldout,
+        "heldout_upper": mean.heldout_upper,
+        "security_at_most": mean.security_upper,
+    }
+
+
+def _source(q: MisQuestion, body: DecodedBody) -> Source:
+    names = [name for name in SOURCES if name in body.arrays]
+    if len(names) != 1:
+        kind = "missing-field" if not names else "bad-option"
+        field = names[1] if names else "values"
+        raise Problem(kind, f"{field}: give one of {', '.join(SOURCES)}, and only one", field=field)
+    column = body.arrays[names[0]]
+    if names[0] == "probabilities":
+        require_left_out(q, ("confidence",), "probabilities are exact, so there is no interval")
+        if q.universe is not None:
+            raise Problem(
+                "bad-option",
+                "universe: applies only to values or tallies; a list of probabilities already names every "
+                "category",
+                field="universe",
+            )
+        return mis.Distribution.of(np.asarray(column, dtype=np.float64))
+    if names[0] == "tallies":
+        return mis.Tally.of_counts(np.asarray(column), q.universe)
+    return mis.Tally.of_values(cast("list[object]", column), q.universe)
+
+
+def _diversity(result: mis.MisStatement, from_sample: bool) -> DiversityAnswer:
+    spread, interval = result.spread, result.diversity.interval
+    return {
+        "estimate": float(result.diversity.value or 0.0),
+        "lower": interval.lower,
+        "upper": finite(interval.upper),
+        "confidence": interval.confidence if from_sample else None,
+        "guarantee": encode.guarantee(interval.guarantee) if from_sample else None,
+        "most": spread.most,
+        "largest_share": spread.largest,
+        "least_given_largest": spread.least_given_largest,
+        "most_given_largest": spread.most_given_largest,
+        "gini_simpson": spread.gini_simpson,
+        "shannon": spread.shannon,
+    }
+
+
+def _curve(result: mis.MisStatement) -> MisCurveAnswer:
+    deltas = [float(each.value or 0.0) for each in result.deltas]
+    uppers = [each.upper for each in result.deltas]
+    return {
+        "n": list(result.sizes),
+        "delta": deltas,
+        "delta_lower": [each.lower for each in result.deltas],
+        "delta_upper": uppers,
+        "security": [1.0 - delta for delta in deltas],
+        "security_at_least": [1.0 - upper for upper in uppers],
+        "simple": list(result.simple),
+        "simple_lower": list(result.simple_lower),
+    }
+
+
+def _records(result: Records) -> NeededAnswer:
+    return {
+        "delta": result.delta,
+        "exact": _whole(result.exact),
+        "certified": _whole(result.certified),
+        "simple": _whole(result.simple),
+    }
+
+
+def _merges(rows: Sequence[Coarsening]) -> CoarsenedAnswer:
+    return {
+        "cells": [row.cells for row in rows],
+        "merge": [row.merge for row in rows],
+        "c_k": [row.c_k for row in rows],
+        "delta": [row.delta for row in rows],
+        "delta_upper": [row.delta_upper for row in rows],
+        "cells_upper": [row.cells_upper for row in rows],
+        "kept": [row.intact for row in rows],
+        "records": [None if row.records is None else _whole(row.records) for row in rows],
+    }
+
+
+def _whole(value: float) -> int | None:
+    return int(value) if value < inf else None

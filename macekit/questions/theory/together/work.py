@@ -1,0 +1,63 @@
+"""``/v1/theory/together``: a claimed epsilon and delta beside the records, quantity by quantity."""
+
+from __future__ import annotations
+
+from estimators.clusters.lone import lone_caution
+from estimators.theory.agreement import Row, agreement
+from macekit.call import Call, Reply
+from macekit.decoding.body import DecodedBody
+from macekit.operations import encode
+from macekit.operations.effects import require_direction_acts, require_points_act
+from macekit.operations.encode import finite
+from macekit.operations.options import parse_question, provenance_options, reply_of
+from macekit.operations.samples import clusters_of, lone_of, sample_of, with_counts
+from macekit.questions.theory.together.contract import AgreementAnswer, TogetherAnswer, TogetherQuestion
+
+
+def answer_together(call: Call, body: DecodedBody) -> Reply:
+    """Rows of what is allowed and what was measured."""
+    q = parse_question(TogetherQuestion, body)
+    data = sample_of(body, q)
+    require_direction_acts(q.direction, data)
+    require_points_act(q, data)
+    lone = lone_of(data, clusters_of(body), q.seed)
+    result = agreement(
+        with_counts(lone),
+        q.claimed_epsilon,
+        q.claimed_delta,
+        q.prior,
+        q.confidence,
+        q.operating_points,
+        q.adjacency,
+        q.inclusion,
+        q.direction,
+        q.seed,
+    )
+    response: TogetherAnswer = {
+        "sentence": result.sentence,
+        "decision": result.decision,
+        "confidence": result.confidence,
+        "claimed_epsilon": result.epsilon,
+        "claimed_delta": result.delta,
+        "baseline": result.baseline,
+        "rows": [_row(row) for row in result.rows],
+        "warnings": encode.warnings((*lone_caution(lone, data), *result.cautions)),
+        "provenance": encode.provenance(
+            data, call.operation, q.seed, provenance_options(q, call), encode.columns_of(body)
+        ),
+    }
+    return reply_of(call, response, data)
+
+
+def _row(row: Row) -> AgreementAnswer:
+    return {
+        "quantity": row.quantity,
+        "says": row.says,
+        "allowed": finite(row.ceiling),
+        "allowed_in_one_run": finite(row.in_one_run),
+        "estimate": row.estimate.value,
+        "lower": row.estimate.lower,
+        "upper": finite(row.estimate.upper),
+        "agrees": row.agrees,
+        "guarantee": encode.guarantee(row.estimate.interval.guarantee),
+    }
