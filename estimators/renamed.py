@@ -39,7 +39,7 @@ FORMER_MODULES = {
     "split": "audits.split",
     "matching": "audits.matching",
     "sides": "audits.sides",
-    "riskiest": "audits.riskiest",
+    "riskiest": "decisions.riskiest",
     "releases": "audits.releases",
     "release_size": "audits.release_size",
     "agreement": "theory.agreement",

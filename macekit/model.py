@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
     from estimators.audits.model import ModelAudit as Findings
     from estimators.audits.model import Outputs, Shadows
-    from estimators.audits.riskiest import AuditVerdict
     from estimators.audits.split import Control, SplitCheck
     from estimators.decisions.plan import Decision
+    from estimators.decisions.riskiest import AuditVerdict
     from estimators.statement import Caution
     from macekit.schemas.statements import ProvenanceAnswer
 

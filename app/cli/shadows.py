@@ -239,7 +239,7 @@ def _verdict(
     """Lines: each query, all intervals holding together, a sentence, a verdict, notes; the riskiest; the decision."""
     from estimators import Scores
     from estimators.audits.model import without_same_order
-    from estimators.audits.riskiest import compare_queries, judge_queries, limits_of, verdict_of
+    from estimators.decisions.riskiest import compare_queries, judge_queries, limits_of, verdict_of
     from estimators.decisions.severe_exposure import exposures_of
     from estimators.sample.scores import Query
 

@@ -21,7 +21,6 @@ from estimators.audits.queries.nested import nested_scores
 from estimators.audits.queries.query import choose
 from estimators.audits.queries.synthetic import CATALOGUE, WITH_REFERENCE
 from estimators.audits.queries.table import Encoding, Table, encode, require_two_sides
-from estimators.audits.riskiest import RiskiestLimit, judge_queries, limits_of, most_exposed
 from estimators.audits.sides import one_row_each, part
 from estimators.audits.synthetic import (
     NEAR_COPY,
@@ -41,6 +40,7 @@ from estimators.audits.synthetic import (
 )
 from estimators.decisions.exposed_members import AT_PRECISION
 from estimators.decisions.plan import Decision, opening, overall
+from estimators.decisions.riskiest import RiskiestLimit, judge_queries, limits_of, most_exposed
 from estimators.decisions.severe_exposure import Withheld
 from estimators.errors import OptionError, OutOfRange, require_count, require_open_unit
 from estimators.privacy.epsilon import Direction

@@ -32,7 +32,13 @@ from estimators.audits.queries.synthetic import (
     synthetic_scores,
 )
 from estimators.audits.queries.table import Encoding, Table, encode, encode_sides, require_two_sides
-from estimators.audits.riskiest import (
+from estimators.audits.sides import labels_of_sides, one_row_each, part, rows_of
+from estimators.audits.split import SPLIT_LEARNERS, Control, SplitCheck, check_rows
+from estimators.decisions.compare import Comparison, compare
+from estimators.decisions.exposed_members import AT_PRECISION
+from estimators.decisions.maxima import MaxTpr
+from estimators.decisions.plan import Decision, overall
+from estimators.decisions.riskiest import (
     AnyLimit,
     AuditVerdict,
     RiskiestLimit,
@@ -44,12 +50,6 @@ from estimators.audits.riskiest import (
     require_groups,
     verdict_of,
 )
-from estimators.audits.sides import labels_of_sides, one_row_each, part, rows_of
-from estimators.audits.split import SPLIT_LEARNERS, Control, SplitCheck, check_rows
-from estimators.decisions.compare import Comparison, compare
-from estimators.decisions.exposed_members import AT_PRECISION
-from estimators.decisions.maxima import MaxTpr
-from estimators.decisions.plan import Decision, overall
 from estimators.decisions.severe_exposure import exposures_of
 from estimators.errors import (
     InputError,

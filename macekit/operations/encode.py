@@ -35,7 +35,6 @@ from estimators.sample.counts import Counts
 from estimators.sample.digests import fingerprint
 from estimators.sample.learned import LearnedCounts
 from estimators.sample.shape import Shape
-from estimators.theory.bounds import Bound
 from macekit.decoding.account import columns_read
 from macekit.decoding.body import ColumnRead, DecodedBody
 from macekit.schemas.answers import (
@@ -48,7 +47,6 @@ from macekit.schemas.answers import (
     PosteriorCurveAnswer,
 )
 from macekit.schemas.statements import (
-    BoundAnswer,
     CertifiedAnswer,
     ClaimAnswer,
     ClustersAnswer,
@@ -535,27 +533,6 @@ def assessment(
             data, result.advantage.provenance.method, result.options.seed, options, read, result.input_sha256
         ),
     }
-
-
-# --- theory -------------------------------------------------------------------------------------------------
-# Bounds of theory as answers.
-
-
-def bounds(table: Iterable[Bound]) -> list[BoundAnswer]:
-    """Bounds side by side."""
-    return [
-        {
-            "quantity": each.quantity,
-            "name": each.name,
-            "says": each.says,
-            "value": finite(each.value),
-            "source": each.source,
-            "assumes": each.assumes,
-            "proven": each.proven,
-            "tightest": each.tightest,
-        }
-        for each in table
-    ]
 
 
 def finite(value: float) -> float | None:

@@ -1,90 +1,22 @@
-"""What audits of a release and of a model answer alike: limits, queries, exposures, the sides."""
+"""What several queries of one model or release answer alike: limits, their ranking, and where each comes from."""
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
-
-import numpy as np
-from numpy.typing import NDArray
+from collections.abc import Iterable, Mapping, Sequence
 
 from estimators import Counts, Scores
-from estimators.audits.queries import Query
-from estimators.audits.queries.column import Column
-from estimators.audits.queries.table import Rows
-from estimators.audits.queries.values import as_texts, read_values
-from estimators.audits.riskiest import RiskiestLimit
-from estimators.audits.split import Control, SplitCheck
-from estimators.audits.split import control as control_of
 from estimators.decisions.compare import Comparison
 from estimators.decisions.plan import Decision, overall
+from estimators.decisions.riskiest import RiskiestLimit
 from estimators.decisions.severe_exposure import Because
-from estimators.privacy.exposure import Exposure
-from estimators.runs.series import Series, Step
-from estimators.sample.digests import digest
 from macekit.decoding.account import columns_by_query
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
-from macekit.problems import Problem, unknown_column, unknown_column_of
 from macekit.schemas.answers import (
-    AskedQueryAnswer,
-    ControlAnswer,
-    QueryExposureAnswer,
     RankedAnswer,
     RiskiestLimitAnswer,
-    SplitAnswer,
-    StepAnswer,
 )
-from macekit.schemas.questions import LimitsQuestion, TablesQuestion
-from macekit.schemas.statements import ColumnReadAnswer, ProvenanceAnswer
-
-Values = NDArray[np.generic]
-Columns = Mapping[str, Any]
-
-KINDS = {"number": "numbers", "date": "dates", "category": "categories"}
-"""What a column holds, by what it was taken for."""
-
-
-def require_pairs(question: LimitsQuestion) -> None:
-    """Refuse what belongs to a limit that is not there."""
-    if question.max_tpr is None and question.at_fpr is not None:
-        raise Problem(
-            "missing-field",
-            "max_tpr: give the largest acceptable true positive rate at the false positive rate at_fpr",
-            field="max_tpr",
-        )
-    require_precision(question.max_exposed, question.at_precision)
-    if question.max_group_advantage is not None and question.group is None:
-        raise Problem(
-            "missing-field", "group: name the column of groups that max_group_advantage limits", field="group"
-        )
-
-
-def require_precision(max_exposed: float | None, at_precision: float | None) -> None:
-    """Refuse a precision that belongs to no limit."""
-    if max_exposed is None and at_precision is not None:
-        raise Problem(
-            "missing-field",
-            "max_exposed: give the largest acceptable share of training rows that are exposed at at_precision",
-            field="max_exposed",
-        )
-
-
-def require_columns(question: TablesQuestion, tables: Mapping[str, Columns]) -> None:
-    """Refuse names that are no columns: of both sides for what says something of a row, of any table otherwise."""
-    for option in ("truth", "unit", "group", "control", "predictions", "features"):
-        value = getattr(question, option, None)
-        for name in [value] if isinstance(value, str) else value or []:
-            for side in ("train", "holdout"):
-                if name not in tables[side]:
-                    raise unknown_column_of(option, name, side, tables[side])
-    every = list(dict.fromkeys(name for table in tables.values() for name in table))
-    for option in ("categories", "leave_out", "use"):
-        for name in getattr(question, option):
-            if name not in every:
-                raise unknown_column(option, name, every)
+from macekit.schemas.statements import ProvenanceAnswer
 
 
 def provenances(
@@ -120,36 +52,11 @@ def limits(judged: Sequence[RiskiestLimit]) -> list[RiskiestLimitAnswer] | None:
     ] or None
 
 
-def step(step: Step) -> StepAnswer:
-    """One step of a series, with an interval that holds for all of them."""
-    return {
-        **encode.interval(step.estimate),
-        "query": step.query,
-        "decisive_upper": step.decisive_upper,
-        "decision": None if step.decision is None else step.decision.value,
-        "holds_up_to_changes": step.holds_up_to_changes,
-        "undecided_because": step.undecided_because,
-        "reason": step.reason,
-    }
-
-
-def decision_of(series: Series) -> Literal["pass", "fail", "inconclusive"] | None:
-    """Pass if every step keeps the limit, fail if one is shown to exceed it; None if nothing was limited."""
-    decisions = [step.decision for step in series.steps if step.decision is not None]
-    return overall(decisions).value if decisions else None
-
-
 def because(decisions: Iterable[Decision], reasons: Iterable[Because | None]) -> Because | None:
     """Why the decision over several is open, if for nothing else: those that are open are so for an exposure."""
     if overall(decisions) is not Decision.INCONCLUSIVE:
         return None
     return next(filter(None, reasons), None)
-
-
-def because_of(series: Series) -> Because | None:
-    """The same of a series: the first step that is open is so for an exposure."""
-    first = next((step for step in series.steps if step.decision is Decision.INCONCLUSIVE), None)
-    return None if first is None or decision_of(series) != "inconclusive" else first.undecided_because
 
 
 def ranking(comparison: Comparison) -> list[RankedAnswer]:
@@ -163,137 +70,3 @@ def ranking(comparison: Comparison) -> list[RankedAnswer]:
         }
         for place in comparison.ranking
     ]
-
-
-def queries(comparison: Comparison, catalogue: Mapping[str, Query]) -> list[AskedQueryAnswer]:
-    """What the score of each query says, and where it comes from."""
-    return [
-        {"name": each.name, "says": each.says, "paper": each.paper}
-        for each in (catalogue.get(place.name) for place in comparison.ranking)
-        if each is not None
-    ]
-
-
-def exposures(by_query: Mapping[str, Exposure]) -> list[QueryExposureAnswer]:
-    """Exposure by each query, the surest first."""
-    surest = sorted(by_query.items(), key=lambda each: (not each[1].severe, -each[1].score_epsilon))
-    return [{"query": name, **encode.exposure(each)} for name, each in surest]
-
-
-def split(check: SplitCheck) -> SplitAnswer:
-    """What tells the sides apart without model or release."""
-    ends = check.interval
-    return {
-        "sentence": check.sentence,
-        "differs": check.differs,
-        "advantage": {
-            "estimate": check.value,
-            "lower": ends.lower,
-            "upper": ends.upper,
-            "confidence": ends.confidence,
-            "guarantee": encode.guarantee(ends.guarantee),
-        },
-        "columns": [
-            {
-                "name": each.name,
-                "kind": each.kind,
-                "estimate": each.value,
-                "lower": each.interval.lower,
-                "upper": each.interval.upper,
-                "confidence": each.interval.confidence,
-                "differs": each.differs,
-            }
-            for each in check.columns
-        ],
-    }
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ControlColumn:
-    """The column of a control score in both sides; of no names and no scores, if none was named."""
-
-    names: tuple[str, ...] = ()
-    scores: tuple[Values, ...] = ()
-
-    def judged(self, confidence: float, seed: int) -> Control | None:
-        """How much of the sides' own difference reaches such a score."""
-        return control_of(*self.scores, confidence=confidence, seed=seed) if self.scores else None
-
-    def read(self) -> Iterator[ColumnReadAnswer]:
-        """The column, and what it was taken for."""
-        yield from (column_read("control", name, np.concatenate(self.scores)) for name in self.names)
-
-
-def control_column(name: str | None, train: Columns, holdout: Columns) -> ControlColumn:
-    """The control score of either side, which has to be a number in every row."""
-    if name is None:
-        return ControlColumn()
-    scores = []
-    for side, table in (("train", train), ("holdout", holdout)):
-        column = column_of(side, table, name, "control")
-        if column.dtype.kind not in "iuf":
-            raise Problem(
-                "wrong-type",
-                f"control: column {name!r} of {side} holds no numbers; name that of the control score",
-                field="control",
-            )
-        scores.append(column)
-    return ControlColumn((name,), tuple(scores))
-
-
-def control(result: Control | None) -> ControlAnswer | None:
-    """How much of the sides' difference reaches a score whose model saw neither; None if there is none."""
-    if result is None:
-        return None
-    return {
-        **encode.interval(result.advantage.estimate),
-        "sentence": result.sentence,
-        "differs": result.differs,
-    }
-
-
-def columns(used: Sequence[Column]) -> Iterator[ColumnReadAnswer]:
-    """The columns that are used, and what each was taken for."""
-    for column in used:
-        yield {
-            "role": "column",
-            "name": column.name,
-            "kind": KINDS[column.kind],
-            "distinct": column.levels,
-            "notes": [f"rows are compared at {column.precision}"] if column.precision else [],
-        }
-
-
-def column_of(side: str, table: Columns, name: str, what: str) -> Values:
-    """A column without missing values, numbers or texts; ``what`` names the option that asked for it."""
-    if name not in table:
-        raise unknown_column_of(what, name, side, table)
-    column = read_values(side, name, table[name], len(table[name]))
-    if column.missing.any():
-        row = int(np.argmax(column.missing))
-        raise Problem(
-            "bad-records",
-            f"{what}: row {row} of {side} has no value in column {name!r}; leave the row out, or look why",
-            field=what,
-            index=row,
-        )
-    if column.kind == "number":
-        numbers = column.values.astype(np.float64)
-        whole = what == "truth" and bool((numbers == np.floor(numbers)).all())
-        return numbers.astype(np.int64) if whole else numbers
-    if column.kind == "whole" and all(-(2**63) <= each < 2**63 for each in column.values.tolist()):
-        return column.values.astype(np.int64)
-    return np.asarray(as_texts(column).values.astype(np.str_))
-
-
-def column_read(role: str, name: str, values: Values) -> ColumnReadAnswer:
-    """A column of both sides that was read, and what it was taken for."""
-    kind = "categories" if values.dtype.kind == "U" else "numbers"
-    return {"role": role, "name": name, "kind": kind, "distinct": len(np.unique(values)), "notes": []}
-
-
-def fingerprint(tables: Mapping[str, Rows | None], *scores: Values) -> str:
-    """SHA-256 over tables as they were understood, and over scores that were read beside them."""
-    lines = "".join(f"{name} {digest(rows.points)}\n" for name, rows in tables.items() if rows is not None)
-    rows = hashlib.sha256(lines.encode()).hexdigest()
-    return hashlib.sha256(f"{rows}{digest(*scores)}".encode()).hexdigest() if scores else rows

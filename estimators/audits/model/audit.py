@@ -1,8 +1,8 @@
 """From what a model answers about its training rows and about others to one verdict on the model.
 
 Every query that the answers allow is asked of both sides, and of shadow models beside it if there are any. What is
-limited is limited for the riskiest of them (`estimators.audits.riskiest`). The direction of every query is known: the
-higher, the more like a member.
+limited is limited for the riskiest of them (`estimators.decisions.riskiest`). The direction of every query is known:
+the higher, the more like a member.
 """
 
 from __future__ import annotations
@@ -29,7 +29,11 @@ from estimators.audits.model.answers import (
 )
 from estimators.audits.queries import models
 from estimators.audits.queries.arrays import labels_of
-from estimators.audits.riskiest import (
+from estimators.audits.split import Control, SplitCheck
+from estimators.decisions.compare import Comparison
+from estimators.decisions.exposed_members import AT_PRECISION
+from estimators.decisions.plan import Decision, overall
+from estimators.decisions.riskiest import (
     AuditVerdict,
     RiskiestLimit,
     by_groups,
@@ -41,10 +45,6 @@ from estimators.audits.riskiest import (
     require_groups,
     verdict_of,
 )
-from estimators.audits.split import Control, SplitCheck
-from estimators.decisions.compare import Comparison
-from estimators.decisions.exposed_members import AT_PRECISION
-from estimators.decisions.plan import Decision, overall
 from estimators.decisions.severe_exposure import exposures_of
 from estimators.errors import (
     DimensionMismatch,

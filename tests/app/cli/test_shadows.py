@@ -15,7 +15,7 @@ import pytest
 
 from estimators.audits.model import shadow_scores
 from estimators.audits.queries import shadows
-from estimators.audits.riskiest import compare_queries
+from estimators.decisions.riskiest import compare_queries
 from estimators.sample.scores import Query, Scores
 from tests.app.cli.files import answer, refused, signals, typed
 from tests.cases import each_case

@@ -9,9 +9,9 @@ from scipy.optimize import brentq
 from scipy.stats import binom, norm
 
 from estimators import Counts, Decision, Scores, audit_synthetic
-from estimators.audits.riskiest import judge_queries, limits_of
 from estimators.decisions.exposed_members import MaxExposed, exposed_at_least, exposed_at_most, exposed_seen
 from estimators.decisions.gate import judge
+from estimators.decisions.riskiest import judge_queries, limits_of
 from estimators.errors import OptionError, OutOfRange
 from estimators.limits.binomial import clopper_pearson
 from estimators.privacy.epsilon import Direction

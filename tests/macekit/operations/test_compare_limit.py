@@ -9,7 +9,7 @@ import pytest
 
 import macekit
 from estimators import Scores, ThresholdTarget
-from estimators.audits.riskiest import judge_groups, judge_queries, limits_of
+from estimators.decisions.riskiest import judge_groups, judge_queries, limits_of
 from estimators.sample.counting import finest
 from macekit.call import CSV, HTML, JSON, MARKDOWN
 from macekit.reports.saved import BrokenAnswerError, validate_answer

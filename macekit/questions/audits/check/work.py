@@ -14,26 +14,27 @@ from estimators.sample.scores import MIN_RECORDS
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.decoding.whole import require_tables
-from macekit.operations import encode, riskiest
+from macekit.operations import encode
 from macekit.operations.options import parse_question, provenance_options, reply_of
-from macekit.operations.riskiest import Columns
+from macekit.questions.audits import table_answers
 from macekit.questions.audits.check.contract import CheckAnswer, CheckQuestion, MatchAnswer
+from macekit.questions.audits.table_answers import Columns
 
 
 def answer(call: Call, body: DecodedBody) -> Reply:
     """The columns that tell the sides apart, and by how much."""
     question = parse_question(CheckQuestion, body)
     require_tables(call.operation, body.tables)
-    riskiest.require_columns(question, body.tables)
+    table_answers.require_columns(question, body.tables)
     train, holdout = body.tables["train"], body.tables["holdout"]
-    control = riskiest.control_column(question.control, train, holdout)
+    control = table_answers.control_column(question.control, train, holdout)
     reading = _Reading(question.categories, [*question.leave_out, *control.names], question.use)
     sides = encode_sides(train, holdout, **reading._asdict())
     require_two_sides(sides.members, sides.nonmembers)
     check = check_rows(sides, confidence=question.confidence, seed=question.seed)
     content: CheckAnswer = {
-        **riskiest.split(check),
-        "control": riskiest.control(control.judged(question.confidence, question.seed)),
+        **table_answers.split(check),
+        "control": table_answers.control(control.judged(question.confidence, question.seed)),
         "match": _match(question, reading, train, holdout) if question.match else None,
         "warnings": encode.warnings(check.cautions),
         "provenance": {
@@ -41,11 +42,11 @@ def answer(call: Call, body: DecodedBody) -> Reply:
             "version": VERSION,
             "n_members": len(sides.members),
             "n_nonmembers": len(sides.nonmembers),
-            "input_sha256": riskiest.fingerprint(
+            "input_sha256": table_answers.fingerprint(
                 {"train": sides.members, "holdout": sides.nonmembers}, *control.scores
             ),
             "query": "columns of both sides in one encoding",
-            "columns": [*riskiest.columns(sides.columns), *control.read()],
+            "columns": [*table_answers.columns(sides.columns), *control.read()],
             "seed": question.seed,
             "options": provenance_options(question, call),
         },
@@ -74,5 +75,5 @@ def _match(question: CheckQuestion, reading: _Reading, train: Columns, holdout: 
         "sentence": match.sentence,
         "train": match.members.tolist(),
         "holdout": match.nonmembers.tolist(),
-        "split": None if check is None else riskiest.split(check),
+        "split": None if check is None else table_answers.split(check),
     }

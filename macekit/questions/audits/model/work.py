@@ -21,9 +21,10 @@ from macekit.decoding.whole import require_tables
 from macekit.operations import encode, riskiest
 from macekit.operations.effects import require_acceptance_acts
 from macekit.operations.options import parse_question, provenance_options, reply_of
-from macekit.operations.riskiest import Columns, Values
 from macekit.problems import Problem
+from macekit.questions.audits import table_answers
 from macekit.questions.audits.model.contract import ModelAnswer, ModelQuestion
+from macekit.questions.audits.table_answers import Columns, Values
 from macekit.questions.risk.work import group_rows
 from macekit.schemas.statements import ColumnReadAnswer, ProvenanceAnswer
 
@@ -38,8 +39,8 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     """Every query that the predictions allow, what tells the sides apart anyway, and the verdict."""
     question = parse_question(ModelQuestion, body)
     require_tables(call.operation, body.tables)
-    riskiest.require_columns(question, body.tables)
-    riskiest.require_pairs(question)
+    table_answers.require_columns(question, body.tables)
+    table_answers.require_pairs(question)
     require_acceptance_acts(question)
     train, holdout = body.tables["train"], body.tables["holdout"]
     notes: list[Caution] = []
@@ -48,13 +49,13 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         train, holdout = part(train, places[0]), part(holdout, places[1])
     truth = question.truth or _truth_of(train)
     tables = (("train", train), ("holdout", holdout))
-    labels = _alike([riskiest.column_of(side, table, truth, "truth") for side, table in tables])
+    labels = _alike([table_answers.column_of(side, table, truth, "truth") for side, table in tables])
     _require_features(question)
     names = question.predictions or _predictions_of(question, train, truth, labels)
     answers = _alike([_answers(side, table, names) for side, table in tables])
     _require_two_sides(answers, labels)
     outputs = question.outputs or kind_of(np.concatenate(answers), np.concatenate(labels))
-    control = riskiest.control_column(question.control, train, holdout)
+    control = table_answers.control_column(question.control, train, holdout)
     fingerprint = digest(*answers, *labels, *control.scores)
     columns = [*_columns(names, answers, truth, labels, outputs), *control.read()]
     classes = _classes(names, labels, outputs)
@@ -115,10 +116,10 @@ def of_audit(audit: ModelAudit, notes: Sequence[Caution], source: ProvenanceAnsw
         "maximum": encode.interval(audit.comparison.maximum),
         "baseline": audit.comparison.ranking[0].advantage.baseline,
         "ranking": riskiest.ranking(audit.comparison),
-        "queries": riskiest.queries(audit.comparison, MODELS),
-        "exposures": riskiest.exposures(audit.exposures),
-        "split": None if audit.split is None else riskiest.split(audit.split),
-        "control": riskiest.control(audit.control),
+        "queries": table_answers.queries(audit.comparison, MODELS),
+        "exposures": table_answers.exposures(audit.exposures),
+        "split": None if audit.split is None else table_answers.split(audit.split),
+        "control": table_answers.control(audit.control),
         "groups": group_rows(audit.groups, {each.label: each for each in audit.by_group}),
         "fit": {
             "sentence": audit.fit.sentence,
@@ -194,8 +195,8 @@ def _require_features(question: ModelQuestion) -> None:
 def _answers(side: str, table: Columns, names: Sequence[str]) -> Values:
     """What the model predicts for each row: a column, or a row of numbers each."""
     if len(names) == 1:
-        return riskiest.column_of(side, table, names[0], "predictions")
-    columns = [riskiest.column_of(side, table, name, "predictions") for name in names]
+        return table_answers.column_of(side, table, names[0], "predictions")
+    columns = [table_answers.column_of(side, table, name, "predictions") for name in names]
     for name, column in zip(names, columns, strict=True):
         if column.dtype.kind not in "iuf":
             raise Problem(
@@ -266,8 +267,8 @@ def _columns(
     """The columns that were read, and what each was taken for."""
     both = np.concatenate(answers)
     for name, column in zip(names, both.T if both.ndim == 2 else [both], strict=True):
-        yield riskiest.column_read(outputs, name, column)
-    yield riskiest.column_read("truth", truth, np.concatenate(labels))
+        yield table_answers.column_read(outputs, name, column)
+    yield table_answers.column_read("truth", truth, np.concatenate(labels))
 
 
 def _split(question: ModelQuestion, train: Columns, holdout: Columns) -> SplitCheck | None:

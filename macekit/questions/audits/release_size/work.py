@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from estimators import VERSION
 from estimators.audits.release_size import release_size
-from estimators.audits.riskiest import RiskiestLimit
+from estimators.decisions.riskiest import RiskiestLimit
 from estimators.runs.series import Step
 from estimators.statement import baseline
 from macekit.call import Call, Reply
@@ -15,19 +15,21 @@ from macekit.decoding.whole import require_tables
 from macekit.operations import encode, riskiest
 from macekit.operations.effects import require_acceptance_acts
 from macekit.operations.options import parse_question, provenance_options, reply_of
+from macekit.questions.audits import table_answers
 from macekit.questions.audits.release_size.contract import (
     ReleaseSizeAnswer,
     ReleaseSizeQuestion,
     ReleaseStepAnswer,
 )
+from macekit.questions.runs import series_steps
 
 
 def answer(call: Call, body: DecodedBody) -> Reply:
     """Every size with its interval, and which rows keep the limit."""
     question = parse_question(ReleaseSizeQuestion, body)
     require_tables(call.operation, body.tables)
-    riskiest.require_columns(question, body.tables)
-    riskiest.require_precision(question.max_exposed, question.at_precision)
+    table_answers.require_columns(question, body.tables)
+    table_answers.require_precision(question.max_exposed, question.at_precision)
     require_acceptance_acts(question)
     result = release_size(
         body.tables["train"],
@@ -39,9 +41,9 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     tables = result.tables
     content: ReleaseSizeAnswer = {
         "sentence": result.sentence,
-        "decision": riskiest.decision_of(result.series),
+        "decision": series_steps.decision_of(result.series),
         "covers": list(result.series.covers),
-        "undecided_because": riskiest.because_of(result.series),
+        "undecided_because": series_steps.because_of(result.series),
         "largest": result.largest,
         "max_advantage": question.max_advantage,
         "baseline": baseline(question.prior),
@@ -61,7 +63,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
             "version": VERSION,
             "n_members": len(tables.members),
             "n_nonmembers": len(tables.nonmembers),
-            "input_sha256": riskiest.fingerprint(
+            "input_sha256": table_answers.fingerprint(
                 {
                     "train": tables.members,
                     "holdout": tables.nonmembers,
@@ -70,7 +72,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
                 }
             ),
             "query": "columns of all tables in one encoding",
-            "columns": list(riskiest.columns(tables.columns)),
+            "columns": list(table_answers.columns(tables.columns)),
             "seed": question.seed,
             "options": provenance_options(question, call),
         },
@@ -80,7 +82,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
 
 def _step(step: Step, limits: Sequence[RiskiestLimit], copies: int, near_copies: int) -> ReleaseStepAnswer:
     return {
-        **riskiest.step(step),
+        **series_steps.step(step),
         "size": int(step.label),
         "limits": riskiest.limits(limits),
         "copies": copies,

@@ -14,12 +14,13 @@ from macekit.decoding.whole import require_tables
 from macekit.operations import encode, riskiest
 from macekit.operations.effects import require_acceptance_acts
 from macekit.operations.options import parse_question, provenance_options, reply_of
-from macekit.operations.riskiest import Columns, ControlColumn
+from macekit.questions.audits import table_answers
 from macekit.questions.audits.synthetic.contract import (
     CountedCopiesAnswer,
     SyntheticAnswer,
     SyntheticQuestion,
 )
+from macekit.questions.audits.table_answers import Columns, ControlColumn
 from macekit.questions.risk.work import group_rows
 from macekit.schemas.statements import ProvenanceAnswer
 
@@ -28,8 +29,8 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     """Every query, copies, what tells the sides apart anyway, and the verdict."""
     question = parse_question(SyntheticQuestion, body)
     require_tables(call.operation, body.tables)
-    riskiest.require_columns(question, body.tables)
-    riskiest.require_pairs(question)
+    table_answers.require_columns(question, body.tables)
+    table_answers.require_pairs(question)
     require_acceptance_acts(question)
     train, holdout = body.tables["train"], body.tables["holdout"]
     control = _control_column(question, train, holdout)
@@ -58,9 +59,9 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         "version": VERSION,
         "n_members": len(tables.members),
         "n_nonmembers": len(tables.nonmembers),
-        "input_sha256": riskiest.fingerprint(rows, *control.scores),
+        "input_sha256": table_answers.fingerprint(rows, *control.scores),
         "query": "columns of all tables in one encoding",
-        "columns": [*riskiest.columns(tables.columns), *control.read()],
+        "columns": [*table_answers.columns(tables.columns), *control.read()],
         "seed": question.seed,
         "options": provenance_options(question, call),
     }
@@ -78,8 +79,8 @@ def of_audit(audit: SyntheticAudit, source: ProvenanceAnswer) -> SyntheticAnswer
         "maximum": encode.interval(audit.comparison.maximum),
         "baseline": audit.comparison.ranking[0].advantage.baseline,
         "ranking": riskiest.ranking(audit.comparison),
-        "queries": riskiest.queries(audit.comparison, SYNTHETIC),
-        "exposures": riskiest.exposures(audit.exposures),
+        "queries": table_answers.queries(audit.comparison, SYNTHETIC),
+        "exposures": table_answers.exposures(audit.exposures),
         "copies": {
             **_copies(audit.copies),
             "judged": audit.copies_judged,
@@ -88,8 +89,8 @@ def of_audit(audit: SyntheticAudit, source: ProvenanceAnswer) -> SyntheticAnswer
             ],
         },
         "near_copies": _copies(audit.near_copies),
-        "split": None if audit.split is None else riskiest.split(audit.split),
-        "control": riskiest.control(audit.control),
+        "split": None if audit.split is None else table_answers.split(audit.split),
+        "control": table_answers.control(audit.control),
         "groups": group_rows(audit.groups, {each.label: each for each in audit.by_group}),
         "n_synthetic": len(audit.tables.synthetic),
         "n_reference": 0 if audit.tables.reference is None else len(audit.tables.reference),
@@ -103,7 +104,7 @@ def _control_column(question: SyntheticQuestion, train: Columns, holdout: Column
     if question.control is not None and question.unit is not None:
         places, _ = one_row_each(question.unit, train, holdout, question.seed)
         train, holdout = part(train, places[0]), part(holdout, places[1])
-    return riskiest.control_column(question.control, train, holdout)
+    return table_answers.control_column(question.control, train, holdout)
 
 
 def _copies(copies: Copies) -> CountedCopiesAnswer:

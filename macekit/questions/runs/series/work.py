@@ -28,6 +28,7 @@ from macekit.operations.samples import (
     with_counts,
 )
 from macekit.problems import Problem
+from macekit.questions.runs import series_steps
 from macekit.questions.runs.series.contract import SeriesAnswer, SeriesQuestion
 from macekit.schemas.statements import ProvenanceAnswer
 
@@ -78,16 +79,16 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     last, failed = series.last_passed, series.first_failed
     content: SeriesAnswer = {
         "sentence": series.sentence,
-        "decision": riskiest.decision_of(series),
+        "decision": series_steps.decision_of(series),
         "covers": list(series.covers),
-        "undecided_because": riskiest.because_of(series),
+        "undecided_because": series_steps.because_of(series),
         "last_passed": None if last is None else str(last.label),
         "first_failed": None if failed is None else str(failed.label),
         "max_advantage": question.max_advantage,
         "baseline": baseline(question.prior),
         "steps": [
             {
-                **riskiest.step(step),
+                **series_steps.step(step),
                 "name": str(step.label),
                 "records_needed": step.records_needed,
                 "clusters": encode.clusters(step.clusters),

@@ -8,9 +8,10 @@ from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
 from macekit.operations.effects import require_left_out
-from macekit.operations.encode import bounds, finite
+from macekit.operations.encode import finite
 from macekit.operations.options import origin, parse_question, reply_of
 from macekit.problems import Problem
+from macekit.questions.theory.bounds import bounds
 from macekit.questions.theory.dp.contract import PROMISES, DpAnswer, DpQuestion, KeepingAnswer
 
 

@@ -11,9 +11,10 @@ from estimators.theory import mip
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
-from macekit.operations.encode import bounds, finite
+from macekit.operations.encode import finite
 from macekit.operations.options import origin, parse_question, reply_of
 from macekit.problems import Problem
+from macekit.questions.theory.bounds import bounds
 from macekit.questions.theory.mip.contract import (
     CalibrationAnswer,
     MipAnswer,

@@ -13,8 +13,9 @@ from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
 from macekit.operations.effects import require_left_out
-from macekit.operations.encode import bounds, finite
+from macekit.operations.encode import finite
 from macekit.operations.options import origin, parse_question, reply_of
+from macekit.questions.theory.bounds import bounds
 from macekit.questions.theory.pmp.contract import (
     PmpExponentialAnswer,
     PmpExponentialQuestion,

@@ -4,7 +4,10 @@ import numpy as np
 import pytest
 
 from estimators import Counts, Decision, Scores, advantage, check_split, compare, control, lone_rows
-from estimators.audits.riskiest import (
+from estimators.decisions.gate import judge
+from estimators.decisions.maxima import OF_RANGES, MaxAdvantage, MaxTpr
+from estimators.decisions.plan import decision
+from estimators.decisions.riskiest import (
     OR_DRIFT,
     compare_queries,
     judge_groups,
@@ -14,9 +17,6 @@ from estimators.audits.riskiest import (
     require_groups,
     verdict_of,
 )
-from estimators.decisions.gate import judge
-from estimators.decisions.maxima import OF_RANGES, MaxAdvantage, MaxTpr
-from estimators.decisions.plan import decision
 from estimators.decisions.severe_exposure import exposures_of
 from estimators.errors import OptionError, OutOfRange
 from estimators.privacy.best_set import tpr_at_least, tpr_at_most

@@ -13,12 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from estimators.adversary.targets import Target
-from estimators.audits.split import Control, SplitCheck
 from estimators.clusters.design import Labels
 from estimators.clusters.lone import lone_rows, require_scores
 from estimators.decisions.compare import (
@@ -34,7 +34,7 @@ from estimators.decisions.maxima import GateSample, JudgedLimit, MaxAdvantage, M
 from estimators.decisions.plan import Decision, opening, overall
 from estimators.decisions.severe_exposure import Because, Withheld
 from estimators.errors import OptionError, OutOfRange, require_number, require_open_unit
-from estimators.optimum.advantage import advantage, times
+from estimators.optimum.advantage import Advantage, advantage, times
 from estimators.privacy.epsilon import Direction
 from estimators.privacy.exposure import Exposure
 from estimators.risk.groups import GroupRisks
@@ -49,6 +49,22 @@ AnyLimit = MaxAdvantage | MaxTpr | MaxExposed
 
 OR_DRIFT = "fail, or drift"
 """A fail of sides that differ anyway: it may be their own difference."""
+
+
+class Sides(Protocol):
+    """Whether two sides differ without any model: ``SplitCheck`` of ``audits.split``."""
+
+    @property
+    def differs(self) -> bool:
+        """Whether they do, with confidence."""
+
+
+class ControlScore(Sides, Protocol):
+    """A score whose model saw neither side, and the advantage that it has anyway: ``Control`` of ``audits.split``."""
+
+    @property
+    def advantage(self) -> Advantage:
+        """That of the score."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +200,7 @@ def judge_queries(
     Example:
         >>> import numpy as np
         >>> from estimators import Scores
-        >>> from estimators.audits.riskiest import judge_queries, limits_of
+        >>> from estimators.decisions.riskiest import judge_queries, limits_of
         >>> rng = np.random.default_rng(0)
         >>> null, leak = rng.normal(size=(2, 2, 500))
         >>> queries = {"one": Scores.of(*null), "other": Scores.of(leak[0] + 1.0, leak[1])}
@@ -259,7 +275,7 @@ def judge_groups(
     Example:
         >>> import numpy as np
         >>> from estimators import Scores
-        >>> from estimators.audits.riskiest import judge_groups
+        >>> from estimators.decisions.riskiest import judge_groups
         >>> rng = np.random.default_rng(0)
         >>> group = np.repeat(["a", "b"], 400)
         >>> scores = Scores.of(rng.normal(3 * (group == "b"), 1), rng.normal(size=800))
@@ -348,9 +364,9 @@ def by_groups(
 
 def verdict_of(
     limits: Sequence[RiskiestLimit],
-    split: SplitCheck | None,
+    split: Sides | None,
     what: str,
-    control: Control | None = None,
+    control: ControlScore | None = None,
     exposures: Mapping[str, Exposure] | None = None,
     accept_exposure: bool = False,
 ) -> AuditVerdict:
@@ -389,7 +405,7 @@ def verdict_of(
     return AuditVerdict(decision, or_drift, word, f"{start}: {reasons}.{tail}", lines, cautions=cautions)
 
 
-def _of_drift(what: str, control: Control | None) -> str:
+def _of_drift(what: str, control: ControlScore | None) -> str:
     """Why a fail may be the sides' own difference, and what to do."""
     instead = "shuffle all rows before you split them, or audit matched sides"
     if control is None:
