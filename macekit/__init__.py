@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 from macekit.own_packages import prefer_own
 
 if TYPE_CHECKING:
+    from macekit.audits.model import ModelAudit as ModelAudit
+    from macekit.audits.model import audit_model as audit_model
     from macekit.client.client import Local
     from macekit.client.display import Chart
     from macekit.client.problems import MaceProblem, MaceUnreachable
@@ -24,8 +26,6 @@ if TYPE_CHECKING:
     from macekit.engines import risk_table as risk_table
     from macekit.engines import sql as sql
     from macekit.engines import write_risks as write_risks
-    from macekit.model import ModelAudit as ModelAudit
-    from macekit.model import audit_model as audit_model
 
     _here = Local()
 
@@ -92,8 +92,8 @@ _OWNERS = {
     "MaceProblem": "macekit.client.problems",
     "MaceUnreachable": "macekit.client.problems",
     "Result": "macekit.client.result",
-    "ModelAudit": "macekit.model",
-    "audit_model": "macekit.model",
+    "ModelAudit": "macekit.audits.model",
+    "audit_model": "macekit.audits.model",
     "counts_by": "macekit.engines",
     "merged": "macekit.engines",
     "partial": "macekit.engines",

@@ -28,9 +28,10 @@ from app.cli.terminal import Progress, screen_width, write_line
 from estimators import MaceError
 from estimators.renamed import notice
 from macekit.call import ARROW, JSON, Call, Reply
-from macekit.catalogue import SIDED, Operation
+from macekit.catalogue import SIDED
 from macekit.decoding.compression import expanded
 from macekit.formats import FORMATS, format_named
+from macekit.operation import Operation
 from macekit.operations.encode import json_bytes
 from macekit.problems import Problem
 from macekit.reports.model import TOP_RECORDS, Context, minute

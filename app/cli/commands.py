@@ -9,7 +9,8 @@ from typing import Any
 
 from app.cli.parsing import Parser, add_overwrite
 from app.cli.status import ENDINGS, PASS, status_of
-from macekit.catalogue import BY_NAME, OPERATIONS, Operation
+from macekit.catalogue import BY_NAME, OPERATIONS
+from macekit.operation import Operation
 
 GATE = BY_NAME["gate"]
 """What has files of its own for a pipeline (``app.cli.gate``)."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from app.cli.commands import GATE, describe, fill
 from app.cli.parsing import Parser
 from app.cli.status import status_of
-from macekit.catalogue import Operation
+from macekit.operation import Operation
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -17,11 +17,12 @@ from app.http.service import Service, accepted_later, answered, service
 from app.telemetry.logs import Exchange
 from app.workers import intake
 from macekit.call import HTML, JSON, PARQUET, Call, Reply
-from macekit.catalogue import OPERATIONS, Operation, has_reports, quick, rendered
+from macekit.catalogue import OPERATIONS, has_reports, quick, rendered
 from macekit.formats import ALIASES, ENCODINGS, REPORTS
+from macekit.operation import Operation
 from macekit.problems import Problem, pickle_problem
 from macekit.questions.counts.work import streams
-from macekit.questions.gate.anytime import SEAL
+from macekit.questions.gate.contract import SEAL
 from macekit.reports.html import CSP
 from macekit.schemas.query import DATA, DATED
 

@@ -14,7 +14,8 @@ from app.openapi.files import file_bytes, files_of, options_with
 from app.openapi.parameters import parameters
 from app.openapi.references import share
 from macekit.call import ARROW, CSV, JSON, NDJSON, NPY, NPZ, PARQUET, PROBLEM
-from macekit.catalogue import BY_NAME, OPERATIONS, TABLES, Operation, has_reports
+from macekit.catalogue import BY_NAME, OPERATIONS, has_reports
+from macekit.operation import TABLES, Operation
 from macekit.problems import KINDS
 from macekit.schemas.by_operation import ANSWERS, QUESTIONS
 from macekit.schemas.query import DATA, DATED

@@ -12,7 +12,8 @@ from importlib.resources import files
 from typing import Any
 
 from macekit.call import JSON
-from macekit.catalogue import BY_NAME, OPERATIONS, Operation
+from macekit.catalogue import BY_NAME, OPERATIONS
+from macekit.operation import Operation
 
 
 @dataclass(frozen=True, slots=True)

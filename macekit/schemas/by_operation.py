@@ -5,7 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from macekit.catalogue import BY_NAME, OPERATIONS, Operation
+from macekit.catalogue import BY_NAME, OPERATIONS
+from macekit.operation import Operation
 from macekit.schemas.records import Question
 
 COLUMNS = frozenset(

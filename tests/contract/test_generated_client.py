@@ -17,7 +17,8 @@ import pytest
 from app.openapi.examples import JSON_EXAMPLES
 from app.openapi.files import file_bytes, files_of
 from macekit.call import JSON
-from macekit.catalogue import BY_NAME, OPERATIONS, Operation
+from macekit.catalogue import BY_NAME, OPERATIONS
+from macekit.operation import Operation
 from macekit.schemas.by_operation import ANSWERS, QUESTIONS
 from tests.app.running import Running
 from tests.cases import each_case

@@ -16,7 +16,8 @@ from app.main import create_app
 from app.openapi.examples import JSON_EXAMPLES
 from app.openapi.files import file_bytes, files_of, options_with
 from macekit.call import ARROW, HTML, JSON, MARKDOWN, PNG, Body, Call
-from macekit.catalogue import OPERATIONS, Operation
+from macekit.catalogue import OPERATIONS
+from macekit.operation import Operation
 from macekit.operations import perform
 from macekit.reports.rendering import render
 from macekit.schemas.query import query_pairs

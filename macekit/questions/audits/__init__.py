@@ -1,1 +1,97 @@
-"""A wing: questions of tables, of models and of releases."""
+"""A wing: from data to scores and a verdict: tables, what a model answers, releases.
+
+``ROWS`` are its operations.
+"""
+
+from __future__ import annotations
+
+from macekit.call import ARROW, CSV, JSON, NDJSON, PARQUET
+from macekit.operation import Operation
+
+ROWS = (
+    Operation(
+        "compare-releases",
+        "compare-releases",
+        "Which of several releases of one training set gives away least, each by its riskiest query",
+        "A query called `model/loss` is the query `loss` of the release `model`; without a stroke it is a release by "
+        "itself. Row i is the same record in all of them, so that differences are judged record by record. Intervals "
+        "hold for all releases together.",
+        (
+            "mace compare-releases scores.csv --score model/loss,model/layer,table/closeness --against model",
+            "mace compare-releases model.npz table.npz --max-advantage 0.1 -o releases.html",
+        ),
+        most_files=None,
+        several=True,
+        by_clusters=True,
+        wing="audits",
+    ),
+    Operation(
+        "synthetic",
+        "synthetic",
+        "What a released table gives away about the rows it was made from, with a verdict",
+        "Give the training, the hold-out and the released table. Every query is asked of every row of both sides: how "
+        "near the release comes to it, whether it stands in it, whether its rare values do. Limits are held against "
+        "the riskiest of them. One table may hold all: `table` names the column that says of each row whether it is "
+        "of train, holdout, synthetic or reference.",
+        (
+            "mace synthetic --train train.csv --holdout holdout.csv --synthetic released.csv",
+            "mace synthetic --train t.parquet --holdout h.parquet --synthetic s.parquet --reference r.parquet "
+            "--max-advantage 0.1 --max-copies-over-holdout 0 -o report.html",
+        ),
+        bodies=(JSON, CSV, NDJSON, ARROW, PARQUET),
+        most_files=0,
+        tables=("train", "holdout", "synthetic", "reference"),
+        python="audit_synthetic",
+        wing="audits",
+    ),
+    Operation(
+        "release-size",
+        "release-size",
+        "How many rows of a released table may go out: the advantage against their number",
+        "The released rows are put in a random order, and every query is asked of the first so many of them, for each "
+        "size of a grid that was fixed in advance. `rows` are the places of those that keep the limit.",
+        (
+            "mace release-size --train train.csv --holdout holdout.csv --synthetic released.csv --max-advantage 0.1",
+            "mace release-size --train t.csv --holdout h.csv --synthetic s.csv --sizes 100,1000,10000 -o size.json",
+        ),
+        bodies=(JSON, CSV, NDJSON, ARROW, PARQUET),
+        most_files=0,
+        tables=("train", "holdout", "synthetic", "reference"),
+        wing="audits",
+    ),
+    Operation(
+        "model",
+        "model",
+        "What a model's predictions give away about the rows it was trained on, with a verdict",
+        "Give what the model predicts for its training rows and for hold-out rows, beside what is true of them: "
+        "probabilities, logits, predictions of a regressor, or labels. Every query that they allow is asked of both "
+        "sides, and limits are held against the riskiest of them. One table may hold both: `table` names the column "
+        "that says of each row whether it is of train or holdout.",
+        (
+            "mace model --train train.csv --holdout holdout.csv --truth label",
+            "mace model --train t.parquet --holdout h.parquet --truth y --outputs logits --max-advantage 0.1 "
+            "-o report.html",
+        ),
+        bodies=(JSON, CSV, NDJSON, ARROW, PARQUET),
+        most_files=0,
+        tables=("train", "holdout"),
+        python="audit_predictions",
+        wing="audits",
+    ),
+    Operation(
+        "check",
+        "check",
+        "Whether training and hold-out rows differ without any model: is the hold-out fair?",
+        "Give the rows that a model was trained on, and those that were held out, as they are. What tells them apart "
+        "by their columns alone is no leak, and every score that depends on them inherits it.",
+        (
+            "mace check --train train.csv --holdout holdout.csv",
+            "mace check --train t.parquet --holdout h.parquet --leave-out id -o report.html",
+        ),
+        bodies=(JSON, CSV, NDJSON, ARROW, PARQUET),
+        most_files=0,
+        tables=("train", "holdout"),
+        python="check_split",
+        wing="audits",
+    ),
+)

@@ -26,6 +26,9 @@ from macekit.schemas.statements import (
     WarningAnswer,
 )
 
+SEAL = "seal"
+"""What a service that signs adds to the state of a run."""
+
 
 class GateQuestion(PriorQuestion):
     """The limits that a model must keep before its release; at least one."""

@@ -37,6 +37,7 @@ from macekit.operations.effects import (
     useless,
 )
 from macekit.operations.encode import guarantee, warnings
+from macekit.operations.of_wings import answer_of_wing
 from macekit.operations.options import metric, parse_question, provenance_options, reply_of, target
 from macekit.operations.samples import (
     clusters_of,
@@ -47,7 +48,6 @@ from macekit.operations.samples import (
     submitted_scores,
 )
 from macekit.problems import Problem
-from macekit.questions.gate import anytime
 from macekit.questions.gate.contract import GateAnswer, GateQuestion
 from macekit.schemas.answers import DecisionAnswer, EndsAnswer, GroupOfGateAnswer, LimitAnswer
 from macekit.schemas.statements import ProvenanceAnswer
@@ -147,8 +147,8 @@ def _ends(estimate: Estimate) -> EndsAnswer:
 def answer(call: Call, body: DecodedBody) -> Reply:
     """Pass, fail or inconclusive, and what each limit has to do with it."""
     q = parse_question(GateQuestion, body)
-    if q.anytime:
-        return anytime.answer(call, body, q)
+    if (reply := answer_of_wing(call, body, q)) is not None:
+        return reply
     require_left_out(q, ("planned", "state"), "it goes with anytime")
     data = sample_of(body, q)
     grouped = q.max_group_risk is not None or q.max_group_advantage is not None

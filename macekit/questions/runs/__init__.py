@@ -1,1 +1,50 @@
-"""A wing: questions of several trainings and of series."""
+"""A wing: answers over time and over trainings: a run of batches, several models of one procedure, series.
+
+``ROWS`` are its operations; ``ANSWERS_FOR`` names what answers a question of the core that asks for more than it has.
+"""
+
+from __future__ import annotations
+
+from macekit.call import ARROW, CSV, JSON, NDJSON, NPZ, PARQUET
+from macekit.operation import Operation
+
+ROWS = (
+    Operation(
+        "procedure",
+        "procedure",
+        "What a training procedure gives away, from several models that it trained, and what its next model will",
+        "`model` says which model scored each record. The answer is the mean advantage over trainings, an interval for "
+        "one new model, how much models vary, the share of the variance that more records of the same models cannot "
+        "remove, and how many more models, or records, would settle a verdict.",
+        (
+            "mace procedure runs.csv --model run",
+            "mace procedure runs.parquet --model seed --score loss --member is_train --max-advantage 0.1",
+        ),
+        bodies=(JSON, CSV, NDJSON, NPZ, ARROW, PARQUET),  # columns have names
+        wing="runs",
+    ),
+    Operation(
+        "series",
+        "series",
+        "Up to which checkpoint, or step of any series, a limit is kept, with the advantage at every step",
+        "Steps come in their order, which was fixed before the scores were seen. `early/loss` and `early/margin` are "
+        "two queries of the step `early`, which counts by the riskiest. Or one column says of each record of which "
+        "step its score is (`groups`, of counts `by_group`): steps are then in the order of these numbers or names.",
+        (
+            "mace series scores.csv --score epoch_1,epoch_5,epoch_20 --max-advantage 0.1",
+            "mace series epoch_1.npz epoch_5.npz epoch_20.npz --max-advantage 0.1 -o series.html",
+            "mace series 's3://bucket/run/' --by step --max-advantage 0.1",
+        ),
+        most_files=None,
+        several=True,
+        python="advantage_series",
+        by_clusters=True,
+        takes_counts=True,
+        counts_suffice=True,
+        of_groups=True,
+        wing="runs",
+    ),
+)
+
+ANSWERS_FOR = {"gate": ("anytime",), "plan": ("models",)}
+"""Modules of this wing that are asked before the work of an operation of the core."""

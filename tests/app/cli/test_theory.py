@@ -14,7 +14,8 @@ from app.cli.commands import THEORY
 from app.openapi.examples import JSON_EXAMPLES
 from app.openapi.files import file_bytes, files, files_of, options_with
 from macekit.call import JSON, NPY, Body, Call
-from macekit.catalogue import ARRAYS, Operation, flag
+from macekit.catalogue import ARRAYS, flag
+from macekit.operation import Operation
 from macekit.operations import perform
 from macekit.schemas.by_operation import QUESTIONS
 from macekit.schemas.query import of_table, query_pairs

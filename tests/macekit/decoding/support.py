@@ -19,9 +19,9 @@ import pytest
 
 from estimators import MaceError
 from macekit.call import ARROW, CSV, JSON, NDJSON, NPY, NPZ, PARQUET, Body, Call
-from macekit.catalogue import TABLES
 from macekit.decoding import blocks, decode
 from macekit.decoding.body import DecodedBody
+from macekit.operation import TABLES
 from macekit.problems import Problem
 
 FORMATS = tuple(each for each in TABLES if each != NPZ)

@@ -20,14 +20,11 @@ from macekit.operations.effects import require_left_out
 from macekit.operations.options import provenance_options, reply_of
 from macekit.operations.samples import require_cells, sample_of
 from macekit.problems import Problem
-from macekit.questions.gate.contract import GateAnswer, GateQuestion
+from macekit.questions.gate.contract import SEAL, GateAnswer, GateQuestion
 from macekit.schemas.answers import LimitAnswer
 
 FIXED = ("max_advantage", "prior", "confidence", "planned", "seed")
 """What a run asks; it is fixed with the first batch."""
-
-SEAL = "seal"
-"""What a service that signs adds to a state."""
 
 NOT_CHECKED = "; the state that came is one that was given out before, unchanged (its origin was not checked)"
 NOT_REMEMBERED = (
@@ -50,8 +47,10 @@ OTHERS = (
 """What belongs to other limits, or to one look."""
 
 
-def answer(call: Call, body: DecodedBody, q: GateQuestion) -> Reply:
-    """Where the run stands after this batch, and its state, which nobody keeps here."""
+def answer(call: Call, body: DecodedBody, q: GateQuestion) -> Reply | None:
+    """Where the run stands after this batch, and its state, which nobody keeps here; None if no run is asked for."""
+    if not q.anytime:
+        return None
     require_left_out(q, OTHERS, "with anytime, max_advantage is judged alone, by rules of the run's own")
     if body.groups is not None:
         raise Problem(

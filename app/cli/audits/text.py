@@ -111,10 +111,10 @@ def _share(text: str | None) -> float:
 
 
 def _score(source: Source, target: Target, options: argparse.Namespace, share: float, how: Any) -> None:
+    from app.cli.audits.tokens import Reader, Units
     from app.cli.run import LARGEST
     from app.cli.tables import table_of
     from app.cli.terminal import Progress, write_line
-    from app.cli.tokens import Reader, Units
     from macekit.call import NDJSON, Call
     from macekit.decoding.compression import unpacked
     from macekit.decoding.roles import MEMBER_NAMES

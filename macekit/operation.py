@@ -1,0 +1,87 @@
+"""One row of the table of operations (``macekit.catalogue``). Imports nothing heavy: `mace --help` reads the table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from macekit.call import ARROW, CSV, HTML, JSON, MARKDOWN, NDJSON, NPY, NPZ, PARQUET, PNG, SVG
+
+TABLES = (CSV, NDJSON, NPY, NPZ, ARROW, PARQUET)
+ANY_BODY = (JSON, *TABLES)
+WORDS = (JSON, HTML, MARKDOWN, CSV)
+PICTURES = (*WORDS, SVG, PNG)
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One operation: its names, what is said of it, and what it takes and answers."""
+
+    name: str
+    """The address is ``/v1/NAME``."""
+    command: str
+    """`mace COMMAND`, ``macekit.COMMAND``; empty where only HTTP has it."""
+    summary: str
+    about: str
+    examples: tuple[str, ...] = ()
+    """Lines for the shell."""
+    stem: str = ""
+    """What its classes and modules are called; the last part of the name unless said otherwise."""
+    bodies: tuple[str, ...] = ANY_BODY
+    """Media types of the body."""
+    forms: tuple[str, ...] = PICTURES
+    """Media types of the answer, the usual one first; all but JSON and ``rows`` are reports."""
+    rows: tuple[str, ...] = ()
+    """Forms that hold the records themselves."""
+    most_files: int | None = 1
+    """Files the shell takes; None for any number."""
+    arrays: tuple[str, ...] = ()
+    """Fields that hold arrays; a body that is one array, or a table, fills the first."""
+    tables: tuple[str, ...] = ()
+    """Fields that hold whole tables; a body that is one table says of each row to which it belongs."""
+    python: str = ""
+    """Its function in ``macekit``: the command, unless said otherwise."""
+    several: bool = False
+    """Whether it is asked of several queries by name, each with scores of its own; the columns of a table are these."""
+    sides: bool = False
+    """Whether the two arrays are the two sides of a table: what was trained on, and what was not."""
+    takes_counts: bool = False
+    """Whether counts as /v1/counts answers them may stand in place of scores."""
+    counts_suffice: bool = False
+    """Whether the shell may count a large file as it reads it and ask about the counts."""
+    by_clusters: bool = False
+    """Whether rows may come in clusters that ``cluster`` names."""
+    of_groups: bool = False
+    """Whether each group of one sample may be asked about in place of several queries."""
+    wing: str = ""
+    """The part of ``macekit.questions`` that it is in; empty for the core."""
+    inline: bool = False
+    """Whether the time grows with the records alone, so that a small JSON body needs no worker."""
+
+    @property
+    def paper(self) -> bool:
+        """Whether it is one of ``/v1/theory``."""
+        return self.wing == "theory"
+
+    def __post_init__(self) -> None:
+        if not self.python:
+            object.__setattr__(self, "python", self.command.replace(" ", ".").replace("-", "_"))
+
+    @property
+    def needed_tables(self) -> tuple[str, ...]:
+        """The tables that must be there: all but the reference."""
+        return tuple(name for name in self.tables if name != "reference")
+
+    @property
+    def key(self) -> str:
+        """The stem as a name in Python: ``mip_finite``."""
+        return (self.stem or self.name.rpartition("/")[2]).replace("-", "_")
+
+    @property
+    def model(self) -> str:
+        """What its question and its answer are called: ``MipFinite`` of ``MipFiniteQuestion``."""
+        return "".join(part.capitalize() for part in self.key.split("_"))
+
+    @property
+    def room(self) -> str:
+        """Where its contract, work and page stand below ``macekit.questions``; a paper's operations share a room."""
+        return f"{self.wing}.{self.key.partition('_')[0] if self.paper else self.key}".lstrip(".")

@@ -1,0 +1,50 @@
+"""Methods of this wing, as ``/v1/methods`` tells them."""
+
+from __future__ import annotations
+
+from estimators.statement import IID
+from macekit.schemas.told import SIMULATED, MethodAnswer, ask
+
+METHODS: list[MethodAnswer] = [
+    {
+        "name": "queries of a release",
+        "asks": [ask("synthetic", "maximum"), ask("synthetic", "copies.beyond_chance")],
+        "states": "the advantage of the riskiest of several queries of a released table, and copied rows",
+        "assumes": IID
+        + "; training rows that were not copied stand in the release as often by chance as hold-out rows",
+        "guarantee": "copies: exact; the largest advantage " + SIMULATED,
+        "reference": "MACE, section 2.2; each query names its paper (docs/queries.md, docs/synthetic.md)",
+    },
+    {
+        "name": "number of released rows",
+        "asks": [ask("release-size", "steps"), ask("release-size", "largest")],
+        "states": "the advantage of the riskiest query against the number of released rows, and how many keep a limit",
+        "assumes": IID + "; the sizes were fixed in advance",
+        "guarantee": SIMULATED.replace("docs/coverage.md", "docs/releases.md"),
+        "reference": "MACE, appendix H; a fixed sequence of tests (docs/releases.md)",
+    },
+    {
+        "name": "releases side by side",
+        "asks": [ask("compare-releases", "ranking"), ask("compare-releases", "differences")],
+        "states": "the advantage of each release's riskiest query, and how much more one gives away than another",
+        "assumes": IID,
+        "guarantee": "corrected for the number of releases, of differences and of queries (Bonferroni)",
+        "reference": "MACE, section 7; docs/releases.md",
+    },
+    {
+        "name": "queries of a model",
+        "asks": [ask("model", "maximum")],
+        "states": "the advantage of the riskiest of several queries of a model's predictions",
+        "assumes": IID,
+        "guarantee": SIMULATED,
+        "reference": "MACE, section 2.2; each query names its paper (docs/queries.md, docs/models.md)",
+    },
+    {
+        "name": "two sides of a split",
+        "asks": [ask("check", "advantage"), ask("synthetic", "split.advantage")],
+        "states": "the advantage of who reads the rows' columns and no model",
+        "assumes": IID,
+        "guarantee": SIMULATED,
+        "reference": "docs/synthetic.md",
+    },
+]

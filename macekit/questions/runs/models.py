@@ -1,0 +1,57 @@
+"""``/v1/plan`` about a procedure: how many models it takes."""
+
+from __future__ import annotations
+
+from estimators.runs.procedure import plan_models
+from macekit.call import Call, Reply
+from macekit.decoding.body import DecodedBody
+from macekit.operations import encode
+from macekit.operations.options import reply_of
+from macekit.problems import Problem
+from macekit.questions.plan.contract import PlanAnswer, PlanQuestion
+from macekit.schemas.statements import WarningAnswer
+
+OF_CLUSTERS = ("design_effect", "cluster_size", "correlation")
+
+
+def answer(call: Call, body: DecodedBody, q: PlanQuestion) -> Reply | None:
+    """Models for a decision about a procedure; None if the plan is one of records."""
+    if q.spread is None and q.records_per_model is None:
+        return None
+    return reply_of(call, _of_models(q, encode.warnings(body.cautions)))
+
+
+def _of_models(q: PlanQuestion, notes: list[WarningAnswer]) -> PlanAnswer:
+    for name in ("spread", "records_per_model", "max_advantage"):
+        if getattr(q, name) is None:
+            raise Problem(
+                "bad-option",
+                f"{name}: a plan of models needs spread, records_per_model and max_advantage",
+                field=name,
+            )
+    for name in OF_CLUSTERS:
+        if getattr(q, name) is not None:
+            raise Problem(
+                "bad-option",
+                f"{name}: a plan of models is one of independent records in each; remove it",
+                field=name,
+            )
+    result = plan_models(
+        q.expected,
+        q.max_advantage or 0.0,
+        q.spread or 0.0,
+        q.records_per_model or 0,
+        q.prior,
+        q.member_share,
+        q.confidence,
+    )
+    records = None if result.models is None else result.models * result.records
+    members = None if result.models is None else result.models * round(q.member_share * result.records)
+    return {
+        "records": records,
+        "members": members,
+        "nonmembers": None if records is None or members is None else records - members,
+        "models": result.models,
+        "sentence": result.sentence,
+        "warnings": notes,
+    }
