@@ -139,7 +139,8 @@ class _Commands:
             ("theory, and the service", OF_THEORY_AND_SERVICE),
         )
         return "\n\n".join(
-            "\n".join([f"{heading}:", *(self._line(name) for name in names)]) for heading, names in headings
+            "\n".join([f"{heading}:", *(self._line(name) for name in names if name in self._purposes)])
+            for heading, names in headings
         )
 
     def _line(self, name: str) -> str:

@@ -1,0 +1,81 @@
+"""The core without the wings' folders answers its questions with the same bytes: over Python, the shell and HTTP."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+WINGS = (
+    "estimators/runs",
+    "estimators/audits",
+    "estimators/theory",
+    "macekit/audits",
+    "macekit/questions/runs",
+    "macekit/questions/audits",
+    "macekit/questions/theory",
+    "app/cli/audits",
+)
+
+ASK = """
+import contextlib, hashlib, io, json, sys
+import macekit
+from app.cli import main
+from app.main import create_app
+from app.openapi.examples import JSON_EXAMPLES, MEMBERS, NONMEMBERS
+from macekit.catalogue import CORE, OPERATIONS
+from macekit.call import PNG, SVG
+from tests.app.client import TestClient
+
+of_wings = {"anytime", "models"}
+answers = {}
+with TestClient(create_app()) as client:
+    for row in CORE:
+        for number, (name, example) in enumerate(JSON_EXAMPLES.get(row.name, {}).items()):
+            if name in of_wings:
+                continue
+            for form in row.forms[:1] if number else [each for each in row.forms if each not in (PNG, SVG)]:
+                headers = {"Accept": form, "X-Request-Id": "0" * 32}
+                sent = client.post(f"/v1/{row.name}", json=example.value, headers=headers)
+                answers[f"{row.name} {name} {form}"] = f"{sent.status_code} {hashlib.sha256(sent.content).hexdigest()}"
+with open("scores.csv", "w") as file:
+    rows = [f"{score},{member}" for scores, member in ((MEMBERS, 1), (NONMEMBERS, 0)) for score in scores]
+    print("score,member", *rows, sep="\\n", file=file)
+for line in ("estimate", "gate --max-advantage 0.5", "risk", "report --json"):
+    command, *options = line.split()
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        status = main([command, "scores.csv", *options])
+    answers[f"mace {line}"] = f"{status} {printed.getvalue()}"
+answers["macekit.estimate"] = str(macekit.estimate(MEMBERS, NONMEMBERS, max_advantage=0.5))
+print(json.dumps({"wings": sorted({row.wing for row in OPERATIONS}), "answers": answers}))
+"""
+
+
+def asked(folder: Path) -> dict[str, object]:
+    command = [sys.executable, "-c", ASK]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=240, check=False)
+    assert done.returncode == 0, done.stderr
+    found: dict[str, object] = json.loads(done.stdout)
+    return found
+
+
+@pytest.mark.slow
+def test_the_core_answers_alone_what_it_answers_beside_its_wings(tmp_path: Path) -> None:
+    for package in ("app", "estimators", "macekit", "tests"):
+        left_out = shutil.ignore_patterns("__pycache__", "goldens")
+        for folder in ("whole", "core"):
+            shutil.copytree(ROOT / package, tmp_path / folder / package, ignore=left_out)
+    for wing in WINGS:
+        shutil.rmtree(tmp_path / "core" / wing)
+
+    whole, core = asked(tmp_path / "whole"), asked(tmp_path / "core")
+
+    assert (whole["wings"], core["wings"]) == (["", "audits", "runs", "theory"], [""])
+    assert len(core["answers"]) > 50  # type: ignore[arg-type]
+    assert core["answers"] == whole["answers"]
