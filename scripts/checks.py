@@ -58,6 +58,8 @@ docs: the guide builds, and every link in it leads somewhere
     sphinx-build --quiet --fail-on-warning --fresh-env --doctree-dir build/doctrees docs build/guide
 tables: tables of docs are those of docs/results, and name the commands that make them
     python -m benchmarks check
+house: the house has not grown unsaid
+    python scripts/house.py --check
 fit: the installed distributions fit each other
     python -m pip check
 """
