@@ -3,14 +3,15 @@
     .venv/bin/python examples/report/make.py
 
 The scores are those of `mace demo`, which writes the same report. The answer stands beside its report: every number
-on the page is a number of the JSON, and the page says how to make both again.
+on the page is a number of the JSON, and the page says how to make both again. The picture is that of README's answer.
 """
 
 import json
 from pathlib import Path
 
 from app.cli.demo import example_table
-from macekit.call import CSV, HTML, MARKDOWN, Body, Call
+from app.openapi.examples import JSON_EXAMPLES
+from macekit.call import CSV, HTML, JSON, MARKDOWN, SVG, Body, Call
 from macekit.operations import perform
 from macekit.reports.model import Context
 from macekit.reports.rendering import render
@@ -29,6 +30,14 @@ def main() -> None:
     for name, form in FORMS.items():
         (HERE / name).write_bytes(render("report", answer, form, CONTEXT))
         print(f"wrote {HERE / name}")
+    (HERE / "interval.svg").write_bytes(first_picture())
+
+
+def first_picture() -> bytes:
+    """The interval of README's first request beside its limit."""
+    asked = json.dumps(JSON_EXAMPLES["advantage"]["scores"].value).encode()
+    answer = json.loads(bytes(perform(Call("advantage", JSON), Body.of(asked)).body))
+    return render("advantage", answer, SVG, chart="interval")
 
 
 if __name__ == "__main__":

@@ -49,3 +49,9 @@ def test_the_report_shown_is_that_of_the_answer(name: str) -> None:
     rendered = render("report", answer, made.FORMS[name], made.CONTEXT)
 
     assert rendered == (PLACE / name).read_bytes(), "made anew by .venv/bin/python examples/report/make.py"
+
+
+def test_the_picture_of_the_readme_is_that_of_its_first_request() -> None:
+    picture = command().first_picture()
+
+    assert picture == (PLACE / "interval.svg").read_bytes(), "made anew by examples/report/make.py"
