@@ -5,14 +5,12 @@ from __future__ import annotations
 from pydantic import Field
 
 from estimators.optimum.fixed_set import MOST as MOST_OF_A_SET
-from macekit.schemas.answers import AdvantageAnswer
+from macekit.schemas.answers import AdvantageAnswer  # noqa: F401 - a report holds the same answer
 from macekit.schemas.questions import ACCEPT_EXPOSURE, CHANGES, FORMER_LIMIT, Estimator, MetricGiven
 from macekit.schemas.records import (
     PriorQuestion,
     Share,
 )
-
-__all__ = ["AdvantageAnswer", "AdvantageQuestion"]  # a report holds the same answer
 
 
 class AdvantageQuestion(PriorQuestion):
