@@ -16,7 +16,7 @@ from scipy.stats import norm
 from benchmarks.harness import Run, Title, most_misses, table
 from benchmarks.worlds import Floats, Rng
 from estimators import GuessRule, QuantileRule, Scores, ThresholdRule, TopRule, attack_advantage, preset
-from estimators.attack.answer import AttackRule, judge_records
+from estimators.attack.rules import AttackRule, judge_records
 
 RUNS = 100
 GRID = np.linspace(-12.0, 40.0, 400_001)

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from estimators import AttackAdvantage, Scores, ThresholdRule, TopRule, attack_advantage, paired_difference
-from estimators.attack.answer import judge_records
+from estimators.attack.rules import judge_records
 from estimators.audits.queries import encode_points, synthetic_scores
 from estimators.decisions.compare import differences
 from estimators.paper import EqualWidth, Kernel, record_risk

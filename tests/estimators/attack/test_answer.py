@@ -20,7 +20,8 @@ from estimators import (
     attack_advantage,
     preset,
 )
-from estimators.attack.answer import AttackAdvantage, AttackRule, judge_records
+from estimators.attack.answer import AttackAdvantage
+from estimators.attack.rules import AttackRule, judge_records
 from tests.cases import each_case
 from tests.oracles import World, gaussian_shift, identical, most_misses
 

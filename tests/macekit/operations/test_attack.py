@@ -9,7 +9,7 @@ import pytest
 
 from app.openapi.examples import JSON_EXAMPLES, SAMPLE
 from estimators import GuessRule, QuantileRule, Scores, ThresholdRule, TopRule, attack_advantage, preset
-from estimators.attack.answer import AttackRule
+from estimators.attack.rules import AttackRule
 from macekit.call import HTML, JSON
 from tests.cases import each_case
 from tests.macekit import asking
