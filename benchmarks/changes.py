@@ -18,7 +18,7 @@ from estimators.adversary.holdout import validate_anywhere
 from estimators.adversary.insample import cells_or_changes_upper
 from estimators.adversary.many_changes import EVIDENT, HINT, gain_by_changes
 from estimators.limits.binomial import clopper_pearson
-from estimators.optimum.advantage import ends_of
+from estimators.optimum.ends import ends_of
 from estimators.sample.counting import finest, resolution
 
 ALPHA = 0.025

@@ -18,7 +18,7 @@ from estimators import CellsTarget, LearnedTarget, Query, Scores, advantage
 from estimators.adversary.learned import learned_counts, logistic, quadratic
 from estimators.errors import TooManyCells
 from estimators.limits.binomial import lower_limit, mcdiarmid_radius, pools, upper_limit
-from estimators.optimum.advantage import cells_for
+from estimators.optimum.ends import cells_for
 from estimators.sample.counting import by_lattice, finest
 from tests.oracles import WORLDS, World
 

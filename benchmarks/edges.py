@@ -16,7 +16,7 @@ from scipy.stats import norm
 from benchmarks.harness import Note, Run, most_misses, table
 from benchmarks.worlds import Floats, Part, Rng, draw_mixture
 from estimators import Scores, advantage, difference, paired_difference
-from estimators.optimum.advantage import upper_by_changes
+from estimators.optimum.ends import upper_by_changes
 
 RUNS = 200
 GRID = np.linspace(-15.0, 35.0, 1_000_001)

@@ -14,7 +14,7 @@ import numpy as np
 from benchmarks.harness import Note, Run, mark, table
 from estimators import Scores, advantage_on_set
 from estimators.adversary.changes import best_by_changes
-from estimators.optimum.advantage import Ends, checked_ends
+from estimators.optimum.ends import Ends, checked_ends
 from estimators.sample.scores import MIN_RECORDS
 
 SETS, SAMPLES, CHANGES = 10, 20, 2

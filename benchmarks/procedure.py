@@ -18,7 +18,7 @@ from benchmarks.harness import Run, mark, table
 from benchmarks.worlds import Floats, Rng, shift
 from estimators import Decision, Scores
 from estimators.decisions.plan import decision
-from estimators.optimum.advantage import Ends, ends_of
+from estimators.optimum.ends import Ends, ends_of
 from estimators.runs.procedure import plan_models
 from estimators.runs.procedure.limits import Trainings
 from estimators.runs.procedure.trainings import evidence_by, seeds_of

@@ -23,7 +23,8 @@ from estimators.metric.definition import Metric
 from estimators.metric.estimate import MetricEstimate, metric_optimum
 from estimators.metric.individual import IndividualMetric, individual_metric
 from estimators.metric.presets import PRESETS, preset
-from estimators.optimum.advantage import Advantage, advantage
+from estimators.optimum.advantage import advantage
+from estimators.optimum.answer import Advantage
 from estimators.optimum.fixed_set import SetAdvantage, advantage_on_set
 from estimators.privacy.exposure import Exposure, exposure
 from estimators.renamed import find_former_modules

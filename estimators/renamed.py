@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 ROOT = __name__.partition(".")[0]
 
 FORMER_MODULES = {
-    "advantage": "optimum.advantage",
+    "advantage": "optimum",
     "null_level": "optimum.null_level",
     "fixed_set": "optimum.fixed_set",
     "targets": "adversary.targets",

@@ -32,7 +32,8 @@ from estimators.limits.cuts import FPR, TPR, AnyCut, CutLimits, FixedCut
 from estimators.limits.two_rates import Linear
 from estimators.metric.definition import Metric
 from estimators.metric.presets import every_metric, preset
-from estimators.optimum.advantage import Advantage, Ends, ends_of, groups_for
+from estimators.optimum.answer import Advantage
+from estimators.optimum.ends import Ends, ends_of, groups_for
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts, require_data
 from estimators.sample.scores import Scores

@@ -25,7 +25,8 @@ from estimators.decisions.coverage import AS_CLOSE, Reach, covers
 from estimators.decisions.plan import Decision, beneath_baseline, decision, overall
 from estimators.decisions.severe_exposure import Because, Withheld, exposures_of
 from estimators.errors import OptionError, OutOfRange, UnknownName, require_number, require_open_unit
-from estimators.optimum.advantage import Advantage, Ends
+from estimators.optimum.answer import Advantage
+from estimators.optimum.ends import Ends
 from estimators.privacy.epsilon import Direction
 from estimators.runs.series import Queries, riskiest_ends, riskiest_estimate, riskiest_upper
 from estimators.sample.counts import Counts

@@ -24,7 +24,9 @@ from estimators.adversary.targets import LearnedTarget
 from estimators.audits.queries.column import Column
 from estimators.audits.queries.table import Rows, Sides, Table, encode_sides, rows_repeat
 from estimators.errors import OptionError, TooFewRecords, require_count, require_open_unit
-from estimators.optimum.advantage import Advantage, Ends, advantage, ends_of
+from estimators.optimum.advantage import advantage
+from estimators.optimum.answer import Advantage
+from estimators.optimum.ends import Ends, ends_of
 from estimators.sample.scores import MIN_RECORDS, ArgumentScores, Query, Scores
 from estimators.statement import IID, Caution, Guarantee, Interval, at_least, at_most, percent
 

@@ -17,7 +17,8 @@ from estimators.clusters.ends import ALONE, FEW_CLUSTERS
 from estimators.decisions.coverage import AS_CLOSE
 from estimators.errors import OptionError, require_open_unit
 from estimators.limits.two_rates import Design
-from estimators.optimum.advantage import Advantage, Ends, ends_of, groups_for
+from estimators.optimum.answer import Advantage
+from estimators.optimum.ends import Ends, ends_of, groups_for
 from estimators.sample.counts import Counts, require_data
 from estimators.sample.doubts import DOUBTS
 from estimators.sample.scores import Scores

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Self
 
-from estimators.optimum.advantage import ASSUMED, MOST_CHANGES, Advantage, times
+from estimators.optimum.answer import ASSUMED, MOST_CHANGES, Advantage, times
 from estimators.sample.counting import EXACT_RECORDS
 from estimators.sample.counts import Counts
 from estimators.statement import rules_along, rules_covered

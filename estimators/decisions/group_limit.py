@@ -31,7 +31,7 @@ from estimators.decisions.plan import (
     records_without_leak,
 )
 from estimators.errors import OutOfRange, require_number
-from estimators.optimum.advantage import is_vector
+from estimators.optimum.ends import is_vector
 from estimators.risk.groups import GroupTable
 from estimators.risk.within_groups import IN_FEW_CELLS, GroupAdvantage, GroupEnds, ends_by_group, shared_level
 from estimators.sample.counts import Counts

@@ -39,7 +39,8 @@ from estimators.errors import (
 )
 from estimators.metric.definition import Metric
 from estimators.metric.estimate import is_line, metric_optimum
-from estimators.optimum.advantage import Ends, advantage, checked_ends
+from estimators.optimum.advantage import advantage
+from estimators.optimum.ends import Ends, checked_ends
 from estimators.privacy.best_set import RANGES, tpr_at_least, tpr_at_most, tpr_seen
 from estimators.privacy.ceilings import epsilon_from_advantage
 from estimators.privacy.closeness import (

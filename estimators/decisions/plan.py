@@ -15,7 +15,9 @@ from scipy.special import ndtr, ndtri
 from estimators.adversary.targets import LearnedTarget
 from estimators.decisions.coverage import coverage_of, covers, up_to
 from estimators.errors import OutOfRange, require_count, require_number, require_open_unit
-from estimators.optimum.advantage import Advantage, advantage, checked_ends
+from estimators.optimum.advantage import advantage
+from estimators.optimum.answer import Advantage
+from estimators.optimum.ends import checked_ends
 from estimators.renamed import renamed
 from estimators.sample.cells import Intervals
 from estimators.sample.counting import resolution

@@ -18,7 +18,8 @@ from estimators.errors import NotFinite, OutOfRange, require_open_unit
 from estimators.metric.definition import Metric
 from estimators.metric.estimate import MetricEstimate, metric_optimum
 from estimators.metric.presets import preset
-from estimators.optimum.advantage import Advantage, ChangesLimit, Ends, checked_ends, upper_by_changes
+from estimators.optimum.answer import Advantage, ChangesLimit
+from estimators.optimum.ends import Ends, checked_ends, upper_by_changes
 from estimators.optimum.fixed_set import SetAdvantage, on_set, require_drawn_singly
 from estimators.paper import (
     EqualWidth,

@@ -34,7 +34,8 @@ from estimators.decisions.maxima import GateSample, JudgedLimit, MaxAdvantage, M
 from estimators.decisions.plan import Decision, opening, overall
 from estimators.decisions.severe_exposure import Because, Withheld
 from estimators.errors import OptionError, OutOfRange, require_number, require_open_unit
-from estimators.optimum.advantage import Advantage, advantage, times
+from estimators.optimum.advantage import advantage
+from estimators.optimum.answer import Advantage, times
 from estimators.privacy.epsilon import Direction
 from estimators.privacy.exposure import Exposure
 from estimators.risk.groups import GroupRisks

@@ -28,7 +28,8 @@ from estimators.metric.bounds import (
 )
 from estimators.metric.definition import Cut, Degeneracy, Metric
 from estimators.metric.optimum import Objective, optimum
-from estimators.optimum.advantage import Advantage, advantage, times
+from estimators.optimum.advantage import advantage
+from estimators.optimum.answer import Advantage, times
 from estimators.sample.counts import Counts, require_data
 from estimators.statement import (
     IID,

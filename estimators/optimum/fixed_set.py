@@ -29,7 +29,7 @@ from estimators.adversary.many_changes import BY_CHANCE
 from estimators.adversary.targets import CellsTarget, LearnedTarget, Target, ThresholdTarget
 from estimators.errors import OptionError, OutOfRange, require_count, require_open_unit
 from estimators.limits.without_replacement import Side, largest_sum
-from estimators.optimum.advantage import Ends, checked_ends, is_vector
+from estimators.optimum.ends import Ends, checked_ends, is_vector
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Scores
 from estimators.statement import (

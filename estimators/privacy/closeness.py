@@ -21,7 +21,7 @@ from scipy.special import betaincinv
 from estimators.adversary.insample import subsets_within
 from estimators.adversary.targets import CellsTarget
 from estimators.limits.binomial import lower_limit, upper_limit
-from estimators.optimum.advantage import cells_for
+from estimators.optimum.ends import cells_for
 from estimators.privacy.windows import fullest_windows
 from estimators.sample.counts import Counts
 

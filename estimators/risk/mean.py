@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from estimators.adversary.learned import learn_score
 from estimators.adversary.targets import CellsTarget
 from estimators.clusters.design import Labels
-from estimators.optimum.advantage import Advantage, advantage
+from estimators.optimum.advantage import advantage
+from estimators.optimum.answer import Advantage
 from estimators.risk.cells import CellRisks
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Scores

@@ -17,7 +17,8 @@ from estimators.adversary.targets import CellsTarget, Target
 from estimators.clusters.design import Clusters, Labels
 from estimators.clusters.lone import lone_rows
 from estimators.errors import DimensionMismatch, InputError, TooFewRecords, TooManyCells, require_open_unit
-from estimators.optimum.advantage import Advantage, Ends, checked_ends
+from estimators.optimum.answer import Advantage
+from estimators.optimum.ends import Ends, checked_ends
 from estimators.risk.groups import GroupTable, codes_of
 from estimators.sample.counting import resolution
 from estimators.sample.counts import Counts, require_data

@@ -22,7 +22,7 @@ from estimators.decisions.coverage import AS_CLOSE, NO_PASS, Reach, covers
 from estimators.decisions.plan import NEAR, Decision, beneath_baseline, decide, records_needed
 from estimators.decisions.severe_exposure import Because, Withheld, exposures_of
 from estimators.errors import DimensionMismatch, OptionError, OutOfRange, require_number, require_open_unit
-from estimators.optimum.advantage import Ends, ends_of
+from estimators.optimum.ends import Ends, ends_of
 from estimators.privacy.epsilon import Direction
 from estimators.sample.counts import Counts, require_data
 from estimators.sample.scores import Scores

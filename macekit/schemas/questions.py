@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Discriminator, Field, Tag
 
-from estimators.optimum.advantage import MOST_CHANGES
+from estimators.optimum.answer import MOST_CHANGES
 from macekit.schemas.records import (
     CLUSTER,
     SIDES_OR_COUNTS,

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from benchmarks.hostile.question import Covers, Question, Statement
 from estimators import AssessOptions, Scores, assess
-from estimators.optimum.advantage import checked_ends
+from estimators.optimum.ends import checked_ends
 from estimators.runs.sequential import sequential_run
 
 NAME = "mace"

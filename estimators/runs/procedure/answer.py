@@ -18,7 +18,8 @@ from estimators.decisions.coverage import LEAST, NO_PASS, USUAL, Reach, covers, 
 from estimators.decisions.plan import MOST_RECORDS, NONE_SETTLES, Decision, decide, decision, opening
 from estimators.decisions.severe_exposure import Because, Withheld
 from estimators.errors import OutOfRange, require_count, require_number, require_open_unit
-from estimators.optimum.advantage import MOST_CHANGES, Advantage, checked_ends
+from estimators.optimum.answer import MOST_CHANGES, Advantage
+from estimators.optimum.ends import checked_ends
 from estimators.privacy.exposure import Exposure, exposure
 from estimators.renamed import renamed
 from estimators.runs.procedure.limits import Trainings

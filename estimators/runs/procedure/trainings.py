@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from estimators.adversary.changes import best_by_changes
 from estimators.adversary.lower_end import LowerEnd
 from estimators.errors import DimensionMismatch, InputError, TooFewRecords
-from estimators.optimum.advantage import MOST_CHANGES, Ends, ends_of
+from estimators.optimum.answer import MOST_CHANGES
+from estimators.optimum.ends import Ends, ends_of
 from estimators.sample.counts import Counts
 from estimators.sample.scores import MIN_RECORDS, Scores, labels_of
 

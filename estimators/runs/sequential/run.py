@@ -35,7 +35,7 @@ from estimators.errors import (
     require_number,
     require_open_unit,
 )
-from estimators.optimum.advantage import MOST_CHANGES
+from estimators.optimum.answer import MOST_CHANGES
 from estimators.privacy.exposure import exposure
 from estimators.runs.sequential.limits import FINENESS, Blocks, lower_accuracy, upper_accuracy
 from estimators.runs.sequential.placing import pilot_and_rest, place, same_cells

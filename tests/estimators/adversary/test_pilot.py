@@ -106,7 +106,7 @@ def test_a_stream_counts_what_records_in_memory_do_by_the_same_pilot(rng) -> Non
 
 
 def test_many_records_in_memory_are_answered_along_one_learned_score(monkeypatch, rng) -> None:
-    monkeypatch.setattr(import_module("estimators.advantage"), "MANY", 2000)
+    monkeypatch.setattr(import_module("estimators.optimum.ends"), "MANY", 2000)
     monkeypatch.setattr(learned, "MOST_TAUGHT", 300)
     scores = Scores.of(rng.normal(0.5, 1, (3000, 2)), rng.normal(0, 1, (3000, 2)))
     target = LearnedTarget(learners=QUICK)

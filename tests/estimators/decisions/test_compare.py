@@ -5,7 +5,7 @@ import pytest
 
 from estimators.decisions.compare import compare, difference, differences, paired_difference, same_order
 from estimators.errors import OptionError
-from estimators.optimum.advantage import Ends
+from estimators.optimum.ends import Ends
 from estimators.sample.counting import by_rank
 from estimators.sample.scores import Query, Scores
 from tests.cases import each_case

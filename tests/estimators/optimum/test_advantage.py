@@ -9,7 +9,9 @@ from estimators.adversary.insample import changes_upper
 from estimators.adversary.learned import boxes, learned_validation, logistic, quadratic
 from estimators.adversary.targets import CellsTarget, LearnedTarget, ThresholdTarget, TwoSidedTarget
 from estimators.errors import IncompatibleCells, InputError, MaceError, OutOfRange, TooManyCells
-from estimators.optimum.advantage import Advantage, advantage, upper_by_changes
+from estimators.optimum.advantage import advantage
+from estimators.optimum.answer import Advantage
+from estimators.optimum.ends import upper_by_changes
 from estimators.sample.counting import by_grid, by_rank
 from estimators.statement import at_least, at_most, both_ends
 from tests.cases import each_case

@@ -20,7 +20,8 @@ from estimators import (
 from estimators.adversary.changes import best_by_changes
 from estimators.errors import OptionError, OutOfRange
 from estimators.limits.without_replacement import Side, largest_sum
-from estimators.optimum.advantage import Ends, advantage, checked_ends
+from estimators.optimum.advantage import advantage
+from estimators.optimum.ends import Ends, checked_ends
 from estimators.optimum.fixed_set import MOST, on_set
 from tests.cases import each_case
 from tests.oracles import comb, half_split_lower, most_misses

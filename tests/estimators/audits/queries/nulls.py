@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from estimators import Scores
-from estimators.optimum.advantage import ends_of
+from estimators.optimum.ends import ends_of
 
 RUNS = 60
 RECORDS = 100

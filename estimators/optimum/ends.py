@@ -1,0 +1,418 @@
+"""Both ends of the optimal advantage, at any level: rules are fitted and judged once, and stated as often as needed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from estimators.adversary import lower_end
+from estimators.adversary.changes import best_by_changes
+from estimators.adversary.families import Cellwise, families_for, in_sample
+from estimators.adversary.holdout import ORDERS, HeldOut
+from estimators.adversary.insample import (
+    MANY_CELLS,
+    cells_or_changes_upper,
+    cells_upper,
+    changes_upper,
+    second_moment,
+)
+from estimators.adversary.learned import (
+    MANY,
+    LearnedScore,
+    cells_of_learned,
+    learn_score,
+    learned_validation,
+)
+from estimators.adversary.lower_end import LowerEnd
+from estimators.adversary.paired import Rules
+from estimators.adversary.targets import (
+    CellsTarget,
+    LearnedTarget,
+    Target,
+    ThresholdTarget,
+    TwoSidedTarget,
+    require_target,
+)
+from estimators.clusters.design import Clusters, Labels, names_of
+from estimators.clusters.ends import ALONE, ClusteredEnds, ClusterSummary, clustered_ends, doubts_left
+from estimators.clusters.lone import require_scores
+from estimators.errors import IncompatibleCells, InputError, OptionError, require_count, require_open_unit
+from estimators.optimum.answer import Advantage, ChangesLimit, times
+from estimators.sample.counting import by_boxes, finest, resolution
+from estimators.sample.counts import Counts, require_data
+from estimators.sample.learned import LearnedCounts
+from estimators.sample.scores import Scores
+from estimators.statement import (
+    CLUSTERED,
+    IID,
+    MLR,
+    UNIMODAL,
+    VERSION,
+    Caution,
+    Estimate,
+    Guarantee,
+    Interval,
+    Provenance,
+    baseline,
+)
+
+CUTS = 1024
+"""Cells at which a threshold or two-sided adversary is described; its ends use every cut."""
+
+MOST_PAIRED_CELLS = 256
+"""Beyond, records are not paired: the best of so many rules gains much by chance on its own records."""
+
+CURVE = (0, 1, 2, 4, 8, 16, 32)
+"""Numbers of changes at which the upper end is stated."""
+
+
+def checked_ends(
+    data: Scores | Counts,
+    prior: float,
+    target: Target | None,
+    seed: int,
+    shuffles: int = ORDERS,
+    cluster: Labels | None = None,
+) -> Ends:
+    """``ends_of`` of arguments that are in their range."""
+    prior = require_open_unit("prior", prior)
+    require_count("shuffles", shuffles)
+    require_count("seed", seed, 0)
+    require_data(data, Scores, Counts)
+    require_target(target)
+    return ends_of(data, prior, target, seed, shuffles, cluster)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Ends:
+    """Both ends of the interval, at any level: the rules are fitted and judged once."""
+
+    fine: Counts
+    counts: Counts
+    prior: float
+    target: Target
+    validation: LowerEnd | ClusteredEnds
+    source: Provenance
+    learned: LearnedScore | None = None
+    clusters: ClusterSummary | None = None
+
+    def lower(self, alpha: float) -> float:
+        """The lower end of level 1 - alpha."""
+        return self.validation.at(alpha).lower
+
+    def upper(self, alpha: float) -> float:
+        """The upper end of level 1 - alpha, for the adversaries that the target names."""
+        if isinstance(self.validation, ClusteredEnds):
+            return self.validation.upper(alpha)
+        if isinstance(self.target, ThresholdTarget):
+            return changes_upper(self.fine, self.prior, alpha, 1)
+        if isinstance(self.target, TwoSidedTarget):
+            return changes_upper(self.fine, self.prior, alpha, 2)
+        universe = self.target.universe if isinstance(self.target, CellsTarget) else None
+        if self.changes is None:
+            return cells_upper(self.counts, self.prior, alpha, universe)
+        return cells_or_changes_upper(self.counts, self.fine, self.prior, alpha, self.changes)
+
+    @property
+    def clustered(self) -> bool:
+        """Whether some rows belong together."""
+        return isinstance(self.validation, ClusteredEnds)
+
+    @property
+    def by_betting(self) -> bool:
+        """Whether there are so few clusters that limits are found by betting."""
+        return isinstance(self.validation, ClusteredEnds) and self.validation.limits.finite_sample
+
+    @property
+    def changes(self) -> int | None:
+        """Changes of their guess that adversaries may make anywhere; None where every rule reads the cells.
+
+        So many as the target declares; more, where more are seen to gain more than chance explains.
+        """
+        cells = self.counts is self.fine or not self.fine.cells.ordered
+        if cells or not isinstance(self.target, CellsTarget):
+            return None
+        return max(self.target.changes, self.changes_seen or 0)
+
+    @property
+    def changes_seen(self) -> int | None:
+        """So many changes of guess along the score gain more than chance explains; None if none do."""
+        return self.validation.changes
+
+    @property
+    def rules(self) -> Rules | None:
+        """Those that the upper end covers, on the finest cells; None where they are too many or none were declared."""
+        if isinstance(self.target, ThresholdTarget):
+            return Rules(None, 1)
+        if isinstance(self.target, TwoSidedTarget):
+            return Rules(None, 2)
+        if isinstance(self.target, LearnedTarget) or self.counts.size > MOST_PAIRED_CELLS:
+            return None
+        before = np.concatenate([[0], self.counts.pooled.cumsum()[:-1]])
+        return Rules(np.searchsorted(self.fine.pooled.cumsum(), before, side="right"), self.changes)
+
+    def _flattered(self, below: HeldOut) -> float:
+        """What the leading family's best rule has on the very records it was chosen on."""
+        changes = {"threshold": 1, "two_sided": 2}.get(below.leader)
+        if changes is not None:
+            value = float(best_by_changes(self.fine.weights(self.prior), changes)[-1])
+        elif isinstance(self.validation, LowerEnd) and below.leader not in self.validation.unseen.names:
+            return below.value  # a rule with many changes flatters itself out of all measure
+        else:
+            families = {family.name: family for family in families_for(self.counts) if family.name != "kde"}
+            value = in_sample(families.get(below.leader, Cellwise("cells")), self.counts, self.prior)
+        return min(value, second_moment(self.counts, self.prior)) if self.counts.size > MANY_CELLS else value
+
+    def at(self, confidence: float) -> Advantage:
+        """The whole answer at a confidence."""
+        alpha = (1.0 - confidence) / 2.0
+        below, above = self.validation.at(alpha), self.upper(alpha)
+        rejected = above < below.lower
+        if isinstance(self.validation, ClusteredEnds):
+            flattered, assumed = self.validation.flattered_by(below), CLUSTERED
+        else:
+            flattered, assumed = self._flattered(below), IID
+        point = (below.value + flattered) / 2.0
+        guarantee = _guarantee(self.counts, self.target, self.changes, below.exact, assumed)
+        # a rejected class bounds nothing from above: the only honest upper end left is 1
+        interval = Interval(below.lower, 1.0 if rejected else above, confidence, guarantee)
+        return Advantage(
+            # the lower end is at least the baseline
+            Estimate(min(interval.upper, max(point, interval.lower)), interval),
+            baseline(self.prior),
+            self.counts.size,
+            self.changes,
+            below.leader,
+            rejected,
+            above,
+            (
+                *_cautions(self.counts, self.target, rejected, self.changes_seen),
+                *(self.clusters.cautions if self.clusters else ()),
+            ),
+            self.source,
+            self.target,
+            self.clusters,
+            None if self.clustered else self.fine,
+        )
+
+
+def ends_of(
+    data: Scores | Counts,
+    prior: float,
+    target: Target | None,
+    seed: int,
+    shuffles: int = ORDERS,
+    cluster: Labels | None = None,
+) -> Ends:
+    """Fit and judge the target's adversaries."""
+    if cluster is not None:
+        return _clustered(data, prior, target, seed, shuffles, cluster)
+    target = target or (LearnedTarget() if is_vector(data) else CellsTarget())
+    source = Provenance(f"{target.name}+progressive", VERSION, data.n_members, data.n_nonmembers, prior, seed)
+    if isinstance(target, LearnedTarget):
+        return _learned(data, prior, target, seed, shuffles, source)
+    fine = data if isinstance(data, Counts) else _finest(data, target)
+    counts = cells_for(fine, target)
+    if counts is fine or not fine.cells.ordered:
+        below = lower_end.on_cells(counts, prior, seed, shuffles)
+    else:
+        below = lower_end.anywhere(fine, prior, groups_for(fine, counts, target), seed, shuffles)
+    return Ends(fine, counts, prior, target, below, source)
+
+
+def is_vector(data: Scores | Counts) -> bool:
+    """Whether records are vectors, or were until one score was learned from them."""
+    return isinstance(data, LearnedCounts) or (isinstance(data, Scores) and data.dimension > 1)
+
+
+def _learned(
+    data: Scores | Counts,
+    prior: float,
+    target: LearnedTarget,
+    seed: int,
+    shuffles: int,
+    source: Provenance,
+) -> Ends:
+    """Both ends by learners; of very many records, and of counts, the lower end is that of rules along one score."""
+    learned = None
+    if isinstance(data, LearnedCounts):
+        fine: Counts = data
+    elif not isinstance(data, Scores):
+        raise InputError("a learned adversary needs scores, not counts", field="estimator")
+    elif "U" in (data.members.dtype.kind, data.nonmembers.dtype.kind):
+        raise InputError("a learned adversary needs numbers, got text", field="estimator")
+    else:
+        learned = learn_score(data, prior, seed, target.learners)
+        fine = learned.counts
+    counts = cells_of_learned(fine, target.bins)
+    if isinstance(data, Scores) and data.n_members + data.n_nonmembers <= MANY:
+        below = LowerEnd(learned_validation(data, prior, seed, target.learners))
+    else:
+        below = lower_end.anywhere(fine, prior, resolution(fine.n_records), seed, shuffles)
+    return Ends(fine, counts, prior, target, below, source, learned)
+
+
+def _clustered(
+    data: Scores | Counts,
+    prior: float,
+    target: Target | None,
+    seed: int,
+    shuffles: int,
+    cluster: Labels,
+) -> Ends:
+    """The same by whole clusters; as without any where no two rows share a label."""
+    data = require_scores(data)
+    clusters = Clusters.of(cluster, data, prior)
+    if clusters is None:
+        plain = ends_of(data, prior, target, seed, shuffles)
+        rows = data.n_members + data.n_nonmembers
+        names = names_of(cluster)
+        alone = ClusterSummary(names, (rows,) * len(names), 1.0, float(rows), ALONE)
+        return replace(plain, clusters=alone)
+    if isinstance(target, LearnedTarget) or (target is None and data.dimension > 1):
+        raise OptionError(
+            "cluster: a learned adversary does not allow for clusters; give one number a record",
+            field="cluster",
+        )
+    target = target or CellsTarget()
+    fine = _finest(data, target)
+    at = np.concatenate([fine.cells.locate(side) for side in (data.members, data.nonmembers)])
+    if isinstance(target, CellsTarget):
+        if not fine.cells.ordered:
+            fine.require_shared_cells()
+        bins, changes = target.bins, target.changes if fine.cells.ordered else None
+    else:
+        cells_for(fine, target)  # scores without an order are refused
+        bins, changes = None, 1 if isinstance(target, ThresholdTarget) else 2
+    ends = clustered_ends(clusters, at, fine, bins, isinstance(target, CellsTarget), changes, seed, shuffles)
+    source = Provenance(
+        f"{target.name}+{ends.summary.method}", VERSION, data.n_members, data.n_nonmembers, prior, seed
+    )
+    fine = Counts.trusted(fine.members, fine.nonmembers, fine.cells, doubts_left(clusters, at, fine))
+    counts = fine.join(fine.group_starts(ends.size)) if fine.cells.ordered else fine
+    return Ends(fine, counts, prior, target, ends, source, None, ends.summary)
+
+
+def _finest(scores: Scores, target: Target) -> Counts:
+    """The finest cells; of vectors as many boxes as the target asks for, as their number is all there is to choose."""
+    if scores.dimension > 1 and isinstance(target, CellsTarget) and target.bins is not None:
+        return by_boxes(scores, target.bins)
+    return finest(scores)
+
+
+def upper_by_changes(
+    data: Scores | Counts,
+    prior: float = 0.5,
+    confidence: float = 0.95,
+    changes: Sequence[int] = CURVE,
+) -> tuple[ChangesLimit, ...]:
+    """Upper ends at full resolution, for attackers who may change their guess more and more often along the score.
+
+    Each holds by itself. If an end is at or below a maximum, the score keeps within it unless its posterior crosses one
+    half more often than that.
+
+    Args:
+        data: Scores of both sides (``Scores.of``) or their counts (``Counts``), with an order.
+        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
+        confidence: Probability that both ends of an interval hold, strictly between 0 and 1.
+        changes: At how many changes to state the upper end, each at least 0.
+
+    Returns:
+        a ``ChangesLimit`` for each number of changes; none for scores without an order.
+
+    Example:
+        >>> import numpy as np
+        >>> from estimators import Scores
+        >>> from estimators.optimum.advantage import upper_by_changes
+        >>> rng = np.random.default_rng(0)
+        >>> scores = Scores.of(rng.normal(0.5, 1, 1000), rng.normal(0, 1, 1000))
+        >>> for limit in upper_by_changes(scores, changes=(1, 2, 8)):
+        ...     print(limit.changes, round(limit.upper, 3))
+        1 0.225
+        2 0.227
+        8 0.274
+    """
+    prior, confidence = require_open_unit("prior", prior), require_open_unit("confidence", confidence)
+    require_data(data, Scores, Counts)
+    fine = data if isinstance(data, Counts) else finest(data)
+    if not fine.cells.ordered:
+        return ()
+    alpha = (1.0 - confidence) / 2.0
+    return tuple(
+        ChangesLimit(each, changes_upper(fine, prior, alpha, each)) for each in changes if each < fine.size
+    )
+
+
+def cells_for(fine: Counts, target: Target) -> Counts:
+    """The cells on which a target's adversaries are learned: chosen by pooled counts alone."""
+    if isinstance(target, CellsTarget):
+        keeps_cells = fine.cells.kind not in ("intervals", "grid") and target.bins is None
+        if keeps_cells or not fine.cells.ordered:
+            return fine.require_shared_cells()
+        return fine.coarsen(resolution(fine.n_records) if target.bins is None else target.bins)
+    if not fine.cells.ordered:
+        raise IncompatibleCells(
+            f"a {target.name} adversary needs scores with an order, got {fine.cells.kind}", field="estimator"
+        )
+    return fine.coarsen(CUTS)
+
+
+def groups_for(fine: Counts, counts: Counts, target: Target) -> int:
+    """How many cells the lower end's cellwise rules see of a score that is cut anywhere."""
+    return counts.size if isinstance(target, CellsTarget) else resolution(fine.n_records)
+
+
+def _guarantee(
+    counts: Counts, target: Target, changes: int | None, exact_lower: bool, assumed: str = IID
+) -> Guarantee:
+    cells = f"the optimal advantage of adversaries that see the score at a resolution of {counts.size} cells"
+    if changes is not None:
+        cells = (
+            "lower end: the optimal advantage; upper end: that of adversaries that change their guess "
+            f"{times(changes)} along the score, or see it at a resolution of {counts.size} cells"
+        )
+    covers, assumes = {
+        "cells": (cells, IID),
+        "threshold": ("the optimal advantage", MLR),
+        "two_sided": ("the optimal advantage", UNIMODAL),
+        "learned": (
+            "lower end: the optimal advantage of any adversary that sees the vector; "
+            f"upper end: of adversaries that see the learned score at a resolution of {counts.size} cells",
+            IID,
+        ),
+    }[target.name]
+    return Guarantee(
+        covers, assumes.replace(IID, assumed), finite_sample=exact_lower and counts.size <= MANY_CELLS
+    )
+
+
+def _cautions(counts: Counts, target: Target, rejected: bool, changes: int | None) -> list[Caution]:
+    cautions = counts.cautions()
+    if changes is not None and not rejected:
+        covers = "the upper end covers" if isinstance(target, CellsTarget) else "the upper end does not cover"
+        cautions.append(
+            Caution(
+                "many_changes",
+                "attackers who change their guess often along the score gain more than chance explains: "
+                f"{covers} {changes} changes",
+            )
+        )
+    if rejected and isinstance(target, CellsTarget | LearnedTarget):
+        cautions.append(
+            Caution(
+                "resolution_rejected",
+                "an attacker whom the upper end does not cover was shown to reach more than it, so it is withdrawn: "
+                "the upper end is therefore 1",
+            )
+        )
+    elif rejected:
+        cautions.append(
+            Caution(
+                "class_rejected",
+                f"the records contradict the assumption that the best adversary is of the {target.name} class; "
+                "the upper end is therefore 1",
+            )
+        )
+    return cautions
