@@ -24,7 +24,7 @@ from pydantic_settings import (
     SettingsConfigDict,
 )
 
-from app.audit import AuditError, AuditFile
+from app.audit_file import AuditError, AuditFile
 from app.keys import BadKeys, KeyRing
 from app.runs import Runs, RunsError, RunsFile
 from app.signing import BadKey, Signer

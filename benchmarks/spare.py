@@ -12,7 +12,8 @@ from pyarrow import csv, parquet
 
 from benchmarks.harness import Run, least, table
 from macekit.call import CSV, PARQUET, Body, Call
-from macekit.decoding import READERS, spare
+from macekit.decoding import READERS
+from macekit.decoding import unnamed_columns as spare
 from macekit.operations import perform
 
 SIZES = (1_000, 10_000, 100_000, 1_000_000)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from estimators.adversary.targets import CellsTarget, LearnedTarget, ThresholdTarget, TwoSidedTarget
 from estimators.attack.answer import AttackAdvantage, attack_advantage
 from estimators.attack.rules import GuessRule, QuantileRule, ThresholdRule, TopRule
-from estimators.clusters.lone import lone_rows
+from estimators.clusters.lone_rows import lone_rows
 from estimators.decisions.compare import compare, difference, paired_difference
 from estimators.decisions.plan import Decision, Plan, Verdict, plan_verdict, plan_width, verdict
 from estimators.decisions.report import Assessment, AssessOptions, assess

@@ -97,7 +97,7 @@ class Writer:
 
     def of_operation(self, row: Any, question: Any) -> str:
         """The class of an operation's keywords: its fields, and the columns of a table that it may be asked of."""
-        from macekit.schemas.query import of_table
+        from macekit.schemas.query_string import of_table
 
         held = set(row.tables) or ARGUMENTS | set(row.arrays)
         columns = [] if row.tables or not held & set(question.model_fields) else of_table(row.name)

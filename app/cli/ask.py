@@ -37,7 +37,7 @@ from macekit.problems import Problem
 from macekit.reports.model import TOP_RECORDS, Context, minute
 from macekit.reports.saved import MARKS, BrokenAnswerError, recognise, validate_answer
 from macekit.reports.text import closing, text
-from macekit.schemas.query import takes_arrays
+from macekit.schemas.query_string import takes_arrays
 from macekit.sources.risks import write_risks
 from macekit.sources.shards import Shards, is_address, shards_of
 from macekit.text import escape_controls_in_json, nearest, printable

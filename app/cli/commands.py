@@ -69,7 +69,7 @@ def fill(question: Operation, parser: Parser) -> None:
     from app.cli.options import add_to, options_of
     from app.cli.outputs import is_shown, suffixes_of
     from macekit.formats import FORMATS
-    from macekit.schemas.query import takes_arrays
+    from macekit.schemas.query_string import takes_arrays
 
     options = options_of(question.name)
     add_to(parser, options)

@@ -20,7 +20,7 @@ from app.cli.parsing import Parser
 from app.openapi.parameters import ABOUT_TABLE, Schema, parameters
 from macekit.catalogue import BY_NAME, flag
 from macekit.schemas.by_operation import QUESTIONS
-from macekit.schemas.query import WHOLE
+from macekit.schemas.query_string import WHOLE
 from macekit.schemas.records import Question
 from macekit.text import FORMER
 

@@ -21,18 +21,18 @@ from estimators import Caution, MaceError
 from macekit.call import JSON, NPZ, Body, Call, Reply
 from macekit.catalogue import SIDED, flag
 from macekit.decoding import decode
-from macekit.decoding.account import columns_read
 from macekit.decoding.body import ColumnRead, DecodedBody, Sample
+from macekit.decoding.columns_read import columns_read
 from macekit.decoding.compression import expanded
 from macekit.decoding.pairs import join_sides, read_side
 from macekit.decoding.table import check_arrays
-from macekit.decoding.whole import Columns, columns_of
+from macekit.decoding.whole_tables import Columns, columns_of
 from macekit.operations import answer, perform
 from macekit.operations.options import validate
 from macekit.problems import Problem
 from macekit.questions.counts.work import EXPANSION, GROUPED, LARGE, counts_suffice, streams, vectors_suffice
 from macekit.schemas.by_operation import QUESTIONS
-from macekit.schemas.query import FIRST_MEMBERS, TABLE, of_table
+from macekit.schemas.query_string import FIRST_MEMBERS, TABLE, of_table
 from macekit.sources.reading import read
 from macekit.sources.risks import RISK, needs_every_record
 from macekit.sources.shards import Shards, shards_of

@@ -51,7 +51,8 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print a line for each file; 0 if all of them hold."""
-    from app import audit, signing
+    from app import audit_file as audit
+    from app import signing
 
     if not options.files and options.audit is None:
         return _misuse("name an answer with --public-key, or an audit file with --audit")

@@ -18,8 +18,8 @@ from app.telemetry.metrics import CONTENT_TYPE
 from estimators import PRESETS, VERSION
 from macekit.call import __version__
 from macekit.problems import Problem
+from macekit.schemas.method import MethodsAnswer, PresetsAnswer
 from macekit.schemas.methods import METHODS
-from macekit.schemas.told import MethodsAnswer, PresetsAnswer
 
 router = APIRouter(tags=["health"], responses=problems(500))
 SAMPLE = "# HELP mace_workers Worker processes alive.\n# TYPE mace_workers gauge\nmace_workers 2.0\n"

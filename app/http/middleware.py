@@ -16,7 +16,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Match, Router
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.audit import AuditFile
+from app.audit_file import AuditFile
 from app.http.access import Access
 from app.http.jobs import RESULT
 from app.http.service import NOT_FOUND, OURS, Service, refusal

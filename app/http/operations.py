@@ -24,7 +24,7 @@ from macekit.problems import Problem, pickle_problem
 from macekit.questions.counts.work import streams
 from macekit.questions.gate.contract import SEAL
 from macekit.reports.html import CSP
-from macekit.schemas.query import DATA, DATED
+from macekit.schemas.query_string import DATA, DATED
 
 MOST_RANGES = 32
 """Ranges of Accept that are looked at: browsers send five."""

@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from app.audit import AuditFile
+from app.audit_file import AuditFile
 from app.http.jobs import JOBS, PREFERENCE, Job, Jobs, Outcome
 from app.runs import Runs
 from app.settings import Settings

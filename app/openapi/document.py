@@ -18,7 +18,7 @@ from macekit.catalogue import BY_NAME, OPERATIONS, has_reports
 from macekit.operation import TABLES, Operation
 from macekit.problems import KINDS
 from macekit.schemas.by_operation import ANSWERS, QUESTIONS
-from macekit.schemas.query import DATA, DATED
+from macekit.schemas.query_string import DATA, DATED
 
 Schema = dict[str, Any]
 REF = "#/components/schemas/{model}"

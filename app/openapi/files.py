@@ -20,7 +20,7 @@ from macekit.call import ARROW, CSV, NDJSON, NPY, NPZ, PARQUET
 from macekit.catalogue import ARRAYS, BY_NAME, OPERATIONS, SIDED
 from macekit.formats import TABLES
 from macekit.schemas.by_operation import columns_of
-from macekit.schemas.query import TABLE, WHOLE, takes_arrays
+from macekit.schemas.query_string import TABLE, WHOLE, takes_arrays
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -7,7 +7,7 @@ from typing import Any
 
 from macekit.catalogue import ARRAYS, BY_NAME, SIDED
 from macekit.schemas.by_operation import QUESTIONS, columns_of
-from macekit.schemas.query import COLUMN, JSON_ONLY, WHOLE, of_table, takes_arrays
+from macekit.schemas.query_string import COLUMN, JSON_ONLY, WHOLE, of_table, takes_arrays
 
 Schema = dict[str, Any]
 

@@ -20,7 +20,7 @@ from macekit.decoding.body import options, table_options
 from macekit.operations import answer
 from macekit.problems import Problem
 from macekit.questions.counts.work import EXPANSION, LARGE
-from macekit.schemas.query import DATA, of_table
+from macekit.schemas.query_string import DATA, of_table
 from macekit.sources.reading import read
 from macekit.sources.shards import ADDRESS, PATTERN, Shards, shards_below
 

@@ -22,7 +22,7 @@ from estimators.attack.rules import (
 )
 from estimators.clusters.design import Clusters, Labels
 from estimators.clusters.ends import ClusteredEnds
-from estimators.clusters.lone import lone_caution, lone_of, lone_places
+from estimators.clusters.lone_rows import lone_caution, lone_of, lone_places
 from estimators.clusters.rule import RuleEnds
 from estimators.errors import (
     require_count,

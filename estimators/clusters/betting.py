@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp, rel_entr
 
-from estimators.clusters.apart import least_error
 from estimators.clusters.blocks import Guesses
 from estimators.clusters.design import FEWEST_A_SIDE, Bools, Clusters, Floats, Integers
 from estimators.clusters.effective import reach
+from estimators.clusters.one_sided_clusters import least_error
 from estimators.errors import TooFewRecords
 from estimators.limits.root import brentq
 from estimators.sample.counts import Counts

@@ -15,7 +15,7 @@ from estimators.adversary.learned import LearnedScore, learn_score
 from estimators.adversary.targets import CellsTarget, LearnedTarget
 from estimators.clusters.design import Labels
 from estimators.clusters.ends import ClusterSummary
-from estimators.clusters.lone import lone_caution, lone_rows, require_one_number, require_scores
+from estimators.clusters.lone_rows import lone_caution, lone_rows, require_one_number, require_scores
 from estimators.decisions.coverage import covers
 from estimators.decisions.group_limit import MaxGroupAdvantage, exceeding
 from estimators.decisions.maxima import GateSample, JudgedLimit, Limit, MaxAdvantage, MaxGroupRisk

@@ -11,7 +11,7 @@ from estimators.adversary.learned import LearnedScore
 from estimators.adversary.targets import LearnedTarget, Target
 from estimators.clusters.design import Labels
 from estimators.clusters.ends import ClusteredEnds
-from estimators.clusters.lone import lone_caution, lone_of
+from estimators.clusters.lone_rows import lone_caution, lone_of
 from estimators.decisions.plan import Decision, Verdict, beneath_baseline, verdict
 from estimators.decisions.severe_exposure import Withheld
 from estimators.errors import NotFinite, OutOfRange, require_open_unit

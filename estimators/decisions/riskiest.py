@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from estimators.adversary.targets import Target
 from estimators.clusters.design import Labels
-from estimators.clusters.lone import lone_rows, require_scores
+from estimators.clusters.lone_rows import lone_rows, require_scores
 from estimators.decisions.compare import (
     Comparison,
     RankedQuery,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from estimators.clusters.design import Labels
-from estimators.clusters.lone import lone_rows, require_scores
+from estimators.clusters.lone_rows import lone_rows, require_scores
 from estimators.decisions.compare import same_order
 from estimators.decisions.plan import Decision
 from estimators.errors import TooFewRecords, require_open_unit

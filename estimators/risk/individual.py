@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from estimators.adversary.learned import DEFAULT_LEARNERS, Learner, learn_halves
 from estimators.clusters.design import Labels
-from estimators.clusters.lone import lone_caution, lone_rows, require_one_number, require_scores
+from estimators.clusters.lone_rows import lone_caution, lone_rows, require_one_number, require_scores
 from estimators.errors import TooFewRecords, require_count, require_open_unit
 from estimators.risk.cells import CellInterval, CellRisks, Masked, Reach, cell_risks
 from estimators.risk.flags import Flags, Multiplicity, flag_members

@@ -101,7 +101,7 @@ def _sides(operation: str, arrays: Mapping[str, NDArray[Any]]) -> Packed:
     """Both sides in one column, and beside it which one a number is of."""
     from estimators.sample.integers import as_one_type
     from macekit.catalogue import SIDED
-    from macekit.schemas.query import TABLE
+    from macekit.schemas.query_string import TABLE
 
     sides = [arrays[name] for name in SIDED[operation]]
     if {side.dtype.kind for side in sides} <= set("iu"):

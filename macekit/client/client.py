@@ -835,7 +835,7 @@ class Local(Client):
         from macekit.call import Call
         from macekit.operations import answer, perform
         from macekit.problems import Problem
-        from macekit.schemas.query import query_pairs
+        from macekit.schemas.query_string import query_pairs
         from macekit.sources.reading import read
         from macekit.sources.shards import shards_of
 

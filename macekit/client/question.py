@@ -63,7 +63,7 @@ def pose(
     name: str, operation: str, members: object, nonmembers: object, arguments: Mapping[str, Any]
 ) -> Question:
     """The question that a function called ``name`` was asked with these arguments."""
-    from macekit.schemas.query import TABLE, of_table
+    from macekit.schemas.query_string import TABLE, of_table
 
     arguments = _current(name, operation, arguments)
     options = {
@@ -121,7 +121,7 @@ def pose_arrays(
     """A question of arrays: each by itself, or all as columns of the table or the file that comes as the first."""
     from macekit.decoding.body import DecodedBody
     from macekit.decoding.table import check_arrays
-    from macekit.schemas.query import of_table
+    from macekit.schemas.query_string import of_table
 
     arguments = _current(name, operation, arguments)
     about = set(of_table(operation))
@@ -166,7 +166,7 @@ def pose_several(operation: str, queries: object, arguments: Mapping[str, Any]) 
     if not _are_queries(queries):
         return pose(function, operation, queries, None, arguments)
     from macekit.decoding.columns import require_name
-    from macekit.schemas.query import TABLE
+    from macekit.schemas.query_string import TABLE
 
     each_query = {str(name): each for name, each in cast("Mapping[object, object]", queries).items()}
     sources = {name: source for name, each in each_query.items() if (source := source_of(each)) is not None}
@@ -332,7 +332,7 @@ def keywords(operation: str) -> frozenset[str]:
     if operation in OPTIONS:
         return frozenset(OPTIONS[operation].__annotations__)
     from macekit.schemas.by_operation import QUESTIONS
-    from macekit.schemas.query import of_table
+    from macekit.schemas.query_string import of_table
 
     return frozenset(QUESTIONS[operation].model_fields) - set(SAMPLE[:2]) | set(of_table(operation))
 

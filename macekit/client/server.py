@@ -223,7 +223,7 @@ class Mace(Client):
 
     def _answer(self, question: Question) -> dict[str, Any]:
         from macekit.call import ARROW_FILE
-        from macekit.schemas.query import query_pairs
+        from macekit.schemas.query_string import query_pairs
 
         records, options = question.records, dict(question.options)
         if isinstance(records, Dataset):
@@ -256,7 +256,7 @@ class Mace(Client):
     ) -> dict[str, Any]:
         """The answer about a dataset of the service, which a request without a body names."""
         from macekit.problems import Problem
-        from macekit.schemas.query import DATA, JSON_ONLY
+        from macekit.schemas.query_string import DATA, JSON_ONLY
 
         if options is None:
             long = ", ".join(sorted(JSON_ONLY))
@@ -377,7 +377,7 @@ def _sides(sample: Sample) -> dict[str, object]:
 
 def _as_here(answer: dict[str, Any], records: DecodedBody) -> dict[str, Any]:
     """The answer with the columns as they lie here, however they were packed for the wire."""
-    from macekit.decoding.account import columns_by_query
+    from macekit.decoding.columns_read import columns_by_query
     from macekit.operations.encode import columns, columns_of
 
     _put_first(records.cautions, answer)

@@ -28,7 +28,7 @@ ALONE = frozenset({"member", "group", "unit", "model", "members_column", "nonmem
 def read_frame(operation: str, frame: object, roles: Mapping[str, object]) -> DecodedBody:
     """The decoded body of a frame; ``roles`` names its columns where they have not their usual names."""
     from macekit.call import Call
-    from macekit.decoding import spare
+    from macekit.decoding import unnamed_columns as spare
     from macekit.decoding.roles import Wide, choice, spare_columns
     from macekit.decoding.table import Table, from_table
 
@@ -53,7 +53,7 @@ def read_frame(operation: str, frame: object, roles: Mapping[str, object]) -> De
 
 def _looked_at(values: Any) -> NDArray[Any]:
     """The first values of a column that nobody named; none where they are no array."""
-    from macekit.decoding import spare
+    from macekit.decoding import unnamed_columns as spare
 
     try:
         array = np.asarray(getattr(values, "iloc", values)[: spare.ROWS])
@@ -74,7 +74,7 @@ def whole(table: object, name: str) -> Mapping[str, Any]:
 
     if isinstance(table, str | os.PathLike):
         from macekit.decoding.compression import expanded
-        from macekit.decoding.whole import columns_of as columns_of_file
+        from macekit.decoding.whole_tables import columns_of as columns_of_file
 
         file = File.at(table)
         call = file.call("synthetic", ())

@@ -14,14 +14,16 @@ from numpy.typing import NDArray
 
 from macekit.call import ARROW, ARROW_FILE, CSV, JSON, NDJSON, NPY, NPZ, PARQUET, Body, Call
 from macekit.catalogue import ARRAYS, BY_NAME
-from macekit.decoding import arrow, csv, json, jsonl, npy, npz, parquet, spare, whole
-from macekit.decoding.account import Account
+from macekit.decoding import arrow, csv, json, jsonl, npy, npz, parquet
+from macekit.decoding import unnamed_columns as spare
+from macekit.decoding import whole_tables as whole
 from macekit.decoding.body import DecodedBody, column_options
+from macekit.decoding.columns_read import Account
 from macekit.decoding.compression import expanded, unpacked
 from macekit.decoding.roles import Roles
 from macekit.decoding.table import Table, check_arrays, sides
 from macekit.problems import Problem
-from macekit.schemas.query import WIDE
+from macekit.schemas.query_string import WIDE
 
 READERS = {
     JSON: json.decode,

@@ -13,7 +13,7 @@ from estimators.statement import Caution
 from macekit.call import NPY, Call
 from macekit.problems import Problem
 from macekit.schemas.by_operation import QUESTIONS
-from macekit.schemas.query import FIRST_MEMBERS, TABLE, of_table, takes_arrays
+from macekit.schemas.query_string import FIRST_MEMBERS, TABLE, of_table, takes_arrays
 from macekit.text import FORMER
 
 Column = NDArray[np.generic] | list[object]

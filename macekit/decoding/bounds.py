@@ -8,7 +8,7 @@ from typing import Any
 
 from macekit.decoding.columns import COLUMNS, require_text
 from macekit.problems import Problem
-from macekit.schemas.query import FIELDS
+from macekit.schemas.query_string import FIELDS
 
 MOST_DEPTH = 12
 MOST_NAMES = 64

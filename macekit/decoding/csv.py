@@ -13,13 +13,13 @@ from macekit.call import Call
 from macekit.decoding.body import DecodedBody, are_names
 from macekit.decoding.columns import Labels, guarded, refusals
 from macekit.decoding.compression import Source
-from macekit.decoding.quotes import QuotedSource, Quotes
+from macekit.decoding.csv_quotes import QuotedSource, Quotes
+from macekit.decoding.csv_values import NUMBER, Spelling, is_value, typed_texts
 from macekit.decoding.roles import Fields, Layout, Roles, TableLayout, Wide, choice, roles
-from macekit.decoding.spelled import NUMBER, Spelling, is_value, typed_texts
 from macekit.decoding.table import Table, Values, from_table
 from macekit.decoding.typed import labels, padding_note, without_padding
 from macekit.problems import Problem
-from macekit.schemas.query import kinds
+from macekit.schemas.query_string import kinds
 
 if TYPE_CHECKING:
     import pyarrow as pa

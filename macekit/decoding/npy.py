@@ -16,15 +16,15 @@ from numpy.typing import NDArray
 
 from macekit.call import Call
 from macekit.decoding import table
-from macekit.decoding.account import Account
 from macekit.decoding.body import DecodedBody, Sample, first_members, options, table_options
 from macekit.decoding.columns import Labels
+from macekit.decoding.columns_read import Account
 from macekit.decoding.compression import Source
 from macekit.decoding.roles import Layout, Roles, TableLayout, Wide, choice
 from macekit.decoding.table import Table, Values, numbers_without_padding, plain, sides
 from macekit.decoding.typed import padding_note
 from macekit.problems import Problem, pickle_problem
-from macekit.schemas.query import FIRST_MEMBERS, of_table, takes_arrays
+from macekit.schemas.query_string import FIRST_MEMBERS, of_table, takes_arrays
 
 MAGIC = b"\x93NUMPY"
 LONGEST_HEADER = 2**18

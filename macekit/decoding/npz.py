@@ -21,13 +21,13 @@ from estimators import MaceError
 from estimators.errors import DimensionMismatch
 from macekit.call import Call
 from macekit.catalogue import SIDED
-from macekit.decoding.account import Account
 from macekit.decoding.body import DecodedBody, Sample, column_options, options
+from macekit.decoding.columns_read import Account
 from macekit.decoding.npy import MOST_COLUMNS, Header, array_of, header_of, values_of
 from macekit.decoding.roles import SCORE_NAMES, Fields, Layout, OneSide, Roles, choice, find
 from macekit.decoding.table import Table, from_table, stacked
 from macekit.problems import Problem, pickle_problem
-from macekit.schemas.query import WIDE, takes_arrays
+from macekit.schemas.query_string import WIDE, takes_arrays
 
 NAME = "NPZ"
 SIDES = ("members", "nonmembers")

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from macekit.call import CSV, JSON, NDJSON, NPY, NPZ, PARQUET, Body, Call
 from macekit.decoding import arrow, csv, jsonl, npy, npz, parquet
-from macekit.decoding.account import Account
 from macekit.decoding.body import DecodedBody, Sample, are_names
+from macekit.decoding.columns_read import Account
 from macekit.decoding.compression import expanded
+from macekit.decoding.csv_values import Spelling, typed_texts
 from macekit.decoding.roles import OneSide, one_side
-from macekit.decoding.spelled import Spelling, typed_texts
 from macekit.decoding.table import Table, Values, stacked
 from macekit.problems import Problem
 

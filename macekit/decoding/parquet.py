@@ -9,7 +9,7 @@ from macekit.call import Call
 from macekit.decoding.arrow import NOTHING, ROWS, table_of, with_constants
 from macekit.decoding.body import DecodedBody
 from macekit.decoding.columns import guarded, refusals
-from macekit.decoding.footer import value_counts
+from macekit.decoding.parquet_footer import value_counts
 from macekit.decoding.roles import Layout, Roles, choice, roles
 from macekit.decoding.table import Table, from_table
 from macekit.problems import Problem

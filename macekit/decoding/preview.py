@@ -22,9 +22,9 @@ from macekit.decoding.arrow import NAME as ARROW_NAME
 from macekit.decoding.columns import refusals, require_text
 from macekit.decoding.compression import expanded, head
 from macekit.decoding.csv import BLOCK, header
+from macekit.decoding.csv_values import BOOLEANS, MISSING, NUMBER
 from macekit.decoding.npy import read_header
 from macekit.decoding.parquet import NAME as PARQUET_NAME
-from macekit.decoding.spelled import BOOLEANS, MISSING, NUMBER
 from macekit.formats import ARROW_MAGIC
 from macekit.problems import Problem
 

@@ -11,14 +11,14 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from estimators.clusters.notice import says_whose
+from estimators.clusters.dependent_rows import says_whose
 from macekit.call import Call
 from macekit.catalogue import ARRAYS, OF_GROUPS, SEVERAL
 from macekit.decoding.body import column_options, table_options
 from macekit.decoding.bounds import MOST_CLUSTERS, MOST_QUERIES
 from macekit.decoding.columns import require_name
 from macekit.problems import Problem, unknown_column
-from macekit.schemas.query import COLUMN, WIDE, kinds, takes_arrays
+from macekit.schemas.query_string import COLUMN, WIDE, kinds, takes_arrays
 
 MEMBER_NAMES = ("member", "members", "is_member", "membership", "is_train", "in_train", "split")
 CLASS_LABEL = "label"

@@ -14,12 +14,12 @@ from estimators.sample.integers import or_infinite
 from estimators.sample.scores import first_not_finite
 from macekit.call import Call
 from macekit.catalogue import ARRAYS, SIDED
-from macekit.decoding.account import Account
 from macekit.decoding.body import Column, ColumnRead, DecodedBody, Sample, options
 from macekit.decoding.columns import Labels, absent
+from macekit.decoding.columns_read import Account
 from macekit.decoding.roles import Fields, Layout, Roles, TableLayout, Wide
 from macekit.problems import Problem
-from macekit.schemas.query import WIDE, kinds, required
+from macekit.schemas.query_string import WIDE, kinds, required
 
 SPLITS = frozenset({"train", "seen"}), frozenset({"test", "holdout", "unseen"})
 """Parts of a data set: those that were trained on, and those that were not."""

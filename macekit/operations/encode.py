@@ -35,8 +35,8 @@ from estimators.sample.counts import Counts
 from estimators.sample.digests import fingerprint
 from estimators.sample.learned import LearnedCounts
 from estimators.sample.shape import Shape
-from macekit.decoding.account import columns_read
 from macekit.decoding.body import ColumnRead, DecodedBody
+from macekit.decoding.columns_read import columns_read
 from macekit.schemas.answers import (
     AdvantageAnswer,
     DifferenceAnswer,

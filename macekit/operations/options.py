@@ -47,7 +47,7 @@ from macekit.problems import Problem, unknown_field
 from macekit.reports.model import Context, minute
 from macekit.reports.rendering import render
 from macekit.schemas.by_operation import QUESTIONS, columns_of
-from macekit.schemas.query import NAMES
+from macekit.schemas.query_string import NAMES
 from macekit.schemas.questions import (
     CellsQuestion,
     Estimator,

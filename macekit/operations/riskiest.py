@@ -9,8 +9,8 @@ from estimators.decisions.compare import Comparison
 from estimators.decisions.plan import Decision, overall
 from estimators.decisions.riskiest import RiskiestLimit
 from estimators.decisions.severe_exposure import Because
-from macekit.decoding.account import columns_by_query
 from macekit.decoding.body import DecodedBody
+from macekit.decoding.columns_read import columns_by_query
 from macekit.operations import encode
 from macekit.schemas.answers import (
     RankedAnswer,

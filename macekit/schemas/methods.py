@@ -7,12 +7,7 @@ from importlib import import_module
 from estimators.privacy.epsilon import EMPIRICAL
 from estimators.statement import IID, MLR, UNIMODAL
 from macekit.catalogue import WINGS
-from macekit.schemas.told import (
-    PUBLISHED,
-    SIMULATED,
-    MethodAnswer,
-    ask,
-)
+from macekit.schemas.method import PUBLISHED, SIMULATED, MethodAnswer, ask
 
 METHODS: list[MethodAnswer] = [
     {

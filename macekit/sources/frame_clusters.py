@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from macekit.call import Call
-from macekit.decoding.account import Account
 from macekit.decoding.body import ColumnRead
+from macekit.decoding.columns_read import Account
 from macekit.problems import Problem
 from macekit.sources.frames import Frame, FrameTable
 

@@ -18,8 +18,8 @@ from estimators.adversary.pilot import LEAST_TAUGHT, MOST_BYTES, SIDES, Pilot, t
 from estimators.adversary.tree import IN_ENGINES, NEVER, between_rows
 from estimators.sample.cells import Boxes
 from macekit.call import Call
-from macekit.decoding.account import Account
 from macekit.decoding.body import ColumnRead
+from macekit.decoding.columns_read import Account
 from macekit.problems import Problem
 from macekit.sources.frames import (
     Expr,

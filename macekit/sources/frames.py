@@ -22,9 +22,9 @@ from estimators.sample.integers import as_64_bit
 from estimators.sample.parts import MOST_VALUES, Part, PartKind, counts_of_parts
 from estimators.sample.scores import MIN_RECORDS, require_no_spelled_number
 from macekit.call import Call
-from macekit.decoding.account import MOST_DISTINCT, Account
 from macekit.decoding.body import ColumnRead
 from macekit.decoding.columns import Labels
+from macekit.decoding.columns_read import MOST_DISTINCT, Account
 from macekit.decoding.roles import Roles, roles
 from macekit.decoding.table import Table, membership, take_account
 from macekit.decoding.typed import values_of

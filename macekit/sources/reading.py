@@ -16,9 +16,9 @@ from estimators.sample.parts import Part, counts_of_groups, tables_of_groups
 from estimators.sample.stream import CountStream
 from macekit.call import Call
 from macekit.catalogue import command
-from macekit.decoding.account import Account
 from macekit.decoding.body import ColumnRead, DecodedBody, Sample
 from macekit.decoding.columns import Labels, absent, one_column
+from macekit.decoding.columns_read import Account
 from macekit.decoding.roles import Roles
 from macekit.decoding.table import Table, from_table, membership, plain, stacked, take_account
 from macekit.problems import Problem
@@ -31,7 +31,7 @@ from macekit.questions.counts.work import (
     streams,
     vectors_suffice,
 )
-from macekit.schemas.query import WIDE
+from macekit.schemas.query_string import WIDE
 from macekit.sources.blocks import Block, Source, blamed
 from macekit.sources.frame_clusters import ClusterRows, rows_by_cluster
 from macekit.sources.frame_vectors import counts_of_frame

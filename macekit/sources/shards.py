@@ -20,7 +20,7 @@ from macekit.call import ARROW_FILE, PARQUET, READ, Body, Call
 from macekit.decoding import arrow, parquet, tables
 from macekit.formats import HEAD, encoding_of, format_named, format_of, holds_pickle, media_type_of
 from macekit.problems import Problem, pickle_problem
-from macekit.schemas.query import DATA
+from macekit.schemas.query_string import DATA
 from macekit.sources.blocks import Block, ahead, blamed
 from macekit.text import printable
 

@@ -22,8 +22,8 @@ from estimators.sample.cells import Boxes
 from estimators.sample.learned import FROM_WHERE, LearnedCounts
 from estimators.sample.stream import CountStream
 from macekit.call import Call
-from macekit.decoding.account import Account
 from macekit.decoding.body import ColumnRead, DecodedBody, Sample
+from macekit.decoding.columns_read import Account
 from macekit.decoding.table import membership, stacked, take_account
 from macekit.operations.options import parse_question, target
 from macekit.problems import Problem

@@ -20,7 +20,7 @@ from macekit.catalogue import OPERATIONS
 from macekit.operation import Operation
 from macekit.operations import perform
 from macekit.reports.rendering import render
-from macekit.schemas.query import query_pairs
+from macekit.schemas.query_string import query_pairs
 from tests.app.client import TestClient
 from tests.goldens.steady import digest, steady
 

@@ -14,7 +14,7 @@ from estimators.audits.model.answers import (
     shadow_signals,
     without_same_order,
 )
-from estimators.audits.model.audit import Fit, ModelAudit, audit_model
+from estimators.audits.model.verdict import Fit, ModelAudit, audit_model
 
 __all__ = [
     "KINDS",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from estimators.statement import IID
-from macekit.schemas.told import SIMULATED, MethodAnswer, ask
+from macekit.schemas.method import SIMULATED, MethodAnswer, ask
 
 METHODS: list[MethodAnswer] = [
     {

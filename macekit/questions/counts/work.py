@@ -17,9 +17,9 @@ from estimators.sample.stream import CountStream
 from macekit.call import JSON, NPZ, Body, Call, Reply
 from macekit.catalogue import BY_NAME, SEVERAL
 from macekit.decoding import blocks
-from macekit.decoding.account import Account, columns_read
 from macekit.decoding.body import ColumnRead, DecodedBody, Sample
 from macekit.decoding.body import options as query_options
+from macekit.decoding.columns_read import Account, columns_read
 from macekit.operations import encode
 from macekit.operations.effects import require_left_out
 from macekit.operations.options import parse_question, reply_of
@@ -33,7 +33,7 @@ from macekit.operations.samples import (
 )
 from macekit.problems import Problem
 from macekit.questions.counts.contract import CountsAnswer, CountsQuestion
-from macekit.schemas.query import WIDE
+from macekit.schemas.query_string import WIDE
 
 ON_A_LINE = ("grid", "edges", "equal_mass")
 """Cells of numbers that have an order and a distance."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from estimators.runs.procedure.answer import TRAININGS
 from estimators.statement import IID
-from macekit.schemas.told import SIMULATED, MethodAnswer, ask
+from macekit.schemas.method import SIMULATED, MethodAnswer, ask
 
 METHODS: list[MethodAnswer] = [
     {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from estimators.statement import IID
-from macekit.schemas.told import MethodAnswer, ask
+from macekit.schemas.method import MethodAnswer, ask
 
 METHODS: list[MethodAnswer] = [
     {

@@ -14,7 +14,7 @@ from macekit.catalogue import BY_NAME, SEVERAL, command, flag
 from macekit.formats import FORMATS, encoding_named, format_named
 from macekit.reports.model import Listing
 from macekit.schemas.by_operation import QUESTIONS, columns_of
-from macekit.schemas.query import FIRST_MEMBERS, TABLE, query_pairs
+from macekit.schemas.query_string import FIRST_MEMBERS, TABLE, query_pairs
 from macekit.text import printable
 
 ADDRESS = "http://127.0.0.1:8000"

@@ -18,7 +18,7 @@ from macekit.catalogue import ARRAYS, flag
 from macekit.operation import Operation
 from macekit.operations import perform
 from macekit.schemas.by_operation import QUESTIONS
-from macekit.schemas.query import of_table, query_pairs
+from macekit.schemas.query_string import of_table, query_pairs
 from tests.app.cli.files import answer, typed
 from tests.cases import each_case
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from app.audit import verify
+from app.audit_file import verify
 from app.workers.admission import MOST_SMALL
 from tests.app.conftest import KEY
 from tests.app.http.asked import answered, as_json, head, metric, post, slug, workers_of, world

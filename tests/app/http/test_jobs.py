@@ -15,7 +15,7 @@ from starlette.datastructures import Headers
 
 import macekit
 from app import keys
-from app.audit import verify
+from app.audit_file import verify
 from app.http.jobs import LONGEST_WAIT, USUAL_WAIT, seconds_to_wait
 from app.keys import Key
 from macekit.client import server as client

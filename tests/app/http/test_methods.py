@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from macekit.catalogue import OPERATIONS
+from macekit.schemas.method import AskAnswer
 from macekit.schemas.methods import METHODS
-from macekit.schemas.told import AskAnswer
 from tests.app.http.asked import example, ok, post
 from tests.app.running import Running
 from tests.cases import each_case

@@ -14,7 +14,7 @@ from app.openapi.files import file_bytes, files_of, options_with
 from macekit.call import JSON, NPY, Body, Call
 from macekit.catalogue import ARRAYS, quick
 from macekit.operations import perform
-from macekit.schemas.query import query_pairs
+from macekit.schemas.query_string import query_pairs
 from tests.app.http.asked import ENCODERS, ok, post, slug
 from tests.app.running import Running
 from tests.cases import each_case

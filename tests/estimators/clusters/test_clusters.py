@@ -23,11 +23,11 @@ from estimators import (
     paired_difference,
 )
 from estimators.adversary.many_changes import readings
-from estimators.clusters.apart import least_error
 from estimators.clusters.betting import STAKES, BettingEnds, Shares, mean_upper, refuse
 from estimators.clusters.blocks import guess_many_changes, guess_unseen
 from estimators.clusters.design import Clusters
 from estimators.clusters.effective import accuracies, lower_by_variance
+from estimators.clusters.one_sided_clusters import least_error
 from estimators.errors import (
     DimensionMismatch,
     IncompatibleCells,

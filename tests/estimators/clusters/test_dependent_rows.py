@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.clusters import crossed, equal, people
 from estimators import Scores
-from estimators.clusters.notice import DEPENDENT, dependent_rows
+from estimators.clusters.dependent_rows import DEPENDENT, dependent_rows
 
 
 @pytest.mark.parametrize("truth", [0.0, 0.6])

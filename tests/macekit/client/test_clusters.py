@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 import macekit
-from estimators.clusters.notice import DEPENDENT
+from estimators.clusters.dependent_rows import DEPENDENT
 from macekit.catalogue import OPERATIONS
 from tests.cases import each_case
 from tests.macekit.client.worlds import TABLES, by_side

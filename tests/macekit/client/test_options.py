@@ -18,7 +18,7 @@ from macekit.client.keywords import OPTIONS
 from macekit.client.theory import Theory
 from macekit.schemas import questions
 from macekit.schemas.by_operation import QUESTIONS
-from macekit.schemas.query import of_table
+from macekit.schemas.query_string import of_table
 from tests.cases import each_case
 
 ROOT = Path(__file__).parents[3]

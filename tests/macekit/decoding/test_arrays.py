@@ -12,7 +12,7 @@ from macekit.call import ARROW, ARROW_FILE, CSV, JSON, NPY, PARQUET
 from macekit.catalogue import ARRAYS, SIDED
 from macekit.decoding.body import DecodedBody
 from macekit.schemas.by_operation import QUESTIONS
-from macekit.schemas.query import kinds, of_table, takes_arrays
+from macekit.schemas.query_string import kinds, of_table, takes_arrays
 from tests.cases import each_case
 from tests.macekit.decoding.support import SECRET, arrow_bytes, npy_bytes, packed, read, refusal, table_bytes
 

@@ -13,7 +13,7 @@ from macekit.call import NDJSON, Body, Call
 from macekit.decoding import blocks, jsonl
 from macekit.decoding.pairs import join_sides, read_side
 from macekit.decoding.preview import columns
-from macekit.decoding.whole import columns_of
+from macekit.decoding.whole_tables import columns_of
 from macekit.problems import Problem
 from tests.cases import each_case
 from tests.macekit.decoding.support import REFUSALS, call, counted, packed, piped, read, refusal

@@ -16,7 +16,7 @@ import pytest
 from estimators.errors import InputError
 from macekit.call import ARROW, CSV, JSON, NPY, PARQUET, Body
 from macekit.decoding import blocks
-from macekit.decoding.quotes import Quotes
+from macekit.decoding.csv_quotes import Quotes
 from macekit.problems import Problem
 from tests.cases import each_case
 from tests.macekit.decoding.support import (

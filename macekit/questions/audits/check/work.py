@@ -13,7 +13,7 @@ from estimators.audits.split import check_rows
 from estimators.sample.scores import MIN_RECORDS
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
-from macekit.decoding.whole import require_tables
+from macekit.decoding.whole_tables import require_tables
 from macekit.operations import encode
 from macekit.operations.options import parse_question, provenance_options, reply_of
 from macekit.questions.audits import table_answers

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from app.audit import START, AuditError, AuditFile, verify
+from app.audit_file import START, AuditError, AuditFile, verify
 from app.cli import main
 from app.main import create_app
 from app.settings import Settings

@@ -18,10 +18,10 @@ from macekit.catalogue import BY_NAME
 from macekit.decoding import arrow, csv, json, jsonl, parquet
 from macekit.decoding.body import DecodedBody, options, table_options
 from macekit.decoding.columns import as_numpy, refusals, require_short, require_text
+from macekit.decoding.csv_values import BOOLEANS, FILLED_UP, MISSING, NUMBER, WHOLE
 from macekit.decoding.roles import AllColumns
-from macekit.decoding.spelled import BOOLEANS, FILLED_UP, MISSING, NUMBER, WHOLE
 from macekit.problems import Problem, unknown_field
-from macekit.schemas.query import WHOLE as TABLE
+from macekit.schemas.query_string import WHOLE as TABLE
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -48,7 +48,7 @@ def says_whose(name: str) -> bool:
     """Whether a column is called as if it said whose a row is: a person's, a document's, a model's.
 
     Example:
-        >>> from estimators.clusters.notice import says_whose
+        >>> from estimators.clusters.dependent_rows import says_whose
         >>> [name for name in ("user_id", "patientNo", "recordID", "paid", "class_id", "age") if says_whose(name)]
         ['user_id', 'patientNo', 'recordID']
     """
@@ -68,7 +68,7 @@ def dependent_rows(scores: Scores, columns: Mapping[str, ArrayLike]) -> tuple[Ca
     Example:
         >>> import numpy as np
         >>> from estimators import Scores
-        >>> from estimators.clusters.notice import dependent_rows
+        >>> from estimators.clusters.dependent_rows import dependent_rows
         >>> rng = np.random.default_rng(0)
         >>> user = np.repeat(np.arange(100), 4)
         >>> score = rng.normal(size=100)[user] + rng.normal(size=400)

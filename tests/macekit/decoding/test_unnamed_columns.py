@@ -8,9 +8,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from estimators.clusters.notice import DEPENDENT, says_whose
+from estimators.clusters.dependent_rows import DEPENDENT, says_whose
 from macekit.call import ARROW, CSV, NDJSON, NPZ, PARQUET
-from macekit.decoding import spare
+from macekit.decoding import unnamed_columns as spare
 from macekit.decoding.body import DecodedBody
 from tests.app.http.asked import TABLES
 from tests.cases import each_case

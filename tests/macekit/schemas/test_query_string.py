@@ -11,7 +11,7 @@ from macekit.call import CSV, Call
 from macekit.decoding.body import options
 from macekit.operations.options import parse_value, validate
 from macekit.schemas.by_operation import QUESTIONS
-from macekit.schemas.query import FIRST_MEMBERS, TABLE, query_pairs
+from macekit.schemas.query_string import FIRST_MEMBERS, TABLE, query_pairs
 from tests.cases import each_case
 
 CARRIED: list[tuple[str, Mapping[str, Any]]] = [

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from estimators import MaceError, Scores
-from estimators.clusters.notice import dependent_rows
+from estimators.clusters.dependent_rows import dependent_rows
 from estimators.sample.scores import MIN_RECORDS
 from estimators.statement import Caution
 from macekit.call import ARROW, ARROW_FILE, CSV, NDJSON, NPZ, PARQUET, Call
