@@ -325,7 +325,7 @@ def upper_by_changes(
     Example:
         >>> import numpy as np
         >>> from estimators import Scores
-        >>> from estimators.optimum.advantage import upper_by_changes
+        >>> from estimators.optimum.ends import upper_by_changes
         >>> rng = np.random.default_rng(0)
         >>> scores = Scores.of(rng.normal(0.5, 1, 1000), rng.normal(0, 1, 1000))
         >>> for limit in upper_by_changes(scores, changes=(1, 2, 8)):
