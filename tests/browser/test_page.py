@@ -151,13 +151,15 @@ def test_the_options_are_the_question_and_who_is_a_member_is_no_score(visit: Vis
     page.get_by_label("Further metric").select_option("F1")
     page.get_by_label("Confidence").fill("0.9")
     page.get_by_label("Estimator").select_option("Kernel densities, bandwidth by Silverman")
-    page.get_by_role("combobox", name="Group").select_option("None")
+    page.get_by_role("combobox", name="Group").select_option("group")
+    page.get_by_label("Most within any group").fill("0.9")
 
     with page.expect_request("**/v1/report?*") as asked:
         compute(page)
 
     assert asked.value.url.partition("?")[2] == (
-        "score=score&member=member&prior=0.2&max_advantage=0.3&metric=f1&confidence=0.9"
+        "score=score&member=member&group=group&prior=0.2&max_advantage=0.3&max_group_advantage=0.9&metric=f1"
+        "&confidence=0.9"
         "&estimator.kind=kde&estimator.bandwidth=silverman"
     )
     assert asked.value.headers["accept"] == "text/html"

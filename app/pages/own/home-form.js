@@ -3,9 +3,8 @@
 
 const form = (() => {
   const at = (id) => document.getElementById(id);
-  const PLAIN = [
-    "prior", "max_advantage", "max_group_advantage", "changes", "metric", "estimator", "confidence", "accept_exposure",
-  ];
+  const PLAIN =
+    "prior max_advantage max_group_advantage changes metric estimator confidence accept_exposure".split(" ");
   const ROLES = ["member", "group", "cluster"];
   const OTHER_NAMES = { groups: "group", scores: "score" };
   const DEFAULTS = { prior: 0.5, metric: "accuracy", confidence: 0.95 };
@@ -14,7 +13,7 @@ const form = (() => {
   const known = () => !at("columns").hidden;
   const single = () => known() && !at("split").hidden;
 
-  // Options unlike the service's defaults, typed; columns by name.
+  // Options unlike defaults, typed; columns by name.
   function values() {
     const found = {};
     if (single()) {
