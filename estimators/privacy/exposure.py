@@ -208,13 +208,15 @@ class Exposure:
     """Whether some members have scores that no nonmember has, or almost none; ``exposure`` makes it.
 
     Attributes:
-        tail: The tail, window or label of members that shows most, a severe one before all others; None if none is
-            shown to hold more than nothing leaking explains.
+        tail: The tail, window or label of members that shows most, a severe one before all others and then one that
+            exposes its members; None if none is shown to hold more than nothing leaking explains.
         nonmember_tail: That of nonmembers that shows most, likewise.
         alarm: True if the tail exposes its members: no nonmember is in it; or they are seen in it at least four times
             as often as nonmembers, and shown to be twice as often (in a window 1.25 times, as so many share the error).
         severe: True if it is shown to hold at least 0.5% of members and to make the odds of membership ten times those
             of the prior, or more. Beside a severe exposure nothing passes unless exposure is limited or accepted.
+        members_epsilon: What tails and windows of members alone show of the score's epsilon, which need not be the tail
+            that is named; 0 if none shows anything.
         least: Fewest members beyond every nonmember that these records could show; None if not even all of them.
         n_members: Member records in all.
         n_nonmembers: Nonmember records in all.
@@ -233,17 +235,13 @@ class Exposure:
     nonmember_tail: NonmemberTail | None
     alarm: bool
     severe: bool
+    members_epsilon: float
     least: int | None
     n_members: int
     n_nonmembers: int
     prior: float
     confidence: float
     guarantee: Guarantee
-
-    @property
-    def members_epsilon(self) -> float:
-        """What the tail of members alone shows of the score's epsilon; 0 without one."""
-        return 0.0 if self.tail is None else self.tail.score_epsilon
 
     @property
     def score_epsilon(self) -> float:
@@ -352,7 +350,7 @@ def exposure(
             (turned, OF_NONMEMBERS, OPPOSITE[ends]),
         )
     )
-    tail, alarm, severe = _exposing(counts, candidates, prior)
+    tail, alarm, severe, members_epsilon = _exposing(counts, candidates, prior)
     level = (
         float(candidates.levels[0]) if len(candidates.levels) else 0.0
     )  # of the purest tail, or of any label
@@ -361,6 +359,7 @@ def exposure(
         _of_nonmembers(turned, others),
         alarm,
         severe,
+        members_epsilon,
         _least_visible(counts.n_members, counts.n_nonmembers, level),
         counts.n_members,
         counts.n_nonmembers,
@@ -488,8 +487,11 @@ def _labels_seen(counts: Counts) -> int:
     return int(np.count_nonzero(counts.pooled))
 
 
-def _exposing(counts: Counts, tails: _Candidates, prior: float) -> tuple[Tail | None, bool, bool]:
-    """The tail with the largest limit, whether it is an exposure and whether a severe one; these go first."""
+def _exposing(counts: Counts, tails: _Candidates, prior: float) -> tuple[Tail | None, bool, bool, float]:
+    """The tail that is named, whether it is an exposure and whether a severe one, and the largest limit of all.
+
+    Of severe exposures, or else of all, or else of all tails that with the largest limit is named.
+    """
     n1, n0 = counts.n_members, counts.n_nonmembers
     at = _severe(tails, n1, n0)
     severe = alarm = at >= 0
@@ -503,7 +505,7 @@ def _exposing(counts: Counts, tails: _Candidates, prior: float) -> tuple[Tail | 
         if not alarm:
             at, epsilon = _largest(tails, n1, n0, np.zeros(len(tails.levels)))
     if at < 0:
-        return None, False, False
+        return None, False, False, 0.0
     level, m = float(tails.levels[at]), int(tails.members[at])
     direction, label, low, high = _place(counts, tails, at)
     tail = Tail(
@@ -518,7 +520,8 @@ def _exposing(counts: Counts, tails: _Candidates, prior: float) -> tuple[Tail | 
         low,
         high,
     )
-    return tail, alarm, severe
+    largest = _largest(tails, n1, n0, np.full(len(tails.levels), epsilon))[1] if alarm else 0.0
+    return tail, alarm, severe, max(largest, epsilon)
 
 
 def _severe(tails: _Candidates, n1: int, n0: int) -> int:

@@ -226,3 +226,16 @@ def test_a_window_exposes_whom_an_end_of_the_score_would_be_shown_to_hold_about_
     assert (found.direction, found.members, found.nonmembers) == ("window", fewest, k)
     assert np.log(1.25) <= found.score_epsilon < np.log(1.4)
     assert np.log(1.9) < tail.score_epsilon < np.log(4.0)
+
+
+def test_a_window_that_exposes_a_few_hides_no_larger_limit_of_an_end_that_exposes_nobody() -> None:
+    counts = Counts.of([5000, 37, 4963], [7951, 1, 2048], edges=[0.0, 1.0])
+    broad = Counts.of([5037, 4963], [7952, 2048], edges=[1.0])
+    result, without = exposure(counts), exposure(broad)
+
+    assert result.alarm
+    assert not without.alarm
+    assert result.tail.direction == "window"
+    assert result.members_epsilon == pytest.approx(without.members_epsilon, abs=2e-5)
+    assert result.score_epsilon == result.members_epsilon
+    assert result.members_epsilon > result.tail.score_epsilon
