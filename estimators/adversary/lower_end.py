@@ -46,14 +46,17 @@ class LowerEnd:
 
     def at(self, alpha: float) -> HeldOut:
         """The largest of all limits, at their shares of the level; the estimate is that of who sets it."""
-        best = self.unseen.at(alpha * (1.0 - self.of_cut - self.of_many))
-        if self.many is not None:
-            best = max(best, self.many.at(alpha * self.of_many), key=_lower)
+        best = self.of_unseen(alpha)
         if self.cut is not None:
             lower = self.cut.lower(alpha * self.of_cut)
             if lower > best.lower:
                 best = HeldOut(lower, max(best.value, lower), best.leader, False)
         return best
+
+    def of_unseen(self, alpha: float) -> HeldOut:
+        """The same without the best cut, whose limit takes longest: never above it."""
+        best = self.unseen.at(alpha * (1.0 - self.of_cut - self.of_many))
+        return best if self.many is None else max(best, self.many.at(alpha * self.of_many), key=_lower)
 
 
 def _lower(best: HeldOut) -> float:

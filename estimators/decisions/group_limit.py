@@ -144,7 +144,7 @@ def _judge_group(
         reason = f"{name} cannot be judged: {_lacks(sizes)}; {_settles(least, total)}"
         return JudgedGroup(group.label, total, None, Decision.INCONCLUSIVE, reason, least, *sizes)
     above = group.ends.at(sample.confidence)
-    lower = group.ends.at(below).lower
+    lower = group.ends.lower((1.0 - below) / 2.0)
     estimate = between(lower, above.value, above.upper, above.estimate.interval)
     verdict = decide(f"the advantage within {name}", estimate, most, None, total, above.scope)
     if verdict.decision is Decision.INCONCLUSIVE:

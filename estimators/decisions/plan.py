@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import cache
+from functools import cache, lru_cache
 from math import ceil
 from typing import Literal
 
 import numpy as np
 from scipy.special import ndtr, ndtri
 
+from estimators.adversary.lower_end import LowerEnd
 from estimators.adversary.targets import LearnedTarget
 from estimators.decisions.coverage import coverage_of, covers, up_to
 from estimators.errors import OutOfRange, require_count, require_number, require_open_unit
-from estimators.optimum.advantage import advantage
 from estimators.optimum.answer import Advantage
-from estimators.optimum.ends import checked_ends
+from estimators.optimum.ends import Ends, checked_ends, ends_of
 from estimators.renamed import renamed
 from estimators.sample.cells import Intervals
 from estimators.sample.counting import resolution
@@ -39,6 +39,8 @@ FINE = 256
 """Cells that stand for the score's full resolution in the world of a plan."""
 
 RUNS = 40
+"""Samples of each number of records."""
+
 SAMPLES = 10
 """Samples without a leak of which the upper end is looked at."""
 
@@ -355,11 +357,13 @@ def plan_verdict(
     require_reachable(expected, prior)
     most = require_number("max_advantage", max_advantage)
 
-    def enough(result: Advantage) -> bool:
-        return verdict(result, most).decision is not Decision.INCONCLUSIVE
-
+    if not -1.0 <= most <= 1.0:
+        raise OutOfRange(
+            f"max_advantage: got {most!r}, need a number between -1 and 1", field="max_advantage"
+        )
     purpose = f"to decide at a limit of {exactly(most)}"
-    return _smallest(expected, prior, member_share, confidence, enough, purpose, design_effect, cluster_size)
+    wanted = _Settled(most)
+    return _smallest(expected, prior, member_share, confidence, wanted, purpose, design_effect, cluster_size)
 
 
 @cache
@@ -465,11 +469,9 @@ def plan_width(
     require_reachable(expected, prior)
     require_open_unit("width", width)
 
-    def enough(result: Advantage) -> bool:
-        return result.estimate.interval.width <= width
-
     purpose = f"for an interval no wider than {exactly(width)}"
-    return _smallest(expected, prior, member_share, confidence, enough, purpose, design_effect, cluster_size)
+    wanted = _NoWider(width)
+    return _smallest(expected, prior, member_share, confidence, wanted, purpose, design_effect, cluster_size)
 
 
 def require_reachable(expected: float, prior: float) -> None:
@@ -483,44 +485,50 @@ def require_reachable(expected: float, prior: float) -> None:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class _Settled:
+    """Whether an interval is on one side of a limit: no word of the verdict is needed, and the last limit seldom."""
+
+    most: float
+
+    def by(self, ends: Ends, alpha: float) -> bool:
+        judged = ends.validation
+        if isinstance(judged, LowerEnd) and judged.of_unseen(alpha).lower - self.most > NEAR:
+            return True
+        return decision(*ends.interval(alpha), self.most) is not Decision.INCONCLUSIVE
+
+
+@dataclass(frozen=True, slots=True)
+class _NoWider:
+    """Whether an interval is so narrow."""
+
+    width: float
+
+    def by(self, ends: Ends, alpha: float) -> bool:
+        lower, upper = ends.interval(alpha)
+        return upper - lower <= self.width
+
+
 def _smallest(
     expected: float,
     prior: float,
     share: float,
     confidence: float,
-    enough: Callable[[Advantage], bool],
+    wanted: _Settled | _NoWider,
     purpose: str,
     design_effect: float,
     cluster_size: int,
 ) -> Plan:
-    require_open_unit("member_share", share)
+    share, confidence = require_open_unit("member_share", share), require_open_unit("confidence", confidence)
     require_count("cluster_size", cluster_size)
     if not 1.0 <= require_number("design_effect", design_effect) < MOST_RECORDS:
         raise OutOfRange(f"design_effect: got {design_effect!r}, need at least 1", field="design_effect")
-    shift = shift_for(expected, prior)
-
-    def suffices(records: int) -> bool:
-        rng = np.random.default_rng(records)
-        members = max(8, round(share * records))
-        nonmembers = max(8, records - members)
-        cells = plan_cells(shift, share, max(FINE, resolution(members + nonmembers)))
-        successes, quota = 0, POWER * RUNS
-        for run in range(RUNS):
-            counts = draw_counts(shift, members, nonmembers, cells, rng)
-            successes += enough(advantage(counts, prior, confidence=confidence, seed=run, shuffles=1))
-            if successes >= quota or successes + RUNS - run - 1 < quota:  # the runs left cannot change it
-                break
-        return successes >= quota
-
-    low, high = 16, 64
-    while not suffices(high):
-        if high >= MOST_RECORDS:
-            sentence = f"in practice no number of records is enough {purpose}: more than {MOST_RECORDS} would be needed"
-            return Plan(None, None, None, sentence)
-        low, high = high, min(high * 4, MOST_RECORDS)
-    while high / low > 1.05:
-        middle = round(np.sqrt(low * high))
-        low, high = (low, middle) if suffices(middle) else (middle, high)
+    high = _fewest(float(expected), float(prior), share, (1.0 - confidence) / 2.0, wanted, RUNS)
+    if high is None:
+        sentence = (
+            f"in practice no number of records is enough {purpose}: more than {MOST_RECORDS} would be needed"
+        )
+        return Plan(None, None, None, sentence)
     in_clusters = design_effect > 1.0 or cluster_size > 1
     if in_clusters:
         high = max(int(np.ceil(high * design_effect)), ENOUGH_CLUSTERS * cluster_size)
@@ -534,6 +542,40 @@ def _smallest(
         f"about {high} records, {members} of them members,{clusters} are "
         f"enough {purpose} in four samples of five, if the true advantage is {expected:g}{effect}",
     )
+
+
+@lru_cache(maxsize=128)
+def _fewest(
+    expected: float, prior: float, share: float, alpha: float, wanted: _Settled | _NoWider, runs: int
+) -> int | None:
+    """Records of which four samples of five are what is wanted; None if in practice no number is.
+
+    It takes a second, and the same question is asked again: in another form, or for clusters.
+    """
+    shift = shift_for(expected, prior)
+
+    def suffices(records: int) -> bool:
+        rng = np.random.default_rng(records)
+        members = max(8, round(share * records))
+        nonmembers = max(8, records - members)
+        cells = plan_cells(shift, share, max(FINE, resolution(members + nonmembers)))
+        successes, quota = 0, POWER * runs
+        for run in range(runs):
+            counts = draw_counts(shift, members, nonmembers, cells, rng)
+            successes += wanted.by(ends_of(counts, prior, None, run, 1), alpha)
+            if successes >= quota or successes + runs - run - 1 < quota:  # the runs left cannot change it
+                break
+        return successes >= quota
+
+    low, high = 16, 64
+    while not suffices(high):
+        if high >= MOST_RECORDS:
+            return None
+        low, high = high, min(high * 4, MOST_RECORDS)
+    while high / low > 1.05:
+        middle = round(np.sqrt(low * high))
+        low, high = (low, middle) if suffices(middle) else (middle, high)
+    return high
 
 
 def shift_for(expected: float, prior: float) -> float:

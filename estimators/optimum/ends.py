@@ -115,6 +115,11 @@ class Ends:
             return cells_upper(self.counts, self.prior, alpha, universe)
         return cells_or_changes_upper(self.counts, self.fine, self.prior, alpha, self.changes)
 
+    def interval(self, alpha: float) -> tuple[float, float]:
+        """Both ends at level 1 - alpha each; a class that is rejected bounds nothing, and its upper end is 1."""
+        lower, upper = self.lower(alpha), self.upper(alpha)
+        return lower, 1.0 if upper < lower else upper
+
     @property
     def clustered(self) -> bool:
         """Whether some rows belong together."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -114,20 +115,8 @@ def plan_models(
             f"nonmembers; need at least {MIN_RECORDS} of each",
             field="member_share",
         )
-    pool = _pool(_leaks(expected, spread, prior), records, prior, share)
-
-    def settles(models: int) -> bool:
-        rng = np.random.default_rng(models)
-        quota = POWER * RUNS
-        successes = 0
-        for run in range(RUNS):
-            some = pool.some(rng.integers(0, POOL, models))
-            lower, upper = (max(end, baseline(prior)) for end in some.mean(alpha))
-            successes += decision(lower, upper, most) is not Decision.INCONCLUSIVE
-            if successes >= quota or successes + RUNS - run - 1 < quota:
-                break
-        return successes >= quota
-
+    world = _World(float(expected), spread, int(records), float(prior), share, POOL)
+    high = _fewest(world, most, alpha, RUNS)
     what = (
         f"to decide about a training procedure at a limit of {most:g} by the simulated interval of its mean "
         "(accept_simulated)"
@@ -136,28 +125,63 @@ def plan_models(
         f"if advantages are {expected:g} on average with a standard deviation of {spread:g}, and each model has "
         f"{records} records"
     )
-    high = FEWEST
-    while not settles(high):
-        if high >= MOST:
-            return ModelPlan(
-                None,
-                records,
-                f"in practice no number of models is enough {what}, {where}: more than {MOST} would be needed; give "
-                "each more records, if that is what the interval is wide for",
-            )
-        high *= 2
-    low = max(FEWEST, high // 2)
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if settles(middle) else (middle + 1, high)
+    if high is None:
+        return ModelPlan(
+            None,
+            records,
+            f"in practice no number of models is enough {what}, {where}: more than {MOST} would be needed; give "
+            "each more records, if that is what the interval is wide for",
+        )
     return ModelPlan(
         high, records, f"about {high} models are enough {what} in four sets of models of five, {where}"
     )
 
 
-def _leaks(expected: float, spread: float, prior: float) -> NDArray[np.float64]:
+@dataclass(frozen=True, slots=True)
+class _World:
+    """What is expected of models, and how many are simulated."""
+
+    expected: float
+    spread: float
+    records: int
+    prior: float
+    share: float
+    models: int
+
+
+@lru_cache(maxsize=128)
+def _fewest(world: _World, most: float, alpha: float, runs: int) -> int | None:
+    """Models of which four sets of five decide at a limit; None if in practice no number is enough."""
+    pool, floor = _pool(world), baseline(world.prior)
+
+    def settles(models: int) -> bool:
+        rng = np.random.default_rng(models)
+        quota = POWER * runs
+        successes = 0
+        for run in range(runs):
+            some = pool.some(rng.integers(0, pool.number, models))
+            lower, upper = (max(end, floor) for end in some.mean(alpha))
+            successes += decision(lower, upper, most) is not Decision.INCONCLUSIVE
+            if successes >= quota or successes + runs - run - 1 < quota:
+                break
+        return successes >= quota
+
+    high = FEWEST
+    while not settles(high):
+        if high >= MOST:
+            return None
+        high *= 2
+    low = max(FEWEST, high // 2)
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if settles(middle) else (middle + 1, high)
+    return high
+
+
+def _leaks(world: _World) -> NDArray[np.float64]:
     """Advantages of models: evenly spaced quantiles of the beta law with this mean and deviation."""
-    floor = baseline(prior)
+    expected, spread, models = world.expected, world.spread, world.models
+    floor = baseline(world.prior)
     room = 1.0 - floor
     mean, variance = (expected - floor) / room, (spread / room) ** 2
     most = mean * (1.0 - mean)
@@ -168,21 +192,22 @@ def _leaks(expected: float, spread: float, prior: float) -> NDArray[np.float64]:
             field="spread",
         )
     if variance == 0.0:
-        return np.full(POOL, expected)
+        return np.full(models, expected)
     size = most / variance - 1.0
-    quantiles = betaincinv(mean * size, (1.0 - mean) * size, (np.arange(POOL) + 0.5) / POOL)
+    quantiles = betaincinv(mean * size, (1.0 - mean) * size, (np.arange(models) + 0.5) / models)
     return np.asarray(floor + room * np.clip(quantiles, 0.0, 1.0 - 1e-9))
 
 
-def _pool(leaks: NDArray[np.float64], records: int, prior: float, share: float) -> Trainings:
-    """What models show that leak so much."""
+@lru_cache(maxsize=32)
+def _pool(world: _World) -> Trainings:
+    """What models show that leak so much; at another limit or level the same models are asked."""
     rng = np.random.default_rng(SEED)
-    members = round(share * records)
-    nonmembers = records - members
-    size = max(FINEST, resolution(members + nonmembers))
+    members = round(world.share * world.records)
+    nonmembers = world.records - members
+    size = max(FINEST, resolution(world.records))
     models = []
-    for at, leak in enumerate(leaks):
-        shift = shift_for(float(leak), prior)
-        counts = draw_counts(shift, members, nonmembers, plan_cells(shift, share, size), rng)
-        models.append(evidence_in(counts, prior, at))
+    for at, leak in enumerate(_leaks(world)):
+        shift = shift_for(float(leak), world.prior)
+        counts = draw_counts(shift, members, nonmembers, plan_cells(shift, world.share, size), rng)
+        models.append(evidence_in(counts, world.prior, at))
     return Trainings.of(models)

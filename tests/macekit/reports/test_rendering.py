@@ -14,6 +14,7 @@ from macekit.reports.model import Context
 from macekit.reports.rendering import CARD, render
 from macekit.reports.text import text
 from tests.cases import each_case
+from tests.docs.test_words import verdicts
 from tests.macekit.asking import asked
 from tests.macekit.decoding.support import npy_bytes
 from tests.macekit.reports.asked import CASES, Answer, answered, case, rendered
@@ -50,9 +51,14 @@ def test_the_same_answer_gives_the_same_bytes(form: str) -> None:
 
 
 @each_case("name", CASES)
-def test_every_answer_has_every_form_of_a_text(name: str) -> None:
+def test_every_answer_has_every_form_of_a_text_and_gives_no_verdict(name: str) -> None:
     for form in (HTML, MARKDOWN, CSV, CARD):
         assert rendered(name, form)
+    assert verdicts(rendered(name, MARKDOWN).decode()) == []
+
+
+def test_a_report_as_a_page_gives_no_verdict() -> None:
+    assert verdicts(rendered(next(iter(CASES)), HTML).decode()) == []
 
 
 @each_case("name", ["report, scores", "compare, queries", "audit, claim"])
