@@ -16,7 +16,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from app.cli import commands, config, demo, gate, keys, serve, verify
-from app.cli.parsing import MISUSE, Parser
+from app.cli.parsing import MISUSE, Parser, named
 from app.cli.terminal import CannotPrintError, discard, flush, ignore_stderr_errors, screen_width
 from macekit.call import __version__
 
@@ -110,7 +110,9 @@ def parser() -> Parser:
     """Every command, with its options and its function (`run`)."""
     top = Parser(prog="mace", usage="mace COMMAND [OPTIONS]", description=DESCRIPTION)
     top.add_argument("--version", action="version", version=f"mace {__version__}")
-    subparsers = top.add_subparsers(metavar="COMMAND", prog="mace", required=True, help=argparse.SUPPRESS)
+    subparsers = top.add_subparsers(
+        metavar="COMMAND", prog="mace", required=True, help=argparse.SUPPRESS, parser_class=named
+    )
     listing = _Commands(subparsers)
     for add in (*COMMANDS, _add_help):
         add(listing)

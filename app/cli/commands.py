@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from app.cli.parsing import Parser, add_overwrite
+from app.cli.parsing import Parser, add_overwrite, named
 from app.cli.status import ENDINGS, PASS, status_of
 from macekit.catalogue import BY_NAME, OPERATIONS
 from macekit.operation import Operation
@@ -39,15 +39,19 @@ def describe(
     examples = "".join(f"\n  {line}" for line in question.examples)
     shards = question.most_files == 1 and not question.paper
     files = {None: " [FILE ...]", 0: "", 1: " [FILE ...]" if shards else " [FILE]"}[question.most_files]
-    command = commands.add_parser(
+
+    def complete(parser: Parser) -> None:
+        parser.set_defaults(run=partial(run, question))
+        fill(question, parser)
+
+    commands.add_parser(
         question.command.rpartition(" ")[2],
         help=summary,
         usage=f"mace {question.command} [OPTIONS]{files}",
         description=f"{question.summary}.\n\nexamples:{examples}",
         epilog=ENDINGS,
-        fill=partial(fill, question),
+        fill=complete,
     )
-    command.set_defaults(run=partial(run, question))
 
 
 def run(question: Operation, given: argparse.Namespace) -> int:
@@ -177,6 +181,8 @@ def add_theory(commands: Any) -> None:
         description=f"{SUMMARY[0].upper()}{SUMMARY[1:]}.\n\nexamples:{shown}",
         epilog=ENDINGS,
     )
-    questions = command.add_subparsers(title="questions", metavar="NAME", prog="mace theory", required=True)
+    questions = command.add_subparsers(
+        title="questions", metavar="NAME", prog="mace theory", required=True, parser_class=named
+    )
     for question in THEORY:
         describe(questions, question, run, fill)

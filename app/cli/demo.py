@@ -56,7 +56,7 @@ LIMIT = 0.1
 
 def add(commands: Any) -> None:
     """Describe the command."""
-    command = commands.add_parser(
+    commands.add_parser(
         "demo",
         help="a first answer and a first report, on built-in example scores",
         usage="mace demo [OPTIONS]",
@@ -64,7 +64,6 @@ def add(commands: Any) -> None:
         f"Writes a folder with the scores ({TABLE}), the answer ({ANSWER}) and the report ({REPORT}).",
         fill=_fill,
     )
-    command.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -110,6 +109,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _fill(parser: Parser) -> None:
+    parser.set_defaults(run=run)
     parser.add_argument("-o", "--output", metavar="FOLDER", help=f"folder to write (default {FOLDER})")
     add_overwrite(parser, "files in it that have other content")
 

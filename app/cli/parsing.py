@@ -78,19 +78,15 @@ def add_overwrite(group: Any, what: str) -> None:
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that adds its options only when it is used, and suggests the nearest name for a mistyped one.
+    """A parser that suggests the nearest name for a mistyped one."""
 
-    ``fill`` adds the options: what a command needs to know about its question is imported when the command is named.
-    """
-
-    def __init__(self, *, fill: Callable[[Parser], None] | None = None, **settings: Any) -> None:
+    def __init__(self, **settings: Any) -> None:
         super().__init__(
             **{"formatter_class": argparse.RawDescriptionHelpFormatter, **settings}, allow_abbrev=False
         )
         self.register("action", None, Once)
         self.register("action", "either", OnceEither)
         self.register("action", "former", Former)
-        self._fill = fill
         self.elsewhere: dict[str, str] = {}
         """Options of other commands, and what to say of them."""
 
@@ -98,9 +94,6 @@ class Parser(argparse.ArgumentParser):
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
     ) -> tuple[argparse.Namespace, list[str]]:
         """Everything known: names between options are files too, and what is then left over is misuse."""
-        if self._fill is not None:
-            fill, self._fill = self._fill, None
-            fill(self)
         options, extra = super().parse_known_args(args, namespace)
         for word in extra:
             if word.startswith("-") and word != "-":
@@ -123,3 +116,28 @@ class Parser(argparse.ArgumentParser):
         lines = "\n".join(escape_controls(line) for line in message.split("\n"))
         print(f"{self.prog}: {lines}\nSee {self.prog} --help.", file=sys.stderr)
         raise SystemExit(MISUSE)
+
+
+class Later:
+    """The parser of a command before the command is named: ``fill`` adds its options then.
+
+    There are dozens of commands, whose parsers take longer to make than a line to parse; and what a command needs to
+    know about its question is imported only for that command.
+    """
+
+    def __init__(self, *, fill: Callable[[Parser], None], **settings: Any) -> None:
+        self._fill = fill
+        self._settings = settings
+
+    def parse_known_args(
+        self, args: Sequence[str], namespace: argparse.Namespace | None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        """Make the parser, and have it parse."""
+        parser = Parser(**self._settings)
+        self._fill(parser)
+        return parser.parse_known_args(args, namespace)
+
+
+def named(**settings: Any) -> Parser | Later:
+    """The parser of a command, made when the command is named if ``fill`` says how."""
+    return Later(**settings) if "fill" in settings else Parser(**settings)

@@ -166,8 +166,8 @@ def main(descriptor: int, perform: str, memory_limit: int, confined: bool, data:
     if confined:
         readable = [] if datasets is None else datasets.readable
         given_up += confine([*needed(), *readable], network=network)
-    gc.collect()
     gc.freeze()  # a collection in a worker must not touch, and so copy, every page it shares
+    gc.enable()
     reader, writer = _wakeup_pipe()
     watch = select.poll()  # not select: the number of a descriptor is the server's, and may be large
     watch.register(control, select.POLLIN)

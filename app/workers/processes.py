@@ -32,7 +32,8 @@ SPAWN_SECONDS = 30.0
 """Seconds that a worker may take to be forked, the fork server's own start included."""
 
 START = """
-import json, sys
+import gc, json, sys
+gc.disable()  # until all is imported, of which nothing is to be freed
 sys.path[:] = json.loads(sys.argv[1])
 from macekit.own_packages import prefer_own
 prefer_own("app")

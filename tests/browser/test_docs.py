@@ -36,7 +36,8 @@ def test_swagger_ui_shows_every_operation_executes_an_example_by_keyboard_and_is
     visit: Visit,
 ) -> None:
     """Nothing is loaded that need not be: were an example loaded when its operation unfolds, a click on Execute made
-    meanwhile would be lost. A link to an operation unfolds it, in the reader's colour scheme."""
+    meanwhile would be lost. Every status is told, and how a problem looks once. A link to an operation unfolds it, in
+    the reader's colour scheme."""
     page = visit.open("/docs")
     expect(page.locator(".info .title")).to_contain_text("mace")
     expect(page.locator(".version-stamp")).to_contain_text("OAS 3.1")
@@ -63,6 +64,17 @@ def test_swagger_ui_shows_every_operation_executes_an_example_by_keyboard_and_is
     expect(block.locator(".request-url")).to_contain_text(f"{visit.address}/v1/advantage")
     assert len(example["members"]) == len(example["nonmembers"])
     assert [url for url in loaded if not url.endswith(".png")] == [f"{visit.address}/v1/advantage"]
+
+    statuses = described["paths"]["/v1/advantage"]["post"]["responses"]
+    told = block.locator("tr.response[data-code]")
+    expect(told).to_have_count(len(statuses))
+    for row, status in zip(told.all(), statuses, strict=True):
+        expect(row.locator(".response-col_status")).to_contain_text(status)
+        expect(row.locator(".renderedMarkdown").first).not_to_be_empty()
+    problems = block.locator("tr.response:not([data-code^='2'])")
+    assert problems.count() > 10
+    assert problems.locator("code").count() > problems.count()  # what a kind is called
+    expect(problems.locator(".model-example")).to_have_count(1)  # all problems have one form
 
     linked = page.url
     page.goto("about:blank")

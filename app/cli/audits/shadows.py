@@ -52,7 +52,7 @@ examples:
 
 def add(commands: Any) -> None:
     """Describe the command."""
-    command = commands.add_parser(
+    commands.add_parser(
         "shadows",
         help="LiRA, RMIA and calibrated loss from the signals of a model and of its shadows",
         usage="mace shadows FILE [OPTIONS]",
@@ -60,10 +60,10 @@ def add(commands: Any) -> None:
         epilog=ENDINGS,
         fill=_fill,
     )
-    command.set_defaults(run=run)
 
 
 def _fill(parser: Parser) -> None:
+    parser.set_defaults(run=run)
     parser.add_argument("file", metavar="FILE", help="NPZ archive of arrays; - is standard input")
     parser.add_argument(
         "--scale", metavar="NAME", help=f"what the signals are: {', '.join(SCALES)} (default plain)"

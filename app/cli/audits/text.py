@@ -42,7 +42,7 @@ ENDINGS = """exit status:
 
 def add(commands: Any) -> None:
     """Describe the command."""
-    command = commands.add_parser(
+    commands.add_parser(
         "text",
         help="scores of texts from the log-probabilities that a language model gave their tokens",
         usage="mace text FILE OUTPUT [OPTIONS]",
@@ -50,10 +50,10 @@ def add(commands: Any) -> None:
         epilog=ENDINGS,
         fill=_fill,
     )
-    command.set_defaults(run=run)
 
 
 def _fill(parser: Parser) -> None:
+    parser.set_defaults(run=run)
     parser.add_argument("file", metavar="FILE", help="lines of JSON, compressed or not; - is standard input")
     parser.add_argument(
         "output", metavar="OUTPUT", help=f"table to write; its suffix chooses the form: {', '.join(SUFFIXES)}"

@@ -30,12 +30,22 @@ function showExample(system, { value: form, pathMethod }) {
   });
 }
 
+// Problems all have one form: the first shows it. Drawing it for each of them takes most of the time of an operation.
+function inBrief(responses, shared) {
+  const found = Object.entries(responses).map(([status, each]) => [status, shared[each.$ref?.split("/").pop()] ?? each]);
+  const problems = found.filter(([, each]) => each.content?.["application/problem+json"]).slice(1);
+  const words = problems.map(([status, { content, ...rest }]) => [status, rest]);
+  return { ...Object.fromEntries(found), ...Object.fromEntries(words) };
+}
+
 // The part of the document that one operation needs. Swagger UI resolves all of what it is given, for every operation
 // that unfolds, which takes seconds.
 function excerpt(description, [first, path, method]) {
   const { components = {}, ...rest } = description;
   if (first !== "paths" || method === undefined) return description;
-  const paths = { [path]: { [method]: description.paths[path][method] } };
+  const operation = { ...description.paths[path][method] };
+  if (operation.responses) operation.responses = inBrief(operation.responses, components.responses ?? {});
+  const paths = { [path]: { [method]: operation } };
   const kept = { securitySchemes: components.securitySchemes ?? {} };
   const follow = (part) => {
     for (const [key, value] of Object.entries(part)) {
@@ -56,7 +66,17 @@ function excerpt(description, [first, path, method]) {
   return { ...rest, paths, components: kept };
 }
 
+// Text that is no Markdown, which most is, is shown as it is: reading and cleaning it takes longer than drawing it.
+const PLAIN = /^(?!.*\/\/)[A-Za-z][A-Za-z0-9 ,;:.?!'"()\/%-]*$/;
+const quickText = (Markdown, { React }) =>
+  function Text(props) {
+    if (!PLAIN.test(props.source ?? "")) return React.createElement(Markdown, props);
+    const className = `${props.className ?? ""} renderedMarkdown`.trim();
+    return React.createElement("div", { className }, React.createElement("p", null, props.source));
+  };
+
 const quickAndShown = {
+  wrapComponents: { Markdown: quickText },
   afterLoad() {
     const resolve = this.fn.resolveSubtree;
     this.fn.resolveSubtree = (description, path, options) => resolve(excerpt(description, path), path, options);
