@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from app.cli import tokens as reading
+from app.cli.audits import tokens as reading
 from estimators.audits.queries import text
 from tests.app.cli.files import answer, refused, tokens, typed
 from tests.cases import each_case
