@@ -38,10 +38,9 @@ def run(folder: Path, *arguments: str, ci: str = "") -> tuple[int, str]:
     (folder / "tests" / "conftest.py").write_text(CONFTEST)
     (folder / "tests" / "test_parts.py").write_text(SUITE)
     (folder / "pytest.ini").write_text("[pytest]\nmarkers = slow: slow\n")
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:schemathesis", *arguments]
-    done = subprocess.run(
-        command, cwd=folder, env=os.environ | {"CI": ci}, capture_output=True, text=True, check=False
-    )
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "xdist", *arguments]
+    surroundings = os.environ | {"CI": ci, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    done = subprocess.run(command, cwd=folder, env=surroundings, capture_output=True, text=True, check=False)
     return done.returncode, done.stdout
 
 

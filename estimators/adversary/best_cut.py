@@ -189,8 +189,8 @@ def _reach_by_steps(right: float, n1: int, n0: int, prior: float, a: float, outs
     weights_k, weights_m = np.exp(log_k), np.exp(log_m)
     height = prior + (1.0 - prior) * np.arange(k[0], n0 + 1) / n0  # before any member is passed
     paths = np.where((np.arange(k[0], n0 + 1) >= k[:, None]) & (height < right), 1.0, 0.0)
-    passed = prior * np.arange(n1 - int(m[0]) + 1) / n1
-    beyond = np.count_nonzero(height - passed[:, None] < right, axis=1).tolist()
+    lower_by = prior * np.arange(n1 - int(m[0]) + 1) / n1
+    beyond = np.count_nonzero(height - lower_by[:, None] < right, axis=1).tolist()
     never = 0.0
     for members, below in enumerate(beyond):
         if members:

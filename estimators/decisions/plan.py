@@ -362,8 +362,8 @@ def plan_verdict(
             f"max_advantage: got {most!r}, need a number between -1 and 1", field="max_advantage"
         )
     purpose = f"to decide at a limit of {exactly(most)}"
-    wanted = _Settled(most)
-    return _smallest(expected, prior, member_share, confidence, wanted, purpose, design_effect, cluster_size)
+    aim = _Decides(most)
+    return _smallest(expected, prior, member_share, confidence, aim, purpose, design_effect, cluster_size)
 
 
 @cache
@@ -470,8 +470,8 @@ def plan_width(
     require_open_unit("width", width)
 
     purpose = f"for an interval no wider than {exactly(width)}"
-    wanted = _NoWider(width)
-    return _smallest(expected, prior, member_share, confidence, wanted, purpose, design_effect, cluster_size)
+    aim = _NoWider(width)
+    return _smallest(expected, prior, member_share, confidence, aim, purpose, design_effect, cluster_size)
 
 
 def require_reachable(expected: float, prior: float) -> None:
@@ -486,14 +486,14 @@ def require_reachable(expected: float, prior: float) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Settled:
+class _Decides:
     """Whether an interval is on one side of a limit: no word of the verdict is needed, and the last limit seldom."""
 
     most: float
 
     def by(self, ends: Ends, alpha: float) -> bool:
-        judged = ends.validation
-        if isinstance(judged, LowerEnd) and judged.of_unseen(alpha).lower - self.most > NEAR:
+        validation = ends.validation
+        if isinstance(validation, LowerEnd) and validation.of_unseen(alpha).lower - self.most > NEAR:
             return True
         return decision(*ends.interval(alpha), self.most) is not Decision.INCONCLUSIVE
 
@@ -514,7 +514,7 @@ def _smallest(
     prior: float,
     share: float,
     confidence: float,
-    wanted: _Settled | _NoWider,
+    aim: _Decides | _NoWider,
     purpose: str,
     design_effect: float,
     cluster_size: int,
@@ -523,7 +523,7 @@ def _smallest(
     require_count("cluster_size", cluster_size)
     if not 1.0 <= require_number("design_effect", design_effect) < MOST_RECORDS:
         raise OutOfRange(f"design_effect: got {design_effect!r}, need at least 1", field="design_effect")
-    high = _fewest(float(expected), float(prior), share, (1.0 - confidence) / 2.0, wanted, RUNS)
+    high = _fewest(float(expected), float(prior), share, (1.0 - confidence) / 2.0, aim, RUNS)
     if high is None:
         sentence = (
             f"in practice no number of records is enough {purpose}: more than {MOST_RECORDS} would be needed"
@@ -546,7 +546,7 @@ def _smallest(
 
 @lru_cache(maxsize=128)
 def _fewest(
-    expected: float, prior: float, share: float, alpha: float, wanted: _Settled | _NoWider, runs: int
+    expected: float, prior: float, share: float, alpha: float, aim: _Decides | _NoWider, runs: int
 ) -> int | None:
     """Records of which four samples of five are what is wanted; None if in practice no number is.
 
@@ -562,7 +562,7 @@ def _fewest(
         successes, quota = 0, POWER * runs
         for run in range(runs):
             counts = draw_counts(shift, members, nonmembers, cells, rng)
-            successes += wanted.by(ends_of(counts, prior, None, run, 1), alpha)
+            successes += aim.by(ends_of(counts, prior, None, run, 1), alpha)
             if successes >= quota or successes + runs - run - 1 < quota:  # the runs left cannot change it
                 break
         return successes >= quota
