@@ -110,7 +110,7 @@ def parser() -> Parser:
     """Every command, with its options and its function (`run`)."""
     top = Parser(prog="mace", usage="mace COMMAND [OPTIONS]", description=DESCRIPTION)
     top.add_argument("--version", action="version", version=f"mace {__version__}")
-    subparsers = top.add_subparsers(
+    subparsers = top.add_subparsers(  # type: ignore[call-overload]  # it takes what makes a parser, too
         metavar="COMMAND", prog="mace", required=True, help=argparse.SUPPRESS, parser_class=named
     )
     listing = _Commands(subparsers)

@@ -75,10 +75,9 @@ def serve(settings: Settings) -> int:
 
 @contextmanager
 def nothing_collected() -> Iterator[None]:
-    """What is imported here is never freed: looking for garbage in it takes part of the start, and of every turn."""
+    """What is imported here is never freed: looking for garbage in it takes part of the start."""
     gc.disable()
     try:
         yield
     finally:
-        gc.freeze()
         gc.enable()

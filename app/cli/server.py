@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import math
 import os
@@ -108,6 +109,7 @@ def allow_descriptors() -> None:
 def listen(app: FastAPI) -> int:
     """Serve this app by its own settings; the exit status."""
     settings: Settings = app.state.service.settings
+    gc.freeze()  # what is there by now stays until the end: no collection looks through it
     logs.configure(settings)
     allow_descriptors()
     forbid_looks()

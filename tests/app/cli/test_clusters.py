@@ -182,7 +182,7 @@ def test_without_its_column_it_is_refused_by_name(runs: Path) -> None:
 def test_models_and_clusters_are_planned() -> None:
     models = answer("plan --expected 0.3 --max-advantage 0.1 --spread 0.05 --records-per-model 200")
     clusters, alone = (
-        answer(f"plan --expected 0.4 --max-advantage 0.1 {more}") for more in ("--design-effect 3", "")
+        answer(f"plan --expected 0.6 --max-advantage 0.1 {more}") for more in ("--design-effect 3", "")
     )
 
     assert models["records"] == 200 * models["models"]

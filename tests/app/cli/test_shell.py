@@ -190,7 +190,7 @@ UNREAD = "exec 2> >(exec true); wait $!"
 @each_case(
     "stderr, line, status",
     [
-        *((stderr, "gate scores.csv --no-such-option", 2) for stderr in (FULL, GONE)),
+        *((stderr, "config --no-such-option", 2) for stderr in (FULL, GONE)),
         *((stderr, "gate nowhere.csv --max-advantage 0.1", 2) for stderr in (FULL, GONE)),
         (UNREAD, "gate scores.csv --max-advantage 0.9", 0),
     ],
