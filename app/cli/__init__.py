@@ -16,7 +16,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from app.cli import commands, config, demo, gate, keys, serve, verify
-from app.cli.parsing import MISUSE, Parser, named
+from app.cli.parsing import MISUSE, Parser, parser_of
 from app.cli.terminal import CannotPrintError, discard, flush, ignore_stderr_errors, screen_width
 from macekit.call import __version__
 
@@ -111,7 +111,7 @@ def parser() -> Parser:
     top = Parser(prog="mace", usage="mace COMMAND [OPTIONS]", description=DESCRIPTION)
     top.add_argument("--version", action="version", version=f"mace {__version__}")
     subparsers = top.add_subparsers(  # type: ignore[call-overload]  # it takes what makes a parser, too
-        metavar="COMMAND", prog="mace", required=True, help=argparse.SUPPRESS, parser_class=named
+        metavar="COMMAND", prog="mace", required=True, help=argparse.SUPPRESS, parser_class=parser_of
     )
     listing = _Commands(subparsers)
     for add in (*COMMANDS, _add_help):

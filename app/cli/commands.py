@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from app.cli.parsing import Parser, add_overwrite, named
+from app.cli.parsing import Parser, add_overwrite, parser_of
 from app.cli.status import ENDINGS, PASS, status_of
 from macekit.catalogue import BY_NAME, OPERATIONS
 from macekit.operation import Operation
@@ -173,16 +173,16 @@ EXAMPLES = ("mace theory dp --epsilon 1", "mace theory mip draws.npy --eta 0.1",
 
 def add_theory(commands: Any) -> None:
     """Describe the questions, one below the other."""
-    shown = "".join(f"\n  {line}" for line in EXAMPLES)
+    examples = "".join(f"\n  {line}" for line in EXAMPLES)
     command = commands.add_parser(
         "theory",
         help=SUMMARY,
         usage="mace theory NAME [OPTIONS] [FILE]",
-        description=f"{SUMMARY[0].upper()}{SUMMARY[1:]}.\n\nexamples:{shown}",
+        description=f"{SUMMARY[0].upper()}{SUMMARY[1:]}.\n\nexamples:{examples}",
         epilog=ENDINGS,
     )
     questions = command.add_subparsers(
-        title="questions", metavar="NAME", prog="mace theory", required=True, parser_class=named
+        title="questions", metavar="NAME", prog="mace theory", required=True, parser_class=parser_of
     )
     for question in THEORY:
         describe(questions, question, run, fill)

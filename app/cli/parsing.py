@@ -138,6 +138,6 @@ class Later:
         return parser.parse_known_args(args, namespace)
 
 
-def named(**settings: Any) -> Parser | Later:
+def parser_of(**settings: Any) -> Parser | Later:
     """The parser of a command, made when the command is named if ``fill`` says how."""
     return Later(**settings) if "fill" in settings else Parser(**settings)

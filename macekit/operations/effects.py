@@ -80,11 +80,11 @@ def require_acceptance_acts(question: Question) -> None:
     """Refuse to accept exposure where nothing can pass, or where a limit judges it."""
     if not getattr(question, "accept_exposure", False):
         return
-    given = {name for name in type(question).model_fields if getattr(question, name) is not None}
-    if not any(name.startswith("max") for name in given):
+    options = {name for name in type(question).model_fields if getattr(question, name) is not None}
+    if not any(name.startswith("max") for name in options):
         raise useless("accept_exposure", "without a limit there is no decision that could pass")
     for name in ("max_tpr", "max_exposed", "max_epsilon"):
-        if name in given:
+        if name in options:
             raise useless("accept_exposure", f"{name} judges exposure, and a pass rests on that")
 
 
@@ -97,8 +97,8 @@ def require_direction_acts(direction: str, data: Data) -> None:
 def require_points_act(question: Question, data: Data, ordered: bool | None = None) -> None:
     """Refuse false positive rates for scores that have no order, and so no ROC; a learned score has one."""
     name = "operating_points"
-    given = getattr(question, name) != type(question).model_fields[name].default
-    if given and not (is_ranked(data) if ordered is None else ordered):
+    differs = getattr(question, name) != type(question).model_fields[name].default
+    if differs and not (is_ranked(data) if ordered is None else ordered):
         raise useless(name, "categories and boxes have no order, so they have no ROC")
 
 

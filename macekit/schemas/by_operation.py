@@ -33,12 +33,12 @@ def columns_of(operation: str) -> frozenset[str]:
     return frozenset(tables) or COLUMNS | set(BY_NAME[operation].arrays)
 
 
-def _named(operation: Operation, kind: str) -> Any:
+def _of_room(operation: Operation, kind: str) -> Any:
     return getattr(import_module(f"macekit.questions.{operation.room}.contract"), f"{operation.model}{kind}")
 
 
-QUESTIONS: dict[str, type[Question]] = {each.name: _named(each, "Question") for each in OPERATIONS}
+QUESTIONS: dict[str, type[Question]] = {each.name: _of_room(each, "Question") for each in OPERATIONS}
 """The question of each operation."""
 
-ANSWERS: dict[str, type] = {each.name: _named(each, "Answer") for each in OPERATIONS}
+ANSWERS: dict[str, type] = {each.name: _of_room(each, "Answer") for each in OPERATIONS}
 """The answer of each operation."""

@@ -77,7 +77,8 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         "baseline": base,
         "ranking": riskiest.ranking(result),
         "differences": [
-            encode.difference(a, b, found) for (a, b), found in zip(pairs, result.differences, strict=True)
+            encode.difference(a, b, difference)
+            for (a, b), difference in zip(pairs, result.differences, strict=True)
         ],
         "warnings": encode.warnings((*body.cautions, *verdict.cautions, *notes, *result.cautions, *cautions)),
         "provenance": riskiest.provenances(

@@ -166,7 +166,7 @@ def _published(paper: AnswerPath) -> tuple[Bullets, ...]:
     """What the columns as published are, and what their intervals cover."""
     if not paper:
         return ()
-    how: Inline = ("by kernel densities, of bandwidths ", *_listed(paper["bandwidth"]))
+    how: Inline = ("by kernel densities, of bandwidths ", *_list_of(paper["bandwidth"]))
     if paper["estimator"].value == "histogram":
         how = ("by the ", paper["cells"].number("exact"), " cells that have records")
     items: list[Inline] = [
@@ -187,7 +187,7 @@ def _published(paper: AnswerPath) -> tuple[Bullets, ...]:
     return (Bullets(tuple(items)),)
 
 
-def _listed(numbers: AnswerPath) -> Inline:
+def _list_of(numbers: AnswerPath) -> Inline:
     first, second = numbers[0], numbers[1]
     return (first.number(), " for members and ", second.number(), " for nonmembers")
 

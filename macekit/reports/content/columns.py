@@ -48,7 +48,7 @@ def notes(read: Sequence[AnswerPath]) -> Inline:
         if column["name"].value != column["role"].value:
             parts += [" from ", column["name"].untrusted()]
         remarks = _remarks(column)
-        parts += [" (", *_taken(column), *(("; ", *remarks) if remarks else ()), ")"]
+        parts += [" (", *_how_taken(column), *(("; ", *remarks) if remarks else ()), ")"]
     return tuple(parts)
 
 
@@ -77,7 +77,7 @@ def _row(column: AnswerPath) -> tuple[Cell, ...]:
     return (
         column["role"].untrusted(),
         column["name"].untrusted(),
-        Phrase(_taken(column)),
+        Phrase(_how_taken(column)),
         Phrase(_remarks(column)),
     )
 
@@ -91,7 +91,7 @@ def _remarks(column: AnswerPath) -> Inline:
     return tuple(remarks)
 
 
-def _taken(column: AnswerPath) -> Inline:
+def _how_taken(column: AnswerPath) -> Inline:
     """What a column holds, and how many different values."""
     kind = column["kind"]
     if kind.value == "counts" or str(kind.value).startswith("rows"):
