@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -53,13 +54,17 @@ for line in ("estimate", "gate --max-advantage 0.5", "risk", "report --json"):
         status = main([command, "scores.csv", *options])
     answers[f"mace {line}"] = f"{status} {printed.getvalue()}"
 answers["macekit.estimate"] = str(macekit.estimate(MEMBERS, NONMEMBERS, max_advantage=0.5))
-print(json.dumps({"wings": sorted({row.wing for row in OPERATIONS}), "answers": answers}))
+print(json.dumps({"home": macekit.__file__, "wings": sorted({row.wing for row in OPERATIONS}), "answers": answers}))
 """
 
 
-def asked(folder: Path) -> dict[str, object]:
+def asked(tree: Path, folder: Path) -> dict[str, object]:
+    folder.mkdir()
     command = [sys.executable, "-c", ASK]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=240, check=False)
+    env = os.environ | {"PYTHONPATH": str(tree)}
+    done = subprocess.run(
+        command, cwd=folder, env=env, capture_output=True, text=True, timeout=240, check=False
+    )
     assert done.returncode == 0, done.stderr
     found: dict[str, object] = json.loads(done.stdout)
     return found
@@ -69,13 +74,13 @@ def asked(folder: Path) -> dict[str, object]:
 def test_the_core_answers_alone_what_it_answers_beside_its_wings(tmp_path: Path) -> None:
     for package in ("app", "estimators", "macekit", "tests"):
         left_out = shutil.ignore_patterns("__pycache__", "goldens")
-        for folder in ("whole", "core"):
-            shutil.copytree(ROOT / package, tmp_path / folder / package, ignore=left_out)
+        shutil.copytree(ROOT / package, tmp_path / "tree" / package, ignore=left_out)
     for wing in WINGS:
-        shutil.rmtree(tmp_path / "core" / wing)
+        shutil.rmtree(tmp_path / "tree" / wing)
 
-    whole, core = asked(tmp_path / "whole"), asked(tmp_path / "core")
+    whole, core = asked(ROOT, tmp_path / "whole"), asked(tmp_path / "tree", tmp_path / "core")
 
     assert (whole["wings"], core["wings"]) == (["", "audits", "runs", "theory"], [""])
+    assert str(tmp_path) in str(core["home"])
     assert len(core["answers"]) > 50  # type: ignore[arg-type]
     assert core["answers"] == whole["answers"]

@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 STEP = re.compile(r"^\d\. [^\n]*?in `([^`\n]+)`:\n\n```(?:python|text)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
-BEFORE = {"macekit/catalogue.py": ')\n"""Every operation'}
+BEFORE = {"macekit/catalogue.py": ')\n"""The operations of the core'}
 """Where a piece of a file that is there already goes: before this line."""
 
 DOORS = """

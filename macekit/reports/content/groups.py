@@ -112,10 +112,11 @@ def every_group(groups: AnswerPath, *, by_own: bool, beside: bool = False) -> tu
     decision = "Decision" if by_own else "Of its mean risk"
     head = ("Group", decision, *OWN, *(OF_RISK if of_risk else ()), *SIZES)
     rows = tuple(_of_gate(group, of_risk=of_risk) for group in every[:MOST])
-    table = Table("Every group", head, rows, "", len(every) - len(rows), groups.path)
+    name = "Every group beside its limit" if beside else "Every group"
+    table = Table(name, head, rows, "", len(every) - len(rows), groups.path)
     brief = table.only(
         *range(8)
-    )  # a screen has room for so many: without mean risks for what a group needs, too
+    )  # what a screen has room for: without mean risks for what a group needs, too
     if beside:
         return (Section("judged-groups", "Groups beside their limit", (table,), (brief,)),)
     return (Section("groups", "Groups", (Paragraph(OWN_OR_MEAN), table), (brief,)),)
