@@ -37,7 +37,7 @@ class Row:
     """What the runs of one case gave on average, and how often each end erred."""
 
     name: str
-    world: World
+    at: int
     n: int
     prior: float
     sides: tuple[int, int]
@@ -52,6 +52,10 @@ class Row:
     either: int
     oracle: float
     paper: float
+
+    @property
+    def world(self) -> World:
+        return WORLDS[self.at]
 
     @property
     def width(self) -> float:
@@ -78,7 +82,7 @@ def simulate(case: tuple, run: Run) -> Row:
     above, below = values[:, 3] > values[:, 1] + 1e-9, values[:, 4] < values[:, 2] - 1e-9
     name = f"{world.name}, n {n}, prior {prior:g}, {n1}:{n0}"
     return Row(
-        *(name, world, n, prior, (n1, n0), runs, mean[0], mean[1], mean[5], mean[3], mean[4]),
+        *(name, at, n, prior, (n1, n0), runs, mean[0], mean[1], mean[5], mean[3], mean[4]),
         *(int(above.sum()), int(below.sum()), int((above | below).sum())),
         *(oracle_width(mean[1], prior, n1, n0, world), mean[6]),
     )
@@ -189,5 +193,5 @@ def claims(rows: list[Row]):
         what = "largest width / oracle, excess truth >= 0.2, n >= 1000, one number a record"
         yield f"{what} | {widest.width:.2f} ({widest.name}) (at most 1.6)"
     for row in rows:
-        if row.world is WORLDS[0] and row.prior == 0.5 and row.sides == (row.n, row.n) and row.n >= 1000:
+        if row.at == 0 and row.prior == 0.5 and row.sides == (row.n, row.n) and row.n >= 1000:
             yield f"identical, {row.n} a side: mean upper end at {row.cells:.0f} cells | {row.upper:.4f}"
