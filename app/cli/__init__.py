@@ -116,7 +116,7 @@ def parser() -> Parser:
     listing = _Commands(subparsers)
     for add in (*COMMANDS, _add_help):
         add(listing)
-    top.epilog = listing.under_headings()
+    top.listing = listing.under_headings
     return top
 
 

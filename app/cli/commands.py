@@ -36,11 +36,12 @@ def describe(
 ) -> None:
     """One command that asks a question, and what runs it and adds its options."""
     summary = f"{question.summary[0].lower()}{question.summary[1:]}"
-    examples = "".join(f"\n  {line}" for line in question.examples)
     shards = question.most_files == 1 and not question.paper
     files = {None: " [FILE ...]", 0: "", 1: " [FILE ...]" if shards else " [FILE]"}[question.most_files]
 
     def complete(parser: Parser) -> None:
+        examples = "".join(f"\n  {line}" for line in question.examples)
+        parser.description = f"{question.summary}.\n\nexamples:{examples}"
         parser.set_defaults(run=partial(run, question))
         fill(question, parser)
 
@@ -48,7 +49,6 @@ def describe(
         question.command.rpartition(" ")[2],
         help=summary,
         usage=f"mace {question.command} [OPTIONS]{files}",
-        description=f"{question.summary}.\n\nexamples:{examples}",
         epilog=ENDINGS,
         fill=complete,
     )

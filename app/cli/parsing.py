@@ -89,6 +89,14 @@ class Parser(argparse.ArgumentParser):
         self.register("action", "former", Former)
         self.elsewhere: dict[str, str] = {}
         """Options of other commands, and what to say of them."""
+        self.listing: Callable[[], str] | None = None
+        """Makes what stands at the end of the help, once that is asked for."""
+
+    def format_help(self) -> str:
+        """What `--help` prints."""
+        if self.listing is not None:
+            self.epilog = self.listing()
+        return super().format_help()
 
     def parse_known_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
