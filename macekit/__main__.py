@@ -15,9 +15,7 @@ from macekit.own_packages import prefer_own
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status; without arguments, with those of this process."""
     prefer_own("app")
-    atexit.register(
-        gc.freeze
-    )  # nothing is looked for among what ends anyhow: a tenth of a short command's time
+    atexit.register(gc.freeze)  # no garbage is looked for among what ends anyhow
     status: int = import_module("app.cli").main(arguments)
     return status
 

@@ -10,7 +10,7 @@ half of the error, whatever lies elsewhere, and the largest upper limit of a tru
 limits agree with the odds is not below the truth: no correction for their number. Of ranges with at most so many
 nonmembers only the one with most members matters, and more nonmembers go with no fewer members: they are bisected.
 
-*Lower end.* Among tails and windows that nonmembers alone fix and that share the error (``audit.exposure``), the
+*Lower end.* Among tails and windows that nonmembers alone fix and that share the error (``privacy.exposure``), the
 largest lower limit of a true positive rate whose range is shown to have the odds.
 """
 

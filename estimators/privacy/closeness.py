@@ -82,7 +82,7 @@ def epsilon_lower(fine: Counts, delta: float, alpha: float) -> float:
 
 
 def _by_windows(fine: Counts, delta: float, alpha: float) -> float:
-    """The same by windows between nonmembers anywhere, which share the error as in ``audit.exposure``."""
+    """The same by windows between nonmembers anywhere, which share the error as in ``privacy.exposure``."""
     windows = fullest_windows(fine)
     if not windows.within.size:
         return 0.0

@@ -9,7 +9,7 @@ from estimators.statement import IID, MLR, UNIMODAL
 from macekit.catalogue import WINGS
 from macekit.schemas.method import PUBLISHED, SIMULATED, MethodAnswer, ask
 
-METHODS: list[MethodAnswer] = [
+OF_CORE: list[MethodAnswer] = [
     {
         "name": "cells",
         "asks": [
@@ -188,6 +188,9 @@ METHODS: list[MethodAnswer] = [
         "reference": "MACE, Remark 1; Zou and Donner 2008",
     },
 ]
-for _wing in WINGS:
-    METHODS += import_module(f"{_wing.__name__}.methods").METHODS
+
+METHODS: list[MethodAnswer] = [
+    *OF_CORE,
+    *(method for wing in WINGS for method in import_module(f"{wing.__name__}.methods").METHODS),
+]
 """One entry a method: the core's in the order of docs/methods.md, then those of each wing."""
