@@ -2,8 +2,8 @@
 
 The window between the i-th and the (i+k+1)-th nonmember in order holds k of them, and what share of nonmembers it
 truly holds is the (k+1)-th smallest of n0 uniform numbers, as for a tail with k inside. So whatever is exact for a tail
-is exact for it (``privacy.exposure``). Given the nonmembers the window is fixed, and its members are binomial. Windows of
-whole cells strictly between the cells of both nonmembers are no larger: ties and grouped scores only take from them.
+is exact for it (``privacy.exposure``). Given the nonmembers the window is fixed, and its members are binomial. Windows
+of whole cells strictly between the cells of both nonmembers are no larger: ties and grouped scores only take from them.
 """
 
 from __future__ import annotations
