@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from string import Template
-from typing import get_args
 
 from anyio import to_thread
 from starlette.exceptions import HTTPException
@@ -19,9 +18,9 @@ from starlette.routing import Route
 from app.pages.guide import PLACE, Guide, inline_hashes
 from app.pages.static import Asset, compressed, fragment, load_assets
 from estimators import PRESETS
+from estimators.density.bandwidth import BANDWIDTHS
 from macekit.call import __version__
 from macekit.reports.html import STYLE_HASH
-from macekit.schemas.questions import BandwidthName
 
 # --- documents ----------------------------------------------------------------------------------------------
 # The pages as text: no script or style stands in them, so their policies can forbid both.
@@ -148,7 +147,7 @@ def metrics() -> str:
 
 def kernels() -> str:
     """A choice for each rule that finds a bandwidth."""
-    estimators = ({"kind": "kde", "bandwidth": rule} for rule in get_args(BandwidthName))
+    estimators = ({"kind": "kde", "bandwidth": rule} for rule in BANDWIDTHS)
     return "\n".join(
         f"<option value='{json.dumps(each)}'>Kernel densities, bandwidth by {_words(each['bandwidth'])}</option>"
         for each in estimators

@@ -6,6 +6,7 @@ on a uniform grid over the bulk of the records, so they cost milliseconds at a m
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import gamma, pi, sqrt
 from typing import Protocol, runtime_checkable
@@ -224,6 +225,15 @@ class LeastSquaresCV:
     def rule(self, dimension: int = 1) -> str:
         """The papers that it is from."""
         return "by least-squares cross-validation (Rudemo 1982; Bowman 1984)"
+
+
+BANDWIDTHS: Mapping[str, Bandwidth] = {
+    "scott": Scott(),
+    "silverman": Silverman(),
+    "sheather_jones": ImprovedSheatherJones(),
+    "least_squares": LeastSquaresCV(),
+}
+"""Every rule by the name that it is asked for by."""
 
 
 def _best_dip(sample: Sample) -> float | None:

@@ -195,7 +195,7 @@ def _mcdiarmid(
 
     ``here`` is why what has to be fixed was not; empty if it was, and the interval is proven.
     """
-    shares = "" if simulated is None else "; " + share_within("advantage", simulated, n1, n0)
+    shares = share_within("advantage", simulated, n1, n0)
     radius = mcdiarmid_radius(prior, n1, n0, 1.0 - require_open_unit("confidence", confidence))
     guarantee = Guarantee(
         f"the expectation of the statistic {name}, not the advantage{shares}",

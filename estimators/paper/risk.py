@@ -219,9 +219,9 @@ def record_risk(
     return RecordRisk(2, rows, int(np.count_nonzero(counts.pooled)), None, ())
 
 
-def _with_share(risk: PaperRisk, reading: str, data: Scores | Counts) -> PaperRisk:
+def _with_share(risk: PaperRisk, reading: str | None, data: Scores | Counts) -> PaperRisk:
     share = share_within("risk", reading, data.n_members, data.n_nonmembers)
-    return replace(risk, guarantee=replace(risk.guarantee, covers=f"{risk.guarantee.covers}; {share}"))
+    return replace(risk, guarantee=replace(risk.guarantee, covers=f"{risk.guarantee.covers}{share}"))
 
 
 def kernel_of(data: Scores | Counts, reading: EqualWidth | Kernel | None) -> Kernel | None:

@@ -8,27 +8,14 @@ from __future__ import annotations
 from math import log
 from typing import Literal
 
-from estimators.density.bandwidth import (
-    Bandwidth,
-    Fixed,
-    ImprovedSheatherJones,
-    LeastSquaresCV,
-    Scott,
-    Silverman,
-)
+from estimators.density.bandwidth import BANDWIDTHS, Bandwidth, Fixed
 
 Range = tuple[float, float]
 Subject = Literal["advantage", "risk"]
 
 CATEGORIES = "10 categories"
 SLICES = {10: "10 slices", 100: "100 slices"}
-KERNELS: dict[type, str] = {
-    Scott: "scott",
-    Silverman: "silverman",
-    ImprovedSheatherJones: "sheather_jones",
-    LeastSquaresCV: "least_squares",
-    Fixed: "fixed 0.3",
-}
+KERNELS: dict[type, str] = {type(rule): name for name, rule in BANDWIDTHS.items()} | {Fixed: "fixed 0.3"}
 
 SHARES: dict[str, dict[int, tuple[Range, Range]]] = {
     "10 categories": {
@@ -80,18 +67,23 @@ def of_slices(bins: int) -> str:
     return SLICES[min(SLICES, key=lambda each: abs(log(each / bins)))]
 
 
-def of_kernel(bandwidth: Bandwidth) -> str:
-    """The simulated reading with this rule for the bandwidth."""
-    return KERNELS[type(bandwidth)]
+def of_kernel(bandwidth: Bandwidth) -> str | None:
+    """The reading with this rule for the bandwidth."""
+    return KERNELS.get(type(bandwidth))
 
 
-def share_within(subject: Subject, reading: str, n_members: int, n_nonmembers: int) -> str:
-    """Part of a sentence: the share of simulated intervals that contain the subject, at the nearest size."""
-    sizes = SHARES[reading]
+def share_within(subject: Subject, reading: str | None, n_members: int, n_nonmembers: int) -> str:
+    """End of a sentence: the share of simulated intervals that contain the subject, at the nearest size.
+
+    Empty where nothing was simulated: of vectors, of lattices, of a rule that is not in the table.
+    """
+    sizes = SHARES.get(reading or "")
+    if sizes is None:
+        return ""
     size = min(sizes, key=lambda each: abs(log(each / min(n_members, n_nonmembers))))
     least, greatest = sizes[size][0 if subject == "advantage" else 1]
     what = "the advantage" if subject == "advantage" else "f_p at the score"
     return (
-        f"at 95% confidence, simulated ({reading}, {size:,} records a side), it contains {what} in "
+        f"; at 95% confidence, simulated ({reading}, {size:,} records a side), it contains {what} in "
         f"{least:.0%} to {greatest:.0%} of samples, depending on the world (docs/paper.md)"
     )

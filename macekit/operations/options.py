@@ -26,14 +26,7 @@ from estimators import (
 from estimators.adversary.learned import DEFAULT_LEARNERS, boosting, boxes, logistic, quadratic
 from estimators.adversary.targets import Target
 from estimators.adversary.tree import tree
-from estimators.density.bandwidth import (
-    Bandwidth,
-    Fixed,
-    ImprovedSheatherJones,
-    LeastSquaresCV,
-    Scott,
-    Silverman,
-)
+from estimators.density.bandwidth import BANDWIDTHS, Fixed
 from estimators.errors import nearest_name
 from estimators.paper import EqualWidth, Kernel
 from estimators.sample.digests import digest
@@ -70,12 +63,6 @@ LEARNERS = {
     "boxes": boxes,
     "boosting": boosting,
     "tree": tree,
-}
-BANDWIDTHS: dict[str, Bandwidth] = {
-    "scott": Scott(),
-    "silverman": Silverman(),
-    "sheather_jones": ImprovedSheatherJones(),
-    "least_squares": LeastSquaresCV(),
 }
 WORDS = {
     "model_type": "an object",

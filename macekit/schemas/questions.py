@@ -6,10 +6,12 @@ which checks them itself (``macekit.decoding``).
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from pydantic import ConfigDict, Discriminator, Field, Tag
 
+from estimators.density.bandwidth import BANDWIDTHS
+from estimators.metric.presets import PRESETS
 from estimators.optimum.answer import MOST_CHANGES
 from macekit.schemas.records import (
     CLUSTER,
@@ -25,19 +27,12 @@ from macekit.schemas.records import (
 )
 
 Name = Annotated[str, Field(min_length=1, max_length=200)]
-MetricName = Literal[
-    "accuracy",
-    "advantage",
-    "balanced_accuracy",
-    "precision",
-    "recall",
-    "specificity",
-    "npv",
-    "f1",
-    "f_beta",
-    "jaccard",
-    "weighted_accuracy",
-]
+if TYPE_CHECKING:
+    MetricName: TypeAlias = str
+    BandwidthName: TypeAlias = str
+else:
+    MetricName = Literal[*PRESETS]
+    BandwidthName = Literal[*BANDWIDTHS]
 FORMER_LIMIT = Field(
     None,
     ge=-1,
@@ -64,7 +59,6 @@ MAX_GROUP_ADVANTAGE = Field(
 )
 
 LearnerName = Literal["quadratic", "logistic", "boxes", "boosting", "tree"]
-BandwidthName = Literal["scott", "silverman", "sheather_jones", "least_squares"]
 RULES = "silverman is 0.9 min(s, IQR/1.349) n^(-1/5), not SciPy's rule of that name"
 
 

@@ -61,7 +61,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     results = [
         metric_optimum(
             counts,
-            metric(option, question.prior),  # type: ignore[arg-type]
+            metric(option, question.prior),
             question.prior,
             question.min_positive_share,
             question.confidence,

@@ -15,8 +15,8 @@ from starlette.applications import Starlette
 from app.pages import pages
 from app.pages.static import load_assets
 from estimators import PRESETS
+from estimators.density.bandwidth import BANDWIDTHS
 from macekit.call import __version__
-from macekit.operations.options import BANDWIDTHS
 from macekit.reports.html import STYLE_HASH
 from macekit.schemas.questions import Estimator
 from tests.app.client import TestClient
