@@ -3,7 +3,7 @@
 Every tool that is installed sees the same samples, and so does an adapter of your own, which can be imported
 (`--tools mace,yours.adapter`); `--worlds "no leak"` takes those with such a name. An end of 95% intervals may miss the
 truth in 2.5% of the runs, a bound of epsilon at 95% in 5%; "!" marks what such an end exceeds once in a thousand
-simulations. Twelve minutes on two cores.
+simulations. Forty minutes on two cores.
 """
 
 import os
