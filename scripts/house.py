@@ -75,7 +75,9 @@ def measures() -> dict[str, int]:
         "imports of a wing that the core is allowed": sum(
             len(each.get("ignore_imports", ())) for each in contracts if each["type"] == "layers"
         ),
-        "files of a new question, its mathematics among them": len(re.findall(r"^\d\. ", recipe, re.MULTILINE)),
+        "files of a new question, its mathematics among them": len(
+            re.findall(r"^\d\. ", recipe, re.MULTILINE)
+        ),
         "lines of tests": lines(texts(kept("tests/**.py"))),
         "lines of benchmarks": lines(texts(kept("benchmarks/**.py"))),
         "lines of scripts": lines(texts(kept("scripts/*"))),

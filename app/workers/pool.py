@@ -70,14 +70,18 @@ class Pool:
     """Worker processes, and the requests that are admitted to them."""
 
     def __init__(
-        self, settings: Settings, perform: str = "macekit.operations:perform", *, confined: bool = True
+        self,
+        settings: Settings,
+        perform: str = "macekit.operations.imported:perform",
+        *,
+        confined: bool = True,
     ) -> None:
         self.settings = settings
         self.budget = Budget(settings.spool_limit)
         self.streams = Streams(max(1, settings.processes - 1), min(settings.stall_limit, settings.time_limit))
         self.turns = Turns()
         self.refusals = Refusals()
-        self._perform = perform
+        self._perform = partial(load_function, perform)
         self._admission = Admission(settings.processes, settings.queue, settings.per_client)
         self._fork_server = ForkServer(
             perform, settings.memory_limit, self._worker_exited, confined=confined, data=settings.data
@@ -96,6 +100,8 @@ class Pool:
         """Start the processes; jobs may come at once and wait until the first is there, about half a second later."""
         self._closed = self._admission.closed = False
         self._fork_server.start()
+        with suppress(ImportError, AttributeError):  # then no worker starts either, which is told
+            self._perform()  # small questions are answered here, and none should wait for an import
         for _ in range(self.settings.processes):
             self._spawn()
 
@@ -228,7 +234,7 @@ class Pool:
     def answer(self, call: Call, body: Body) -> Reply:
         """Answer a small call in this process, by the very function that workers run."""
         try:
-            return _reply(attempt(load_function(self._perform), call, body))
+            return _reply(attempt(self._perform(), call, body))
         except MemoryError:
             raise out_of_memory(self.settings.memory_limit) from None
 

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import cache
 from importlib import import_module
+from types import ModuleType
 
 from estimators import MaceError
 from macekit import catalogue
@@ -17,7 +19,11 @@ from macekit.decoding.body import DecodedBody
 from macekit.operations.options import field_path
 from macekit.problems import Problem
 
-MODULES = {each.name: import_module(f"macekit.questions.{each.room}.work") for each in catalogue.OPERATIONS}
+
+@cache
+def work_of(operation: str) -> ModuleType:
+    """The work of an operation, imported when it is first asked for."""
+    return import_module(f"macekit.questions.{catalogue.BY_NAME[operation].room}.work")
 
 
 def perform(call: Call, body: Body, options: Mapping[str, object] | None = None) -> Reply:
@@ -27,7 +33,7 @@ def perform(call: Call, body: Body, options: Mapping[str, object] | None = None)
     """
     if options is not None and options.get("query") == "discrete":
         call = replace(call, names=True)
-    read = getattr(MODULES[call.operation], "answer_body", None)
+    read = getattr(work_of(call.operation), "answer_body", None)
     try:
         reply: Reply | None = read(call, body, options) if read else None
         return _answer(call, decode(call, body).with_options(options)) if reply is None else reply
@@ -75,6 +81,6 @@ def function(operation: str) -> Callable[[Call, DecodedBody], Reply]:
     """What answers an operation: ``answer`` of its module, or ``answer_KEY`` of one that several share."""
     row = catalogue.BY_NAME[operation]
     work: Callable[[Call, DecodedBody], Reply] = getattr(
-        MODULES[operation], f"answer_{row.key}" if row.paper else "answer"
+        work_of(operation), f"answer_{row.key}" if row.paper else "answer"
     )
     return work

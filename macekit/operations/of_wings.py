@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from types import ModuleType
 
 from macekit.call import Call, Reply
 from macekit.catalogue import WINGS
@@ -11,10 +12,16 @@ from macekit.schemas.records import Question
 
 
 def answer_of_wing(call: Call, body: DecodedBody, question: Question) -> Reply | None:
-    """The first answer that a wing has; None if the question is the core's own."""
+    """The answer of the wing whose options were given; None if the question is the core's own."""
     for wing in WINGS:
-        for module in getattr(wing, "ANSWERS_FOR", {}).get(call.operation, ()):
-            reply: Reply | None = import_module(f"{wing.__name__}.{module}").answer(call, body, question)
-            if reply is not None:
+        for name, options in getattr(wing, "ANSWERS_FOR", {}).get(call.operation, {}).items():
+            if any(getattr(question, option) not in (None, False) for option in options):
+                reply: Reply = import_module(f"{wing.__name__}.{name}").answer(call, body, question)
                 return reply
     return None
+
+
+def modules_of(wing: ModuleType) -> list[ModuleType]:
+    """Every module that answers for the core."""
+    asked = getattr(wing, "ANSWERS_FOR", {}).values()
+    return [import_module(f"{wing.__name__}.{name}") for modules in asked for name in modules]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import Any
 
-from macekit.catalogue import BY_NAME, OPERATIONS
-from macekit.operation import Operation
+from macekit.catalogue import BY_NAME
 from macekit.schemas.records import Question
 
 COLUMNS = frozenset(
@@ -33,12 +33,29 @@ def columns_of(operation: str) -> frozenset[str]:
     return frozenset(tables) or COLUMNS | set(BY_NAME[operation].arrays)
 
 
-def _of_room(operation: Operation, kind: str) -> Any:
-    return getattr(import_module(f"macekit.questions.{operation.room}.contract"), f"{operation.model}{kind}")
+class _Rooms(Mapping[str, Any]):
+    """What stands in the room of each operation; a room is imported when it is asked for."""
+
+    def __init__(self, kind: str) -> None:
+        self._kind = kind
+        self._found: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._found:
+            row = BY_NAME[name]
+            contract = import_module(f"macekit.questions.{row.room}.contract")
+            self._found[name] = getattr(contract, f"{row.model}{self._kind}")
+        return self._found[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(BY_NAME)
+
+    def __len__(self) -> int:
+        return len(BY_NAME)
 
 
-QUESTIONS: dict[str, type[Question]] = {each.name: _of_room(each, "Question") for each in OPERATIONS}
+QUESTIONS: Mapping[str, type[Question]] = _Rooms("Question")
 """The question of each operation."""
 
-ANSWERS: dict[str, type] = {each.name: _of_room(each, "Answer") for each in OPERATIONS}
+ANSWERS: Mapping[str, type] = _Rooms("Answer")
 """The answer of each operation."""

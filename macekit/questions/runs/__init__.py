@@ -46,5 +46,5 @@ ROWS = (
     ),
 )
 
-ANSWERS_FOR = {"gate": ("anytime",), "plan": ("models",)}
-"""Modules of this wing that are asked before the work of an operation of the core."""
+ANSWERS_FOR = {"gate": {"anytime": ("anytime",)}, "plan": {"models": ("spread", "records_per_model")}}
+"""Modules of this wing that answer an operation of the core, where one of these options is given."""

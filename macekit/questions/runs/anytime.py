@@ -47,10 +47,8 @@ OTHERS = (
 """What belongs to other limits, or to one look."""
 
 
-def answer(call: Call, body: DecodedBody, q: GateQuestion) -> Reply | None:
-    """Where the run stands after this batch, and its state, which nobody keeps here; None if no run is asked for."""
-    if not q.anytime:
-        return None
+def answer(call: Call, body: DecodedBody, q: GateQuestion) -> Reply:
+    """Where the run stands after this batch, and its state, which nobody keeps here."""
     require_left_out(q, OTHERS, "with anytime, max_advantage is judged alone, by rules of the run's own")
     if body.groups is not None:
         raise Problem(

@@ -14,10 +14,8 @@ from macekit.schemas.statements import WarningAnswer
 OF_CLUSTERS = ("design_effect", "cluster_size", "correlation")
 
 
-def answer(call: Call, body: DecodedBody, q: PlanQuestion) -> Reply | None:
-    """Models for a decision about a procedure; None if the plan is one of records."""
-    if q.spread is None and q.records_per_model is None:
-        return None
+def answer(call: Call, body: DecodedBody, q: PlanQuestion) -> Reply:
+    """Models for a decision about a procedure."""
     return reply_of(call, _of_models(q, encode.warnings(body.cautions)))
 
 
