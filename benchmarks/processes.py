@@ -156,9 +156,12 @@ def free_port() -> int:
 
 @contextmanager
 def serving(
-    output: int = subprocess.DEVNULL, command: tuple[str, ...] = ("app.cli", "serve"), **settings: str
+    output: int = subprocess.DEVNULL,
+    command: tuple[str, ...] = ("app.cli", "serve"),
+    tree: Path | None = None,
+    **settings: str,
 ) -> Iterator[Service]:
-    """A service as processes of its own, ready, until the block ends."""
+    """A service as processes of its own, ready, until the block ends; that of another tree if one is given."""
     with tempfile.TemporaryDirectory() as folder:
         port, probe_port = free_port(), free_port()
         (Path(folder) / "tmp").mkdir()
@@ -169,6 +172,7 @@ def serving(
             env={**bare, **ours, **{f"MACE_{name.upper()}": value for name, value in settings.items()}},
             stdout=output,
             stderr=subprocess.DEVNULL,
+            cwd=tree,
         )
         if CORES:
             os.sched_setaffinity(process.pid, CORES)
