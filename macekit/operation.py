@@ -83,5 +83,5 @@ class Operation:
 
     @property
     def room(self) -> str:
-        """Where its contract, work and page stand below ``macekit.questions``; a paper's operations share a room."""
+        """Where it stands below ``macekit.questions``; a paper's operations share a room."""
         return f"{self.wing}.{self.key.partition('_')[0] if self.paper else self.key}".lstrip(".")

@@ -1,4 +1,4 @@
-"""The question and the answer of each operation, found in its room: ``contract`` of ``macekit/questions/ROOM``."""
+"""The question and the answer of each operation, found in its room, ``macekit/questions/ROOM``."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def columns_of(operation: str) -> frozenset[str]:
 
 
 def _of_room(operation: Operation, kind: str) -> Any:
-    return getattr(import_module(f"macekit.questions.{operation.room}.contract"), f"{operation.model}{kind}")
+    return getattr(import_module(f"macekit.questions.{operation.room}"), f"{operation.model}{kind}")
 
 
 QUESTIONS: dict[str, type[Question]] = {each.name: _of_room(each, "Question") for each in OPERATIONS}

@@ -58,7 +58,6 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
         path = folder / name
         if name not in BEFORE:
             path.parent.mkdir(exist_ok=True)
-            (path.parent / "__init__.py").write_text('"""The room of balance."""\n', encoding="utf-8")
             path.write_text(text, encoding="utf-8")
             continue
         source = path.read_text(encoding="utf-8")

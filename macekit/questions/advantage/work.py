@@ -18,7 +18,7 @@ from macekit.operations.effects import (
 from macekit.operations.options import metric, parse_question, provenance_options, reading, reply_of, target
 from macekit.operations.samples import clusters_of, sample_of
 from macekit.problems import Problem
-from macekit.questions.advantage.contract import AdvantageQuestion
+from macekit.questions.advantage import AdvantageQuestion
 
 
 def answer(call: Call, body: DecodedBody) -> Reply:

@@ -11,7 +11,7 @@ from macekit.operations import encode
 from macekit.operations.effects import require_direction_acts
 from macekit.operations.options import parse_question, provenance_options, reply_of
 from macekit.operations.samples import clusters_of, lone_of, one_score, sample_of, with_counts
-from macekit.questions.audit.contract import AuditAnswer, AuditQuestion
+from macekit.questions.audit import AuditAnswer, AuditQuestion
 
 
 def answer(call: Call, body: DecodedBody) -> Reply:

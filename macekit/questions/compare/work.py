@@ -22,7 +22,7 @@ from macekit.operations.effects import require_acceptance_acts, require_estimato
 from macekit.operations.options import parse_question, provenance_options, reply_of, target
 from macekit.operations.samples import clusters_of, queries_of, require_paired, with_counts
 from macekit.problems import Problem, unknown_column
-from macekit.questions.compare.contract import CompareAnswer, CompareQuestion
+from macekit.questions.compare import CompareAnswer, CompareQuestion
 
 MOST_PAIRS = 45
 """All pairs of up to ten; beyond, their intervals are so wide that one to compare with must be named."""

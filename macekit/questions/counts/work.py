@@ -32,7 +32,7 @@ from macekit.operations.samples import (
     sample_of,
 )
 from macekit.problems import Problem
-from macekit.questions.counts.contract import CountsAnswer, CountsQuestion
+from macekit.questions.counts import CountsAnswer, CountsQuestion
 from macekit.schemas.query_string import WIDE
 
 ON_A_LINE = ("grid", "edges", "equal_mass")

@@ -48,7 +48,7 @@ from macekit.operations.samples import (
     submitted_scores,
 )
 from macekit.problems import Problem
-from macekit.questions.gate.contract import GateAnswer, GateQuestion
+from macekit.questions.gate import GateAnswer, GateQuestion
 from macekit.schemas.answers import DecisionAnswer, EndsAnswer, GroupOfGateAnswer, LimitAnswer
 from macekit.schemas.statements import ProvenanceAnswer
 

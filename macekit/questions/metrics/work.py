@@ -32,7 +32,7 @@ from macekit.operations.options import (
     reply_of,
 )
 from macekit.operations.samples import clusters_of, lone_of, one_score, sample_of, with_counts
-from macekit.questions.metrics.contract import MetricsAnswer, MetricsQuestion
+from macekit.questions.metrics import MetricsAnswer, MetricsQuestion
 
 
 def answer(call: Call, body: DecodedBody) -> Reply:

@@ -10,7 +10,7 @@ from macekit.operations import encode
 from macekit.operations.of_wings import answer_of_wing
 from macekit.operations.options import parse_question, reply_of
 from macekit.problems import Problem
-from macekit.questions.plan.contract import PlanAnswer, PlanQuestion
+from macekit.questions.plan import PlanAnswer, PlanQuestion
 from macekit.schemas.statements import WarningAnswer
 
 

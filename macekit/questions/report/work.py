@@ -45,7 +45,7 @@ from macekit.operations.samples import (
 from macekit.problems import Problem
 from macekit.questions.advantage.work import assessed
 from macekit.questions.gate import work as gate
-from macekit.questions.report.contract import ReportQuestion
+from macekit.questions.report import ReportQuestion
 from macekit.questions.risk.work import by_group_of, group_rows, metric_of_cells, rows_of_groups, summary
 from macekit.schemas.answers import GroupAnswer, PosteriorCurveAnswer
 

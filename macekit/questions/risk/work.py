@@ -55,7 +55,7 @@ from macekit.operations.samples import (
     with_counts,
 )
 from macekit.problems import Problem
-from macekit.questions.risk.contract import RiskQuestion
+from macekit.questions.risk import RiskQuestion
 from macekit.reports.model import TOP_RECORDS
 from macekit.schemas.answers import GroupAnswer
 from macekit.schemas.records import PriorQuestion

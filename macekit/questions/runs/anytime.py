@@ -20,7 +20,7 @@ from macekit.operations.effects import require_left_out
 from macekit.operations.options import provenance_options, reply_of
 from macekit.operations.samples import require_cells, sample_of
 from macekit.problems import Problem
-from macekit.questions.gate.contract import SEAL, GateAnswer, GateQuestion
+from macekit.questions.gate import SEAL, GateAnswer, GateQuestion
 from macekit.schemas.answers import LimitAnswer
 
 FIXED = ("max_advantage", "prior", "confidence", "planned", "seed")

@@ -8,7 +8,7 @@ from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
 from macekit.operations.options import reply_of
 from macekit.problems import Problem
-from macekit.questions.plan.contract import PlanAnswer, PlanQuestion
+from macekit.questions.plan import PlanAnswer, PlanQuestion
 from macekit.schemas.statements import WarningAnswer
 
 OF_CLUSTERS = ("design_effect", "cluster_size", "correlation")

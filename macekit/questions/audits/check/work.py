@@ -17,7 +17,7 @@ from macekit.decoding.whole_tables import require_tables
 from macekit.operations import encode
 from macekit.operations.options import parse_question, provenance_options, reply_of
 from macekit.questions.audits import table_answers
-from macekit.questions.audits.check.contract import CheckAnswer, CheckQuestion, MatchAnswer
+from macekit.questions.audits.check import CheckAnswer, CheckQuestion, MatchAnswer
 from macekit.questions.audits.table_answers import Columns
 
 

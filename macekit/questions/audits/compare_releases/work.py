@@ -10,7 +10,7 @@ from macekit.operations import encode, riskiest
 from macekit.operations.effects import require_acceptance_acts
 from macekit.operations.options import parse_question, provenance_options, reply_of
 from macekit.operations.samples import by_release, clusters_of, queries_of, require_paired, with_counts
-from macekit.questions.audits.compare_releases.contract import CompareReleasesAnswer, CompareReleasesQuestion
+from macekit.questions.audits.compare_releases import CompareReleasesAnswer, CompareReleasesQuestion
 
 
 def answer(call: Call, body: DecodedBody) -> Reply:

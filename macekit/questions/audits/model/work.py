@@ -23,7 +23,7 @@ from macekit.operations.effects import require_acceptance_acts
 from macekit.operations.options import parse_question, provenance_options, reply_of
 from macekit.problems import Problem
 from macekit.questions.audits import table_answers
-from macekit.questions.audits.model.contract import ModelAnswer, ModelQuestion
+from macekit.questions.audits.model import ModelAnswer, ModelQuestion
 from macekit.questions.audits.table_answers import Columns, Values
 from macekit.questions.risk.work import group_rows
 from macekit.schemas.statements import ColumnReadAnswer, ProvenanceAnswer

@@ -16,7 +16,7 @@ from macekit.operations import encode, riskiest
 from macekit.operations.effects import require_acceptance_acts
 from macekit.operations.options import parse_question, provenance_options, reply_of
 from macekit.questions.audits import table_answers
-from macekit.questions.audits.release_size.contract import (
+from macekit.questions.audits.release_size import (
     ReleaseSizeAnswer,
     ReleaseSizeQuestion,
     ReleaseStepAnswer,

@@ -29,7 +29,7 @@ from macekit.operations.samples import (
 )
 from macekit.problems import Problem
 from macekit.questions.runs import series_steps
-from macekit.questions.runs.series.contract import SeriesAnswer, SeriesQuestion
+from macekit.questions.runs.series import SeriesAnswer, SeriesQuestion
 from macekit.schemas.statements import ProvenanceAnswer
 
 NUMBER = re.compile(r"(\d+(?:\.\d+)?)")

@@ -9,7 +9,7 @@ from macekit.operations import encode
 from macekit.operations.encode import finite
 from macekit.operations.options import origin, parse_question, reply_of
 from macekit.problems import Problem
-from macekit.questions.theory.convert.contract import NUMBERS, ConvertAnswer, ConvertedAnswer, ConvertQuestion
+from macekit.questions.theory.convert import NUMBERS, ConvertAnswer, ConvertedAnswer, ConvertQuestion
 
 
 def answer_convert(call: Call, body: DecodedBody) -> Reply:

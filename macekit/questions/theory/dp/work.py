@@ -12,7 +12,7 @@ from macekit.operations.encode import finite
 from macekit.operations.options import origin, parse_question, reply_of
 from macekit.problems import Problem
 from macekit.questions.theory.bounds import bounds
-from macekit.questions.theory.dp.contract import PROMISES, DpAnswer, DpQuestion, KeepingAnswer
+from macekit.questions.theory.dp import PROMISES, DpAnswer, DpQuestion, KeepingAnswer
 
 
 def answer_dp(call: Call, body: DecodedBody) -> Reply:

@@ -15,7 +15,7 @@ from macekit.operations.encode import finite
 from macekit.operations.options import origin, parse_question, reply_of
 from macekit.problems import Problem
 from macekit.questions.theory.bounds import bounds
-from macekit.questions.theory.mip.contract import (
+from macekit.questions.theory.mip import (
     CalibrationAnswer,
     MipAnswer,
     MipFiniteAnswer,

@@ -19,7 +19,7 @@ from macekit.operations.encode import finite
 from macekit.operations.options import origin, parse_question, reply_of
 from macekit.problems import Problem
 from macekit.questions.theory.bounds import bounds
-from macekit.questions.theory.mis.contract import (
+from macekit.questions.theory.mis import (
     ByMeanAnswer,
     CoarsenedAnswer,
     DiversityAnswer,

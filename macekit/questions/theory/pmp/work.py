@@ -16,7 +16,7 @@ from macekit.operations.effects import require_left_out
 from macekit.operations.encode import finite
 from macekit.operations.options import origin, parse_question, reply_of
 from macekit.questions.theory.bounds import bounds
-from macekit.questions.theory.pmp.contract import (
+from macekit.questions.theory.pmp import (
     PmpExponentialAnswer,
     PmpExponentialQuestion,
     PmpFiniteAnswer,

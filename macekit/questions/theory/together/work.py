@@ -11,7 +11,7 @@ from macekit.operations.effects import require_direction_acts, require_points_ac
 from macekit.operations.encode import finite
 from macekit.operations.options import parse_question, provenance_options, reply_of
 from macekit.operations.samples import clusters_of, lone_of, sample_of, with_counts
-from macekit.questions.theory.together.contract import AgreementAnswer, TogetherAnswer, TogetherQuestion
+from macekit.questions.theory.together import AgreementAnswer, TogetherAnswer, TogetherQuestion
 
 
 def answer_together(call: Call, body: DecodedBody) -> Reply:
