@@ -38,10 +38,9 @@ from estimators.audits.synthetic import (
     scores_of,
     unasked_fail,
 )
-from estimators.decisions.exposed_members import AT_PRECISION
+from estimators.decisions.exposed_members import AT_PRECISION, Withheld
 from estimators.decisions.plan import Decision, opening, overall
 from estimators.decisions.riskiest import RiskiestLimit, judge_queries, limits_of, most_exposed
-from estimators.decisions.severe_exposure import Withheld
 from estimators.errors import OptionError, OutOfRange, require_count, require_open_unit
 from estimators.privacy.epsilon import Direction
 from estimators.privacy.exposure import Exposure, exposure

@@ -22,8 +22,8 @@ from estimators.decisions.compare import (
     side_by_side,
 )
 from estimators.decisions.coverage import AS_CLOSE, Reach, covers
+from estimators.decisions.exposed_members import Because, Withheld, exposures_of
 from estimators.decisions.plan import Decision, beneath_baseline, decision, overall
-from estimators.decisions.severe_exposure import Because, Withheld, exposures_of
 from estimators.errors import OptionError, OutOfRange, UnknownName, require_number, require_open_unit
 from estimators.optimum.answer import Advantage
 from estimators.optimum.ends import Ends

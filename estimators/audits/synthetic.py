@@ -35,7 +35,7 @@ from estimators.audits.queries.table import Encoding, Table, encode, encode_side
 from estimators.audits.sides import labels_of_sides, one_row_each, part, rows_of
 from estimators.audits.split import SPLIT_LEARNERS, Control, SplitCheck, check_rows
 from estimators.decisions.compare import Comparison, compare
-from estimators.decisions.exposed_members import AT_PRECISION
+from estimators.decisions.exposed_members import AT_PRECISION, exposures_of
 from estimators.decisions.maxima import MaxTpr
 from estimators.decisions.plan import Decision, overall
 from estimators.decisions.riskiest import (
@@ -50,7 +50,6 @@ from estimators.decisions.riskiest import (
     require_groups,
     verdict_of,
 )
-from estimators.decisions.severe_exposure import exposures_of
 from estimators.errors import (
     InputError,
     OptionError,
@@ -58,7 +57,7 @@ from estimators.errors import (
     require_count,
     require_open_unit,
 )
-from estimators.limits.excess import excess_lower
+from estimators.limits.binomial import excess_lower
 from estimators.privacy.epsilon import Direction
 from estimators.privacy.exposure import Exposure
 from estimators.risk.groups import GroupRisks

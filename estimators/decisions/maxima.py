@@ -42,7 +42,6 @@ from estimators.metric.estimate import is_line, metric_optimum
 from estimators.optimum.advantage import advantage
 from estimators.optimum.ends import Ends, checked_ends
 from estimators.privacy.best_set import RANGES, tpr_at_least, tpr_at_most, tpr_seen
-from estimators.privacy.ceilings import epsilon_from_advantage
 from estimators.privacy.closeness import (
     epsilon_lower,
     epsilon_upper,
@@ -50,7 +49,7 @@ from estimators.privacy.closeness import (
     records_to_pass,
     tail_cells,
 )
-from estimators.privacy.epsilon import Direction, direction_of, epsilon_lower_bound
+from estimators.privacy.epsilon import Direction, direction_of, epsilon_from_advantage, epsilon_lower_bound
 from estimators.privacy.roc import operating_point
 from estimators.risk.groups import GroupRisks, GroupTable
 from estimators.risk.individual import IndividualRisk, RiskByCell, individual_risk, risk_by_cell

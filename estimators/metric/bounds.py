@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from estimators.adversary.corners import corners_of
+from estimators.adversary.changes import corners_of
 from estimators.adversary.holdout import SHUFFLES, block_fractions
 from estimators.adversary.many_changes import MANY_CHANGES, sums_around, widths_for
 from estimators.limits.binomial import clopper_pearson

@@ -12,8 +12,15 @@ from estimators.paper.advantage import (
     continuous_advantage,
     discrete_advantage,
 )
-from estimators.paper.metric import PaperMetric, algorithm_2, algorithm_3, paper_metric, paper_metrics
-from estimators.paper.record import RecordMetric, record_metric
+from estimators.paper.metric import (
+    PaperMetric,
+    RecordMetric,
+    algorithm_2,
+    algorithm_3,
+    paper_metric,
+    paper_metrics,
+    record_metric,
+)
 from estimators.paper.risk import (
     PaperRisk,
     RecordRisk,

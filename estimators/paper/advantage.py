@@ -18,8 +18,7 @@ from estimators.density.space import PointDensities, densities_of
 from estimators.errors import require_open_unit
 from estimators.limits.binomial import mcdiarmid_radius
 from estimators.optimum.null_level import null_of_cells, null_of_kernels
-from estimators.paper.risk import ATOMS, CELLS_FIXED, SPANNED
-from estimators.paper.simulated import CATEGORIES, of_kernel, of_slices, share_within
+from estimators.paper.risk import ATOMS, CATEGORIES, CELLS_FIXED, SPANNED, of_kernel, of_slices, share_within
 from estimators.sample.cells import Lattice
 from estimators.sample.counting import by_category, by_lattice
 from estimators.sample.counts import CROWDED, Counts

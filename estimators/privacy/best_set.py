@@ -23,7 +23,7 @@ from scipy.special import betainc, betaincinv
 
 from estimators.adversary.changes import best_by_changes
 from estimators.limits.binomial import lower_limit, upper_limit
-from estimators.privacy.windows import fullest_windows
+from estimators.privacy.closeness import fullest_windows
 from estimators.sample.counts import Counts
 
 Floats = NDArray[np.float64]

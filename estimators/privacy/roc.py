@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import bdtr, expit, gammaincinv, logit, stdtrit
 
-from estimators.clusters.area import clustered_area
 from estimators.clusters.design import Clusters, Labels
+from estimators.clusters.ends import clustered_area
 from estimators.errors import IncompatibleCells, require_count, require_open_unit
 from estimators.limits.binomial import lower_limit, normal_quantile, upper_limit
 from estimators.sample.counting import finest

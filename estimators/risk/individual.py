@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from estimators.adversary.learned import DEFAULT_LEARNERS, Learner, learn_halves
+from estimators.clusters.dependent_rows import lone_caution, lone_rows, require_one_number, require_scores
 from estimators.clusters.design import Labels
-from estimators.clusters.lone_rows import lone_caution, lone_rows, require_one_number, require_scores
 from estimators.errors import TooFewRecords, require_count, require_open_unit
 from estimators.risk.cells import CellInterval, CellRisks, Masked, Reach, cell_risks
-from estimators.risk.flags import Flags, Multiplicity, flag_members
+from estimators.risk.flags import Flags, Multiplicity, Parts, divided, flag_members, uneven, whole
 from estimators.risk.groups import GroupRisks, GroupTable, group_risks
 from estimators.risk.halves import (
     Learned,
@@ -28,7 +28,6 @@ from estimators.risk.halves import (
     shares_of,
     targets_in,
 )
-from estimators.risk.parts import Parts, divided, uneven, whole
 from estimators.sample.cells import Categories, Halves
 from estimators.sample.counting import by_category, by_rank, resolution
 from estimators.sample.counts import Counts, require_data

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from estimators.adversary.targets import CellsTarget, Target
+from estimators.clusters.dependent_rows import lone_rows
 from estimators.clusters.design import Clusters, Labels
-from estimators.clusters.lone_rows import lone_rows
 from estimators.errors import DimensionMismatch, InputError, TooFewRecords, TooManyCells, require_open_unit
 from estimators.optimum.answer import Advantage
 from estimators.optimum.ends import Ends, checked_ends

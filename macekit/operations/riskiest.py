@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from estimators import Counts, Scores
 from estimators.decisions.compare import Comparison
+from estimators.decisions.exposed_members import Because
 from estimators.decisions.plan import Decision, overall
 from estimators.decisions.riskiest import RiskiestLimit
-from estimators.decisions.severe_exposure import Because
 from macekit.decoding.body import DecodedBody
 from macekit.decoding.columns_read import columns_by_query
 from macekit.operations import encode

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from estimators import Counts, Scores, lone_rows, one_per_unit
 from estimators.adversary.learned import LearnedScore, learn_score
-from estimators.clusters.lone_rows import require_one_number, require_scores
+from estimators.clusters.dependent_rows import require_one_number, require_scores
 from estimators.risk.groups import GroupTable
 from estimators.sample.counting import by_category, by_grid, finest
 from estimators.sample.learned import LearnedCounts

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from estimators.audits.queries import models, shadows
-from estimators.audits.queries.arrays import Booleans, Floats, labels_of, numbers, plain_array, require_length
+from estimators.audits.queries.query import Booleans, Floats, labels_of, numbers, plain_array, require_length
 from estimators.audits.queries.shadows import records_with_shadows
 from estimators.decisions.compare import same_order
 from estimators.errors import DimensionMismatch, MaceError, OptionError, UnknownName

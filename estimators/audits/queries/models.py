@@ -20,15 +20,16 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from estimators.audits.queries.arrays import (
+from estimators.audits.queries.query import (
     Floats,
     Integers,
+    Query,
+    by_name,
     labels_of,
     numbers,
     places_among,
     require_length,
 )
-from estimators.audits.queries.query import Query, by_name
 from estimators.errors import DimensionMismatch, InputError, NotDistribution, require_open_unit
 
 FLOOR = 1e-30

@@ -22,8 +22,15 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from estimators.audits.queries.arrays import Booleans, Floats, numbers, plain_array, require_length
-from estimators.audits.queries.query import Query, by_name
+from estimators.audits.queries.query import (
+    Booleans,
+    Floats,
+    Query,
+    by_name,
+    numbers,
+    plain_array,
+    require_length,
+)
 from estimators.errors import (
     DimensionMismatch,
     InputError,

@@ -21,8 +21,16 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from estimators.audits.queries.arrays import Floats, Integers, labels_of, numbers, plain_array, require_length
-from estimators.audits.queries.query import Query, by_name
+from estimators.audits.queries.query import (
+    Floats,
+    Integers,
+    Query,
+    by_name,
+    labels_of,
+    numbers,
+    plain_array,
+    require_length,
+)
 from estimators.errors import (
     DimensionMismatch,
     InputError,

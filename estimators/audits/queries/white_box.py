@@ -8,15 +8,16 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from estimators.audits.queries.arrays import (
+from estimators.audits.queries.query import (
     Floats,
+    Query,
+    by_name,
     labels_of,
     numbers,
     places_among,
     plain_array,
     require_length,
 )
-from estimators.audits.queries.query import Query, by_name
 from estimators.errors import DimensionMismatch, InputError, TooFewRecords
 
 CATALOGUE: dict[str, Query] = by_name(

@@ -20,8 +20,7 @@ from estimators.decisions.plan import (
 )
 from estimators.errors import OutOfRange, require_count, require_number, require_open_unit
 from estimators.renamed import renamed
-from estimators.runs.procedure.limits import Trainings
-from estimators.runs.procedure.trainings import FEWEST, evidence_in
+from estimators.runs.procedure.limits import FEWEST, Trainings, evidence_in
 from estimators.sample.counting import resolution
 from estimators.sample.scores import MIN_RECORDS
 from estimators.statement import baseline

@@ -17,15 +17,14 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from estimators.adversary.changes import best_by_changes
-from estimators.adversary.corners import corners_of
+from estimators.adversary.changes import best_by_changes, corners_of
 from estimators.adversary.families import families_for
 from estimators.adversary.holdout import GROWTH
 from estimators.adversary.insample import last_within
 from estimators.adversary.many_changes import Around, gain_by_changes, widths_for
 from estimators.decisions.coverage import covers
+from estimators.decisions.exposed_members import Because, Withheld
 from estimators.decisions.plan import Decision, decision, opening
-from estimators.decisions.severe_exposure import Because, Withheld
 from estimators.errors import (
     IncompatibleCells,
     InputError,

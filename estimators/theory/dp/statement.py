@@ -14,6 +14,7 @@ from estimators.errors import (
 )
 from estimators.statement import Caution, at_least, at_most, baseline, exactly, figures_down, figures_up
 from estimators.theory.bounds import Bound, advantage_of
+from estimators.theory.dp.ceilings import bounds
 from estimators.theory.dp.promise import (
     LARGEST,
     Adjacency,
@@ -24,7 +25,6 @@ from estimators.theory.dp.promise import (
     Promise,
     grant_of,
 )
-from estimators.theory.dp.table import bounds
 from estimators.theory.shifts import last
 
 RANDOM = Caution(

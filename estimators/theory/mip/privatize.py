@@ -29,10 +29,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from estimators.errors import OutOfRange, TooFewRecords, require_open_unit
 from estimators.statement import Guarantee
-from estimators.theory.mip.certificate import Sizes
 from estimators.theory.mip.noises import Gaussian, KNorm, Noise, Norm
 from estimators.theory.mip.refits import Fit, Purpose, Refits, root_of, stream
 from estimators.theory.mip.scales import (
+    Sizes,
     corollary_10_scale,
     moment_of,
     moment_scale,

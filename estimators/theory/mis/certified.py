@@ -25,11 +25,9 @@ import numpy as np
 from estimators.errors import require_open_unit, require_up_to_one
 from estimators.limits.binomial import clopper_pearson, lower_limit, upper_limit
 from estimators.statement import Estimate, Guarantee, Interval
-from estimators.theory.mis.binomials import Floats, excess
-from estimators.theory.mis.diversity import most_diverse, total_c_k
-from estimators.theory.mis.security import MOST_RECORDS, total_delta
+from estimators.theory.mis.binomials import Floats, Tally, excess
+from estimators.theory.mis.security import MOST_RECORDS, most_diverse, total_c_k, total_delta
 from estimators.theory.mis.shape import Move, Shape, Term, least_beyond
-from estimators.theory.mis.tally import Tally
 
 OFFSET = 0.5
 """Added to counts for the upper end: what makes a square root unbiased, and a little more for the unseen."""

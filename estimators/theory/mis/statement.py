@@ -25,9 +25,9 @@ from estimators.theory.mis.assessment import (
     records_of,
     spread_of,
 )
+from estimators.theory.mis.binomials import Tally
 from estimators.theory.mis.overfitting import LossesOf, Overfits, Overfitting, by_mean, overfitting
 from estimators.theory.mis.security import MOST_RECORDS, simple_delta
-from estimators.theory.mis.tally import Tally
 
 STEPS = 13
 """Sizes of a curve when none were given: three to every tenfold, from a hundredth to a hundredfold."""

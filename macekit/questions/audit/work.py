@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from estimators import Counts, advantage
-from estimators.clusters.lone_rows import lone_caution
+from estimators.clusters.dependent_rows import lone_caution
 from estimators.privacy.epsilon import check_claim, epsilon_lower_bound
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody

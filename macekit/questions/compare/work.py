@@ -8,10 +8,10 @@ from itertools import combinations
 from estimators import Caution, Counts, LearnedTarget, Scores, compare
 from estimators.adversary.targets import Target
 from estimators.clusters.design import Labels
+from estimators.decisions.exposed_members import exposures_of
 from estimators.decisions.maxima import MaxAdvantage
 from estimators.decisions.plan import Decision, beneath_baseline
 from estimators.decisions.riskiest import RiskiestLimit, judge_groups, judge_queries, verdict_of
-from estimators.decisions.severe_exposure import exposures_of
 from estimators.optimum.ends import is_vector
 from estimators.privacy.epsilon import Direction
 from estimators.sample.scores import labels_of

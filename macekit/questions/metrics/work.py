@@ -14,7 +14,7 @@ from estimators import (
     metric_optimum,
 )
 from estimators.adversary.learned import LearnedScore
-from estimators.clusters.lone_rows import lone_caution
+from estimators.clusters.dependent_rows import lone_caution
 from estimators.metric.estimate import is_line
 from estimators.metric.presets import every_metric
 from estimators.paper import paper_metrics

@@ -25,8 +25,8 @@ from estimators.decisions.maxima import Limit, MaxAdvantage
 from estimators.errors import NotFinite, OutOfRange
 from estimators.paper import EqualWidth, Kernel, record_risk
 from estimators.privacy.roc import band
+from estimators.risk.cells import mean_from
 from estimators.risk.individual import RiskByCell, risk_by_cell
-from estimators.risk.mean import mean_from
 from estimators.sample.locating import SampleRange
 from estimators.sample.scores import Query
 from estimators.sample.shape import Shape, shape

@@ -22,11 +22,10 @@ from estimators import (
 from estimators.metric.definition import Metric
 from estimators.metric.individual import IndividualMetric
 from estimators.paper import EqualWidth, Kernel, RecordMetric, RecordRisk, record_metric, record_risk
-from estimators.risk.cells import CellInterval, Conditional, MoverFieller
+from estimators.risk.cells import CellInterval, Conditional, MeanRisk, MoverFieller
 from estimators.risk.flags import Multiplicity, OverCells, OverRecords
 from estimators.risk.groups import GroupRisks
 from estimators.risk.individual import RiskByCell
-from estimators.risk.mean import MeanRisk
 from estimators.risk.within_groups import GroupAdvantage, by_group_of_counts
 from estimators.sample.learned import LearnedCounts
 from estimators.sample.scores import ArgumentScores

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from estimators import VERSION
-from estimators.audits.matching import match_sides
 from estimators.audits.queries import encode_sides
 from estimators.audits.queries.table import require_two_sides
-from estimators.audits.sides import part
+from estimators.audits.sides import match_sides, part
 from estimators.audits.split import check_rows
 from estimators.sample.scores import MIN_RECORDS
 from macekit.call import Call, Reply

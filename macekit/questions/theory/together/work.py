@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from estimators.clusters.lone_rows import lone_caution
+from estimators.clusters.dependent_rows import lone_caution
 from estimators.theory.agreement import Row, agreement
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
