@@ -68,7 +68,7 @@ def text(operation: str, answer: Mapping[str, Any], width: int = WIDTH, signatur
 def screen(operation: str, answer: Mapping[str, Any]) -> Screen:
     """The parts of that; of an operation that has no report, the numbers by their names."""
     from macekit.reports.content import content
-    from macekit.reports.content.columns import notes
+    from macekit.reports.content.provenance import notes
 
     sentences, cautions = _sentences(answer), _cautions(answer)
     if HTML not in BY_NAME[operation].forms:

@@ -14,7 +14,7 @@ from typing import Any, cast
 
 from macekit.call import HTML
 from macekit.catalogue import BY_NAME
-from macekit.reports.content.columns import with_columns
+from macekit.reports.content.provenance import with_columns
 from macekit.reports.model import AnswerPath, Content, Context, Draw, Figure, Figures, Report
 
 

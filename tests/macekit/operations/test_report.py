@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from pydantic import TypeAdapter
 
-from app.cli.status import status_of
+from app.cli.parsing import status_of
 from macekit.call import CSV, HTML, MARKDOWN, PNG, SVG
 from macekit.questions.report import ReportAnswer
 from macekit.reports.rendering import render

@@ -21,7 +21,7 @@ from macekit.questions.audits.release_size import (
     ReleaseSizeQuestion,
     ReleaseStepAnswer,
 )
-from macekit.questions.runs import series_steps
+from macekit.questions.runs.series import work as series
 
 
 def answer(call: Call, body: DecodedBody) -> Reply:
@@ -41,9 +41,9 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     tables = result.tables
     content: ReleaseSizeAnswer = {
         "sentence": result.sentence,
-        "decision": series_steps.decision_of(result.series),
+        "decision": series.decision_of(result.series),
         "covers": list(result.series.covers),
-        "undecided_because": series_steps.because_of(result.series),
+        "undecided_because": series.because_of(result.series),
         "largest": result.largest,
         "max_advantage": question.max_advantage,
         "baseline": baseline(question.prior),
@@ -82,7 +82,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
 
 def _step(step: Step, limits: Sequence[RiskiestLimit], copies: int, near_copies: int) -> ReleaseStepAnswer:
     return {
-        **series_steps.step(step),
+        **series.step_answer(step),
         "size": int(step.label),
         "limits": riskiest.limits(limits),
         "copies": copies,
