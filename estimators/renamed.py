@@ -66,6 +66,7 @@ FORMER_MODULES = {
     "theory.mis.tally": "theory.mis.binomials",
     "theory.pmp.choose": "theory.pmp.bounds",
     "theory.pmp.distances": "theory.pmp.gaussian",
+    "threads": "adversary.learned",
 }
 """Where in this package a module stands that stood in it by another name."""
 

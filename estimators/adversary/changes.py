@@ -11,9 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-Bools = NDArray[np.bool_]
+from estimators.arrays import Booleans, Floats, Integers
 
 STRETCH = 256
 """Running sums that are first compared by their least and largest only."""
@@ -76,7 +74,7 @@ def _pinned(runs: Floats, begins: bool, ends: bool) -> Floats:
     return np.concatenate([[np.inf], inner, [np.inf]])
 
 
-def rule_of_changes(gain: Floats, most: int) -> Bools:
+def rule_of_changes(gain: Floats, most: int) -> Booleans:
     """Where the best rule with at most ``most`` changes, 1 or more, guesses member."""
     some = np.flatnonzero(gain)
     if not some.size:
@@ -94,7 +92,7 @@ def rule_of_changes(gain: Floats, most: int) -> Bools:
 
 def _rule_between(
     gain: Floats, starts: Integers, sizes: Floats, positive: bool, first: bool, last: bool, pairs: int
-) -> Bools:
+) -> Booleans:
     """The best rule with a known first and last guess and so many pairs of changes between them."""
     begins, ends = first == positive, last == (positive ^ (len(sizes) % 2 == 0))
     runs = _pinned(sizes, begins, ends)
@@ -136,7 +134,7 @@ def _lowest(runs: Floats, most: float = np.inf) -> Integers:
     return low
 
 
-def _give_up(runs: Floats, low: NDArray[np.int64]) -> tuple[Floats, Bools]:
+def _give_up(runs: Floats, low: NDArray[np.int64]) -> tuple[Floats, Booleans]:
     """The runs with each of these joined to both neighbours, and which of the runs each joined one begins with."""
     first_of_run = np.ones(len(runs), dtype=bool)
     first_of_run[low] = first_of_run[low + 1] = False

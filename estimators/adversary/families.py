@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from estimators.adversary.changes import rule_of_changes
+from estimators.arrays import Floats
 from estimators.sample.counts import Counts
 
-Floats = NDArray[np.float64]
 Guesses = NDArray[np.bool_]
 
 COARSE = 8

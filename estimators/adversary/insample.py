@@ -13,16 +13,15 @@ from dataclasses import replace
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from estimators.adversary.changes import best_by_changes
+from estimators.arrays import Floats
 from estimators.errors import OutOfRange
 from estimators.limits.binomial import normal_quantile, pools, upper_limit
 from estimators.limits.two_rates import ALONE, FINE, Largest, TwoRates, weighted_accuracy_upper
 from estimators.sample.counts import Counts
 from estimators.statement import baseline
 
-Floats = NDArray[np.float64]
 Support = Callable[[float], float]
 
 MANY_CELLS = 64

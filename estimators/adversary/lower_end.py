@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln, ndtri, xlog1py, xlogy
 
 from estimators.adversary.holdout import HeldOut, Validation, validate, validate_anywhere
 from estimators.adversary.many_changes import many_changes
+from estimators.arrays import Floats, Integers
 from estimators.limits.binomial import pools
 from estimators.sample.counts import Counts
 from estimators.statement import baseline
@@ -34,8 +34,6 @@ from estimators.statement import baseline
 # and their share is a product of three factors, one of each binomial number and one of their sum: a convolution. Else
 # paths are counted step by step, while that is cheap.
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 MOST_RECORDS = 4000
 """Records of both sides beyond which rules judged on unseen records do as well."""

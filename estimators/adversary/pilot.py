@@ -22,6 +22,7 @@ from estimators.adversary.learned import (
     teach,
 )
 from estimators.adversary.tree import IN_ENGINES, BoxRule
+from estimators.arrays import Floats, Integers
 from estimators.errors import TooFewRecords
 from estimators.sample.cells import Boxes
 from estimators.sample.counting import resolution
@@ -29,8 +30,6 @@ from estimators.sample.doubts import of_rows
 from estimators.sample.scores import MIN_RECORDS
 from estimators.statement import Caution
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 SIDES = ("member", "nonmember")
 
 MOST_BYTES = 2**25

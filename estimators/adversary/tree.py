@@ -13,12 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from estimators.adversary.learned import BoxPosterior, Learner, boxes
+from estimators.arrays import Floats, Integers
 from estimators.sample.cells import Boxes, Intervals
 from estimators.sample.counts import Counts
 from estimators.sample.learned import LearnedCounts
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 DEPTH = 7
 """Comparisons for each row at most: 128 boxes."""

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from estimators.adversary.learned import Learner, boosting, logistic, on_one_thread
+from estimators.arrays import Floats, Integers
 from estimators.audits.queries.table import Table, encode_sides
 from estimators.audits.queries.values import as_texts, read_values, take_rows
 from estimators.errors import (
@@ -122,8 +123,6 @@ def _labels(what: str, column: str, table: Table, name: str) -> NDArray[np.str_]
 # kept of either side. They are no random split, what no column says is not matched, and nothing here is certified:
 # check the matched sides again, and read what they say as a second opinion.
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 CALIPER = 0.2
 """Rows are alike if their log odds differ by so many standard deviations at most (Austin 2011)."""

@@ -9,7 +9,8 @@ from math import sqrt
 import numpy as np
 from numpy.typing import ArrayLike
 
-from estimators.clusters.design import FEWEST, Clusters, Floats, Integers, Labels, likeness
+from estimators.arrays import Floats, Integers
+from estimators.clusters.design import FEWEST, Clusters, Labels, likeness
 from estimators.errors import MaceError, OptionError, TooFewRecords, require_count
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts

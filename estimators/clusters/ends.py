@@ -14,6 +14,7 @@ from estimators.adversary.families import COARSE
 from estimators.adversary.holdout import SIMPLER, HeldOut
 from estimators.adversary.lower_end import FEWEST_RECORDS, OF_MANY_CHANGES
 from estimators.adversary.many_changes import MANY_CHANGES, readings, sign_of
+from estimators.arrays import Booleans, Floats, Integers
 from estimators.clusters.betting import (
     SUBSETS,
     BettingEnds,
@@ -25,7 +26,7 @@ from estimators.clusters.betting import (
     of_guesses,
 )
 from estimators.clusters.blocks import Guesses, guess_many_changes, guess_unseen
-from estimators.clusters.design import Bools, Clusters, Floats, Integers
+from estimators.clusters.design import Clusters
 from estimators.clusters.effective import (
     DOUBTED,
     Accuracy,
@@ -276,7 +277,7 @@ class RuleEnds:
     wrong: Accuracy | Fortunes
 
     @classmethod
-    def of(cls, clusters: Clusters, at: Integers, fine: Counts, right: Bools, seed: int) -> RuleEnds:
+    def of(cls, clusters: Clusters, at: Integers, fine: Counts, right: Booleans, seed: int) -> RuleEnds:
         """Judge the guesses: all rows are unseen, as nothing was learned from any.
 
         Args:

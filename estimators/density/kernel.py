@@ -12,6 +12,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from estimators.arrays import Floats, Integers
 from estimators.density.bandwidth import Bandwidth, Sample, Silverman, spread_indices
 from estimators.density.line import BLOCK, Line, absolute_sum, blocks
 
@@ -21,8 +22,6 @@ from estimators.density.line import BLOCK, Line, absolute_sum, blocks
 # A saturated sigmoid puts a third of its records exactly on 1. The advantage of such a mixed score is the sum over
 # its atoms plus the integral over the rest (MACE, Definition 2, for a mixed distribution).
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 SHARE = 0.01
 """A value is an atom when at least this share of the pooled records has it ..."""

@@ -12,12 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.fft import irfft2, next_fast_len, rfft2
 
+from estimators.arrays import Floats
 from estimators.density.bandwidth import Bandwidth
 from estimators.density.kernel import At, Densities, LineDensities, choose_both
 from estimators.errors import InputError, require_count
 from estimators.sample.scores import Query, Scores
-
-Floats = NDArray[np.float64]
 
 PLANE_POINTS = 1024
 PLANE_STEPS = 12

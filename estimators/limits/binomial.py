@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaincinv, expit, gammaln, ndtri
 
-Floats = NDArray[np.float64]
+from estimators.arrays import Floats
+
 Numbers = float | NDArray[np.float64] | NDArray[np.int64]
 
 

@@ -13,10 +13,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from estimators.arrays import Floats
 from estimators.errors import MetricError
 from estimators.limits.binomial import clopper_pearson
 
-Floats = NDArray[np.float64]
 Linear = tuple[float, float, float]
 
 

@@ -13,10 +13,9 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 
-Floats = NDArray[np.float64]
+from estimators.arrays import Floats
 
 BEYOND = 40.0
 """Laws are summed as far as Bernstein's inequality leaves less than 2 exp(-40) outside."""

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from estimators.adversary.changes import corners_of
 from estimators.adversary.holdout import SHUFFLES, block_fractions
 from estimators.adversary.many_changes import MANY_CHANGES, sums_around, widths_for
+from estimators.arrays import Floats, Integers
 from estimators.limits.binomial import clopper_pearson
 from estimators.limits.fieller import ratio_range
 from estimators.limits.two_rates import Linear, TwoRates
@@ -23,8 +24,6 @@ from estimators.sample.cells import Categories
 from estimators.sample.counting import resolution
 from estimators.sample.counts import Counts
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 Guesses = NDArray[np.bool_]
 
 CUTS = 1024

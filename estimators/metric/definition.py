@@ -15,10 +15,10 @@ from numbers import Real
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from estimators.arrays import Floats
 from estimators.errors import MetricError, require_open_unit
 from estimators.limits.fieller import Linear
 
-Floats = NDArray[np.float64]
 ZERO = 1e-12
 
 

@@ -14,7 +14,6 @@ from estimators.risk.cells import CellRisks, cell_risks
 from estimators.sample.counts import Counts, require_data
 from estimators.statement import Caution, Guarantee
 
-Floats = NDArray[np.float64]
 Masked = np.ma.MaskedArray[tuple[int], np.dtype[np.float64]]
 
 

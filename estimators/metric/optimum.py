@@ -12,12 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from estimators.arrays import Floats, Integers
 from estimators.errors import require_share
 from estimators.metric.definition import Cut, Degeneracy, Metric
 from estimators.sample.counts import Counts
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 Guesses = NDArray[np.bool_]
 
 VANISHING_SHARE = 0.05

@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from estimators.density.bandwidth import Bandwidth, Fixed, Scott
 from estimators.density.kernel import LineDensities
@@ -24,8 +23,6 @@ from estimators.sample.counting import by_category, by_lattice
 from estimators.sample.counts import CROWDED, Counts
 from estimators.sample.scores import Query, Scores
 from estimators.statement import IID, Caution, Guarantee, Interval, at_least, at_most, baseline, percent
-
-Floats = NDArray[np.float64]
 
 FEW_CELLS, MOST_MASS = 3, 0.9
 """When this many neighbouring equal-width cells hold more than this much mass, the range is an outlier's."""

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from estimators.arrays import Floats, Integers
 from estimators.density.readings import EqualWidth, Kernel
 from estimators.density.space import densities_of
 from estimators.errors import NotFinite, OutOfRange, TooFewRecords, require_open_unit
@@ -23,9 +23,6 @@ from estimators.sample.counting import resolution
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Scores
 from estimators.statement import Caution
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 HALVES = np.array([0.5, 0.5])
 THIRDS = np.array([1.0, 1.0, 1.0]) / 3.0

@@ -7,8 +7,8 @@ from math import log, pi
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from estimators.arrays import Floats
 from estimators.density.bandwidth import (
     Bandwidth,
     Fixed,
@@ -113,8 +113,6 @@ def share_within(subject: Subject, reading: str, n_members: int, n_nonmembers: i
         f"{least:.0%} to {greatest:.0%} of samples, depending on the world (docs/paper.md)"
     )
 
-
-Floats = NDArray[np.float64]
 
 ATOMS = "values repeat too often to have a density; they were counted"
 

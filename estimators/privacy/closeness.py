@@ -16,11 +16,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import betaincinv
 
 from estimators.adversary.insample import subsets_within
 from estimators.adversary.targets import CellsTarget
+from estimators.arrays import Floats, Integers
 from estimators.limits.binomial import lower_limit, upper_limit
 from estimators.optimum.ends import cells_for
 from estimators.sample.counts import Counts
@@ -34,8 +34,6 @@ from estimators.sample.counts import Counts
 # Windows of whole cells strictly between the cells of both nonmembers are no larger: ties and grouped scores only
 # take from them.
 
-Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 RANKS = 2**17
 """Windows end at every nonmember, or of more than these at every second one, every third and so on."""

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
+from estimators.arrays import Floats, Integers
 from estimators.errors import (
     UnknownName,
     require_count,
@@ -34,8 +35,6 @@ from estimators.statement import Caution, Guarantee, at_least, one_end
 
 __all__ = ["ClaimCheck", "Direction", "EpsilonBound", "check_claim", "epsilon_lower_bound"]
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 SHARES = (0.01, 0.03, 0.1, 0.2, 0.35, 0.5)
 """Shares of the records at each end about which guesses are made at both ends at once."""

@@ -28,9 +28,9 @@ from math import log
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import betainc, betaincc, betaincinv, expit, logit, ndtri, polygamma
 
+from estimators.arrays import Floats, Integers
 from estimators.errors import require_open_unit
 from estimators.limits.binomial import lower_limit, upper_limit
 from estimators.limits.root import brentq
@@ -44,8 +44,6 @@ from estimators.statement import IID, Caution, Guarantee, at_least, one_end, per
 
 __all__ = ["Exposure", "Tail", "exposure"]
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 End = Literal["high", "low", "window", "label", "cell"]
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field, replace
 from math import sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import bdtr, expit, gammaincinv, logit, stdtrit
 
+from estimators.arrays import Floats, Integers
 from estimators.clusters.design import Clusters, Labels
 from estimators.clusters.ends import clustered_area
 from estimators.errors import IncompatibleCells, require_count, require_open_unit
@@ -45,8 +45,6 @@ __all__ = [
     "roc",
 ]
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 POINTS = 512
 """A curve has at most this many points, half of them spaced evenly in the logarithm of the FPR."""

@@ -12,10 +12,10 @@ from functools import cached_property
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from estimators.adversary.learned import learn_score
 from estimators.adversary.targets import CellsTarget
+from estimators.arrays import Floats, Integers
 from estimators.clusters.design import Labels
 from estimators.errors import require_open_unit
 from estimators.limits.binomial import clopper_pearson, lower_limit
@@ -37,8 +37,6 @@ from estimators.statement import (
     percent,
 )
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 Masked = np.ma.MaskedArray[Any, np.dtype[np.float64]]
 
 

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc
 
+from estimators.arrays import Floats, Integers
 from estimators.errors import OutOfRange, require_number, require_open_unit
 from estimators.sample.counts import Counts
 from estimators.statement import percent
@@ -33,7 +34,6 @@ from estimators.statement import percent
 # what is said of a part is said of every run of neighbouring scores that could have been one: its error is shared
 # among all of these.
 
-Integers = NDArray[np.int64]
 
 UNEVEN = 0.03
 """A cell is taken in two parts if its members and nonmembers lie so unevenly with at most this probability."""
@@ -151,8 +151,6 @@ def uneven(
 
 
 # --- flags ----------------------------------------------------------------------------------------------------------
-
-Floats = NDArray[np.float64]
 
 
 NARROW = 0.19

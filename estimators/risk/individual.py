@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from estimators.adversary.learned import DEFAULT_LEARNERS, Learner, learn_halves
+from estimators.arrays import Floats, Integers
 from estimators.clusters.dependent_rows import lone_caution, lone_rows, require_one_number, require_scores
 from estimators.clusters.design import Labels
 from estimators.errors import TooFewRecords, require_count, require_open_unit
@@ -34,9 +35,6 @@ from estimators.sample.counts import Counts, require_data
 from estimators.sample.locating import SampleRange, cell_of, targets_of
 from estimators.sample.scores import ArgumentScores, Query, Scores
 from estimators.statement import Caution, Provenance, exactly, percent
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,10 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from estimators.arrays import Floats, Integers
 from estimators.statement import Caution
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 REPEATED, SHARED, RANGES = "repeated_scores", "shared_scores", "sides_differ_in_range"
 PRECISION, SORTED = "sides_differ_in_precision", "one_side_sorted"

@@ -13,6 +13,7 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from estimators.arrays import Integers
 from estimators.errors import InvalidCounts, MixedTypes, NotFinite, TooFewRecords, TooManyCells
 from estimators.sample.cells import Categories, Cells, Grid, Values, grid_keys
 from estimators.sample.counting import SMALL_INTEGER_RANGE, finest_exponent
@@ -20,7 +21,6 @@ from estimators.sample.counts import GRID_CELLS, Counts
 from estimators.sample.integers import as_64_bit, as_text, or_infinite
 from estimators.sample.scores import MIN_RECORDS
 
-Integers = NDArray[np.int64]
 PartKind = Literal["grid", "integers", "text"]
 T = TypeVar("T", bound=Hashable)
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+from estimators.arrays import Floats, Integers
 
 BUCKETS = 2**14
 BLOCK = 2**15

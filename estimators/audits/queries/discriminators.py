@@ -8,7 +8,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from estimators.audits.queries.query import Floats, Query, by_name, numbers, plain_array, require_length
+from estimators.arrays import Floats
+from estimators.audits.queries.query import Query, by_name, numbers, plain_array, require_length
 from estimators.errors import DimensionMismatch, OutOfRange
 
 CATALOGUE: dict[str, Query] = by_name(

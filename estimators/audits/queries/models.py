@@ -20,8 +20,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from estimators.arrays import Floats
 from estimators.audits.queries.query import (
-    Floats,
     Integers,
     Query,
     by_name,

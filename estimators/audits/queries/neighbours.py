@@ -17,8 +17,9 @@ from importlib.util import find_spec
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from estimators.adversary.learned import one_thread
+from estimators.arrays import Floats, Integers
 from estimators.errors import (
     DimensionMismatch,
     NotFinite,
@@ -27,10 +28,7 @@ from estimators.errors import (
     UnknownName,
     require_count,
 )
-from estimators.threads import one_thread
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 Metric = Literal["l1", "l2"]
 Engine = Literal["tree", "scan", "faiss"]
 

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from estimators.arrays import Floats
 from estimators.errors import DimensionMismatch, InputError, NotFinite, RaggedRows, TooFewRecords, UnknownName
-
-Floats = NDArray[np.float64]
 
 DIRECTION = "higher is more like a member"
 """Which way every query of one number points; there is nothing to negate."""
@@ -106,7 +105,6 @@ def finite(scores: Any) -> Floats:
 # What a query is asked of, checked once: finite numbers, one or one row a record, of lengths that belong together.
 
 Integers = NDArray[np.intp]
-Booleans = NDArray[np.bool_]
 
 PLACES = {1: "one number a record", 2: "one row of numbers a record"}
 

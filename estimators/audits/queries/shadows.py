@@ -22,15 +22,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from estimators.audits.queries.query import (
-    Booleans,
-    Floats,
-    Query,
-    by_name,
-    numbers,
-    plain_array,
-    require_length,
-)
+from estimators.adversary.learned import one_thread
+from estimators.arrays import Booleans, Floats
+from estimators.audits.queries.query import Query, by_name, numbers, plain_array, require_length
 from estimators.errors import (
     DimensionMismatch,
     InputError,
@@ -43,7 +37,6 @@ from estimators.errors import (
     require_open_unit,
     require_positive,
 )
-from estimators.threads import one_thread
 
 Variance = Literal["auto", "record", "pooled"]
 Centre = Literal["mean", "median"]

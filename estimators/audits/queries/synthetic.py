@@ -16,15 +16,12 @@ from itertools import combinations
 from math import log
 
 import numpy as np
-from numpy.typing import NDArray
 
+from estimators.arrays import Floats, Integers
 from estimators.audits.queries.neighbours import Neighbours, nearest
 from estimators.audits.queries.query import Query, by_name, choose, finite
 from estimators.audits.queries.table import Encoding, Rows
 from estimators.errors import OptionError, require_count, require_positive
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 NEAREST = 5
 """The k of k-th neighbours."""

@@ -21,8 +21,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from estimators.arrays import Floats
 from estimators.audits.queries.query import (
-    Floats,
     Integers,
     Query,
     by_name,

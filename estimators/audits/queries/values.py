@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from estimators.arrays import Floats
 from estimators.errors import InputError, MixedTypes, NotFinite
-
-Floats = NDArray[np.float64]
 
 WHOLE = re.compile(r"[+-]?(0|[1-9]\d{0,39})\Z")
 NUMBER = re.compile(r"[+-]?(0|[1-9]\d*)?(\.\d+)?([eE][+-]?\d{1,3})?\Z")

@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from estimators.arrays import Floats
 from estimators.audits.queries.query import (
-    Floats,
     Query,
     by_name,
     labels_of,

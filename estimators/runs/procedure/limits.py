@@ -20,6 +20,7 @@ from scipy.special import chdtri, stdtrit
 
 from estimators.adversary.changes import best_by_changes
 from estimators.adversary.lower_end import LowerEnd
+from estimators.arrays import Floats
 from estimators.clusters.betting import Shares
 from estimators.errors import DimensionMismatch, InputError, TooFewRecords
 from estimators.limits.binomial import lower_limit, upper_limit
@@ -31,7 +32,6 @@ from estimators.sample.scores import MIN_RECORDS, Scores, labels_of
 # --- trainings ------------------------------------------------------------------------------------------------------
 # One trained model among several: its advantage seen from below and from above, and by how much records blur it.
 
-Floats = NDArray[np.float64]
 
 FEWEST = 4
 """Fewest models of which anything is said."""

@@ -16,11 +16,9 @@ from dataclasses import dataclass
 from math import ceil
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+from estimators.arrays import Floats, Integers
 
 STAKES = np.geomspace(0.002, 2.0, 18)
 """Sizes of the bets about coins; they grow as 1 over the standard deviation of a guess."""

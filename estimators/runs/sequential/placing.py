@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from estimators.arrays import Floats, Integers
 from estimators.errors import IncompatibleCells, InputError
 from estimators.sample.cells import Categories, Cells, Intervals, Values
 from estimators.sample.counting import on_cells
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Query, Scores
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 PILOT = 500
 """Records a side, at most, whose scores show where cells begin; they are judged in no end."""

@@ -23,12 +23,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, xlog1py, xlogy
 
+from estimators.arrays import Integers
 from estimators.sample.cells import Categories
 from estimators.sample.counts import Counts
 from estimators.sample.digests import digest
 from estimators.sample.scores import Scores
 
-Integers = NDArray[np.int64]
 Hashes = NDArray[np.uint64]
 
 MARK = 16

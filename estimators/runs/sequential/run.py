@@ -15,13 +15,13 @@ from math import ceil, log
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from estimators.adversary.changes import best_by_changes, corners_of
 from estimators.adversary.families import families_for
 from estimators.adversary.holdout import GROWTH
 from estimators.adversary.insample import last_within
 from estimators.adversary.many_changes import Around, gain_by_changes, widths_for
+from estimators.arrays import Integers
 from estimators.decisions.coverage import covers
 from estimators.decisions.exposed_members import Because, Withheld
 from estimators.decisions.plan import Decision, decision, opening
@@ -57,8 +57,6 @@ from estimators.statement import (
     percent,
     rules_covered,
 )
-
-Integers = NDArray[np.int64]
 
 PLANNED = 10_000
 """Records of both sides at which the ends are best, if nobody says how many will come."""

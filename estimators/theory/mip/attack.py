@@ -22,13 +22,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainc, ndtr, softmax
 
+from estimators.arrays import Floats
 from estimators.errors import DimensionMismatch, require_count, require_open_unit, require_positive
 from estimators.limits.binomial import lower_limit
 from estimators.theory.mip.noises import Gaussian, Noise
 from estimators.theory.mip.privatize import noisy
 from estimators.theory.mip.refits import Fit, Purpose, Refits, root_of, stream
-
-Floats = NDArray[np.float64]
 
 BLOCK = 64
 """Releases at a time: each is compared with every shadow fit, in every coordinate."""

@@ -25,8 +25,9 @@ from math import inf
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from estimators.arrays import Floats
 from estimators.errors import OutOfRange, TooFewRecords, require_open_unit
 from estimators.statement import Guarantee
 from estimators.theory.mip.noises import Gaussian, KNorm, Noise, Norm
@@ -40,8 +41,6 @@ from estimators.theory.mip.scales import (
     spread_of_draws,
     theorem_9_scale,
 )
-
-Floats = NDArray[np.float64]
 
 FINENESS = 20
 """Cells in a deviation of the noise, as a power of two: too fine to cost anything, and 2^30 values of noise in each."""

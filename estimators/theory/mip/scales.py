@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 
+from estimators.arrays import Floats
 from estimators.errors import (
     DimensionMismatch,
     OutOfRange,
@@ -32,8 +33,6 @@ from estimators.errors import (
 from estimators.theory.bounds import Bound, side_by_side
 from estimators.theory.mip.noises import Gaussian, KNorm, Noise
 from estimators.theory.tables import rows_of
-
-Floats = NDArray[np.float64]
 
 
 def spread_of_draws(draws: Floats, order: float = 2.0) -> Floats:

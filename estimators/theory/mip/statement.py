@@ -9,11 +9,12 @@ from math import inf, isfinite
 
 from numpy.typing import ArrayLike
 
+from estimators.arrays import Floats
 from estimators.errors import OutOfRange, TooFewRecords, UnknownName
 from estimators.statement import Caution, Guarantee, at_most, figures_up, percent
 from estimators.theory.bounds import Bound
 from estimators.theory.mip.calibrate import CERTIFICATES, Calibration, Calibrator, Fits, bounds_of
-from estimators.theory.mip.noises import Floats, Gaussian, Noise
+from estimators.theory.mip.noises import Gaussian, Noise
 from estimators.theory.mip.privatize import euclid_laplace, grid_of, max_laplace, moment_laplace, one_laplace
 from estimators.theory.mip.scales import Sizes
 

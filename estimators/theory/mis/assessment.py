@@ -9,9 +9,10 @@ from math import exp, inf, sqrt
 import numpy as np
 from numpy.typing import ArrayLike
 
+from estimators.arrays import Floats
 from estimators.statement import Estimate, Guarantee, Interval, percent
 from estimators.theory.bounds import Bound, side_by_side
-from estimators.theory.mis.binomials import Floats, Tally
+from estimators.theory.mis.binomials import Tally
 from estimators.theory.mis.certified import NUMERICS, diversity, records_from, worst_delta_from
 from estimators.theory.mis.security import (
     LEAST_SHARE,

@@ -16,9 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainc, gammaln
 
+from estimators.arrays import Floats
 from estimators.errors import InvalidCounts, OutOfRange, TooFewRecords, require_count
-
-Floats = NDArray[np.float64]
 
 BLOCK = 1 << 14
 """Categories worked on at once: what they need fits the processor's cache."""

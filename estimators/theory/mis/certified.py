@@ -22,10 +22,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from estimators.arrays import Floats
 from estimators.errors import require_open_unit, require_up_to_one
 from estimators.limits.binomial import clopper_pearson, lower_limit, upper_limit
 from estimators.statement import Estimate, Guarantee, Interval
-from estimators.theory.mis.binomials import Floats, Tally, excess
+from estimators.theory.mis.binomials import Tally, excess
 from estimators.theory.mis.security import MOST_RECORDS, most_diverse, total_c_k, total_delta
 from estimators.theory.mis.shape import Move, Shape, Term, least_beyond
 

@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from estimators.arrays import Floats
 from estimators.errors import (
     NotFinite,
     OutOfRange,
@@ -20,7 +21,6 @@ from estimators.errors import (
 from estimators.limits.binomial import upper_limit
 from estimators.statement import Estimate, Guarantee, Interval
 
-Floats = NDArray[np.float64]
 LossesOf = Literal["one_model", "independent_trainings"]
 
 HOLDS: dict[str, Guarantee] = {

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import xlogy
 
+from estimators.arrays import Floats
 from estimators.errors import (
     DimensionMismatch,
     OutOfRange,
@@ -22,7 +23,7 @@ from estimators.errors import (
 )
 from estimators.limits.root import brentq
 from estimators.theory.mis.binomials import excess
-from estimators.theory.tables import Floats, distribution
+from estimators.theory.tables import distribution
 
 # --- diversity ------------------------------------------------------------------------------------------------------
 # C_K, the diversity of a discrete distribution, the entropies beside it, and what merging categories leaves of it.

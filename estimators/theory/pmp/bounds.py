@@ -11,8 +11,8 @@ from collections.abc import Callable
 from math import isfinite
 
 import numpy as np
-from numpy.typing import NDArray
 
+from estimators.arrays import Floats
 from estimators.errors import OutOfRange, require_nonnegative, require_open_unit, require_positive
 from estimators.statement import exactly, percent
 from estimators.theory import shifts
@@ -129,7 +129,6 @@ def of_gaussian(mechanism: Gaussian, epsilon: float, practical: float, delta: fl
 # --- choose ---------------------------------------------------------------------------------------------------------
 # The noise for a wanted practical epsilon: DP's epsilon of an exponential mechanism, sigma of a Gaussian one.
 
-Floats = NDArray[np.float64]
 
 GROWTH = 1.1
 """Steps by which epsilon is raised until the practical epsilon is too large."""

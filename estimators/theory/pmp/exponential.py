@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_softmax, logsumexp
 
+from estimators.arrays import Floats
 from estimators.errors import (
     DimensionMismatch,
     OutOfRange,
@@ -54,8 +55,6 @@ class Neighbours:
             rest = self.rest[(self.rest & (one | other)) == 0]
             yield i, j, self.place[rest | one].astype(np.intp), self.place[rest | other].astype(np.intp)
 
-
-Floats = NDArray[np.float64]
 
 INSTEAD = "set draws to sample training sets at random and get an interval"
 

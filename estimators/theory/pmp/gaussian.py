@@ -16,6 +16,7 @@ from math import frexp, inf, ldexp
 import numpy as np
 from numpy.typing import NDArray
 
+from estimators.arrays import Floats
 from estimators.errors import (
     OutOfRange,
     TooFewRecords,
@@ -33,7 +34,6 @@ from estimators.theory.tables import rows_of
 # a search. So they are counted in narrow bins, whose upper and lower ends bound what any rising function of them sums
 # to; the few records that decide are gone through again, distance by distance.
 
-Floats = NDArray[np.float64]
 
 EVEN, FAR = 1024, 256
 """Bins of the usual distances, and of those beyond."""

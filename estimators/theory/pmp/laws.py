@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_softmax, logsumexp
 
+from estimators.arrays import Floats
 from estimators.errors import (
     DimensionMismatch,
     NotDistribution,
@@ -34,8 +35,6 @@ from estimators.errors import (
     require_nonnegative,
 )
 from estimators.theory import subsets
-
-Floats = NDArray[np.float64]
 
 
 class Worst(NamedTuple):

@@ -7,8 +7,9 @@ from math import inf, isfinite
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from estimators.arrays import Floats
 from estimators.errors import OptionError, OutOfRange, TooManySubsets, require_up_to_one
 from estimators.statement import Caution, Estimate, at_most, exactly, percent
 from estimators.theory import shifts, subsets
@@ -19,8 +20,6 @@ from estimators.theory.pmp.exponential import MOST_PAIRED, Summed, Tabled
 from estimators.theory.pmp.gaussian import Gaussian, dp_epsilon
 from estimators.theory.pmp.laws import Event, Worst, finite, half_of
 from estimators.theory.pmp.sampled import sample_epsilon
-
-Floats = NDArray[np.float64]
 
 COIN = 0.5
 """How often guessing is right: half of the records were used."""

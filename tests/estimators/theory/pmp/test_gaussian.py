@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from estimators.arrays import Floats
 from estimators.errors import NotFinite, OutOfRange, TooFewRecords
 from estimators.theory import shifts, subsets
 from estimators.theory.pmp import bounds
 from estimators.theory.pmp.gaussian import Gaussian, clip_rows, dp_epsilon, of_sum
-from estimators.theory.pmp.laws import Floats
 from tests.cases import each_case, refusals
 
 
