@@ -1,7 +1,5 @@
 """Keywords and modules by the names that they had in earlier versions: keywords are taken for now, with a warning."""
 
-from __future__ import annotations
-
 import sys
 import warnings
 from collections.abc import Callable

@@ -7,8 +7,6 @@ in its ``page``. docs/architecture.md has the recipe for a new one.
 This module knows no schema and imports nothing heavy, so that `mace --help` is quick.
 """
 
-from __future__ import annotations
-
 import re
 from importlib import import_module
 from importlib.util import find_spec

@@ -1,7 +1,5 @@
 """One row of the table of operations (``macekit.catalogue``). Imports nothing heavy: `mace --help` reads the table."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from macekit.call import ARROW, CSV, HTML, JSON, MARKDOWN, NDJSON, NPY, NPZ, PARQUET, PNG, SVG

@@ -1,7 +1,5 @@
 """`mace estimate`, `risk`, `compare` and the rest: the service's questions, asked of files, without a server."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Callable
 from functools import partial

@@ -1,7 +1,5 @@
 """The grammar of the command line: options in full and once each, and mistakes explained in a line or two."""
 
-from __future__ import annotations
-
 import argparse
 import re
 import sys

@@ -6,8 +6,6 @@ save two exists (the pairing of valleys and peaks by which the best k trades of 
 sizes of the runs given up, sorted, are what each further pair of changes is worth.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

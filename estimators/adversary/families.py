@@ -4,8 +4,6 @@ Each family fits many samples at once: ``gain`` has one row for each sample and 
 and the advantage of guessing member in the cells M is the sum of gain over M minus the sum outside it.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Protocol
 

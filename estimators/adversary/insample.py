@@ -6,8 +6,6 @@ the in-sample optimum, is valid for the class, with no correction for the search
 need one: the best rule of all is in one of them, so the largest of their limits stands.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache

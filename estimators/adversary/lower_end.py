@@ -4,8 +4,6 @@ Each holds by itself, so the largest holds at the sum of their levels. How the l
 of records alone: of few the best cut of all says most, of many it says nothing that the others do not.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

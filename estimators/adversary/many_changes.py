@@ -11,8 +11,6 @@ that are known without any label: how far it lies from a whole number (or tenth,
 have too, and how short it is when written down.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import TypeVar
 

@@ -4,8 +4,6 @@ A comparison of a number with a cut has one answer everywhere, so that the box o
 Sums and products are rounded as each engine likes, so that a pilot could not be taken out of counts of such a score.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

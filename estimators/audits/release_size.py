@@ -8,8 +8,6 @@ more. What fails shares the error over sizes, limits and queries. Copies that no
 the level, shared over sizes, and turn a pass into a fail.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any

@@ -6,8 +6,6 @@ error; all releases share it once more. How much more one release gives away tha
 for the same rows were asked about each time.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeVar

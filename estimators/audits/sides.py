@@ -1,7 +1,5 @@
 """Columns of both sides that are no features: groups, and whom each row belongs to."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -13,8 +13,6 @@ them is exposed at a precision is one (``max_exposed``, ``at_precision``), and s
 positive rate (``max_tpr``, ``at_fpr``); members that a query exposes are warned of beside any decision that is no fail.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal

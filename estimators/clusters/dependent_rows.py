@@ -1,7 +1,5 @@
 """Signs that rows are not independent, in columns that nobody named: rows of one label whose scores are alike."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from math import sqrt

@@ -1,7 +1,5 @@
 """Limits of an error whose two rates rest on clusters of their own: what both sides' fortunes do not refuse."""
 
-from __future__ import annotations
-
 from math import log
 
 import numpy as np

@@ -5,8 +5,6 @@ that a limit which is violated passes, and one such is enough to hold against it
 (Berger 1982). A wrong fail needs that any of k limits which all hold fails: lower ends are taken at alpha/(2k).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite

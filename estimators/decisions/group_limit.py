@@ -8,8 +8,6 @@ A group passes by its own records or not at all: one with records of one side on
 open.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil

@@ -3,8 +3,6 @@
 A limit passes if the upper end of what it limits is at or below the maximum, and fails if the lower end is above it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from math import ceil

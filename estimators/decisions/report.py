@@ -1,7 +1,5 @@
 """Everything an auditor asks of one sample, in one answer that carries its own guarantee and provenance."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 

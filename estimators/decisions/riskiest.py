@@ -9,8 +9,6 @@ Queries of a model point one way, the higher the more like a member, so one end 
 table that was filtered keeps away from members, so there it is either.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol

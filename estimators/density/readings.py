@@ -1,7 +1,5 @@
 """How the paper reads a continuous score: in equal slices of its range, or through kernel densities."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from estimators.density.bandwidth import Bandwidth, Scott

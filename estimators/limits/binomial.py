@@ -3,8 +3,6 @@
 Everything certified here rests on the exact limit of one proportion; ``two_rates`` has that of two together.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import overload
 

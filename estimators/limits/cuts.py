@@ -7,8 +7,6 @@ how many records lie beyond the cut, and the share of all records beyond it. A c
 that hold at every cut at once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache

@@ -8,8 +8,6 @@ and the greatest ratio over an egg around the two observed rates whose four half
 to their exact limits. Hence monotonicity, and one quadratic for each end instead of a search.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 

@@ -6,8 +6,6 @@ number drawn and every level. It is little more for up to ``SEARCHED`` records o
 Chernoff's, which needs no search and is up to twice as far. Where all records of a side are drawn, its total is known.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from heapq import heappop, heappush

@@ -4,8 +4,6 @@ Below, rules chosen on past records are judged on future ones (progressive selec
 Above, every rule of a declared class is given its own upper limit and the largest stands (study 2.2).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

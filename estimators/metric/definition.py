@@ -5,8 +5,6 @@ TP = p TPR, FP = (1-p) FPR, FN = p - TP, TN = 1-p - FP with p the prior, never t
 is optimal for it, and what one record's risk under it is.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, fields
 from enum import Enum
 from math import isclose, isfinite

@@ -5,8 +5,6 @@ metrics, so it cannot exceed the best one. Above, the best rule of a declared cl
 on its own records as it is. Both ends carry exact limits of the rates through MOVER-Fieller (study 2.4).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import attrgetter

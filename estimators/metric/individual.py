@@ -1,7 +1,5 @@
 """The metric of one record: what it would be over records with the same score (MACE, Definition 6, Theorem 4)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 

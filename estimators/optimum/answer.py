@@ -1,7 +1,5 @@
 """The optimal membership advantage as an answer: estimate, interval, and what they are worth in words."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from estimators.adversary.insample import (

@@ -6,8 +6,6 @@ That takes both sides' kernels to be about equally wide, and many records in eac
 side's kernel much wider than the other's, and in three dimensions and more, labels are shuffled instead.
 """
 
-from __future__ import annotations
-
 from math import pi
 
 import numpy as np

@@ -4,8 +4,6 @@ Theorems 5 and 6 bound W_N and U_N around their own expectations, which lie abov
 these intervals are no statement about the advantage (study section 0).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

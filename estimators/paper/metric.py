@@ -4,8 +4,6 @@ The posterior is learned on one part of the records, the rule that cuts it judge
 rates, which are weighted by the prior instead of the sample's member share (erratum E21). There is no interval.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal

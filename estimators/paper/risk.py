@@ -1,7 +1,5 @@
 """Individual risk as the paper states it: f_p of a cell (MACE, Theorem 2) or at a point (Theorem 3, Lemma 4)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from math import log, pi
 from typing import Literal

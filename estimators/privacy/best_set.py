@@ -13,8 +13,6 @@ one of its share of members. Who accuses there so seldom that the rate is kept f
 of the error is for the shares of nonmembers, half for those of members, each shared by all windows, or labels.
 """
 
-from __future__ import annotations
-
 from math import exp, floor, log, sqrt
 
 import numpy as np

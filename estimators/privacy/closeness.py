@@ -10,8 +10,6 @@ and likewise with r and q changed at p = g/(1+g). So it has an upper end, as the
 unknown but fixed, and what one fixed set's exact limits allow, taken over every set, holds for it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

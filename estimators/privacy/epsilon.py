@@ -9,8 +9,6 @@ guessed. So by Markov more than j of all N are given away with probability at mo
 forgives j right guesses, and that probability is paid once for all of them (docs/methods.md, section 5).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from enum import Enum
 from math import ceil

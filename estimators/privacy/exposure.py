@@ -20,8 +20,6 @@ Two distributions are as far apart as either is from the other, so the epsilon o
 nonmembers that almost no member reaches, too, with a small share of the level.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import log

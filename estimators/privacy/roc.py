@@ -6,8 +6,6 @@ For the same reason categories without an order are refused: sorted by their own
 pure noise would bend the curve upwards.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from math import sqrt

@@ -11,8 +11,6 @@ that a record was not used, which is no disclosure of membership; and at a prior
 large there without any leak. ``flag_nonmembers`` tests that side.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 

@@ -6,8 +6,6 @@ each part by itself, exactly as it does there. Between the parts nothing is inde
 the other - so nothing is added up over both: the error is shared instead (Bonferroni).
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -4,8 +4,6 @@ A score that is read off all records together can hide a group: where some membe
 nonmembers, other records may stand between them. So a group's records are looked at alone, at their own resolution.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass

@@ -10,8 +10,6 @@ The band around all steps holds for all of them together, and is wider: its erro
 lower ends share it among the queries, too. A step exceeds the limit if the whole band lies above it there.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """From scores to counts: no module below this one sees a record again."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

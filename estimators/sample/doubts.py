@@ -6,8 +6,6 @@ looked at is not how often values repeat, or how many digits they have, but on w
 A doubt is a caution: there may be a good reason, and the numbers stay what they are.
 """
 
-from __future__ import annotations
-
 from math import comb, exp, inf, lgamma, log, sqrt
 from typing import Any
 

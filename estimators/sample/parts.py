@@ -4,8 +4,6 @@ A part is what an engine, a worker or a user's own function hands on: a row for 
 be summed by anybody on the way. Together they are the counts of all records, to the last one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar

@@ -1,7 +1,5 @@
 """Between which cuts each of many unsorted scores falls, several times as fast as a binary search for each."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

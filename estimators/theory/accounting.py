@@ -4,8 +4,6 @@ A Renyi curve, or noisy steps on records sampled at random, become a ``DpCurve``
 once. Its height at epsilon 0 is the total variation, so it says more of an advantage than any single pair.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module

@@ -4,8 +4,6 @@ A ``shift`` is counted in scales of the noise: ||v||/sigma for N(0, sigma^2), ||
 proportional to exp(-||x||/s). Everything is zero at shift 0 and rises with the shift.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from math import inf, log, pi, sqrt
 from typing import overload

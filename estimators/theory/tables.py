@@ -1,7 +1,5 @@
 """Tables of numbers and probabilities as they come in, checked once: rows of equal length, every number finite."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 

@@ -1,7 +1,5 @@
 """From options as they came to a checked question, and from its words to the library's own."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Mapping

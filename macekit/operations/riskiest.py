@@ -1,7 +1,5 @@
 """What several queries of one model or release answer alike: limits, their ranking, and where each comes from."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 
 from estimators import Counts, Scores

@@ -1,7 +1,5 @@
 """From the columns of a body to the library's data: scores, or counts."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import cast
 

@@ -4,8 +4,6 @@ A spreadsheet takes a text that begins with one of a few letters for a formula. 
 apostrophe before it, which makes it text again; and so is what follows a letter that some spreadsheets part cells at.
 """
 
-from __future__ import annotations
-
 import csv as rows
 import io
 import re

@@ -4,8 +4,6 @@ The policy allows the one style sheet inside, by its hash, and nothing else: eve
 not act.
 """
 
-from __future__ import annotations
-
 from base64 import b64encode
 from collections.abc import Iterable, Iterator
 from hashlib import sha256

@@ -1,7 +1,5 @@
 """A report as GitHub-flavoured Markdown or as a section of a model card, with other people's words escaped."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Iterator

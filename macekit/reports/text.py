@@ -1,7 +1,5 @@
 """An answer for one screen: the decision, the key numbers, the sentence to decide on, then the cautions."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise

@@ -1,7 +1,5 @@
 """What is answered: the shape of every answer, which mypy holds the encoders to and OpenAPI is made from."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import Field

@@ -1,7 +1,5 @@
 """The question and the answer of each operation, found in its room, ``macekit/questions/ROOM``."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import Any
 

@@ -4,8 +4,6 @@ Columns (members, counts, ...) stand here for the description only: they reach t
 which checks them itself (``macekit.decoding``).
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Discriminator, Field, Tag

@@ -5,8 +5,6 @@ limited is limited for the riskiest of them (`estimators.decisions.riskiest`). T
 the higher, the more like a member.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """One column of all tables: one type for the values of all of them, and coordinates that some of the tables fix."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

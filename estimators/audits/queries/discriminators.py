@@ -3,8 +3,6 @@
 Trained to call training records real, they do so more surely than for others.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 

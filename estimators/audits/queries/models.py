@@ -15,8 +15,6 @@ what lies between is read from their sum. Logits (``logits=True``) need no floor
 columns (scikit-learn: ``model.classes_``). One number a record is the probability (or logit) of the second class.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 

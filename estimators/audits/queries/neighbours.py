@@ -8,8 +8,6 @@ Where rounding leaves a doubt whether a candidate was missed, that record is sea
 How it is searched changes the time that it takes, never the answer.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import import_module

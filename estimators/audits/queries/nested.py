@@ -6,8 +6,6 @@ many sizes are asked for, and the answers are those of a search from scratch, bi
 Ranges and levels are those of the whole release at every size, so that scores of different sizes are of one unit.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 

@@ -5,8 +5,6 @@ off. Its numbers equal those that it was copied from only after these are rounde
 read off all values of a column: a precision holds for a table if each of its values is one of that precision.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum

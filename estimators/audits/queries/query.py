@@ -1,7 +1,5 @@
 """A query: one number for each record, the higher the more like a member, and what is to be known of it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -15,8 +15,6 @@ as expensive as the model. All records must have the shadows that a query needs:
 (``records_with_shadows``).
 """
 
-from __future__ import annotations
-
 from typing import Any, Literal
 
 import numpy as np

@@ -7,8 +7,6 @@ scores any record; both sides are scored by the same object.
 Distances are those of `table.encode`: a number counts its share of the range, a category 1 if it differs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -11,8 +11,6 @@ text without a token that has a probability cannot be scored; leave it out of it
 Short texts say little, and lengths that differ between the sides are found as a leak: cut both sides alike.
 """
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass

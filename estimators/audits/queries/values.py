@@ -3,8 +3,6 @@
 Columns are lists, NumPy arrays, or those of pandas, Polars and Arrow: whatever can be gone through.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import Any

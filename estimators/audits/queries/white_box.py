@@ -3,8 +3,6 @@
 Arrays in, scores out, as in ``estimators.audits.queries.models``; higher is more like a member where it is one number.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 

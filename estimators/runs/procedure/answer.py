@@ -5,8 +5,6 @@ advantage of a procedure is the mean of that over trainings. An attacker who rea
 has no more.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 

@@ -1,7 +1,5 @@
 """How many models to train before a verdict about their procedure stands, tried on simulated models."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import lru_cache
 

@@ -9,8 +9,6 @@ Members and nonmembers are bet on by ``1 + s1 (x - c1)`` and ``1 + s0 (y - c0)``
 and c1 and c0 are rates that make an accuracy of a, p c1 + (1-p) c0 = a. docs/methods.md, section 6.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil

@@ -1,7 +1,5 @@
 """On which cells the batches of a run are counted: those that a few scores of the first one show, and then the same."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from estimators.arrays import Floats, Integers

@@ -1,7 +1,5 @@
 """The state of a run as plain values: small, mergeable, and judged part by part when it comes back from outside."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields

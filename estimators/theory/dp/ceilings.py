@@ -1,7 +1,5 @@
 """Ceilings in closed form and back, and what four papers make of (epsilon, delta), mended where that is wrong."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """What a promise allows, in one statement: all bounds, the ROC envelope, and the promise that keeps an advantage."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@
 much noise fits call for that were made elsewhere.
 """
 
-from __future__ import annotations
-
 from estimators.theory.mip.attack import AttackResult, attack, attained_eta
 from estimators.theory.mip.calibrate import Calibration, Fits
 from estimators.theory.mip.finite import MipFiniteStatement, finite_eta, laws_of

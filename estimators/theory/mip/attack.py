@@ -14,8 +14,6 @@ Shells of radius r have volume r^(d-1), so this is not the density exp(-||x||/c)
 pole at 0, and lies as near the parameters in a million dimensions as in one. In enough dimensions it hides nothing.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

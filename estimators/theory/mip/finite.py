@@ -1,7 +1,5 @@
 """A finite algorithm, exactly: the law of its output on every training set, and what the best attack makes of it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations

@@ -17,8 +17,6 @@ Algorithm 1 of the paper finds it within the released half, and then the scale i
 What the fit does besides is no part of it: an error it raises on the released half, or its running time, may tell more.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf

@@ -14,8 +14,6 @@ data are seen, and m is the least that works on a grid of p, with a heuristic ma
 other property, it is only chosen to be good.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from math import ceil, exp2, inf, log, log1p, sqrt
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Two laws of one output, for a member and for a nonmember: how far apart MIS takes them to be, and the best attack."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -6,8 +6,6 @@ that theorem is not needed: a record and the mean of n, both in units of their s
 whose correlation is 1/sqrt(n) for a member and 0 for a nonmember, whatever the mean and the covariance of the records.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import exp, lgamma, log, log1p, sqrt

@@ -1,7 +1,5 @@
 """Theorem 11: how far training losses lie below held-out losses says how secure a learner is at most."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal

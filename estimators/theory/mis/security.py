@@ -1,7 +1,5 @@
 """Theorem 14: what the worst algorithm gives away of n draws from a discrete distribution; the divergence behind it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from heapq import heapify, heapreplace
 from math import ceil, exp, floor, inf, log, sqrt

@@ -1,7 +1,5 @@
 """What any algorithm gives away of categorical data at most, and how secure losses leave a learner: said in words."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite

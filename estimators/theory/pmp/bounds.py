@@ -5,8 +5,6 @@ What a practical epsilon means: how often an attacker is right, and what that is
 Practical epsilon and MIP's eta by every way there is, side by side.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from math import isfinite
 

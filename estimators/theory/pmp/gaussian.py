@@ -6,8 +6,6 @@ mean over exchanges of the hockey stick of two normals. It falls with epsilon an
 why the smallest of either can be searched for. Exchanges that move nothing contribute nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial

@@ -15,8 +15,6 @@ products, and one reciprocal a training set where enumeration takes an exponenti
 The exponential mechanism one training set after the other, in logs: for any loss, and however far apart.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from math import comb

@@ -1,7 +1,5 @@
 """What a mechanism gives away of these 2n records, in one statement; for the noise given, or for the epsilon wanted."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import inf, isfinite
 from typing import Literal

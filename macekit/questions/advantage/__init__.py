@@ -1,7 +1,5 @@
 """What ``advantage`` asks and answers."""
 
-from __future__ import annotations
-
 from pydantic import Field
 
 from estimators.optimum.fixed_set import MOST as MOST_OF_A_SET

@@ -1,7 +1,5 @@
 """``/v1/advantage``: everything about one sample."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from estimators import Assessment, AssessOptions, Counts, Scores, assess

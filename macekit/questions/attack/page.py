@@ -1,7 +1,5 @@
 """The report of a given attack: its own advantage, its rates and metrics, and how far it is from the best."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from macekit.reports.charts.forest import attack

@@ -1,7 +1,5 @@
 """``/v1/attack``: one attack's own advantage, beside the optimum of the same records."""
 
-from __future__ import annotations
-
 from estimators import (
     AttackAdvantage,
     Counts,

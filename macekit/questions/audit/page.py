@@ -1,7 +1,5 @@
 """The report of an audit, and the section on a promised epsilon that other reports share."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from estimators.privacy.epsilon import IF_DRAWN

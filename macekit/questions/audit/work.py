@@ -1,7 +1,5 @@
 """``/v1/audit``: what was promised against what the records show."""
 
-from __future__ import annotations
-
 from estimators import Counts, advantage
 from estimators.clusters.dependent_rows import lone_caution
 from estimators.privacy.epsilon import check_claim, epsilon_lower_bound

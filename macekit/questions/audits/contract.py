@@ -1,7 +1,5 @@
 """What is asked and answered of tables, models and releases alike."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field

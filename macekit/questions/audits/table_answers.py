@@ -1,7 +1,5 @@
 """What questions of tables and models answer alike: queries, exposures, the sides and their columns."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """``/v1/columns``: which columns a table has, from its first bytes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from macekit.call import Body, Call, Reply

@@ -1,7 +1,5 @@
 """What ``compare`` asks and answers."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field

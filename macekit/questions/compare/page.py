@@ -1,7 +1,5 @@
 """The report of a comparison."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 
 from macekit.reports.charts.forest import differences, ranking

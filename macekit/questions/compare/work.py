@@ -1,7 +1,5 @@
 """``/v1/compare``: several queries of one model, or several models, side by side."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from itertools import combinations
 

@@ -1,7 +1,5 @@
 """What ``counts`` asks and answers."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from pydantic import ConfigDict, Field

@@ -1,7 +1,5 @@
 """``/v1/counts``: scores in, counts out, block by block where the body comes as a stream."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import reduce

@@ -1,7 +1,5 @@
 """What ``gate`` asks and answers."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 from pydantic import ConfigDict, Field

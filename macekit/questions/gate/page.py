@@ -1,7 +1,5 @@
 """The report of a gate: every limit, and what the records say about it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from macekit.reports.charts.gate import gate

@@ -1,7 +1,5 @@
 """``/v1/gate``: a decision over several limits."""
 
-from __future__ import annotations
-
 from math import isfinite
 from typing import cast
 

@@ -1,7 +1,5 @@
 """What ``metrics`` asks and answers."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import Field

@@ -1,7 +1,5 @@
 """The report of a metrics answer."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from macekit.reports.charts.forest import metrics

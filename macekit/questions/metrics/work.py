@@ -1,7 +1,5 @@
 """``/v1/metrics``: several metrics of one sample."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from estimators import (

@@ -1,7 +1,5 @@
 """The report of a plan: how many records it takes, before there are any."""
 
-from __future__ import annotations
-
 from macekit.reports.content import limitations, provenance
 from macekit.reports.model import (
     AnswerPath,

@@ -1,7 +1,5 @@
 """``/v1/plan``: how many records it takes, or how many trained models."""
 
-from __future__ import annotations
-
 from estimators import plan_verdict, plan_width
 from estimators.decisions.plan import expected_design_effect
 from macekit.call import Call, Reply

@@ -1,7 +1,5 @@
 """The report of everything about one sample."""
 
-from __future__ import annotations
-
 from itertools import chain
 
 from macekit.questions.advantage.page import TITLE, about, claim, curve, curves, numbers, promise

@@ -1,7 +1,5 @@
 """``/v1/report``: everything about one sample, and what its pictures are drawn from."""
 
-from __future__ import annotations
-
 from typing import cast
 
 import numpy as np

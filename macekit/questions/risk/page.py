@@ -1,7 +1,5 @@
 """The report of an individual-risk answer: risk over the score, the most exposed records, the groups."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain

@@ -1,7 +1,5 @@
 """``/v1/individual-risk``: the risk of each record and of each group."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, cast

@@ -4,8 +4,6 @@ What a service that signs does about states, `app/runs.py` does once the answer 
 said to be what they are.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 

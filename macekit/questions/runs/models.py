@@ -1,7 +1,5 @@
 """``/v1/plan`` about a procedure: how many models it takes."""
 
-from __future__ import annotations
-
 from estimators.runs.procedure import plan_models
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody

@@ -1,7 +1,5 @@
 """The reports of ``/v1/theory``: what each says beside its sentence and its bounds."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from macekit.questions.theory.layout import PAPERS, Columns, Layout, Tile

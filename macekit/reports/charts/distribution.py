@@ -1,7 +1,5 @@
 """The scores of members and nonmembers as a chart, and where on its axis each cell of a score lies."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Charts of limits, each on a scale of its own beside its interval, and of epsilon beside what was claimed."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

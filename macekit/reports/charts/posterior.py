@@ -1,7 +1,5 @@
 """The chance of being a member along the score, as the paper states it: by kernel densities, and by slices."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -4,8 +4,6 @@ The page of an operation has ``content``, and ``figures`` where there is somethi
 share one (``PAGES`` there).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache

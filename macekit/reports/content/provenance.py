@@ -1,7 +1,5 @@
 """Where an answer comes from: what it takes to make it again a year later, and how."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The report on two sides of a split: whether anything tells them apart without a model."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from macekit.reports.charts.forest import columns as forest

@@ -1,7 +1,5 @@
 """``/v1/check``: whether training and hold-out rows differ without any model."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from estimators import VERSION

@@ -1,7 +1,5 @@
 """``/v1/compare-releases``: which of several releases of one training set gives away least."""
 
-from __future__ import annotations
-
 from estimators.audits.releases import compare_releases
 from estimators.decisions.plan import overall
 from macekit.call import Call, Reply

@@ -1,7 +1,5 @@
 """The report of a model's predictions: the verdict, every query, how well it does, and what tells the sides apart."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from macekit.reports.content import limitations, provenance, riskiest

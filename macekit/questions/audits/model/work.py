@@ -1,7 +1,5 @@
 """``/v1/model``: what a model's predictions give away about the rows it was trained on."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any, cast
 

@@ -1,7 +1,5 @@
 """The report on how many rows may go out: each size with its interval, and the largest that keeps the limit."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from macekit.reports.charts.forest import sizes

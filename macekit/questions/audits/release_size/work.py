@@ -1,7 +1,5 @@
 """``/v1/release-size``: how many rows of a released table may go out."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from estimators import VERSION

@@ -1,7 +1,5 @@
 """The report of a released table: the verdict, every query, copies, and what tells the sides apart anyway."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from macekit.reports.content import limitations, provenance, riskiest

@@ -1,7 +1,5 @@
 """``/v1/synthetic``: what a released table gives away about the rows it was made from."""
 
-from __future__ import annotations
-
 from typing import Any, cast
 
 from estimators import VERSION

@@ -1,7 +1,5 @@
 """``/v1/procedure``: what a training procedure gives away, from several models that it trained."""
 
-from __future__ import annotations
-
 from typing import cast
 
 from numpy.typing import ArrayLike

@@ -1,7 +1,5 @@
 """The report on a series: each step with its interval, and how far the limit is kept."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from macekit.questions.compare.page import origin

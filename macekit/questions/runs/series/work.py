@@ -1,7 +1,5 @@
 """``/v1/series``: the advantage at every step of a series, and how far a limit is kept."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from math import isfinite

@@ -1,7 +1,5 @@
 """The question and the answer of ``/v1/theory/convert``: one number about membership in the units of the others."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field

@@ -1,7 +1,5 @@
 """``/v1/theory/convert``: one number about membership in the units of the others."""
 
-from __future__ import annotations
-
 from estimators.theory import dp
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody

@@ -1,7 +1,5 @@
 """The question and the answer of ``/v1/theory/dp``: what a promise of differential privacy allows."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field

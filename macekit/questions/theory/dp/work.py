@@ -1,7 +1,5 @@
 """``/v1/theory/dp``: what a promise of differential privacy allows, every bound side by side."""
 
-from __future__ import annotations
-
 from estimators.theory import dp
 from estimators.theory.accounting import NoisySteps, renyi_curve
 from macekit.call import Call, Reply

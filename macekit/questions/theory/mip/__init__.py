@@ -1,7 +1,5 @@
 """Membership inference privacy: the noise that keeps attacks within eta of guessing; what a finite algorithm leaks."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field

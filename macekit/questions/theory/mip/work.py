@@ -1,7 +1,5 @@
 """The noise that keeps attacks within eta of guessing, from fits made elsewhere; and what a finite algorithm leaks."""
 
-from __future__ import annotations
-
 from typing import cast
 
 import numpy as np

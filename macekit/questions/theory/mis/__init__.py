@@ -1,7 +1,5 @@
 """Membership inference security (MIS): what any algorithm may give away of discrete data, and what overfitting does."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field

@@ -1,7 +1,5 @@
 """``/v1/theory/mis``: membership inference security of any algorithm on data in categories; and of a learner."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import inf
 from typing import cast

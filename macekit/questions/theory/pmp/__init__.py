@@ -1,7 +1,5 @@
 """Questions and answers about practical membership privacy (PMP)."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field

@@ -1,7 +1,5 @@
 """Practical membership privacy: what a mechanism gives away to who knows the 2n records, but not which n were used."""
 
-from __future__ import annotations
-
 from typing import cast
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The question and the answer of ``/v1/theory/together``: what theory allows beside what was measured."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field

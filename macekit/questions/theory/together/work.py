@@ -1,7 +1,5 @@
 """``/v1/theory/together``: a claimed epsilon and delta beside the records, quantity by quantity."""
 
-from __future__ import annotations
-
 from estimators.clusters.dependent_rows import lone_caution
 from estimators.theory.agreement import Row, agreement
 from macekit.call import Call, Reply
