@@ -6,18 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from estimators import errors
 from estimators.adversary.learned import Learner, boosting, logistic, on_one_thread
 from estimators.arrays import Floats, Integers
 from estimators.audits.queries.table import Table, encode_sides
 from estimators.audits.queries.values import as_texts, read_values, take_rows
-from estimators.errors import (
-    DimensionMismatch,
-    InputError,
-    OptionError,
-    TooFewRecords,
-    require_count,
-    require_positive,
-)
 from estimators.sample.scores import MIN_RECORDS, labels_of, one_per_unit
 from estimators.statement import Caution
 
@@ -63,7 +56,7 @@ def labels_of_sides(groups: str | ArrayLike, train: Table, holdout: Table) -> ND
     labels = labels_of(groups, "groups")
     rows = rows_of(train) + rows_of(holdout)
     if len(labels) != rows:
-        raise DimensionMismatch(f"groups: got {len(labels)} labels for {rows} rows", field="groups")
+        raise errors.DimensionMismatch(f"groups: got {len(labels)} labels for {rows} rows", field="groups")
     return labels
 
 
@@ -87,7 +80,7 @@ def one_row_each(
     for labels, name in zip(sides, ("members", "nonmembers"), strict=True):
         if (labels == "").any():
             row = int(np.argmax(labels == ""))
-            raise InputError(
+            raise errors.InputError(
                 f"unit: row {row} of {name} says nothing in column {unit!r}; need whom each row belongs to",
                 field="unit",
                 index=row,
@@ -109,7 +102,7 @@ def one_row_each(
 def _labels(what: str, column: str, table: Table, name: str) -> NDArray[np.str_]:
     """A column of labels as texts, empty where there is none."""
     if column not in table:
-        raise InputError(f"{what}: {name} has no column {column!r}", field=what)
+        raise errors.InputError(f"{what}: {name} has no column {column!r}", field=what)
     size = len(table[column])
     return as_texts(read_values(name, column, table[column], size)).values.astype(np.str_)
 
@@ -212,15 +205,15 @@ def match_sides(
         >>> len(match.members) < 40
         True
     """
-    require_positive("caliper", caliper)
-    require_count("seed", seed, 0)
+    errors.require_positive("caliper", caliper)
+    errors.require_count("seed", seed, 0)
     if not learners:
-        raise OptionError("learners: got none, need at least 1", field="learners")
+        raise errors.OptionError("learners: got none, need at least 1", field="learners")
     sides = encode_sides(members, nonmembers, categories=categories, leave_out=leave_out, use=use)
     sizes = len(sides.members), len(sides.nonmembers)
     for size, name in zip(sizes, ("members", "nonmembers"), strict=True):
         if size < MIN_RECORDS:
-            raise TooFewRecords(f"{name}: got {size} rows, need at least {MIN_RECORDS}", field=name)
+            raise errors.TooFewRecords(f"{name}: got {size} rows, need at least {MIN_RECORDS}", field=name)
     points = np.concatenate([sides.members.points, sides.nonmembers.points])
     records = np.concatenate([sides.members.records, sides.nonmembers.records])
     side = np.repeat([1, 0], sizes)

@@ -15,29 +15,9 @@ from estimators.adversary.holdout import SIMPLER, HeldOut
 from estimators.adversary.lower_end import FEWEST_RECORDS, OF_MANY_CHANGES
 from estimators.adversary.many_changes import MANY_CHANGES, readings, sign_of
 from estimators.arrays import Booleans, Floats, Integers
-from estimators.clusters.betting import (
-    SUBSETS,
-    BettingEnds,
-    Shares,
-    bets_on,
-    diagonals,
-    draws_of,
-    lower_by_bets,
-    of_guesses,
-)
+from estimators.clusters import betting, effective
 from estimators.clusters.blocks import Guesses, guess_many_changes, guess_unseen
 from estimators.clusters.design import Clusters
-from estimators.clusters.effective import (
-    DOUBTED,
-    Accuracy,
-    EffectiveEnds,
-    accuracies,
-    gains,
-    lower_by_variance,
-    participants,
-    totals_of,
-    variance_between,
-)
 from estimators.sample.counting import resolution
 from estimators.sample.counts import Counts
 from estimators.sample.doubts import REPEATED
@@ -112,7 +92,7 @@ class ClusteredEnds:
     ``changes`` is how many gain more than chance explains; None if none do.
     """
 
-    limits: EffectiveEnds | BettingEnds
+    limits: effective.EffectiveEnds | betting.BettingEnds
     prior: float
     value: float
     leader: str
@@ -178,13 +158,13 @@ def clustered_ends(
     joins = fine.cells.kind in ("intervals", "grid") or bins is not None
     groups = fine.size
     if joins and fine.cells.ordered:
-        groups = bins or min(resolution(int(worth)), SUBSETS if clusters.by_betting else fine.size)
+        groups = bins or min(resolution(int(worth)), betting.SUBSETS if clusters.by_betting else fine.size)
     starts = fine.group_starts(groups) if fine.cells.ordered else np.arange(fine.size)
     if starts.size == fine.size:
         changes = changes if not cells else None  # every rule reads the cells
     looks_finer, sign, evident = starts.size < fine.size and worth >= FEWEST_RECORDS, False, None
     if looks_finer:
-        even = gains(replace(clusters, prior=0.5), weights, at, fine.size)
+        even = effective.gains(replace(clusters, prior=0.5), weights, at, fine.size)
         sign, evident = sign_of(fine, worth / clusters.rows, even)
     if cells and changes is not None:
         changes = max(changes, evident or 0)
@@ -194,7 +174,7 @@ def clustered_ends(
         return guess_unseen(part, mass, cell, fine, groups, worth, seed, orders)
 
     guesses = guess(clusters, at, seed)
-    own = EffectiveEnds.of(
+    own = effective.EffectiveEnds.of(
         clusters,
         weights,
         clusters.inflation(correlations),
@@ -204,9 +184,9 @@ def clustered_ends(
         changes,
         guesses,
     )
-    limits: EffectiveEnds | BettingEnds = own
+    limits: effective.EffectiveEnds | betting.BettingEnds = own
     if clusters.by_betting:
-        limits = BettingEnds.of(clusters, at, fine, starts if cells else None, changes, guess, seed)
+        limits = betting.BettingEnds.of(clusters, at, fine, starts if cells else None, changes, guess, seed)
     many = (
         _many_changes(clusters, weights, clusters.inflation(correlations), at, fine, seed, shuffles)
         if sign
@@ -221,7 +201,7 @@ def clustered_ends(
         clusters.prior,
         max(float(by_rule[leader]), baseline(clusters.prior)),
         guesses.names[leader],
-        _flattered(guesses.names[leader], gains(clusters, weights, at, fine.size), starts, fine),
+        _flattered(guesses.names[leader], effective.gains(clusters, weights, at, fine.size), starts, fine),
         len(starts),
         ClusterSummary(
             clusters.names,
@@ -247,11 +227,16 @@ def _many_changes(
         mass = weights if part is clusters else np.ones(part.rows)
         return guess_many_changes(part, mass, cell, aspects, seed, shuffles)
 
-    rates = accuracies(clusters, weights, alike, guess(clusters, at, seed))
+    rates = effective.accuracies(clusters, weights, alike, guess(clusters, at, seed))
     value = float(np.median([2.0 * each.value - 1.0 for each in rates]))
     if clusters.by_betting:
-        return ManyChanges(partial(lower_by_bets, bets_on(draws_of(clusters, seed), at, guess, seed)), value)
-    return ManyChanges(partial(lower_by_variance, rates), value)
+        return ManyChanges(
+            partial(
+                betting.lower_by_bets, betting.bets_on(betting.draws_of(clusters, seed), at, guess, seed)
+            ),
+            value,
+        )
+    return ManyChanges(partial(effective.lower_by_variance, rates), value)
 
 
 def _flattered(leader: str, gain: Floats, starts: Integers, fine: Counts) -> float:
@@ -266,15 +251,15 @@ def _flattered(leader: str, gain: Floats, starts: Integers, fine: Counts) -> flo
 # --- rule -----------------------------------------------------------------------------------------------------------
 # The advantage of one rule that was fixed before the rows were seen, of rows that come in clusters.
 
-Fortunes = tuple[Shares, ...]
+Fortunes = tuple[betting.Shares, ...]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class RuleEnds:
     """Both ends at any level: of the guesses from below, and of the opposite ones from above."""
 
-    right: Accuracy | Fortunes
-    wrong: Accuracy | Fortunes
+    right: effective.Accuracy | Fortunes
+    wrong: effective.Accuracy | Fortunes
 
     @classmethod
     def of(cls, clusters: Clusters, at: Integers, fine: Counts, right: Booleans, seed: int) -> RuleEnds:
@@ -288,30 +273,31 @@ class RuleEnds:
             seed: Whole number from which draws of rows are made, where two columns cross and have few labels.
         """
         if clusters.by_betting:
-            draws = draws_of(clusters, seed)
+            draws = betting.draws_of(clusters, seed)
             ways = (
                 tuple(
-                    of_guesses(part, each[rows], np.ones(part.rows, dtype=np.int64)) for part, rows in draws
+                    betting.of_guesses(part, each[rows], np.ones(part.rows, dtype=np.int64))
+                    for part, rows in draws
                 )
                 for each in (right, ~right)
             )
             return cls(*ways)
         correlations = clusters.correlations(at, fine)
         weights, alike = clusters.weights(max(correlations)), clusters.inflation(correlations)
-        return cls(*(Accuracy.of(clusters, weights, alike, each) for each in (right, ~right)))
+        return cls(*(effective.Accuracy.of(clusters, weights, alike, each) for each in (right, ~right)))
 
     @property
     def finite_sample(self) -> bool:
         """Whether they hold at every number of clusters."""
-        return not isinstance(self.right, Accuracy)
+        return not isinstance(self.right, effective.Accuracy)
 
     def advantage(self, alpha: float) -> tuple[float, float]:
         """Lower and upper end, each of level 1 - alpha."""
         return _lower(self.right, alpha), -_lower(self.wrong, alpha)
 
 
-def _lower(way: Accuracy | Fortunes, alpha: float) -> float:
-    return way.lower(alpha) if isinstance(way, Accuracy) else lower_by_bets(way, alpha)
+def _lower(way: effective.Accuracy | Fortunes, alpha: float) -> float:
+    return way.lower(alpha) if isinstance(way, effective.Accuracy) else betting.lower_by_bets(way, alpha)
 
 
 # --- area -----------------------------------------------------------------------------------------------------------
@@ -346,9 +332,11 @@ def clustered_area(
     if clusters.by_betting:
         return _of_few(clusters, at, size)
     value, residual = _placements(clusters, at, size, weights)
-    spread = max(variance_between(clusters, residual), float((residual**2).sum()))
-    carriers = min(participants(totals_of(column, residual) ** 2) for column in clusters.columns)
-    part = DOUBTED / (DOUBTED + carriers)
+    spread = max(effective.variance_between(clusters, residual), float((residual**2).sum()))
+    carriers = min(
+        effective.participants(effective.totals_of(column, residual) ** 2) for column in clusters.columns
+    )
+    part = effective.DOUBTED / (effective.DOUBTED + carriers)
     usual = float((residual**2 * alike).sum())
     spread = max(spread, (1.0 - part) * spread + part * usual)
     heavy = min(clusters.heavy(weights, column) for column in clusters.columns) - 2.0
@@ -370,7 +358,7 @@ def _placements(clusters: Clusters, at: Integers, size: int, weights: Floats) ->
 def _of_few(clusters: Clusters, at: Integers, size: int) -> ClusteredArea:
     """Each cluster with one weight, and of two columns that cross rows that share nothing but a cluster."""
     if len(clusters.columns) > 1:
-        clusters, rows = diagonals(clusters, 0)[0]
+        clusters, rows = betting.diagonals(clusters, 0)[0]
         at = at[rows]
     column, weights = clusters.columns[0], np.empty(clusters.rows)
     for side in (clusters.is_member, ~clusters.is_member):

@@ -17,15 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
+from estimators import errors
 from estimators.arrays import Floats, Integers
-from estimators.errors import (
-    UnknownName,
-    require_count,
-    require_from_zero_to_one,
-    require_nonnegative,
-    require_open_unit,
-    require_share,
-)
 from estimators.limits.binomial import binomial_sum_law, lower_limit
 from estimators.limits.root import brentq
 from estimators.sample.counts import Counts, require_data
@@ -81,7 +74,7 @@ def direction_of(direction: Direction | str) -> Direction:
     try:
         return Direction(direction)
     except ValueError:
-        raise UnknownName.among("direction", direction, [d.value for d in Direction]) from None
+        raise errors.UnknownName.among("direction", direction, [d.value for d in Direction]) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,11 +239,11 @@ def epsilon_lower_bound(
         >>> round(epsilon_lower_bound(counts).value, 3), round(epsilon_lower_bound(counts, direction="high").value, 3)
         (0.669, 0.717)
     """
-    confidence = require_open_unit("confidence", confidence)
+    confidence = errors.require_open_unit("confidence", confidence)
     level = (1.0 - confidence) / 2.0
     require_data(counts, Counts)
-    require_count("seed", seed, 0)
-    delta = require_share("delta", delta)
+    errors.require_count("seed", seed, 0)
+    delta = errors.require_share("delta", delta)
     ends = direction_of(direction)
     members, nonmembers, cautions = counts.members, counts.nonmembers, list[Caution]()
     if not counts.cells.ordered:
@@ -417,9 +410,9 @@ def advantage_ceiling(epsilon: float, delta: float = 0.0, prior: float = 0.5) ->
     a = (1-delta)/(1+e^epsilon), and accuracy is linear, so a corner is best (erratum E3).
     Membership and training must both be random: on a fixed S a 0-DP model may have advantage 1 (E1).
     """
-    epsilon = require_nonnegative("epsilon", epsilon)
-    delta = require_from_zero_to_one("delta", delta)
-    p = require_open_unit("prior", prior)
+    epsilon = errors.require_nonnegative("epsilon", epsilon)
+    delta = errors.require_from_zero_to_one("delta", delta)
+    p = errors.require_open_unit("prior", prior)
     inner = delta + (1.0 - delta) * float(np.tanh(epsilon / 2.0))  # 1 - 2a, to the last bit near 0
     return max(inner, 1.0 - 2.0 * min(p, 1.0 - p) * (1.0 - delta))
 
@@ -429,7 +422,7 @@ def epsilon_from_advantage(advantage: float, delta: float = 0.0, prior: float = 
 
     Put in a lower bound on the advantage and it is one on epsilon (study 2.6); infinite at 1.
     """
-    advantage = require_from_zero_to_one("advantage", advantage)
+    advantage = errors.require_from_zero_to_one("advantage", advantage)
     if advantage <= advantage_ceiling(0.0, delta, prior):
         return 0.0
     if advantage == 1.0:

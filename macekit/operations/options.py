@@ -24,14 +24,7 @@ from estimators import (
 from estimators.adversary.learned import DEFAULT_LEARNERS, boosting, boxes, logistic, quadratic
 from estimators.adversary.targets import Target
 from estimators.adversary.tree import tree
-from estimators.density.bandwidth import (
-    Bandwidth,
-    Fixed,
-    ImprovedSheatherJones,
-    LeastSquaresCV,
-    Scott,
-    Silverman,
-)
+from estimators.density import bandwidth
 from estimators.errors import nearest_name
 from estimators.paper import EqualWidth, Kernel
 from estimators.sample.digests import digest
@@ -44,16 +37,9 @@ from macekit.operations.encode import json_bytes
 from macekit.problems import Problem, unknown_field
 from macekit.reports.model import Context, minute
 from macekit.reports.rendering import render
+from macekit.schemas import questions
 from macekit.schemas.by_operation import QUESTIONS, columns_of
 from macekit.schemas.query_string import NAMES
-from macekit.schemas.questions import (
-    CellsQuestion,
-    Estimator,
-    LinearMetric,
-    MetricGiven,
-    PaperEstimator,
-    PresetMetric,
-)
 from macekit.schemas.records import Question
 from macekit.schemas.statements import OriginAnswer
 
@@ -69,11 +55,11 @@ LEARNERS = {
     "boosting": boosting,
     "tree": tree,
 }
-BANDWIDTHS: dict[str, Bandwidth] = {
-    "scott": Scott(),
-    "silverman": Silverman(),
-    "sheather_jones": ImprovedSheatherJones(),
-    "least_squares": LeastSquaresCV(),
+BANDWIDTHS: dict[str, bandwidth.Bandwidth] = {
+    "scott": bandwidth.Scott(),
+    "silverman": bandwidth.Silverman(),
+    "sheather_jones": bandwidth.ImprovedSheatherJones(),
+    "least_squares": bandwidth.LeastSquaresCV(),
 }
 WORDS = {
     "model_type": "an object",
@@ -172,7 +158,7 @@ WITH_CHANGES = ("auto", "histogram", "kde")
 """Kinds of estimators whose attackers may change their guess along the score."""
 
 
-def target(estimator: Estimator, changes: int | None = None) -> Target | None:
+def target(estimator: questions.Estimator, changes: int | None = None) -> Target | None:
     """The class of adversaries an estimator speaks of; ``changes`` is that of the question, by its shorter name."""
     if changes is not None:
         if estimator.changes is not None:
@@ -208,11 +194,11 @@ def target(estimator: Estimator, changes: int | None = None) -> Target | None:
     return None if estimator.changes is None else CellsTarget(changes=_changes(estimator))
 
 
-def _changes(estimator: Estimator) -> int:
+def _changes(estimator: questions.Estimator) -> int:
     return CellsTarget().changes if estimator.changes is None else estimator.changes
 
 
-def reading(estimator: Estimator, seed: int = 0) -> EqualWidth | Kernel | None:
+def reading(estimator: questions.Estimator, seed: int = 0) -> EqualWidth | Kernel | None:
     """How the paper's statistic reads a continuous score."""
     if estimator.kind == "histogram":
         return EqualWidth() if estimator.bins is None else EqualWidth(estimator.bins)
@@ -222,10 +208,10 @@ def reading(estimator: Estimator, seed: int = 0) -> EqualWidth | Kernel | None:
         return Kernel(seed=seed)
     if isinstance(estimator.bandwidth, str):
         return Kernel(BANDWIDTHS[estimator.bandwidth], seed)
-    return Kernel(Fixed(estimator.bandwidth), seed)
+    return Kernel(bandwidth.Fixed(estimator.bandwidth), seed)
 
 
-def cells_asked(question: CellsQuestion) -> tuple[int | None, tuple[Caution, ...]]:
+def cells_asked(question: questions.CellsQuestion) -> tuple[int | None, tuple[Caution, ...]]:
     """Into how many cells scores are to be sorted, and what to know if that was said in its former place."""
     inside = None if question.estimator is None else question.estimator.bins
     if question.bins is None:
@@ -238,7 +224,7 @@ def cells_asked(question: CellsQuestion) -> tuple[int | None, tuple[Caution, ...
     return question.bins, (Caution("deprecated_option", message),)
 
 
-def paper_reading(estimator: PaperEstimator | None, bins: int | None) -> EqualWidth | Kernel | None:
+def paper_reading(estimator: questions.PaperEstimator | None, bins: int | None) -> EqualWidth | Kernel | None:
     """How the paper's estimate of a record, or of a metric, reads a continuous score; None if none was asked for."""
     if estimator is None:
         return None
@@ -253,20 +239,20 @@ def paper_reading(estimator: PaperEstimator | None, bins: int | None) -> EqualWi
     if estimator.kind == "histogram":
         return EqualWidth() if bins is None else EqualWidth(bins)
     if isinstance(estimator.bandwidth, float):
-        return Kernel(Fixed(estimator.bandwidth))
+        return Kernel(bandwidth.Fixed(estimator.bandwidth))
     return Kernel(BANDWIDTHS[estimator.bandwidth or "scott"])
 
 
-def metric(choice: MetricGiven, prior: float) -> Metric:
+def metric(choice: questions.MetricGiven, prior: float) -> Metric:
     """A metric by name, by name and parameters, or by coefficients."""
-    if isinstance(choice, LinearMetric):
+    if isinstance(choice, questions.LinearMetric):
         return Metric(choice.name, **choice.coefficients.model_dump())
-    if isinstance(choice, PresetMetric):
+    if isinstance(choice, questions.PresetMetric):
         return preset(choice.preset, prior, **choice.model_dump(exclude={"preset"}, exclude_none=True))
     return preset(choice, prior)
 
 
-def _only_for(estimator: Estimator, option: str, kinds: tuple[str, ...]) -> None:
+def _only_for(estimator: questions.Estimator, option: str, kinds: tuple[str, ...]) -> None:
     if getattr(estimator, option) is not None and estimator.kind not in kinds:
         raise Problem(
             "bad-option",
@@ -355,7 +341,7 @@ def _class_of(annotation: Any, fallback: type[BaseModel] | None) -> type[BaseMod
     return fallback
 
 
-_BRANCHES: dict[str, type[BaseModel]] = {"preset": PresetMetric, "linear": LinearMetric}
+_BRANCHES: dict[str, type[BaseModel]] = {"preset": questions.PresetMetric, "linear": questions.LinearMetric}
 
 # --- answering ----------------------------------------------------------------------------------------------
 # What all operations share: the question out of the decoded body, and the answer in the form asked for.

@@ -16,16 +16,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from estimators import errors
 from estimators.adversary.learned import one_thread
 from estimators.arrays import Floats, Integers
-from estimators.errors import (
-    DimensionMismatch,
-    NotFinite,
-    NotInstalled,
-    TooFewRecords,
-    UnknownName,
-    require_count,
-)
 
 Metric = Literal["l1", "l2"]
 Engine = Literal["tree", "scan", "faiss"]
@@ -102,19 +95,19 @@ def nearest(records: Any, rows: Any, k: int, metric: str = "l1", engine: str | N
         >>> answer.distances.tolist(), answer.rows.tolist()
         ([[0.0, 1.0]], [[2, 1]])
     """
-    k = require_count("k", k)
+    k = errors.require_count("k", k)
     if metric not in METRICS:
-        raise UnknownName.among("metric", metric, METRICS)
+        raise errors.UnknownName.among("metric", metric, METRICS)
     if engine is not None and engine not in ENGINES:
-        raise UnknownName.among("engine", engine, ENGINES)
+        raise errors.UnknownName.among("engine", engine, ENGINES)
     points, base = matrix("records", records), matrix("rows", rows)
     if points.shape[1] != base.shape[1]:
-        raise DimensionMismatch(
+        raise errors.DimensionMismatch(
             f"records have {points.shape[1]} columns and rows {base.shape[1]}: need the same ones",
             field="rows",
         )
     if not len(base):
-        raise TooFewRecords("rows: there are none to be near to; need at least one", field="rows")
+        raise errors.TooFewRecords("rows: there are none to be near to; need at least one", field="rows")
     k = min(k, len(base))
     every = _distinct(base)
     if every is None:
@@ -133,18 +126,18 @@ def matrix(name: str, values: Any) -> Floats:
     """
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 2:
-        raise DimensionMismatch(
+        raise errors.DimensionMismatch(
             f"{name}: got {array.ndim} dimensions, need a matrix with a record a row (flatten images)",
             field=name,
         )
     whole = np.isfinite(array).all(axis=1)
     if not whole.all():
         bad = int(np.argmin(whole))
-        raise NotFinite(
+        raise errors.NotFinite(
             f"{name}: row {bad} is NaN or infinite; leave it out or encode it", field=name, index=bad
         )
     if np.abs(array).max(initial=0.0) > LARGEST:
-        raise NotFinite(
+        raise errors.NotFinite(
             f"{name}: a number lies beyond 1e150, and its square beyond floats; scale the columns", field=name
         )
     return np.ascontiguousarray(array + 0.0)  # no negative zeros: equal rows have equal bytes
@@ -308,7 +301,7 @@ def _engine(points: Floats, base: Floats, k: int, metric: str, engine: str | Non
         package = {"scan": "sklearn", "faiss": "faiss"}.get(engine)
         if package and not _has(package):
             extra = {"scan": "learned", "faiss": "neighbours"}[engine]
-            raise NotInstalled(
+            raise errors.NotInstalled(
                 f"engine: {engine} needs a package that is missing; pip install 'macekit[{extra}]'",
                 field="engine",
             )

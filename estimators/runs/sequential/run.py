@@ -16,6 +16,7 @@ from typing import Self
 
 import numpy as np
 
+from estimators import errors
 from estimators.adversary.changes import best_by_changes, corners_of
 from estimators.adversary.families import families_for
 from estimators.adversary.holdout import GROWTH
@@ -25,15 +26,6 @@ from estimators.arrays import Integers
 from estimators.decisions.coverage import covers
 from estimators.decisions.exposed_members import Because, Withheld
 from estimators.decisions.plan import Decision, decision, opening
-from estimators.errors import (
-    IncompatibleCells,
-    InputError,
-    OptionError,
-    OutOfRange,
-    require_count,
-    require_number,
-    require_open_unit,
-)
 from estimators.optimum.answer import MOST_CHANGES
 from estimators.privacy.exposure import exposure
 from estimators.runs.sequential.limits import FINENESS, Blocks, lower_accuracy, upper_accuracy
@@ -272,7 +264,7 @@ class SequentialRun(State):
         """
         run = super(SequentialRun, cls).from_dict(value)
         if run.counts is not None and not run._can_have_its_looks():
-            raise InputError(
+            raise errors.InputError(
                 "state.looks: the counts and guesses of this state cannot give these ends, so the state was changed; "
                 "begin a new run",
                 field="state.looks",
@@ -325,7 +317,7 @@ class SequentialRun(State):
         batches, sketch, repeat = with_batch(self.batches, self.sketch, sides_of(batch), self.run_id)
         if repeat is not None and repeat.chance <= REFUSE_BELOW:
             again = "is one of those before, score by score" if repeat.is_whole else "was there before"
-            raise InputError(
+            raise errors.InputError(
                 f"scores: this batch {again}: {repeat.words} share their value with records before, on the same side; "
                 "a run takes each record once",
                 field="members",
@@ -364,19 +356,19 @@ class SequentialRun(State):
         """
         for name in ("prior", "confidence", "planned", "max_advantage"):
             if getattr(self, name) != getattr(other, name):
-                raise OptionError(
+                raise errors.OptionError(
                     f"{name}: {getattr(self, name)} here and {getattr(other, name)} there; both runs need one question",
                     field="state",
                 )
         if self.counts is None or other.counts is None:
             return other if self.counts is None else self
         if (self.pilot is None) != (other.pilot is None) or self.starts != other.starts:
-            raise IncompatibleCells(
+            raise errors.IncompatibleCells(
                 "the runs were begun on other cells; begin both with the same edges", field="state"
             )
         common = dict(self.batches).keys() & dict(other.batches)
         if any(dict(self.batches)[mark] <= REFUSE_BELOW for mark in common):
-            raise InputError(
+            raise errors.InputError(
                 "state: the runs have a batch in common; each record may be in one of them", field="state"
             )
         first, second = self.rights, other.rights
@@ -538,8 +530,8 @@ def _may_be_repeated(repeat: Repeat) -> Caution:
     )
 
 
-def _too_many_looks() -> OutOfRange:
-    return OutOfRange(f"looks: a run has {MOST_LOOKS} at most; give larger batches", field="state")
+def _too_many_looks() -> errors.OutOfRange:
+    return errors.OutOfRange(f"looks: a run has {MOST_LOOKS} at most; give larger batches", field="state")
 
 
 def sequential_run(
@@ -573,18 +565,18 @@ def sequential_run(
         >>> run.decision.value, run.lower > 0.5
         ('fail', True)
     """
-    if max_advantage is not None and not -1.0 <= require_number("max_advantage", max_advantage) <= 1.0:
-        raise OutOfRange(
+    if max_advantage is not None and not -1.0 <= errors.require_number("max_advantage", max_advantage) <= 1.0:
+        raise errors.OutOfRange(
             f"max_advantage: got {max_advantage!r}, need a number from -1 to 1", field="max_advantage"
         )
     if run_id is not None and not is_run_id(run_id):
-        raise OutOfRange(f"run_id: need up to {LONGEST_ID} letters and digits", field="run_id")
+        raise errors.OutOfRange(f"run_id: need up to {LONGEST_ID} letters and digits", field="run_id")
     question = (
-        require_open_unit("prior", prior),
-        require_open_unit("confidence", confidence),
-        require_count("planned", planned, 2),
+        errors.require_open_unit("prior", prior),
+        errors.require_open_unit("confidence", confidence),
+        errors.require_count("planned", planned, 2),
         max_advantage,
-        require_count("seed", seed, 0),
+        errors.require_count("seed", seed, 0),
     )
     name = run_id or sha256(repr(question).encode()).hexdigest()[:32]
     return SequentialRun(*question, name, accept_exposure=accept_exposure)

@@ -9,16 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import xlogy
 
+from estimators import errors
 from estimators.arrays import Floats
-from estimators.errors import (
-    DimensionMismatch,
-    OutOfRange,
-    require_count,
-    require_nonnegative,
-    require_number,
-    require_positive,
-    require_up_to_one,
-)
 from estimators.limits.root import brentq
 from estimators.theory.mis.binomials import excess
 from estimators.theory.tables import distribution
@@ -43,7 +35,7 @@ def total_c_k(p: Floats, times: Floats | NDArray[np.int64] | float = 1.0) -> flo
 
 def most_diverse(categories: int) -> float:
     """sqrt(K - 1): C_K of the uniform distribution, the largest there is on K categories (Lemma 23)."""
-    return sqrt(require_count("categories", categories) - 1.0)
+    return sqrt(errors.require_count("categories", categories) - 1.0)
 
 
 def given_largest(largest: float, categories: int) -> tuple[float, float]:
@@ -52,10 +44,10 @@ def given_largest(largest: float, categories: int) -> tuple[float, float]:
     C_K is concave: least at the corners, where as many categories as fit are as large as the largest; most where
     the others are equal. The least holds for any number of categories.
     """
-    k = require_count("categories", categories)
-    top = require_number("largest", largest)
+    k = errors.require_count("categories", categories)
+    top = errors.require_number("largest", largest)
     if not 1.0 / k - 1e-12 <= top <= 1.0:
-        raise OutOfRange("largest: need a number from 1/categories to 1", field="largest")
+        raise errors.OutOfRange("largest: need a number from 1/categories to 1", field="largest")
     return least_given_largest(top), sqrt(top * (1.0 - top)) + sqrt((1.0 - top) * max(k - 2.0 + top, 0.0))
 
 
@@ -146,9 +138,11 @@ MERGES: dict[Merge, Callable[[ArrayLike, int], Cells]] = {
 
 
 def _check(probabilities: ArrayLike, cells: int) -> tuple[Floats, int]:
-    p, k = distribution(probabilities), require_count("cells", cells)
+    p, k = distribution(probabilities), errors.require_count("cells", cells)
     if k > p.size:
-        raise OutOfRange(f"cells: got {k}, need at most the {p.size} categories there are", field="cells")
+        raise errors.OutOfRange(
+            f"cells: got {k}, need at most the {p.size} categories there are", field="cells"
+        )
     return p, k
 
 
@@ -180,10 +174,10 @@ def divergence(nonmember: ArrayLike, member: ArrayLike, gamma: float = 1.0) -> f
     difference of large terms. Either shows that D_gamma never exceeds the total variation, at any gamma: the
     paper's factor max(1, gamma) before it (Eq. 8, Remark 7, Theorem 13) is never needed.
     """
-    gamma = require_positive("gamma", gamma)
+    gamma = errors.require_positive("gamma", gamma)
     p, q = distribution(nonmember, "nonmember"), distribution(member, "member")
     if p.shape != q.shape:
-        raise DimensionMismatch(
+        raise errors.DimensionMismatch(
             f"member: got {q.size} cells, nonmember has {p.size}; need equally many", field="member"
         )
     gap = q - gamma * p if gamma >= 1.0 else p - q / gamma
@@ -192,7 +186,7 @@ def divergence(nonmember: ArrayLike, member: ArrayLike, gamma: float = 1.0) -> f
 
 def security_at(true_positive_rate: float, false_positive_rate: float, gamma: float = 1.0) -> float:
     """What one attack leaves of security, the least over attacks: max(1, 1/gamma) (1 - TPR + gamma FPR)."""
-    gamma = require_positive("gamma", gamma)
+    gamma = errors.require_positive("gamma", gamma)
     return max(1.0, 1.0 / gamma) * (1.0 - true_positive_rate + gamma * false_positive_rate)
 
 
@@ -207,15 +201,15 @@ def worst_delta(probabilities: ArrayLike, n: int, gamma: float = 1.0) -> float:
 
 def total_delta(p: Floats, times: Floats | np.float64, n: int, gamma: float) -> float:
     """The same for checked probabilities, each so many ``times``."""
-    size = require_count("n", n)
+    size = errors.require_count("n", n)
     if size > MOST_RECORDS:
-        raise OutOfRange(f"n: got {size:.3g}, need at most {MOST_RECORDS:.0e}", field="n")
-    return float(min(np.sum(times * excess(p, float(size), require_positive("gamma", gamma))), 1.0))
+        raise errors.OutOfRange(f"n: got {size:.3g}, need at most {MOST_RECORDS:.0e}", field="n")
+    return float(min(np.sum(times * excess(p, float(size), errors.require_positive("gamma", gamma))), 1.0))
 
 
 def simple_delta(c_k: float, n: int) -> float:
     """C_K / (2 sqrt n): at least Delta for any algorithm and any share of nonmembers (Corollary 15)."""
-    return require_nonnegative("c_k", c_k) / (2.0 * sqrt(require_count("n", n)))
+    return errors.require_nonnegative("c_k", c_k) / (2.0 * sqrt(errors.require_count("n", n)))
 
 
 def bracket(probabilities: ArrayLike, n: int) -> tuple[float, float]:
@@ -225,7 +219,7 @@ def bracket(probabilities: ArrayLike, n: int) -> tuple[float, float]:
     """
     p = distribution(probabilities)
     p = p[p > 0.0]
-    scale = total_c_k(p) / sqrt(require_count("n", n))
+    scale = total_c_k(p) / sqrt(errors.require_count("n", n))
     if not sandwiched(float(p.min()), n):
         return 0.0, scale / 2.0
     return LEAST_SHARE * scale, MOST_SHARE * scale
@@ -238,7 +232,7 @@ def sandwiched(least: float, n: int) -> bool:
 
 def simple_records(c_k: float, delta: float) -> float:
     """Training records from which Corollary 15 promises ``delta``: (C_K / (2 delta))^2; inf beyond counting."""
-    enough = (require_nonnegative("c_k", c_k) / (2.0 * require_up_to_one("delta", delta))) ** 2
+    enough = (errors.require_nonnegative("c_k", c_k) / (2.0 * errors.require_up_to_one("delta", delta))) ** 2
     return max(1, ceil(enough)) if enough < MOST_RECORDS else inf
 
 
@@ -254,7 +248,7 @@ def records_needed(probabilities: ArrayLike, delta: float, gamma: float = 1.0) -
 
 def least_records(p: Floats, times: Floats | np.float64, delta: float, gamma: float) -> float:
     """The same for checked probabilities, each so many ``times``."""
-    target = require_up_to_one("delta", delta)
+    target = errors.require_up_to_one("delta", delta)
 
     def excess_at(n: float) -> float:
         return log(max(total_delta(p, times, int(n), gamma), TINY) / target)

@@ -14,14 +14,8 @@ from math import frexp, inf, ldexp
 import numpy as np
 from numpy.typing import NDArray
 
+from estimators import errors
 from estimators.arrays import Floats
-from estimators.errors import (
-    OutOfRange,
-    TooFewRecords,
-    require_nonnegative,
-    require_positive,
-    require_up_to_one,
-)
 from estimators.theory import shifts
 from estimators.theory.tables import rows_of
 
@@ -71,9 +65,9 @@ class Distances:
 
 def clip_rows(points: Floats, clip: float) -> Floats:
     """Rows shortened to norm ``clip``, which makes the sum's sensitivity 2 clip when one record is exchanged."""
-    table, clip = rows_of("points", points, inf), require_positive("clip", clip)
+    table, clip = rows_of("points", points, inf), errors.require_positive("clip", clip)
     if len(table) % 2:
-        raise TooFewRecords(f"points: got {len(table)} rows, need an even number, 2n", field="points")
+        raise errors.TooFewRecords(f"points: got {len(table)} rows, need an even number, 2n", field="points")
     largest = np.abs(table).max(axis=1, keepdims=True)
     safe = np.where(largest > 0.0, largest, 1.0)  # squares of large numbers overflow, of small ones vanish
     rows = table / safe
@@ -90,7 +84,7 @@ def of_sum(points: Floats) -> Distances:
     units of a power of two near the largest coordinate, so that points and noise on any scale give the same.
     """
     if len(points) > MOST_RECORDS:
-        raise OutOfRange(
+        raise errors.OutOfRange(
             f"points: got {len(points)} rows, need at most {MOST_RECORDS}; use DP's own epsilon for more",
             field="points",
         )
@@ -154,7 +148,7 @@ def _count(points: Floats, squares: Floats, scale: float, stretch: float) -> tup
 def _unit(largest: float) -> float:
     """Power of two no larger than ``largest``, and more than half of it; 0 at 0."""
     if 0.0 < largest < LEAST:
-        raise OutOfRange(f"points: differ by less than {LEAST:g}, need other units", field="points")
+        raise errors.OutOfRange(f"points: differ by less than {LEAST:g}, need other units", field="points")
     return ldexp(1.0, frexp(largest)[1] - 1) if largest else 0.0
 
 
@@ -190,16 +184,16 @@ class Gaussian:
     sigma: float
 
     def __post_init__(self) -> None:
-        require_positive("sigma", self.sigma)
+        errors.require_positive("sigma", self.sigma)
         if self.sigma < LEAST or self.distances.largest / self.sigma > FARTHEST:
-            raise OutOfRange(
+            raise errors.OutOfRange(
                 f"sigma: need at least {LEAST:g}, and records no more than {FARTHEST:g} of it apart",
                 field="sigma",
             )
 
     def delta(self, epsilon: float) -> float:
         """Upper bound (Proposition 12) on the least delta that makes it (epsilon, delta)-PMP on these records."""
-        epsilon = require_nonnegative("epsilon", epsilon)
+        epsilon = errors.require_nonnegative("epsilon", epsilon)
         return _largest(self.distances, lambda d: shifts.gaussian_delta(d / self.sigma, epsilon))
 
     def deltas(self, epsilons: Floats) -> Floats:
@@ -209,7 +203,7 @@ class Gaussian:
 
     def epsilon(self, delta: float) -> float:
         """Least epsilon at which Proposition 12 gives at most ``delta``, for every record."""
-        delta = require_up_to_one("delta", delta)
+        delta = errors.require_up_to_one("delta", delta)
 
         def stick(distances: Floats, epsilon: float) -> Floats:
             return shifts.gaussian_delta(distances / self.sigma, epsilon)
@@ -236,7 +230,7 @@ class Gaussian:
 def dp_epsilon(sensitivity: float, sigma: float, delta: float) -> float:
     """What DP promises at ``delta``, whatever the data: Lemma 10 at the sensitivity."""
     if not sensitivity <= FARTHEST * sigma:
-        raise OutOfRange(
+        raise errors.OutOfRange(
             f"sensitivity (2 clip, over n for a mean): more than {FARTHEST:g} of sigma, need more noise or a "
             "smaller clip",
             field="sensitivity",

@@ -5,16 +5,9 @@ from typing import Annotated, Literal
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from macekit.schemas import statements
 from macekit.schemas.records import (
     PriorQuestion,
-)
-from macekit.schemas.statements import (
-    CertifiedAnswer,
-    ClaimAnswer,
-    EpsilonAnswer,
-    LearnedScoreAnswer,
-    ProvenanceAnswer,
-    WarningAnswer,
 )
 
 
@@ -32,13 +25,13 @@ class AuditAnswer(TypedDict):
     """What was promised, what the records show, and whether they agree."""
 
     sentence: str
-    epsilon: EpsilonAnswer
-    claim: ClaimAnswer | None
-    advantage: CertifiedAnswer
+    epsilon: statements.EpsilonAnswer
+    claim: statements.ClaimAnswer | None
+    advantage: statements.CertifiedAnswer
     baseline: float
     learned_score: Annotated[
-        LearnedScoreAnswer | None,
+        statements.LearnedScoreAnswer | None,
         Field(description="vectors: the score that all of this speaks of; null otherwise"),
     ]
-    warnings: list[WarningAnswer]
-    provenance: ProvenanceAnswer
+    warnings: list[statements.WarningAnswer]
+    provenance: statements.ProvenanceAnswer

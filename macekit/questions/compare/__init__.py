@@ -4,20 +4,12 @@ from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field
 
+from macekit.schemas import records
 from macekit.schemas.answers import RiskiestLimitAnswer, SideBySideAnswer
 from macekit.schemas.questions import ACCEPT_EXPOSURE, Estimator, Name, Queried
-from macekit.schemas.records import (
-    CLUSTER,
-    ClusterLabels,
-    Confidence,
-    Labels,
-    LabelsOfSides,
-    Question,
-    Share,
-)
 
 
-class CompareQuestion(Question):
+class CompareQuestion(records.Question):
     """Several queries of one model, or several models, side by side."""
 
     model_config = ConfigDict(json_schema_extra={"required": ["queries"]})
@@ -42,17 +34,19 @@ class CompareQuestion(Question):
         description="largest acceptable advantage of any query within any group, on the group's own records; requires "
         "groups, and the records of each query",
     )
-    groups: Labels | LabelsOfSides | None = Field(
+    groups: records.Labels | records.LabelsOfSides | None = Field(
         None, description="a label for each record, members first; those of every query"
     )
     accept_exposure: bool = ACCEPT_EXPOSURE
-    cluster: ClusterLabels | None = CLUSTER
+    cluster: records.ClusterLabels | None = records.CLUSTER
     query: Literal["auto", "continuous", "discrete"] = Field(
         "auto", description="whether scores are numbers on a line or categories"
     )
     estimator: Estimator = Estimator()
-    prior: Share = Field(0.5, description="probability that a record is a member before its score is seen")
-    confidence: Confidence = Field(
+    prior: records.Share = Field(
+        0.5, description="probability that a record is a member before its score is seen"
+    )
+    confidence: records.Confidence = Field(
         0.95, description="probability that all intervals of the answer hold together"
     )
     seed: int = Field(0, ge=0, le=2**53, description="seed of the random numbers behind the answer")

@@ -5,33 +5,24 @@ from typing import Literal
 from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
-from macekit.schemas.records import (
-    SIDES_OR_COUNTS,
-    CountsGiven,
-    Labels,
-    LabelsOfSides,
-    Number,
-    SampleQuestion,
-    absent,
-    present,
-)
+from macekit.schemas import records
 from macekit.schemas.statements import (
     ColumnReadAnswer,
 )
 
 
-class CountsQuestion(SampleQuestion):
+class CountsQuestion(records.SampleQuestion):
     """Scores in, counts out; or several counts, merged."""
 
     model_config = ConfigDict(
         json_schema_extra={
-            "if": present("array", "shards"),
-            "then": absent("members", "nonmembers", "counts", "units", "edges", "groups"),
-            "else": SIDES_OR_COUNTS,
+            "if": records.present("array", "shards"),
+            "then": records.absent("members", "nonmembers", "counts", "units", "edges", "groups"),
+            "else": records.SIDES_OR_COUNTS,
         }
     )
 
-    shards: list[CountsGiven] | None = Field(
+    shards: list[records.CountsGiven] | None = Field(
         None, min_length=1, max_length=10_000, description="counts of several shards, to merge"
     )
     cells: Literal["auto", "grid", "categories", "equal_mass", "edges"] = Field(
@@ -41,8 +32,10 @@ class CountsQuestion(SampleQuestion):
         "range; equal_mass: cells with equally many records; edges: cells between given cuts",
     )
     bins: int | None = Field(None, ge=2, le=65_536, description="equal_mass: the number of cells")
-    edges: list[Number] | None = Field(None, description="edges: the cuts, increasing", max_length=65_536)
-    groups: Labels | LabelsOfSides | None = Field(
+    edges: list[records.Number] | None = Field(
+        None, description="edges: the cuts, increasing", max_length=65_536
+    )
+    groups: records.Labels | records.LabelsOfSides | None = Field(
         None,
         description="a label for each record, members first: the counts then have those of each group, too",
     )

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
+from macekit.schemas import statements
 from macekit.schemas.answers import DecisionAnswer
 from macekit.schemas.questions import ACCEPT_EXPOSURE, CHANGES, MAX_GROUP_ADVANTAGE, Estimator, MetricGiven
 from macekit.schemas.records import (
@@ -16,12 +17,6 @@ from macekit.schemas.records import (
     Share,
     absent,
     present,
-)
-from macekit.schemas.statements import (
-    ClustersAnswer,
-    ExposureAnswer,
-    ProvenanceAnswer,
-    WarningAnswer,
 )
 
 SEAL = "seal"
@@ -166,7 +161,7 @@ class GateAnswer(DecisionAnswer):
 
     baseline: Annotated[float, Field(description="advantage of always guessing the likelier side")]
     exposure: Annotated[
-        ExposureAnswer | None,
+        statements.ExposureAnswer | None,
         Field(
             description="looked for whatever the limits are; of vectors, in their learned score; null with anytime, "
             "because it would hold at one look only"
@@ -181,8 +176,8 @@ class GateAnswer(DecisionAnswer):
         ),
     ]
     clusters: Annotated[
-        ClustersAnswer | None,
+        statements.ClustersAnswer | None,
         Field(description="what the clusters cost the advantage; null where none were named"),
     ]
-    warnings: list[WarningAnswer]
-    provenance: ProvenanceAnswer
+    warnings: list[statements.WarningAnswer]
+    provenance: statements.ProvenanceAnswer

@@ -5,13 +5,8 @@ from typing import Annotated
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from macekit.schemas import statements
 from macekit.schemas.questions import CellsQuestion, MetricGiven, PaperEstimator
-from macekit.schemas.statements import (
-    ClustersAnswer,
-    LearnedScoreAnswer,
-    MetricAnswer,
-    ProvenanceAnswer,
-)
 
 
 class MetricsQuestion(CellsQuestion):
@@ -36,13 +31,13 @@ class MetricsQuestion(CellsQuestion):
 class MetricsAnswer(TypedDict):
     """Several metrics of one sample."""
 
-    metrics: list[MetricAnswer]
+    metrics: list[statements.MetricAnswer]
     learned_score: Annotated[
-        LearnedScoreAnswer | None,
+        statements.LearnedScoreAnswer | None,
         Field(description="vectors: the score that the metrics speak of; null otherwise"),
     ]
     clusters: Annotated[
-        ClustersAnswer | None,
+        statements.ClustersAnswer | None,
         Field(description="what the clusters cost the advantage and accuracy; null where none were named"),
     ]
-    provenance: ProvenanceAnswer
+    provenance: statements.ProvenanceAnswer

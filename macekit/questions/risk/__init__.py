@@ -5,27 +5,13 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
-from macekit.schemas.answers import (
-    CellsAnswer,
-    FlagsAnswer,
-    GroupAnswer,
-    MeanRiskAnswer,
-    MetricRuleAnswer,
-    PaperRiskAnswer,
-    RiskColumns,
-)
+from macekit.schemas import answers, statements
 from macekit.schemas.questions import CellsQuestion, MetricGiven, PaperEstimator
 from macekit.schemas.records import (
     SIDES_OR_COUNTS,
     Labels,
     LabelsOfSides,
     Targets,
-)
-from macekit.schemas.statements import (
-    GuaranteeAnswer,
-    LearnedScoreAnswer,
-    ProvenanceAnswer,
-    WarningAnswer,
 )
 
 
@@ -77,7 +63,7 @@ class RiskQuestion(CellsQuestion):
     )
 
 
-class RecordsAnswer(RiskColumns):
+class RecordsAnswer(answers.RiskColumns):
     """One entry for each record in every column; null where the sample has no records."""
 
     index: Annotated[list[int], Field(description="place in the request: members first, or row of the table")]
@@ -116,28 +102,28 @@ class RiskAnswer(TypedDict):
     baseline: Annotated[float, Field(description="risk of every record if nothing leaks")]
     signed_baseline: Annotated[float, Field(description="the same, signed: 2 prior - 1")]
     mean: Annotated[
-        MeanRiskAnswer,
+        answers.MeanRiskAnswer,
         Field(description="over the mixture, in which members have the prior's share (MACE, Theorem 1.2)"),
     ]
-    flags: FlagsAnswer
+    flags: answers.FlagsAnswer
     guarantee: Annotated[
-        GuaranteeAnswer, Field(description="of lower and upper, for one record named in advance")
+        statements.GuaranteeAnswer, Field(description="of lower and upper, for one record named in advance")
     ]
-    simultaneous_guarantee: GuaranteeAnswer
-    metric_rule: MetricRuleAnswer | None
+    simultaneous_guarantee: statements.GuaranteeAnswer
+    metric_rule: answers.MetricRuleAnswer | None
     paper: Annotated[
-        PaperRiskAnswer | None,
+        answers.PaperRiskAnswer | None,
         Field(description="how the paper's columns came about, if estimator was sent"),
     ]
     learned_scores: Annotated[
-        list[LearnedScoreAnswer] | None,
+        list[statements.LearnedScoreAnswer] | None,
         Field(
             description="vectors: two scores, each stated on the records that the other was learned from; null "
             "otherwise. The cells of the first come first"
         ),
     ]
     records: RecordsAnswer
-    groups: list[GroupAnswer]
-    cells: CellsAnswer
-    warnings: list[WarningAnswer]
-    provenance: ProvenanceAnswer
+    groups: list[answers.GroupAnswer]
+    cells: answers.CellsAnswer
+    warnings: list[statements.WarningAnswer]
+    provenance: statements.ProvenanceAnswer

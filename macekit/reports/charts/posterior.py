@@ -3,18 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from macekit.reports.charts.frame import (
-    BANDED,
-    DASHED,
-    across,
-    chart,
-    drawable,
-    note,
-    placing,
-    rows,
-    scaled,
-    words,
-)
+from macekit.reports.charts import frame
 from macekit.reports.formatting import rounded, three
 from macekit.reports.model import AnswerPath, Figure, Table
 from macekit.reports.palette import BASELINE, MEMBER, MUTED
@@ -38,36 +27,38 @@ def posterior(curves: AnswerPath, prior: float) -> Figure | None:
         return None
     smooth, slices = by_theorem[KERNELS], by_theorem.get(SLICES)
     low, high = smooth.value["starts"][0], smooth.value["starts"][-1]
-    if not drawable(low, high):
+    if not frame.drawable(low, high):
         return None
-    at = placing(low, high)
-    x = scaled("score", "score", (low, high), tickCount=8, grid=False)
-    y = scaled("lower", "chance of being a member", (0, 1), tickCount=5)
+    at = frame.placing(low, high)
+    x = frame.scaled("score", "score", (low, high), tickCount=8, grid=False)
+    y = frame.scaled("lower", "chance of being a member", (0, 1), tickCount=5)
     bars = [] if slices is None else _bars(slices.value, at)
-    spec = chart(
+    spec = frame.chart(
         {
-            "data": rows(_line(smooth.value, at)),
-            "mark": BANDED,
+            "data": frame.rows(_line(smooth.value, at)),
+            "mark": frame.BANDED,
             "encoding": {"x": x, "y": y, "y2": {"field": "upper"}},
         },
         {
-            "data": rows(bars),
+            "data": frame.rows(bars),
             "mark": {"type": "rule", "color": MUTED, "strokeWidth": 1},
             "encoding": {"x": x, "y": y, "y2": {"field": "upper"}},
         },
         {
-            "data": rows(bars),
+            "data": frame.rows(bars),
             "mark": {"type": "point", "color": MUTED, "filled": True, "size": 14},
             "encoding": {"x": x, "y": {"field": "posterior", "type": "quantitative"}},
         },
-        across("y", rounded(prior), BASELINE, DASHED),
+        frame.across("y", rounded(prior), BASELINE, frame.DASHED),
         {
-            "data": rows(_line(smooth.value, at)),
+            "data": frame.rows(_line(smooth.value, at)),
             "mark": {"type": "line", "color": MEMBER, "strokeWidth": 2.5},
             "encoding": {"x": x, "y": {"field": "posterior", "type": "quantitative"}},
         },
-        words(f"no leakage: {three(prior)}", {"value": PLOT + 8}, {"datum": rounded(prior)}, color=BASELINE),
-        note("line and band: kernel densities; dots and bars: slices"),
+        frame.words(
+            f"no leakage: {three(prior)}", {"value": PLOT + 8}, {"datum": rounded(prior)}, color=BASELINE
+        ),
+        frame.note("line and band: kernel densities; dots and bars: slices"),
         width=PLOT,
         height=230,
     )

@@ -6,16 +6,11 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from macekit.questions.audits.contract import CopiesJudged, QueryName, ReleaseQuestion, TableRequired
+from macekit.schemas import statements
 from macekit.schemas.answers import RiskiestLimitAnswer, StepAnswer
 from macekit.schemas.questions import ACCEPT_EXPOSURE, Name
 from macekit.schemas.records import (
     Share,
-)
-from macekit.schemas.statements import (
-    COVERS,
-    ProvenanceAnswer,
-    UndecidedBecause,
-    WarningAnswer,
 )
 
 
@@ -79,8 +74,8 @@ class ReleaseSizeAnswer(TypedDict):
             description="pass: every size keeps the limit, that of all rows included; fail: one is shown to exceed it"
         ),
     ]
-    covers: Annotated[list[str], COVERS]
-    undecided_because: UndecidedBecause
+    covers: Annotated[list[str], statements.COVERS]
+    undecided_because: statements.UndecidedBecause
     largest: Annotated[int | None, Field(description="the largest size that keeps the limit")]
     max_advantage: float | None
     baseline: Annotated[float, Field(description="advantage of always guessing the likelier side")]
@@ -91,5 +86,5 @@ class ReleaseSizeAnswer(TypedDict):
     copies_judged: CopiesJudged
     n_synthetic: int
     n_reference: int
-    warnings: list[WarningAnswer]
-    provenance: ProvenanceAnswer
+    warnings: list[statements.WarningAnswer]
+    provenance: statements.ProvenanceAnswer

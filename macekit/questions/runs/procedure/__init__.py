@@ -5,36 +5,23 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
+from macekit.schemas import records, statements
 from macekit.schemas.questions import ACCEPT_EXPOSURE, FORMER_LIMIT
-from macekit.schemas.records import (
-    LabelsOfRows,
-    PriorQuestion,
-    absent,
-    present,
-)
-from macekit.schemas.statements import (
-    COVERS,
-    HOLDS_UP_TO,
-    IntervalAnswer,
-    ProvenanceAnswer,
-    UndecidedBecause,
-    WarningAnswer,
-)
 
 
-class ProcedureQuestion(PriorQuestion):
+class ProcedureQuestion(records.PriorQuestion):
     """Several models that one procedure trained: what it gives away, and what its next model will."""
 
     model_config = ConfigDict(
         json_schema_extra={
-            "if": absent("counts", "units"),
-            "then": present("array", "members", "nonmembers"),
+            "if": records.absent("counts", "units"),
+            "then": records.present("array", "members", "nonmembers"),
             "else": False,
             "required": ["model"],
         }
     )
 
-    model: LabelsOfRows | None = Field(
+    model: records.LabelsOfRows | None = Field(
         None,
         description="which model scored each record, members first; each has members and nonmembers of its own",
     )
@@ -53,7 +40,7 @@ class ProcedureQuestion(PriorQuestion):
     )
 
 
-class ModelAdvantageAnswer(IntervalAnswer):
+class ModelAdvantageAnswer(statements.IntervalAnswer):
     """One of several models, by itself: the interval is about this model alone."""
 
     name: str
@@ -78,35 +65,35 @@ class ProcedureVerdictAnswer(TypedDict):
         ),
     ]
     records_needed: Annotated[int | None, Field(description="likewise records of these same models, in all")]
-    holds_up_to_changes: Annotated[int | None, HOLDS_UP_TO]
-    covers: Annotated[list[str], COVERS]
-    undecided_because: UndecidedBecause
+    holds_up_to_changes: Annotated[int | None, statements.HOLDS_UP_TO]
+    covers: Annotated[list[str], statements.COVERS]
+    undecided_because: statements.UndecidedBecause
 
 
 class ProcedureAnswer(TypedDict):
     """What a training procedure gives away."""
 
     sentence: str
-    advantage: Annotated[IntervalAnswer, Field(description="the mean advantage over trainings")]
+    advantage: Annotated[statements.IntervalAnswer, Field(description="the mean advantage over trainings")]
     next_model: Annotated[
-        IntervalAnswer, Field(description="between these ends lies the advantage of one new model")
+        statements.IntervalAnswer, Field(description="between these ends lies the advantage of one new model")
     ]
     any_variation: Annotated[
-        IntervalAnswer,
+        statements.IntervalAnswer,
         Field(description="the mean likewise, proven however trainings vary; wide with few models"),
     ]
     spread: Annotated[
-        IntervalAnswer,
+        statements.IntervalAnswer,
         Field(
             description="standard deviation of the advantage between trainings, beyond what the choice of records makes"
         ),
     ]
     records_cannot: Annotated[
-        IntervalAnswer,
+        statements.IntervalAnswer,
         Field(description="share of the variance that more records of the same models cannot remove"),
     ]
     baseline: Annotated[float, Field(description="advantage of always guessing the likelier side")]
     verdict: ProcedureVerdictAnswer | None
     models: list[ModelAdvantageAnswer]
-    warnings: list[WarningAnswer]
-    provenance: ProvenanceAnswer
+    warnings: list[statements.WarningAnswer]
+    provenance: statements.ProvenanceAnswer

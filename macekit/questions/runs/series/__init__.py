@@ -5,23 +5,9 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
+from macekit.schemas import records, statements
 from macekit.schemas.answers import StepAnswer
 from macekit.schemas.questions import ReleasesQuestion
-from macekit.schemas.records import (
-    CountsGiven,
-    Labels,
-    LabelsOfSides,
-    Side,
-    absent,
-    present,
-)
-from macekit.schemas.statements import (
-    COVERS,
-    ClustersAnswer,
-    ProvenanceAnswer,
-    UndecidedBecause,
-    WarningAnswer,
-)
 
 
 class SeriesQuestion(ReleasesQuestion):
@@ -29,19 +15,19 @@ class SeriesQuestion(ReleasesQuestion):
 
     model_config = ConfigDict(
         json_schema_extra={
-            "if": present("object", "queries"),
-            "then": absent("members", "nonmembers", "counts", "groups"),
+            "if": records.present("object", "queries"),
+            "then": records.absent("members", "nonmembers", "counts", "groups"),
             "else": {
-                "if": present("object", "counts"),
+                "if": records.present("object", "counts"),
                 "then": {
                     "allOf": [
-                        absent("members", "nonmembers", "groups"),
-                        {"properties": {"counts": present("array", "by_group")}},
+                        records.absent("members", "nonmembers", "groups"),
+                        {"properties": {"counts": records.present("array", "by_group")}},
                     ]
                 },
                 "else": {
                     "allOf": [
-                        present("array", "members", "nonmembers"),
+                        records.present("array", "members", "nonmembers"),
                         {"required": ["groups"], "properties": {"groups": {"not": {"type": "null"}}}},
                     ]
                 },
@@ -49,15 +35,17 @@ class SeriesQuestion(ReleasesQuestion):
         }
     )
 
-    members: Side | None = Field(
+    members: records.Side | None = Field(
         None, description="in place of queries: the score of each member record at each step"
     )
-    nonmembers: Side | None = Field(None, description="the score of each nonmember record at each step")
-    groups: Labels | LabelsOfSides | None = Field(
+    nonmembers: records.Side | None = Field(
+        None, description="the score of each nonmember record at each step"
+    )
+    groups: records.Labels | records.LabelsOfSides | None = Field(
         None,
         description="the step of each of these scores, members first: numbers or names, by which they are ordered",
     )
-    counts: CountsGiven | None = Field(
+    counts: records.CountsGiven | None = Field(
         None, description="in place of them, counts whose groups (by_group) are the steps"
     )
 
@@ -67,7 +55,8 @@ class SeriesStepAnswer(StepAnswer):
 
     name: str
     clusters: Annotated[
-        ClustersAnswer | None, Field(description="what the clusters cost; null where none were named")
+        statements.ClustersAnswer | None,
+        Field(description="what the clusters cost; null where none were named"),
     ]
     records_needed: Annotated[
         int | None, Field(description="records of both sides that would settle an open decision")
@@ -84,8 +73,8 @@ class SeriesAnswer(TypedDict):
             description="pass: every step keeps the limit; fail: one is shown to exceed it; null without a limit"
         ),
     ]
-    covers: Annotated[list[str], COVERS]
-    undecided_because: UndecidedBecause
+    covers: Annotated[list[str], statements.COVERS]
+    undecided_because: statements.UndecidedBecause
     last_passed: Annotated[
         str | None, Field(description="up to here, itself included, every step is shown to keep the limit")
     ]
@@ -93,5 +82,5 @@ class SeriesAnswer(TypedDict):
     max_advantage: float | None
     baseline: Annotated[float, Field(description="advantage of always guessing the likelier side")]
     steps: list[SeriesStepAnswer]
-    warnings: list[WarningAnswer]
-    provenance: list[ProvenanceAnswer]
+    warnings: list[statements.WarningAnswer]
+    provenance: list[statements.ProvenanceAnswer]

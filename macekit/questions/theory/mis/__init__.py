@@ -5,14 +5,8 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
+from macekit.schemas import statements
 from macekit.schemas.records import Confidence, Labels, Number, Question, Share, Tallies
-from macekit.schemas.statements import (
-    BoundAnswer,
-    GuaranteeAnswer,
-    IntervalAnswer,
-    OriginAnswer,
-    WarningAnswer,
-)
 
 Size = Annotated[int, Field(ge=1, le=10**15)]
 Losses = Annotated[list[Number], Field(min_length=1)]
@@ -134,7 +128,7 @@ class DiversityAnswer(TypedDict):
     lower: float | None
     upper: Annotated[float | None, Field(description="null: no upper end exists unless universe is stated")]
     confidence: Annotated[float | None, Field(description="null: nothing was estimated")]
-    guarantee: GuaranteeAnswer | None
+    guarantee: statements.GuaranteeAnswer | None
     most: Annotated[
         float | None, Field(description="the largest C_K of any distribution on so many categories")
     ]
@@ -245,11 +239,11 @@ class MisAnswer(TypedDict):
     records_needed: NeededAnswer | None
     coarsened: CoarsenedAnswer | None
     bounds: Annotated[
-        list[BoundAnswer],
+        list[statements.BoundAnswer],
         Field(description="of Delta at n; from a sample each on its own, and none marked as the tightest"),
     ]
-    warnings: list[WarningAnswer]
-    provenance: OriginAnswer
+    warnings: list[statements.WarningAnswer]
+    provenance: statements.OriginAnswer
 
 
 class CutsAnswer(TypedDict):
@@ -290,7 +284,7 @@ class MisOverfittingAnswer(TypedDict):
 
     sentence: str
     security: Annotated[
-        IntervalAnswer, Field(description="estimate: at the best cut, not corrected; lower is 0")
+        statements.IntervalAnswer, Field(description="estimate: at the best cut, not corrected; lower is 0")
     ]
     delta_at_least: Annotated[float, Field(description="1 less the upper end of security")]
     gamma: float
@@ -301,8 +295,8 @@ class MisOverfittingAnswer(TypedDict):
     threshold: Annotated[float, Field(description="the cut that gives the bound")]
     by_mean: Annotated[ByMeanAnswer | None, Field(description="if alpha was given")]
     curve: CutsAnswer
-    warnings: list[WarningAnswer]
-    provenance: OriginAnswer
+    warnings: list[statements.WarningAnswer]
+    provenance: statements.OriginAnswer
 
 
 class DivergenceCurveAnswer(TypedDict):
@@ -331,9 +325,9 @@ class MisDivergenceAnswer(TypedDict):
     true_positive_rate: float
     false_positive_rate: float
     curve: DivergenceCurveAnswer
-    bounds: list[BoundAnswer]
-    warnings: list[WarningAnswer]
-    provenance: OriginAnswer
+    bounds: list[statements.BoundAnswer]
+    warnings: list[statements.WarningAnswer]
+    provenance: statements.OriginAnswer
 
 
 class MeanCurveAnswer(TypedDict):
@@ -361,6 +355,6 @@ class MisMeanAnswer(TypedDict):
         Field(description="the least number of records that keeps it; null if none does, or none was asked"),
     ]
     curve: MeanCurveAnswer
-    bounds: list[BoundAnswer]
-    warnings: list[WarningAnswer]
-    provenance: OriginAnswer
+    bounds: list[statements.BoundAnswer]
+    warnings: list[statements.WarningAnswer]
+    provenance: statements.OriginAnswer
