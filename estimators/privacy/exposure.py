@@ -175,13 +175,11 @@ class NonmemberTail:
     It exposes nobody as a member, but sets the score's two distributions as far apart.
 
     Attributes:
-        direction: As in ``Tail``.
-        label: As in ``Tail``.
+        direction, label: As in ``Tail``.
         members: How many of the members lie in it.
         nonmembers: How many of the nonmembers do.
         score_epsilon: Lower limit of the log of how many times as often nonmembers lie in it as members do.
-        low: As in ``Tail``.
-        high: As in ``Tail``.
+        low, high: As in ``Tail``.
 
     Example:
         >>> from estimators import Counts, exposure

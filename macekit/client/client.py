@@ -164,8 +164,7 @@ class Client(ABC):
             max_advantage, accept_exposure, threshold, changes, metric, estimator: As for ``estimate``.
             claimed_epsilon, claimed_delta, operating_points: As for ``estimate``.
             prior, confidence, seed, query, counts, units, score, member, group, unit, cluster: As for ``estimate``.
-            set_members, set_nonmembers: As for ``estimate``.
-            members_column, nonmembers_column: As for ``estimate``.
+            set_members, set_nonmembers, members_column, nonmembers_column: As for ``estimate``.
 
         Returns:
             a ``Result``; ``to_html()``, ``to_markdown()`` and ``to_card()`` write it for readers.
@@ -517,8 +516,7 @@ class Client(ABC):
                 on, up to all rows, by default.
             max_advantage, max_exposed, at_precision, max_copies_over_holdout: As for ``audit_synthetic``; a size has to
                 keep all of them.
-            max_near_copies_over_holdout, accept_copies, accept_exposure: As for ``audit_synthetic``.
-            queries: As for ``audit_synthetic``.
+            max_near_copies_over_holdout, accept_copies, accept_exposure, queries: As for ``audit_synthetic``.
             categories, leave_out, use, unit: As for ``audit_synthetic``.
             prior, confidence, seed: As for ``estimate``.
 
@@ -556,8 +554,7 @@ class Client(ABC):
             features: Columns that the model read: a fail is then "fail, or drift", if the sides differ in them anyway.
             together: Whether to learn a score of all queries together from 40% of the rows, as one query more.
             max_advantage, max_tpr, at_fpr, max_exposed, at_precision: As for ``audit_synthetic``.
-            accept_exposure, max_group_advantage, leave_out: As for ``audit_synthetic``.
-            unit, group, check_sides: As for ``audit_synthetic``.
+            accept_exposure, max_group_advantage, leave_out, unit, group, check_sides: As for ``audit_synthetic``.
             control: Column of both sides with a control score, that of a model that saw neither, as for
                 ``audit_synthetic``.
             categories, use: Of features, as for ``audit_synthetic``.

@@ -168,11 +168,7 @@ def scaled_confidence(
     normal law.
 
     Args:
-        outputs: As for ``loss``.
-        labels: As for ``loss``.
-        classes: As for ``loss``.
-        logits: As for ``loss``.
-        floor: As for ``loss``.
+        outputs, labels, classes, logits, floor: As for ``loss``.
 
     Returns:
         a score a record, any real number.
@@ -200,11 +196,7 @@ def margin(
     Records tie as for ``loss``; of two classes it is ``scaled_confidence``.
 
     Args:
-        outputs: As for ``loss``.
-        labels: As for ``loss``.
-        classes: As for ``loss``.
-        logits: As for ``loss``.
-        floor: As for ``loss``.
+        outputs, labels, classes, logits, floor: As for ``loss``.
 
     Returns:
         a score a record; below 0 where the model's first choice is another class.
@@ -226,9 +218,7 @@ def confidence(outputs: ArrayLike, *, logits: bool = False, floor: float = FLOOR
     at 1. Needs no labels. Costs one pass over the outputs. Records tie where the model is equally sure.
 
     Args:
-        outputs: As for ``loss``.
-        logits: As for ``loss``.
-        floor: As for ``loss``.
+        outputs, logits, floor: As for ``loss``.
 
     Returns:
         a score a record.
@@ -249,9 +239,7 @@ def entropy(outputs: ArrayLike, *, logits: bool = False, floor: float = FLOOR) -
     Records tie where the model gives the same probabilities, in whatever order.
 
     Args:
-        outputs: As for ``loss``.
-        logits: As for ``loss``.
-        floor: As for ``loss``.
+        outputs, logits, floor: As for ``loss``.
 
     Returns:
         a score a record, in nats, at most 0.
@@ -279,11 +267,7 @@ def modified_entropy(
     Costs one pass over the outputs. Records tie as for ``entropy``. Of two classes it orders records as ``loss`` does.
 
     Args:
-        outputs: As for ``loss``.
-        labels: As for ``loss``.
-        classes: As for ``loss``.
-        logits: As for ``loss``.
-        floor: As for ``loss``.
+        outputs, labels, classes, logits, floor: As for ``loss``.
 
     Returns:
         a score a record, at most 0.
@@ -360,8 +344,7 @@ def absolute_error(predictions: ArrayLike, targets: ArrayLike) -> Floats:
     of ``squared_error``.
 
     Args:
-        predictions: As for ``squared_error``.
-        targets: As for ``squared_error``.
+        predictions, targets: As for ``squared_error``.
 
     Returns:
         a score a record, at most 0.

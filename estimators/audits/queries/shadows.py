@@ -230,11 +230,9 @@ def lira_offline(
     (The authors' code takes the density, which also calls a signal far *below* a member's; the paper does not.)
 
     Args:
-        target: As for ``lira_online``.
-        signals: As for ``lira_online``.
+        target, signals: As for ``lira_online``.
         membership: As for ``lira_online``; no shadow saw any record without it. Shadows with a record are passed over.
-        variance: As for ``lira_online``.
-        centre: As for ``lira_online``.
+        variance, centre: As for ``lira_online``.
 
     Returns:
         a score a record, in deviations.
@@ -394,9 +392,7 @@ def reference_rank(target: ArrayLike, signals: ArrayLike, membership: ArrayLike 
     below a false positive rate of 1 / (k + 1). A shadow whose signal is equal counts by half. Needs tens of shadows.
 
     Args:
-        target: As for ``calibrated_loss``.
-        signals: As for ``calibrated_loss``.
-        membership: As for ``calibrated_loss``.
+        target, signals, membership: As for ``calibrated_loss``.
 
     Returns:
         a score a record, from 0 to 1.

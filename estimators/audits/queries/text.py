@@ -212,8 +212,7 @@ def mink(log_probabilities: Tokens, lengths: ArrayLike | None = None, *, share: 
     the authors, but to one at least. Records tie where their least likely tokens do: of short ones that is one token.
 
     Args:
-        log_probabilities: As for ``text_loss``.
-        lengths: As for ``text_loss``.
+        log_probabilities, lengths: As for ``text_loss``.
         share: Which share of a record's tokens, above 0 and at most 1; 1 is ``text_loss``.
 
     Returns:
