@@ -16,16 +16,17 @@ from estimators.adversary.targets import CellsTarget
 from estimators.errors import MetricError, TooFewRecords, require_count, require_open_unit
 from estimators.metric.bounds import (
     HeldOutMetric,
+    Objective,
     View,
     finer_views,
     held_out,
     in_sample,
     metric_range,
+    optimum,
     upper_limit,
     views_of,
 )
 from estimators.metric.definition import Cut, Degeneracy, Metric
-from estimators.metric.optimum import Objective, optimum
 from estimators.optimum.advantage import advantage
 from estimators.optimum.answer import Advantage, times
 from estimators.sample.counts import Counts, require_data

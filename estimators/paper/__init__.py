@@ -5,7 +5,7 @@ named. In reading order: advantage (Theorems 5 and 6), risk (Theorems 2 and 3), 
 (Theorem 4).
 """
 
-from estimators.density.readings import EqualWidth, Kernel
+from estimators.density.space import EqualWidth, Kernel
 from estimators.paper.advantage import (
     PaperAdvantage,
     algorithm_1,

@@ -10,8 +10,7 @@ import numpy as np
 
 from estimators.density.bandwidth import Bandwidth, Fixed, Scott
 from estimators.density.kernel import LineDensities
-from estimators.density.readings import EqualWidth, Kernel
-from estimators.density.space import PointDensities, densities_of
+from estimators.density.space import EqualWidth, Kernel, PointDensities, densities_of
 from estimators.errors import require_open_unit
 from estimators.limits.binomial import mcdiarmid_radius
 from estimators.optimum.null_level import null_of_cells, null_of_kernels

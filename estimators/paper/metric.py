@@ -11,11 +11,10 @@ from typing import Literal
 import numpy as np
 
 from estimators.arrays import Floats, Integers
-from estimators.density.readings import EqualWidth, Kernel
-from estimators.density.space import densities_of
+from estimators.density.space import EqualWidth, Kernel, densities_of
 from estimators.errors import NotFinite, OutOfRange, TooFewRecords, require_open_unit
+from estimators.metric.bounds import posteriors
 from estimators.metric.definition import Cut, Metric
-from estimators.metric.optimum import posteriors
 from estimators.paper.risk import RecordRisk, cells_of, kernel_of
 from estimators.sample.counting import resolution
 from estimators.sample.counts import Counts

@@ -16,8 +16,7 @@ from estimators.density.bandwidth import (
     Silverman,
 )
 from estimators.density.kernel import At, Densities, LineDensities, signed_risk
-from estimators.density.readings import EqualWidth, Kernel
-from estimators.density.space import densities_of
+from estimators.density.space import EqualWidth, Kernel, densities_of
 from estimators.errors import DimensionMismatch, InputError, TooFewRecords, require_open_unit
 from estimators.limits.binomial import clopper_pearson, normal_quantile
 from estimators.sample.cells import Lattice

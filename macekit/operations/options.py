@@ -22,8 +22,8 @@ from estimators import (
     preset,
 )
 from estimators.adversary.learned import DEFAULT_LEARNERS, boosting, boxes, logistic, quadratic
+from estimators.adversary.pilot import tree
 from estimators.adversary.targets import Target
-from estimators.adversary.tree import tree
 from estimators.density import bandwidth
 from estimators.errors import nearest_name
 from estimators.paper import EqualWidth, Kernel

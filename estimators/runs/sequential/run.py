@@ -29,8 +29,16 @@ from estimators.decisions.plan import Decision, decision, opening
 from estimators.optimum.answer import MOST_CHANGES
 from estimators.privacy.exposure import exposure
 from estimators.runs.sequential.limits import FINENESS, Blocks, lower_accuracy, upper_accuracy
-from estimators.runs.sequential.placing import pilot_and_rest, place, same_cells
-from estimators.runs.sequential.repeats import DOUBTED, REFUSE_BELOW, Repeat, sides_of, with_batch
+from estimators.runs.sequential.repeats import (
+    DOUBTED,
+    REFUSE_BELOW,
+    Repeat,
+    pilot_and_rest,
+    place,
+    same_cells,
+    sides_of,
+    with_batch,
+)
 from estimators.runs.sequential.state import LONGEST_ID, MOST_LOOKS, Look, State, is_run_id
 from estimators.sample.cells import Cells, Intervals, Values
 from estimators.sample.counting import resolution

@@ -11,8 +11,7 @@ from typing import Any, Self, TypeGuard
 import numpy as np
 
 from estimators.errors import InputError, MaceError
-from estimators.runs.sequential.placing import MERGEABLE
-from estimators.runs.sequential.repeats import MARK, MOST_HASHES, WIDTH, Marks, Sketch
+from estimators.runs.sequential.repeats import MARK, MERGEABLE, MOST_HASHES, WIDTH, Marks, Sketch
 from estimators.sample.cells import Intervals
 from estimators.sample.counts import Counts
 
