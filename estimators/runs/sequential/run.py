@@ -28,17 +28,8 @@ from estimators.decisions.exposed_members import Because, Withheld
 from estimators.decisions.plan import Decision, decision, opening
 from estimators.optimum.answer import MOST_CHANGES
 from estimators.privacy.exposure import exposure
+from estimators.runs.sequential import repeats
 from estimators.runs.sequential.limits import FINENESS, Blocks, lower_accuracy, upper_accuracy
-from estimators.runs.sequential.repeats import (
-    DOUBTED,
-    REFUSE_BELOW,
-    Repeat,
-    pilot_and_rest,
-    place,
-    same_cells,
-    sides_of,
-    with_batch,
-)
 from estimators.runs.sequential.state import LONGEST_ID, MOST_LOOKS, Look, State, is_run_id
 from estimators.sample.cells import Cells, Intervals, Values
 from estimators.sample.counting import resolution
@@ -322,15 +313,17 @@ class SequentialRun(State):
         if len(self.looks) >= MOST_LOOKS:
             raise _too_many_looks()
         run = self._after(batch)
-        batches, sketch, repeat = with_batch(self.batches, self.sketch, sides_of(batch), self.run_id)
-        if repeat is not None and repeat.chance <= REFUSE_BELOW:
+        batches, sketch, repeat = repeats.with_batch(
+            self.batches, self.sketch, repeats.sides_of(batch), self.run_id
+        )
+        if repeat is not None and repeat.chance <= repeats.REFUSE_BELOW:
             again = "is one of those before, score by score" if repeat.is_whole else "was there before"
             raise errors.InputError(
                 f"scores: this batch {again}: {repeat.words} share their value with records before, on the same side; "
                 "a run takes each record once",
                 field="members",
             )
-        doubts = () if repeat is None or repeat.chance > DOUBTED else (_may_be_repeated(repeat),)
+        doubts = () if repeat is None or repeat.chance > repeats.DOUBTED else (_may_be_repeated(repeat),)
         return replace(run, batches=batches, sketch=sketch, cautions=(*doubts, *run._about_ends()))
 
     def _about_ends(self) -> tuple[Caution, ...]:
@@ -347,8 +340,8 @@ class SequentialRun(State):
         rng = np.random.default_rng([self.seed, len(self.looks)])
         first = self.counts is None and isinstance(batch, Scores) and batch.query is not Query.DISCRETE
         if not first or not isinstance(batch, Scores):
-            return self._judge_blocks(place(batch, self.counts), rng)._with_ends()
-        pilot, rest = pilot_and_rest(batch, rng)
+            return self._judge_blocks(repeats.place(batch, self.counts), rng)._with_ends()
+        pilot, rest = repeats.pilot_and_rest(batch, rng)
         groups = pilot.group_starts(min(resolution(self.planned), max(4, pilot.n_records // 4)))
         first_run = replace(self, pilot=pilot, starts=tuple(int(start) for start in groups))
         return first_run._judge_blocks(rest, rng)._with_ends()
@@ -375,7 +368,7 @@ class SequentialRun(State):
                 "the runs were begun on other cells; begin both with the same edges", field="state"
             )
         common = dict(self.batches).keys() & dict(other.batches)
-        if any(dict(self.batches)[mark] <= REFUSE_BELOW for mark in common):
+        if any(dict(self.batches)[mark] <= repeats.REFUSE_BELOW for mark in common):
             raise errors.InputError(
                 "state: the runs have a batch in common; each record may be in one of them", field="state"
             )
@@ -413,8 +406,8 @@ class SequentialRun(State):
         else:
             merger = self.counts.merge(new)
             cells = merger.cells
-            past = same_cells(self.counts, merger)
-            members, nonmembers = same_cells(new, merger)
+            past = repeats.same_cells(self.counts, merger)
+            members, nonmembers = repeats.same_cells(new, merger)
             new = Counts.trusted(members, nonmembers, cells)
         history = past if self.pilot is None else past + np.array([self.pilot.members, self.pilot.nonmembers])
         size = min(
@@ -529,7 +522,7 @@ def _are_same(one: Look, other: Look) -> bool:
     return abs(one.lower - other.lower) <= SAME and abs(one.upper - other.upper) <= SAME
 
 
-def _may_be_repeated(repeat: Repeat) -> Caution:
+def _may_be_repeated(repeat: repeats.Repeat) -> Caution:
     return Caution(
         "repeated_batch",
         f"{repeat.words} share their value with records before, on the same side; where scores take few values, that "
