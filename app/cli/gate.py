@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from app.cli.outputs import Target
     from app.cli.parsing import Parser
 
-# --- sequential -----------------------------------------------------------------------------------------------------
+# --- sequential ---------------------------------------------------------------------------------------------
 # `mace gate --sequential --state FILE`: a gate that is asked again and again as records come, and may stop early.
 
 MOST = 2**26
@@ -67,7 +67,7 @@ def write_state(target: Target, answer: dict[str, Any]) -> None:
     target.write(json.dumps(answer["state"], separators=(",", ":")).encode())
 
 
-# --- gate -----------------------------------------------------------------------------------------------------------
+# --- gate ---------------------------------------------------------------------------------------------------
 
 
 def add(commands: Any) -> None:

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 from macekit.text import escape_controls, nearest, printable
 
-# --- status ---------------------------------------------------------------------------------------------------------
+# --- status -------------------------------------------------------------------------------------------------
 # The exit status: what a pipeline is told of an answer, by every command alike.
 
 PASS, FAIL, UNDECIDED = 0, 1, 3
@@ -51,7 +51,7 @@ def _decisions(answer: Mapping[str, Any]) -> Iterator[str]:
         yield "fail"
 
 
-# --- parsing --------------------------------------------------------------------------------------------------------
+# --- parsing ------------------------------------------------------------------------------------------------
 
 MISUSE = 2
 """The exit status of what was typed, or of input, that cannot be used."""

@@ -141,7 +141,7 @@ def _give_up(runs: Floats, low: NDArray[np.int64]) -> tuple[Floats, Booleans]:
     return np.add.reduceat(signed, np.flatnonzero(first_of_run)), first_of_run
 
 
-# --- corners --------------------------------------------------------------------------------------------------------
+# --- corners ------------------------------------------------------------------------------------------------
 # What every rule of a class reaches on the records: a line of rates that none goes beyond.
 
 DIRECTIONS = 41

@@ -565,7 +565,7 @@ def _cut(past: Sequence[Floats], prior: float) -> float:
     return odds / (1.0 + odds)
 
 
-# --- threads --------------------------------------------------------------------------------------------------------
+# --- threads ------------------------------------------------------------------------------------------------
 # One thread for other libraries' work: teams of threads that wait for each other on a shared machine spin.
 
 

@@ -16,7 +16,7 @@ from estimators.limits.binomial import pools
 from estimators.sample.counts import Counts
 from estimators.statement import baseline
 
-# --- best cut -------------------------------------------------------------------------------------------------------
+# --- best cut -----------------------------------------------------------------------------------------------
 # An exact lower end from the best single cut of all records: no part is held back, nothing is drawn.
 #
 # Let S be the largest, over cuts, of p times the share of members above plus 1-p times the share of nonmembers not
@@ -219,7 +219,7 @@ FEWEST_RECORDS = 200
 """from so many records on; of fewer they could not show anything."""
 
 
-# --- lower end ------------------------------------------------------------------------------------------------------
+# --- lower end ----------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False, slots=True)

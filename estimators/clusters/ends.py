@@ -248,7 +248,7 @@ def _flattered(leader: str, gain: Floats, starts: Integers, fine: Counts) -> flo
     return float(np.abs(np.add.reduceat(gain, groups)).sum())
 
 
-# --- rule -----------------------------------------------------------------------------------------------------------
+# --- rule ---------------------------------------------------------------------------------------------------
 # The advantage of one rule that was fixed before the rows were seen, of rows that come in clusters.
 
 Fortunes = tuple[betting.Shares, ...]
@@ -300,7 +300,7 @@ def _lower(way: effective.Accuracy | Fortunes, alpha: float) -> float:
     return way.lower(alpha) if isinstance(way, effective.Accuracy) else betting.lower_by_bets(way, alpha)
 
 
-# --- area -----------------------------------------------------------------------------------------------------------
+# --- area ---------------------------------------------------------------------------------------------------
 # The area under the ROC curve of rows that come in clusters: the variance of placements by totals of clusters.
 
 

@@ -231,7 +231,7 @@ def _sums(points: Floats, sides: tuple[Floats, Floats], widths: tuple[Floats, Fl
     return At(values[0], values[1], np.zeros(len(points), dtype=np.bool_))
 
 
-# --- readings -------------------------------------------------------------------------------------------------------
+# --- readings -----------------------------------------------------------------------------------------------
 # How the paper reads a continuous score: in equal slices of its range, or through kernel densities.
 
 

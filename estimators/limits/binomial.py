@@ -141,7 +141,7 @@ def _binomial_law(trials: int, log_odds: float) -> tuple[int, Floats]:
     return first, np.exp(ways - x * np.logaddexp(0, -log_odds) - (trials - x) * np.logaddexp(0, log_odds))
 
 
-# --- excess ---------------------------------------------------------------------------------------------------------
+# --- excess -------------------------------------------------------------------------------------------------
 # How many hits on one side chance does not explain, exactly: those on the other side say what chance does.
 
 

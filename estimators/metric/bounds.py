@@ -25,7 +25,7 @@ from estimators.sample.cells import Categories
 from estimators.sample.counting import resolution
 from estimators.sample.counts import Counts
 
-# --- optimum --------------------------------------------------------------------------------------------------------
+# --- optimum ------------------------------------------------------------------------------------------------
 # The best adversary for a metric on given counts.
 #
 # At any value V the metric exceeds V where numerator - V denominator > 0, which is linear in the rates: so the best
@@ -154,7 +154,7 @@ def best_prefix(objective: Objective, members: Integers, nonmembers: Integers, o
     return guesses
 
 
-# --- bounds ---------------------------------------------------------------------------------------------------------
+# --- bounds -------------------------------------------------------------------------------------------------
 
 CUTS = 1024
 """Cells of equal mass at which an ordered score may be cut once."""

@@ -256,7 +256,7 @@ def _few_guesses(metric: Metric, prior: float, accused: int, records: int) -> It
             )
 
 
-# --- record ---------------------------------------------------------------------------------------------------------
+# --- record -------------------------------------------------------------------------------------------------
 # The metric of one record as the paper states it (MACE, Definition 6 and Theorem 4).
 
 

@@ -23,7 +23,7 @@ from estimators.limits.binomial import lower_limit, upper_limit
 from estimators.optimum.ends import cells_for
 from estimators.sample.counts import Counts
 
-# --- windows --------------------------------------------------------------------------------------------------------
+# --- windows ------------------------------------------------------------------------------------------------
 # Sets of neighbouring scores anywhere along a score, whose share of nonmembers has an exact limit.
 #
 # The window between the i-th and the (i+k+1)-th nonmember in order holds k of them, and what share of nonmembers it
@@ -94,7 +94,7 @@ def fullest_windows(counts: Counts) -> Windows:
     )
 
 
-# --- closeness ------------------------------------------------------------------------------------------------------
+# --- closeness ----------------------------------------------------------------------------------------------
 
 LARGEST = 15.0
 """An epsilon beyond it is as good as none."""

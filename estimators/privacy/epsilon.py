@@ -397,7 +397,7 @@ def _rejected_up_to(
     return float(brentq(excess, start, likely, xtol=1e-9))
 
 
-# --- ceilings -------------------------------------------------------------------------------------------------------
+# --- ceilings -----------------------------------------------------------------------------------------------
 # The advantage that (epsilon, delta)-differential privacy allows at any prior, and the epsilon that one asks for.
 #
 # Closed forms; ``estimators.theory.dp`` has those of other promises, and what four papers make of them.

@@ -23,7 +23,7 @@ from estimators.errors import OutOfRange, require_number, require_open_unit
 from estimators.sample.counts import Counts
 from estimators.statement import percent
 
-# --- parts ----------------------------------------------------------------------------------------------------------
+# --- parts --------------------------------------------------------------------------------------------------
 # Cells that hide something are divided: a spike inside a cell else speaks for all records of it.
 #
 # Where members and nonmembers of a cell lie apart by the statistic of Kolmogorov and Smirnov, the cell is cut where
@@ -148,7 +148,7 @@ def uneven(
     return at, row[cut] + 1, before[cut], inside[cut]
 
 
-# --- flags ----------------------------------------------------------------------------------------------------------
+# --- flags --------------------------------------------------------------------------------------------------
 
 
 NARROW = 0.19

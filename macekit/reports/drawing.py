@@ -19,7 +19,7 @@ from macekit.problems import Problem
 from macekit.reports.model import Figure
 from macekit.reports.palette import INK, VARIABLES
 
-# --- svg ------------------------------------------------------------------------------------------------------------
+# --- svg ----------------------------------------------------------------------------------------------------
 # SVG from Vega, made fit for a page: only shapes and text, no more digits than can be seen, ids of its own.
 #
 # Elements and attributes are taken over from a list; whatever is not on it is an error here, and never on a page.
@@ -182,7 +182,7 @@ def _number(value: float) -> str:
     return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
-# --- drawing --------------------------------------------------------------------------------------------------------
+# --- drawing ------------------------------------------------------------------------------------------------
 
 # --- engine -------------------------------------------------------------------------------------------------
 # The engine that draws: V8 with Vega-Lite in it, started at the first drawing of a process and kept from

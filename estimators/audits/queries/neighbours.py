@@ -143,7 +143,7 @@ def matrix(name: str, values: Any) -> Floats:
     return np.ascontiguousarray(array + 0.0)  # no negative zeros: equal rows have equal bytes
 
 
-# --- rows that stand there several times ----------------------------------------------------------------------
+# --- rows that stand there several times --------------------------------------------------------------------
 
 
 def _of_distinct_records(points: Floats, base: Floats, k: int, metric: str, engine: str | None) -> Neighbours:
@@ -188,7 +188,7 @@ def _with_copies(answer: Neighbours, first: Integers, copies: Integers, k: int) 
     )
 
 
-# --- the search -----------------------------------------------------------------------------------------------
+# --- the search ---------------------------------------------------------------------------------------------
 
 
 def _search(points: Floats, base: Floats, k: int, metric: str, engine: str | None) -> Neighbours:
@@ -292,7 +292,7 @@ def _multiples(values: Floats, unit: float) -> bool:
     return True
 
 
-# --- engines --------------------------------------------------------------------------------------------------
+# --- engines ------------------------------------------------------------------------------------------------
 
 
 def _engine(points: Floats, base: Floats, k: int, metric: str, engine: str | None) -> tuple[str, Any]:

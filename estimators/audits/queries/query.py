@@ -99,7 +99,7 @@ def finite(scores: Any) -> Floats:
     return values + 0.0
 
 
-# --- arrays ---------------------------------------------------------------------------------------------------------
+# --- arrays -------------------------------------------------------------------------------------------------
 # What a query is asked of, checked once: finite numbers, one or one row a record, of lengths that belong together.
 
 Integers = NDArray[np.intp]

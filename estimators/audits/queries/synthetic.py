@@ -321,7 +321,7 @@ class _Surroundings:
         )
 
 
-# --- formulas, from distances to scores -----------------------------------------------------------------------
+# --- formulas, from distances to scores ---------------------------------------------------------------------
 
 
 def closeness(distances: Floats, k: int = 1) -> Floats:

@@ -377,7 +377,7 @@ def _slices(sizes: Sequence[int]) -> list[slice]:
     return [slice(a, b) for a, b in pairwise(np.cumsum([0, *sizes]).tolist())]
 
 
-# --- which columns --------------------------------------------------------------------------------------------
+# --- which columns ------------------------------------------------------------------------------------------
 
 LEFT = {
     "empty_columns": "left out, for one of the tables has no value there: {}",
@@ -497,7 +497,7 @@ def _identifies(column: MixedColumn, sides: Sequence[slice], keep: bool) -> str 
     return "identifiers"
 
 
-# --- rows -----------------------------------------------------------------------------------------------------
+# --- rows ---------------------------------------------------------------------------------------------------
 
 
 def _records(codes: Integers) -> Integers:

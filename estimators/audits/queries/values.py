@@ -182,7 +182,7 @@ def _text(item: Any) -> str:
     return str(item.isoformat()) if hasattr(item, "isoformat") else str(item)
 
 
-# --- the same as another type ----------------------------------------------------------------------------------
+# --- the same as another type -------------------------------------------------------------------------------
 
 
 def as_texts(part: Values) -> Values:

@@ -29,7 +29,7 @@ from estimators.optimum.ends import Ends, ends_of
 from estimators.sample.counts import Counts
 from estimators.sample.scores import MIN_RECORDS, Scores, labels_of
 
-# --- trainings ------------------------------------------------------------------------------------------------------
+# --- trainings ----------------------------------------------------------------------------------------------
 # One trained model among several: its advantage seen from below and from above, and by how much records blur it.
 
 
@@ -161,7 +161,7 @@ def by_model(data: Scores, model: ArrayLike) -> dict[str, Scores]:
     }
 
 
-# --- limits ---------------------------------------------------------------------------------------------------------
+# --- limits -------------------------------------------------------------------------------------------------
 
 Range = tuple[float, float]
 

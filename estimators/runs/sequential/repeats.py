@@ -291,7 +291,7 @@ def _log_binomial(successes: int, trials: int, share: float) -> float:
     return float(ways + xlogy(successes, share) + xlog1py(trials - successes, -share))
 
 
-# --- placing --------------------------------------------------------------------------------------------------------
+# --- placing ------------------------------------------------------------------------------------------------
 # On which cells the batches of a run are counted: those that a few scores of the first one show, and then the same.
 
 PILOT = 500

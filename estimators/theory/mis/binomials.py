@@ -186,7 +186,7 @@ def _knots(n: int) -> Floats:
     return np.unique(np.concatenate((every, np.round(beyond))))
 
 
-# --- tally ----------------------------------------------------------------------------------------------------------
+# --- tally --------------------------------------------------------------------------------------------------
 # A sample of a categorical variable: how many categories were seen how often, and nothing else.
 
 

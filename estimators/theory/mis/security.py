@@ -15,7 +15,7 @@ from estimators.limits.root import brentq
 from estimators.theory.mis.binomials import excess
 from estimators.theory.tables import distribution
 
-# --- diversity ------------------------------------------------------------------------------------------------------
+# --- diversity ----------------------------------------------------------------------------------------------
 # C_K, the diversity of a discrete distribution, the entropies beside it, and what merging categories leaves of it.
 #
 # C_K, the diversity of a discrete distribution: what it is, how far it can go, and the entropies beside it.
@@ -152,7 +152,7 @@ def _by_rank(order: NDArray[np.int64], cells: int) -> Cells:
     return result
 
 
-# --- security -------------------------------------------------------------------------------------------------------
+# --- security -----------------------------------------------------------------------------------------------
 
 MOST_RECORDS = 10**15
 """Sizes of training sets are sought up to here: beyond, n p is no longer known to one record."""

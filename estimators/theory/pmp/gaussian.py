@@ -19,7 +19,7 @@ from estimators.arrays import Floats
 from estimators.theory import shifts
 from estimators.theory.tables import rows_of
 
-# --- distances ------------------------------------------------------------------------------------------------------
+# --- distances ----------------------------------------------------------------------------------------------
 # How far the query moves when a record is exchanged for another, record by record.
 #
 # A mean over n records has 2n(2n-1) such distances: too many to keep, and to put into a normal tail at every step of
@@ -159,7 +159,7 @@ def _norms(differences: Floats) -> Floats:
     return np.asarray(largest[:, 0] * np.sqrt((rows**2).sum(axis=1)))
 
 
-# --- gaussian -------------------------------------------------------------------------------------------------------
+# --- gaussian -----------------------------------------------------------------------------------------------
 
 Stick = Callable[[Floats, float], Floats]
 """Delta of exchanges at their distances, which falls with the number searched for."""

@@ -209,7 +209,7 @@ def _counts(scores: AnswerPath, what: str, order: Sequence[int], names: Sequence
     )
 
 
-# --- posterior ------------------------------------------------------------------------------------------------------
+# --- posterior ----------------------------------------------------------------------------------------------
 # The chance of being a member along the score, as the paper states it: by kernel densities, and by slices.
 
 PLOT = 500

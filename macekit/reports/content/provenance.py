@@ -23,7 +23,7 @@ from macekit.reports.model import (
     Untrusted,
 )
 
-# --- columns --------------------------------------------------------------------------------------------------------
+# --- columns ------------------------------------------------------------------------------------------------
 # The columns that an answer read, and how each was taken: on the first screen, and in full beside its provenance.
 
 MOST_NAMED = 6
@@ -120,7 +120,7 @@ def _how_taken(column: AnswerPath) -> Inline:
     return kind.untrusted(), ", ", column["distinct"].number("count"), " different"
 
 
-# --- provenance -----------------------------------------------------------------------------------------------------
+# --- provenance ---------------------------------------------------------------------------------------------
 
 MOST = 60
 """Options that are shown; a list of a thousand false positive rates is in the JSON."""

@@ -132,7 +132,7 @@ def of_audit(audit: ModelAudit, notes: Sequence[Caution], source: ProvenanceAnsw
     }
 
 
-# --- columns ----------------------------------------------------------------------------------------------------
+# --- columns ------------------------------------------------------------------------------------------------
 
 
 def _truth_of(train: Columns) -> str:

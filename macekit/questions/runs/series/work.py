@@ -160,7 +160,7 @@ def _name(label: object) -> str:
     return str(int(label)) if isinstance(label, float) and label.is_integer() else str(label)
 
 
-# --- series steps ---------------------------------------------------------------------------------------------------
+# --- series steps -------------------------------------------------------------------------------------------
 # What series answer alike: one step, and the decision over all of them.
 
 
