@@ -4,8 +4,6 @@
 first asked for, so that importing this module reads nothing and starts nothing.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -10,8 +10,6 @@ only appended; now and then the file is written anew with the last line of each 
 place. One service writes one file. Without a file the runs are remembered as long as the service lives.
 """
 
-from __future__ import annotations
-
 import fcntl
 import hmac
 import json

@@ -13,9 +13,9 @@ from scipy.special import ndtr
 from benchmarks.harness import Run, mark, table
 from benchmarks.worlds import Floats, Rng, shift
 from estimators import Scores, advantage
-from estimators.adversary.best_cut import BestCut, best_cut
 from estimators.adversary.holdout import validate_anywhere
 from estimators.adversary.insample import cells_or_changes_upper
+from estimators.adversary.lower_end import BestCut, best_cut
 from estimators.adversary.many_changes import EVIDENT, HINT, gain_by_changes
 from estimators.limits.binomial import clopper_pearson
 from estimators.optimum.ends import ends_of

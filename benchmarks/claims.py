@@ -28,8 +28,7 @@ from estimators import (
     preset,
 )
 from estimators.decisions.compare import SAME_ORDER
-from estimators.metric.bounds import View, views_of
-from estimators.metric.optimum import Objective, optimum
+from estimators.metric.bounds import Objective, View, optimum, views_of
 from estimators.optimum.ends import cells_for
 from estimators.paper import EqualWidth, algorithm_1, discrete_advantage
 from estimators.privacy.epsilon import epsilon_lower_bound

@@ -20,8 +20,7 @@ from estimators import Decision, Scores
 from estimators.decisions.plan import decision
 from estimators.optimum.ends import Ends, ends_of
 from estimators.runs.procedure import plan_models
-from estimators.runs.procedure.limits import Trainings
-from estimators.runs.procedure.trainings import evidence_by, seeds_of
+from estimators.runs.procedure.limits import Trainings, evidence_by, seeds_of
 from estimators.sample.counting import finest
 
 Law = Callable[[Rng, int], Floats]

@@ -12,13 +12,11 @@ import numpy as np
 from benchmarks.harness import Run, Title, least, table
 from benchmarks.worlds import Floats
 from estimators.theory import mip, shifts, subsets
+from estimators.theory.mis.binomials import Tally
 from estimators.theory.mis.certified import diversity, worst_delta_from
-from estimators.theory.mis.diversity import balanced, c_k, frequent
-from estimators.theory.mis.security import records_needed, worst_delta
-from estimators.theory.mis.tally import Tally
-from estimators.theory.pmp.distances import clip_rows, of_sum
+from estimators.theory.mis.security import balanced, c_k, frequent, records_needed, worst_delta
 from estimators.theory.pmp.exponential import Summed
-from estimators.theory.pmp.gaussian import Gaussian
+from estimators.theory.pmp.gaussian import Gaussian, clip_rows, of_sum
 from estimators.theory.pmp.laws import laws_of_blocks
 
 OPTIONS = {"categories": (1_000_000, 100_000)}

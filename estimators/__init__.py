@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from estimators.adversary.targets import CellsTarget, LearnedTarget, ThresholdTarget, TwoSidedTarget
 from estimators.attack.answer import AttackAdvantage, attack_advantage
 from estimators.attack.rules import GuessRule, QuantileRule, ThresholdRule, TopRule
-from estimators.clusters.lone_rows import lone_rows
+from estimators.clusters.dependent_rows import lone_rows
 from estimators.decisions.compare import compare, difference, paired_difference
 from estimators.decisions.plan import Decision, Plan, Verdict, plan_verdict, plan_width, verdict
 from estimators.decisions.report import Assessment, AssessOptions, assess
@@ -28,17 +28,17 @@ from estimators.optimum.answer import Advantage
 from estimators.optimum.fixed_set import SetAdvantage, advantage_on_set
 from estimators.privacy.exposure import Exposure, exposure
 from estimators.renamed import find_former_modules
+from estimators.risk.cells import MeanRisk, mean_risk
 from estimators.risk.individual import IndividualRisk, individual_risk
-from estimators.risk.mean import MeanRisk, mean_risk
 from estimators.risk.within_groups import by_group
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Query, Scores, one_per_unit
 from estimators.statement import VERSION, Caution, Estimate, Guarantee, Interval
 
 if TYPE_CHECKING:
-    from estimators.audits.matching import Match, match_sides
     from estimators.audits.release_size import ReleaseSize, release_size
     from estimators.audits.releases import ReleaseComparison, compare_releases
+    from estimators.audits.sides import Match, match_sides
     from estimators.audits.split import Control, SplitCheck, check_split, control
     from estimators.audits.synthetic import SyntheticAudit, audit_synthetic, release_queries
     from estimators.runs.series import Series, advantage_series
@@ -113,8 +113,8 @@ __all__ = [
 ]
 
 _OF_WINGS = {
-    "Match": "estimators.audits.matching",
-    "match_sides": "estimators.audits.matching",
+    "Match": "estimators.audits.sides",
+    "match_sides": "estimators.audits.sides",
     "ReleaseSize": "estimators.audits.release_size",
     "release_size": "estimators.audits.release_size",
     "ReleaseComparison": "estimators.audits.releases",

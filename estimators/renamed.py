@@ -1,7 +1,5 @@
 """Keywords and modules by the names that they had in earlier versions: keywords are taken for now, with a warning."""
 
-from __future__ import annotations
-
 import sys
 import warnings
 from collections.abc import Callable
@@ -18,7 +16,7 @@ FORMER_MODULES = {
     "null_level": "optimum.null_level",
     "fixed_set": "optimum.fixed_set",
     "targets": "adversary.targets",
-    "readings": "density.readings",
+    "readings": "density.space",
     "within_groups": "risk.within_groups",
     "audit": "privacy",
     "coverage": "decisions.coverage",
@@ -26,7 +24,7 @@ FORMER_MODULES = {
     "compare": "decisions.compare",
     "maxima": "decisions.maxima",
     "group_limit": "decisions.group_limit",
-    "withheld": "decisions.severe_exposure",
+    "withheld": "decisions.exposed_members",
     "exposed": "decisions.exposed_members",
     "gate": "decisions.gate",
     "report": "decisions.report",
@@ -37,12 +35,40 @@ FORMER_MODULES = {
     "model": "audits.model",
     "synthetic": "audits.synthetic",
     "split": "audits.split",
-    "matching": "audits.matching",
+    "matching": "audits.sides",
     "sides": "audits.sides",
     "riskiest": "decisions.riskiest",
     "releases": "audits.releases",
     "release_size": "audits.release_size",
     "agreement": "theory.agreement",
+    "adversary.best_cut": "adversary.lower_end",
+    "adversary.corners": "adversary.changes",
+    "adversary.tree": "adversary.pilot",
+    "audits.matching": "audits.sides",
+    "audits.queries.arrays": "audits.queries.query",
+    "clusters.area": "clusters.ends",
+    "clusters.lone_rows": "clusters.dependent_rows",
+    "clusters.rule": "clusters.ends",
+    "decisions.severe_exposure": "decisions.exposed_members",
+    "density.atoms": "density.kernel",
+    "density.readings": "density.space",
+    "limits.excess": "limits.binomial",
+    "metric.optimum": "metric.bounds",
+    "paper.record": "paper.metric",
+    "paper.simulated": "paper.risk",
+    "privacy.ceilings": "privacy.epsilon",
+    "privacy.windows": "privacy.closeness",
+    "risk.mean": "risk.cells",
+    "risk.parts": "risk.flags",
+    "runs.procedure.trainings": "runs.procedure.limits",
+    "runs.sequential.placing": "runs.sequential.repeats",
+    "theory.dp.table": "theory.dp.ceilings",
+    "theory.mip.certificate": "theory.mip.scales",
+    "theory.mis.diversity": "theory.mis.security",
+    "theory.mis.tally": "theory.mis.binomials",
+    "theory.pmp.choose": "theory.pmp.bounds",
+    "theory.pmp.distances": "theory.pmp.gaussian",
+    "threads": "adversary.learned",
 }
 """Where in this package a module stands that stood in it by another name."""
 
@@ -124,11 +150,14 @@ class _FormerModules:
     """Finds a module by its former name, and whatever is below it: asked first, or that would be run twice."""
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:
-        package, _, rest = name.partition(".")
-        former, _, below = rest.partition(".")
-        if package != ROOT or former not in FORMER_MODULES:
+        package, _, former = name.partition(".")
+        below = ""
+        while former and former not in FORMER_MODULES:
+            former, dot, last = former.rpartition(".")
+            below = f"{dot}{last}{below}"
+        if package != ROOT or not former:
             return None
-        current = f"{package}.{FORMER_MODULES[former]}" + (f".{below}" if below else "")
+        current = f"{package}.{FORMER_MODULES[former]}{below}"
         return ModuleSpec(name, self, loader_state=current)  # type: ignore[arg-type]
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:

@@ -1,7 +1,5 @@
 """The words of an answer: a point estimate, a bound and what stands behind it never share a type."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_UP, Context, Decimal
 from math import floor, inf, isfinite, log10

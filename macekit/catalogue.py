@@ -1,13 +1,11 @@
 """The table of operations: what is said of each is said here, once.
 
 HTTP routes, OpenAPI, the shell, the page, reports and `macekit` iterate over it. An operation's code is found by its
-``room`` below ``macekit/questions``: question and answer in ``contract``, ``answer`` in ``work``,
-``content`` in ``page``. docs/architecture.md has the recipe for a new one.
+``room`` below ``macekit/questions``: question and answer in the folder itself, ``answer`` in its ``work``, ``content``
+in its ``page``. docs/architecture.md has the recipe for a new one.
 
 This module knows no schema and imports nothing heavy, so that `mace --help` is quick.
 """
-
-from __future__ import annotations
 
 import re
 from importlib import import_module

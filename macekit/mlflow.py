@@ -3,8 +3,6 @@
 Tags and not parameters: a run that is logged to twice, say at two checkpoints, may say something else the second time.
 """
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Iterator

@@ -4,8 +4,6 @@ MLflow finds it by its entry point, whatever the type of the model. It is asked 
 together: of a column of scores, or of what the model predicts beside what is true.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """One row of the table of operations (``macekit.catalogue``). Imports nothing heavy: `mace --help` reads the table."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from macekit.call import ARROW, CSV, HTML, JSON, MARKDOWN, NDJSON, NPY, NPZ, PARQUET, PNG, SVG
@@ -83,5 +81,5 @@ class Operation:
 
     @property
     def room(self) -> str:
-        """Where its contract, work and page stand below ``macekit.questions``; a paper's operations share a room."""
+        """Where it stands below ``macekit.questions``; a paper's operations share a room."""
         return f"{self.wing}.{self.key.partition('_')[0] if self.paper else self.key}".lstrip(".")

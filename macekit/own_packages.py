@@ -4,8 +4,6 @@ The folder that Python is started in and `PYTHONPATH` come before what is instal
 names that others have, too. `sys.path` is left as it is: everything else is found where it was.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Sequence

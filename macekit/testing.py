@@ -3,8 +3,6 @@
 Undecided is no pass: too few records to say so fail, too, in words of their own (``Inconclusive``).
 """
 
-from __future__ import annotations
-
 from typing import Unpack
 
 from macekit.client.client import Client, Local

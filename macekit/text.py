@@ -1,7 +1,5 @@
 """What came from outside - file names, columns, labels - made fit to be printed."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterable

@@ -4,8 +4,6 @@ Each line is a function ``add(subparsers)``, which describes a command and names
 imports what it works with when it runs, so that `mace --version` stays fast.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 import textwrap

@@ -3,8 +3,6 @@
 In place of scores, `mace report` also takes an answer that was saved.
 """
 
-from __future__ import annotations
-
 import argparse
 import codecs
 import json

@@ -1,14 +1,11 @@
 """`mace estimate`, `risk`, `compare` and the rest: the service's questions, asked of files, without a server."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from app.cli.parsing import Parser, add_overwrite, parser_of
-from app.cli.status import ENDINGS, PASS, status_of
+from app.cli.parsing import ENDINGS, PASS, Parser, add_overwrite, parser_of, status_of
 from macekit.catalogue import BY_NAME, OPERATIONS
 from macekit.operation import Operation
 

@@ -1,7 +1,5 @@
 """Files that ``mace counts`` wrote: one is asked about like scores, several are brought together first."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

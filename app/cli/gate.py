@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sys
 from functools import partial
@@ -10,14 +11,63 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from app.cli.commands import GATE, describe, fill
-from app.cli.parsing import Parser
-from app.cli.status import status_of
+from app.cli.parsing import Parser, status_of
 from macekit.operation import Operation
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from app.cli.outputs import Target
+    from app.cli.parsing import Parser
+
+# --- sequential ---------------------------------------------------------------------------------------------
+# `mace gate --sequential --state FILE`: a gate that is asked again and again as records come, and may stop early.
+
+MOST = 2**26
+"""Bytes that a state may have."""
+
+
+def add_options(parser: Parser) -> None:
+    """Where a run is kept."""
+    group = parser.add_argument_group("a gate that is asked again as records come")
+    group.add_argument(
+        "--state",
+        metavar="FILE",
+        help="keep the run in this file (.json), which says --sequential: give new records only, look as often as you "
+        "like, stop once it says pass or fail",
+    )
+
+
+def target_of_state(name: str) -> Target:
+    """The file of a run."""
+    from app.cli.outputs import target_of
+
+    return target_of(name, (".json",), overwrite=True)
+
+
+def read_state(target: Target) -> dict[str, Any]:
+    """What a question of the run says beside its records."""
+    from app.cli.inputs import Misuse
+
+    if not target.path.exists():
+        return {"anytime": True}
+    try:
+        if target.path.stat().st_size > MOST:
+            raise ValueError
+        state = json.loads(target.path.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        state = None
+    if not isinstance(state, dict):
+        raise Misuse(f"{target.name}: is no state of mace gate; name a new file to begin a run")
+    return {"anytime": True, "state": state}
+
+
+def write_state(target: Target, answer: dict[str, Any]) -> None:
+    """Keep the run for the next batch."""
+    target.write(json.dumps(answer["state"], separators=(",", ":")).encode())
+
+
+# --- gate ---------------------------------------------------------------------------------------------------
 
 
 def add(commands: Any) -> None:
@@ -33,7 +83,7 @@ def run(question: Operation, arguments: argparse.Namespace) -> int:
 
 
 def _fill(question: Operation, parser: Parser) -> None:
-    from app.cli.sequential import add_options
+    from app.cli.gate import add_options
 
     fill(question, parser)
     add_options(parser)
@@ -51,8 +101,8 @@ def _fill(question: Operation, parser: Parser) -> None:
 
 def _decide(question: Operation, arguments: argparse.Namespace) -> int:
     from app.cli.ask import answer_question
+    from app.cli.gate import read_state, target_of_state, write_state
     from app.cli.inputs import Misuse
-    from app.cli.sequential import read_state, target_of_state, write_state
 
     writers = _writers(arguments)
     if arguments.state is not None and getattr(arguments, "option:anytime") is False:

@@ -14,17 +14,9 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 
 import msgspec
 
+from macekit import formats
 from macekit.call import ARROW_FILE, PARQUET, READ, Body, Reply
 from macekit.catalogue import command, flag
-from macekit.formats import (
-    COMPRESSED_SUFFIXES,
-    HEAD,
-    SUFFIXES,
-    encoding_of,
-    format_of,
-    holds_pickle,
-    media_type_of,
-)
 from macekit.problems import pickle_problem
 from macekit.text import nearest, printable
 
@@ -58,7 +50,7 @@ class Source:
     @property
     def media_type(self) -> str:
         """What the service calls the format."""
-        return media_type_of(self.format, self.head)
+        return formats.media_type_of(self.format, self.head)
 
     @property
     def indexed(self) -> bool:
@@ -118,9 +110,9 @@ def _reason(error: OSError, path: str) -> str:
 def stem_of(path: str) -> str:
     """What a file is called in a comparison: its name without folders and suffixes."""
     pure = PurePath(path)
-    if pure.suffix.lower() in COMPRESSED_SUFFIXES:
+    if pure.suffix.lower() in formats.COMPRESSED_SUFFIXES:
         pure = pure.with_suffix("")
-    return pure.stem if pure.suffix.lower() in SUFFIXES else pure.name
+    return pure.stem if pure.suffix.lower() in formats.SUFFIXES else pure.name
 
 
 def _source(name: str, path: str, format_name: str | None, fd: int) -> Source:
@@ -128,14 +120,14 @@ def _source(name: str, path: str, format_name: str | None, fd: int) -> Source:
         undo.callback(os.close, fd)
         status = os.fstat(fd)
         mapped = stat.S_ISREG(status.st_mode) and status.st_size > 0
-        head = os.pread(fd, HEAD, 0) if mapped else _read_pipe(fd)
+        head = os.pread(fd, formats.HEAD, 0) if mapped else _read_pipe(fd)
         size = status.st_size if mapped else len(head) if len(head) < PIPE_MEMORY else None
         if not head:
             raise Misuse(f"{name}: empty; look at what was to write it")
-        if holds_pickle(path, head):
+        if formats.holds_pickle(path, head):
             raise Misuse(f"{name}: {in_shell(pickle_problem().detail)}")
-        encoding = encoding_of(head)
-        form = format_name or format_of(path, head)
+        encoding = formats.encoding_of(head)
+        form = format_name or formats.format_of(path, head)
         if not mapped and size is not None:
             return Source(name, stem_of(path), form, encoding, size, head, -1)
         undo.pop_all()

@@ -1,7 +1,5 @@
 """`mace keys`: the file of the service's keys. A new key is printed once; the file holds its digest."""
 
-from __future__ import annotations
-
 import argparse
 import re
 import sys

@@ -4,8 +4,6 @@ Flags, help and types come from the question's JSON schema, as the service's par
 once; nothing after this reads it as text again.
 """
 
-from __future__ import annotations
-
 import argparse
 import re
 from collections.abc import Iterator, Sequence

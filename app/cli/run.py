@@ -5,8 +5,6 @@ here: two files for the two sides, a file for each query, options beside a JSON 
 ``values`` are the options of the question; the call's query only names columns.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial

@@ -1,7 +1,5 @@
 """Tables of scores as files: written block by block, in the form of the suffix."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

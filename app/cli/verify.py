@@ -1,7 +1,5 @@
 """`mace verify`: whether kept answers are what was signed, and whether an audit file is whole. Needs no network."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

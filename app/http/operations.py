@@ -22,7 +22,7 @@ from macekit.formats import ALIASES, ENCODINGS, REPORTS
 from macekit.operation import Operation
 from macekit.problems import Problem, pickle_problem
 from macekit.questions.counts.work import streams
-from macekit.questions.gate.contract import SEAL
+from macekit.questions.gate import SEAL
 from macekit.reports.html import CSP
 from macekit.schemas.query_string import DATA, DATED
 

@@ -1,7 +1,5 @@
 """What each operation says about itself, and the whole document."""
 
-from __future__ import annotations
-
 import json
 from copy import deepcopy
 from typing import Any

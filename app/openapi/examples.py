@@ -4,8 +4,6 @@ They stand in the room of their operation, ``examples.json`` of ``macekit/questi
 without is shown with scores of both sides. Those are of a model that has overfitted: it is surer of members.
 """
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from importlib.resources import files

@@ -1,7 +1,5 @@
 """Options as query parameters, for bodies that are tables: made from the question, so the two cannot differ."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Set
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What the document says several times is said once, in its components, and referred to from everywhere else."""
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping

@@ -4,8 +4,6 @@
 are; ``own/`` holds ours. An address carries the file's hash, so a browser may keep it for ever.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 from base64 import b64encode

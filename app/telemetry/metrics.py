@@ -3,8 +3,6 @@
 Labels come from short lists of ours - operations, statuses, kinds of problem - and never from a request.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 

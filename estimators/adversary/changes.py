@@ -6,14 +6,10 @@ save two exists (the pairing of valleys and peaks by which the best k trades of 
 sizes of the runs given up, sorted, are what each further pair of changes is worth.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-Bools = NDArray[np.bool_]
+from estimators.arrays import Booleans, Floats, Integers
 
 STRETCH = 256
 """Running sums that are first compared by their least and largest only."""
@@ -76,7 +72,7 @@ def _pinned(runs: Floats, begins: bool, ends: bool) -> Floats:
     return np.concatenate([[np.inf], inner, [np.inf]])
 
 
-def rule_of_changes(gain: Floats, most: int) -> Bools:
+def rule_of_changes(gain: Floats, most: int) -> Booleans:
     """Where the best rule with at most ``most`` changes, 1 or more, guesses member."""
     some = np.flatnonzero(gain)
     if not some.size:
@@ -94,7 +90,7 @@ def rule_of_changes(gain: Floats, most: int) -> Bools:
 
 def _rule_between(
     gain: Floats, starts: Integers, sizes: Floats, positive: bool, first: bool, last: bool, pairs: int
-) -> Bools:
+) -> Booleans:
     """The best rule with a known first and last guess and so many pairs of changes between them."""
     begins, ends = first == positive, last == (positive ^ (len(sizes) % 2 == 0))
     runs = _pinned(sizes, begins, ends)
@@ -136,10 +132,51 @@ def _lowest(runs: Floats, most: float = np.inf) -> Integers:
     return low
 
 
-def _give_up(runs: Floats, low: NDArray[np.int64]) -> tuple[Floats, Bools]:
+def _give_up(runs: Floats, low: NDArray[np.int64]) -> tuple[Floats, Booleans]:
     """The runs with each of these joined to both neighbours, and which of the runs each joined one begins with."""
     first_of_run = np.ones(len(runs), dtype=bool)
     first_of_run[low] = first_of_run[low + 1] = False
     signed = runs.copy()
     signed[low] *= -1.0
     return np.add.reduceat(signed, np.flatnonzero(first_of_run)), first_of_run
+
+
+# --- corners ------------------------------------------------------------------------------------------------
+# What every rule of a class reaches on the records: a line of rates that none goes beyond.
+
+DIRECTIONS = 41
+"""Weights of the two rates for which the best rule is looked up."""
+
+DIGITS = 10
+"""Digits by which corners are told apart; they are rounded away from the rules."""
+
+
+def corners_of(members: Integers, nonmembers: Integers, starts: Integers, changes: int | None) -> Floats:
+    """Corners of a polygon that holds the rates of every rule on the joined cells, and of those of few changes.
+
+    For each weight w the class's largest w TPR + (1-w) TNR is known exactly; where two such lines of neighbouring
+    weights cross, no rule of the class lies beyond. (corners, 2), from right about all
+    nonmembers to right about all members.
+    """
+    shares = [members / members.sum(), nonmembers / nonmembers.sum()]
+    groups = [np.add.reduceat(side, starts) for side in shares]
+    weights = np.concatenate([[0.0], 1.0 / (1.0 + np.exp(-np.linspace(-8.0, 8.0, DIRECTIONS))), [1.0]])
+    heights = []
+    for weight in weights:
+        gain = weight * groups[0] - (1.0 - weight) * groups[1]
+        best = float(np.abs(gain).sum())
+        if changes is not None:
+            fine = weight * shares[0] - (1.0 - weight) * shares[1]
+            best = max(best, float(best_by_changes(fine, changes)[-1]))
+        heights.append((1.0 + best) / 2.0)
+    return _crossings(weights, np.array(heights))
+
+
+def _crossings(weights: Floats, heights: Floats) -> Floats:
+    """Where the lines ``w x + (1-w) y = h`` of neighbouring weights cross, within the square."""
+    w, v, h, g = weights[:-1], weights[1:], heights[:-1], heights[1:]
+    x = (h * (1.0 - v) - g * (1.0 - w)) / (w - v)
+    y = (w * g - v * h) / (w - v)
+    corners = np.clip(np.column_stack([x, y]), 0.0, 1.0).round(DIGITS)  # of few cells many are alike
+    corners = np.unique(corners * [1.0, -1.0], axis=0) * [1.0, -1.0]
+    return np.clip(corners + 10.0**-DIGITS, 0.0, 1.0)

@@ -4,8 +4,6 @@ Each family fits many samples at once: ``gain`` has one row for each sample and 
 and the advantage of guessing member in the cells M is the sum of gain over M minus the sum outside it.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -13,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from estimators.adversary.changes import rule_of_changes
+from estimators.arrays import Floats
 from estimators.sample.counts import Counts
 
-Floats = NDArray[np.float64]
 Guesses = NDArray[np.bool_]
 
 COARSE = 8

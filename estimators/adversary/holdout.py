@@ -15,14 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from estimators.adversary.families import Family, Guesses, TwoSided, families_for
+from estimators.arrays import Floats, Integers
 from estimators.limits.binomial import lower_limit, pools
 from estimators.limits.two_rates import weighted_accuracy_lower
 from estimators.sample.cells import Intervals
 from estimators.sample.counts import HYPERGEOMETRIC_LIMIT, Counts
 from estimators.statement import baseline
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 Numbers = NDArray[np.int64] | NDArray[np.float64]
 
 GROWTH = 1.35

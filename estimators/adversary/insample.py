@@ -6,23 +6,20 @@ the in-sample optimum, is valid for the class, with no correction for the search
 need one: the best rule of all is in one of them, so the largest of their limits stands.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from estimators.adversary.changes import best_by_changes
+from estimators.arrays import Floats
 from estimators.errors import OutOfRange
 from estimators.limits.binomial import normal_quantile, pools, upper_limit
 from estimators.limits.two_rates import ALONE, FINE, Largest, TwoRates, weighted_accuracy_upper
 from estimators.sample.counts import Counts
 from estimators.statement import baseline
 
-Floats = NDArray[np.float64]
 Support = Callable[[float], float]
 
 MANY_CELLS = 64

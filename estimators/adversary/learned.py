@@ -8,15 +8,18 @@ scikit-learn is imported when the first model is built, never before.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Hashable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from functools import lru_cache
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from estimators.adversary.holdout import Validation, follow_leader
+from estimators.arrays import Floats, Integers
 from estimators.errors import NotInstalled
 from estimators.limits.binomial import pools
 from estimators.sample.cells import Boxes
@@ -26,12 +29,8 @@ from estimators.sample.doubts import of_rows
 from estimators.sample.learned import LearnedCounts, about_learned
 from estimators.sample.scores import Query, Scores
 from estimators.statement import Caution
-from estimators.threads import one_thread
 
 __all__ = ["Learner", "boosting", "boxes", "logistic", "quadratic"]
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 MAX_TRAINING = 200_000
 """Records a side a model is trained on at most: more costs minutes and gains nothing a bound would show."""
@@ -564,3 +563,28 @@ def _cut(past: Sequence[Floats], prior: float) -> float:
     n1, n0 = (min(len(side), MAX_TRAINING) for side in past)
     odds = n1 / n0 * (1.0 - prior) / prior
     return odds / (1.0 + odds)
+
+
+# --- threads ------------------------------------------------------------------------------------------------
+# One thread for other libraries' work: teams of threads that wait for each other on a shared machine spin.
+
+
+def one_thread(*loaded: Hashable) -> AbstractContextManager[Any]:
+    """One thread for whatever runs inside; afterwards as many as the caller had.
+
+    The trees of a few thousand records are done before a team of threads has met: it cost 16 to 35 times the CPU.
+
+    Args:
+        loaded: What libraries are known to be loaded: looking for those that have threads takes milliseconds, so it is
+            done once for each of these.
+    """
+    controller = _controller(loaded)
+    return nullcontext() if controller is None else controller.limit(limits=1)
+
+
+@lru_cache(maxsize=64)
+def _controller(loaded: tuple[Hashable, ...]) -> Any:
+    try:
+        return import_module("threadpoolctl").ThreadpoolController()
+    except ModuleNotFoundError:  # it comes with scikit-learn: without it nothing here has threads
+        return None

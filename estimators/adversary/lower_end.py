@@ -4,14 +4,209 @@ Each holds by itself, so the largest holds at the sum of their levels. How the l
 of records alone: of few the best cut of all says most, of many it says nothing that the others do not.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
-from estimators.adversary.best_cut import BestCut, best_cut
+import numpy as np
+from scipy.special import gammaln, ndtri, xlog1py, xlogy
+
 from estimators.adversary.holdout import HeldOut, Validation, validate, validate_anywhere
 from estimators.adversary.many_changes import many_changes
+from estimators.arrays import Floats, Integers
+from estimators.limits.binomial import pools
 from estimators.sample.counts import Counts
+from estimators.statement import baseline
+
+# --- best cut -----------------------------------------------------------------------------------------------
+# An exact lower end from the best single cut of all records: no part is held back, nothing is drawn.
+#
+# Let S be the largest, over cuts, of p times the share of members above plus 1-p times the share of nonmembers not
+# above. Among all pairs of laws whose best cut is right with probability a, S tends to be largest where members lie
+# as high as they may: nonmembers uniform, F1(u) = max(0, (p - a + (1-p) u)/p). There (a-p)/(1-p) of the nonmembers
+# lie below everything and 1 - (1-a)/p of the members above everything, and the rest comes in random order. So P(S >=
+# s) is a sum over two binomial numbers of the share of random orders, as paths, that reach a line. It grows with a,
+# ties only lower S, and members who lie higher only raise it: the largest a that is refused is a lower end at every
+# number of records. Cuts that accuse the other side are the same with the sides exchanged; each direction has half of
+# the level.
+#
+# If a member weighs as much as a nonmember, p/n1 = (1-p)/n0, the paths that reach the line are counted by reflection,
+# and their share is a product of three factors, one of each binomial number and one of their sum: a convolution. Else
+# paths are counted step by step, while that is cheap.
+
+
+MOST_RECORDS = 4000
+"""Records of both sides beyond which rules judged on unseen records do as well."""
+
+MOST_STEPS = 1_000_000
+"""Steps of paths that are counted, each time, where no closed form is known; with more the end is not sought."""
+
+NEGLIGIBLE = 1e-5
+"""Share of the level that both tails of the two binomial numbers may have: it is added, so that the end errs below."""
+
+NEAR = 1e-4
+"""How closely the end is found, as a probability of being right: a little less of a leak than it might be."""
+
+MOST_TRIES = 40
+
+SAME = 1e-9
+"""What two sums of the same shares may differ by."""
+
+
+@dataclass(frozen=True, slots=True)
+class BestCut:
+    """How often the best cut of either direction is right on the records themselves, before any level is chosen."""
+
+    right: tuple[float, float]
+    n_members: int
+    n_nonmembers: int
+    prior: float
+
+    def lower(self, alpha: float) -> float:
+        """The lower end of the advantage of the best cut, of level 1 - alpha."""
+        up = _end_of(self.right[0], self.n_members, self.n_nonmembers, self.prior, alpha / 2.0)
+        down = _end_of(self.right[1], self.n_nonmembers, self.n_members, 1.0 - self.prior, alpha / 2.0)
+        return 2.0 * max(up, down) - 1.0
+
+
+def best_cut(counts: Counts, prior: float) -> BestCut | None:
+    """The best cut of each direction; None where its law is not worth its cost, or there is no order.
+
+    Example:
+        >>> from estimators import Counts
+        >>> from estimators.adversary.lower_end import best_cut
+        >>> apart = best_cut(Counts.of([0, 10], [10, 0], edges=[0.5]), prior=0.5)
+        >>> round(apart.lower(0.025), 2)
+        0.48
+    """
+    n1, n0 = counts.n_members, counts.n_nonmembers
+    if not counts.cells.ordered or not _affordable(n1, n0, prior):
+        return None
+    members = np.concatenate([[0], counts.members.cumsum()]) / n1
+    nonmembers = np.concatenate([[0], counts.nonmembers.cumsum()]) / n0
+    above = prior * (1.0 - members) + (1.0 - prior) * nonmembers
+    below = prior * members + (1.0 - prior) * (1.0 - nonmembers)
+    return BestCut((float(above.max()), float(below.max())), n1, n0, prior)
+
+
+def _affordable(n1: int, n0: int, prior: float) -> bool:
+    """Whether P(S >= s) takes little time, whatever the records say."""
+    if pools(n1, n0, prior):
+        return n1 + n0 <= MOST_RECORDS
+    few, many = sorted((n1, n0))
+    return bool(few * many * min(many, 4.0 * np.sqrt(many) + 4.0) <= MOST_STEPS)
+
+
+def _end_of(right: float, n1: int, n0: int, prior: float, alpha: float) -> float:
+    """The largest probability of being right that is refused; that of the likelier side if none is."""
+    floor = (1.0 + baseline(prior)) / 2.0
+    if right <= floor + SAME:
+        return floor
+    outside, level = alpha * NEGLIGIBLE, float(ndtri(alpha))
+
+    def excess(a: float) -> float:
+        """How far P(S >= s) lies above the level, in normal quantiles, in which it is nearly a line."""
+        reach = _reach_by_reflection if pools(n1, n0, prior) else _reach_by_steps
+        chance = min(max(reach(right - SAME, n1, n0, prior, a, outside) + 2.0 * outside, 1e-300), 1.0 - 1e-15)
+        return float(ndtri(chance)) - level
+
+    spread = float(np.hypot(prior / np.sqrt(n1), (1.0 - prior) / np.sqrt(n0)))
+    wrong = 1.0 - right + spread**2 * level**2  # at least what no error in so many records leaves open
+    step = spread * float(np.sqrt(wrong * (1.0 - min(wrong, 0.5))))
+    low, high = floor, min(right, 1.0 - SAME)
+    if high <= floor or (below := excess(low)) > 0.0:
+        return floor
+    above = np.inf
+    at = min(max(right + level * step, low + NEAR), high)
+    for _ in range(MOST_TRIES):
+        height = excess(at)
+        if height <= 0.0:
+            low, below = at, height
+        else:
+            high, above = at, height
+        if high - low <= NEAR:
+            break
+        if np.isinf(above):
+            at, step = min(at + step, high), 2.0 * step
+            continue
+        line = low + (high - low) * below / (below - above)
+        at = min(
+            max(line - NEAR / 3.0, low + NEAR / 2.0), high - NEAR / 2.0
+        )  # to meet the zero from both sides
+    return low
+
+
+def _numbers(n: int, share: float, outside: float) -> tuple[Integers, Floats]:
+    """The likely values of a binomial number and their logarithmic probabilities."""
+    share = min(max(share, 0.0), 1.0)
+    middle, reach = n * share, 7.0 * float(np.sqrt(n * share * (1.0 - share))) + 20.0
+    k = np.arange(max(0, int(middle - reach)), min(n, int(middle + reach)) + 1)
+    logs = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1) + xlogy(k, share) + xlog1py(n - k, -share)
+    weights = np.exp(logs)
+    first = int(np.searchsorted(weights.cumsum(), outside / 3.0))
+    last = len(k) - int(np.searchsorted(weights[::-1].cumsum(), outside / 3.0))
+    return k[first:last], logs[first:last]
+
+
+def _binomials(
+    n1: int, n0: int, prior: float, a: float, outside: float
+) -> tuple[tuple[Integers, Floats], tuple[Integers, Floats]]:
+    """How many nonmembers lie below everything, and how many members above everything."""
+    below = _numbers(n0, (a - prior) / (1.0 - prior), outside)
+    above = _numbers(n1, 1.0 - (1.0 - a) / prior, outside)
+    return below, above
+
+
+def _reach_by_reflection(right: float, n1: int, n0: int, prior: float, a: float, outside: float) -> float:
+    """P(S >= right) where every record weighs 1/(n1 + n0).
+
+    With k nonmembers below everything and m members above everything, the paths of the n0 - k and n1 - m others that
+    reach a height h are as many as all that end at the height mirrored by it: of all they are the share
+    (n0 - k)! (n1 - m)! / ((n1 + h - k - m)! (n0 - h)!).
+    """
+    h = int(np.ceil(right * (n1 + n0) - n1 - 1e-7))
+    if h > n0:
+        return 0.0
+    (k, log_k), (m, log_m) = _binomials(n1, n0, prior, a, outside)
+    total = float(np.exp(log_k[k >= h]).sum())
+    total += float(np.exp(log_k[k < h]).sum() * np.exp(log_m[n0 - n1 + m >= h]).sum())
+    few_k, few_m = k < h, n0 - n1 + m < h
+    k, log_k, m, log_m = k[few_k], log_k[few_k], m[few_m], log_m[few_m]
+    if not k.size or not m.size:
+        return total
+    scale = np.log(max(1.0, n1 + h - float(k.mean()) - float(m.mean())))
+    first = log_k + gammaln(n0 - k + 1) + scale * k
+    second = log_m + gammaln(n1 - m + 1) + scale * m
+    sums = np.arange(k[0] + m[0], k[-1] + m[-1] + 1)
+    possible = n1 + h - sums >= 0
+    third = -gammaln(np.maximum(n1 + h - sums, 0) + 1) - gammaln(n0 - h + 1) - scale * sums
+    ordered = np.convolve(np.exp(first - first.max()), np.exp(second - second.max()))
+    tops = first.max() + second.max()
+    return total + float((ordered * np.where(possible, np.exp(third + tops), 0.0)).sum())
+
+
+def _reach_by_steps(right: float, n1: int, n0: int, prior: float, a: float, outside: float) -> float:
+    """The same whatever a record weighs: paths that stay below the line, one row for each member passed.
+
+    Looked at from above, with the sides exchanged, it is the same question: the side with fewer records has the rows.
+    """
+    if n1 > n0:
+        n1, n0, prior = n0, n1, 1.0 - prior
+    (k, log_k), (m, log_m) = _binomials(n1, n0, prior, a, outside)
+    weights_k, weights_m = np.exp(log_k), np.exp(log_m)
+    height = prior + (1.0 - prior) * np.arange(k[0], n0 + 1) / n0  # before any member is passed
+    paths = np.where((np.arange(k[0], n0 + 1) >= k[:, None]) & (height < right), 1.0, 0.0)
+    lower_by = prior * np.arange(n1 - int(m[0]) + 1) / n1
+    beyond = np.count_nonzero(height - lower_by[:, None] < right, axis=1).tolist()
+    never = 0.0
+    for members, below in enumerate(beyond):
+        if members:
+            np.add.accumulate(paths[:, :below], axis=1, out=paths[:, :below])
+        at = n1 - members - int(m[0])
+        if at < len(m):
+            rest = n0 - k
+            every = np.exp(gammaln(rest + members + 1) - gammaln(rest + 1) - gammaln(members + 1))
+            never += float(weights_m[at] * (weights_k * paths[:, -1] / every).sum())
+    return max(0.0, float(weights_k.sum() * weights_m.sum()) - never)
+
 
 OF_CUT = 0.5
 """The best cut's share of the level, """
@@ -22,6 +217,9 @@ OF_MANY_CHANGES = 0.12
 """The share of rules with many changes, whether they are asked or not, """
 FEWEST_RECORDS = 200
 """from so many records on; of fewer they could not show anything."""
+
+
+# --- lower end ----------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False, slots=True)

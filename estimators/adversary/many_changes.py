@@ -11,8 +11,6 @@ that are known without any label: how far it lies from a whole number (or tenth,
 have too, and how short it is when written down.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -22,12 +20,11 @@ from numpy.typing import NDArray
 from estimators.adversary.changes import best_by_changes
 from estimators.adversary.families import Guesses
 from estimators.adversary.holdout import ORDERS, GuessRecord, Validation, Way, validation_of
+from estimators.arrays import Floats, Integers
 from estimators.sample.counting import EXACT_RECORDS
 from estimators.sample.counts import HYPERGEOMETRIC_LIMIT, Counts
 from estimators.sample.doubts import PRECISION
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 Number = TypeVar("Number", np.int64, np.float64)
 
 MANY_CHANGES = "many_changes"

@@ -25,12 +25,10 @@ from estimators.adversary.families import (
     families_for,
 )
 from estimators.adversary.holdout import PILOT, SHUFFLES, block_fractions, close_to_cuts, rules_from_past
+from estimators.arrays import Floats, Integers
 from estimators.limits.binomial import normal_quantile
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Scores
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 DIFFERENCES = np.array(
     [[[right - (guess == member) for guess in (0, 1)] for right in (0, 1)] for member in (1, 0)],

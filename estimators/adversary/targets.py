@@ -1,7 +1,5 @@
 """Which adversaries an answer speaks of."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from estimators.adversary.learned import DEFAULT_LEARNERS, Learner

@@ -20,10 +20,9 @@ from estimators.attack.rules import (
     GuessRule,
     judge_records,
 )
+from estimators.clusters.dependent_rows import lone_caution, lone_of, lone_places
 from estimators.clusters.design import Clusters, Labels
-from estimators.clusters.ends import ClusteredEnds
-from estimators.clusters.lone_rows import lone_caution, lone_of, lone_places
-from estimators.clusters.rule import RuleEnds
+from estimators.clusters.ends import ClusteredEnds, RuleEnds
 from estimators.errors import (
     require_count,
     require_open_unit,

@@ -9,16 +9,9 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from estimators import errors
 from estimators.adversary.families import Guesses
 from estimators.adversary.insample import changes_upper
-from estimators.errors import (
-    InputError,
-    OutOfRange,
-    UnknownName,
-    require_count,
-    require_number,
-    require_open_unit,
-)
 from estimators.limits.cuts import AnyCut, CutLimits, FixedCut, GuessTable, PooledCut
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Scores
@@ -73,9 +66,9 @@ class ThresholdRule:
     kind: ClassVar[Literal["threshold"]] = "threshold"
 
     def __post_init__(self) -> None:
-        number = require_number("threshold", self.threshold)
+        number = errors.require_number("threshold", self.threshold)
         if not np.isfinite(number):
-            raise OutOfRange("threshold: need a finite number", field="threshold")
+            raise errors.OutOfRange("threshold: need a finite number", field="threshold")
         _require_side(self.side)
 
 
@@ -100,7 +93,7 @@ class TopRule:
 
     def __post_init__(self) -> None:
         if self.records is not None:
-            require_count("records", self.records)
+            errors.require_count("records", self.records)
         _require_side(self.side)
 
 
@@ -126,9 +119,9 @@ class QuantileRule:
     kind: ClassVar[Literal["quantile"]] = "quantile"
 
     def __post_init__(self) -> None:
-        require_open_unit("quantile", self.quantile)
+        errors.require_open_unit("quantile", self.quantile)
         if self.of not in SIDES:
-            raise UnknownName.among("of", self.of, SIDES)
+            raise errors.UnknownName.among("of", self.of, SIDES)
         _require_side(self.side)
 
 
@@ -137,7 +130,7 @@ AttackRule = GuessRule | ThresholdRule | TopRule | QuantileRule
 
 def _require_side(side: str) -> None:
     if side not in DIRECTIONS:
-        raise UnknownName.among("side", side, DIRECTIONS)
+        raise errors.UnknownName.among("side", side, DIRECTIONS)
 
 
 # --- guesses ------------------------------------------------------------------------------------------------
@@ -189,12 +182,12 @@ def judge_records(scores: Scores, rule: AttackRule, prior: float, seed: int) -> 
     if isinstance(rule, GuessRule):
         return AttackGuesses.of(_guesses(sides[0], "members"), _guesses(sides[1], "nonmembers"), prior)
     if scores.dimension > 1:
-        raise InputError(
+        raise errors.InputError(
             f"rule: {rule.kind} cuts one number a record, got vectors; send one score, or the guesses",
             field="members",
         )
     if "U" in (sides[0].dtype.kind, sides[1].dtype.kind):
-        raise InputError(
+        raise errors.InputError(
             f"rule: {rule.kind} cuts numbers, got text; send numbers, or the guesses", field="members"
         )
     sign = 1.0 if rule.side == "above" else -1.0
@@ -215,7 +208,7 @@ def _guesses(side: NDArray[np.generic], name: str) -> Guesses:
     yes = ("true", "member") if words is not side else (1,)
     no = ("false", "nonmember") if words is not side else (0,)
     if side.ndim > 1 or not bool(np.isin(words, (*yes, *no)).all()):
-        raise InputError(
+        raise errors.InputError(
             f"{name}: need guesses, true or false (or 1 or 0) for each record; for scores give a rule: "
             "threshold, top or quantile",
             field=name,
@@ -228,14 +221,14 @@ def _number_accused(rule: TopRule | QuantileRule, n_members: int, pool: int) -> 
     if isinstance(rule, TopRule):
         number = n_members if rule.records is None else rule.records
         if number >= pool:
-            raise OutOfRange(
+            raise errors.OutOfRange(
                 f"rule.records: got {number} of {pool} records, need fewer", field="rule.records"
             )
         return number
     beyond = rule.quantile if rule.side == "below" else 1.0 - rule.quantile
     number = int(beyond * pool * (1.0 + 1e-12))
     if not 0 < number < pool:
-        raise OutOfRange(
+        raise errors.OutOfRange(
             f"rule.quantile: leaves {number} of {pool} records beyond the cut, need at least 1 on either side",
             field="rule.quantile",
         )

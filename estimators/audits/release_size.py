@@ -8,8 +8,6 @@ more. What fails shares the error over sizes, limits and queries. Copies that no
 the level, shared over sizes, and turn a pass into a fail.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -38,10 +36,9 @@ from estimators.audits.synthetic import (
     scores_of,
     unasked_fail,
 )
-from estimators.decisions.exposed_members import AT_PRECISION
+from estimators.decisions.exposed_members import AT_PRECISION, Withheld
 from estimators.decisions.plan import Decision, opening, overall
 from estimators.decisions.riskiest import RiskiestLimit, judge_queries, limits_of, most_exposed
-from estimators.decisions.severe_exposure import Withheld
 from estimators.errors import OptionError, OutOfRange, require_count, require_open_unit
 from estimators.privacy.epsilon import Direction
 from estimators.privacy.exposure import Exposure, exposure

@@ -6,24 +6,15 @@ error; all releases share it once more. How much more one release gives away tha
 for the same rows were asked about each time.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from estimators.clusters.design import Labels
-from estimators.decisions.compare import (
-    Comparison,
-    DifferenceLimits,
-    asked_once,
-    difference_of,
-    ranks,
-    side_by_side,
-)
+from estimators.decisions import compare
 from estimators.decisions.coverage import AS_CLOSE, Reach, covers
+from estimators.decisions.exposed_members import Because, Withheld, exposures_of
 from estimators.decisions.plan import Decision, beneath_baseline, decision, overall
-from estimators.decisions.severe_exposure import Because, Withheld, exposures_of
 from estimators.errors import OptionError, OutOfRange, UnknownName, require_number, require_open_unit
 from estimators.optimum.answer import Advantage
 from estimators.optimum.ends import Ends
@@ -57,7 +48,7 @@ class ReleaseComparison:
         ['fine', 'coarse']
     """
 
-    comparison: Comparison
+    comparison: compare.Comparison
     riskiest: Mapping[str, str]
     against: str
     decisions: Mapping[str, Decision]
@@ -84,7 +75,7 @@ class ReleaseComparison:
                 f"the advantage against {place.name!r}",
                 "its scores",
             )
-            + f" (true rank {ranks(place)})"
+            + f" (true rank {compare.ranks(place)})"
             for place in (ranking[0], ranking[-1])
         )
         return (
@@ -161,7 +152,7 @@ def compare_releases(
     if against not in releases:
         raise UnknownName.among("against", against, releases)
     every = {
-        name: asked_once(each) if isinstance(each, Mapping) else {name: each}
+        name: compare.asked_once(each) if isinstance(each, Mapping) else {name: each}
         for name, each in releases.items()
     }
     ends = {
@@ -172,13 +163,13 @@ def compare_releases(
     for name, each in ends.items():
         riskiest[name], answers[name] = _answer(each, 1.0 - (1.0 - confidence) / len(ends))
     others = [name for name in releases if name != against]
-    limits = DifferenceLimits(_flat(every), _flat(ends), paired, seed)
+    limits = compare.DifferenceLimits(_flat(every), _flat(ends), paired, seed)
     apart = []
     for name in others:
         least, most, assumes = _limits(limits, every, name, against, alpha / len(others))
-        apart.append(difference_of(answers[name], answers[against], least, most, confidence, assumes))
+        apart.append(compare.difference_of(answers[name], answers[against], least, most, confidence, assumes))
     above = max(riskiest_upper(each, alpha) for each in ends.values())
-    comparison = side_by_side(answers, above, confidence, tuple(apart), "release", "releases")
+    comparison = compare.side_by_side(answers, above, confidence, tuple(apart), "release", "releases")
     if max_advantage is None:
         return ReleaseComparison(comparison, riskiest, against, {})
     decisions = {name: decision(each.lower, each.upper, max_advantage) for name, each in answers.items()}
@@ -215,7 +206,7 @@ def _answer(ends: Mapping[str, Ends], confidence: float) -> tuple[str, Advantage
 
 
 def _limits(
-    limits: DifferenceLimits[tuple[str, str]],
+    limits: compare.DifferenceLimits[tuple[str, str]],
     queries: Mapping[str, Queries],
     first: str,
     second: str,

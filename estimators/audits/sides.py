@@ -1,14 +1,17 @@
 """Columns of both sides that are no features: groups, and whom each row belongs to."""
 
-from __future__ import annotations
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from estimators.audits.queries.table import Table
+from estimators import errors
+from estimators.adversary.learned import Learner, boosting, logistic, on_one_thread
+from estimators.arrays import Floats, Integers
+from estimators.audits.queries.table import Table, encode_sides
 from estimators.audits.queries.values import as_texts, read_values, take_rows
-from estimators.errors import DimensionMismatch, InputError
-from estimators.sample.scores import labels_of, one_per_unit
+from estimators.sample.scores import MIN_RECORDS, labels_of, one_per_unit
 from estimators.statement import Caution
 
 NO_LABEL = "(none)"
@@ -53,7 +56,7 @@ def labels_of_sides(groups: str | ArrayLike, train: Table, holdout: Table) -> ND
     labels = labels_of(groups, "groups")
     rows = rows_of(train) + rows_of(holdout)
     if len(labels) != rows:
-        raise DimensionMismatch(f"groups: got {len(labels)} labels for {rows} rows", field="groups")
+        raise errors.DimensionMismatch(f"groups: got {len(labels)} labels for {rows} rows", field="groups")
     return labels
 
 
@@ -77,7 +80,7 @@ def one_row_each(
     for labels, name in zip(sides, ("members", "nonmembers"), strict=True):
         if (labels == "").any():
             row = int(np.argmax(labels == ""))
-            raise InputError(
+            raise errors.InputError(
                 f"unit: row {row} of {name} says nothing in column {unit!r}; need whom each row belongs to",
                 field="unit",
                 index=row,
@@ -99,6 +102,162 @@ def one_row_each(
 def _labels(what: str, column: str, table: Table, name: str) -> NDArray[np.str_]:
     """A column of labels as texts, empty where there is none."""
     if column not in table:
-        raise InputError(f"{what}: {name} has no column {column!r}", field=what)
+        raise errors.InputError(f"{what}: {name} has no column {column!r}", field=what)
     size = len(table[column])
     return as_texts(read_values(name, column, table[column], size)).values.astype(np.str_)
+
+
+# --- matching -----------------------------------------------------------------------------------------------
+# Rows of two sides that are like each other: a heuristic for sides that were not split at random.
+#
+# Each row gets its odds of standing on the one side, learned from other rows, and of rows with like odds as many are
+# kept of either side. They are no random split, what no column says is not matched, and nothing here is certified:
+# check the matched sides again, and read what they say as a second opinion.
+
+
+CALIPER = 0.2
+"""Rows are alike if their log odds differ by so many standard deviations at most (Austin 2011)."""
+
+FOLDS = 5
+"""Parts of the rows; the odds of each are learned from the others."""
+
+LEAST_ODDS = 1e-6
+"""Probabilities nearer to 0 or 1 than this count as this."""
+
+MATCH_LEARNERS = (logistic(), boosting())
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Match:
+    """Rows of both sides that are alike, as many of either; ``match_sides`` makes it.
+
+    Attributes:
+        members: Places of the rows kept of the one side, ascending.
+        nonmembers: Places of the rows kept of the other side.
+        n_members: Rows the one side had.
+        n_nonmembers: Rows the other had.
+
+    Example:
+        >>> import numpy as np
+        >>> from estimators.audits.sides import match_sides
+        >>> rng = np.random.default_rng(0)
+        >>> old, young = {"age": rng.normal(50, 9, 400)}, {"age": rng.normal(40, 9, 400)}
+        >>> match = match_sides(old, young)
+        >>> len(match.members) == len(match.nonmembers) < 400
+        True
+        >>> gap = old["age"][match.members].mean() - young["age"][match.nonmembers].mean()
+        >>> bool(abs(gap) < 2 < old["age"].mean() - young["age"].mean())
+        True
+    """
+
+    members: Integers
+    nonmembers: Integers
+    n_members: int
+    n_nonmembers: int
+
+    @property
+    def sentence(self) -> str:
+        """The result in plain words."""
+        return (
+            f"{len(self.members):,} of {self.n_members:,} members and as many of {self.n_nonmembers:,} nonmembers are "
+            "alike in the columns given. Matching is a heuristic: check the matched sides again, and do not call what "
+            "they show certified."
+        )
+
+
+def match_sides(
+    members: Table,
+    nonmembers: Table,
+    *,
+    caliper: float = CALIPER,
+    seed: int = 0,
+    learners: Sequence[Learner] = MATCH_LEARNERS,
+    categories: Sequence[str] = (),
+    leave_out: Sequence[str] = (),
+    use: Sequence[str] = (),
+) -> Match:
+    """Keep rows of the two sides that are alike, and leave out the others: a heuristic.
+
+    The odds of each row are learned from rows that are not equal to it. Log odds are cut into strata as wide as the
+    caliper, and of each stratum as many rows are kept of either side, at random.
+
+    Args:
+        members: Columns by name of the rows that a model was trained on.
+        nonmembers: The same columns of the rows that were held out.
+        caliper: How far apart log odds of rows that are alike may be, in standard deviations of theirs.
+        seed: Whole number from which everything random is drawn; the same seed gives the same answer.
+        learners: Classifiers that may learn the odds; the one that foretells rows it has not seen best does.
+        categories: Columns of numbers that are names of something, such as codes.
+        leave_out: Columns that are not to be used.
+        use: Columns that are to be used although they look like identifiers.
+
+    Returns:
+        a ``Match``: the rows kept on either side, which may be none.
+
+    Raises:
+        InputError: tables that cannot be read together, or fewer than 8 rows on a side.
+
+    Example:
+        >>> import numpy as np
+        >>> from estimators.audits.sides import match_sides
+        >>> age = np.arange(400.0) / 7
+        >>> match = match_sides({"age": age[:200]}, {"age": age[200:]})  # nobody is like anybody
+        >>> len(match.members) < 40
+        True
+    """
+    errors.require_positive("caliper", caliper)
+    errors.require_count("seed", seed, 0)
+    if not learners:
+        raise errors.OptionError("learners: got none, need at least 1", field="learners")
+    sides = encode_sides(members, nonmembers, categories=categories, leave_out=leave_out, use=use)
+    sizes = len(sides.members), len(sides.nonmembers)
+    for size, name in zip(sizes, ("members", "nonmembers"), strict=True):
+        if size < MIN_RECORDS:
+            raise errors.TooFewRecords(f"{name}: got {size} rows, need at least {MIN_RECORDS}", field=name)
+    points = np.concatenate([sides.members.points, sides.nonmembers.points])
+    records = np.concatenate([sides.members.records, sides.nonmembers.records])
+    side = np.repeat([1, 0], sizes)
+    candidates = [_log_odds(points, side, records, learner, seed) for learner in learners]
+    odds = min(candidates, key=lambda each: _log_loss(each, side))
+    keep = _alike(odds, side, caliper * float(odds.std()), np.random.default_rng(seed))
+    return Match(np.flatnonzero(keep[: sizes[0]]), np.flatnonzero(keep[sizes[0] :]), *sizes)
+
+
+def _log_odds(points: Floats, side: Integers, records: Integers, learner: Learner, seed: int) -> Floats:
+    """Log odds of the one side, each row's from rows that are not equal to it."""
+    rng = np.random.default_rng(seed)
+    fold = (rng.permutation(int(records.max()) + 1) % FOLDS)[records]
+    share = np.full(len(points), float(side.mean()))
+    with on_one_thread([learner]):
+        for each in range(FOLDS):
+            here, others = fold == each, fold != each
+            if here.any() and 0 < side[others].sum() < others.sum():
+                model = learner.build(int(rng.integers(2**31)))
+                model.fit(points[others], side[others])
+                share[here] = model.predict_proba(points[here])[:, 1]
+    share = np.clip(share, LEAST_ODDS, 1.0 - LEAST_ODDS)
+    return np.asarray(np.log(share) - np.log1p(-share))
+
+
+def _log_loss(odds: Floats, side: Integers) -> float:
+    """How badly these log odds foretell the sides."""
+    return float(np.logaddexp(0.0, np.where(side == 1, -odds, odds)).mean())
+
+
+def _alike(odds: Floats, side: Integers, width: float, rng: np.random.Generator) -> NDArray[np.bool_]:
+    """Rows to keep: as many of either side, at random, from each stratum of log odds of this width."""
+    if width > 0.0:
+        _, stratum = np.unique(np.floor((odds - odds.min()) / width), return_inverse=True)
+    else:
+        stratum = np.zeros(len(odds), dtype=np.int64)
+    few = np.minimum(
+        np.bincount(stratum[side == 1], minlength=int(stratum.max()) + 1),
+        np.bincount(stratum[side == 0], minlength=int(stratum.max()) + 1),
+    )
+    keep = np.zeros(len(odds), dtype=np.bool_)
+    for each in (0, 1):
+        rows = np.flatnonzero(side == each)
+        rows = rows[np.lexsort((rng.random(len(rows)), stratum[rows]))]
+        starts = np.searchsorted(stratum[rows], stratum[rows])
+        keep[rows] = np.arange(len(rows)) - starts < few[stratum[rows]]
+    return keep

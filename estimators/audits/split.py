@@ -11,8 +11,6 @@ A model that saw neither side has a score, too. What that score's own advantage 
 reaches scores of its kind: `control`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

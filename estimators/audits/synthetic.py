@@ -13,8 +13,6 @@ them is exposed at a precision is one (``max_exposed``, ``at_precision``), and s
 positive rate (``max_tpr``, ``at_fpr``); members that a query exposes are warned of beside any decision that is no fail.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -35,7 +33,7 @@ from estimators.audits.queries.table import Encoding, Table, encode, encode_side
 from estimators.audits.sides import labels_of_sides, one_row_each, part, rows_of
 from estimators.audits.split import SPLIT_LEARNERS, Control, SplitCheck, check_rows
 from estimators.decisions.compare import Comparison, compare
-from estimators.decisions.exposed_members import AT_PRECISION
+from estimators.decisions.exposed_members import AT_PRECISION, exposures_of
 from estimators.decisions.maxima import MaxTpr
 from estimators.decisions.plan import Decision, overall
 from estimators.decisions.riskiest import (
@@ -50,7 +48,6 @@ from estimators.decisions.riskiest import (
     require_groups,
     verdict_of,
 )
-from estimators.decisions.severe_exposure import exposures_of
 from estimators.errors import (
     InputError,
     OptionError,
@@ -58,7 +55,7 @@ from estimators.errors import (
     require_count,
     require_open_unit,
 )
-from estimators.limits.excess import excess_lower
+from estimators.limits.binomial import excess_lower
 from estimators.privacy.epsilon import Direction
 from estimators.privacy.exposure import Exposure
 from estimators.risk.groups import GroupRisks
@@ -522,7 +519,7 @@ def _copies(
     return Copies(hits, by_chance, estimate, len(members), len(nonmembers), query)
 
 
-# --- tables -----------------------------------------------------------------------------------------------------
+# --- tables -------------------------------------------------------------------------------------------------
 
 
 def _check_split(
@@ -551,7 +548,7 @@ def _check_split(
         return None
 
 
-# --- limits -----------------------------------------------------------------------------------------------------
+# --- limits -------------------------------------------------------------------------------------------------
 
 
 def require_copies(most: int | None, most_near: int | None, accept: bool) -> int:
@@ -686,7 +683,7 @@ def _nothing_to_judge(limit: MaxTpr, confidence: float) -> RiskiestLimit:
     )
 
 
-# --- what to know first -----------------------------------------------------------------------------------------
+# --- what to know first -------------------------------------------------------------------------------------
 
 
 def _with_cautions(

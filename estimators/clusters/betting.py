@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp, rel_entr
 
+from estimators.arrays import Booleans, Floats, Integers
 from estimators.clusters.blocks import Guesses
-from estimators.clusters.design import FEWEST_A_SIDE, Bools, Clusters, Floats, Integers
+from estimators.clusters.design import FEWEST_A_SIDE, Clusters
 from estimators.clusters.effective import reach
 from estimators.clusters.one_sided_clusters import least_error
 from estimators.errors import TooFewRecords
@@ -52,7 +53,7 @@ class Shares:
 
     earned: Floats
     possible: Floats
-    is_member: Bools | None = None
+    is_member: Booleans | None = None
 
     def log_fortune(self, claims: Floats) -> Floats:
         """Log of the fortune made against each rule's claim that its accuracy is at most so much."""
@@ -189,7 +190,7 @@ def _log_fortune(shares: Sequence[Shares], claims: Floats | float) -> Floats:
     return np.asarray(logsumexp([each.log_fortune(claims) for each in shares], axis=0) - log(len(shares)))
 
 
-def of_guesses(clusters: Clusters, right: Bools, stage: Integers) -> Shares:
+def of_guesses(clusters: Clusters, right: Booleans, stage: Integers) -> Shares:
     """Shares of right guesses; in each block the clusters of either side have that side's part of the prior."""
     column, number = clusters.columns[0], clusters.numbers[0]
     block = np.zeros(number, dtype=np.int64)

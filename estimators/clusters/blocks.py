@@ -16,7 +16,8 @@ from estimators.adversary.holdout import (
     rules_from_past,
 )
 from estimators.adversary.many_changes import PARTS, Aspect
-from estimators.clusters.design import Bools, Clusters, Floats, Integers
+from estimators.arrays import Booleans, Floats, Integers
+from estimators.clusters.design import Clusters
 from estimators.sample.cells import Intervals
 from estimators.sample.counts import Counts
 
@@ -33,7 +34,7 @@ class Guesses:
     """
 
     stage: Integers
-    right: Bools
+    right: Booleans
     by_rule: Floats
     names: tuple[str, ...]
 
@@ -57,7 +58,7 @@ class Dealt:
 
     joins: Integers
     stage: Integers
-    is_pilot: Bools
+    is_pilot: Booleans
     number: int
 
     @classmethod
@@ -117,7 +118,7 @@ def _follow_leaders(
     sides = [side for side, _ in clusters.sides]
     shuffles, number = len(dealt.stage), dealt.number
     shuffle = np.arange(shuffles)[:, None]
-    rules: list[Bools] = []
+    rules: list[Booleans] = []
     hits, alarms = list[Floats](), list[Floats]()
     n1 = n0 = np.zeros(0)
     for reader in readers:
@@ -190,7 +191,7 @@ def _blocks(
 
 
 def _rules(
-    fine: Counts, clusters: Clusters, at: Integers, pilot: Bools, cells: int, rng: np.random.Generator
+    fine: Counts, clusters: Clusters, at: Integers, pilot: Booleans, cells: int, rng: np.random.Generator
 ) -> tuple[Integers, Sequence[Family]]:
     """First fine cell of each group that rules see, and the rules; near the pilot's best cuts groups are narrow."""
     if not fine.cells.ordered:

@@ -10,13 +10,11 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from estimators.arrays import Booleans, Floats, Integers
 from estimators.errors import DimensionMismatch, InputError, TooFewRecords
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Scores, labels_of
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 Labels = ArrayLike | Sequence[ArrayLike] | Mapping[str, ArrayLike]
 
 FEWEST = 8
@@ -45,7 +43,7 @@ class Clusters:
 
     names: tuple[str, ...]
     columns: tuple[Integers, ...]
-    is_member: Bools
+    is_member: Booleans
     prior: float
     order: Integers
 
@@ -88,7 +86,7 @@ class Clusters:
         return len(self.is_member)
 
     @cached_property
-    def sides(self) -> tuple[tuple[Bools, float], tuple[Bools, float]]:
+    def sides(self) -> tuple[tuple[Booleans, float], tuple[Booleans, float]]:
         """Which rows are of either side, and its part of the accuracy."""
         return (self.is_member, self.prior), (~self.is_member, 1.0 - self.prior)
 
@@ -110,7 +108,7 @@ class Clusters:
         """Whether there are too few clusters for the variance between them; numbers of rows alone decide."""
         return self.equally_heavy < FEW
 
-    def heavy(self, weights: Floats, column: Integers, among: Bools | None = None) -> float:
+    def heavy(self, weights: Floats, column: Integers, among: Booleans | None = None) -> float:
         """As many clusters of one weight would settle the accuracy as well as these, whose weights differ."""
         total = np.zeros(int(column.max()) + 1)
         for side, prior in self.sides:
@@ -141,14 +139,14 @@ class Clusters:
                 lone[side].append(row)
         return np.sort(np.array(lone[0] + lone[1], dtype=np.int64))
 
-    def _gives_member(self, rng: np.random.Generator) -> Bools:
+    def _gives_member(self, rng: np.random.Generator) -> Booleans:
         """Whether each cluster gives a member: of those with rows of both sides as many as make the sides equal."""
         has_member, has_nonmember = (
             np.bincount(self.columns[0][side], minlength=self.numbers[0]) > 0 for side, _ in self.sides
         )
         both = rng.permutation(np.flatnonzero(has_member & has_nonmember))
         more = np.count_nonzero(~has_member) - np.count_nonzero(~has_nonmember)
-        gives: Bools = has_member
+        gives: Booleans = has_member
         gives[both[int(np.clip((len(both) + more + 1) // 2, 0, len(both))) :]] = False
         return gives
 
@@ -221,7 +219,7 @@ def names_of(cluster: Labels) -> tuple[str, ...]:
     return tuple(_by_name(cluster))
 
 
-def _numbered(where: str, values: ArrayLike, rows: int, is_member: Bools) -> Integers:
+def _numbered(where: str, values: ArrayLike, rows: int, is_member: Booleans) -> Integers:
     """The labels of a column as numbers from 0; ``where`` is what messages call it."""
     labels = labels_of(values, "cluster")
     if len(labels) != rows:

@@ -13,8 +13,9 @@ from scipy.special import stdtrit
 
 from estimators.adversary.changes import best_by_changes
 from estimators.adversary.families import Cellwise, Family, Threshold, TwoSided
+from estimators.arrays import Booleans, Floats, Integers
 from estimators.clusters.blocks import Guesses
-from estimators.clusters.design import Bools, Clusters, Floats, Integers
+from estimators.clusters.design import Clusters
 from estimators.limits.binomial import lower_limit, normal_quantile, upper_limit
 from estimators.sample.counts import Counts
 
@@ -46,8 +47,8 @@ class Accuracy:
         clusters: Clusters,
         weights: Floats,
         alike: Floats,
-        right: Bools,
-        judged_rows: Bools | None = None,
+        right: Booleans,
+        judged_rows: Booleans | None = None,
     ) -> Accuracy:
         """Of the rows that were judged, by the totals of clusters (for two columns Cameron, Gelbach and Miller 2011).
 

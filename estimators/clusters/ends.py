@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from math import sqrt
 
 import numpy as np
 
@@ -13,10 +14,10 @@ from estimators.adversary.families import COARSE
 from estimators.adversary.holdout import SIMPLER, HeldOut
 from estimators.adversary.lower_end import FEWEST_RECORDS, OF_MANY_CHANGES
 from estimators.adversary.many_changes import MANY_CHANGES, readings, sign_of
-from estimators.clusters.betting import SUBSETS, BettingEnds, bets_on, draws_of, lower_by_bets
+from estimators.arrays import Booleans, Floats, Integers
+from estimators.clusters import betting, effective
 from estimators.clusters.blocks import Guesses, guess_many_changes, guess_unseen
-from estimators.clusters.design import Clusters, Floats, Integers
-from estimators.clusters.effective import EffectiveEnds, accuracies, gains, lower_by_variance
+from estimators.clusters.design import Clusters
 from estimators.sample.counting import resolution
 from estimators.sample.counts import Counts
 from estimators.sample.doubts import REPEATED
@@ -91,7 +92,7 @@ class ClusteredEnds:
     ``changes`` is how many gain more than chance explains; None if none do.
     """
 
-    limits: EffectiveEnds | BettingEnds
+    limits: effective.EffectiveEnds | betting.BettingEnds
     prior: float
     value: float
     leader: str
@@ -157,13 +158,13 @@ def clustered_ends(
     joins = fine.cells.kind in ("intervals", "grid") or bins is not None
     groups = fine.size
     if joins and fine.cells.ordered:
-        groups = bins or min(resolution(int(worth)), SUBSETS if clusters.by_betting else fine.size)
+        groups = bins or min(resolution(int(worth)), betting.SUBSETS if clusters.by_betting else fine.size)
     starts = fine.group_starts(groups) if fine.cells.ordered else np.arange(fine.size)
     if starts.size == fine.size:
         changes = changes if not cells else None  # every rule reads the cells
     looks_finer, sign, evident = starts.size < fine.size and worth >= FEWEST_RECORDS, False, None
     if looks_finer:
-        even = gains(replace(clusters, prior=0.5), weights, at, fine.size)
+        even = effective.gains(replace(clusters, prior=0.5), weights, at, fine.size)
         sign, evident = sign_of(fine, worth / clusters.rows, even)
     if cells and changes is not None:
         changes = max(changes, evident or 0)
@@ -173,7 +174,7 @@ def clustered_ends(
         return guess_unseen(part, mass, cell, fine, groups, worth, seed, orders)
 
     guesses = guess(clusters, at, seed)
-    own = EffectiveEnds.of(
+    own = effective.EffectiveEnds.of(
         clusters,
         weights,
         clusters.inflation(correlations),
@@ -183,9 +184,9 @@ def clustered_ends(
         changes,
         guesses,
     )
-    limits: EffectiveEnds | BettingEnds = own
+    limits: effective.EffectiveEnds | betting.BettingEnds = own
     if clusters.by_betting:
-        limits = BettingEnds.of(clusters, at, fine, starts if cells else None, changes, guess, seed)
+        limits = betting.BettingEnds.of(clusters, at, fine, starts if cells else None, changes, guess, seed)
     many = (
         _many_changes(clusters, weights, clusters.inflation(correlations), at, fine, seed, shuffles)
         if sign
@@ -200,7 +201,7 @@ def clustered_ends(
         clusters.prior,
         max(float(by_rule[leader]), baseline(clusters.prior)),
         guesses.names[leader],
-        _flattered(guesses.names[leader], gains(clusters, weights, at, fine.size), starts, fine),
+        _flattered(guesses.names[leader], effective.gains(clusters, weights, at, fine.size), starts, fine),
         len(starts),
         ClusterSummary(
             clusters.names,
@@ -226,11 +227,16 @@ def _many_changes(
         mass = weights if part is clusters else np.ones(part.rows)
         return guess_many_changes(part, mass, cell, aspects, seed, shuffles)
 
-    rates = accuracies(clusters, weights, alike, guess(clusters, at, seed))
+    rates = effective.accuracies(clusters, weights, alike, guess(clusters, at, seed))
     value = float(np.median([2.0 * each.value - 1.0 for each in rates]))
     if clusters.by_betting:
-        return ManyChanges(partial(lower_by_bets, bets_on(draws_of(clusters, seed), at, guess, seed)), value)
-    return ManyChanges(partial(lower_by_variance, rates), value)
+        return ManyChanges(
+            partial(
+                betting.lower_by_bets, betting.bets_on(betting.draws_of(clusters, seed), at, guess, seed)
+            ),
+            value,
+        )
+    return ManyChanges(partial(effective.lower_by_variance, rates), value)
 
 
 def _flattered(leader: str, gain: Floats, starts: Integers, fine: Counts) -> float:
@@ -240,3 +246,130 @@ def _flattered(leader: str, gain: Floats, starts: Integers, fine: Counts) -> flo
         return float(best_by_changes(gain, changes)[-1])
     groups = fine.group_starts(COARSE) if leader == "coarse_cells" else starts
     return float(np.abs(np.add.reduceat(gain, groups)).sum())
+
+
+# --- rule ---------------------------------------------------------------------------------------------------
+# The advantage of one rule that was fixed before the rows were seen, of rows that come in clusters.
+
+Fortunes = tuple[betting.Shares, ...]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class RuleEnds:
+    """Both ends at any level: of the guesses from below, and of the opposite ones from above."""
+
+    right: effective.Accuracy | Fortunes
+    wrong: effective.Accuracy | Fortunes
+
+    @classmethod
+    def of(cls, clusters: Clusters, at: Integers, fine: Counts, right: Booleans, seed: int) -> RuleEnds:
+        """Judge the guesses: all rows are unseen, as nothing was learned from any.
+
+        Args:
+            clusters: The cluster of each row, members first.
+            at: The fine cell of each row.
+            fine: Counts on the fine cells.
+            right: Whether each row's guess is right.
+            seed: Whole number from which draws of rows are made, where two columns cross and have few labels.
+        """
+        if clusters.by_betting:
+            draws = betting.draws_of(clusters, seed)
+            ways = (
+                tuple(
+                    betting.of_guesses(part, each[rows], np.ones(part.rows, dtype=np.int64))
+                    for part, rows in draws
+                )
+                for each in (right, ~right)
+            )
+            return cls(*ways)
+        correlations = clusters.correlations(at, fine)
+        weights, alike = clusters.weights(max(correlations)), clusters.inflation(correlations)
+        return cls(*(effective.Accuracy.of(clusters, weights, alike, each) for each in (right, ~right)))
+
+    @property
+    def finite_sample(self) -> bool:
+        """Whether they hold at every number of clusters."""
+        return not isinstance(self.right, effective.Accuracy)
+
+    def advantage(self, alpha: float) -> tuple[float, float]:
+        """Lower and upper end, each of level 1 - alpha."""
+        return _lower(self.right, alpha), -_lower(self.wrong, alpha)
+
+
+def _lower(way: effective.Accuracy | Fortunes, alpha: float) -> float:
+    return way.lower(alpha) if isinstance(way, effective.Accuracy) else betting.lower_by_bets(way, alpha)
+
+
+# --- area ---------------------------------------------------------------------------------------------------
+# The area under the ROC curve of rows that come in clusters: the variance of placements by totals of clusters.
+
+
+@dataclass(frozen=True, slots=True)
+class ClusteredArea:
+    """An area, its standard error with the freedom of it, and pairs of clusters that share nothing.
+
+    ``error`` is 0 where there are too few clusters for one: what is left is that ``pairs`` comparisons are independent.
+    """
+
+    value: float
+    error: float
+    freedom: float
+    pairs: int
+
+
+def clustered_area(
+    clusters: Clusters, at: Integers, size: int, weights: Floats, alike: Floats
+) -> ClusteredArea:
+    """The share of weight in pairs of a member and a nonmember where the member is ahead, ties one half.
+
+    Args:
+        clusters: The cluster of each row, members first.
+        at: The cell of each row; cells have an order.
+        size: How many cells there are.
+        weights: Weight of each row.
+        alike: How much more a cluster's sum varies than that of independent rows, if rows are as alike as scores.
+    """
+    if clusters.by_betting:
+        return _of_few(clusters, at, size)
+    value, residual = _placements(clusters, at, size, weights)
+    spread = max(effective.variance_between(clusters, residual), float((residual**2).sum()))
+    carriers = min(
+        effective.participants(effective.totals_of(column, residual) ** 2) for column in clusters.columns
+    )
+    part = effective.DOUBTED / (effective.DOUBTED + carriers)
+    usual = float((residual**2 * alike).sum())
+    spread = max(spread, (1.0 - part) * spread + part * usual)
+    heavy = min(clusters.heavy(weights, column) for column in clusters.columns) - 2.0
+    return ClusteredArea(value, sqrt(spread), max(1.0, min(heavy, 2.0 * carriers)), _pairs(clusters))
+
+
+def _placements(clusters: Clusters, at: Integers, size: int, weights: Floats) -> tuple[float, Floats]:
+    """The area, and by how much each row moves it."""
+    sides = clusters.is_member, ~clusters.is_member
+    mass = [np.bincount(at[side], weights[side], size) / weights[side].sum() for side in sides]
+    ahead = np.cumsum(mass[1]) - mass[1] / 2.0, 1.0 - np.cumsum(mass[0]) + mass[0] / 2.0
+    value = float(mass[0] @ ahead[0])
+    residual = np.empty(clusters.rows)
+    for side, placement in zip(sides, ahead, strict=True):
+        residual[side] = weights[side] / weights[side].sum() * (placement[at[side]] - value)
+    return value, residual
+
+
+def _of_few(clusters: Clusters, at: Integers, size: int) -> ClusteredArea:
+    """Each cluster with one weight, and of two columns that cross rows that share nothing but a cluster."""
+    if len(clusters.columns) > 1:
+        clusters, rows = betting.diagonals(clusters, 0)[0]
+        at = at[rows]
+    column, weights = clusters.columns[0], np.empty(clusters.rows)
+    for side in (clusters.is_member, ~clusters.is_member):
+        weights[side] = 1.0 / np.bincount(column[side])[column[side]]
+    return ClusteredArea(_placements(clusters, at, size, weights)[0], 0.0, 1.0, _pairs(clusters))
+
+
+def _pairs(clusters: Clusters) -> int:
+    """Pairs of a cluster of members and one of nonmembers that can be formed at once."""
+    pairs = []
+    for column, number in zip(clusters.columns, clusters.numbers, strict=True):
+        sides = [len(np.unique(column[side])) for side in (clusters.is_member, ~clusters.is_member)]
+        pairs.append(min(*sides, number // 2))
+    return max(1, min(pairs))

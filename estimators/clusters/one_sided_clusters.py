@@ -1,13 +1,10 @@
 """Limits of an error whose two rates rest on clusters of their own: what both sides' fortunes do not refuse."""
 
-from __future__ import annotations
-
 from math import log
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from estimators.arrays import Floats
 
 UP = (0.3, 0.6, 0.9)
 """Shares of the fortune that are staked on a rate being larger than claimed."""

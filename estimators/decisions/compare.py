@@ -8,7 +8,6 @@ from functools import cache
 from typing import Generic, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from estimators.adversary.paired import Judged
 from estimators.adversary.targets import Target, require_target
@@ -36,7 +35,6 @@ from estimators.statement import (
     percent,
 )
 
-Floats = NDArray[np.float64]
 Name = TypeVar("Name", bound=Hashable)
 Data = TypeVar("Data", bound=Scores | Counts)
 

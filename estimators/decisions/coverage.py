@@ -1,7 +1,5 @@
 """What a pass covers and what it does not, in a few lines: they stand under every pass, the same words everywhere."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Self

@@ -5,22 +5,20 @@ that a limit which is violated passes, and one such is enough to hold against it
 (Berger 1982). A wrong fail needs that any of k limits which all hold fails: lower ends are taken at alpha/(2k).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite
 
 from estimators.adversary.learned import LearnedScore, learn_score
 from estimators.adversary.targets import CellsTarget, LearnedTarget
+from estimators.clusters.dependent_rows import lone_caution, lone_rows, require_one_number, require_scores
 from estimators.clusters.design import Labels
 from estimators.clusters.ends import ClusterSummary
-from estimators.clusters.lone_rows import lone_caution, lone_rows, require_one_number, require_scores
 from estimators.decisions.coverage import covers
+from estimators.decisions.exposed_members import Because, Withheld
 from estimators.decisions.group_limit import MaxGroupAdvantage, exceeding
 from estimators.decisions.maxima import GateSample, JudgedLimit, Limit, MaxAdvantage, MaxGroupRisk
 from estimators.decisions.plan import Decision, opening, overall, what_settles
-from estimators.decisions.severe_exposure import Because, Withheld
 from estimators.errors import OptionError, OutOfRange, require_count, require_number, require_open_unit
 from estimators.privacy.exposure import Exposure, exposure
 from estimators.risk.within_groups import GroupAdvantage, at_once, ends_by_group

@@ -8,47 +8,22 @@ A group passes by its own records or not at all: one with records of one side on
 open.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
 
 from numpy.typing import ArrayLike
 
+from estimators import statement
 from estimators.adversary.targets import CellsTarget, LearnedTarget, Target
+from estimators.decisions import plan
 from estimators.decisions.maxima import GateSample, JudgedGroup, JudgedLimit, between, short_label
-from estimators.decisions.plan import (
-    Decision,
-    Verdict,
-    anything_between,
-    beneath_baseline,
-    decide,
-    most_records,
-    of_learned_score,
-    overall,
-    records_needed,
-    records_without_leak,
-)
 from estimators.errors import OutOfRange, require_number
 from estimators.optimum.ends import is_vector
 from estimators.risk.groups import GroupTable
 from estimators.risk.within_groups import IN_FEW_CELLS, GroupAdvantage, GroupEnds, ends_by_group, shared_level
 from estimators.sample.counts import Counts
 from estimators.sample.scores import MIN_RECORDS
-from estimators.statement import (
-    IID,
-    Caution,
-    Estimate,
-    Guarantee,
-    Interval,
-    at_least,
-    at_most,
-    baseline,
-    exactly,
-    percent,
-    roughly,
-)
 
 __all__ = ["MaxGroupAdvantage"]
 
@@ -110,7 +85,7 @@ class MaxGroupAdvantage:
         return _together(rows, sample, most, accepted, few[:MOST_NAMED])
 
 
-def exceeding(risks: Sequence[JudgedGroup], own: Sequence[GroupAdvantage]) -> tuple[Caution, ...]:
+def exceeding(risks: Sequence[JudgedGroup], own: Sequence[GroupAdvantage]) -> tuple[statement.Caution, ...]:
     """A word on groups that give away more by themselves than their mean risk is at most.
 
     The mean risk of a group is read off all records together: it may be small where the group's own records betray it.
@@ -124,10 +99,10 @@ def exceeding(risks: Sequence[JudgedGroup], own: Sequence[GroupAdvantage]) -> tu
     others = f" ({len(more) - 1} more groups likewise)" if len(more) > 1 else ""
     message = (
         f"the records of group {short_label(worst)} by themselves give away an advantage of at least "
-        f"{at_least(lower[worst])}, and its mean risk, which is read off all records together, is at most "
-        f"{at_most(upper[worst])}{others}: max_group_advantage judges each group by itself"
+        f"{statement.at_least(lower[worst])}, and its mean risk, which is read off all records together, is at most "
+        f"{statement.at_most(upper[worst])}{others}: max_group_advantage judges each group by itself"
     )
-    return (Caution("group_exceeds", message),)
+    return (statement.Caution("group_exceeds", message),)
 
 
 # --- one group ---
@@ -142,24 +117,24 @@ def _judge_group(
     if group.ends is None:
         least = _without_leak(sizes, sample, most) if min(sizes) < MIN_RECORDS else None
         reason = f"{name} cannot be judged: {_lacks(sizes)}; {_settles(least, total)}"
-        return JudgedGroup(group.label, total, None, Decision.INCONCLUSIVE, reason, least, *sizes)
+        return JudgedGroup(group.label, total, None, plan.Decision.INCONCLUSIVE, reason, least, *sizes)
     above = group.ends.at(sample.confidence)
     lower = group.ends.lower((1.0 - below) / 2.0)
     estimate = between(lower, above.value, above.upper, above.estimate.interval)
-    verdict = decide(f"the advantage within {name}", estimate, most, None, total, above.scope)
-    if verdict.decision is Decision.INCONCLUSIVE:
-        records = None if above.class_rejected else records_needed(estimate, most, total)
-        low, high = anything_between(estimate.lower, estimate.upper), exactly(most)
-        sure = percent(sample.confidence)
+    verdict = plan.decide(f"the advantage within {name}", estimate, most, None, total, above.scope)
+    if verdict.decision is plan.Decision.INCONCLUSIVE:
+        records = None if above.class_rejected else plan.records_needed(estimate, most, total)
+        low, high = plan.anything_between(estimate.lower, estimate.upper), statement.exactly(most)
+        sure = statement.percent(sample.confidence)
         reason = f"with {sure} confidence the advantage within {name} may be {low}, your limit is {high}"
         effect = 1.0 if above.clusters is None else above.clusters.design_effect
         least = _without_leak(sizes, sample, most, effect)
         if least is not None and total < least and lower <= above.baseline:
             records = least
             reason = f"{reason}, which so few records seldom keep even where nothing leaks"
-        verdict = Verdict(most, verdict.decision, f"{reason}; {_settles(records, total)}", records)
+        verdict = plan.Verdict(most, verdict.decision, f"{reason}; {_settles(records, total)}", records)
     if accepted is not None:
-        verdict = of_learned_score(verdict, accepted)
+        verdict = plan.of_learned_score(verdict, accepted)
     return JudgedGroup(
         group.label, total, estimate, verdict.decision, verdict.reason, verdict.records_needed, *sizes
     )
@@ -185,7 +160,7 @@ def _without_leak(
     share = min(sizes) / sum(sizes)
     rounded = float(f"{share:.1g}")  # so that groups of about the same shares are one question
     members = rounded if sizes[0] == min(sizes) else 1.0 - rounded
-    records = records_without_leak(most, sample.prior, members, sample.confidence)
+    records = plan.records_without_leak(most, sample.prior, members, sample.confidence)
     return None if records is None else ceil(records * design_effect)
 
 
@@ -193,7 +168,7 @@ def _settles(records: int | None, total: int) -> str:
     """How many records of a group would settle what is open."""
     if records is None:
         return "in practice no number of such records settles it"
-    return f"about {roughly(records)} records of its own would settle it, it has {total:,}"
+    return f"about {statement.roughly(records)} records of its own would settle it, it has {total:,}"
 
 
 # --- all groups ---
@@ -204,23 +179,28 @@ def _together(
     sample: GateSample,
     most: float,
     accepted: bool | None,
-    cautions: Sequence[Caution],
+    cautions: Sequence[statement.Caution],
 ) -> JudgedLimit:
     """The limit over all groups, in the words of the group that decides."""
-    floor, ends = baseline(sample.prior), [each.estimate for each in rows if each.estimate is not None]
+    floor, ends = (
+        statement.baseline(sample.prior),
+        [each.estimate for each in rows if each.estimate is not None],
+    )
     lower = max((each.lower for each in ends), default=floor)
     upper = max((each.upper for each in ends), default=1.0) if len(ends) == len(rows) else 1.0
     value = max((float(each.value or 0.0) for each in ends), default=floor)
-    estimate = between(lower, value, upper, Interval(lower, upper, sample.confidence, _guarantee(ends)))
-    outcome = overall(each.decision for each in rows)
+    estimate = between(
+        lower, value, upper, statement.Interval(lower, upper, sample.confidence, _guarantee(ends))
+    )
+    outcome = plan.overall(each.decision for each in rows)
     deciding = [each for each in rows if each.decision is outcome]
     first = max(deciding, key=lambda each: _comes_first(each, outcome))
     reason, others = first.reason, len(deciding) - 1
-    if others and outcome is Decision.PASS:
+    if others and outcome is plan.Decision.PASS:
         reason = f"all {len(rows)} groups keep within the limit; of the one that comes nearest, {reason}"
     elif others:
         reason = f"{reason}; likewise {others:,} more {'group' if others == 1 else 'groups'}"
-    records = _records_in_all(deciding, sample.records) if outcome is Decision.INCONCLUSIVE else None
+    records = _records_in_all(deciding, sample.records) if outcome is plan.Decision.INCONCLUSIVE else None
     about = f"the largest advantage within {len(rows):,} {'group' if len(rows) == 1 else 'groups'}"
     summary = None
     if sample.every is not None:
@@ -229,29 +209,31 @@ def _together(
         "group_advantage",
         about,
         estimate,
-        Verdict(most, outcome, reason, records, accepted),
-        (*beneath_baseline(most, floor), *cautions),
+        plan.Verdict(most, outcome, reason, records, accepted),
+        (*plan.beneath_baseline(most, floor), *cautions),
         summary,
         tuple(rows),
     )
 
 
-def _comes_first(group: JudgedGroup, outcome: Decision) -> tuple[float, ...]:
+def _comes_first(group: JudgedGroup, outcome: plan.Decision) -> tuple[float, ...]:
     """Which of several groups is named: one that cannot be judged, or whose interval lies highest."""
     if group.estimate is None:
         return (2.0, -float(group.records), 0.0)
     ends = (group.estimate.lower, group.estimate.upper)
-    return (1.0, *(ends[::-1] if outcome is Decision.PASS else ends))
+    return (1.0, *(ends[::-1] if outcome is plan.Decision.PASS else ends))
 
 
-def _guarantee(ends: Sequence[Estimate]) -> Guarantee:
+def _guarantee(ends: Sequence[statement.Estimate]) -> statement.Guarantee:
     """What stands behind the largest, in the words of the group with the highest upper end."""
     covers = "the largest advantage within a group, on its own records"
     if not ends:
-        return Guarantee(f"{covers}; no group can be judged", IID, finite_sample=True)
+        return statement.Guarantee(f"{covers}; no group can be judged", statement.IID, finite_sample=True)
     widest = max(ends, key=lambda each: each.upper).interval.guarantee
     proven = all(each.interval.guarantee.finite_sample for each in ends)
-    return Guarantee(f"{covers}; of the group that comes nearest, {widest.covers}", widest.assumes, proven)
+    return statement.Guarantee(
+        f"{covers}; of the group that comes nearest, {widest.covers}", widest.assumes, proven
+    )
 
 
 def _records_in_all(groups: Sequence[JudgedGroup], records: int) -> int | None:
@@ -260,4 +242,4 @@ def _records_in_all(groups: Sequence[JudgedGroup], records: int) -> int | None:
     if any(need is None for need, _ in needs):
         return None
     total = max(ceil(need / own * records) for need, own in needs if need is not None)
-    return total if total <= most_records(records) else None
+    return total if total <= plan.most_records(records) else None

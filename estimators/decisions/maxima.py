@@ -3,8 +3,6 @@
 A limit passes if the upper end of what it limits is at or below the maximum, and fails if the lower end is above it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from math import ceil
@@ -13,6 +11,7 @@ from typing import Protocol, TypeVar, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
+from estimators import errors
 from estimators.adversary.learned import LearnedScore
 from estimators.adversary.targets import CellsTarget, LearnedTarget, Target
 from estimators.clusters.design import Labels
@@ -27,30 +26,13 @@ from estimators.decisions.plan import (
     of_learned_score,
     records_needed,
 )
-from estimators.errors import (
-    InputError,
-    OptionError,
-    OutOfRange,
-    require_count,
-    require_nonnegative,
-    require_number,
-    require_open_unit,
-    require_share,
-)
 from estimators.metric.definition import Metric
 from estimators.metric.estimate import is_line, metric_optimum
 from estimators.optimum.advantage import advantage
 from estimators.optimum.ends import Ends, checked_ends
+from estimators.privacy import closeness
 from estimators.privacy.best_set import RANGES, tpr_at_least, tpr_at_most, tpr_seen
-from estimators.privacy.ceilings import epsilon_from_advantage
-from estimators.privacy.closeness import (
-    epsilon_lower,
-    epsilon_upper,
-    plug_in_epsilon,
-    records_to_pass,
-    tail_cells,
-)
-from estimators.privacy.epsilon import Direction, direction_of, epsilon_lower_bound
+from estimators.privacy.epsilon import Direction, direction_of, epsilon_from_advantage, epsilon_lower_bound
 from estimators.privacy.roc import operating_point
 from estimators.risk.groups import GroupRisks, GroupTable
 from estimators.risk.individual import IndividualRisk, RiskByCell, individual_risk, risk_by_cell
@@ -271,11 +253,11 @@ class MaxTpr:
         Args:
             sample: The records, the prior and the confidence; ``judge`` makes it.
         """
-        fine, most = sample.fine, require_number("max_tpr", self.maximum)
-        rate = require_open_unit("at_fpr", self.fpr)
+        fine, most = sample.fine, errors.require_number("max_tpr", self.maximum)
+        rate = errors.require_open_unit("at_fpr", self.fpr)
         if not 0.0 <= most <= 1.0:
-            raise OutOfRange(f"max_tpr: got {most!r}, need a number from 0 to 1", field="max_tpr")
-        ranges = require_count("ranges", self.ranges)
+            raise errors.OutOfRange(f"max_tpr: got {most!r}, need a number from 0 to 1", field="max_tpr")
+        ranges = errors.require_count("ranges", self.ranges)
         above, below = ((1.0 - confidence) / 2.0 for confidence in (sample.confidence, sample.below))
         highest, lowest = tpr_at_most(fine, rate, above, ranges), 0.0
         threshold = None
@@ -418,13 +400,13 @@ class MaxEpsilon:
         Args:
             sample: The records, the prior and the confidence; ``judge`` makes it.
         """
-        fine, most = sample.fine, require_nonnegative("max_epsilon", self.maximum)
-        delta = require_share("delta", self.delta)
-        cells, alpha = tail_cells(fine, self.bins), (1.0 - sample.confidence) / 2.0
+        fine, most = sample.fine, errors.require_nonnegative("max_epsilon", self.maximum)
+        delta = errors.require_share("delta", self.delta)
+        cells, alpha = closeness.tail_cells(fine, self.bins), (1.0 - sample.confidence) / 2.0
         low, cautions = self.lower(fine, sample)
-        upper = epsilon_upper(cells, delta, alpha, most)
+        upper = closeness.epsilon_upper(cells, delta, alpha, most)
         finer = upper is not None and upper < low
-        value = plug_in_epsilon(cells, delta, most)
+        value = closeness.plug_in_epsilon(cells, delta, most)
         guarantee = Guarantee(
             f"the epsilon at delta {delta:g} of this score's two distributions: lower end at any resolution, "
             f"upper end at a resolution of {cells.size} cells, narrower towards the ends; not that of the mechanism",
@@ -463,7 +445,7 @@ class MaxEpsilon:
             advantage(fine, 0.5, CellsTarget(self.bins), half, sample.seed).lower, self.delta
         )
         if fine.cells.ordered:
-            return max(least, epsilon_lower(fine, self.delta, (1.0 - half) / 2.0)), ()
+            return max(least, closeness.epsilon_lower(fine, self.delta, (1.0 - half) / 2.0)), ()
         bound = epsilon_lower_bound(fine, half, self.delta, seed=sample.seed)
         return max(least, bound.value), bound.cautions
 
@@ -474,7 +456,7 @@ class MaxEpsilon:
         if estimate.value > self.maximum:
             return records_needed(estimate, self.maximum, records)
         lone, most = cells.n_records, most_records(records)
-        enough = records_to_pass(cells, self.maximum, self.delta, alpha, most * lone // records)
+        enough = closeness.records_to_pass(cells, self.maximum, self.delta, alpha, most * lone // records)
         return None if enough is None else ceil(enough * records / lone)
 
 
@@ -527,9 +509,9 @@ class MaxGroupRisk:
             and self.targets is None
             and not isinstance(self.groups, GroupTable)
         ):
-            raise InputError("groups: counts hold no records, so they have no groups", field="groups")
+            raise errors.InputError("groups: counts hold no records, so they have no groups", field="groups")
         if sample.prior != 0.5:
-            raise OptionError(
+            raise errors.OptionError(
                 "max_group_risk: needs a prior of 0.5; at any other prior, less risk does not mean less leakage",
                 field="max_group_risk",
             )

@@ -1,7 +1,5 @@
 """From an interval to a decision, and from an open decision to the records that would settle it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """Everything an auditor asks of one sample, in one answer that carries its own guarantee and provenance."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -9,11 +7,11 @@ import numpy as np
 
 from estimators.adversary.learned import LearnedScore
 from estimators.adversary.targets import LearnedTarget, Target
+from estimators.clusters.dependent_rows import lone_caution, lone_of
 from estimators.clusters.design import Labels
 from estimators.clusters.ends import ClusteredEnds
-from estimators.clusters.lone_rows import lone_caution, lone_of
+from estimators.decisions.exposed_members import Withheld
 from estimators.decisions.plan import Decision, Verdict, beneath_baseline, verdict
-from estimators.decisions.severe_exposure import Withheld
 from estimators.errors import NotFinite, OutOfRange, require_open_unit
 from estimators.metric.definition import Metric
 from estimators.metric.estimate import MetricEstimate, metric_optimum

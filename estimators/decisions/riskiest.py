@@ -9,8 +9,6 @@ Queries of a model point one way, the higher the more like a member, so one end 
 table that was filtered keeps away from members, so there it is either.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -19,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from estimators.adversary.targets import Target
+from estimators.clusters.dependent_rows import lone_rows, require_scores
 from estimators.clusters.design import Labels
-from estimators.clusters.lone_rows import lone_rows, require_scores
 from estimators.decisions.compare import (
     Comparison,
     RankedQuery,
@@ -28,11 +26,10 @@ from estimators.decisions.compare import (
     compare,
 )
 from estimators.decisions.coverage import covers
-from estimators.decisions.exposed_members import AT_PRECISION, MaxExposed
+from estimators.decisions.exposed_members import AT_PRECISION, Because, MaxExposed, Withheld
 from estimators.decisions.group_limit import MaxGroupAdvantage
 from estimators.decisions.maxima import GateSample, JudgedLimit, MaxAdvantage, MaxTpr
 from estimators.decisions.plan import Decision, opening, overall
-from estimators.decisions.severe_exposure import Because, Withheld
 from estimators.errors import OptionError, OutOfRange, require_number, require_open_unit
 from estimators.optimum.advantage import advantage
 from estimators.optimum.answer import Advantage, times

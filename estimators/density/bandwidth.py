@@ -16,9 +16,8 @@ from fast_histogram import histogram1d
 from numpy.typing import ArrayLike, NDArray
 from scipy.fft import dct, irfft, next_fast_len, rfft
 
+from estimators.arrays import Floats
 from estimators.errors import InvalidCounts, NotFinite, OutOfRange, TooFewRecords, require_positive
-
-Floats = NDArray[np.float64]
 
 POINTS = 2**14
 """Cells of the grid a rule reads; a rule that finds structure finer than that asks for a finer one."""

@@ -17,10 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.fft import irfft, next_fast_len, rfft
 
+from estimators.arrays import Floats
 from estimators.density.bandwidth import spread_indices
 from estimators.errors import OutOfRange
-
-Floats = NDArray[np.float64]
 
 STEPS = 64
 """Grid steps in the smaller bandwidth; fewer, down to ``FEWEST_STEPS``, if the grid would pass ``POINTS``."""

@@ -7,8 +7,6 @@ how many records lie beyond the cut, and the share of all records beyond it. A c
 that hold at every cut at once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -16,15 +14,14 @@ from math import exp, inf, log, sqrt
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import chdtri, gammaln, logit, logsumexp
 
+from estimators.arrays import Floats
 from estimators.limits.binomial import binomial_sum_law, lower_limit, upper_limit
 from estimators.limits.fieller import ratio_range
 from estimators.limits.root import brentq
 from estimators.limits.two_rates import Linear, TwoRates, weighted_accuracy_lower, weighted_accuracy_upper
 
-Floats = NDArray[np.float64]
 Ends = tuple[float, float]
 
 TPR: tuple[Linear, Linear] = (0.0, 1.0, 0.0), (1.0, 0.0, 0.0)

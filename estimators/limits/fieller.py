@@ -8,15 +8,13 @@ and the greatest ratio over an egg around the two observed rates whose four half
 to their exact limits. Hence monotonicity, and one quadratic for each end instead of a search.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from estimators.arrays import Floats
 from estimators.errors import MetricError
 from estimators.limits.binomial import clopper_pearson
 
-Floats = NDArray[np.float64]
 Linear = tuple[float, float, float]
 
 

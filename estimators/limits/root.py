@@ -3,8 +3,6 @@
 Importing ``scipy.optimize`` takes longer than most questions.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from math import copysign
 

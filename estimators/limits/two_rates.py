@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import betaincinv, betaln, ndtri
 
+from estimators.arrays import Floats
 from estimators.limits.root import brentq
 
-Floats = NDArray[np.float64]
 Linear = tuple[float, float, float]
 
 CLOSE = 1e-3

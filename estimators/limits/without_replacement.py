@@ -6,17 +6,14 @@ number drawn and every level. It is little more for up to ``SEARCHED`` records o
 Chernoff's, which needs no search and is up to twice as far. Where all records of a side are drawn, its total is known.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from heapq import heappop, heappush
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 
-Floats = NDArray[np.float64]
+from estimators.arrays import Floats
 
 BEYOND = 40.0
 """Laws are summed as far as Bernstein's inequality leaves less than 2 exp(-40) outside."""

@@ -5,8 +5,6 @@ TP = p TPR, FP = (1-p) FPR, FN = p - TP, TN = 1-p - FP with p the prior, never t
 is optimal for it, and what one record's risk under it is.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, fields
 from enum import Enum
 from math import isclose, isfinite
@@ -15,10 +13,10 @@ from numbers import Real
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from estimators.arrays import Floats
 from estimators.errors import MetricError, require_open_unit
 from estimators.limits.fieller import Linear
 
-Floats = NDArray[np.float64]
 ZERO = 1e-12
 
 

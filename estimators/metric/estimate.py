@@ -5,8 +5,6 @@ metrics, so it cannot exceed the best one. Above, the best rule of a declared cl
 on its own records as it is. Both ends carry exact limits of the rates through MOVER-Fieller (study 2.4).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import attrgetter
@@ -18,16 +16,17 @@ from estimators.adversary.targets import CellsTarget
 from estimators.errors import MetricError, TooFewRecords, require_count, require_open_unit
 from estimators.metric.bounds import (
     HeldOutMetric,
+    Objective,
     View,
     finer_views,
     held_out,
     in_sample,
     metric_range,
+    optimum,
     upper_limit,
     views_of,
 )
 from estimators.metric.definition import Cut, Degeneracy, Metric
-from estimators.metric.optimum import Objective, optimum
 from estimators.optimum.advantage import advantage
 from estimators.optimum.answer import Advantage, times
 from estimators.sample.counts import Counts, require_data

@@ -1,7 +1,5 @@
 """The metric of one record: what it would be over records with the same score (MACE, Definition 6, Theorem 4)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -14,7 +12,6 @@ from estimators.risk.cells import CellRisks, cell_risks
 from estimators.sample.counts import Counts, require_data
 from estimators.statement import Caution, Guarantee
 
-Floats = NDArray[np.float64]
 Masked = np.ma.MaskedArray[tuple[int], np.dtype[np.float64]]
 
 

@@ -1,7 +1,5 @@
 """The metrics that have a name, each as a metric at a prior."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 

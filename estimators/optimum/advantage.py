@@ -4,8 +4,6 @@ The lower end is an adversary judged on records it has not seen, which cannot lo
 end is the best adversary of a declared class on the records it was chosen on, which cannot look worse.
 """
 
-from __future__ import annotations
-
 from estimators.adversary.holdout import ORDERS
 from estimators.adversary.targets import (
     Target,

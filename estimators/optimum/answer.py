@@ -1,9 +1,8 @@
 """The optimal membership advantage as an answer: estimate, interval, and what they are worth in words."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
+from estimators import statement
 from estimators.adversary.insample import (
     changes_within,
 )
@@ -12,15 +11,6 @@ from estimators.adversary.targets import (
 )
 from estimators.clusters.ends import ClusterSummary
 from estimators.sample.counts import Counts
-from estimators.statement import (
-    Caution,
-    Estimate,
-    Provenance,
-    both_ends,
-    percent,
-    rules_along,
-    rules_covered,
-)
 
 ASSUMED = {"threshold": 1, "two_sided": 2}
 """How often the best adversary changes their guess by what a target assumes of them."""
@@ -60,15 +50,15 @@ class Advantage:
         (0.6, 'where always guessing the likelier side already gives 0.600')
     """
 
-    estimate: Estimate
+    estimate: statement.Estimate
     baseline: float
     resolution: int
     changes: int | None
     leader: str
     class_rejected: bool
     class_upper: float
-    cautions: tuple[Caution, ...]
-    provenance: Provenance
+    cautions: tuple[statement.Caution, ...]
+    provenance: statement.Provenance
     target: Target = field(repr=False)
     clusters: ClusterSummary | None = None
     fine: Counts | None = field(default=None, repr=False, compare=False)
@@ -125,8 +115,8 @@ class Advantage:
         """Whom the upper end covers, in words to put after "attackers who"."""
         assumed = ASSUMED.get(self.target.name)
         if assumed is not None:
-            return rules_along(assumed)
-        return rules_covered(self.changes, self.resolution, f"the {self.score}")
+            return statement.rules_along(assumed)
+        return statement.rules_covered(self.changes, self.resolution, f"the {self.score}")
 
     @property
     def score(self) -> str:
@@ -162,9 +152,11 @@ class Advantage:
     @property
     def sentence(self) -> str:
         """The result in plain words: what is certified, and for whom each end holds."""
-        ends = both_ends(self.lower, self.upper, self.attacker, self.baseline, reader=f"this {self.read}")
+        ends = statement.both_ends(
+            self.lower, self.upper, self.attacker, self.baseline, reader=f"this {self.read}"
+        )
         parts = (
-            f"With {percent(self.estimate.interval.confidence)} confidence {ends}.",
+            f"With {statement.percent(self.estimate.interval.confidence)} confidence {ends}.",
             self.better,
             "" if self.clusters is None else self.clusters.sentence,
         )

@@ -35,9 +35,9 @@ from estimators.adversary.targets import (
     TwoSidedTarget,
     require_target,
 )
+from estimators.clusters.dependent_rows import require_scores
 from estimators.clusters.design import Clusters, Labels, names_of
 from estimators.clusters.ends import ALONE, ClusteredEnds, ClusterSummary, clustered_ends, doubts_left
-from estimators.clusters.lone_rows import require_scores
 from estimators.errors import IncompatibleCells, InputError, OptionError, require_count, require_open_unit
 from estimators.optimum.answer import Advantage, ChangesLimit, times
 from estimators.sample.counting import by_boxes, finest, resolution

@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from estimators.adversary.changes import best_by_changes
 from estimators.adversary.families import (
@@ -27,6 +26,7 @@ from estimators.adversary.families import (
 from estimators.adversary.holdout import SHUFFLES, leaders_so_far, rules_from_past
 from estimators.adversary.many_changes import BY_CHANCE
 from estimators.adversary.targets import CellsTarget, LearnedTarget, Target, ThresholdTarget
+from estimators.arrays import Floats, Integers
 from estimators.errors import OptionError, OutOfRange, require_count, require_open_unit
 from estimators.limits.without_replacement import Side, largest_sum
 from estimators.optimum.ends import Ends, checked_ends, is_vector
@@ -41,9 +41,6 @@ from estimators.statement import (
     percent,
     rules_covered,
 )
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 MOST = 4 * 10**8
 """Records of a side beyond which a set is as good as without end; NumPy deals fewer than 10^9 of both together."""

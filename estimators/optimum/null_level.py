@@ -6,20 +6,17 @@ That takes both sides' kernels to be about equally wide, and many records in eac
 side's kernel much wider than the other's, and in three dimensions and more, labels are shuffled instead.
 """
 
-from __future__ import annotations
-
 from math import pi
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, ndtr
 
+from estimators.arrays import Floats
 from estimators.density.bandwidth import Bandwidth
 from estimators.density.kernel import Densities, LineDensities
 from estimators.density.space import PAIRS, PlaneDensities, PointDensities, densities_of
 from estimators.sample.scores import Scores
-
-Floats = NDArray[np.float64]
 
 FEW = 64
 """Cells of at most this many records are taken exactly; a larger one's part is close to normal."""

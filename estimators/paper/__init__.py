@@ -5,15 +5,22 @@ named. In reading order: advantage (Theorems 5 and 6), risk (Theorems 2 and 3), 
 (Theorem 4).
 """
 
-from estimators.density.readings import EqualWidth, Kernel
+from estimators.density.space import EqualWidth, Kernel
 from estimators.paper.advantage import (
     PaperAdvantage,
     algorithm_1,
     continuous_advantage,
     discrete_advantage,
 )
-from estimators.paper.metric import PaperMetric, algorithm_2, algorithm_3, paper_metric, paper_metrics
-from estimators.paper.record import RecordMetric, record_metric
+from estimators.paper.metric import (
+    PaperMetric,
+    RecordMetric,
+    algorithm_2,
+    algorithm_3,
+    paper_metric,
+    paper_metrics,
+    record_metric,
+)
 from estimators.paper.risk import (
     PaperRisk,
     RecordRisk,

@@ -4,29 +4,22 @@ Theorems 5 and 6 bound W_N and U_N around their own expectations, which lie abov
 these intervals are no statement about the advantage (study section 0).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from estimators.density.bandwidth import Bandwidth, Fixed, Scott
 from estimators.density.kernel import LineDensities
-from estimators.density.readings import EqualWidth, Kernel
-from estimators.density.space import PointDensities, densities_of
+from estimators.density.space import EqualWidth, Kernel, PointDensities, densities_of
 from estimators.errors import require_open_unit
 from estimators.limits.binomial import mcdiarmid_radius
 from estimators.optimum.null_level import null_of_cells, null_of_kernels
-from estimators.paper.risk import ATOMS, CELLS_FIXED, SPANNED
-from estimators.paper.simulated import CATEGORIES, of_kernel, of_slices, share_within
+from estimators.paper.risk import ATOMS, CATEGORIES, CELLS_FIXED, SPANNED, of_kernel, of_slices, share_within
 from estimators.sample.cells import Lattice
 from estimators.sample.counting import by_category, by_lattice
 from estimators.sample.counts import CROWDED, Counts
 from estimators.sample.scores import Query, Scores
 from estimators.statement import IID, Caution, Guarantee, Interval, at_least, at_most, baseline, percent
-
-Floats = NDArray[np.float64]
 
 FEW_CELLS, MOST_MASS = 3, 0.9
 """When this many neighbouring equal-width cells hold more than this much mass, the range is an outlier's."""

@@ -13,21 +13,16 @@ one of its share of members. Who accuses there so seldom that the rate is kept f
 of the error is for the shares of nonmembers, half for those of members, each shared by all windows, or labels.
 """
 
-from __future__ import annotations
-
 from math import exp, floor, log, sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import betainc, betaincinv
 
 from estimators.adversary.changes import best_by_changes
+from estimators.arrays import Floats, Integers
 from estimators.limits.binomial import lower_limit, upper_limit
-from estimators.privacy.windows import fullest_windows
+from estimators.privacy.closeness import fullest_windows
 from estimators.sample.counts import Counts
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 RANGES = 4
 """Ranges of the score, or labels, of which a set consists at most."""

@@ -9,8 +9,6 @@ guessed. So by Markov more than j of all N are given away with probability at mo
 forgives j right guesses, and that probability is paid once for all of them (docs/methods.md, section 5).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from enum import Enum
 from math import ceil
@@ -19,17 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
-from estimators.errors import UnknownName, require_count, require_open_unit, require_share
+from estimators import errors
+from estimators.arrays import Floats, Integers
 from estimators.limits.binomial import binomial_sum_law, lower_limit
 from estimators.limits.root import brentq
-from estimators.privacy.ceilings import advantage_ceiling
 from estimators.sample.counts import Counts, require_data
 from estimators.statement import Caution, Guarantee, at_least, one_end
 
 __all__ = ["ClaimCheck", "Direction", "EpsilonBound", "check_claim", "epsilon_lower_bound"]
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 SHARES = (0.01, 0.03, 0.1, 0.2, 0.35, 0.5)
 """Shares of the records at each end about which guesses are made at both ends at once."""
@@ -78,7 +74,7 @@ def direction_of(direction: Direction | str) -> Direction:
     try:
         return Direction(direction)
     except ValueError:
-        raise UnknownName.among("direction", direction, [d.value for d in Direction]) from None
+        raise errors.UnknownName.among("direction", direction, [d.value for d in Direction]) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,11 +239,11 @@ def epsilon_lower_bound(
         >>> round(epsilon_lower_bound(counts).value, 3), round(epsilon_lower_bound(counts, direction="high").value, 3)
         (0.669, 0.717)
     """
-    confidence = require_open_unit("confidence", confidence)
+    confidence = errors.require_open_unit("confidence", confidence)
     level = (1.0 - confidence) / 2.0
     require_data(counts, Counts)
-    require_count("seed", seed, 0)
-    delta = require_share("delta", delta)
+    errors.require_count("seed", seed, 0)
+    delta = errors.require_share("delta", delta)
     ends = direction_of(direction)
     members, nonmembers, cautions = counts.members, counts.nonmembers, list[Caution]()
     if not counts.cells.ordered:
@@ -399,3 +395,36 @@ def _rejected_up_to(
         return start
     likely = float(brentq(gap, start, start + abs(log_odds) + 60.0))
     return float(brentq(excess, start, likely, xtol=1e-9))
+
+
+# --- ceilings -----------------------------------------------------------------------------------------------
+# The advantage that (epsilon, delta)-differential privacy allows at any prior, and the epsilon that one asks for.
+#
+# Closed forms; ``estimators.theory.dp`` has those of other promises, and what four papers make of them.
+
+
+def advantage_ceiling(epsilon: float, delta: float = 0.0, prior: float = 0.5) -> float:
+    """Largest advantage over the population that (epsilon, delta)-DP allows: max(|2p-1|, tanh(epsilon/2)) at delta 0.
+
+    The ROC curve of any such mechanism lies below the corners (0, delta), (a, 1-a), (1-delta, 1) with
+    a = (1-delta)/(1+e^epsilon), and accuracy is linear, so a corner is best (erratum E3).
+    Membership and training must both be random: on a fixed S a 0-DP model may have advantage 1 (E1).
+    """
+    epsilon = errors.require_nonnegative("epsilon", epsilon)
+    delta = errors.require_from_zero_to_one("delta", delta)
+    p = errors.require_open_unit("prior", prior)
+    inner = delta + (1.0 - delta) * float(np.tanh(epsilon / 2.0))  # 1 - 2a, to the last bit near 0
+    return max(inner, 1.0 - 2.0 * min(p, 1.0 - p) * (1.0 - delta))
+
+
+def epsilon_from_advantage(advantage: float, delta: float = 0.0, prior: float = 0.5) -> float:
+    """Smallest epsilon whose ceiling reaches ``advantage``: 2 atanh(advantage) at delta 0, prior 1/2.
+
+    Put in a lower bound on the advantage and it is one on epsilon (study 2.6); infinite at 1.
+    """
+    advantage = errors.require_from_zero_to_one("advantage", advantage)
+    if advantage <= advantage_ceiling(0.0, delta, prior):
+        return 0.0
+    if advantage == 1.0:
+        return float("inf")
+    return float(np.log1p(2.0 * (advantage - delta) / (1.0 - advantage)))

@@ -20,22 +20,20 @@ Two distributions are as far apart as either is from the other, so the epsilon o
 nonmembers that almost no member reaches, too, with a small share of the level.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import log
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import betainc, betaincc, betaincinv, expit, logit, ndtri, polygamma
 
+from estimators.arrays import Floats, Integers
 from estimators.errors import require_open_unit
 from estimators.limits.binomial import lower_limit, upper_limit
 from estimators.limits.root import brentq
+from estimators.privacy.closeness import fullest_windows
 from estimators.privacy.epsilon import Direction, direction_of
-from estimators.privacy.windows import fullest_windows
 from estimators.sample.cells import Categories, Values
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts, require_data
@@ -44,8 +42,6 @@ from estimators.statement import IID, Caution, Guarantee, at_least, one_end, per
 
 __all__ = ["Exposure", "Tail", "exposure"]
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 End = Literal["high", "low", "window", "label", "cell"]
 
@@ -179,13 +175,11 @@ class NonmemberTail:
     It exposes nobody as a member, but sets the score's two distributions as far apart.
 
     Attributes:
-        direction: As in ``Tail``.
-        label: As in ``Tail``.
+        direction, label: As in ``Tail``.
         members: How many of the members lie in it.
         nonmembers: How many of the nonmembers do.
         score_epsilon: Lower limit of the log of how many times as often nonmembers lie in it as members do.
-        low: As in ``Tail``.
-        high: As in ``Tail``.
+        low, high: As in ``Tail``.
 
     Example:
         >>> from estimators import Counts, exposure

@@ -6,18 +6,16 @@ For the same reason categories without an order are refused: sorted by their own
 pure noise would bend the curve upwards.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from math import sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import bdtr, expit, gammaincinv, logit, stdtrit
 
-from estimators.clusters.area import clustered_area
+from estimators.arrays import Floats, Integers
 from estimators.clusters.design import Clusters, Labels
+from estimators.clusters.ends import clustered_area
 from estimators.errors import IncompatibleCells, require_count, require_open_unit
 from estimators.limits.binomial import lower_limit, normal_quantile, upper_limit
 from estimators.sample.counting import finest
@@ -45,8 +43,6 @@ __all__ = [
     "roc",
 ]
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 POINTS = 512
 """A curve has at most this many points, half of them spaced evenly in the logarithm of the FPR."""

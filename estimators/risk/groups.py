@@ -13,13 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from estimators.arrays import Floats, Integers
 from estimators.errors import DimensionMismatch, InputError, InvalidCounts, MixedTypes, TooManyCells
 from estimators.sample.cells import Cells, places
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Scores, labels_of
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 MOST_COUNTS = 2**26
 """Groups times cells a table of counts may have."""

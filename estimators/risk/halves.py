@@ -6,14 +6,13 @@ each part by itself, exactly as it does there. Between the parts nothing is inde
 the other - so nothing is added up over both: the error is shared instead (Bonferroni).
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from estimators.adversary.learned import LearnedScore
+from estimators.arrays import Floats, Integers
 from estimators.errors import DimensionMismatch
 from estimators.risk.cells import CellRisks, Limits, Masked
 from estimators.risk.flags import Flags
@@ -22,9 +21,6 @@ from estimators.sample.counts import Counts
 from estimators.sample.locating import SampleRange, targets_of
 from estimators.sample.scores import ArgumentScores, Scores
 from estimators.statement import Caution, Provenance
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 Learned = tuple[LearnedScore, LearnedScore]
 

@@ -14,30 +14,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from estimators.adversary.learned import DEFAULT_LEARNERS, Learner, learn_halves
+from estimators.arrays import Floats, Integers
+from estimators.clusters.dependent_rows import lone_caution, lone_rows, require_one_number, require_scores
 from estimators.clusters.design import Labels
-from estimators.clusters.lone_rows import lone_caution, lone_rows, require_one_number, require_scores
 from estimators.errors import TooFewRecords, require_count, require_open_unit
+from estimators.risk import halves
 from estimators.risk.cells import CellInterval, CellRisks, Masked, Reach, cell_risks
-from estimators.risk.flags import Flags, Multiplicity, flag_members
+from estimators.risk.flags import Flags, Multiplicity, Parts, divided, flag_members, uneven, whole
 from estimators.risk.groups import GroupRisks, GroupTable, group_risks
-from estimators.risk.halves import (
-    Learned,
-    join_flags,
-    join_risks,
-    records_of,
-    shares_of,
-    targets_in,
-)
-from estimators.risk.parts import Parts, divided, uneven, whole
 from estimators.sample.cells import Categories, Halves
 from estimators.sample.counting import by_category, by_rank, resolution
 from estimators.sample.counts import Counts, require_data
 from estimators.sample.locating import SampleRange, cell_of, targets_of
 from estimators.sample.scores import ArgumentScores, Query, Scores
 from estimators.statement import Caution, Provenance, exactly, percent
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +36,7 @@ class RiskByCell:
 
     cells: CellRisks
     flags: Flags
-    learned: Learned | None = None
+    learned: halves.Learned | None = None
 
     @property
     def cautions(self) -> tuple[Caution, ...]:
@@ -119,7 +109,7 @@ class IndividualRisk:
     groups: GroupRisks | None
     cautions: tuple[Caution, ...]
     provenance: Provenance
-    learned: Learned | None = None
+    learned: halves.Learned | None = None
     learned_score: Floats | None = None
     learned_half: Integers | None = None
     of_targets: bool = False
@@ -361,17 +351,17 @@ def individual_risk(
 
 def _by_learned(
     by_cell: RiskByCell,
-    learned: Learned,
+    learned: halves.Learned,
     data: Scores,
     targets: ArgumentScores | None,
     stand_for: ArrayLike | None,
 ) -> tuple[Integers, Integers, Floats]:
     """The cell of each target, which of the two learned scores it is in, and that score."""
     if targets is None:
-        half, score = records_of(learned)
+        half, score = halves.records_of(learned)
         inside = np.ones(len(half), dtype=np.bool_)
     else:
-        half, score, inside = targets_in(learned, data, targets, stand_for)
+        half, score, inside = halves.targets_in(learned, data, targets, stand_for)
     cells = by_cell.cells.counts.cells
     assert isinstance(cells, Halves)
     first, second = cells.parts
@@ -407,7 +397,7 @@ def risk_by_cell(
 
 
 def _of_halves(
-    learned: Learned,
+    learned: halves.Learned,
     prior: float,
     confidence: float,
     bins: int | None,
@@ -419,7 +409,7 @@ def _of_halves(
     rate = 1.0 - confidence
     both = [
         _flagged(each.counts, bins, prior, threshold, rate * share, over)
-        for each, share in zip(learned, shares_of(learned), strict=True)
+        for each, share in zip(learned, halves.shares_of(learned), strict=True)
     ]
     cut, flags = zip(*both, strict=True)
     together = sum(each.occupied for each in cut)
@@ -427,8 +417,8 @@ def _of_halves(
         cell_risks(each.counts, prior, confidence, interval, each.reach, together, each.choices)
         for each in cut
     ]
-    joined = join_risks((risks[0], risks[1]), learned)
-    return RiskByCell(joined, join_flags(flags[0], flags[1], rate), learned)
+    joined = halves.join_risks((risks[0], risks[1]), learned)
+    return RiskByCell(joined, halves.join_flags(flags[0], flags[1], rate), learned)
 
 
 OUTERMOST = 16

@@ -4,8 +4,6 @@ A score that is read off all records together can hide a group: where some membe
 nonmembers, other records may stand between them. So a group's records are looked at alone, at their own resolution.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -14,8 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from estimators.adversary.targets import CellsTarget, Target
+from estimators.clusters.dependent_rows import lone_rows
 from estimators.clusters.design import Clusters, Labels
-from estimators.clusters.lone_rows import lone_rows
 from estimators.errors import DimensionMismatch, InputError, TooFewRecords, TooManyCells, require_open_unit
 from estimators.optimum.answer import Advantage
 from estimators.optimum.ends import Ends, checked_ends

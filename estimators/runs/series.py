@@ -10,8 +10,6 @@ The band around all steps holds for all of them together, and is wider: its erro
 lower ends share it among the queries, too. A step exceeds the limit if the whole band lies above it there.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
@@ -19,8 +17,8 @@ from estimators.clusters.design import Labels
 from estimators.clusters.ends import ClusterSummary
 from estimators.decisions.compare import asked_once, sound_upper
 from estimators.decisions.coverage import AS_CLOSE, NO_PASS, Reach, covers
+from estimators.decisions.exposed_members import Because, Withheld, exposures_of
 from estimators.decisions.plan import NEAR, Decision, beneath_baseline, decide, records_needed
-from estimators.decisions.severe_exposure import Because, Withheld, exposures_of
 from estimators.errors import DimensionMismatch, OptionError, OutOfRange, require_number, require_open_unit
 from estimators.optimum.ends import Ends, ends_of
 from estimators.privacy.epsilon import Direction

@@ -13,12 +13,10 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from estimators.arrays import Floats, Integers
 from estimators.errors import IncompatibleCells, InvalidCounts
 from estimators.sample.integers import as_type_of, exact_array
 from estimators.sample.search import intervals_of
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 class Cells(Protocol):

@@ -1,13 +1,12 @@
 """From scores to counts: no module below this one sees a record again."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
 from fast_histogram import histogram1d
 from numpy.typing import ArrayLike, NDArray
 
+from estimators.arrays import Floats, Integers
 from estimators.errors import InputError, InvalidCounts, TooManyCells, require_count
 from estimators.sample import doubts
 from estimators.sample.cells import (
@@ -38,8 +37,6 @@ __all__ = [
     "on_cells",
 ]
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 EXACT_RECORDS = 2**17
 """Up to this many records every distinct score is a cell of its own; beyond, cells hold at most 1/4096."""

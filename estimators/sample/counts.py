@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from estimators.arrays import Floats, Integers
 from estimators.errors import (
     IncompatibleCells,
     InputError,
@@ -25,9 +26,6 @@ from estimators.errors import (
 from estimators.sample.cells import Categories, Cells, Grid, Intervals, Lattice, Values, cells_from_dict
 from estimators.sample.integers import as_one_type
 from estimators.statement import Caution
-
-Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 GRID_CELLS = 2**16
 """A growing grid spans at most this many cells, then halves its resolution."""

@@ -1,7 +1,5 @@
 """What ties an answer to its input: a digest of columns, the same however they are stored."""
 
-from __future__ import annotations
-
 import hashlib
 
 import numpy as np

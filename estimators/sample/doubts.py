@@ -6,18 +6,14 @@ looked at is not how often values repeat, or how many digits they have, but on w
 A doubt is a caution: there may be a good reason, and the numbers stay what they are.
 """
 
-from __future__ import annotations
-
 from math import comb, exp, inf, lgamma, log, sqrt
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from estimators.arrays import Floats, Integers
 from estimators.statement import Caution
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 REPEATED, SHARED, RANGES = "repeated_scores", "shared_scores", "sides_differ_in_range"
 PRECISION, SORTED = "sides_differ_in_precision", "one_side_sorted"

@@ -1,7 +1,5 @@
 """Integers that came as two types, brought to one that holds each of them; floats would merge those above 2^53."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -13,14 +13,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from estimators.arrays import Floats, Integers
 from estimators.errors import DimensionMismatch, InputError, MixedTypes, NotFinite, RaggedRows
 from estimators.sample.cells import Boxes, Categories, Cells, Grid, Lattice
 from estimators.sample.counts import Counts
 from estimators.sample.integers import as_64_bit, as_text, exact_array, or_infinite
 from estimators.sample.scores import ArgumentScores, Query, Scores
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 WHOLE = re.compile(r"-?[0-9]+")
 """A label of integers that 64 bits do not hold."""

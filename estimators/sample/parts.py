@@ -4,8 +4,6 @@ A part is what an engine, a worker or a user's own function hands on: a row for 
 be summed by anybody on the way. Together they are the counts of all records, to the last one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
@@ -13,6 +11,7 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from estimators.arrays import Integers
 from estimators.errors import InvalidCounts, MixedTypes, NotFinite, TooFewRecords, TooManyCells
 from estimators.sample.cells import Categories, Cells, Grid, Values, grid_keys
 from estimators.sample.counting import SMALL_INTEGER_RANGE, finest_exponent
@@ -20,7 +19,6 @@ from estimators.sample.counts import GRID_CELLS, Counts
 from estimators.sample.integers import as_64_bit, as_text, or_infinite
 from estimators.sample.scores import MIN_RECORDS
 
-Integers = NDArray[np.int64]
 PartKind = Literal["grid", "integers", "text"]
 T = TypeVar("T", bound=Hashable)
 

@@ -11,16 +11,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from estimators.errors import (
-    DimensionMismatch,
-    InputError,
-    MixedTypes,
-    NotFinite,
-    RaggedRows,
-    TooFewRecords,
-    UnknownName,
-    require_count,
-)
+from estimators import errors
 from estimators.sample.integers import as_64_bit, as_one_type, exact_array, or_infinite
 
 MIN_RECORDS = 8
@@ -106,7 +97,7 @@ class Scores:
         try:
             query = Query(query)
         except ValueError:
-            raise UnknownName.among("query", query, [q.value for q in Query]) from None
+            raise errors.UnknownName.among("query", query, [q.value for q in Query]) from None
         sides = _side(members, "member"), _side(nonmembers, "nonmember")
         a, b = of_one_type(*sides, query)
         for side, name in ((a, "member"), (b, "nonmember")):
@@ -115,18 +106,18 @@ class Scores:
         _require_no_labels(a, b)
         for side, name in ((a, "member"), (b, "nonmember")):
             if len(side) < MIN_RECORDS:
-                raise TooFewRecords(
+                raise errors.TooFewRecords(
                     f"{name} scores: got {len(side)}, need at least {MIN_RECORDS}", field=f"{name}s"
                 )
         if a.ndim != b.ndim or a.shape[1:] != b.shape[1:]:
-            raise DimensionMismatch(
+            raise errors.DimensionMismatch(
                 f"member scores have dimension {_dimension(a)}, nonmember scores {_dimension(b)}; "
                 "both sides need the same query",
                 field="nonmembers",
             )
         for kind, what in (("U", "text"), ("b", "booleans")):
             if (sides[0].dtype.kind == kind) != (sides[1].dtype.kind == kind):
-                raise MixedTypes(
+                raise errors.MixedTypes(
                     f"member and nonmember scores are of different types ({what} on one side only); give both "
                     "sides the same",
                     field="nonmembers",
@@ -179,8 +170,10 @@ def one_per_unit(scores: ArgumentScores, units: ArrayLike, seed: int = 0) -> NDA
     """
     labels, n_scores = labels_of(units, "units"), len(_side(scores, "record"))
     if len(labels) != n_scores:
-        raise DimensionMismatch(f"units: got {len(labels)} labels for {n_scores} scores", field="units")
-    order = np.random.default_rng(require_count("seed", seed, 0)).permutation(len(labels))
+        raise errors.DimensionMismatch(
+            f"units: got {len(labels)} labels for {n_scores} scores", field="units"
+        )
+    order = np.random.default_rng(errors.require_count("seed", seed, 0)).permutation(len(labels))
     _, first = np.unique(labels[order], return_index=True)
     return np.sort(order[first])
 
@@ -190,11 +183,11 @@ def labels_of(values: object, name: str) -> NDArray[np.generic]:
     try:
         labels = exact_array(values)
     except ValueError:
-        raise RaggedRows(
+        raise errors.RaggedRows(
             f"{name}: got rows of different length, need one label per record", field=name
         ) from None
     if labels.ndim != 1:
-        raise DimensionMismatch(
+        raise errors.DimensionMismatch(
             f"{name}: got an array of {labels.ndim} dimensions, need one label per record", field=name
         )
     if isinstance(values, np.ndarray) and values.dtype.kind in "iu":
@@ -202,11 +195,11 @@ def labels_of(values: object, name: str) -> NDArray[np.generic]:
     items = values if isinstance(values, list | tuple) else labels.tolist()
     kinds = {"NaN" if isinstance(v, float) and v != v else _kind(v) for v in items}
     if "NaN" in kinds or (labels.dtype.kind == "f" and np.isinf(labels.astype(np.float64)).any()):
-        raise NotFinite(f"{name}: a label is NaN or infinite", field=name)
+        raise errors.NotFinite(f"{name}: a label is NaN or infinite", field=name)
     if kinds == {"text"}:
         require_no_last_nul(cast("list[str]", items), name, name)
     if labels.dtype.kind in "OcV" and (len(kinds) > 1 or kinds & {"missing", "row"}):
-        raise MixedTypes(f"{name}: labels must be all text or all numbers", field=name)
+        raise errors.MixedTypes(f"{name}: labels must be all text or all numbers", field=name)
     return labels
 
 
@@ -219,11 +212,11 @@ def _side(values: ArgumentScores, name: str) -> NDArray[np.generic]:
     if array.dtype.kind == "O" and array.ndim in (1, 2):
         array = _from_objects(array, name)
     if array.dtype.kind not in "biufUSO":
-        raise InputError(
+        raise errors.InputError(
             f"{name} scores: type {array.dtype} is not supported; need numbers or text", field=field
         )
     if array.ndim not in (1, 2) or (array.ndim == 2 and array.shape[1] == 0):
-        raise InputError(
+        raise errors.InputError(
             f"{name} scores: got an array of {array.ndim} dimensions, need one score or one row per record",
             field=field,
         )
@@ -259,7 +252,7 @@ def as_floats(numbers: NDArray[Any], name: str, start: int = 0) -> NDArray[np.fl
         return numbers.astype(np.float64, copy=False)
     except OverflowError:
         index = start + int(np.argmax(np.isinf([or_infinite(number) for number in numbers.tolist()])))
-        raise NotFinite(
+        raise errors.NotFinite(
             f"{name} scores: record {index} is beyond 1e308; every score must be finite",
             field=f"{name}s",
             index=index,
@@ -303,7 +296,7 @@ def require_no_spelled_number(side: NDArray[np.generic], name: str, start: int =
     if 2 * sum(numbers) < len(numbers):
         return
     index = start + numbers.index(True) * step
-    raise InputError(
+    raise errors.InputError(
         f"{name} scores: record {index} is text that spells a number; give numbers, without percent or currency signs, "
         'brackets or names around them, or say query "discrete" if they are categories',
         field=f"{name}s",
@@ -320,7 +313,7 @@ def _require_no_labels(a: NDArray[np.generic], b: NDArray[np.generic]) -> None:
             continue
         values = np.unique(labels)  # a side that looks like labels throughout is worth a closer look
         if len(values) == 2 and _is_label(values).all() and values[1] == 1:
-            raise InputError(
+            raise errors.InputError(
                 f"{name} scores: only {values[0]:g} and 1, as many as there are scores of the other side; these look "
                 "like labels. Give members' and nonmembers' scores apart, or one table of both: "
                 'macekit.estimate({"score": scores, "member": labels})',
@@ -347,7 +340,7 @@ def _require_unmasked(array: np.ma.MaskedArray[Any, Any], name: str) -> None:
     )
     if mask.any():
         index = int(np.argmax(mask))
-        raise NotFinite(
+        raise errors.NotFinite(
             f"{name} scores: record {index} is masked; every score must be there",
             field=f"{name}s",
             index=index,
@@ -378,7 +371,7 @@ def _require_finite(array: NDArray[np.float64], name: str) -> None:
         return
     value = array[index]
     what = "NaN" if np.isnan(value).any() else "infinite"
-    raise NotFinite(
+    raise errors.NotFinite(
         f"{name} scores: record {index} is {what}; every score must be finite", field=f"{name}s", index=index
     )
 
@@ -386,12 +379,12 @@ def _require_finite(array: NDArray[np.float64], name: str) -> None:
 def _from_sequence(values: ArgumentScores, name: str) -> NDArray[np.generic]:
     """A list, a frame's column or anything array-like, without silent conversions."""
     if isinstance(values, str | bytes):
-        raise InputError(f"{name} scores: got a single text, need a list of scores", field=f"{name}s")
+        raise errors.InputError(f"{name} scores: got a single text, need a list of scores", field=f"{name}s")
     if isinstance(values, Sequence):
         kinds = {_kind(v) for v in values}
         if len(kinds) > 1:
             index = next(i for i, v in enumerate(values) if _kind(v) != _kind(values[0]))
-            raise MixedTypes(
+            raise errors.MixedTypes(
                 f"{name} scores: record {index} is {_kind(values[index])} but record 0 is {_kind(values[0])}",
                 field=f"{name}s",
                 index=index,
@@ -402,7 +395,7 @@ def _from_sequence(values: ArgumentScores, name: str) -> NDArray[np.generic]:
             lengths = [len(v) for v in values]  # type: ignore[arg-type]
             if len(set(lengths)) > 1:
                 index = next(i for i, k in enumerate(lengths) if k != lengths[0])
-                raise RaggedRows(
+                raise errors.RaggedRows(
                     f"{name} scores: row {index} has {lengths[index]} values, row 0 has {lengths[0]}",
                     field=f"{name}s",
                     index=index,
@@ -420,7 +413,7 @@ def require_no_last_nul(texts: Sequence[str], what: str, field: str) -> None:
         return
     index = next((i for i, text in enumerate(texts) if text.endswith("\0")), None)
     if index is not None:
-        raise InputError(
+        raise errors.InputError(
             f"{what}: record {index} is text that ends in a NUL character; write it without",
             field=field,
             index=index,
@@ -461,19 +454,19 @@ def _from_objects(array: NDArray[np.generic], name: str) -> NDArray[np.generic]:
         if kinds == {"a number"}:
             return np.asarray(flat, dtype=np.float64)
     except (ValueError, OverflowError):  # Python's own limits on how long a number may be
-        raise InputError(f"{name} scores: a number is beyond 1e308", field=f"{name}s") from None
+        raise errors.InputError(f"{name} scores: a number is beyond 1e308", field=f"{name}s") from None
     if kinds == {"a boolean"}:
         return np.asarray(flat, dtype=np.bool_)
     if len(kinds) > 1:
         at = next(i for i, v in enumerate(values) if _kind(v) != _kind(values[0]))
         index = at // wide
-        raise MixedTypes(
+        raise errors.MixedTypes(
             f"{name} scores: record {index} is {_kind(values[at])} but record 0 is {_kind(values[0])}",
             field=f"{name}s",
             index=index,
         )
     got = ", ".join(kinds) or "nothing"
-    raise InputError(f"{name} scores: got {got}, need numbers or text", field=f"{name}s")
+    raise errors.InputError(f"{name} scores: got {got}, need numbers or text", field=f"{name}s")
 
 
 def _decide(a: NDArray[np.generic], b: NDArray[np.generic], query: Query) -> tuple[bool, str]:
@@ -481,13 +474,13 @@ def _decide(a: NDArray[np.generic], b: NDArray[np.generic], query: Query) -> tup
     kind = "text" if a.dtype.kind in "US" else "number"
     if a.ndim == 2:
         if kind == "text":
-            raise InputError("vector scores must be numbers", field="members")
+            raise errors.InputError("vector scores must be numbers", field="members")
         if query is Query.DISCRETE:
-            raise InputError("a discrete query needs one value per record, got rows", field="query")
+            raise errors.InputError("a discrete query needs one value per record, got rows", field="query")
         return False, f"a vector of {a.shape[1]} numbers"
     if kind == "text":
         if query is Query.CONTINUOUS:
-            raise InputError("a continuous query needs numbers, got text", field="query")
+            raise errors.InputError("a continuous query needs numbers, got text", field="query")
         return True, "scores are text"
     if query is not Query.AUTO:
         return query is Query.DISCRETE, "as asked"

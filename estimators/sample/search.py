@@ -1,12 +1,9 @@
 """Between which cuts each of many unsorted scores falls, several times as fast as a binary search for each."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+from estimators.arrays import Floats, Integers
 
 BUCKETS = 2**14
 BLOCK = 2**15

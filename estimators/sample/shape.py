@@ -11,14 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from estimators.arrays import Floats, Integers
 from estimators.sample.cells import Categories, Grid, Intervals
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts, require_data
 from estimators.sample.scores import Query, Scores
 from estimators.sample.search import intervals_of
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 BINS = 48
 """Bins of a picture; fewer where there are few records (Rice's rule, 2 N^(1/3))."""

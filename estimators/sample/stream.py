@@ -10,6 +10,7 @@ import numpy as np
 from fast_histogram import histogram1d
 from numpy.typing import NDArray
 
+from estimators.arrays import Floats
 from estimators.errors import InputError, MixedTypes, NotFinite, TooFewRecords, TooManyCells
 from estimators.sample.cells import Categories, Grid, Values, grid_ends, grid_keys, mend_underflow
 from estimators.sample.counting import SMALL_INTEGER_RANGE
@@ -20,7 +21,6 @@ from estimators.sample.scores import MIN_RECORDS, as_floats, require_no_spelled_
 
 __all__ = ["CountStream"]
 
-Floats = NDArray[np.float64]
 Integers = NDArray[np.int64] | NDArray[np.uint64]
 SIDES = ("member", "nonmember")
 

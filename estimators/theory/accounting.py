@@ -4,8 +4,6 @@ A Renyi curve, or noisy steps on records sampled at random, become a ``DpCurve``
 once. Its height at epsilon 0 is the total variation, so it says more of an advantage than any single pair.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -14,13 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from estimators.errors import (
-    NotInstalled,
-    OutOfRange,
-    require_count,
-    require_number,
-    require_positive,
-)
+from estimators import errors
 from estimators.statement import Caution
 from estimators.theory.dp.promise import Adjacency, DpCurve, GaussianDp, Promise
 
@@ -82,11 +74,11 @@ class NoisySteps:
     sampling_rate: float = 1.0
 
     def __post_init__(self) -> None:
-        require_positive("noise_multiplier", self.multiplier)
-        require_count("steps", self.steps)
-        rate = require_number("sampling_rate", self.sampling_rate)
+        errors.require_positive("noise_multiplier", self.multiplier)
+        errors.require_count("steps", self.steps)
+        rate = errors.require_number("sampling_rate", self.sampling_rate)
         if not 0.0 < rate <= 1.0:
-            raise OutOfRange(
+            raise errors.OutOfRange(
                 f"sampling_rate: got {rate!r}, need a number above 0 and up to 1", field="sampling_rate"
             )
 
@@ -150,14 +142,14 @@ def renyi_curve(points: Sequence[tuple[float, float]], delta: float | None = Non
 
 def _check(points: Sequence[tuple[float, float]]) -> tuple[list[float], list[float]]:
     if not points:
-        raise OutOfRange("rdp: got no orders, need at least one", field="rdp")
+        raise errors.OutOfRange("rdp: got no orders, need at least one", field="rdp")
     for at, (order, epsilon) in enumerate(points):
-        if not 1.0 <= require_number("rdp", order) < float("inf"):
-            raise OutOfRange(
+        if not 1.0 <= errors.require_number("rdp", order) < float("inf"):
+            raise errors.OutOfRange(
                 "rdp: need every order to be a finite number of at least 1", field="rdp", index=at
             )
-        if not 0.0 <= require_number("rdp", epsilon) < float("inf"):
-            raise OutOfRange(
+        if not 0.0 <= errors.require_number("rdp", epsilon) < float("inf"):
+            raise errors.OutOfRange(
                 "rdp: need every epsilon to be a finite number of at least 0", field="rdp", index=at
             )
     return [float(order) for order, _ in points], [float(epsilon) for _, epsilon in points]
@@ -213,7 +205,7 @@ def _accountant(name: str, field: str) -> Any:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "dp_accounting":
             raise
-        raise NotInstalled(
+        raise errors.NotInstalled(
             "accounting: needs the package dp-accounting; pip install 'macekit[accounting]'",
             field=field,
         ) from None

@@ -19,8 +19,6 @@ What rows take for granted remains: scores that are independent draws given who 
 for epsilon, records included each by a coin of its own, which members of a fixed number are not.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import inf

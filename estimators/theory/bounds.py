@@ -6,8 +6,6 @@ An accuracy is members TPR + nonmembers (1 - FPR). Its gain over max(members, no
 (prior, 1 - prior), half of what the advantage is above its baseline there, and Delta as a share of the smaller weight.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from math import inf

@@ -4,19 +4,16 @@ A ``shift`` is counted in scales of the noise: ||v||/sigma for N(0, sigma^2), ||
 proportional to exp(-||x||/s). Everything is zero at shift 0 and rises with the shift.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from math import inf, log, pi, sqrt
 from typing import overload
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import erf, erfcx, log_ndtr, ndtri
 
+from estimators.arrays import Floats
 from estimators.errors import OutOfRange, require_from_zero_to_one, require_nonnegative, require_open_unit
-
-Floats = NDArray[np.float64]
 
 SMALL = 0.1
 """Below this shift the two terms of the hockey stick nearly cancel, and their difference is integrated instead."""

@@ -3,8 +3,6 @@
 A block of training sets is a matrix of booleans, one training set a row, true where the record is in it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import chain, combinations, islice
 from math import comb, log

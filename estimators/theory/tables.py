@@ -1,13 +1,10 @@
 """Tables of numbers and probabilities as they come in, checked once: rows of equal length, every number finite."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from estimators.arrays import Floats
 from estimators.errors import DimensionMismatch, NotDistribution, NotFinite, OutOfRange, TooFewRecords
-
-Floats = NDArray[np.float64]
 
 LARGEST = 1e150
 """The square of what is larger overflows."""

@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from macekit.reports.charts.frame import Spec, chart, rows
-from macekit.reports.drawing import vega_svg
+from macekit.reports.drawing import Drawing, standalone, vega_svg
 from macekit.reports.palette import BASELINE, FAIL, INK, MEMBER, NONMEMBER, OPEN, PASS, THRESHOLD
-from macekit.reports.svg import Drawing, standalone
 
 COLOURS = (MEMBER, NONMEMBER, PASS, THRESHOLD, BASELINE, OPEN, FAIL, INK)
 DASH = [5, 4]

@@ -325,7 +325,7 @@ def _provenance(
     }
 
 
-# --- progress -------------------------------------------------------------------------------------------------
+# --- progress -----------------------------------------------------------------------------------------------
 
 QUIET_SECONDS = 0.5
 """Seconds before a bar is shown."""
@@ -391,7 +391,7 @@ def _takes_a_sentence(progress: Progress | bool | None) -> Progress | None:
     return progress
 
 
-# --- the model ------------------------------------------------------------------------------------------------
+# --- the model ----------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -443,7 +443,7 @@ class _Reader:
         """The answers about some rows: one a row, all finite."""
         import numpy as np
 
-        from estimators.audits.queries.arrays import plain_array
+        from estimators.audits.queries.query import plain_array
         from estimators.errors import DimensionMismatch, InputError, NotFinite
 
         try:
@@ -522,7 +522,7 @@ def _is_regressor(model: Any) -> bool:
     return bool(kind == "regressor")
 
 
-# --- rows and labels ------------------------------------------------------------------------------------------
+# --- rows and labels ----------------------------------------------------------------------------------------
 
 
 def _length(rows: Any) -> int:
@@ -532,7 +532,7 @@ def _length(rows: Any) -> int:
 
 def _labels(rows: Any, truth: Any, name: str) -> NDArray[np.generic]:
     """Labels or targets of one side, one a row."""
-    from estimators.audits.queries.arrays import labels_of, numbers, plain_array
+    from estimators.audits.queries.query import labels_of, numbers, plain_array
     from estimators.errors import DimensionMismatch, InputError
 
     try:
@@ -599,7 +599,7 @@ def _require_known(reader: _Reader, labels: Sequence[NDArray[np.generic]]) -> No
     """Refuse labels of which the model knows nothing."""
     import numpy as np
 
-    from estimators.audits.queries.arrays import labels_of
+    from estimators.audits.queries.query import labels_of
     from estimators.errors import InputError
 
     if reader.classes is None or reader.outputs not in ("probabilities", "logits"):
@@ -630,7 +630,7 @@ def _pair(groups: Any, n_train: int) -> tuple[Any, Any] | None:
     """Groups of either side."""
     if groups is None or (isinstance(groups, tuple) and len(groups) == 2):
         return groups
-    from estimators.audits.queries.arrays import labels_of
+    from estimators.audits.queries.query import labels_of
 
     array = labels_of(groups, "groups")
     return array[:n_train], array[n_train:]
@@ -783,7 +783,7 @@ def _stack(one: Any, other: Any) -> Any:
     return np.concatenate([np.asarray(one), np.asarray(other)])
 
 
-# --- shadows --------------------------------------------------------------------------------------------------
+# --- shadows ------------------------------------------------------------------------------------------------
 
 
 def _train_shadows(

@@ -8,26 +8,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
 
 from macekit.catalogue import OPERATIONS
+from macekit.client import keywords
 from macekit.client.body import File
-from macekit.client.keywords import (
-    AdvantageOptions,
-    AttackOptions,
-    AuditOptions,
-    CheckOptions,
-    CompareOptions,
-    CompareReleasesOptions,
-    CountsOptions,
-    GateOptions,
-    MetricsOptions,
-    ModelOptions,
-    PlanOptions,
-    ProcedureOptions,
-    ReleaseSizeOptions,
-    ReportOptions,
-    RiskOptions,
-    SeriesOptions,
-    SyntheticOptions,
-)
 from macekit.client.options import Data, Values
 from macekit.client.problems import answer_of, as_mace_problems
 from macekit.client.question import Dataset, Question, pose, pose_several, pose_tables
@@ -47,7 +29,7 @@ class Client(ABC):
         """The answer, its JSON decoded; raises ``MaceProblem``."""
 
     def estimate(
-        self, members: Data = None, nonmembers: Values = None, **options: Unpack[AdvantageOptions]
+        self, members: Data = None, nonmembers: Values = None, **options: Unpack[keywords.AdvantageOptions]
     ) -> Result:
         """The optimal membership advantage, certified, and what belongs to it.
 
@@ -131,7 +113,7 @@ class Client(ABC):
         return self._records("estimate", "advantage", members, nonmembers, options)
 
     def procedure(
-        self, members: Data = None, nonmembers: Values = None, **options: Unpack[ProcedureOptions]
+        self, members: Data = None, nonmembers: Values = None, **options: Unpack[keywords.ProcedureOptions]
     ) -> Result:
         """What a training procedure gives away, from several models that it trained, and what its next model will.
 
@@ -170,7 +152,7 @@ class Client(ABC):
         return self._records("procedure", "procedure", members, nonmembers, options)
 
     def report(
-        self, members: Data = None, nonmembers: Values = None, **options: Unpack[ReportOptions]
+        self, members: Data = None, nonmembers: Values = None, **options: Unpack[keywords.ReportOptions]
     ) -> Result:
         """Everything about one sample: the advantage, distributions, ROC, individual risk and groups.
 
@@ -182,8 +164,7 @@ class Client(ABC):
             max_advantage, accept_exposure, threshold, changes, metric, estimator: As for ``estimate``.
             claimed_epsilon, claimed_delta, operating_points: As for ``estimate``.
             prior, confidence, seed, query, counts, units, score, member, group, unit, cluster: As for ``estimate``.
-            set_members, set_nonmembers: As for ``estimate``.
-            members_column, nonmembers_column: As for ``estimate``.
+            set_members, set_nonmembers, members_column, nonmembers_column: As for ``estimate``.
 
         Returns:
             a ``Result``; ``to_html()``, ``to_markdown()`` and ``to_card()`` write it for readers.
@@ -201,7 +182,9 @@ class Client(ABC):
         """
         return self._records("report", "report", members, nonmembers, options)
 
-    def risk(self, members: Data = None, nonmembers: Values = None, **options: Unpack[RiskOptions]) -> Result:
+    def risk(
+        self, members: Data = None, nonmembers: Values = None, **options: Unpack[keywords.RiskOptions]
+    ) -> Result:
         """The risk of each record, and of each group; ``top=k`` keeps the most surely exposed.
 
         The risk of a record is how far its score moves the probability of membership from a coin toss, from 0 to 1. Of
@@ -249,7 +232,7 @@ class Client(ABC):
         return self._records("risk", "individual-risk", members, nonmembers, options)
 
     def metrics(
-        self, members: Data = None, nonmembers: Values = None, **options: Unpack[MetricsOptions]
+        self, members: Data = None, nonmembers: Values = None, **options: Unpack[keywords.MetricsOptions]
     ) -> Result:
         """Several accuracy-like metrics, each at its optimum.
 
@@ -284,7 +267,7 @@ class Client(ABC):
         return self._records("metrics", "metrics", members, nonmembers, options)
 
     def attack(
-        self, members: Data = None, nonmembers: Values = None, **options: Unpack[AttackOptions]
+        self, members: Data = None, nonmembers: Values = None, **options: Unpack[keywords.AttackOptions]
     ) -> Result:
         """The advantage of an attack that you have, and how far it is from the best attacker's.
 
@@ -320,7 +303,7 @@ class Client(ABC):
         """
         return self._records("attack", "attack", members, nonmembers, options)
 
-    def compare(self, queries: Data, **options: Unpack[CompareOptions]) -> Result:
+    def compare(self, queries: Data, **options: Unpack[keywords.CompareOptions]) -> Result:
         """Several scores of one model, or several models: ``{name: (members, nonmembers)}``, or a table.
 
         Args:
@@ -361,7 +344,7 @@ class Client(ABC):
         """
         return self._result_of(lambda: pose_several("compare", queries, options))
 
-    def compare_releases(self, releases: Data, **options: Unpack[CompareReleasesOptions]) -> Result:
+    def compare_releases(self, releases: Data, **options: Unpack[keywords.CompareReleasesOptions]) -> Result:
         """Which of several releases of one training set gives away least, each by its riskiest query.
 
         A release is a model, a part of it, or a table: whatever is scored for the same records in the same order.
@@ -405,7 +388,7 @@ class Client(ABC):
         return self._result_of(lambda: pose_several("compare-releases", releases, options))
 
     def advantage_series(
-        self, steps: Data = None, *, by: str | None = None, **options: Unpack[SeriesOptions]
+        self, steps: Data = None, *, by: str | None = None, **options: Unpack[keywords.SeriesOptions]
     ) -> Result:
         """The advantage at every step of a series, such as checkpoints, and how far a limit is kept.
 
@@ -457,7 +440,7 @@ class Client(ABC):
         holdout: Data,
         synthetic: Data,
         reference: Data = None,
-        **options: Unpack[SyntheticOptions],
+        **options: Unpack[keywords.SyntheticOptions],
     ) -> Result:
         """What a released table gives away about the rows it was made from.
 
@@ -518,7 +501,7 @@ class Client(ABC):
         holdout: Data,
         synthetic: Data,
         reference: Data = None,
-        **options: Unpack[ReleaseSizeOptions],
+        **options: Unpack[keywords.ReleaseSizeOptions],
     ) -> Result:
         """How many rows of a released table may go out: the advantage against their number.
 
@@ -533,8 +516,7 @@ class Client(ABC):
                 on, up to all rows, by default.
             max_advantage, max_exposed, at_precision, max_copies_over_holdout: As for ``audit_synthetic``; a size has to
                 keep all of them.
-            max_near_copies_over_holdout, accept_copies, accept_exposure: As for ``audit_synthetic``.
-            queries: As for ``audit_synthetic``.
+            max_near_copies_over_holdout, accept_copies, accept_exposure, queries: As for ``audit_synthetic``.
             categories, leave_out, use, unit: As for ``audit_synthetic``.
             prior, confidence, seed: As for ``estimate``.
 
@@ -553,7 +535,9 @@ class Client(ABC):
         tables = {"train": train, "holdout": holdout, "synthetic": synthetic, "reference": reference}
         return self._result_of(lambda: pose_tables("release-size", tables, options))
 
-    def audit_predictions(self, train: Data, holdout: Data, **options: Unpack[ModelOptions]) -> Result:
+    def audit_predictions(
+        self, train: Data, holdout: Data, **options: Unpack[keywords.ModelOptions]
+    ) -> Result:
         """What a model's predictions give away about the rows it was trained on.
 
         Each table is a frame, a mapping of columns, or the path of a CSV, Parquet or Arrow file: what the model
@@ -570,8 +554,7 @@ class Client(ABC):
             features: Columns that the model read: a fail is then "fail, or drift", if the sides differ in them anyway.
             together: Whether to learn a score of all queries together from 40% of the rows, as one query more.
             max_advantage, max_tpr, at_fpr, max_exposed, at_precision: As for ``audit_synthetic``.
-            accept_exposure, max_group_advantage, leave_out: As for ``audit_synthetic``.
-            unit, group, check_sides: As for ``audit_synthetic``.
+            accept_exposure, max_group_advantage, leave_out, unit, group, check_sides: As for ``audit_synthetic``.
             control: Column of both sides with a control score, that of a model that saw neither, as for
                 ``audit_synthetic``.
             categories, use: Of features, as for ``audit_synthetic``.
@@ -595,7 +578,7 @@ class Client(ABC):
         tables = {"train": train, "holdout": holdout}
         return self._result_of(lambda: pose_tables("model", tables, options))
 
-    def check_split(self, train: Data, holdout: Data, **options: Unpack[CheckOptions]) -> Result:
+    def check_split(self, train: Data, holdout: Data, **options: Unpack[keywords.CheckOptions]) -> Result:
         """Whether training and hold-out rows differ without any model: is the hold-out fair?
 
         Args:
@@ -624,7 +607,7 @@ class Client(ABC):
         return self._result_of(lambda: pose_tables("check", tables, options))
 
     def audit(
-        self, members: Data = None, nonmembers: Values = None, **options: Unpack[AuditOptions]
+        self, members: Data = None, nonmembers: Values = None, **options: Unpack[keywords.AuditOptions]
     ) -> Result:
         """A promised epsilon against what the records show.
 
@@ -655,7 +638,7 @@ class Client(ABC):
         """
         return self._records("audit", "audit", members, nonmembers, options)
 
-    def plan(self, **options: Unpack[PlanOptions]) -> Result:
+    def plan(self, **options: Unpack[keywords.PlanOptions]) -> Result:
         """How many records a decision about a limit takes, or an interval of a width.
 
         Give ``max_advantage`` or ``width``. The answer is enough in four samples of five.
@@ -696,7 +679,7 @@ class Client(ABC):
         return self._records("plan", "plan", None, None, options)
 
     def counts(
-        self, members: Data = None, nonmembers: Values = None, **options: Unpack[CountsOptions]
+        self, members: Data = None, nonmembers: Values = None, **options: Unpack[keywords.CountsOptions]
     ) -> Result:
         """Scores as counts that merge with any others, or several ``shards=`` merged.
 
@@ -732,7 +715,9 @@ class Client(ABC):
         """
         return self._records("counts", "counts", members, nonmembers, options)
 
-    def gate(self, members: Data = None, nonmembers: Values = None, **options: Unpack[GateOptions]) -> Result:
+    def gate(
+        self, members: Data = None, nonmembers: Values = None, **options: Unpack[keywords.GateOptions]
+    ) -> Result:
         """Limits that must hold: pass, fail, or inconclusive with the records still needed.
 
         Give at least one limit, chosen before the records are looked at. The gate fails if any limit fails and passes

@@ -3,8 +3,6 @@
 ``macekit/client/keywords.py`` is made of the schemas by scripts/keywords.py, when the package is built or installed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from os import PathLike
 from typing import Any, Protocol, TypeAlias

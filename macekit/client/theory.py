@@ -7,20 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack
 
 from macekit.catalogue import OPERATIONS
-from macekit.client.keywords import (
-    ConvertOptions,
-    DpOptions,
-    MipFiniteOptions,
-    MipOptions,
-    MisDivergenceOptions,
-    MisMeanOptions,
-    MisOptions,
-    MisOverfittingOptions,
-    PmpExponentialOptions,
-    PmpFiniteOptions,
-    PmpGaussianOptions,
-    TogetherOptions,
-)
+from macekit.client import keywords
 from macekit.client.options import Data, Values
 from macekit.client.question import Question, pose, pose_arrays
 from macekit.client.result import Result
@@ -35,7 +22,7 @@ class Theory:
     def __init__(self, ask: Ask) -> None:
         self._ask = ask
 
-    def dp(self, **options: Unpack[DpOptions]) -> Result:
+    def dp(self, **options: Unpack[keywords.DpOptions]) -> Result:
         """What a promise of differential privacy allows, every bound side by side.
 
         State the promise in one way: ``epsilon`` and ``delta``, ``mu``, ``rdp``, or ``noise_multiplier`` and
@@ -81,7 +68,7 @@ class Theory:
         """
         return self._ask(partial(pose, "dp", "theory/dp", None, None, options))
 
-    def convert(self, **options: Unpack[ConvertOptions]) -> Result:
+    def convert(self, **options: Unpack[keywords.ConvertOptions]) -> Result:
         """An advantage, an eta, an epsilon or a mu in the units of the others, and as a TPR at an FPR.
 
         Give one number. It is read twice: as a lower end, which was measured, and as an upper limit, which was
@@ -122,7 +109,7 @@ class Theory:
         return self._ask(partial(pose, "convert", "theory/convert", None, None, options))
 
     def together(
-        self, members: Data = None, nonmembers: Values = None, **options: Unpack[TogetherOptions]
+        self, members: Data = None, nonmembers: Values = None, **options: Unpack[keywords.TogetherOptions]
     ) -> Result:
         """A claimed epsilon and delta: what theory allows, what was measured, whether they agree.
 
@@ -168,7 +155,7 @@ class Theory:
         before: Values = None,
         after: Values = None,
         record: Values = None,
-        **options: Unpack[MipOptions],
+        **options: Unpack[keywords.MipOptions],
     ) -> Result:
         """Membership inference privacy: the noise that keeps every attack within ``eta`` of guessing.
 
@@ -209,7 +196,7 @@ class Theory:
         arrays = {"draws": draws, "before": before, "after": after, "record": record}
         return self._arrays("mip", arrays, options)
 
-    def mip_finite(self, laws: Data, **options: Unpack[MipFiniteOptions]) -> Result:
+    def mip_finite(self, laws: Data, **options: Unpack[keywords.MipFiniteOptions]) -> Result:
         """Membership inference privacy of an algorithm with finitely many outputs, exactly.
 
         Args:
@@ -236,7 +223,7 @@ class Theory:
         *,
         tallies: Values = None,
         probabilities: Values = None,
-        **options: Unpack[MisOptions],
+        **options: Unpack[keywords.MisOptions],
     ) -> Result:
         """Membership inference security: what any algorithm may give away of data in categories.
 
@@ -271,7 +258,10 @@ class Theory:
         return self._arrays("mis", arrays, options)
 
     def mis_overfitting(
-        self, train_losses: Data, heldout_losses: Values = None, **options: Unpack[MisOverfittingOptions]
+        self,
+        train_losses: Data,
+        heldout_losses: Values = None,
+        **options: Unpack[keywords.MisOverfittingOptions],
     ) -> Result:
         """Membership inference security: what training and held-out losses say it can be at most.
 
@@ -309,7 +299,7 @@ class Theory:
         arrays = {"train_losses": train_losses, "heldout_losses": heldout_losses}
         return self._arrays("mis_overfitting", arrays, options)
 
-    def mis_divergence(self, outputs: Data, **options: Unpack[MisDivergenceOptions]) -> Result:
+    def mis_divergence(self, outputs: Data, **options: Unpack[keywords.MisDivergenceOptions]) -> Result:
         """Membership inference security of one output, from its two laws, exactly.
 
         Args:
@@ -331,7 +321,7 @@ class Theory:
         """
         return self._arrays("mis_divergence", {"outputs": outputs}, options)
 
-    def mis_mean(self, **options: Unpack[MisMeanOptions]) -> Result:
+    def mis_mean(self, **options: Unpack[keywords.MisMeanOptions]) -> Result:
         """Membership inference security of the mean of Gaussian records, exactly.
 
         The one case in which Theorem 13 of the paper can be evaluated: for other records its constant is not explicit.
@@ -356,7 +346,7 @@ class Theory:
         """
         return self._ask(partial(pose, "mis_mean", "theory/mis-mean", None, None, options))
 
-    def pmp_exponential(self, losses: Data, **options: Unpack[PmpExponentialOptions]) -> Result:
+    def pmp_exponential(self, losses: Data, **options: Unpack[keywords.PmpExponentialOptions]) -> Result:
         """Practical membership privacy of an exponential mechanism, on these records.
 
         The attacker knows the 2n records, and not which n of them were used. Give ``epsilon`` or
@@ -391,7 +381,7 @@ class Theory:
         """
         return self._arrays("pmp_exponential", {"losses": losses}, options)
 
-    def pmp_finite(self, laws: Data, **options: Unpack[PmpFiniteOptions]) -> Result:
+    def pmp_finite(self, laws: Data, **options: Unpack[keywords.PmpFiniteOptions]) -> Result:
         """Practical membership privacy of an algorithm with finitely many outputs, exactly.
 
         The attacker knows the 2n records, and not which n of them were used.
@@ -415,7 +405,7 @@ class Theory:
         """
         return self._arrays("pmp_finite", {"laws": laws}, options)
 
-    def pmp_gaussian(self, points: Data, **options: Unpack[PmpGaussianOptions]) -> Result:
+    def pmp_gaussian(self, points: Data, **options: Unpack[keywords.PmpGaussianOptions]) -> Result:
         """Practical membership privacy of a sum or a mean with Gaussian noise, on these records.
 
         The attacker knows the 2n records, and not which n of them were used. Give one of ``sigma``, ``epsilon`` and

@@ -3,8 +3,6 @@
 ``perform`` is the whole of it: bytes in, bytes out, the same in a worker, in the server and in the shell.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache

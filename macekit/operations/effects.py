@@ -5,8 +5,6 @@ question alone is refused in ``options``; here stands what depends on the record
 along, counts no places between which a kernel could smooth, vectors no line.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from estimators import Counts, Scores

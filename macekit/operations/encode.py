@@ -37,36 +37,7 @@ from estimators.sample.learned import LearnedCounts
 from estimators.sample.shape import Shape
 from macekit.decoding.body import ColumnRead, DecodedBody
 from macekit.decoding.columns_read import columns_read
-from macekit.schemas.answers import (
-    AdvantageAnswer,
-    DifferenceAnswer,
-    DistributionAnswer,
-    MeanRiskAnswer,
-    MetricRuleAnswer,
-    PaperRiskAnswer,
-    PosteriorCurveAnswer,
-)
-from macekit.schemas.statements import (
-    CertifiedAnswer,
-    ClaimAnswer,
-    ClustersAnswer,
-    ColumnReadAnswer,
-    EpsilonAnswer,
-    ExposureAnswer,
-    GuaranteeAnswer,
-    IntervalAnswer,
-    LearnedScoreAnswer,
-    MetricAnswer,
-    NonmemberTailAnswer,
-    OnThisSetAnswer,
-    OperatingPointAnswer,
-    PaperAnswer,
-    ProvenanceAnswer,
-    RocAnswer,
-    TailAnswer,
-    VerdictAnswer,
-    WarningAnswer,
-)
+from macekit.schemas import answers, statements
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -133,7 +104,7 @@ def _mask(column: object) -> object:
 # not.
 
 
-def guarantee(statement: Guarantee) -> GuaranteeAnswer:
+def guarantee(statement: Guarantee) -> statements.GuaranteeAnswer:
     """What stands behind an interval."""
     return {
         "covers": statement.covers,
@@ -142,7 +113,7 @@ def guarantee(statement: Guarantee) -> GuaranteeAnswer:
     }
 
 
-def interval(estimate: Estimate) -> IntervalAnswer:
+def interval(estimate: Estimate) -> statements.IntervalAnswer:
     """A point and its interval."""
     return {
         "estimate": estimate.value,
@@ -153,7 +124,7 @@ def interval(estimate: Estimate) -> IntervalAnswer:
     }
 
 
-def certified(result: Advantage) -> CertifiedAnswer:
+def certified(result: Advantage) -> statements.CertifiedAnswer:
     """The optimal advantage."""
     return {
         **interval(result.estimate),
@@ -165,7 +136,7 @@ def certified(result: Advantage) -> CertifiedAnswer:
     }
 
 
-def clusters(summary: ClusterSummary | None) -> ClustersAnswer | None:
+def clusters(summary: ClusterSummary | None) -> statements.ClustersAnswer | None:
     """What rows that come in clusters are worth."""
     if summary is None:
         return None
@@ -179,7 +150,7 @@ def clusters(summary: ClusterSummary | None) -> ClustersAnswer | None:
     }
 
 
-def on_this_set(result: SetAdvantage) -> OnThisSetAnswer:
+def on_this_set(result: SetAdvantage) -> statements.OnThisSetAnswer:
     """The advantage on a fixed set."""
     return {
         **interval(result.estimate),
@@ -190,7 +161,7 @@ def on_this_set(result: SetAdvantage) -> OnThisSetAnswer:
     }
 
 
-def mean_risk(result: MeanRisk) -> MeanRiskAnswer:
+def mean_risk(result: MeanRisk) -> answers.MeanRiskAnswer:
     """The mean risk over the mixture."""
     return {
         **interval(result.estimate),
@@ -200,12 +171,12 @@ def mean_risk(result: MeanRisk) -> MeanRiskAnswer:
     }
 
 
-def warnings(cautions: Iterable[Caution]) -> list[WarningAnswer]:
+def warnings(cautions: Iterable[Caution]) -> list[statements.WarningAnswer]:
     """What to know first; each once."""
     return [{"code": c.code, "message": c.message} for c in dict.fromkeys(cautions)]
 
 
-def paper(result: PaperAdvantage) -> PaperAnswer:
+def paper(result: PaperAdvantage) -> statements.PaperAnswer:
     """The statistic as published."""
     return {
         "statistic": result.statistic,
@@ -219,7 +190,7 @@ def paper(result: PaperAdvantage) -> PaperAnswer:
     }
 
 
-def learned_score(learned: object) -> LearnedScoreAnswer | None:
+def learned_score(learned: object) -> statements.LearnedScoreAnswer | None:
     """The score that a vector was turned into; None where there was no need."""
     if not isinstance(learned, LearnedScore | LearnedCounts):
         return None
@@ -232,7 +203,7 @@ def learned_score(learned: object) -> LearnedScoreAnswer | None:
     }
 
 
-def metric(result: MetricEstimate, published: PaperMetric) -> MetricAnswer:
+def metric(result: MetricEstimate, published: PaperMetric) -> statements.MetricAnswer:
     """A metric at its optimum, and what the paper prints for it."""
     low, high = result.share_limits
     return {
@@ -260,7 +231,7 @@ def metric(result: MetricEstimate, published: PaperMetric) -> MetricAnswer:
     }
 
 
-def paper_risk(result: RecordRisk, record_metric: RecordMetric | None) -> PaperRiskAnswer:
+def paper_risk(result: RecordRisk, record_metric: RecordMetric | None) -> answers.PaperRiskAnswer:
     """How the paper's risk of each record came about, and what its interval is worth."""
     return {
         "theorem": result.theorem,
@@ -278,7 +249,7 @@ def paper_risk(result: RecordRisk, record_metric: RecordMetric | None) -> PaperR
     }
 
 
-def metric_rule(result: IndividualMetric) -> MetricRuleAnswer:
+def metric_rule(result: IndividualMetric) -> answers.MetricRuleAnswer:
     """The rule behind the metric of each record, and what the intervals are worth."""
     undefined = None
     if result.n_undefined:
@@ -296,7 +267,7 @@ def metric_rule(result: IndividualMetric) -> MetricRuleAnswer:
     }
 
 
-def roc(result: Assessment) -> RocAnswer | None:
+def roc(result: Assessment) -> statements.RocAnswer | None:
     """Every threshold at once, where scores have an order."""
     if result.roc is None or result.auc is None:
         return None
@@ -313,7 +284,7 @@ def roc(result: Assessment) -> RocAnswer | None:
     }
 
 
-def points(rates: Iterable[OperatingPoint]) -> list[OperatingPointAnswer]:
+def points(rates: Iterable[OperatingPoint]) -> list[statements.OperatingPointAnswer]:
     """True positive rates at false ones."""
     return [
         {
@@ -326,7 +297,7 @@ def points(rates: Iterable[OperatingPoint]) -> list[OperatingPointAnswer]:
     ]
 
 
-def distribution(shape: Shape) -> DistributionAnswer:
+def distribution(shape: Shape) -> answers.DistributionAnswer:
     """How scores lie, in bins."""
     return {
         "kind": "categories" if shape.edges is None else "intervals",
@@ -341,7 +312,7 @@ def distribution(shape: Shape) -> DistributionAnswer:
 
 def posterior_curve(
     rows: RecordRisk, starts: NDArray[np.float64], ends: NDArray[np.float64]
-) -> PosteriorCurveAnswer:
+) -> answers.PosteriorCurveAnswer:
     """The chance of being a member along the score; slices without a record are left out."""
     there = ~np.isnan(rows.risk.values)
     posterior, lower, upper = (
@@ -361,7 +332,7 @@ def posterior_curve(
     }
 
 
-def epsilon(bound: EpsilonBound) -> EpsilonAnswer:
+def epsilon(bound: EpsilonBound) -> statements.EpsilonAnswer:
     """What epsilon must be at least."""
     return {
         "lower_bound": bound.value,
@@ -374,7 +345,7 @@ def epsilon(bound: EpsilonBound) -> EpsilonAnswer:
     }
 
 
-def exposure(result: Exposure) -> ExposureAnswer:
+def exposure(result: Exposure) -> statements.ExposureAnswer:
     """Members that almost no nonmember reaches, if an end of the score holds any."""
     return {
         "alarm": result.alarm,
@@ -389,7 +360,7 @@ def exposure(result: Exposure) -> ExposureAnswer:
     }
 
 
-def _tail(tail: Tail) -> TailAnswer:
+def _tail(tail: Tail) -> statements.TailAnswer:
     return {
         "direction": tail.direction,
         "label": tail.label,
@@ -403,7 +374,7 @@ def _tail(tail: Tail) -> TailAnswer:
     }
 
 
-def _nonmember_tail(tail: NonmemberTail) -> NonmemberTailAnswer:
+def _nonmember_tail(tail: NonmemberTail) -> statements.NonmemberTailAnswer:
     return {
         "direction": tail.direction,
         "label": tail.label,
@@ -415,7 +386,7 @@ def _nonmember_tail(tail: NonmemberTail) -> NonmemberTailAnswer:
     }
 
 
-def claim(check: ClaimCheck) -> ClaimAnswer:
+def claim(check: ClaimCheck) -> statements.ClaimAnswer:
     """A promise against the records."""
     return {
         "epsilon": check.epsilon,
@@ -426,7 +397,7 @@ def claim(check: ClaimCheck) -> ClaimAnswer:
     }
 
 
-def verdict(result: Verdict) -> VerdictAnswer:
+def verdict(result: Verdict) -> statements.VerdictAnswer:
     """A decision at a threshold."""
     return {
         "threshold": result.threshold,
@@ -440,7 +411,7 @@ def verdict(result: Verdict) -> VerdictAnswer:
     }
 
 
-def difference(first: str, second: str, result: Difference) -> DifferenceAnswer:
+def difference(first: str, second: str, result: Difference) -> answers.DifferenceAnswer:
     """How much more the first gives away."""
     return {
         "first": first,
@@ -460,9 +431,9 @@ def provenance(
     method: str,
     seed: int,
     options: dict[str, object],
-    read: list[ColumnReadAnswer],
+    read: list[statements.ColumnReadAnswer],
     sha256: str | None = None,
-) -> ProvenanceAnswer:
+) -> statements.ProvenanceAnswer:
     """How the numbers came about: the method, its version, what came in and what was asked."""
     return {
         "method": method,
@@ -482,7 +453,7 @@ def _of_counts(counts: Counts) -> str:
     return f"counts{of} over {counts.cells.kind}"
 
 
-def columns(read: Iterable[ColumnRead]) -> list[ColumnReadAnswer]:
+def columns(read: Iterable[ColumnRead]) -> list[statements.ColumnReadAnswer]:
     """Columns that were read."""
     return [
         {
@@ -496,14 +467,17 @@ def columns(read: Iterable[ColumnRead]) -> list[ColumnReadAnswer]:
     ]
 
 
-def columns_of(body: DecodedBody) -> list[ColumnReadAnswer]:
+def columns_of(body: DecodedBody) -> list[statements.ColumnReadAnswer]:
     """The columns that were read of a body."""
     return columns(columns_read(body))
 
 
 def assessment(
-    result: Assessment, data: Scores | Counts, options: dict[str, object], read: list[ColumnReadAnswer]
-) -> AdvantageAnswer:
+    result: Assessment,
+    data: Scores | Counts,
+    options: dict[str, object],
+    read: list[statements.ColumnReadAnswer],
+) -> answers.AdvantageAnswer:
     """Everything about one sample."""
     return {
         "sentence": result.sentence,

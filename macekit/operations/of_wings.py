@@ -1,7 +1,5 @@
 """What a wing answers in place of the core: a question of the core that asks for more than the core has."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from types import ModuleType
 

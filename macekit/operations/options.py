@@ -1,7 +1,5 @@
 """From options as they came to a checked question, and from its words to the library's own."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Mapping
@@ -24,8 +22,8 @@ from estimators import (
     preset,
 )
 from estimators.adversary.learned import DEFAULT_LEARNERS, boosting, boxes, logistic, quadratic
+from estimators.adversary.pilot import tree
 from estimators.adversary.targets import Target
-from estimators.adversary.tree import tree
 from estimators.density.bandwidth import BANDWIDTHS, Fixed
 from estimators.errors import nearest_name
 from estimators.paper import EqualWidth, Kernel
@@ -39,16 +37,9 @@ from macekit.operations.encode import json_bytes
 from macekit.problems import Problem, unknown_field
 from macekit.reports.model import Context, minute
 from macekit.reports.rendering import render
+from macekit.schemas import questions
 from macekit.schemas.by_operation import QUESTIONS, columns_of
 from macekit.schemas.query_string import NAMES
-from macekit.schemas.questions import (
-    CellsQuestion,
-    Estimator,
-    LinearMetric,
-    MetricGiven,
-    PaperEstimator,
-    PresetMetric,
-)
 from macekit.schemas.records import Question
 from macekit.schemas.statements import OriginAnswer
 
@@ -161,7 +152,7 @@ WITH_CHANGES = ("auto", "histogram", "kde")
 """Kinds of estimators whose attackers may change their guess along the score."""
 
 
-def target(estimator: Estimator, changes: int | None = None) -> Target | None:
+def target(estimator: questions.Estimator, changes: int | None = None) -> Target | None:
     """The class of adversaries an estimator speaks of; ``changes`` is that of the question, by its shorter name."""
     if changes is not None:
         if estimator.changes is not None:
@@ -197,11 +188,11 @@ def target(estimator: Estimator, changes: int | None = None) -> Target | None:
     return None if estimator.changes is None else CellsTarget(changes=_changes(estimator))
 
 
-def _changes(estimator: Estimator) -> int:
+def _changes(estimator: questions.Estimator) -> int:
     return CellsTarget().changes if estimator.changes is None else estimator.changes
 
 
-def reading(estimator: Estimator, seed: int = 0) -> EqualWidth | Kernel | None:
+def reading(estimator: questions.Estimator, seed: int = 0) -> EqualWidth | Kernel | None:
     """How the paper's statistic reads a continuous score."""
     if estimator.kind == "histogram":
         return EqualWidth() if estimator.bins is None else EqualWidth(estimator.bins)
@@ -214,7 +205,7 @@ def reading(estimator: Estimator, seed: int = 0) -> EqualWidth | Kernel | None:
     return Kernel(Fixed(estimator.bandwidth), seed)
 
 
-def cells_asked(question: CellsQuestion) -> tuple[int | None, tuple[Caution, ...]]:
+def cells_asked(question: questions.CellsQuestion) -> tuple[int | None, tuple[Caution, ...]]:
     """Into how many cells scores are to be sorted, and what to know if that was said in its former place."""
     inside = None if question.estimator is None else question.estimator.bins
     if question.bins is None:
@@ -227,7 +218,7 @@ def cells_asked(question: CellsQuestion) -> tuple[int | None, tuple[Caution, ...
     return question.bins, (Caution("deprecated_option", message),)
 
 
-def paper_reading(estimator: PaperEstimator | None, bins: int | None) -> EqualWidth | Kernel | None:
+def paper_reading(estimator: questions.PaperEstimator | None, bins: int | None) -> EqualWidth | Kernel | None:
     """How the paper's estimate of a record, or of a metric, reads a continuous score; None if none was asked for."""
     if estimator is None:
         return None
@@ -246,16 +237,16 @@ def paper_reading(estimator: PaperEstimator | None, bins: int | None) -> EqualWi
     return Kernel(BANDWIDTHS[estimator.bandwidth or "scott"])
 
 
-def metric(choice: MetricGiven, prior: float) -> Metric:
+def metric(choice: questions.MetricGiven, prior: float) -> Metric:
     """A metric by name, by name and parameters, or by coefficients."""
-    if isinstance(choice, LinearMetric):
+    if isinstance(choice, questions.LinearMetric):
         return Metric(choice.name, **choice.coefficients.model_dump())
-    if isinstance(choice, PresetMetric):
+    if isinstance(choice, questions.PresetMetric):
         return preset(choice.preset, prior, **choice.model_dump(exclude={"preset"}, exclude_none=True))
     return preset(choice, prior)
 
 
-def _only_for(estimator: Estimator, option: str, kinds: tuple[str, ...]) -> None:
+def _only_for(estimator: questions.Estimator, option: str, kinds: tuple[str, ...]) -> None:
     if getattr(estimator, option) is not None and estimator.kind not in kinds:
         raise Problem(
             "bad-option",
@@ -344,7 +335,7 @@ def _class_of(annotation: Any, fallback: type[BaseModel] | None) -> type[BaseMod
     return fallback
 
 
-_BRANCHES: dict[str, type[BaseModel]] = {"preset": PresetMetric, "linear": LinearMetric}
+_BRANCHES: dict[str, type[BaseModel]] = {"preset": questions.PresetMetric, "linear": questions.LinearMetric}
 
 # --- answering ----------------------------------------------------------------------------------------------
 # What all operations share: the question out of the decoded body, and the answer in the form asked for.

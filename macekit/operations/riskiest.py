@@ -1,14 +1,12 @@
 """What several queries of one model or release answer alike: limits, their ranking, and where each comes from."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 
 from estimators import Counts, Scores
 from estimators.decisions.compare import Comparison
+from estimators.decisions.exposed_members import Because
 from estimators.decisions.plan import Decision, overall
 from estimators.decisions.riskiest import RiskiestLimit
-from estimators.decisions.severe_exposure import Because
 from macekit.decoding.body import DecodedBody
 from macekit.decoding.columns_read import columns_by_query
 from macekit.operations import encode

@@ -1,7 +1,5 @@
 """From the columns of a body to the library's data: scores, or counts."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import cast
 
@@ -10,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from estimators import Counts, Scores, lone_rows, one_per_unit
 from estimators.adversary.learned import LearnedScore, learn_score
-from estimators.clusters.lone_rows import require_one_number, require_scores
+from estimators.clusters.dependent_rows import require_one_number, require_scores
 from estimators.risk.groups import GroupTable
 from estimators.sample.counting import by_category, by_grid, finest
 from estimators.sample.learned import LearnedCounts

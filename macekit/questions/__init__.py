@@ -1,1 +1,1 @@
-"""One room an operation: what it asks and answers (``contract``), its work, its page."""
+"""One room an operation: the folder itself says what is asked and answered; beside it its work and its page."""

@@ -4,29 +4,13 @@ A spreadsheet takes a text that begins with one of a few letters for a formula. 
 apostrophe before it, which makes it text again; and so is what follows a letter that some spreadsheets part cells at.
 """
 
-from __future__ import annotations
-
 import csv as rows
 import io
 import re
 from collections.abc import Iterable, Iterator
 
+from macekit.reports import model
 from macekit.reports.formatting import words
-from macekit.reports.model import (
-    Block,
-    Bullets,
-    Cell,
-    Facts,
-    Figure,
-    Listing,
-    Number,
-    Paragraph,
-    Phrase,
-    Quote,
-    Report,
-    Table,
-    Untrusted,
-)
 
 HEAD = ("section", "name", "column", "path", "value", "text")
 
@@ -39,7 +23,7 @@ CONTINUED = re.compile(r"\s*\\\n\s*")
 """A command that goes on in the next line, which would begin like a formula."""
 
 
-def csv(report: Report) -> str:
+def csv(report: model.Report) -> str:
     """Every number and every sentence of the report, once for each place it stands at."""
     sink = io.StringIO()
     table = rows.writer(sink, quoting=rows.QUOTE_ALL, lineterminator="\r\n")
@@ -66,50 +50,52 @@ def disarm_formula(text: str) -> str:
 Row = tuple[str, str, str, str, str, str]
 
 
-def _block(section: str, block: Block) -> Iterator[Row]:
+def _block(section: str, block: model.Block) -> Iterator[Row]:
     match block:
-        case Paragraph(cells):
+        case model.Paragraph(cells):
             yield from _words(section, "", "", cells)
-        case Bullets(items):
+        case model.Bullets(items):
             for item in items:
                 yield from _words(section, "", "", item)
-        case Listing(caption, text):
+        case model.Listing(caption, text):
             yield _row(section, caption, text=CONTINUED.sub(" ", text))
-        case Facts(items):
+        case model.Facts(items):
             for fact in items:
                 yield from _words(section, fact.label, "", (fact.value,))
-        case Table():
+        case model.Table():
             yield from _table(section, block)
-        case Figure():
+        case model.Figure():
             yield from _table(section, block.table)
 
 
-def _table(section: str, table: Table) -> Iterator[Row]:
+def _table(section: str, table: model.Table) -> Iterator[Row]:
     for first, *rest in table.rows:
         name = words(first) or table.caption
-        if isinstance(first, Number):
+        if isinstance(first, model.Number):
             yield from _words(section, name, table.head[0], (first,))
         for head, cell in zip(table.head[1:], rest, strict=True):
             if cell != "":
                 yield from _words(section, name, head, (cell,))
 
 
-def _words(section: str, name: str, column: str, cells: Iterable[Cell]) -> Iterator[Row]:
+def _words(section: str, name: str, column: str, cells: Iterable[model.Cell]) -> Iterator[Row]:
     """The numbers in a text, each by itself; and the text, if it says more than one number."""
     parts = tuple(cells)
     for number in _numbers(parts):
         value = "" if number.value is None else repr(number.value)
         yield _row(section, name, column, number.path, value)
-    if not (len(parts) == 1 and isinstance(parts[0], Number)):
-        path = parts[0].path if len(parts) == 1 and isinstance(parts[0], Quote | Untrusted) else ""
-        yield _row(section, name, column, path, text=words(Phrase(parts)))
+    if not (len(parts) == 1 and isinstance(parts[0], model.Number)):
+        path = (
+            parts[0].path if len(parts) == 1 and isinstance(parts[0], model.Quote | model.Untrusted) else ""
+        )
+        yield _row(section, name, column, path, text=words(model.Phrase(parts)))
 
 
-def _numbers(cells: Iterable[Cell]) -> Iterator[Number]:
+def _numbers(cells: Iterable[model.Cell]) -> Iterator[model.Number]:
     for cell in cells:
-        if isinstance(cell, Number):
+        if isinstance(cell, model.Number):
             yield cell
-        elif isinstance(cell, Phrase):
+        elif isinstance(cell, model.Phrase):
             yield from _numbers(cell.words)
 
 

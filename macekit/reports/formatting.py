@@ -1,7 +1,5 @@
 """How numbers, names and sentences are written, the same in every form of a report and in charts."""
 
-from __future__ import annotations
-
 import math
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence

@@ -4,8 +4,6 @@ The policy allows the one style sheet inside, by its hash, and nothing else: eve
 not act.
 """
 
-from __future__ import annotations
-
 from base64 import b64encode
 from collections.abc import Iterable, Iterator
 from hashlib import sha256
@@ -13,27 +11,9 @@ from html import escape
 from itertools import groupby
 from pathlib import Path
 
+from macekit.reports import model
 from macekit.reports.drawing import inline_svg, missing_engine
 from macekit.reports.formatting import format_number, numeric, words
-from macekit.reports.model import (
-    COVERAGE,
-    Block,
-    Bullets,
-    Cell,
-    Fact,
-    Facts,
-    Figure,
-    Headline,
-    Listing,
-    Number,
-    Paragraph,
-    Phrase,
-    Quote,
-    Report,
-    Section,
-    Table,
-    Untrusted,
-)
 from macekit.reports.palette import WORDS
 
 STYLE = Path(__file__).with_name("report.css").read_text("utf-8")
@@ -50,7 +30,7 @@ READ_OFF = frozenset({"percent", "guesses", "floor", "ceiling", "roughly"})
 """Kinds of number that are written in another unit than the answer's, or rounded one way."""
 
 
-def html(report: Report) -> str:
+def html(report: model.Report) -> str:
     """The whole document."""
     contents = "".join(f'<li><a href="#{each.name}">{_text(each.title)}</a></li>' for each in report.sections)
     return (
@@ -68,19 +48,19 @@ def html(report: Report) -> str:
     )
 
 
-def _title(report: Report) -> str:
+def _title(report: model.Report) -> str:
     decision = report.headline.decision
     return report.title if decision is None else f"{WORDS[decision].word} – {report.title}"
 
 
-def _headline(headline: Headline) -> str:
+def _headline(headline: model.Headline) -> str:
     """The decision in a word, a sign and a colour; its reason stands out from the rest of the sentence."""
     sentence = _sentence(headline.sentence)
     if headline.warning is not None:
         sentence += _sentence(headline.warning, "warning" if headline.severe else "remark")
     if headline.covers:
         lines = "".join(f"<li>{_words((line,))}</li>" for line in headline.covers)
-        sentence += f'<p class="covers">{COVERAGE}</p>\n<ul class="covers">{lines}</ul>\n'
+        sentence += f'<p class="covers">{model.COVERAGE}</p>\n<ul class="covers">{lines}</ul>\n'
     if headline.signature:
         sentence += f'<p class="sentence"><strong>{_text(headline.signature)}</strong></p>\n'
     if headline.decision is None:
@@ -90,7 +70,7 @@ def _headline(headline: Headline) -> str:
     return f'<div class="headline {verdict.style}">{badge}{sentence}</div>\n'
 
 
-def _sentence(quote: Quote, style: str = "sentence") -> str:
+def _sentence(quote: model.Quote, style: str = "sentence") -> str:
     """A sentence of the answer, its first part in bold."""
     first, stop, rest = words(quote).partition(". ")
     return (
@@ -99,60 +79,60 @@ def _sentence(quote: Quote, style: str = "sentence") -> str:
     )
 
 
-def _missing_pictures(report: Report) -> str:
+def _missing_pictures(report: model.Report) -> str:
     """Where nothing can be drawn here: what to install, once for all figures."""
-    has_figures = any(isinstance(block, Figure) for _, block in report.blocks())
+    has_figures = any(isinstance(block, model.Figure) for _, block in report.blocks())
     missing = missing_engine() if has_figures else None
     return "" if missing is None else f'<p class="note">This report has no pictures: {_text(missing)}</p>\n'
 
 
-def _section(section: Section) -> str:
+def _section(section: model.Section) -> str:
     blocks = "".join(
         _figures(run) if is_figure else "".join(map(_block, run)) for is_figure, run in _runs(section.blocks)
     )
     return f'<section id="{section.name}">\n<h2>{_text(section.title)}</h2>\n{blocks}</section>\n'
 
 
-def _block(block: Block) -> str:
+def _block(block: model.Block) -> str:
     match block:
-        case Paragraph(cells):
+        case model.Paragraph(cells):
             return f"<p>{_words(cells)}</p>\n"
-        case Bullets(items):
+        case model.Bullets(items):
             return f"<ul>{''.join(f'<li>{_words(item)}</li>' for item in items)}</ul>\n"
-        case Listing(caption, text):
+        case model.Listing(caption, text):
             return (
                 f'<figure class="listing"><figcaption>{_text(caption)}</figcaption>{_code(text)}</figure>\n'
             )
-        case Facts(items):
+        case model.Facts(items):
             tiles = "".join(
                 f'<div{_width(fact)}><dt>{_text(fact.label)}</dt><dd class="value">{_cell(fact.value)}</dd>'
                 f"<dd>{_words(fact.note)}</dd></div>"
                 for fact in items
             )
             return f'<dl class="facts">{tiles}</dl>\n'
-        case Table():
+        case model.Table():
             return _table(block, block.caption)
-        case Figure():
+        case model.Figure():
             return _figure(block)
 
 
-def _width(fact: Fact) -> str:
+def _width(fact: model.Fact) -> str:
     """A fact whose value is a list of names takes a line of its own."""
-    return ' class="wide"' if isinstance(fact.value, Phrase) else ""
+    return ' class="wide"' if isinstance(fact.value, model.Phrase) else ""
 
 
-def _runs(blocks: Iterable[Block]) -> Iterator[tuple[bool, list[Block]]]:
+def _runs(blocks: Iterable[model.Block]) -> Iterator[tuple[bool, list[model.Block]]]:
     """Blocks that stand together: figures, and what is none."""
-    for is_figure, run in groupby(blocks, lambda block: isinstance(block, Figure)):
+    for is_figure, run in groupby(blocks, lambda block: isinstance(block, model.Figure)):
         yield is_figure, list(run)
 
 
-def _figures(figures: Iterable[Block]) -> str:
+def _figures(figures: Iterable[model.Block]) -> str:
     """Figures in a row, as far as they are narrow enough."""
     return f'<div class="figures">{"".join(map(_block, figures))}</div>\n'
 
 
-def _figure(figure: Figure) -> str:
+def _figure(figure: model.Figure) -> str:
     """The drawing, what it shows in words, and the numbers behind it."""
     name = f"figure-{figure.name}"
     narrow = ' class="narrow"' if figure.spec.get("width", WIDE) < WIDE else ""
@@ -171,7 +151,7 @@ def _figure(figure: Figure) -> str:
     )
 
 
-def _table(table: Table, label: str) -> str:
+def _table(table: model.Table, label: str) -> str:
     """A table in a frame that is moved sideways, also by keys, where it is too wide."""
     right = numeric(table)
     heads = "".join(map(_head, table.head, (False, *right[1:])))
@@ -184,7 +164,7 @@ def _table(table: Table, label: str) -> str:
     )
 
 
-def _note(table: Table) -> str:
+def _note(table: model.Table) -> str:
     more = (
         f'<span class="more">{table.more:,}</span> more in the JSON, at <code>{_text(table.where)}</code>.'
         if table.more
@@ -200,7 +180,7 @@ def _head(name: str, right: bool) -> str:
     return f'<th scope="col" class="n">{_text(name)}</th>' if right else f'<th scope="col">{_text(name)}</th>'
 
 
-def _row(row: Iterable[Cell], right: Iterable[bool]) -> str:
+def _row(row: Iterable[model.Cell], right: Iterable[bool]) -> str:
     first, *rest = zip(row, right, strict=True)
     cells = "".join(
         f'<td class="n">{_cell(c)}</td>' if at_right else f"<td>{_cell(c)}</td>" for c, at_right in rest
@@ -208,25 +188,25 @@ def _row(row: Iterable[Cell], right: Iterable[bool]) -> str:
     return f'<tr><th scope="row">{_cell(first[0])}</th>{cells}</tr>'
 
 
-def _words(cells: Iterable[Cell]) -> str:
+def _words(cells: Iterable[model.Cell]) -> str:
     return "".join(map(_cell, cells))
 
 
-def _cell(cell: Cell) -> str:
+def _cell(cell: model.Cell) -> str:
     match cell:
-        case Number():
+        case model.Number():
             return _number(cell)
-        case Quote() | Untrusted():
-            kind = "said" if isinstance(cell, Quote) else "name"
+        case model.Quote() | model.Untrusted():
+            kind = "said" if isinstance(cell, model.Quote) else "name"
             path = f' data-path="{escape(cell.path)}"' if cell.path else ""
             return f'<bdi class="{kind}"{path}>{escape(words(cell))}</bdi>'
-        case Phrase(parts):
+        case model.Phrase(parts):
             return _words(parts)
         case _:
             return _text(cell)
 
 
-def _number(number: Number) -> str:
+def _number(number: model.Number) -> str:
     """What is read, and beside it what is meant: all digits, and where in the answer they stand."""
     value = "" if number.value is None else repr(number.value)
     kind = f' data-kind="{number.kind}"' if number.kind in READ_OFF else ""

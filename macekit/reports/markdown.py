@@ -1,33 +1,12 @@
 """A report as GitHub-flavoured Markdown or as a section of a model card, with other people's words escaped."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from macekit.reports import model
 from macekit.reports.formatting import numeric, words
-from macekit.reports.model import (
-    COVERAGE,
-    Block,
-    Bullets,
-    Cell,
-    Facts,
-    Figure,
-    Headline,
-    Inline,
-    Listing,
-    Number,
-    Paragraph,
-    Phrase,
-    Quote,
-    Report,
-    Section,
-    Table,
-    Untrusted,
-    paths,
-)
 from macekit.reports.palette import WORDS
 
 SPECIAL = re.compile(r"([\\`*{}\[\]#+!|<>&~$@]|:(?=[\w/+-])|(?<!\w)-|-(?!\w)|(?<![^\W_])_|_(?![^\W_]))")
@@ -49,23 +28,23 @@ ADDRESS = re.compile(r"\b(www)\.", re.IGNORECASE)
 """How an address begins that is made a link of, unasked."""
 
 
-def markdown(report: Report) -> str:
+def markdown(report: model.Report) -> str:
     """The whole report; a table whose numbers all stand in a longer one is left out."""
     parts = [f"# {report.title}", *head(report.headline), *block(report.facts)]
-    stated = [paths(part) for _, part in report.blocks() if isinstance(part, Table)]
+    stated = [model.paths(part) for _, part in report.blocks() if isinstance(part, model.Table)]
     for each in report.sections:
         kept = tuple(
             part
             for part in each.blocks
-            if not isinstance(part, Table)
-            or not paths(part)
-            or not any(paths(part) < others for others in stated)
+            if not isinstance(part, model.Table)
+            or not model.paths(part)
+            or not any(model.paths(part) < others for others in stated)
         )
-        parts += section(Section(each.name, each.title, kept))
+        parts += section(model.Section(each.name, each.title, kept))
     return "\n\n".join(parts) + "\n"
 
 
-def head(headline: Headline) -> Iterator[str]:
+def head(headline: model.Headline) -> Iterator[str]:
     """The decision, the sentence, and what it must not hide."""
     sentence = inline((headline.sentence,))
     if headline.decision is None:
@@ -75,7 +54,7 @@ def head(headline: Headline) -> Iterator[str]:
         yield f"**{verdict.sign} {verdict.word}**"
         yield sentence
     if headline.covers:
-        yield f"{COVERAGE}:"
+        yield f"{model.COVERAGE}:"
         yield "\n".join(f"- {inline((line,))}" for line in headline.covers)
     if headline.warning is not None:
         mark = "**" if headline.severe else ""
@@ -84,33 +63,33 @@ def head(headline: Headline) -> Iterator[str]:
         yield f"**{inline((headline.signature,))}**"
 
 
-def section(part: Section, level: int = 2) -> Iterator[str]:
+def section(part: model.Section, level: int = 2) -> Iterator[str]:
     """A heading, and what stands under it."""
     yield f"{'#' * level} {part.title}"
     for each in part.blocks:
         yield from block(each)
 
 
-def block(part: Block) -> Iterator[str]:
+def block(part: model.Block) -> Iterator[str]:
     """One block, in as many paragraphs as it takes."""
     match part:
-        case Paragraph(cells):
+        case model.Paragraph(cells):
             yield inline(cells)
-        case Bullets(items):
+        case model.Bullets(items):
             yield "\n".join(f"- {inline(item)}" for item in items)
-        case Listing(caption, text):
+        case model.Listing(caption, text):
             yield f"{plain_text(caption)}:"
             yield fenced(text)
-        case Facts(items):
-            rows = tuple((fact.label, fact.value, Phrase(fact.note)) for fact in items)
-            yield table(Table("At a glance", ("At a glance", "", ""), rows))
-        case Table():
+        case model.Facts(items):
+            rows = tuple((fact.label, fact.value, model.Phrase(fact.note)) for fact in items)
+            yield table(model.Table("At a glance", ("At a glance", "", ""), rows))
+        case model.Table():
             yield from _captioned(part)
-        case Figure():
+        case model.Figure():
             yield f"**{plain_text(part.title)}.** {plain_text(part.description)}"
 
 
-def _captioned(part: Table) -> Iterator[str]:
+def _captioned(part: model.Table) -> Iterator[str]:
     if part.caption:
         yield f"**{plain_text(part.caption)}**"
     yield table(part)
@@ -120,7 +99,7 @@ def _captioned(part: Table) -> Iterator[str]:
         yield text
 
 
-def table(part: Table) -> str:
+def table(part: model.Table) -> str:
     """Rows under a head; columns of numbers are set to the right."""
     rules = ["---:" if right else "---" for right in numeric(part)]
     lines = [
@@ -131,7 +110,7 @@ def table(part: Table) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def inline(cells: Iterable[Cell]) -> str:
+def inline(cells: Iterable[model.Cell]) -> str:
     """Text with numbers in it, on one line."""
     return "".join(map(_cell, cells))
 
@@ -155,13 +134,13 @@ def fenced(text: str, language: str = "") -> str:
     return f"{fence}{language}\n{body}\n{fence}"
 
 
-def _cell(cell: Cell) -> str:
+def _cell(cell: model.Cell) -> str:
     match cell:
-        case Number():
+        case model.Number():
             return words(cell)
-        case Quote() | Untrusted():
+        case model.Quote() | model.Untrusted():
             return escape_markdown(words(cell))
-        case Phrase(parts):
+        case model.Phrase(parts):
             return inline(parts)
         case _:
             return plain_text(cell)
@@ -204,37 +183,37 @@ class Result:
     value: str
 
 
-def card(report: Report) -> str:
+def card(report: model.Report) -> str:
     """The section: a short verdict, the numbers, how they were measured, their limits, and the metadata."""
     parts = [f"## {TITLE}", *head(report.headline), *block(report.facts)]
     for name in CARD_SECTIONS:
         part = report.section(name)
         if part is not None:
-            parts += section(Section(part.name, part.title, part.blocks), 3)
+            parts += section(model.Section(part.name, part.title, part.blocks), 3)
     results = list(_results(report))
     if results:
         parts += ["### Metadata", METADATA, fenced("\n".join(_index(results, _setting(report))), "yaml")]
     return "\n\n".join(parts) + "\n"
 
 
-def _results(report: Report) -> Iterator[Result]:
+def _results(report: model.Report) -> Iterator[Result]:
     """The decision, and every number read at a glance that is measured: how many records there were is not."""
     decision = report.headline.decision
     if decision is not None:
         yield Result("mace_decision", "Decision", json.dumps(decision))
     for fact in report.facts.items:
         number = fact.value
-        if isinstance(number, Number) and number.value is not None and number.kind not in COUNTS:
+        if isinstance(number, model.Number) and number.value is not None and number.kind not in COUNTS:
             kind = number.path.removeprefix("result.").replace(".", "_")
             yield Result(f"mace_{kind}", fact.label, repr(number.value))
 
 
-def _setting(report: Report) -> dict[str, float]:
+def _setting(report: model.Report) -> dict[str, float]:
     """What the results hold for, from what the tiles say beside their numbers and the options as understood."""
     cells = [cell for fact in report.facts.items for cell in _numbers(fact.note)]
     origin = report.section("provenance")
     for part in () if origin is None else origin.blocks:
-        if isinstance(part, Table):
+        if isinstance(part, model.Table):
             cells += [cell for row in part.rows for cell in _numbers(row)]
     setting: dict[str, float] = {}
     for cell in cells:
@@ -244,11 +223,11 @@ def _setting(report: Report) -> dict[str, float]:
     return {name: setting[name] for name in SETTING if name in setting}
 
 
-def _numbers(words: Inline) -> Iterator[Number]:
+def _numbers(words: model.Inline) -> Iterator[model.Number]:
     for cell in words:
-        if isinstance(cell, Number):
+        if isinstance(cell, model.Number):
             yield cell
-        elif isinstance(cell, Phrase):
+        elif isinstance(cell, model.Phrase):
             yield from _numbers(cell.words)
 
 

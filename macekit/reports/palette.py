@@ -4,8 +4,6 @@ Every meaning has a colour of its own, so that one can be told from another in a
 words say the same as the colours do (Okabe and Ito's advice: blue and orange stay apart for every kind of eye).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 MEMBER = "#0a5c9e"

@@ -1,7 +1,5 @@
 """A gate's answer for a pipeline: JUnit XML, OpenMetrics, a summary in Markdown, and one line beside the job."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 from xml.etree import ElementTree as ET

@@ -1,7 +1,5 @@
 """From an answer to a report in one of its forms, as bytes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, cast
 

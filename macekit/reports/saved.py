@@ -1,7 +1,5 @@
 """A saved answer: which operation it is of and whether it is intact, so that it can be rendered without the scores."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from math import inf

@@ -1,7 +1,5 @@
 """An answer for one screen: the decision, the key numbers, the sentence to decide on, then the cautions."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
@@ -10,22 +8,8 @@ from typing import Any
 
 from macekit.call import HTML
 from macekit.catalogue import BY_NAME
+from macekit.reports import model
 from macekit.reports.formatting import is_lower, is_upper, numeric, words
-from macekit.reports.model import (
-    COVERAGE,
-    READ,
-    AnswerPath,
-    Bullets,
-    Cell,
-    Fact,
-    Facts,
-    Figure,
-    Inline,
-    Number,
-    Report,
-    Table,
-    paths,
-)
 from macekit.reports.palette import WORDS
 from macekit.text import escape_controls, printable
 
@@ -46,7 +30,7 @@ class Screen:
     """What fits on one screen: the decision with its sign, the numbers, the sentences, and the cautions."""
 
     decision: str
-    tables: tuple[Table, ...]
+    tables: tuple[model.Table, ...]
     sentences: tuple[str, ...]
     cautions: tuple[str, ...]
 
@@ -68,26 +52,26 @@ def text(operation: str, answer: Mapping[str, Any], width: int = WIDTH, signatur
 def screen(operation: str, answer: Mapping[str, Any]) -> Screen:
     """The parts of that; of an operation that has no report, the numbers by their names."""
     from macekit.reports.content import content
-    from macekit.reports.content.columns import notes
+    from macekit.reports.content.provenance import notes
 
     sentences, cautions = _sentences(answer), _cautions(answer)
     if HTML not in BY_NAME[operation].forms:
-        columns = notes(list(AnswerPath(answer.get("columns"))))
+        columns = notes(list(model.AnswerPath(answer.get("columns"))))
         return Screen("", _numbers(answer), (*sentences, *([_read(columns)] if columns else [])), cautions)
     report = content(operation, answer)
     verdict = WORDS.get(report.headline.decision or "")
     decision = f"{verdict.sign} {verdict.word}" if verdict else ""
     columns, facts = _columns_read(report)
-    tables = _tables(replace(report, facts=Facts(facts)))
+    tables = _tables(replace(report, facts=model.Facts(facts)))
     covers = [f"- {words(each)}" for each in report.headline.covers]
-    lines = (*sentences, *([f"{COVERAGE}:"] if covers else []), *covers, *_bullets(report), *columns)
+    lines = (*sentences, *([f"{model.COVERAGE}:"] if covers else []), *covers, *_bullets(report), *columns)
     return Screen(decision, tables, tuple(dict.fromkeys(lines)), cautions)
 
 
-def _columns_read(report: Report) -> tuple[tuple[str, ...], tuple[Fact, ...]]:
+def _columns_read(report: model.Report) -> tuple[tuple[str, ...], tuple[model.Fact, ...]]:
     """What the report says of the columns that were read, as a line of its own; and its other facts."""
-    lines = tuple(_read(fact.note) for fact in report.facts.items if fact.label == READ)
-    return lines, tuple(fact for fact in report.facts.items if fact.label != READ)
+    lines = tuple(_read(fact.note) for fact in report.facts.items if fact.label == model.READ)
+    return lines, tuple(fact for fact in report.facts.items if fact.label != model.READ)
 
 
 def closing(answer: Mapping[str, Any]) -> str:
@@ -115,25 +99,25 @@ def _parts(answer: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
     return answer, *answer.get("metrics", ())
 
 
-def _tables(report: Report) -> tuple[Table, ...]:
+def _tables(report: model.Report) -> tuple[model.Table, ...]:
     """The facts and the tables of a report that fit on one screen; no number is stated twice."""
     blocks = [block for section in report.sections for block in section.brief]
-    tables = [block for block in blocks if isinstance(block, Table)]
-    stated = {path for table in tables for path in paths(table)}
-    drawn = (block.table for block in blocks if isinstance(block, Figure))
-    tables += [_thinned(table) for table in drawn if not paths(table) <= stated]
+    tables = [block for block in blocks if isinstance(block, model.Table)]
+    stated = {path for table in tables for path in model.paths(table)}
+    drawn = (block.table for block in blocks if isinstance(block, model.Figure))
+    tables += [_thinned(table) for table in drawn if not model.paths(table) <= stated]
     facts = tuple(
         (fact.label, fact.value, "".join(map(words, fact.note)))
         for fact in report.facts.items
         if getattr(fact.value, "path", "") not in stated
     )
-    return (*([Table("", ("", "", ""), facts)] if facts else []), *tables)
+    return (*([model.Table("", ("", "", ""), facts)] if facts else []), *tables)
 
 
-def _numbers(answer: Mapping[str, Any]) -> tuple[Table, ...]:
+def _numbers(answer: Mapping[str, Any]) -> tuple[model.Table, ...]:
     """The numbers of an answer that has no report: those without an interval, then those with one."""
-    alone: list[tuple[Cell, ...]] = []
-    intervals: list[tuple[Cell, ...]] = []
+    alone: list[tuple[model.Cell, ...]] = []
+    intervals: list[tuple[model.Cell, ...]] = []
     for name, value in answer.items():
         if isinstance(value, Mapping) and {"lower", "upper"} & value.keys():
             ends = (_number(f"{name}.{end}", value.get(end)) for end in ("estimate", "lower", "upper"))
@@ -141,49 +125,49 @@ def _numbers(answer: Mapping[str, Any]) -> tuple[Table, ...]:
         elif isinstance(value, int | float):
             alone.append((_label(name), _number(name, value)))
     head = ("", "Estimate", "Lower end", "Upper end")
-    tables = (Table("", ("", ""), tuple(alone)), Table("", head, tuple(intervals)))
+    tables = (model.Table("", ("", ""), tuple(alone)), model.Table("", head, tuple(intervals)))
     return tuple(table for table in tables if table.rows)
 
 
-def _number(path: str, value: Any) -> Cell:
+def _number(path: str, value: Any) -> model.Cell:
     """A number by what its place is called: ends of intervals are rounded outward."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int):
-        return Number(value, path, "count")
-    return Number(value, path, "floor" if is_lower(path) else "ceiling" if is_upper(path) else "plain")
+        return model.Number(value, path, "count")
+    return model.Number(value, path, "floor" if is_lower(path) else "ceiling" if is_upper(path) else "plain")
 
 
 def _label(name: str) -> str:
     return printable(name.replace("_", " ")).capitalize()
 
 
-def _read(columns: Inline) -> str:
+def _read(columns: model.Inline) -> str:
     return f"read: {''.join(map(words, columns))}"
 
 
-def _bullets(report: Report) -> Iterator[str]:
+def _bullets(report: model.Report) -> Iterator[str]:
     for section in report.sections:
         for block in section.brief:
-            if isinstance(block, Bullets):
+            if isinstance(block, model.Bullets):
                 yield from ("".join(map(words, item)) for item in block.items)
 
 
-def _thinned(table: Table) -> Table:
+def _thinned(table: model.Table) -> model.Table:
     """A curve with fewer rows, both ends among them."""
     rows = len(table.rows)
     if rows <= MOST_ROWS:
         return table
     step = (rows - 1) / (MOST_ROWS - 1)
     few = tuple(table.rows[round(step * place)] for place in range(MOST_ROWS))
-    return Table(table.caption, table.head, few, table.note, table.more + rows - MOST_ROWS, table.where)
+    return model.Table(table.caption, table.head, few, table.note, table.more + rows - MOST_ROWS, table.where)
 
 
 # --- lines --------------------------------------------------------------------------------------------------
 # A table as lines: numbers to the right, text to the left, wrapped where the screen is too narrow for it.
 
 
-def _lines(table: Table, width: int) -> list[str]:
+def _lines(table: model.Table, width: int) -> list[str]:
     """The lines; where rows that follow each other have one name, it stands above them."""
     right = numeric(table)
     rows = [[words(cell) for cell in row] for row in table.rows]

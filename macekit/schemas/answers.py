@@ -1,40 +1,18 @@
 """What is answered: the shape of every answer, which mypy holds the encoders to and OpenAPI is made from."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from macekit.schemas.statements import (
-    COVERS,
-    HOLDS_UP_TO,
-    CertifiedAnswer,
-    ChangesAnswer,
-    ClaimAnswer,
-    ClustersAnswer,
-    EpsilonAnswer,
-    ExposureAnswer,
-    GuaranteeAnswer,
-    IntervalAnswer,
-    LearnedScoreAnswer,
-    MetricAnswer,
-    OnThisSetAnswer,
-    PaperAnswer,
-    ProvenanceAnswer,
-    RocAnswer,
-    UndecidedBecause,
-    VerdictAnswer,
-    WarningAnswer,
-)
+from macekit.schemas import statements
 
 
 class AdvantageAnswer(TypedDict):
     """Everything about one sample."""
 
     sentence: str
-    advantage: CertifiedAnswer
+    advantage: statements.CertifiedAnswer
     baseline: Annotated[float, Field(description="advantage of always guessing the likelier side")]
     mip_eta: Annotated[float, Field(description="accuracy above the better constant guess")]
     security: Annotated[
@@ -43,35 +21,35 @@ class AdvantageAnswer(TypedDict):
     security_lower: float
     security_upper: float
     upper_by_changes: Annotated[
-        list[ChangesAnswer],
+        list[statements.ChangesAnswer],
         Field(
             description="upper ends, each by itself, for attackers who change their guess at most so many times along "
             "the score, wherever; empty without an order"
         ),
     ]
-    paper: PaperAnswer | None
-    metric: MetricAnswer | None
-    roc: RocAnswer | None
+    paper: statements.PaperAnswer | None
+    metric: statements.MetricAnswer | None
+    roc: statements.RocAnswer | None
     epsilon_lower_bound: Annotated[float, Field(description="of the mechanism; as in epsilon")]
-    epsilon: EpsilonAnswer
-    exposure: ExposureAnswer
-    claim: ClaimAnswer | None
-    verdict: VerdictAnswer | None
+    epsilon: statements.EpsilonAnswer
+    exposure: statements.ExposureAnswer
+    claim: statements.ClaimAnswer | None
+    verdict: statements.VerdictAnswer | None
     on_this_set: Annotated[
-        OnThisSetAnswer | None,
+        statements.OnThisSetAnswer | None,
         Field(
             description="the advantage on exactly the set of which these records were drawn; null if its size was not "
             "told"
         ),
     ]
     learned_score: Annotated[
-        LearnedScoreAnswer | None,
+        statements.LearnedScoreAnswer | None,
         Field(
             description="vectors: the score that metric, roc, epsilon, exposure and claim speak of; null otherwise"
         ),
     ]
-    warnings: list[WarningAnswer]
-    provenance: ProvenanceAnswer
+    warnings: list[statements.WarningAnswer]
+    provenance: statements.ProvenanceAnswer
 
 
 class RiskColumns(TypedDict):
@@ -115,8 +93,8 @@ class GroupAnswer(TypedDict):
     upper: float
     n_members: int | None
     n_nonmembers: int | None
-    advantage: CertifiedAnswer | None
-    warnings: list[WarningAnswer]
+    advantage: statements.CertifiedAnswer | None
+    warnings: list[statements.WarningAnswer]
 
 
 class CellsAnswer(RiskColumns):
@@ -141,7 +119,7 @@ class MetricRuleAnswer(TypedDict):
         Literal["above", "below"], Field(description="on which side of the threshold member is guessed")
     ]
     confidence: float
-    guarantee: GuaranteeAnswer
+    guarantee: statements.GuaranteeAnswer
     undefined: Annotated[
         str | None, Field(description="why the metric is null where there are records, if it is anywhere")
     ]
@@ -168,10 +146,10 @@ class PaperRiskAnswer(TypedDict):
     metric_algorithm: Annotated[
         int | None, Field(description="3 if Algorithm 3 learned that threshold; null if Lemma 2 knows it")
     ]
-    warnings: list[WarningAnswer]
+    warnings: list[statements.WarningAnswer]
 
 
-class MeanRiskAnswer(IntervalAnswer):
+class MeanRiskAnswer(statements.IntervalAnswer):
     """The mean risk of records that are members with the prior's probability: the best attacker's advantage."""
 
     plug_in: Annotated[
@@ -183,7 +161,8 @@ class MeanRiskAnswer(IntervalAnswer):
     ]
     sentence: str
     clusters: Annotated[
-        ClustersAnswer | None, Field(description="what the clusters cost; null where none were named")
+        statements.ClustersAnswer | None,
+        Field(description="what the clusters cost; null where none were named"),
     ]
 
 
@@ -253,7 +232,7 @@ class LimitAnswer(TypedDict):
     lower: float
     upper: Annotated[float | None, Field(description="null where the records bound it from one side only")]
     confidence: float
-    guarantee: GuaranteeAnswer
+    guarantee: statements.GuaranteeAnswer
     decision: Literal["pass", "fail", "inconclusive"]
     reason: str
     records_needed: Annotated[
@@ -267,7 +246,7 @@ class LimitAnswer(TypedDict):
             "null where no score was learned"
         ),
     ]
-    holds_up_to_changes: Annotated[int | None, HOLDS_UP_TO]
+    holds_up_to_changes: Annotated[int | None, statements.HOLDS_UP_TO]
     ranges: Annotated[
         int | None,
         Field(
@@ -275,7 +254,7 @@ class LimitAnswer(TypedDict):
         ),
     ]
     threshold: Annotated[
-        IntervalAnswer | None,
+        statements.IntervalAnswer | None,
         Field(description="tpr: that of the best threshold, by itself; null without an order"),
     ]
 
@@ -325,8 +304,8 @@ class DecisionAnswer(TypedDict):
 
     sentence: str
     decision: Literal["pass", "fail", "inconclusive"]
-    covers: Annotated[list[str], COVERS]
-    undecided_because: UndecidedBecause
+    covers: Annotated[list[str], statements.COVERS]
+    undecided_because: statements.UndecidedBecause
     records_needed: int | None
     limits: list[LimitAnswer]
     groups: Annotated[
@@ -338,7 +317,7 @@ class RankedAnswer(TypedDict):
     """One query's place."""
 
     name: str
-    advantage: CertifiedAnswer
+    advantage: statements.CertifiedAnswer
     best_rank: int
     worst_rank: int
 
@@ -352,7 +331,7 @@ class DifferenceAnswer(TypedDict):
     lower: float
     upper: float
     confidence: float
-    guarantee: GuaranteeAnswer
+    guarantee: statements.GuaranteeAnswer
     decided: bool
     sentence: str
 
@@ -367,17 +346,17 @@ class SideBySideAnswer(TypedDict):
             description="pass: the limit is kept by all; fail: by one it is not; null if nothing was limited"
         ),
     ]
-    covers: Annotated[list[str], COVERS]
-    undecided_because: UndecidedBecause
-    maximum: IntervalAnswer
+    covers: Annotated[list[str], statements.COVERS]
+    undecided_because: statements.UndecidedBecause
+    maximum: statements.IntervalAnswer
     baseline: Annotated[float, Field(description="advantage of always guessing the likelier side")]
     ranking: list[RankedAnswer]
     differences: list[DifferenceAnswer]
-    warnings: list[WarningAnswer]
-    provenance: list[ProvenanceAnswer]
+    warnings: list[statements.WarningAnswer]
+    provenance: list[statements.ProvenanceAnswer]
 
 
-class RiskiestLimitAnswer(IntervalAnswer):
+class RiskiestLimitAnswer(statements.IntervalAnswer):
     """One limit, judged for every query."""
 
     name: Annotated[str, Field(description="advantage, tpr, exposed, group_advantage, copies or near_copies")]
@@ -385,7 +364,7 @@ class RiskiestLimitAnswer(IntervalAnswer):
     decision: Literal["pass", "fail", "inconclusive"]
     query: Annotated[str, Field(description="the query that decides")]
     reason: str
-    holds_up_to_changes: Annotated[int | None, HOLDS_UP_TO]
+    holds_up_to_changes: Annotated[int | None, statements.HOLDS_UP_TO]
     ranges: Annotated[
         int | None,
         Field(
@@ -393,12 +372,12 @@ class RiskiestLimitAnswer(IntervalAnswer):
         ),
     ]
     threshold: Annotated[
-        IntervalAnswer | None,
+        statements.IntervalAnswer | None,
         Field(description="tpr: that of the best threshold, by itself; null without an order"),
     ]
 
 
-class StepAnswer(IntervalAnswer):
+class StepAnswer(statements.IntervalAnswer):
     """What one step of a series gives away; the intervals of all steps hold together."""
 
     query: Annotated[str, Field(description="the query with the largest estimated advantage")]
@@ -410,12 +389,12 @@ class StepAnswer(IntervalAnswer):
         Literal["pass", "fail", "inconclusive"] | None,
         Field(description="pass: this step and all before it keep the limit; null without a limit"),
     ]
-    holds_up_to_changes: Annotated[int | None, HOLDS_UP_TO]
-    undecided_because: UndecidedBecause
+    holds_up_to_changes: Annotated[int | None, statements.HOLDS_UP_TO]
+    undecided_because: statements.UndecidedBecause
     reason: str
 
 
-class QueryExposureAnswer(ExposureAnswer):
+class QueryExposureAnswer(statements.ExposureAnswer):
     """Whether one query reaches members that no nonmember's score reaches."""
 
     query: str
@@ -438,11 +417,11 @@ class SplitAnswer(TypedDict):
 
     sentence: str
     differs: bool
-    advantage: IntervalAnswer
+    advantage: statements.IntervalAnswer
     columns: Annotated[list[ColumnDifferenceAnswer], Field(description="those that differ most first")]
 
 
-class ControlAnswer(IntervalAnswer):
+class ControlAnswer(statements.IntervalAnswer):
     """The advantage of a score whose model saw neither side: there is no leak in it."""
 
     sentence: str

@@ -1,6 +1,4 @@
-"""The question and the answer of each operation, found in its room: ``contract`` of ``macekit/questions/ROOM``."""
-
-from __future__ import annotations
+"""The question and the answer of each operation, found in its room, ``macekit/questions/ROOM``."""
 
 from collections.abc import Iterator, Mapping
 from importlib import import_module
@@ -43,8 +41,8 @@ class _Rooms(Mapping[str, Any]):
     def __getitem__(self, name: str) -> Any:
         if name not in self._found:
             row = BY_NAME[name]
-            contract = import_module(f"macekit.questions.{row.room}.contract")
-            self._found[name] = getattr(contract, f"{row.model}{self._kind}")
+            room = import_module(f"macekit.questions.{row.room}")
+            self._found[name] = getattr(room, f"{row.model}{self._kind}")
         return self._found[name]
 
     def __iter__(self) -> Iterator[str]:

@@ -1,7 +1,5 @@
 """What is told of a method, and what the entries share."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 from pydantic import Field

@@ -1,7 +1,5 @@
 """The methods behind the numbers: what each states, under which guarantee, and where it comes from."""
 
-from __future__ import annotations
-
 from importlib import import_module
 
 from estimators.privacy.epsilon import EMPIRICAL

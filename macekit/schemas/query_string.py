@@ -1,7 +1,5 @@
 """What a query string says: of the table it comes with, and of the question, each option by its dotted name."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any

@@ -4,8 +4,6 @@ Columns (members, counts, ...) stand here for the description only: they reach t
 which checks them itself (``macekit.decoding``).
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from pydantic import ConfigDict, Discriminator, Field, Tag
@@ -13,18 +11,7 @@ from pydantic import ConfigDict, Discriminator, Field, Tag
 from estimators.density.bandwidth import BANDWIDTHS
 from estimators.metric.presets import PRESETS
 from estimators.optimum.answer import MOST_CHANGES
-from macekit.schemas.records import (
-    CLUSTER,
-    SIDES_OR_COUNTS,
-    ClusterLabels,
-    Confidence,
-    CountsGiven,
-    Number,
-    PriorQuestion,
-    Question,
-    Share,
-    Side,
-)
+from macekit.schemas import records
 
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 if TYPE_CHECKING:
@@ -62,7 +49,7 @@ LearnerName = Literal["quadratic", "logistic", "boxes", "boosting", "tree"]
 RULES = "silverman is 0.9 min(s, IQR/1.349) n^(-1/5), not SciPy's rule of that name"
 
 
-class PresetMetric(Question):
+class PresetMetric(records.Question):
     """A named metric with its parameters."""
 
     preset: MetricName
@@ -73,22 +60,22 @@ class PresetMetric(Question):
     w4: float | None = Field(None, gt=0, le=1e6, description="weighted_accuracy: weight of false negatives")
 
 
-class Coefficients(Question):
+class Coefficients(records.Question):
     """(a0 + a11 TP + a10 FP + a01 FN + a00 TN) / (b0 + b11 TP + b10 FP + b01 FN + b00 TN)."""
 
-    a0: Number = 0.0
-    a11: Number = 0.0
-    a10: Number = 0.0
-    a01: Number = 0.0
-    a00: Number = 0.0
-    b0: Number = 0.0
-    b11: Number = 0.0
-    b10: Number = 0.0
-    b01: Number = 0.0
-    b00: Number = 0.0
+    a0: records.Number = 0.0
+    a11: records.Number = 0.0
+    a10: records.Number = 0.0
+    a01: records.Number = 0.0
+    a00: records.Number = 0.0
+    b0: records.Number = 0.0
+    b11: records.Number = 0.0
+    b10: records.Number = 0.0
+    b01: records.Number = 0.0
+    b00: records.Number = 0.0
 
 
-class LinearMetric(Question):
+class LinearMetric(records.Question):
     """A metric of your own, by its coefficients."""
 
     coefficients: Coefficients
@@ -121,7 +108,7 @@ CHANGES = Field(
 """The number of changes that belongs to a limit."""
 
 
-class Estimator(Question):
+class Estimator(records.Question):
     """The class of attacks that the certified interval covers, and how the paper's statistic reads the scores."""
 
     kind: Literal["auto", "histogram", "kde", "threshold", "two_sided", "learned"] = Field(
@@ -169,7 +156,7 @@ class Estimator(Question):
     )
 
 
-class PaperEstimator(Question):
+class PaperEstimator(records.Question):
     """How the paper's estimate reads the scores; the certified one beside it stays as it is."""
 
     kind: Literal["histogram", "kde"] | None = Field(
@@ -189,7 +176,7 @@ class PaperEstimator(Question):
     )
 
 
-class CellsQuestion(PriorQuestion):
+class CellsQuestion(records.PriorQuestion):
     """A question whose scores are sorted into cells, with what the paper states of it beside the certified."""
 
     estimator: PaperEstimator | None = None
@@ -202,17 +189,17 @@ class CellsQuestion(PriorQuestion):
     )
 
 
-class Queried(Question):
+class Queried(records.Question):
     """One query, or one model: its scores of both sides, or its counts."""
 
-    model_config = ConfigDict(json_schema_extra=SIDES_OR_COUNTS)
+    model_config = ConfigDict(json_schema_extra=records.SIDES_OR_COUNTS)
 
-    members: Side | None = None
-    nonmembers: Side | None = None
-    counts: CountsGiven | None = None
+    members: records.Side | None = None
+    nonmembers: records.Side | None = None
+    counts: records.CountsGiven | None = None
 
 
-class ReleasesQuestion(Question):
+class ReleasesQuestion(records.Question):
     """Several releases, or steps of a series, each with one query or more."""
 
     model_config = ConfigDict(json_schema_extra={"required": ["queries"]})
@@ -228,18 +215,20 @@ class ReleasesQuestion(Question):
         None, description="largest acceptable advantage, of the riskiest query"
     )
     accept_exposure: bool = ACCEPT_EXPOSURE
-    cluster: ClusterLabels | None = CLUSTER
+    cluster: records.ClusterLabels | None = records.CLUSTER
     query: Literal["auto", "continuous", "discrete"] = Field(
         "auto", description="whether scores are numbers on a line or categories"
     )
-    prior: Share = Field(0.5, description="probability that a record is a member before its score is seen")
-    confidence: Confidence = Field(
+    prior: records.Share = Field(
+        0.5, description="probability that a record is a member before its score is seen"
+    )
+    confidence: records.Confidence = Field(
         0.95, description="probability that all intervals of the answer hold together"
     )
     seed: int = Field(0, ge=0, le=2**53, description="seed of the random numbers behind the answer")
 
 
-class TablesQuestion(Question):
+class TablesQuestion(records.Question):
     """What is asked of rows as they are: which columns are read, and how."""
 
     categories: list[Name] = Field(
@@ -249,7 +238,9 @@ class TablesQuestion(Question):
     use: list[Name] = Field(
         [], max_length=2048, description="columns that are to be used although they look like identifiers"
     )
-    confidence: Confidence = Field(0.95, description="probability with which an interval covers the truth")
+    confidence: records.Confidence = Field(
+        0.95, description="probability with which an interval covers the truth"
+    )
     seed: int = Field(0, ge=0, le=2**53, description="seed of the random numbers behind the answer")
 
 
@@ -262,13 +253,13 @@ class LimitsQuestion(TablesQuestion):
     max_tpr: Annotated[float, Field(ge=0, le=1)] | None = Field(
         None, description="largest acceptable true positive rate, at at_fpr, of any query"
     )
-    at_fpr: Share | None = Field(None, description="the false positive rate that goes with max_tpr")
+    at_fpr: records.Share | None = Field(None, description="the false positive rate that goes with max_tpr")
     max_exposed: Annotated[float, Field(ge=0, le=1)] | None = Field(
         None,
         description="largest acceptable share of training rows in one range of a score that makes membership "
         "at_precision probable, by any query",
     )
-    at_precision: Share | None = Field(
+    at_precision: records.Share | None = Field(
         None, description="the precision that goes with max_exposed, above the prior; 0.9, if left out"
     )
     max_group_advantage: Annotated[float, Field(ge=-1, le=1)] | None = Field(
@@ -294,4 +285,6 @@ class LimitsQuestion(TablesQuestion):
         description="column of both sides with a control score: that of a model, or of a release, that was made of "
         "neither; if it tells them apart, a fail is fail, or drift; it is used for nothing else",
     )
-    prior: Share = Field(0.5, description="probability that a row is a member before its score is seen")
+    prior: records.Share = Field(
+        0.5, description="probability that a row is a member before its score is seen"
+    )

@@ -3,8 +3,6 @@
 For the description only: columns reach the library as arrays, which checks them itself (``macekit.decoding``).
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field

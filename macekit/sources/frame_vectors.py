@@ -14,8 +14,16 @@ from numpy.typing import NDArray
 
 from estimators import Counts, LearnedTarget
 from estimators.adversary.learned import DEFAULT_LEARNERS, Learner, taught_of
-from estimators.adversary.pilot import LEAST_TAUGHT, MOST_BYTES, SIDES, Pilot, too_few
-from estimators.adversary.tree import IN_ENGINES, NEVER, between_rows
+from estimators.adversary.pilot import (
+    IN_ENGINES,
+    LEAST_TAUGHT,
+    MOST_BYTES,
+    NEVER,
+    SIDES,
+    Pilot,
+    between_rows,
+    too_few,
+)
 from estimators.sample.cells import Boxes
 from macekit.call import Call
 from macekit.decoding.body import ColumnRead

@@ -21,7 +21,7 @@ from macekit.operations import encode
 from macekit.operations.options import cells_asked, metric, parse_question, provenance_options, validate
 from macekit.operations.samples import sample_of
 from macekit.problems import Problem
-from macekit.questions.risk.contract import RiskQuestion
+from macekit.questions.risk import RiskQuestion
 from macekit.questions.risk.work import (
     INTERVALS,
     OVER,

@@ -84,9 +84,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / name).write_text(source.replace(line, added + line), encoding="utf-8")
     for name, text in pieces.items():
         path = folder / name
-        if not path.parent.is_dir():
-            path.parent.mkdir()
-            (path.parent / "__init__.py").write_text('"""The room of distance."""\n', encoding="utf-8")
+        path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8")
     return folder
 

@@ -8,8 +8,8 @@ import pytest
 from scipy.stats import binom
 
 from estimators import Counts, Guarantee, Scores, advantage, compare, individual_risk, preset
+from estimators.metric.bounds import posteriors
 from estimators.metric.definition import Cut, Metric
-from estimators.metric.optimum import posteriors
 from estimators.paper import algorithm_3, discrete_advantage, discrete_risk
 from estimators.paper.metric import THIRDS
 from estimators.risk.cells import Limits

@@ -7,8 +7,7 @@ import os
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
-from app.cli.parsing import Parser, add_overwrite
-from app.cli.status import ENDINGS, status_of
+from app.cli.parsing import ENDINGS, Parser, add_overwrite, status_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -239,8 +238,8 @@ def _verdict(
     """Lines: each query, all intervals holding together, a sentence, a verdict, notes; the riskiest; the decision."""
     from estimators import Scores
     from estimators.audits.model import without_same_order
+    from estimators.decisions.exposed_members import exposures_of
     from estimators.decisions.riskiest import compare_queries, judge_queries, limits_of, verdict_of
-    from estimators.decisions.severe_exposure import exposures_of
     from estimators.sample.scores import Query
 
     every: dict[str, Scores] = {

@@ -1,7 +1,5 @@
 """What a language model said of texts, line by line, as scores: every query that the fields of the lines allow."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any

@@ -10,8 +10,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from estimators.arrays import Booleans, Floats
 from estimators.audits.queries import models, shadows
-from estimators.audits.queries.arrays import Booleans, Floats, labels_of, numbers, plain_array, require_length
+from estimators.audits.queries.query import labels_of, numbers, plain_array, require_length
 from estimators.audits.queries.shadows import records_with_shadows
 from estimators.decisions.compare import same_order
 from estimators.errors import DimensionMismatch, MaceError, OptionError, UnknownName

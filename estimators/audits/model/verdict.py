@@ -5,8 +5,6 @@ limited is limited for the riskiest of them (`estimators.decisions.riskiest`). T
 the higher, the more like a member.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -28,10 +26,10 @@ from estimators.audits.model.answers import (
     with_shadows,
 )
 from estimators.audits.queries import models
-from estimators.audits.queries.arrays import labels_of
+from estimators.audits.queries.query import labels_of
 from estimators.audits.split import Control, SplitCheck
 from estimators.decisions.compare import Comparison
-from estimators.decisions.exposed_members import AT_PRECISION
+from estimators.decisions.exposed_members import AT_PRECISION, exposures_of
 from estimators.decisions.plan import Decision, overall
 from estimators.decisions.riskiest import (
     AuditVerdict,
@@ -45,7 +43,6 @@ from estimators.decisions.riskiest import (
     require_groups,
     verdict_of,
 )
-from estimators.decisions.severe_exposure import exposures_of
 from estimators.errors import (
     DimensionMismatch,
     InputError,

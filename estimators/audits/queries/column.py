@@ -1,7 +1,5 @@
 """One column of all tables: one type for the values of all of them, and coordinates that some of the tables fix."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from estimators.arrays import Floats, Integers
 from estimators.audits.queries.precision import Cut, alike, is_coarser
 from estimators.audits.queries.values import (
     Values,
@@ -19,9 +18,6 @@ from estimators.audits.queries.values import (
     fits_floats,
 )
 from estimators.statement import Caution
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 LATTICE = 2.0**40
 """Steps of a number's range: fine enough for any file, coarse enough that sums of 2,048 columns are exact."""

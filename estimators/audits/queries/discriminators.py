@@ -3,13 +3,11 @@
 Trained to call training records real, they do so more surely than for others.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 
-from estimators.audits.queries.arrays import Floats, numbers, plain_array, require_length
-from estimators.audits.queries.query import Query, by_name
+from estimators.arrays import Floats
+from estimators.audits.queries.query import Query, by_name, numbers, plain_array, require_length
 from estimators.errors import DimensionMismatch, OutOfRange
 
 CATALOGUE: dict[str, Query] = by_name(

@@ -15,20 +15,11 @@ what lies between is read from their sum. Logits (``logits=True``) need no floor
 columns (scikit-learn: ``model.classes_``). One number a record is the probability (or logit) of the second class.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from estimators.audits.queries.arrays import (
-    Floats,
-    Integers,
-    labels_of,
-    numbers,
-    places_among,
-    require_length,
-)
-from estimators.audits.queries.query import Query, by_name
+from estimators.arrays import Floats
+from estimators.audits.queries import query
 from estimators.errors import DimensionMismatch, InputError, NotDistribution, require_open_unit
 
 FLOOR = 1e-30
@@ -44,9 +35,9 @@ ONE_PASS = "one pass over the outputs"
 CLASSIFIER = ("outputs", "labels")
 REGRESSOR = ("predictions", "targets")
 
-CATALOGUE: dict[str, Query] = by_name(
+CATALOGUE: dict[str, query.Query] = query.by_name(
     (
-        Query(
+        query.Query(
             "loss",
             "Yeom et al. 2018",
             "the record's own class is probable: log p of it, minus the cross entropy",
@@ -54,7 +45,7 @@ CATALOGUE: dict[str, Query] = by_name(
             "the same probability of the own class: leaves of a tree, votes of a forest, exact zeros",
             CLASSIFIER,
         ),
-        Query(
+        query.Query(
             "scaled_confidence",
             "Carlini et al. 2022",
             "the same on the scale of shadows: log(p / (1 - p)) of the own class; the order of `loss`",
@@ -62,7 +53,7 @@ CATALOGUE: dict[str, Query] = by_name(
             "as `loss`",
             CLASSIFIER,
         ),
-        Query(
+        query.Query(
             "margin",
             "Carlini et al. 2022 (hinge)",
             "no other class is near: the own class's logit less the largest other one",
@@ -70,7 +61,7 @@ CATALOGUE: dict[str, Query] = by_name(
             "as `loss`; of two classes it is `scaled_confidence`",
             CLASSIFIER,
         ),
-        Query(
+        query.Query(
             "confidence",
             "Salem et al. 2019 (adversary 3)",
             "the model is sure of its answer, right or wrong: log-odds of the largest probability",
@@ -78,7 +69,7 @@ CATALOGUE: dict[str, Query] = by_name(
             "the model is equally sure",
             ("outputs",),
         ),
-        Query(
+        query.Query(
             "entropy",
             "Salem et al. 2019; Song and Mittal 2021",
             "the model's answer is concentrated, right or wrong: sum p log p",
@@ -86,7 +77,7 @@ CATALOGUE: dict[str, Query] = by_name(
             "the same probabilities, in whatever order; of two classes the order of `confidence`",
             ("outputs",),
         ),
-        Query(
+        query.Query(
             "modified_entropy",
             "Song and Mittal 2021",
             "the answer is concentrated and right: (1 - p) log p of the own class + sum p log(1 - p) of the others",
@@ -94,7 +85,7 @@ CATALOGUE: dict[str, Query] = by_name(
             "the same probabilities; of two classes the order of `loss`",
             CLASSIFIER,
         ),
-        Query(
+        query.Query(
             "correctness",
             "Yeom et al. 2018 (gap attack)",
             "the model is right: 1, else 0; its advantage is the gap between training and test accuracy",
@@ -102,7 +93,7 @@ CATALOGUE: dict[str, Query] = by_name(
             "nearly all records tie: there are two values",
             ("predictions", "labels"),
         ),
-        Query(
+        query.Query(
             "squared_error",
             "Yeom et al. 2018",
             "the regressor is close: minus the squared error, summed over outputs",
@@ -110,7 +101,7 @@ CATALOGUE: dict[str, Query] = by_name(
             "equal errors; members of a model that reproduces them, at 0",
             REGRESSOR,
         ),
-        Query(
+        query.Query(
             "absolute_error",
             "Yeom et al. 2018",
             "the regressor is close: minus the absolute error, summed over outputs; of one output the order of "
@@ -177,11 +168,7 @@ def scaled_confidence(
     normal law.
 
     Args:
-        outputs: As for ``loss``.
-        labels: As for ``loss``.
-        classes: As for ``loss``.
-        logits: As for ``loss``.
-        floor: As for ``loss``.
+        outputs, labels, classes, logits, floor: As for ``loss``.
 
     Returns:
         a score a record, any real number.
@@ -209,11 +196,7 @@ def margin(
     Records tie as for ``loss``; of two classes it is ``scaled_confidence``.
 
     Args:
-        outputs: As for ``loss``.
-        labels: As for ``loss``.
-        classes: As for ``loss``.
-        logits: As for ``loss``.
-        floor: As for ``loss``.
+        outputs, labels, classes, logits, floor: As for ``loss``.
 
     Returns:
         a score a record; below 0 where the model's first choice is another class.
@@ -235,9 +218,7 @@ def confidence(outputs: ArrayLike, *, logits: bool = False, floor: float = FLOOR
     at 1. Needs no labels. Costs one pass over the outputs. Records tie where the model is equally sure.
 
     Args:
-        outputs: As for ``loss``.
-        logits: As for ``loss``.
-        floor: As for ``loss``.
+        outputs, logits, floor: As for ``loss``.
 
     Returns:
         a score a record.
@@ -258,9 +239,7 @@ def entropy(outputs: ArrayLike, *, logits: bool = False, floor: float = FLOOR) -
     Records tie where the model gives the same probabilities, in whatever order.
 
     Args:
-        outputs: As for ``loss``.
-        logits: As for ``loss``.
-        floor: As for ``loss``.
+        outputs, logits, floor: As for ``loss``.
 
     Returns:
         a score a record, in nats, at most 0.
@@ -288,11 +267,7 @@ def modified_entropy(
     Costs one pass over the outputs. Records tie as for ``entropy``. Of two classes it orders records as ``loss`` does.
 
     Args:
-        outputs: As for ``loss``.
-        labels: As for ``loss``.
-        classes: As for ``loss``.
-        logits: As for ``loss``.
-        floor: As for ``loss``.
+        outputs, labels, classes, logits, floor: As for ``loss``.
 
     Returns:
         a score a record, at most 0.
@@ -329,8 +304,8 @@ def correctness(predictions: ArrayLike, labels: ArrayLike) -> Floats:
         >>> correctness(["cat", "dog", "dog"], ["cat", "cat", "dog"])
         array([1., 0., 1.])
     """
-    answers, right = labels_of(predictions, "predictions"), labels_of(labels, "labels")
-    require_length(right, "labels", len(answers), "predictions")
+    answers, right = query.labels_of(predictions, "predictions"), query.labels_of(labels, "labels")
+    query.require_length(right, "labels", len(answers), "predictions")
     if (answers.dtype.kind in "US") != (right.dtype.kind in "US"):
         raise InputError(
             "predictions: text on one side only; predictions and labels must be of one type "
@@ -369,8 +344,7 @@ def absolute_error(predictions: ArrayLike, targets: ArrayLike) -> Floats:
     of ``squared_error``.
 
     Args:
-        predictions: As for ``squared_error``.
-        targets: As for ``squared_error``.
+        predictions, targets: As for ``squared_error``.
 
     Returns:
         a score a record, at most 0.
@@ -386,19 +360,19 @@ def absolute_error(predictions: ArrayLike, targets: ArrayLike) -> Floats:
 
 def _answers(
     outputs: ArrayLike, labels: ArrayLike, classes: ArrayLike | None, logits: bool, floor: float
-) -> tuple[Floats, Integers]:
+) -> tuple[Floats, query.Integers]:
     """Logits of each class, and the column of each record's own class."""
-    names = None if classes is None else labels_of(classes, "classes")
+    names = None if classes is None else query.labels_of(classes, "classes")
     scores = _scores(outputs, names, logits, floor)
-    columns = _columns(labels_of(labels, "labels"), names, scores.shape[1])
-    require_length(columns, "labels", len(scores), "rows of outputs")
+    columns = _columns(query.labels_of(labels, "labels"), names, scores.shape[1])
+    query.require_length(columns, "labels", len(scores), "rows of outputs")
     return scores, columns
 
 
 def _scores(outputs: ArrayLike, names: NDArray[np.generic] | None, logits: bool, floor: float) -> Floats:
     """Logits of at least two classes, up to a constant of each row."""
     least = float(np.log(require_open_unit("floor", floor)))
-    array = numbers(outputs, "outputs", (1, 2))
+    array = query.numbers(outputs, "outputs", (1, 2))
     alone = array.ndim == 2 and array.shape[1] == 1
     single = array[:, 0] if alone else array
     width = 2 if single.ndim == 1 else single.shape[1]
@@ -437,12 +411,12 @@ def _require_probabilities(array: Floats) -> None:
         )
 
 
-def _columns(labels: NDArray[np.generic], names: NDArray[np.generic] | None, width: int) -> Integers:
+def _columns(labels: NDArray[np.generic], names: NDArray[np.generic] | None, width: int) -> query.Integers:
     """The column of the outputs that each label names."""
     if names is not None:
         if len(np.unique(names)) != len(names):
             raise InputError("classes: a label occurs twice, need each once", field="classes")
-        return places_among(
+        return query.places_among(
             labels, names, "classes; give classes in the order of the columns (model.classes_)"
         )
     if labels.dtype.kind in "US":
@@ -463,7 +437,7 @@ def _columns(labels: NDArray[np.generic], names: NDArray[np.generic] | None, wid
     return values.astype(np.intp)
 
 
-def _without(scores: Floats, columns: Integers) -> Floats:
+def _without(scores: Floats, columns: query.Integers) -> Floats:
     """The logits with each record's column taken out of the running."""
     rest = scores.copy()
     np.put_along_axis(rest, columns[:, None], -np.inf, axis=1)
@@ -476,7 +450,7 @@ def _log_sum(scores: Floats) -> Floats:
     return np.asarray(top[:, 0] + np.log(np.exp(scores - top).sum(axis=1)), dtype=np.float64)
 
 
-def _log_odds(scores: Floats, columns: Integers) -> Floats:
+def _log_odds(scores: Floats, columns: query.Integers) -> Floats:
     """log(p / (1 - p)) of one class of each record, 1 - p being the sum of all others."""
     own = np.take_along_axis(scores, columns[:, None], axis=1)[:, 0]
     return np.asarray(own - _log_sum(_without(scores, columns)), dtype=np.float64)
@@ -497,8 +471,11 @@ def _log_probabilities(scores: Floats) -> tuple[Floats, Floats]:
 
 def _errors(predictions: ArrayLike, targets: ArrayLike) -> Floats:
     """Prediction less target, a row a record."""
-    answers, truth = numbers(predictions, "predictions", (1, 2)), numbers(targets, "targets", (1, 2))
-    require_length(truth, "targets", len(answers), "predictions")
+    answers, truth = (
+        query.numbers(predictions, "predictions", (1, 2)),
+        query.numbers(targets, "targets", (1, 2)),
+    )
+    query.require_length(truth, "targets", len(answers), "predictions")
     answers, truth = answers.reshape(len(answers), -1), truth.reshape(len(truth), -1)
     if answers.shape != truth.shape:
         raise DimensionMismatch(

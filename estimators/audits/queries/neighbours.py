@@ -8,8 +8,6 @@ Where rounding leaves a doubt whether a candidate was missed, that record is sea
 How it is searched changes the time that it takes, never the answer.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
@@ -17,20 +15,11 @@ from importlib.util import find_spec
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from estimators.errors import (
-    DimensionMismatch,
-    NotFinite,
-    NotInstalled,
-    TooFewRecords,
-    UnknownName,
-    require_count,
-)
-from estimators.threads import one_thread
+from estimators import errors
+from estimators.adversary.learned import one_thread
+from estimators.arrays import Floats, Integers
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 Metric = Literal["l1", "l2"]
 Engine = Literal["tree", "scan", "faiss"]
 
@@ -106,19 +95,19 @@ def nearest(records: Any, rows: Any, k: int, metric: str = "l1", engine: str | N
         >>> answer.distances.tolist(), answer.rows.tolist()
         ([[0.0, 1.0]], [[2, 1]])
     """
-    k = require_count("k", k)
+    k = errors.require_count("k", k)
     if metric not in METRICS:
-        raise UnknownName.among("metric", metric, METRICS)
+        raise errors.UnknownName.among("metric", metric, METRICS)
     if engine is not None and engine not in ENGINES:
-        raise UnknownName.among("engine", engine, ENGINES)
+        raise errors.UnknownName.among("engine", engine, ENGINES)
     points, base = matrix("records", records), matrix("rows", rows)
     if points.shape[1] != base.shape[1]:
-        raise DimensionMismatch(
+        raise errors.DimensionMismatch(
             f"records have {points.shape[1]} columns and rows {base.shape[1]}: need the same ones",
             field="rows",
         )
     if not len(base):
-        raise TooFewRecords("rows: there are none to be near to; need at least one", field="rows")
+        raise errors.TooFewRecords("rows: there are none to be near to; need at least one", field="rows")
     k = min(k, len(base))
     every = _distinct(base)
     if every is None:
@@ -137,24 +126,24 @@ def matrix(name: str, values: Any) -> Floats:
     """
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 2:
-        raise DimensionMismatch(
+        raise errors.DimensionMismatch(
             f"{name}: got {array.ndim} dimensions, need a matrix with a record a row (flatten images)",
             field=name,
         )
     whole = np.isfinite(array).all(axis=1)
     if not whole.all():
         bad = int(np.argmin(whole))
-        raise NotFinite(
+        raise errors.NotFinite(
             f"{name}: row {bad} is NaN or infinite; leave it out or encode it", field=name, index=bad
         )
     if np.abs(array).max(initial=0.0) > LARGEST:
-        raise NotFinite(
+        raise errors.NotFinite(
             f"{name}: a number lies beyond 1e150, and its square beyond floats; scale the columns", field=name
         )
     return np.ascontiguousarray(array + 0.0)  # no negative zeros: equal rows have equal bytes
 
 
-# --- rows that stand there several times ----------------------------------------------------------------------
+# --- rows that stand there several times --------------------------------------------------------------------
 
 
 def _of_distinct_records(points: Floats, base: Floats, k: int, metric: str, engine: str | None) -> Neighbours:
@@ -199,7 +188,7 @@ def _with_copies(answer: Neighbours, first: Integers, copies: Integers, k: int) 
     )
 
 
-# --- the search -----------------------------------------------------------------------------------------------
+# --- the search ---------------------------------------------------------------------------------------------
 
 
 def _search(points: Floats, base: Floats, k: int, metric: str, engine: str | None) -> Neighbours:
@@ -303,7 +292,7 @@ def _multiples(values: Floats, unit: float) -> bool:
     return True
 
 
-# --- engines --------------------------------------------------------------------------------------------------
+# --- engines ------------------------------------------------------------------------------------------------
 
 
 def _engine(points: Floats, base: Floats, k: int, metric: str, engine: str | None) -> tuple[str, Any]:
@@ -312,7 +301,7 @@ def _engine(points: Floats, base: Floats, k: int, metric: str, engine: str | Non
         package = {"scan": "sklearn", "faiss": "faiss"}.get(engine)
         if package and not _has(package):
             extra = {"scan": "learned", "faiss": "neighbours"}[engine]
-            raise NotInstalled(
+            raise errors.NotInstalled(
                 f"engine: {engine} needs a package that is missing; pip install 'macekit[{extra}]'",
                 field="engine",
             )

@@ -6,19 +6,16 @@ many sizes are asked for, and the answers are those of a search from scratch, bi
 Ranges and levels are those of the whole release at every size, so that scores of different sizes are of one unit.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from estimators.arrays import Floats
 from estimators.audits.queries.neighbours import Neighbours, nearest
 from estimators.audits.queries.synthetic import Release, SyntheticScores
 from estimators.audits.queries.table import Encoding
 
-Floats = NDArray[np.float64]
 Key = tuple[int, int, int]
 """Whose neighbours, among which rows, and how many."""
 

@@ -5,19 +5,14 @@ off. Its numbers equal those that it was copied from only after these are rounde
 read off all values of a column: a precision holds for a table if each of its values is one of that precision.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-Booleans = NDArray[np.bool_]
+from estimators.arrays import Floats, Integers
 
 FLOATS: dict[int, type[np.floating[Any]]] = {16: np.float16, 32: np.float32, 64: np.float64}
 """Floats by their bits."""

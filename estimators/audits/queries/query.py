@@ -1,17 +1,14 @@
 """A query: one number for each record, the higher the more like a member, and what is to be known of it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from estimators.errors import UnknownName
-
-Floats = NDArray[np.float64]
+from estimators.arrays import Floats
+from estimators.errors import DimensionMismatch, InputError, NotFinite, RaggedRows, TooFewRecords, UnknownName
 
 DIRECTION = "higher is more like a member"
 """Which way every query of one number points; there is nothing to negate."""
@@ -100,3 +97,140 @@ def finite(scores: Any) -> Floats:
     if not np.isfinite(values).all():
         raise ArithmeticError("a query gave a score that is not finite")
     return values + 0.0
+
+
+# --- arrays -------------------------------------------------------------------------------------------------
+# What a query is asked of, checked once: finite numbers, one or one row a record, of lengths that belong together.
+
+Integers = NDArray[np.intp]
+
+PLACES = {1: "one number a record", 2: "one row of numbers a record"}
+
+
+def plain_array(values: object, name: str) -> NDArray[np.generic]:
+    """Anything array-like as an array of a plain type; text and numbers stay what they are."""
+    if isinstance(values, np.ma.MaskedArray) and np.ma.getmaskarray(values).any():
+        index = int(np.argwhere(np.ma.getmaskarray(values))[0][0])
+        raise InputError(
+            f"{name}: record {index} is masked; fill it, or leave it out", field=name, index=index
+        )
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        raise RaggedRows(
+            f"{name}: got rows of different length, need rows of one length", field=name
+        ) from None
+    except (TypeError, RuntimeError):
+        raise InputError(
+            f"{name}: got {type(values).__name__}, which NumPy cannot read; detach a tensor, bring it to this "
+            "machine's memory and convert it to float32 first",
+            field=name,
+        ) from None
+    return _plain(array, name) if array.dtype.kind == "O" else array
+
+
+def numbers(values: object, name: str, dimensions: tuple[int, ...] = (1,), models: bool = False) -> Floats:
+    """Finite numbers as float64, in one of these numbers of dimensions, for at least one record."""
+    array = plain_array(values, name)
+    if array.dtype.kind not in "biuf":
+        raise InputError(f"{name}: got {_words(array)}, need numbers", field=name)
+    if 1 in dimensions and array.ndim == 2 and 2 not in dimensions and array.shape[1] == 1:
+        array = array[:, 0]  # one column is one number a record
+    if array.ndim not in dimensions:
+        need = "a row of numbers a model" if models else " or ".join(PLACES[each] for each in dimensions)
+        raise DimensionMismatch(f"{name}: got an array of {array.ndim} dimensions, need {need}", field=name)
+    if array.size == 0:
+        raise TooFewRecords(f"{name}: got none, need at least one record", field=name)
+    floats = array.astype(np.float64)
+    require_finite(floats, name, models)
+    return floats
+
+
+def require_finite(array: Floats, name: str, models: bool = False) -> None:
+    """Name the first record that is NaN or infinite, and what to do about it; with ``models`` a row is a model."""
+    finite = np.isfinite(array)
+    if finite.all():
+        return
+    place = [int(each) for each in np.argwhere(~finite)[0]]
+    what = "NaN" if np.isnan(array[tuple(place)]) else "infinite"
+    index = place[1] if models else place[0]
+    where = f"record {index} of model {place[0]}" if models else f"record {index}"
+    raise NotFinite(
+        f"{name}: {where} is {what}; look at what the model was given there (a missing value, an overflow in half "
+        "precision), ask it again, or leave that record out",
+        field=name,
+        index=index,
+    )
+
+
+def require_length(array: NDArray[np.generic], name: str, records: int, of: str) -> None:
+    """As many rows as there are records."""
+    if len(array) != records:
+        raise DimensionMismatch(f"{name}: got {len(array)}, need one for each of {records} {of}", field=name)
+
+
+def labels_of(values: ArrayLike, name: str) -> NDArray[np.generic]:
+    """Labels, one a record: all text, all whole or real numbers, or all booleans."""
+    array = plain_array(values, name)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1:
+        raise DimensionMismatch(
+            f"{name}: got an array of {array.ndim} dimensions, need one label a record (of indicators, their argmax)",
+            field=name,
+        )
+    if array.size == 0:
+        raise TooFewRecords(f"{name}: got none, need at least one", field=name)
+    if array.dtype.kind not in "biufU":
+        raise InputError(f"{name}: got {_words(array)}, need text, numbers or booleans", field=name)
+    if array.dtype.kind == "f":
+        bad = ~np.isfinite(array.astype(np.float64))
+        if bad.any():
+            index = int(np.argmax(bad))
+            raise NotFinite(
+                f"{name}: record {index} has no label; leave it out, or give it one", field=name, index=index
+            )
+    return array
+
+
+def places_among(labels: NDArray[np.generic], names: NDArray[np.generic], what: str) -> Integers:
+    """The place of each label among names that differ; of one that is none of them an error names the record."""
+    if (labels.dtype.kind in "US") != (names.dtype.kind in "US"):
+        raise InputError("labels: labels and classes must both be text or both numbers", field="labels")
+    order = np.argsort(names)
+    place = np.minimum(np.searchsorted(names[order], labels), len(names) - 1)
+    columns = order[place]
+    wrong = names[columns] != labels
+    if wrong.any():
+        index = int(np.argmax(wrong))
+        raise InputError(
+            f"labels: the label of record {index} is none of the {len(names)} {what}",
+            field="labels",
+            index=index,
+        )
+    return columns
+
+
+def _plain(array: NDArray[np.generic], name: str) -> NDArray[np.generic]:
+    """An object array of texts, numbers or booleans as one of these; anything else has a message."""
+    values = array.ravel().tolist()
+    for kind, of in ((np.str_, str), (np.bool_, bool), (np.float64, int | float)):
+        if all(isinstance(value, of) for value in values):
+            try:
+                return np.array(values, dtype=kind).reshape(array.shape)
+            except OverflowError:
+                raise InputError(f"{name}: a number is beyond 1e308", field=name) from None
+    for index, value in enumerate(values):
+        empty = value is None or value != value  # NaN is what frames have in the place of a text
+        if empty or not isinstance(value, str | bool | int | float):
+            row = index // max(1, array.size // max(1, len(array)))
+            raise InputError(
+                f"{name}: record {row} is {'missing' if empty else type(value).__name__}; need text or numbers",
+                field=name,
+                index=row,
+            )
+    raise InputError(f"{name}: text and numbers are mixed, need all of one type", field=name)
+
+
+def _words(array: NDArray[np.generic]) -> str:
+    return {"U": "text", "S": "bytes"}.get(array.dtype.kind, f"values of type {array.dtype}")

@@ -15,28 +15,15 @@ as expensive as the model. All records must have the shadows that a query needs:
 (``records_with_shadows``).
 """
 
-from __future__ import annotations
-
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from estimators.audits.queries.arrays import Booleans, Floats, numbers, plain_array, require_length
-from estimators.audits.queries.query import Query, by_name
-from estimators.errors import (
-    DimensionMismatch,
-    InputError,
-    NotInstalled,
-    OutOfRange,
-    TooFewRecords,
-    UnknownName,
-    require_count,
-    require_from_zero_to_one,
-    require_open_unit,
-    require_positive,
-)
-from estimators.threads import one_thread
+from estimators import errors
+from estimators.adversary.learned import one_thread
+from estimators.arrays import Booleans, Floats
+from estimators.audits.queries.query import Query, by_name, numbers, plain_array, require_length
 
 Variance = Literal["auto", "record", "pooled"]
 Centre = Literal["mean", "median"]
@@ -140,8 +127,8 @@ def random_halves(shadows: int, records: int, seed: int) -> Booleans:
         >>> random_halves(4, 5, seed=0).sum(axis=0)
         array([2, 2, 2, 2, 2])
     """
-    models, total = require_count("shadows", shadows, 2), require_count("records", records, 2)
-    rng = np.random.default_rng(require_count("seed", seed, 0))
+    models, total = errors.require_count("shadows", shadows, 2), errors.require_count("records", records, 2)
+    rng = np.random.default_rng(errors.require_count("seed", seed, 0))
     firsts = np.array([rng.permutation(total) < total // 2 for _ in range((models + 1) // 2)])
     return np.stack([firsts, ~firsts], axis=1).reshape(-1, total)[:models]
 
@@ -176,7 +163,7 @@ def records_with_shadows(membership: ArrayLike, member: ArrayLike) -> Booleans:
     for side, name in ((members, "members"), (~members, "nonmembers")):
         left, records = int(without[side].sum()), int(side.sum())
         if left < LEAST_LEFT * records:
-            raise TooFewRecords(
+            raise errors.TooFewRecords(
                 f"membership: {left:,} of {records:,} {name} have a shadow that was trained without them, need at "
                 f"least {LEAST_LEFT:.0%}; train more shadows, each on random_halves of all records",
                 field="membership",
@@ -243,11 +230,9 @@ def lira_offline(
     (The authors' code takes the density, which also calls a signal far *below* a member's; the paper does not.)
 
     Args:
-        target: As for ``lira_online``.
-        signals: As for ``lira_online``.
+        target, signals: As for ``lira_online``.
         membership: As for ``lira_online``; no shadow saw any record without it. Shadows with a record are passed over.
-        variance: As for ``lira_online``.
-        centre: As for ``lira_online``.
+        variance, centre: As for ``lira_online``.
 
     Returns:
         a score a record, in deviations.
@@ -318,8 +303,8 @@ def rmia(
     own, table, member = _shadows(target, signals, membership)
     for each, name in ((own[None], "target"), (table, "signals")):
         _require_log_probabilities(each, name)
-    share = require_from_zero_to_one("a", a)
-    ratio = require_positive("gamma", gamma)
+    share = errors.require_from_zero_to_one("a", a)
+    ratio = errors.require_positive("gamma", gamma)
     outside = _average(table, ~member, "out")
     whole = (
         np.logaddexp(outside, _average(table, member, "in")) - np.log(2) if online else _mixed(outside, share)
@@ -327,7 +312,9 @@ def rmia(
     scores = own - whole
     if (population is None) != (population_signals is None):
         name = "population" if population is None else "population_signals"
-        raise InputError(f"{name}: missing; need both the audited model's and the shadows'", field=name)
+        raise errors.InputError(
+            f"{name}: missing; need both the audited model's and the shadows'", field=name
+        )
     if population is None or population_signals is None:
         return scores
     others, theirs = (
@@ -335,7 +322,7 @@ def rmia(
         numbers(population_signals, "population_signals", (2,), True),
     )
     if theirs.shape != (len(table), len(others)):
-        raise DimensionMismatch(
+        raise errors.DimensionMismatch(
             f"population_signals: got {theirs.shape[0]} by {theirs.shape[1]}, need {len(table)} shadows by "
             f"{len(others)} records",
             field="population_signals",
@@ -405,9 +392,7 @@ def reference_rank(target: ArrayLike, signals: ArrayLike, membership: ArrayLike 
     below a false positive rate of 1 / (k + 1). A shadow whose signal is equal counts by half. Needs tens of shadows.
 
     Args:
-        target: As for ``calibrated_loss``.
-        signals: As for ``calibrated_loss``.
-        membership: As for ``calibrated_loss``.
+        target, signals, membership: As for ``calibrated_loss``.
 
     Returns:
         a score a record, from 0 to 1.
@@ -480,18 +465,21 @@ def quantile_regression(
     require_length(own, "signal", len(rows), "records")
     require_length(answers, "calibration_signal", len(theirs), "calibration records")
     if theirs.shape[1] != rows.shape[1]:
-        raise DimensionMismatch(
+        raise errors.DimensionMismatch(
             f"calibration_features: got {theirs.shape[1]} features, need {rows.shape[1]}, as the records have",
             field="calibration_features",
         )
     if len(theirs) < FEWEST:
-        raise TooFewRecords(
+        raise errors.TooFewRecords(
             f"calibration_features: got {len(theirs)}, need at least {FEWEST} records that are neither scored nor "
             "members",
             field="calibration_features",
         )
-    options = {"quantile": require_open_unit("level", level), "max_iter": require_count("trees", trees)}
-    return own - _learned_quantile(theirs, answers, rows, options, require_count("seed", seed, 0))
+    options = {
+        "quantile": errors.require_open_unit("level", level),
+        "max_iter": errors.require_count("trees", trees),
+    }
+    return own - _learned_quantile(theirs, answers, rows, options, errors.require_count("seed", seed, 0))
 
 
 def _learned_quantile(
@@ -503,7 +491,7 @@ def _learned_quantile(
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "sklearn":
             raise
-        raise NotInstalled(
+        raise errors.NotInstalled(
             "quantile_regression: needs the package scikit-learn; pip install 'macekit[learned]'",
             field="query",
         ) from None
@@ -531,7 +519,7 @@ def _flags(membership: ArrayLike) -> Booleans:
     """Who trained on what: True or False for each shadow and record."""
     array = plain_array(membership, "membership")
     if array.ndim != 2 or array.dtype.kind not in "biuf" or not np.isin(array, (0, 1)).all():
-        raise InputError(
+        raise errors.InputError(
             "membership: need True or False (1 or 0) for each shadow and record, a row a shadow",
             field="membership",
         )
@@ -545,7 +533,7 @@ def _require_shape(got: tuple[int, ...], name: str, need: tuple[int | None, ...]
         return
     turned = "; it seems to be a row a record: transpose it" if got[::-1] == (got[1], records) else ""
     of = "" if need[0] is None else f"{models} "
-    raise DimensionMismatch(
+    raise errors.DimensionMismatch(
         f"{name}: got {got[0]} by {got[1]}, need {of}shadows by {records} records{turned}", field=name
     )
 
@@ -557,7 +545,7 @@ def _counts(mask: Booleans, fewest: int, kind: str) -> Floats:
         index = int(np.argmax(count < fewest))
         did = "trained on it" if kind == "in" else "trained without it"
         instead = "use a query without them (offline)" if kind == "in" else "leave the record out"
-        raise TooFewRecords(
+        raise errors.TooFewRecords(
             f"signals: record {index}: {int(count[index])} of {len(mask)} shadows were {did}, need at least {fewest}; "
             f"train more shadows, on random_halves of all records, or {instead}",
             field="signals",
@@ -569,7 +557,7 @@ def _counts(mask: Booleans, fewest: int, kind: str) -> Floats:
 def _variance(variance: str, fewest: np.ndarray[Any, np.dtype[np.int_]]) -> str:
     """Whether each record has a variance of its own."""
     if variance not in ("auto", "record", "pooled"):
-        raise UnknownName.among("variance", variance, ("auto", "record", "pooled"))
+        raise errors.UnknownName.among("variance", variance, ("auto", "record", "pooled"))
     if variance == "auto":
         return "record" if int(fewest.min()) >= MANY else "pooled"
     return variance
@@ -583,13 +571,13 @@ def _mean(table: Floats, mask: Booleans, kind: str) -> Floats:
 def _normal(table: Floats, mask: Booleans, variance: str, centre: str, kind: str) -> tuple[Floats, Floats]:
     """Centre and deviation of each record's signals over its shadows of one kind."""
     if centre not in ("mean", "median"):
-        raise UnknownName.among("centre", centre, ("mean", "median"))
+        raise errors.UnknownName.among("centre", centre, ("mean", "median"))
     count = _counts(mask, 2 if variance == "record" else 1, kind)
     mean = _mean(table, mask, kind)
     squares = np.where(mask, (table - mean) ** 2, 0.0).sum(axis=0)
     freedom = float((count - 1).sum())
     if freedom == 0:
-        raise TooFewRecords(
+        raise errors.TooFewRecords(
             f"signals: every record has one shadow {'with' if kind == 'in' else 'without'} it, which says nothing of "
             "how they vary; train more shadows, or use rmia or calibrated_loss",
             field="signals",
@@ -627,7 +615,7 @@ def _require_log_probabilities(table: Floats, name: str) -> None:
     above = table > 1e-6
     if above.any():
         index = int(np.argwhere(above)[0][1])
-        raise OutOfRange(
+        raise errors.OutOfRange(
             f"{name}: record {index} is above 0, need log-probabilities (models.loss, or the log of a probability); "
             "logit-scaled confidence is for LiRA",
             field=name,

@@ -7,8 +7,6 @@ scores any record; both sides are scored by the same object.
 Distances are those of `table.encode`: a number counts its share of the range, a category 1 if it differs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,15 +14,12 @@ from itertools import combinations
 from math import log
 
 import numpy as np
-from numpy.typing import NDArray
 
+from estimators.arrays import Floats, Integers
 from estimators.audits.queries.neighbours import Neighbours, nearest
 from estimators.audits.queries.query import Query, by_name, choose, finite
 from estimators.audits.queries.table import Encoding, Rows
 from estimators.errors import OptionError, require_count, require_positive
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 NEAREST = 5
 """The k of k-th neighbours."""
@@ -326,7 +321,7 @@ class _Surroundings:
         )
 
 
-# --- formulas, from distances to scores -----------------------------------------------------------------------
+# --- formulas, from distances to scores ---------------------------------------------------------------------
 
 
 def closeness(distances: Floats, k: int = 1) -> Floats:

@@ -21,8 +21,8 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from estimators.arrays import Floats, Integers
 from estimators.audits.queries.column import LEVELS, SHARED_LEVELS, Column, MixedColumn, join_values
 from estimators.audits.queries.neighbours import matrix
 from estimators.audits.queries.precision import Cut
@@ -30,8 +30,6 @@ from estimators.audits.queries.values import Values, as_digits, read_values, spe
 from estimators.errors import DimensionMismatch, InputError, RaggedRows, TooFewRecords
 from estimators.statement import Caution
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 Table = Mapping[str, Any]
 
 NEARLY_ALL = 0.98
@@ -379,7 +377,7 @@ def _slices(sizes: Sequence[int]) -> list[slice]:
     return [slice(a, b) for a, b in pairwise(np.cumsum([0, *sizes]).tolist())]
 
 
-# --- which columns --------------------------------------------------------------------------------------------
+# --- which columns ------------------------------------------------------------------------------------------
 
 LEFT = {
     "empty_columns": "left out, for one of the tables has no value there: {}",
@@ -499,7 +497,7 @@ def _identifies(column: MixedColumn, sides: Sequence[slice], keep: bool) -> str 
     return "identifiers"
 
 
-# --- rows -----------------------------------------------------------------------------------------------------
+# --- rows ---------------------------------------------------------------------------------------------------
 
 
 def _records(codes: Integers) -> Integers:

@@ -11,8 +11,6 @@ text without a token that has a probability cannot be scored; leave it out of it
 Short texts say little, and lengths that differ between the sides are found as a leak: cut both sides alike.
 """
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,16 +19,16 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from estimators.audits.queries.arrays import Floats, Integers, labels_of, numbers, plain_array, require_length
-from estimators.audits.queries.query import Query, by_name
-from estimators.errors import (
-    DimensionMismatch,
-    InputError,
-    NotFinite,
-    OutOfRange,
-    TooFewRecords,
-    UnknownName,
-    require_number,
+from estimators import errors
+from estimators.arrays import Floats
+from estimators.audits.queries.query import (
+    Integers,
+    Query,
+    by_name,
+    labels_of,
+    numbers,
+    plain_array,
+    require_length,
 )
 
 Tokens = ArrayLike | Sequence[ArrayLike]
@@ -171,7 +169,7 @@ def zlib_ratio(log_probabilities: Tokens, sizes: ArrayLike, lengths: ArrayLike |
     require_length(bytes_each, "sizes", len(tokens.lengths), "records")
     if (bytes_each <= 0).any():
         index = int(np.argmax(bytes_each <= 0))
-        raise OutOfRange(
+        raise errors.OutOfRange(
             f"sizes: record {index} has none, need the bytes of its compressed text, above 0",
             field="sizes",
             index=index,
@@ -197,10 +195,10 @@ def compressed_sizes(texts: Sequence[str | bytes]) -> Integers:
         True
     """
     if isinstance(texts, str | bytes):
-        raise InputError("texts: got a single text, need one for each record", field="texts")
+        raise errors.InputError("texts: got a single text, need one for each record", field="texts")
     for index, text in enumerate(texts):
         if not isinstance(text, str | bytes):
-            raise InputError(
+            raise errors.InputError(
                 f"texts: record {index} is {type(text).__name__}, need text", field="texts", index=index
             )
     encoded = (text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass") for text in texts)
@@ -214,8 +212,7 @@ def mink(log_probabilities: Tokens, lengths: ArrayLike | None = None, *, share: 
     the authors, but to one at least. Records tie where their least likely tokens do: of short ones that is one token.
 
     Args:
-        log_probabilities: As for ``text_loss``.
-        lengths: As for ``text_loss``.
+        log_probabilities, lengths: As for ``text_loss``.
         share: Which share of a record's tokens, above 0 and at most 1; 1 is ``text_loss``.
 
     Returns:
@@ -264,7 +261,7 @@ def minkpp(
     sigma = _beside(deviations, lengths, "deviations", tokens)
     if (sigma.values < 0).any():
         index = _record(tokens, int(np.argmax(sigma.values < 0)))
-        raise OutOfRange(
+        raise errors.OutOfRange(
             f"deviations: a token of record {index} is below 0; take the square root of the variance, and of 0 where "
             "rounding made that negative",
             field="deviations",
@@ -272,7 +269,7 @@ def minkpp(
         )
     if (mu.values > 1e-6).any():
         index = _record(tokens, int(np.argmax(mu.values > 1e-6)))
-        raise OutOfRange(
+        raise errors.OutOfRange(
             f"means: a token of record {index} is above 0; the mean of log p is minus the entropy",
             field="means",
             index=index,
@@ -389,7 +386,7 @@ def aggregate(
         return names, np.asarray(top + np.log(np.add.reduceat(apart, rows.starts)), dtype=np.float64)
     if how == "top_share":
         return names, 0.0 - Ragged(-rows.values, rows.starts, lengths).means_of_smallest(_share(share))
-    raise UnknownName.among("how", how, ("mean", "max", "logsumexp", "top_share"))
+    raise errors.UnknownName.among("how", how, ("mean", "max", "logsumexp", "top_share"))
 
 
 def _tokens(values: Tokens, lengths: ArrayLike | None, name: str) -> Ragged:
@@ -400,13 +397,13 @@ def _tokens(values: Tokens, lengths: ArrayLike | None, name: str) -> Ragged:
         at = int(np.argmax(wrong))
         index = _record(tokens, at)
         if np.isnan(tokens.values[at]):
-            raise NotFinite(
+            raise errors.NotFinite(
                 f"{name}: token {at - int(tokens.starts[index])} of record {index} is NaN; the first token of a text "
                 "has no probability: leave it out; elsewhere look at what the model was given",
                 field=name,
                 index=index,
             )
-        raise OutOfRange(
+        raise errors.OutOfRange(
             f"{name}: a token of record {index} is above 0, need natural logarithms of probabilities (not losses, and "
             "not probabilities)",
             field=name,
@@ -421,7 +418,7 @@ def _beside(values: Tokens, lengths: ArrayLike | None, name: str, tokens: Ragged
     require_length(others.lengths, name, len(tokens.lengths), "records")
     if (others.lengths != tokens.lengths).any():
         index = int(np.argmax(others.lengths != tokens.lengths))
-        raise DimensionMismatch(
+        raise errors.DimensionMismatch(
             f"{name}: record {index} has {int(others.lengths[index])} numbers, need {int(tokens.lengths[index])}, "
             "one for each token",
             field=name,
@@ -430,7 +427,7 @@ def _beside(values: Tokens, lengths: ArrayLike | None, name: str, tokens: Ragged
     bad = ~np.isfinite(others.values)
     if bad.any():
         index = _record(others, int(np.argmax(bad)))
-        raise NotFinite(
+        raise errors.NotFinite(
             f"{name}: a token of record {index} is NaN or infinite; a probability of 0 adds 0 to the sum of p log p",
             field=name,
             index=index,
@@ -453,13 +450,15 @@ def _ragged(values: Tokens, lengths: ArrayLike | None, name: str) -> Ragged:
     if lengths is not None:
         return _padded(values, lengths, name)
     if isinstance(values, str | bytes) or not hasattr(values, "__len__") or not hasattr(values, "__iter__"):
-        raise InputError(f"{name}: got {type(values).__name__}, need an array for each record", field=name)
+        raise errors.InputError(
+            f"{name}: got {type(values).__name__}, need an array for each record", field=name
+        )
     rows = [plain_array(row, name) for row in values]
     if not rows:
-        raise TooFewRecords(f"{name}: got none, need at least one record", field=name)
+        raise errors.TooFewRecords(f"{name}: got none, need at least one record", field=name)
     for index, row in enumerate(rows):
         if row.ndim != 1 or (row.size and row.dtype.kind not in "iuf"):
-            raise InputError(
+            raise errors.InputError(
                 f"{name}: record {index} is no row of numbers; need one for each of its tokens",
                 field=name,
                 index=index,
@@ -473,7 +472,7 @@ def _padded(values: Tokens, lengths: ArrayLike, name: str) -> Ragged:
     """The first numbers of each row."""
     table, sizes = plain_array(values, name), numbers(lengths, "lengths")
     if table.ndim != 2 or table.dtype.kind not in "iuf":
-        raise DimensionMismatch(
+        raise errors.DimensionMismatch(
             f"{name}: with lengths need one padded array of numbers, a row a record; a list of arrays needs no lengths",
             field=name,
         )
@@ -481,7 +480,7 @@ def _padded(values: Tokens, lengths: ArrayLike, name: str) -> Ragged:
     wrong = (sizes < 0) | (sizes > table.shape[1]) | (sizes != np.floor(sizes))
     if wrong.any():
         index = int(np.argmax(wrong))
-        raise OutOfRange(
+        raise errors.OutOfRange(
             f"lengths: record {index} needs a whole number from 1 to {table.shape[1]}, the width of the padded array",
             field="lengths",
             index=index,
@@ -495,7 +494,7 @@ def _padded(values: Tokens, lengths: ArrayLike, name: str) -> Ragged:
 def _require_tokens(sizes: Integers, name: str) -> None:
     if (sizes == 0).any():
         index = int(np.argmax(sizes == 0))
-        raise TooFewRecords(
+        raise errors.TooFewRecords(
             f"{name}: record {index} has no tokens, so the model says nothing of it; leave such records out",
             field=name,
             index=index,
@@ -513,7 +512,7 @@ def _record(tokens: Ragged, place: int) -> int:
 
 
 def _share(share: float) -> float:
-    number = require_number("share", share)
+    number = errors.require_number("share", share)
     if not 0.0 < number <= 1.0:
-        raise OutOfRange(f"share: got {number!r}, need a number above 0 and at most 1", field="share")
+        raise errors.OutOfRange(f"share: got {number!r}, need a number above 0 and at most 1", field="share")
     return number

@@ -3,8 +3,6 @@
 Columns are lists, NumPy arrays, or those of pandas, Polars and Arrow: whatever can be gone through.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import Any
@@ -12,9 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from estimators.arrays import Floats
 from estimators.errors import InputError, MixedTypes, NotFinite
-
-Floats = NDArray[np.float64]
 
 WHOLE = re.compile(r"[+-]?(0|[1-9]\d{0,39})\Z")
 NUMBER = re.compile(r"[+-]?(0|[1-9]\d*)?(\.\d+)?([eE][+-]?\d{1,3})?\Z")
@@ -185,7 +182,7 @@ def _text(item: Any) -> str:
     return str(item.isoformat()) if hasattr(item, "isoformat") else str(item)
 
 
-# --- the same as another type ----------------------------------------------------------------------------------
+# --- the same as another type -------------------------------------------------------------------------------
 
 
 def as_texts(part: Values) -> Values:

@@ -3,25 +3,16 @@
 Arrays in, scores out, as in ``estimators.audits.queries.models``; higher is more like a member where it is one number.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 
-from estimators.audits.queries.arrays import (
-    Floats,
-    labels_of,
-    numbers,
-    places_among,
-    plain_array,
-    require_length,
-)
-from estimators.audits.queries.query import Query, by_name
+from estimators.arrays import Floats
+from estimators.audits.queries import query
 from estimators.errors import DimensionMismatch, InputError, TooFewRecords
 
-CATALOGUE: dict[str, Query] = by_name(
+CATALOGUE: dict[str, query.Query] = query.by_name(
     (
-        Query(
+        query.Query(
             "hidden_features",
             "MACE, appendix I",
             "a vector: a layer's answer, centred and scaled by a reference; a learned adversary finds its direction",
@@ -30,7 +21,7 @@ CATALOGUE: dict[str, Query] = by_name(
             ("features",),
             vector=True,
         ),
-        Query(
+        query.Query(
             "hidden_distance",
             "ours, of the same vector",
             "the layer's answer is near the middle of the record's class, as is usual of members: minus the distance",
@@ -106,13 +97,15 @@ def hidden_distance(
     if labels is None or reference_labels is None:
         own, theirs = np.zeros(len(rows), np.intp), np.zeros(len(others), np.intp)
     else:
-        names = labels_of(reference_labels, "reference_labels")
-        require_length(names, "reference_labels", len(others), "records of the reference")
+        names = query.labels_of(reference_labels, "reference_labels")
+        query.require_length(names, "reference_labels", len(others), "records of the reference")
         kinds, theirs = np.unique(names, return_inverse=True)
-        own = places_among(
-            labels_of(labels, "labels"), kinds, "classes of the reference; give it records of that class"
+        own = query.places_among(
+            query.labels_of(labels, "labels"),
+            kinds,
+            "classes of the reference; give it records of that class",
         )
-        require_length(own, "labels", len(rows), "records")
+        query.require_length(own, "labels", len(rows), "records")
     counts = np.bincount(theirs)
     centres = np.zeros((len(counts), rows.shape[1]))
     np.add.at(centres, theirs, others)
@@ -123,10 +116,10 @@ def hidden_distance(
 
 def _features(features: ArrayLike, name: str) -> Floats:
     """One row a record; further axes laid out in it."""
-    array = plain_array(features, name)
+    array = query.plain_array(features, name)
     if array.ndim > 2 and array.size:
         array = array.reshape(len(array), -1)
-    return numbers(array, name, (2,))
+    return query.numbers(array, name, (2,))
 
 
 def _reference(reference: ArrayLike, rows: Floats) -> Floats:

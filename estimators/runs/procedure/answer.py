@@ -5,8 +5,6 @@ advantage of a procedure is the mean of that over trainings. An attacker who rea
 has no more.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
@@ -15,15 +13,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from estimators.adversary.insample import last_within
 from estimators.decisions.coverage import LEAST, NO_PASS, USUAL, Reach, covers, ends_of
+from estimators.decisions.exposed_members import Because, Withheld
 from estimators.decisions.plan import MOST_RECORDS, NONE_SETTLES, Decision, decide, decision, opening
-from estimators.decisions.severe_exposure import Because, Withheld
 from estimators.errors import OutOfRange, require_count, require_number, require_open_unit
 from estimators.optimum.answer import MOST_CHANGES, Advantage
 from estimators.optimum.ends import checked_ends
 from estimators.privacy.exposure import Exposure, exposure
 from estimators.renamed import renamed
-from estimators.runs.procedure.limits import Trainings
-from estimators.runs.procedure.trainings import best_of_changes, by_model, evidence_by, seeds_of
+from estimators.runs.procedure.limits import Trainings, best_of_changes, by_model, evidence_by, seeds_of
 from estimators.sample.counts import require_data
 from estimators.sample.scores import Scores
 from estimators.statement import (

@@ -1,7 +1,5 @@
 """How many models to train before a verdict about their procedure stands, tried on simulated models."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -9,19 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaincinv
 
-from estimators.decisions.plan import (
-    POWER,
-    Decision,
-    decision,
-    draw_counts,
-    plan_cells,
-    require_reachable,
-    shift_for,
-)
+from estimators.decisions import plan
 from estimators.errors import OutOfRange, require_count, require_number, require_open_unit
 from estimators.renamed import renamed
-from estimators.runs.procedure.limits import Trainings
-from estimators.runs.procedure.trainings import FEWEST, evidence_in
+from estimators.runs.procedure.limits import FEWEST, Trainings, evidence_in
 from estimators.sample.counting import resolution
 from estimators.sample.scores import MIN_RECORDS
 from estimators.statement import baseline
@@ -103,7 +92,7 @@ def plan_models(
         interval of its mean (accept_simulated) in four sets of models of five, if advantages are 0.2 on average
         with a standard deviation of 0.05, and each model has 1000 records
     """
-    require_reachable(expected, prior)
+    plan.require_reachable(expected, prior)
     most, spread = require_number("max_advantage", max_advantage), require_number("spread", spread)
     share = require_open_unit("member_share", member_share)
     alpha = (1.0 - require_open_unit("confidence", confidence)) / 2.0
@@ -156,12 +145,12 @@ def _fewest(world: _World, most: float, alpha: float, runs: int) -> int | None:
 
     def settles(models: int) -> bool:
         rng = np.random.default_rng(models)
-        quota = POWER * runs
+        quota = plan.POWER * runs
         successes = 0
         for run in range(runs):
             some = pool.some(rng.integers(0, pool.number, models))
             lower, upper = (max(end, floor) for end in some.mean(alpha))
-            successes += decision(lower, upper, most) is not Decision.INCONCLUSIVE
+            successes += plan.decision(lower, upper, most) is not plan.Decision.INCONCLUSIVE
             if successes >= quota or successes + runs - run - 1 < quota:
                 break
         return successes >= quota
@@ -207,7 +196,7 @@ def _pool(world: _World) -> Trainings:
     size = max(FINEST, resolution(world.records))
     models = []
     for at, leak in enumerate(_leaks(world)):
-        shift = shift_for(float(leak), world.prior)
-        counts = draw_counts(shift, members, nonmembers, plan_cells(shift, world.share, size), rng)
+        shift = plan.shift_for(float(leak), world.prior)
+        counts = plan.draw_counts(shift, members, nonmembers, plan.plan_cells(shift, world.share, size), rng)
         models.append(evidence_in(counts, world.prior, at))
     return Trainings.of(models)

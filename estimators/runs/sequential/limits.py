@@ -9,18 +9,14 @@ Members and nonmembers are bet on by ``1 + s1 (x - c1)`` and ``1 + s0 (y - c0)``
 and c1 and c0 are rates that make an accuracy of a, p c1 + (1-p) c0 = a. docs/methods.md, section 6.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+from estimators.arrays import Floats, Integers
 
 STAKES = np.geomspace(0.002, 2.0, 18)
 """Sizes of the bets about coins; they grow as 1 over the standard deviation of a guess."""

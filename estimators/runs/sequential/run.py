@@ -15,31 +15,21 @@ from math import ceil, log
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from estimators.adversary.changes import best_by_changes
-from estimators.adversary.corners import corners_of
+from estimators import errors
+from estimators.adversary.changes import best_by_changes, corners_of
 from estimators.adversary.families import families_for
 from estimators.adversary.holdout import GROWTH
 from estimators.adversary.insample import last_within
 from estimators.adversary.many_changes import Around, gain_by_changes, widths_for
+from estimators.arrays import Integers
 from estimators.decisions.coverage import covers
+from estimators.decisions.exposed_members import Because, Withheld
 from estimators.decisions.plan import Decision, decision, opening
-from estimators.decisions.severe_exposure import Because, Withheld
-from estimators.errors import (
-    IncompatibleCells,
-    InputError,
-    OptionError,
-    OutOfRange,
-    require_count,
-    require_number,
-    require_open_unit,
-)
 from estimators.optimum.answer import MOST_CHANGES
 from estimators.privacy.exposure import exposure
+from estimators.runs.sequential import repeats
 from estimators.runs.sequential.limits import FINENESS, Blocks, lower_accuracy, upper_accuracy
-from estimators.runs.sequential.placing import pilot_and_rest, place, same_cells
-from estimators.runs.sequential.repeats import DOUBTED, REFUSE_BELOW, Repeat, sides_of, with_batch
 from estimators.runs.sequential.state import LONGEST_ID, MOST_LOOKS, Look, State, is_run_id
 from estimators.sample.cells import Cells, Intervals, Values
 from estimators.sample.counting import resolution
@@ -58,8 +48,6 @@ from estimators.statement import (
     percent,
     rules_covered,
 )
-
-Integers = NDArray[np.int64]
 
 PLANNED = 10_000
 """Records of both sides at which the ends are best, if nobody says how many will come."""
@@ -275,7 +263,7 @@ class SequentialRun(State):
         """
         run = super(SequentialRun, cls).from_dict(value)
         if run.counts is not None and not run._can_have_its_looks():
-            raise InputError(
+            raise errors.InputError(
                 "state.looks: the counts and guesses of this state cannot give these ends, so the state was changed; "
                 "begin a new run",
                 field="state.looks",
@@ -325,15 +313,17 @@ class SequentialRun(State):
         if len(self.looks) >= MOST_LOOKS:
             raise _too_many_looks()
         run = self._after(batch)
-        batches, sketch, repeat = with_batch(self.batches, self.sketch, sides_of(batch), self.run_id)
-        if repeat is not None and repeat.chance <= REFUSE_BELOW:
+        batches, sketch, repeat = repeats.with_batch(
+            self.batches, self.sketch, repeats.sides_of(batch), self.run_id
+        )
+        if repeat is not None and repeat.chance <= repeats.REFUSE_BELOW:
             again = "is one of those before, score by score" if repeat.is_whole else "was there before"
-            raise InputError(
+            raise errors.InputError(
                 f"scores: this batch {again}: {repeat.words} share their value with records before, on the same side; "
                 "a run takes each record once",
                 field="members",
             )
-        doubts = () if repeat is None or repeat.chance > DOUBTED else (_may_be_repeated(repeat),)
+        doubts = () if repeat is None or repeat.chance > repeats.DOUBTED else (_may_be_repeated(repeat),)
         return replace(run, batches=batches, sketch=sketch, cautions=(*doubts, *run._about_ends()))
 
     def _about_ends(self) -> tuple[Caution, ...]:
@@ -350,8 +340,8 @@ class SequentialRun(State):
         rng = np.random.default_rng([self.seed, len(self.looks)])
         first = self.counts is None and isinstance(batch, Scores) and batch.query is not Query.DISCRETE
         if not first or not isinstance(batch, Scores):
-            return self._judge_blocks(place(batch, self.counts), rng)._with_ends()
-        pilot, rest = pilot_and_rest(batch, rng)
+            return self._judge_blocks(repeats.place(batch, self.counts), rng)._with_ends()
+        pilot, rest = repeats.pilot_and_rest(batch, rng)
         groups = pilot.group_starts(min(resolution(self.planned), max(4, pilot.n_records // 4)))
         first_run = replace(self, pilot=pilot, starts=tuple(int(start) for start in groups))
         return first_run._judge_blocks(rest, rng)._with_ends()
@@ -367,19 +357,19 @@ class SequentialRun(State):
         """
         for name in ("prior", "confidence", "planned", "max_advantage"):
             if getattr(self, name) != getattr(other, name):
-                raise OptionError(
+                raise errors.OptionError(
                     f"{name}: {getattr(self, name)} here and {getattr(other, name)} there; both runs need one question",
                     field="state",
                 )
         if self.counts is None or other.counts is None:
             return other if self.counts is None else self
         if (self.pilot is None) != (other.pilot is None) or self.starts != other.starts:
-            raise IncompatibleCells(
+            raise errors.IncompatibleCells(
                 "the runs were begun on other cells; begin both with the same edges", field="state"
             )
         common = dict(self.batches).keys() & dict(other.batches)
-        if any(dict(self.batches)[mark] <= REFUSE_BELOW for mark in common):
-            raise InputError(
+        if any(dict(self.batches)[mark] <= repeats.REFUSE_BELOW for mark in common):
+            raise errors.InputError(
                 "state: the runs have a batch in common; each record may be in one of them", field="state"
             )
         first, second = self.rights, other.rights
@@ -416,8 +406,8 @@ class SequentialRun(State):
         else:
             merger = self.counts.merge(new)
             cells = merger.cells
-            past = same_cells(self.counts, merger)
-            members, nonmembers = same_cells(new, merger)
+            past = repeats.same_cells(self.counts, merger)
+            members, nonmembers = repeats.same_cells(new, merger)
             new = Counts.trusted(members, nonmembers, cells)
         history = past if self.pilot is None else past + np.array([self.pilot.members, self.pilot.nonmembers])
         size = min(
@@ -532,7 +522,7 @@ def _are_same(one: Look, other: Look) -> bool:
     return abs(one.lower - other.lower) <= SAME and abs(one.upper - other.upper) <= SAME
 
 
-def _may_be_repeated(repeat: Repeat) -> Caution:
+def _may_be_repeated(repeat: repeats.Repeat) -> Caution:
     return Caution(
         "repeated_batch",
         f"{repeat.words} share their value with records before, on the same side; where scores take few values, that "
@@ -541,8 +531,8 @@ def _may_be_repeated(repeat: Repeat) -> Caution:
     )
 
 
-def _too_many_looks() -> OutOfRange:
-    return OutOfRange(f"looks: a run has {MOST_LOOKS} at most; give larger batches", field="state")
+def _too_many_looks() -> errors.OutOfRange:
+    return errors.OutOfRange(f"looks: a run has {MOST_LOOKS} at most; give larger batches", field="state")
 
 
 def sequential_run(
@@ -576,18 +566,18 @@ def sequential_run(
         >>> run.decision.value, run.lower > 0.5
         ('fail', True)
     """
-    if max_advantage is not None and not -1.0 <= require_number("max_advantage", max_advantage) <= 1.0:
-        raise OutOfRange(
+    if max_advantage is not None and not -1.0 <= errors.require_number("max_advantage", max_advantage) <= 1.0:
+        raise errors.OutOfRange(
             f"max_advantage: got {max_advantage!r}, need a number from -1 to 1", field="max_advantage"
         )
     if run_id is not None and not is_run_id(run_id):
-        raise OutOfRange(f"run_id: need up to {LONGEST_ID} letters and digits", field="run_id")
+        raise errors.OutOfRange(f"run_id: need up to {LONGEST_ID} letters and digits", field="run_id")
     question = (
-        require_open_unit("prior", prior),
-        require_open_unit("confidence", confidence),
-        require_count("planned", planned, 2),
+        errors.require_open_unit("prior", prior),
+        errors.require_open_unit("confidence", confidence),
+        errors.require_count("planned", planned, 2),
         max_advantage,
-        require_count("seed", seed, 0),
+        errors.require_count("seed", seed, 0),
     )
     name = run_id or sha256(repr(question).encode()).hexdigest()[:32]
     return SequentialRun(*question, name, accept_exposure=accept_exposure)

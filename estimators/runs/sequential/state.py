@@ -1,7 +1,5 @@
 """The state of a run as plain values: small, mergeable, and judged part by part when it comes back from outside."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -13,8 +11,7 @@ from typing import Any, Self, TypeGuard
 import numpy as np
 
 from estimators.errors import InputError, MaceError
-from estimators.runs.sequential.placing import MERGEABLE
-from estimators.runs.sequential.repeats import MARK, MOST_HASHES, WIDTH, Marks, Sketch
+from estimators.runs.sequential.repeats import MARK, MERGEABLE, MOST_HASHES, WIDTH, Marks, Sketch
 from estimators.sample.cells import Intervals
 from estimators.sample.counts import Counts
 

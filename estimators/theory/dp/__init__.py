@@ -6,8 +6,9 @@ papers make of it, ``table`` puts all of them side by side, ``statement`` says i
 ``convert`` are the whole of it.
 """
 
-from estimators.privacy.ceilings import advantage_ceiling, epsilon_from_advantage
+from estimators.privacy.epsilon import advantage_ceiling, epsilon_from_advantage
 from estimators.theory.dp.ceilings import (
+    bounds,
     epsilon_from_mip_eta,
     gdp_ceiling,
     gdp_from_advantage,
@@ -29,7 +30,6 @@ from estimators.theory.dp.promise import (
     grant_of,
 )
 from estimators.theory.dp.statement import DpStatement, Keeping, Reading, RocEnvelope, assess, keeping
-from estimators.theory.dp.table import bounds
 
 __all__ = [
     "Adjacency",

@@ -5,8 +5,6 @@ and that is a guarantee. As a *lower end* (an attack was measured) it says what 
 promise that agrees with it, which promises nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import inf

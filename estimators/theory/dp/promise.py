@@ -24,13 +24,12 @@ from math import exp, inf, isfinite, log
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri
 
+from estimators.arrays import Floats
 from estimators.errors import OptionError, OutOfRange, require_from_zero_to_one, require_nonnegative
 from estimators.theory.shifts import gaussian_delta, gaussian_epsilon
-
-Floats = NDArray[np.float64]
 
 LARGEST = 700.0
 """Beyond it e^epsilon is no float, and 1 - e^-epsilon is 1."""

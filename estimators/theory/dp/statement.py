@@ -1,19 +1,12 @@
 """What a promise allows, in one statement: all bounds, the ROC envelope, and the promise that keeps an advantage."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from estimators.errors import (
-    OptionError,
-    OutOfRange,
-    require_from_zero_to_one,
-    require_number,
-    require_open_unit,
-)
+from estimators import errors
 from estimators.statement import Caution, at_least, at_most, baseline, exactly, figures_down, figures_up
 from estimators.theory.bounds import Bound, advantage_of
+from estimators.theory.dp.ceilings import bounds
 from estimators.theory.dp.promise import (
     LARGEST,
     Adjacency,
@@ -24,7 +17,6 @@ from estimators.theory.dp.promise import (
     Promise,
     grant_of,
 )
-from estimators.theory.dp.table import bounds
 from estimators.theory.shifts import last
 
 RANDOM = Caution(
@@ -85,12 +77,12 @@ def keeping(
 
     The advantage is kept to the rounding of a float, 1e-16: within 1e-12 of 1 that is much in epsilon, either way.
     """
-    most, p = require_number("advantage", advantage), require_open_unit("prior", prior)
+    most, p = errors.require_number("advantage", advantage), errors.require_open_unit("prior", prior)
     if not 0.0 <= most < 1.0:
-        raise OutOfRange(
+        raise errors.OutOfRange(
             f"advantage: got {most!r}, need a number from 0 up to but not including 1", field="advantage"
         )
-    require_from_zero_to_one("delta", delta)
+    errors.require_from_zero_to_one("delta", delta)
 
     def largest(promise: Callable[[float], Promise]) -> float | None:
         def holds(value: float) -> bool:
@@ -204,7 +196,7 @@ def assess(
         ['envelope']
     """
     if promises is None and advantage is None:
-        raise OptionError("promises: need a promise, or an advantage to keep", field="promises")
+        raise errors.OptionError("promises: need a promise, or an advantage to keep", field="promises")
     coins = Inclusion(inclusion) is Inclusion.INDEPENDENT
     about = _adjacency(None if isinstance(promises, Mapping) else adjacency, coins)
     extra = (REPLACEMENT,) if adjacency is None and not coins and not isinstance(promises, Mapping) else ()

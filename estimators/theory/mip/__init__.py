@@ -4,11 +4,8 @@
 much noise fits call for that were made elsewhere.
 """
 
-from __future__ import annotations
-
 from estimators.theory.mip.attack import AttackResult, attack, attained_eta
 from estimators.theory.mip.calibrate import Calibration, Fits
-from estimators.theory.mip.certificate import Sizes
 from estimators.theory.mip.finite import MipFiniteStatement, finite_eta, laws_of
 from estimators.theory.mip.noises import Gaussian, KNorm, Noise, Norm
 from estimators.theory.mip.privatize import (
@@ -26,6 +23,7 @@ from estimators.theory.mip.privatize import (
 from estimators.theory.mip.refits import Refits, SwapPairs, fitted_draws, swap_pairs
 from estimators.theory.mip.scales import (
     Formula,
+    Sizes,
     corollary_10_scale,
     formulas,
     gaussian_linear_scale,

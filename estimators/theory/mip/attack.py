@@ -14,21 +14,18 @@ Shells of radius r have volume r^(d-1), so this is not the density exp(-||x||/c)
 pole at 0, and lies as near the parameters in a million dimensions as in one. In enough dimensions it hides nothing.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainc, ndtr, softmax
 
+from estimators.arrays import Floats
 from estimators.errors import DimensionMismatch, require_count, require_open_unit, require_positive
 from estimators.limits.binomial import lower_limit
 from estimators.theory.mip.noises import Gaussian, Noise
 from estimators.theory.mip.privatize import noisy
 from estimators.theory.mip.refits import Fit, Purpose, Refits, root_of, stream
-
-Floats = NDArray[np.float64]
 
 BLOCK = 64
 """Releases at a time: each is compared with every shadow fit, in every coordinate."""

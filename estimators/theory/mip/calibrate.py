@@ -10,14 +10,12 @@ from math import inf, sqrt
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from estimators.arrays import Floats
 from estimators.errors import OutOfRange, TooFewRecords
 from estimators.theory.bounds import Bound, side_by_side
-from estimators.theory.mip.certificate import Sizes
 from estimators.theory.mip.noises import KNorm, Noise, spread_of
-from estimators.theory.mip.scales import Formula, formulas, moment_of, spread_of_draws
+from estimators.theory.mip.scales import Formula, Sizes, formulas, moment_of, spread_of_draws
 from estimators.theory.tables import rows_of
-
-Floats = NDArray[np.float64]
 
 CERTIFIED = "noise of a coordinate, certified"
 ALSO = "noise of a coordinate, certified had it been asked for"

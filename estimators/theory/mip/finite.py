@@ -1,7 +1,5 @@
 """A finite algorithm, exactly: the law of its output on every training set, and what the best attack makes of it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -9,13 +7,13 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from estimators.arrays import Floats
 from estimators.errors import OutOfRange, require_count
 from estimators.statement import Caution
 from estimators.theory.bounds import Bound, side_by_side
 from estimators.theory.subsets import matrix, positions
 from estimators.theory.tables import law_table
 
-Floats = NDArray[np.float64]
 INSTEAD = "use swaps or draws of the fit, which certify eta from a sample"
 NOTHING = 1e-12
 """An eta below is what rounding leaves of 0; so is a difference of two probabilities, as a share of their sum."""

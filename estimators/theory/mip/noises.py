@@ -19,14 +19,13 @@ from math import ceil, inf, log, pi, sqrt
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import erf, gammaln, ndtri
 
+from estimators.arrays import Floats
 from estimators.errors import NotFinite, OutOfRange, TooFewRecords, require_count, require_number
 from estimators.limits.root import brentq
 from estimators.theory.shifts import gaussian_total_variation, laplace_total_variation
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -17,31 +17,20 @@ Algorithm 1 of the paper finds it within the released half, and then the scale i
 What the fit does besides is no part of it: an error it raises on the released half, or its running time, may tell more.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from estimators.arrays import Floats
 from estimators.errors import OutOfRange, TooFewRecords, require_open_unit
 from estimators.statement import Guarantee
-from estimators.theory.mip.certificate import Sizes
+from estimators.theory.mip import scales
 from estimators.theory.mip.noises import Gaussian, KNorm, Noise, Norm
 from estimators.theory.mip.refits import Fit, Purpose, Refits, root_of, stream
-from estimators.theory.mip.scales import (
-    corollary_10_scale,
-    moment_of,
-    moment_scale,
-    require_eta,
-    spread_of_draws,
-    theorem_9_scale,
-)
-
-Floats = NDArray[np.float64]
 
 FINENESS = 20
 """Cells in a deviation of the noise, as a power of two: too fine to cost anything, and 2^30 values of noise in each."""
@@ -157,13 +146,13 @@ class Swaps:
         Args:
             refits, eta, confidence, generator: ``privatize`` passes them.
         """
-        noise = self.shape(spread_of_draws(refits.draws(self.draws, generator)))
+        noise = self.shape(scales.spread_of_draws(refits.draws(self.draws, generator)))
         sizes, group = [], []
         for before, after, leaver, newcomer in refits.rounds(self.rounds, generator):
             size = noise.size(after - before)
             sizes += [size, size]
             group += [leaver, newcomer]
-        pairs = Sizes(noise, np.concatenate(sizes), np.concatenate(group), refits.records, 0.5)
+        pairs = scales.Sizes(noise, np.concatenate(sizes), np.concatenate(group), refits.records, 0.5)
         return ScaledNoise(noise, _enough(pairs, eta, confidence, "rounds"), CERTIFIED)
 
 
@@ -200,8 +189,8 @@ class Draws:
         Args:
             refits, eta, confidence, generator: ``privatize`` passes them.
         """
-        noise = self.shape(spread_of_draws(refits.draws(self.draws, generator)))
-        pairs = Sizes.of_draws(noise, refits.draws(self.count, generator))
+        noise = self.shape(scales.spread_of_draws(refits.draws(self.draws, generator)))
+        pairs = scales.Sizes.of_draws(noise, refits.draws(self.count, generator))
         return ScaledNoise(noise, _enough(pairs, eta, confidence, "count"), CERTIFIED)
 
 
@@ -237,8 +226,10 @@ class Moment:
             refits, eta, confidence, generator: ``privatize`` passes them.
         """
         draws = refits.draws(self.draws, generator)
-        noise = self.shape(spread_of_draws(draws, self.order))
-        return ScaledNoise(noise, moment_scale(eta, noise, moment_of(draws, noise, self.order)), ESTIMATED)
+        noise = self.shape(scales.spread_of_draws(draws, self.order))
+        return ScaledNoise(
+            noise, scales.moment_scale(eta, noise, scales.moment_of(draws, noise, self.order)), ESTIMATED
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,12 +263,14 @@ class Paper:
         Args:
             refits, eta, confidence, generator: ``privatize`` passes them.
         """
-        noise = moment_laplace(spread_of_draws(refits.draws(self.draws, generator), self.order), self.order)
-        scale = corollary_10_scale if self.order >= 2.0 else theorem_9_scale
+        noise = moment_laplace(
+            scales.spread_of_draws(refits.draws(self.draws, generator), self.order), self.order
+        )
+        scale = scales.corollary_10_scale if self.order >= 2.0 else scales.theorem_9_scale
         return ScaledNoise(noise, scale(eta, 1.0, self.order), ESTIMATED)
 
 
-def _enough(sizes: Sizes, eta: float, confidence: float, option: str) -> float:
+def _enough(sizes: scales.Sizes, eta: float, confidence: float, option: str) -> float:
     scale = sizes.scale(eta, confidence)
     if scale < inf:
         return scale
@@ -396,7 +389,7 @@ def privatize(
         >>> 150 < float(result.parameters) < 190
         True
     """
-    eta, confidence = require_eta(eta), require_open_unit("confidence", confidence)
+    eta, confidence = scales.require_eta(eta), require_open_unit("confidence", confidence)
     root = root_of(seed)
     calibrating = stream(root, Purpose.CALIBRATING)
     refits = Refits.of(fit, data, calibrating)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from estimators.arrays import Floats
 from estimators.errors import DimensionMismatch, NotFinite, OutOfRange, TooFewRecords, require_count
 
 
@@ -38,7 +39,6 @@ def stream(root: np.random.SeedSequence, purpose: Purpose) -> np.random.Generato
     return np.random.default_rng(np.random.SeedSequence(root.entropy, spawn_key=(int(purpose),)))
 
 
-Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Fit = Callable[[NDArray[Any]], ArrayLike]
 """From the records of a training set, one a row, to a number or an array of numbers of a fixed shape."""

@@ -9,13 +9,14 @@ from math import inf, isfinite
 
 from numpy.typing import ArrayLike
 
+from estimators.arrays import Floats
 from estimators.errors import OutOfRange, TooFewRecords, UnknownName
 from estimators.statement import Caution, Guarantee, at_most, figures_up, percent
 from estimators.theory.bounds import Bound
 from estimators.theory.mip.calibrate import CERTIFICATES, Calibration, Calibrator, Fits, bounds_of
-from estimators.theory.mip.certificate import Sizes
-from estimators.theory.mip.noises import Floats, Gaussian, Noise
+from estimators.theory.mip.noises import Gaussian, Noise
 from estimators.theory.mip.privatize import euclid_laplace, grid_of, max_laplace, moment_laplace, one_laplace
+from estimators.theory.mip.scales import Sizes
 
 ETAS = (0.01, 0.015, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45)
 """Where the curve is drawn; the eta of the statement is put among them."""

@@ -5,6 +5,7 @@
 """
 
 from estimators.theory.mis.assessment import Distribution
+from estimators.theory.mis.binomials import Tally
 from estimators.theory.mis.divergence import DivergenceStatement, assess_divergence
 from estimators.theory.mis.mean import MeanStatement, assess_mean
 from estimators.theory.mis.statement import (
@@ -13,7 +14,6 @@ from estimators.theory.mis.statement import (
     assess,
     assess_overfitting,
 )
-from estimators.theory.mis.tally import Tally
 
 __all__ = [
     "Distribution",

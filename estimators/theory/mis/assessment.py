@@ -9,32 +9,30 @@ from math import exp, inf, sqrt
 import numpy as np
 from numpy.typing import ArrayLike
 
+from estimators.arrays import Floats
 from estimators.statement import Estimate, Guarantee, Interval, percent
 from estimators.theory.bounds import Bound, side_by_side
-from estimators.theory.mis.binomials import Floats
+from estimators.theory.mis.binomials import Tally
 from estimators.theory.mis.certified import NUMERICS, diversity, records_from, worst_delta_from
-from estimators.theory.mis.diversity import (
+from estimators.theory.mis.security import (
+    LEAST_SHARE,
     MERGES,
+    MOST_SHARE,
     Merge,
     cell_shares,
     gini_simpson,
     given_largest,
     intact,
     least_given_largest,
-    most_diverse,
-    shannon,
-    total_c_k,
-)
-from estimators.theory.mis.security import (
-    LEAST_SHARE,
-    MOST_SHARE,
     least_records,
+    most_diverse,
     sandwiched,
+    shannon,
     simple_delta,
     simple_records,
+    total_c_k,
     total_delta,
 )
-from estimators.theory.mis.tally import Tally
 from estimators.theory.tables import distribution
 
 AS_STATED = "the probabilities given are those of the data"

@@ -14,22 +14,19 @@ data are seen, and m is the least that works on a grid of p, with a heuristic ma
 other property, it is only chosen to be good.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from math import ceil, exp2, inf, log, log1p, sqrt
 from typing import NamedTuple
 
 import numpy as np
 
+from estimators.arrays import Floats
 from estimators.errors import require_open_unit, require_up_to_one
 from estimators.limits.binomial import clopper_pearson, lower_limit, upper_limit
 from estimators.statement import Estimate, Guarantee, Interval
-from estimators.theory.mis.binomials import Floats, excess
-from estimators.theory.mis.diversity import most_diverse, total_c_k
-from estimators.theory.mis.security import MOST_RECORDS, total_delta
+from estimators.theory.mis.binomials import Tally, excess
+from estimators.theory.mis.security import MOST_RECORDS, most_diverse, total_c_k, total_delta
 from estimators.theory.mis.shape import Move, Shape, Term, least_beyond
-from estimators.theory.mis.tally import Tally
 
 OFFSET = 0.5
 """Added to counts for the upper end: what makes a square root unbiased, and a little more for the unseen."""

@@ -1,12 +1,11 @@
 """Two laws of one output, for a member and for a nonmember: how far apart MIS takes them to be, and the best attack."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from estimators.arrays import Floats
 from estimators.errors import DimensionMismatch, NotDistribution
 from estimators.statement import Caution
 from estimators.theory.bounds import Bound, accuracy, gamma_of, guess_accuracy, side_by_side
@@ -14,8 +13,6 @@ from estimators.theory.dp.ceilings import total_variation_printed
 from estimators.theory.mis.security import divergence
 from estimators.theory.mis.statement import WORST, weight_in_words
 from estimators.theory.tables import distribution, rows_of
-
-Floats = NDArray[np.float64]
 
 SHARES = tuple(i / 50.0 for i in range(1, 50))
 """Shares of nonmembers of the curve."""

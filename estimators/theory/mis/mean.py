@@ -6,14 +6,11 @@ that theorem is not needed: a record and the mean of n, both in units of their s
 whose correlation is 1/sqrt(n) for a member and 0 for a nonmember, whatever the mean and the covariance of the records.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import exp, lgamma, log, log1p, sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import betainc, gammainc, gammainccinv, gammaincinv, gammaln
 
 from estimators.errors import OutOfRange, require_count, require_positive, require_up_to_one
@@ -21,8 +18,6 @@ from estimators.statement import Caution, at_least, at_most, exactly
 from estimators.theory.bounds import Bound, accuracy, gamma_of, guess_accuracy, side_by_side
 from estimators.theory.mis.security import MOST_RECORDS
 from estimators.theory.mis.statement import WORST, weight_in_words
-
-Floats = NDArray[np.float64]
 
 MOST_DIMENSIONS = 1_000_000
 """Coordinates of a record; beyond, the beta function is not known to enough digits."""

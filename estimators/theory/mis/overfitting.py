@@ -1,7 +1,5 @@
 """Theorem 11: how far training losses lie below held-out losses says how secure a learner is at most."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -9,18 +7,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from estimators.errors import (
-    NotFinite,
-    OutOfRange,
-    TooFewRecords,
-    UnknownName,
-    require_open_unit,
-    require_positive,
-)
+from estimators import errors
+from estimators.arrays import Floats
 from estimators.limits.binomial import upper_limit
 from estimators.statement import Estimate, Guarantee, Interval
 
-Floats = NDArray[np.float64]
 LossesOf = Literal["one_model", "independent_trainings"]
 
 HOLDS: dict[str, Guarantee] = {
@@ -77,16 +68,16 @@ def overfitting(
     Exact limits share the error over the cuts and the two sides (Bonferroni), so the least of the bounds may be taken.
     """
     train, heldout = _losses(train_losses, "train_losses"), _losses(heldout_losses, "heldout_losses")
-    gamma = require_positive("gamma", gamma)
+    gamma = errors.require_positive("gamma", gamma)
     if losses_of not in HOLDS:
-        raise UnknownName.among("losses_of", losses_of, HOLDS)
+        raise errors.UnknownName.among("losses_of", losses_of, HOLDS)
     if thresholds is None:
         ranks = _ranks(heldout.size)
         cuts, hits = np.nextafter(heldout[ranks - 1], -np.inf), ranks - 1
     else:
         cuts = np.unique(_losses(thresholds, "thresholds"))
         hits = np.searchsorted(heldout, cuts, side="right")
-    alpha = (1.0 - require_open_unit("confidence", confidence)) / (2 * cuts.size)
+    alpha = (1.0 - errors.require_open_unit("confidence", confidence)) / (2 * cuts.size)
     above = train.size - np.searchsorted(train, cuts, side="right")
     below = np.searchsorted(heldout, cuts, side="right")
     above_upper = upper_limit(above, float(train.size), alpha)
@@ -108,7 +99,7 @@ def overfitting(
 
 def overfits(loss: float, alpha: float) -> float:
     """The epsilon at which a mean training loss means (epsilon, 1 - alpha)-overfitting: loss/alpha (Proposition 10)."""
-    return loss / require_open_unit("alpha", alpha)
+    return loss / errors.require_open_unit("alpha", alpha)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,15 +140,15 @@ def by_mean(
     """
     train, heldout = _losses(train_losses, "train_losses"), _losses(heldout_losses, "heldout_losses")
     if train[0] < 0.0:
-        raise OutOfRange(
+        raise errors.OutOfRange(
             "train_losses: need losses of at least 0 with alpha (Proposition 10)", field="train_losses"
         )
     mean = float(train.mean())
     epsilon = overfits(mean, alpha)
     hits = int(np.searchsorted(heldout, epsilon, side="right"))
-    error = 1.0 - require_open_unit("confidence", confidence)
+    error = 1.0 - errors.require_open_unit("confidence", confidence)
     upper = float(upper_limit(hits, float(heldout.size), error))
-    most = max(1.0, 1.0 / gamma) * (alpha + require_positive("gamma", gamma) * upper)
+    most = max(1.0, 1.0 / gamma) * (alpha + errors.require_positive("gamma", gamma) * upper)
     return Overfits(
         alpha,
         mean,
@@ -179,9 +170,11 @@ def _losses(values: ArrayLike, field: str) -> Floats:
     """Losses in ascending order."""
     result = np.sort(np.asarray(values, dtype=np.float64).ravel())
     if not result.size:
-        raise TooFewRecords(f"{field}: got none, need at least one", field=field)
+        raise errors.TooFewRecords(f"{field}: got none, need at least one", field=field)
     if not np.isfinite(result).all():
-        raise NotFinite(f"{field}: a loss is NaN or infinite", field=field)
+        raise errors.NotFinite(f"{field}: a loss is NaN or infinite", field=field)
     if result[0] == -np.finfo(np.float64).max:
-        raise OutOfRange(f"{field}: a loss is {result[0]:.3g}, below which no cut can lie", field=field)
+        raise errors.OutOfRange(
+            f"{field}: a loss is {result[0]:.3g}, below which no cut can lie", field=field
+        )
     return result

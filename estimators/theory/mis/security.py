@@ -1,24 +1,158 @@
 """Theorem 14: what the worst algorithm gives away of n draws from a discrete distribution; the divergence behind it."""
 
-from __future__ import annotations
-
-from math import ceil, exp, inf, log, sqrt
+from collections.abc import Callable
+from heapq import heapify, heapreplace
+from math import ceil, exp, floor, inf, log, sqrt
+from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import xlogy
 
-from estimators.errors import (
-    DimensionMismatch,
-    OutOfRange,
-    require_count,
-    require_nonnegative,
-    require_positive,
-    require_up_to_one,
-)
+from estimators import errors
+from estimators.arrays import Floats
 from estimators.limits.root import brentq
-from estimators.theory.mis.binomials import Floats, excess
-from estimators.theory.mis.diversity import total_c_k
+from estimators.theory.mis.binomials import excess
 from estimators.theory.tables import distribution
+
+# --- diversity ----------------------------------------------------------------------------------------------
+# C_K, the diversity of a discrete distribution, the entropies beside it, and what merging categories leaves of it.
+#
+# C_K, the diversity of a discrete distribution: what it is, how far it can go, and the entropies beside it.
+#
+# What merging categories buys: which merges are best at what, and what is left of diversity.
+
+
+def c_k(probabilities: ArrayLike) -> float:
+    """C_K(P) = sum sqrt(p_k (1 - p_k)) (Eq. 18): twice Corollary 15's bound on Delta, times sqrt n."""
+    return total_c_k(distribution(probabilities))
+
+
+def total_c_k(p: Floats, times: Floats | NDArray[np.int64] | float = 1.0) -> float:
+    """The same for checked probabilities, each so many ``times``."""
+    return float(np.sum(times * np.sqrt(p * (1.0 - p))))
+
+
+def most_diverse(categories: int) -> float:
+    """sqrt(K - 1): C_K of the uniform distribution, the largest there is on K categories (Lemma 23)."""
+    return sqrt(errors.require_count("categories", categories) - 1.0)
+
+
+def given_largest(largest: float, categories: int) -> tuple[float, float]:
+    """Least and most C_K of a distribution on K categories whose largest probability is ``largest`` (Lemma 24).
+
+    C_K is concave: least at the corners, where as many categories as fit are as large as the largest; most where
+    the others are equal. The least holds for any number of categories.
+    """
+    k = errors.require_count("categories", categories)
+    top = errors.require_number("largest", largest)
+    if not 1.0 / k - 1e-12 <= top <= 1.0:
+        raise errors.OutOfRange("largest: need a number from 1/categories to 1", field="largest")
+    return least_given_largest(top), sqrt(top * (1.0 - top)) + sqrt((1.0 - top) * max(k - 2.0 + top, 0.0))
+
+
+def least_given_largest(largest: float) -> float:
+    """The lower of the two, which does not depend on the number of categories."""
+    times = floor(1.0 / largest + 1e-12)
+    rest = min(max(1.0 - largest * times, 0.0), 1.0)
+    return times * sqrt(largest * (1.0 - largest)) + sqrt(rest * (1.0 - rest))
+
+
+def gini_simpson(probabilities: ArrayLike) -> float:
+    """1 - sum p_k^2: at most C_K / 2, and at least C_K^2 / K (Eqs. 23 and 24)."""
+    p = distribution(probabilities)
+    return float((p * (1.0 - p)).sum())
+
+
+def shannon(probabilities: ArrayLike) -> float:
+    """Entropy in nats: H <= C_K <= sqrt(K (1 - exp(-H))) (Eq. 25 and the line after it)."""
+    return float(-xlogy(p := distribution(probabilities), p).sum())
+
+
+Cells = NDArray[np.int64]
+Merge = Literal["frequent", "balanced", "rare"]
+
+HEAVIEST = 10**5
+"""So many of the most frequent categories are put one by one where there is most room; the rest is dealt in turn."""
+
+
+def frequent(probabilities: ArrayLike, cells: int) -> Cells:
+    """The most frequent stay as they are and the rest is one cell.
+
+    Of all merges into so many cells none leaves more records as they were: at most cells - 1 categories can stand
+    alone if another is merged, and these are the heaviest. Answers the cell of each category.
+    """
+    p, k = _check(probabilities, cells)
+    return _by_rank(np.argsort(-p, kind="stable"), k)
+
+
+def rare(probabilities: ArrayLike, cells: int) -> Cells:
+    """The rarest stay as they are and the rest is one cell: the least C_K of all merges into so many nonempty cells.
+
+    The j lightest cells of any merge hold at least j categories, so they weigh at least as much as the j rarest: these
+    cells majorize those of every other merge, and C_K is Schur-concave. It is a floor, not advice: it keeps the rarest
+    and loses the others.
+    """
+    p, k = _check(probabilities, cells)
+    return _by_rank(np.argsort(p, kind="stable"), k)
+
+
+def balanced(probabilities: ArrayLike, cells: int) -> Cells:
+    """Each category, the heaviest first, to the lightest cell so far: a heuristic for equal cells.
+
+
+    Equal cells have the most C_K of all (Lemma 23), hence this loses the least; whether they exist is the partition
+    problem, so no fast rule finds them always.
+    """
+    p, k = _check(probabilities, cells)
+    order = np.argsort(-p, kind="stable")
+    result = np.empty(p.size, dtype=np.int64)
+    room = [(0.0, cell) for cell in range(k)]
+    heapify(room)
+    for at in order[:HEAVIEST].tolist():
+        weight, cell = room[0]
+        result[at] = cell
+        heapreplace(room, (weight + float(p[at]), cell))
+    tail = order[HEAVIEST:]
+    turns = np.array([cell for _, cell in sorted(room)], dtype=np.int64)
+    result[tail] = turns[np.arange(tail.size) % k]
+    return result
+
+
+def cell_shares(probabilities: ArrayLike, cells: Cells) -> Floats:
+    """The distribution over the cells."""
+    return np.asarray(np.bincount(cells, weights=distribution(probabilities)), dtype=np.float64)
+
+
+def intact(probabilities: ArrayLike, cells: Cells) -> float:
+    """Share of records whose category is a cell of its own."""
+    alone = np.bincount(cells) == 1
+    return float(distribution(probabilities)[alone[cells]].sum())
+
+
+MERGES: dict[Merge, Callable[[ArrayLike, int], Cells]] = {
+    "frequent": frequent,
+    "balanced": balanced,
+    "rare": rare,
+}
+
+
+def _check(probabilities: ArrayLike, cells: int) -> tuple[Floats, int]:
+    p, k = distribution(probabilities), errors.require_count("cells", cells)
+    if k > p.size:
+        raise errors.OutOfRange(
+            f"cells: got {k}, need at most the {p.size} categories there are", field="cells"
+        )
+    return p, k
+
+
+def _by_rank(order: NDArray[np.int64], cells: int) -> Cells:
+    result = np.full(order.size, cells - 1, dtype=np.int64)
+    result[order[: cells - 1]] = np.arange(cells - 1)
+    return result
+
+
+# --- security -----------------------------------------------------------------------------------------------
 
 MOST_RECORDS = 10**15
 """Sizes of training sets are sought up to here: beyond, n p is no longer known to one record."""
@@ -40,10 +174,10 @@ def divergence(nonmember: ArrayLike, member: ArrayLike, gamma: float = 1.0) -> f
     difference of large terms. Either shows that D_gamma never exceeds the total variation, at any gamma: the
     paper's factor max(1, gamma) before it (Eq. 8, Remark 7, Theorem 13) is never needed.
     """
-    gamma = require_positive("gamma", gamma)
+    gamma = errors.require_positive("gamma", gamma)
     p, q = distribution(nonmember, "nonmember"), distribution(member, "member")
     if p.shape != q.shape:
-        raise DimensionMismatch(
+        raise errors.DimensionMismatch(
             f"member: got {q.size} cells, nonmember has {p.size}; need equally many", field="member"
         )
     gap = q - gamma * p if gamma >= 1.0 else p - q / gamma
@@ -52,7 +186,7 @@ def divergence(nonmember: ArrayLike, member: ArrayLike, gamma: float = 1.0) -> f
 
 def security_at(true_positive_rate: float, false_positive_rate: float, gamma: float = 1.0) -> float:
     """What one attack leaves of security, the least over attacks: max(1, 1/gamma) (1 - TPR + gamma FPR)."""
-    gamma = require_positive("gamma", gamma)
+    gamma = errors.require_positive("gamma", gamma)
     return max(1.0, 1.0 / gamma) * (1.0 - true_positive_rate + gamma * false_positive_rate)
 
 
@@ -67,15 +201,15 @@ def worst_delta(probabilities: ArrayLike, n: int, gamma: float = 1.0) -> float:
 
 def total_delta(p: Floats, times: Floats | np.float64, n: int, gamma: float) -> float:
     """The same for checked probabilities, each so many ``times``."""
-    size = require_count("n", n)
+    size = errors.require_count("n", n)
     if size > MOST_RECORDS:
-        raise OutOfRange(f"n: got {size:.3g}, need at most {MOST_RECORDS:.0e}", field="n")
-    return float(min(np.sum(times * excess(p, float(size), require_positive("gamma", gamma))), 1.0))
+        raise errors.OutOfRange(f"n: got {size:.3g}, need at most {MOST_RECORDS:.0e}", field="n")
+    return float(min(np.sum(times * excess(p, float(size), errors.require_positive("gamma", gamma))), 1.0))
 
 
 def simple_delta(c_k: float, n: int) -> float:
     """C_K / (2 sqrt n): at least Delta for any algorithm and any share of nonmembers (Corollary 15)."""
-    return require_nonnegative("c_k", c_k) / (2.0 * sqrt(require_count("n", n)))
+    return errors.require_nonnegative("c_k", c_k) / (2.0 * sqrt(errors.require_count("n", n)))
 
 
 def bracket(probabilities: ArrayLike, n: int) -> tuple[float, float]:
@@ -85,7 +219,7 @@ def bracket(probabilities: ArrayLike, n: int) -> tuple[float, float]:
     """
     p = distribution(probabilities)
     p = p[p > 0.0]
-    scale = total_c_k(p) / sqrt(require_count("n", n))
+    scale = total_c_k(p) / sqrt(errors.require_count("n", n))
     if not sandwiched(float(p.min()), n):
         return 0.0, scale / 2.0
     return LEAST_SHARE * scale, MOST_SHARE * scale
@@ -98,7 +232,7 @@ def sandwiched(least: float, n: int) -> bool:
 
 def simple_records(c_k: float, delta: float) -> float:
     """Training records from which Corollary 15 promises ``delta``: (C_K / (2 delta))^2; inf beyond counting."""
-    enough = (require_nonnegative("c_k", c_k) / (2.0 * require_up_to_one("delta", delta))) ** 2
+    enough = (errors.require_nonnegative("c_k", c_k) / (2.0 * errors.require_up_to_one("delta", delta))) ** 2
     return max(1, ceil(enough)) if enough < MOST_RECORDS else inf
 
 
@@ -114,7 +248,7 @@ def records_needed(probabilities: ArrayLike, delta: float, gamma: float = 1.0) -
 
 def least_records(p: Floats, times: Floats | np.float64, delta: float, gamma: float) -> float:
     """The same for checked probabilities, each so many ``times``."""
-    target = require_up_to_one("delta", delta)
+    target = errors.require_up_to_one("delta", delta)
 
     def excess_at(n: float) -> float:
         return log(max(total_delta(p, times, int(n), gamma), TINY) / target)

@@ -8,7 +8,8 @@ from math import exp, expm1, inf, sqrt
 
 import numpy as np
 
-from estimators.theory.mis.binomials import Floats, Law
+from estimators.arrays import Floats
+from estimators.theory.mis.binomials import Law
 
 SURE = 3.0
 """Expected records from which a category counts as surely seen, when g is chosen."""

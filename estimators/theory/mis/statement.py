@@ -1,7 +1,5 @@
 """What any algorithm gives away of categorical data at most, and how secure losses leave a learner: said in words."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite
@@ -12,22 +10,10 @@ from numpy.typing import ArrayLike
 from estimators.errors import OutOfRange
 from estimators.statement import Caution, Estimate, at_least, at_most, figures_up, percent
 from estimators.theory.bounds import Bound, accuracy, gamma_of, guess_accuracy
-from estimators.theory.mis.assessment import (
-    Coarsening,
-    Records,
-    Source,
-    Spread,
-    bounds_of,
-    coarsen,
-    delta_of,
-    diversity_of,
-    least_simple,
-    records_of,
-    spread_of,
-)
+from estimators.theory.mis import assessment
+from estimators.theory.mis.binomials import Tally
 from estimators.theory.mis.overfitting import LossesOf, Overfits, Overfitting, by_mean, overfitting
 from estimators.theory.mis.security import MOST_RECORDS, simple_delta
-from estimators.theory.mis.tally import Tally
 
 STEPS = 13
 """Sizes of a curve when none were given: three to every tenfold, from a hundredth to a hundredfold."""
@@ -104,18 +90,18 @@ class MisStatement:
     n: int
     delta: Estimate
     diversity: Estimate
-    spread: Spread
+    spread: assessment.Spread
     sizes: tuple[int, ...]
     deltas: tuple[Estimate, ...]
     simple: tuple[float | None, ...]
     simple_lower: tuple[float | None, ...]
-    records: Records | None
-    merges: tuple[Coarsening, ...] | None
+    records: assessment.Records | None
+    merges: tuple[assessment.Coarsening, ...] | None
     bounds: tuple[Bound, ...]
 
 
 def assess(
-    source: Source,
+    source: assessment.Source,
     *,
     nonmember_share: float | None = None,
     member_weight: float = 1.0,
@@ -151,10 +137,10 @@ def assess(
     """
     share = member_weight / (1.0 + member_weight) if nonmember_share is None else nonmember_share
     gamma = 1.0 if nonmember_share is None else gamma_of(share, member_weight)
-    diversity = diversity_of(source, confidence)
+    diversity = assessment.diversity_of(source, confidence)
     every = tuple(sizes or _usual(source, diversity))
     n = every[0] if sizes else _middle(source, every)
-    at = delta_of(source, n, gamma, confidence)
+    at = assessment.delta_of(source, n, gamma, confidence)
     most = diversity.upper
     return MisStatement(
         _secure(source, n, at, nonmember_share, share, member_weight, confidence),
@@ -165,18 +151,18 @@ def assess(
         n,
         at,
         diversity,
-        spread_of(source),
+        assessment.spread_of(source),
         every,
-        tuple(delta_of(source, size, gamma, confidence) for size in every),
+        tuple(assessment.delta_of(source, size, gamma, confidence) for size in every),
         tuple(simple_delta(most, size) if isfinite(most) else None for size in every),
-        tuple(least_simple(source, size, gamma) for size in every),
-        None if delta is None else records_of(source, delta, gamma, confidence),
+        tuple(assessment.least_simple(source, size, gamma) for size in every),
+        None if delta is None else assessment.records_of(source, delta, gamma, confidence),
         None if coarsen_to is None else _merges(source, coarsen_to, n, gamma, confidence, delta),
-        bounds_of(source, n, gamma, confidence),
+        assessment.bounds_of(source, n, gamma, confidence),
     )
 
 
-def _usual(source: Source, diversity: Estimate) -> list[int]:
+def _usual(source: assessment.Source, diversity: Estimate) -> list[int]:
     """Sizes about that of the sample, or about what keeps Delta near a usual value."""
     middle = (
         source.records if isinstance(source, Tally) else (float(diversity.value or 0.0) / (2.0 * USUAL)) ** 2
@@ -186,21 +172,26 @@ def _usual(source: Source, diversity: Estimate) -> list[int]:
     return [int(size) for size in sizes]
 
 
-def _middle(source: Source, sizes: Sequence[int]) -> int:
+def _middle(source: assessment.Source, sizes: Sequence[int]) -> int:
     return source.records if isinstance(source, Tally) else sizes[len(sizes) // 2]
 
 
 def _merges(
-    source: Source, cells: Sequence[int], n: int, gamma: float, confidence: float, delta: float | None
-) -> tuple[Coarsening, ...]:
+    source: assessment.Source,
+    cells: Sequence[int],
+    n: int,
+    gamma: float,
+    confidence: float,
+    delta: float | None,
+) -> tuple[assessment.Coarsening, ...]:
     if max(cells, default=1) > source.categories:
         raise OutOfRange(
             f"coarsen_to: need at most the {source.categories} categories there are", field="coarsen_to"
         )
-    return coarsen(source, cells, n, gamma, confidence, delta)
+    return assessment.coarsen(source, cells, n, gamma, confidence, delta)
 
 
-def _cautions(source: Source, nonmember_share: float | None) -> tuple[Caution, ...]:
+def _cautions(source: assessment.Source, nonmember_share: float | None) -> tuple[Caution, ...]:
     cautions = [AVERAGES]
     if nonmember_share is None:
         cautions.append(WORST)
@@ -213,7 +204,7 @@ def _cautions(source: Source, nonmember_share: float | None) -> tuple[Caution, .
 
 
 def _secure(
-    source: Source,
+    source: assessment.Source,
     n: int,
     delta: Estimate,
     nonmember_share: float | None,

@@ -17,13 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_softmax, logsumexp
 
-from estimators.errors import (
-    DimensionMismatch,
-    OutOfRange,
-    TooFewRecords,
-    require_nonnegative,
-    require_positive,
-)
+from estimators import errors
+from estimators.arrays import Floats
 from estimators.theory import subsets
 from estimators.theory.pmp.laws import WIDEST, InOut, laws_of_blocks, laws_of_sums, span
 from estimators.theory.tables import rows_of
@@ -54,8 +49,6 @@ class Neighbours:
             rest = self.rest[(self.rest & (one | other)) == 0]
             yield i, j, self.place[rest | one].astype(np.intp), self.place[rest | other].astype(np.intp)
 
-
-Floats = NDArray[np.float64]
 
 INSTEAD = "set draws to sample training sets at random and get an interval"
 
@@ -99,9 +92,11 @@ class Summed:
 
     def __post_init__(self) -> None:
         losses = rows_of("losses", self.losses)
-        require_positive("sensitivity", self.sensitivity)
+        errors.require_positive("sensitivity", self.sensitivity)
         if len(losses) < 2 or len(losses) % 2:
-            raise TooFewRecords(f"losses: got {len(losses)} rows, need an even number, 2n", field="losses")
+            raise errors.TooFewRecords(
+                f"losses: got {len(losses)} rows, need an even number, 2n", field="losses"
+            )
         object.__setattr__(self, "losses", losses)
         object.__setattr__(self, "n", len(losses) // 2)
         _require_reach(float((losses.max(axis=0) - losses.min(axis=0)).max()), self.sensitivity)
@@ -204,10 +199,10 @@ class Tabled:
 
     def __post_init__(self) -> None:
         losses = rows_of("losses", self.losses)
-        require_positive("sensitivity", self.sensitivity)
+        errors.require_positive("sensitivity", self.sensitivity)
         n = next((n for n in range(1, MOST_N + 1) if comb(2 * n, n) == len(losses)), 0)
         if not n:
-            raise DimensionMismatch(
+            raise errors.DimensionMismatch(
                 f"losses: got {len(losses)} rows, need C(2n, n), one for each training set: 2, 6, 20, 70, "
                 "...",
                 field="losses",
@@ -247,7 +242,7 @@ class Tabled:
 def require_pairs(several: int, cells: int) -> None:
     """Refuse what takes records or outcomes two by two, where it would take more than a quarter of a minute."""
     if several * cells > MOST_PAIRS:
-        raise OutOfRange(
+        raise errors.OutOfRange(
             f"losses: got a table of {cells:,} numbers to compare with {several:,} others each, need at most "
             f"{MOST_PAIRS:,} pairs; take fewer outcomes, or DP's own epsilon, which is never exceeded",
             field="losses",
@@ -264,11 +259,11 @@ def _worst_mean(moved: Floats, n: int) -> float:
 
 def _logits(losses: Floats, sensitivity: float, epsilon: float) -> Floats:
     """-epsilon l / (2 Delta), every row about its mean: a constant of a row is in no probability."""
-    steepness = require_nonnegative("epsilon", epsilon) / sensitivity / 2.0
+    steepness = errors.require_nonnegative("epsilon", epsilon) / sensitivity / 2.0
     with np.errstate(over="ignore", invalid="ignore"):  # refused below
         result = (losses.mean(axis=1, keepdims=True) - losses) * steepness
     if not bool((np.abs(result) <= STEEPEST).all()):
-        raise OutOfRange(
+        raise errors.OutOfRange(
             f"sensitivity: the losses of two outcomes differ so much that a logit exceeds {STEEPEST:g}; use "
             "outcomes closer to each other, or a smaller epsilon",
             field="sensitivity",
@@ -279,7 +274,7 @@ def _logits(losses: Floats, sensitivity: float, epsilon: float) -> Floats:
 def _require_reach(reach: float, sensitivity: float) -> None:
     """A sensitivity below what these very losses show would make epsilon a promise nobody keeps."""
     if reach > sensitivity * (1.0 + 1e-9):
-        raise OutOfRange(
+        raise errors.OutOfRange(
             "sensitivity: exchanging one of these records changes a loss by more than that; give at least "
             "that change",
             field="sensitivity",

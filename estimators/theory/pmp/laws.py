@@ -15,8 +15,6 @@ products, and one reciprocal a training set where enumeration takes an exponenti
 The exponential mechanism one training set after the other, in logs: for any loss, and however far apart.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from math import comb
@@ -26,16 +24,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_softmax, logsumexp
 
-from estimators.errors import (
-    DimensionMismatch,
-    NotDistribution,
-    require_count,
-    require_from_zero_to_one,
-    require_nonnegative,
-)
+from estimators import errors
+from estimators.arrays import Floats
 from estimators.theory import subsets
-
-Floats = NDArray[np.float64]
 
 
 class Worst(NamedTuple):
@@ -93,7 +84,7 @@ class InOut:
 
     def deltas(self, epsilon: float) -> Floats:
         """Least delta that goes with epsilon, record by record: the larger of the two hockey sticks (Lemma 11)."""
-        tilt = require_nonnegative("epsilon", epsilon)
+        tilt = errors.require_nonnegative("epsilon", epsilon)
         return np.maximum(
             _hockey_stick(self.inside, self.outside, tilt), _hockey_stick(self.outside, self.inside, tilt)
         )
@@ -104,7 +95,7 @@ class InOut:
 
     def epsilons_at(self, delta: float) -> Floats:
         """The same record by record."""
-        delta = require_from_zero_to_one("delta", delta)
+        delta = errors.require_from_zero_to_one("delta", delta)
         if delta == 0.0:
             return self.epsilons
         return np.maximum(
@@ -113,7 +104,7 @@ class InOut:
 
     def event_at(self, delta: float) -> Event | None:
         """Where the practical epsilon at delta is reached; None if it is 0, which no event is needed for."""
-        delta = require_from_zero_to_one("delta", delta)
+        delta = errors.require_from_zero_to_one("delta", delta)
         ways: tuple[tuple[Floats, Floats, Literal["member", "nonmember"]], ...] = (
             (self.inside, self.outside, "member"),
             (self.outside, self.inside, "nonmember"),
@@ -144,17 +135,17 @@ def finite(laws: Floats, n: int) -> InOut:
     ``laws`` has a row for each of the C(2n, n) training sets in lexicographic order. Given x in D the
     C(2n, n)/2 training sets with x are equally likely (Lemma 3; its proof has 2/N where 1/N is meant).
     """
-    n = require_count("n", n)
+    n = errors.require_count("n", n)
     table = np.asarray(laws, dtype=np.float64)
     if table.ndim != 2 or len(table) != comb(2 * n, n):
-        raise DimensionMismatch(
+        raise errors.DimensionMismatch(
             f"laws: got {len(table)} rows, need {comb(2 * n, n)}, one for each {n} of {2 * n} records",
             field="laws",
         )
     wrong = ~((table >= 0.0).all(axis=1) & (np.abs(table.sum(axis=1) - 1.0) < 1e-9))
     if wrong.any():
         first = int(wrong.argmax())
-        raise NotDistribution(
+        raise errors.NotDistribution(
             f"laws: row {first} is no distribution, need numbers of at least 0 that sum to 1",
             field="laws",
             index=first,
@@ -176,7 +167,7 @@ def half_of(rows: int) -> int:
     while comb(2 * n, n) < rows:
         n += 1
     if comb(2 * n, n) != rows:
-        raise DimensionMismatch(
+        raise errors.DimensionMismatch(
             f"laws: got {rows} rows, need one for each half of 2, 4, 6, 8, ... records: 2, 6, 20, 70, ... rows",
             field="laws",
         )

@@ -24,13 +24,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_softmax, logsumexp
 
+from estimators.arrays import Floats
 from estimators.errors import require_count, require_open_unit
 from estimators.statement import Estimate, Guarantee, Interval
 from estimators.theory import subsets
 from estimators.theory.pmp.exponential import Summed, require_pairs
 from estimators.theory.pmp.laws import InOut
 
-Floats = NDArray[np.float64]
 Progress = Callable[[float], None]
 """Called with the share of the work that is done."""
 

@@ -1,26 +1,23 @@
 """What a mechanism gives away of these 2n records, in one statement; for the noise given, or for the epsilon wanted."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import inf, isfinite
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from estimators.arrays import Floats
 from estimators.errors import OptionError, OutOfRange, TooManySubsets, require_up_to_one
 from estimators.statement import Caution, Estimate, at_most, exactly, percent
 from estimators.theory import shifts, subsets
 from estimators.theory.bounds import Bound
-from estimators.theory.pmp import choose, distances
+from estimators.theory.pmp import bounds, gaussian
 from estimators.theory.pmp.bounds import mip_eta, of_exponential, of_finite, of_gaussian, success
 from estimators.theory.pmp.exponential import MOST_PAIRED, Summed, Tabled
 from estimators.theory.pmp.gaussian import Gaussian, dp_epsilon
 from estimators.theory.pmp.laws import Event, Worst, finite, half_of
 from estimators.theory.pmp.sampled import sample_epsilon
-
-Floats = NDArray[np.float64]
 
 COIN = 0.5
 """How often guessing is right: half of the records were used."""
@@ -55,7 +52,7 @@ BY_EXCHANGES = Caution(
 )
 FAR_ENOUGH = Caution(
     "search_stopped",
-    f"the wanted practical epsilon was not reached: the search stopped at epsilon {choose.FARTHEST:g}, and "
+    f"the wanted practical epsilon was not reached: the search stopped at epsilon {bounds.FARTHEST:g}, and "
     "a larger epsilon may reach it",
 )
 NOT_MONOTONE = Caution(
@@ -152,9 +149,9 @@ def assess_exponential(
         0.578; a coin is right with probability 0.5.
     """
     for name, value in (("epsilon", epsilon), ("practical_epsilon", practical_epsilon)):
-        if value is not None and 0.0 < value < choose.LEAST:
+        if value is not None and 0.0 < value < bounds.LEAST:
             raise OutOfRange(
-                f"{name}: got {value!r}, need 0 or at least {choose.LEAST:g}: between them rounding would decide",
+                f"{name}: got {value!r}, need 0 or at least {bounds.LEAST:g}: between them rounding would decide",
                 field=name,
             )
     epsilon, cautions = _epsilon(mechanism, epsilon, practical_epsilon)
@@ -401,11 +398,11 @@ def assess_gaussian(
     _require_one("sigma", sigma=sigma, epsilon=epsilon, practical_epsilon=practical_epsilon)
     if require_up_to_one("delta", delta) == 1.0 and sigma is None:
         raise OutOfRange("delta: at 1 no noise is needed; give sigma, or a smaller delta", field="delta")
-    rows = distances.clip_rows(np.asarray(points, dtype=np.float64), clip)
+    rows = gaussian.clip_rows(np.asarray(points, dtype=np.float64), clip)
     half = len(rows) // 2
     shares = half if query == "mean" else 1
     sensitivity = 2.0 * (clip / shares)
-    moved = distances.of_sum(rows / shares)
+    moved = gaussian.of_sum(rows / shares)
     mechanism = Gaussian(moved, _sigma(moved, sensitivity, sigma, epsilon, practical_epsilon, delta))
     # sigma was solved for an epsilon that was given: solving back would be off by a rounding
     dp = dp_epsilon(sensitivity, mechanism.sigma, delta) if epsilon is None else epsilon
@@ -463,14 +460,14 @@ def _epsilon(
     if epsilon is not None or not practical_epsilon:
         return epsilon or 0.0, ()
     if subsets.how_many(2 * mechanism.n, mechanism.n) <= subsets.MOST or not isinstance(mechanism, Summed):
-        result, caution = choose.epsilon(mechanism, practical_epsilon), NOT_MONOTONE
+        result, caution = bounds.epsilon(mechanism, practical_epsilon), NOT_MONOTONE
     else:
-        result, caution = choose.epsilon_by_exchanges(mechanism, practical_epsilon), BY_EXCHANGES
-    return result, (caution, FAR_ENOUGH) if result >= choose.FARTHEST else (caution,)
+        result, caution = bounds.epsilon_by_exchanges(mechanism, practical_epsilon), BY_EXCHANGES
+    return result, (caution, FAR_ENOUGH) if result >= bounds.FARTHEST else (caution,)
 
 
 def _sigma(
-    moved: distances.Distances,
+    moved: gaussian.Distances,
     sensitivity: float,
     sigma: float | None,
     epsilon: float | None,
@@ -478,7 +475,7 @@ def _sigma(
     delta: float,
 ) -> float:
     if practical_epsilon is not None:
-        least = choose.sigma(moved, practical_epsilon, delta)
+        least = bounds.sigma(moved, practical_epsilon, delta)
         if least == 0.0:
             raise OptionError("points: all are equal, so no noise is needed here", field="points")
         return least

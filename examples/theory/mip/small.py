@@ -7,9 +7,9 @@ from math import sqrt
 
 import numpy as np
 
-from estimators.theory.mip.certificate import Sizes
 from estimators.theory.mip.noises import Gaussian
 from estimators.theory.mip.refits import fitted_draws, swap_pairs
+from estimators.theory.mip.scales import Sizes
 from estimators.theory.subsets import matrix
 from examples.theory.mip.generator import SEED, Floats, records, trained
 from examples.theory.mip.mechanisms import NOISE_RULES, Run, gaussian, swaps

@@ -21,10 +21,9 @@ from sklearn.datasets import load_digits
 from sklearn.neural_network import MLPClassifier
 
 from estimators.statement import Interval, at_least, at_most
+from estimators.theory.mis.binomials import Tally
 from estimators.theory.mis.certified import diversity, worst_delta_from
-from estimators.theory.mis.diversity import c_k
-from estimators.theory.mis.security import simple_delta, worst_delta
-from estimators.theory.mis.tally import Tally
+from estimators.theory.mis.security import c_k, simple_delta, worst_delta
 from examples.theory.drawing import line_chart, write_svg
 from examples.theory.table import arguments, table
 from macekit.reports.charts.frame import Spec

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 from estimators.statement import at_most
-from estimators.theory.mis.diversity import c_k
-from estimators.theory.mis.security import simple_delta, worst_delta
+from estimators.theory.mis.security import c_k, simple_delta, worst_delta
 from examples.theory.drawing import line_chart, write_svg
 from examples.theory.table import arguments, table
 from macekit.reports.charts.frame import Spec

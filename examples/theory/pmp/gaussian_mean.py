@@ -18,8 +18,7 @@ from math import log, sqrt
 
 import numpy as np
 
-from estimators.theory.pmp.distances import Distances, clip_rows, of_sum
-from estimators.theory.pmp.gaussian import Gaussian
+from estimators.theory.pmp.gaussian import Distances, Gaussian, clip_rows, of_sum
 from estimators.theory.shifts import gaussian_epsilon, gaussian_shift
 from examples.theory.pmp.sweep import Sweep
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import sqrt
 
-from estimators.theory.mis.diversity import c_k
-from estimators.theory.mis.security import bracket, divergence, security_at, simple_delta, worst_delta
+from estimators.theory.mis.security import bracket, c_k, divergence, security_at, simple_delta, worst_delta
 from examples.theory.rows import papers
 from examples.theory.rows.row import Row
 from examples.theory.truth import counting

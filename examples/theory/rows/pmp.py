@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from estimators.theory.pmp.bounds import mip_eta
 from estimators.theory.pmp.bounds import success as successes
-from estimators.theory.pmp.distances import clip_rows, of_sum
 from estimators.theory.pmp.exponential import Summed
-from estimators.theory.pmp.gaussian import Gaussian
+from estimators.theory.pmp.gaussian import Gaussian, clip_rows, of_sum
 from estimators.theory.pmp.laws import finite
 from examples.theory.rows import papers
 from examples.theory.rows.row import Row

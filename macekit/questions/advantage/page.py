@@ -1,7 +1,5 @@
 """The report of an advantage answer, and the sections it shares with the report of everything."""
 
-from __future__ import annotations
-
 from macekit.questions.audit import page as audit
 from macekit.reports.charts.gate import epsilon
 from macekit.reports.charts.interval import interval

@@ -1,24 +1,15 @@
 """``/v1/advantage``: everything about one sample."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from estimators import Assessment, AssessOptions, Counts, Scores, assess
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
-from macekit.operations import encode
-from macekit.operations.effects import (
-    require_acceptance_acts,
-    require_changes_act,
-    require_estimator_acts,
-    require_points_act,
-    useless,
-)
+from macekit.operations import effects, encode
 from macekit.operations.options import metric, parse_question, provenance_options, reading, reply_of, target
 from macekit.operations.samples import clusters_of, sample_of
 from macekit.problems import Problem
-from macekit.questions.advantage.contract import AdvantageQuestion
+from macekit.questions.advantage import AdvantageQuestion
 
 
 def answer(call: Call, body: DecodedBody) -> Reply:
@@ -68,15 +59,15 @@ def assessed(
 def require_advantage_acts(question: AdvantageQuestion, data: Scores | Counts, *, units: bool) -> None:
     """Refuse what changes nothing in an answer of ``/v1/advantage`` and in a report."""
     estimator = question.estimator
-    require_estimator_acts(estimator, data, paper=True)
+    effects.require_estimator_acts(estimator, data, paper=True)
     if question.changes is not None:
-        require_changes_act("changes", estimator, data)
+        effects.require_changes_act("changes", estimator, data)
     limited = question.max_advantage is not None or getattr(question, "max_group_advantage", None) is not None
     if estimator.accept_learned_score is not None and not limited:
-        raise useless(
+        raise effects.useless(
             "estimator.accept_learned_score", "without max_advantage there is no verdict that could pass"
         )
-    require_acceptance_acts(question)
+    effects.require_acceptance_acts(question)
     for name in ("set_members", "set_nonmembers"):
         if getattr(question, name) is not None and units:
             raise Problem(
@@ -86,4 +77,4 @@ def require_advantage_acts(question: AdvantageQuestion, data: Scores | Counts, *
                 field=name,
             )
     boxes = isinstance(data, Scores) and data.dimension > 1 and estimator.kind == "histogram"
-    require_points_act(question, data, ordered=None if not boxes else False)
+    effects.require_points_act(question, data, ordered=None if not boxes else False)

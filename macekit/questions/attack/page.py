@@ -1,46 +1,30 @@
 """The report of a given attack: its own advantage, its rates and metrics, and how far it is from the best."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
+from macekit.reports import model
 from macekit.reports.charts.forest import attack
 from macekit.reports.content import limitations, provenance
 from macekit.reports.content.guarantees import Numbers
 from macekit.reports.content.plain_words import at_prior, records, worth
-from macekit.reports.model import (
-    AnswerPath,
-    Bullets,
-    Cell,
-    Context,
-    Fact,
-    Facts,
-    Figure,
-    Figures,
-    Headline,
-    Inline,
-    Report,
-    Section,
-    Table,
-)
 
 METRICS = ("Metric of this attack", "Value", "Lower end", "Upper end")
 
 
-def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
+def content(answer: model.AnswerPath, figures: model.Figures, context: model.Context) -> model.Report:
     """The attack beside the optimum, what it accuses, and its metrics."""
     own, optimum, source = answer["attack"], answer["optimum"], answer["provenance"]
     prior, confidence = source["options"]["prior"], own["confidence"]
-    sure: Inline = (confidence.number("percent"), " confidence")
+    sure: model.Inline = (confidence.number("percent"), " confidence")
     tiles = (
-        Fact("Advantage of this attack at least", own["lower"].number(), sure),
-        Fact("At most", own["upper"].number(), sure),
-        Fact(
+        model.Fact("Advantage of this attack at least", own["lower"].number(), sure),
+        model.Fact("At most", own["upper"].number(), sure),
+        model.Fact(
             "The best attacker has more, at most",
             answer["gap"]["upper"].number(),
             ("and at least ", answer["gap"]["lower"].number()),
         ),
-        Fact(
+        model.Fact(
             "Without any leak",
             answer["baseline"].number(),
             ("the baseline: guessing without the score", *at_prior(prior)),
@@ -58,27 +42,27 @@ def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
     numbers.interval("True positive rate", answer["true_positive_rate"], confidence)
     numbers.interval("False positive rate", answer["false_positive_rate"], confidence)
     sections = (
-        Section(
+        model.Section(
             "attack",
             "The attack, and the best there is",
-            (*figures.pick("attack"), Bullets(tuple(_rule(answer["rule"])))),
+            (*figures.pick("attack"), model.Bullets(tuple(_rule(answer["rule"])))),
         ),
         numbers.section("The attack beside the optimum"),
-        Section("metrics", "Metrics of this attack", (_metrics(answer["metrics"]),)),
+        model.Section("metrics", "Metrics of this attack", (_metrics(answer["metrics"]),)),
         limitations.section(_open(answer, prior), answer["warnings"]),
         provenance.section("attack", source, context),
     )
-    return Report(
+    return model.Report(
         "A given attack",
-        Headline(None, answer["sentence"].quote()),
-        Facts(tiles),
+        model.Headline(None, answer["sentence"].quote()),
+        model.Facts(tiles),
         sections,
     )
 
 
-def _rule(rule: AnswerPath) -> Iterator[Inline]:
+def _rule(rule: model.AnswerPath) -> Iterator[model.Inline]:
     """What was accused, and from where on."""
-    accused: Inline = (
+    accused: model.Inline = (
         rule["members_accused"].number("count"),
         " members and ",
         rule["nonmembers_accused"].number("count"),
@@ -99,8 +83,8 @@ def _rule(rule: AnswerPath) -> Iterator[Inline]:
         yield ("The cut was read off these records; the intervals of this attack allow for that.",)
 
 
-def _metrics(entries: AnswerPath) -> Table:
-    rows: tuple[tuple[Cell, ...], ...] = tuple(
+def _metrics(entries: model.AnswerPath) -> model.Table:
+    rows: tuple[tuple[model.Cell, ...], ...] = tuple(
         (each["name"].untrusted(), *(each[end].number() for end in ("estimate", "lower", "upper")))
         for each in entries
     )
@@ -108,10 +92,10 @@ def _metrics(entries: AnswerPath) -> Table:
         "Of this attack, not of the best one. Each interval holds by itself. Where there is a dash the metric has no "
         "value."
     )
-    return Table("Metrics of this attack", METRICS, rows, note)
+    return model.Table("Metrics of this attack", METRICS, rows, note)
 
 
-def _open(answer: AnswerPath, prior: AnswerPath) -> Iterator[Inline]:
+def _open(answer: model.AnswerPath, prior: model.AnswerPath) -> Iterator[model.Inline]:
     yield ("An attack that is close to the best here may be far from the best use of another score.",)
     if answer["rule"]["chosen_before"].value:
         yield (
@@ -123,6 +107,6 @@ def _open(answer: AnswerPath, prior: AnswerPath) -> Iterator[Inline]:
     yield from limitations.of_sample(prior, answer["optimum"]["clusters"])
 
 
-def figures(answer: AnswerPath) -> tuple[Figure | None, ...]:
+def figures(answer: model.AnswerPath) -> tuple[model.Figure | None, ...]:
     """The attack beside the optimum."""
     return (attack(answer),)

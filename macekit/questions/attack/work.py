@@ -1,7 +1,5 @@
 """``/v1/attack``: one attack's own advantage, beside the optimum of the same records."""
 
-from __future__ import annotations
-
 from estimators import (
     AttackAdvantage,
     Counts,
@@ -17,7 +15,7 @@ from macekit.operations import encode
 from macekit.operations.options import metric, parse_question, provenance_options, reply_of
 from macekit.operations.samples import clusters_of, sample_of
 from macekit.problems import Problem
-from macekit.questions.attack.contract import AttackAnswer, AttackQuestion, AttackRule, AttackRuleAnswer
+from macekit.questions.attack import AttackAnswer, AttackQuestion, AttackRule, AttackRuleAnswer
 
 KIND_OF = {"threshold": "threshold", "quantile": "quantile", "records": "top"}
 """The kind of rule that an option speaks for, if none is named."""

@@ -1,9 +1,7 @@
 """``/v1/audit``: what was promised against what the records show."""
 
-from __future__ import annotations
-
 from estimators import Counts, advantage
-from estimators.clusters.lone_rows import lone_caution
+from estimators.clusters.dependent_rows import lone_caution
 from estimators.privacy.epsilon import check_claim, epsilon_lower_bound
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
@@ -11,7 +9,7 @@ from macekit.operations import encode
 from macekit.operations.effects import require_direction_acts
 from macekit.operations.options import parse_question, provenance_options, reply_of
 from macekit.operations.samples import clusters_of, lone_of, one_score, sample_of, with_counts
-from macekit.questions.audit.contract import AuditAnswer, AuditQuestion
+from macekit.questions.audit import AuditAnswer, AuditQuestion
 
 
 def answer(call: Call, body: DecodedBody) -> Reply:

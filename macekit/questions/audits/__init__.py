@@ -3,8 +3,6 @@
 ``ROWS`` are its operations.
 """
 
-from __future__ import annotations
-
 from macekit.call import ARROW, CSV, JSON, NDJSON, PARQUET
 from macekit.operation import Operation
 

@@ -1,32 +1,15 @@
 """What is asked and answered of tables, models and releases alike."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
 from pydantic.json_schema import SkipJsonSchema
 from typing_extensions import TypedDict
 
-from macekit.schemas.answers import (
-    AskedQueryAnswer,
-    ControlAnswer,
-    GroupAnswer,
-    QueryExposureAnswer,
-    RankedAnswer,
-    RiskiestLimitAnswer,
-    SplitAnswer,
-)
+from macekit.schemas import answers, statements
 from macekit.schemas.questions import TablesQuestion
 from macekit.schemas.records import (
     Number,
-)
-from macekit.schemas.statements import (
-    COVERS,
-    IntervalAnswer,
-    ProvenanceAnswer,
-    UndecidedBecause,
-    WarningAnswer,
 )
 
 Cell = Number | str | bool | None
@@ -109,18 +92,21 @@ class QueriesAnswer(TypedDict):
         Literal["pass", "fail", "fail, or drift", "inconclusive"] | None,
         Field(description="null if nothing was limited; fail, or drift: the sides differ anyway, too"),
     ]
-    covers: Annotated[list[str], COVERS]
-    undecided_because: UndecidedBecause
-    limits: Annotated[list[RiskiestLimitAnswer] | None, Field(description="null if nothing was limited")]
-    maximum: Annotated[IntervalAnswer, Field(description="the advantage of the riskiest query")]
-    baseline: Annotated[float, Field(description="advantage of always guessing the likelier side")]
-    ranking: list[RankedAnswer]
-    queries: list[AskedQueryAnswer]
-    exposures: list[QueryExposureAnswer]
-    split: Annotated[SplitAnswer | None, Field(description="null if it was not asked")]
-    control: Annotated[ControlAnswer | None, Field(description="null if no column of it was named")]
-    groups: Annotated[
-        list[GroupAnswer], Field(description="by the first query of ranking; empty if no group was named")
+    covers: Annotated[list[str], statements.COVERS]
+    undecided_because: statements.UndecidedBecause
+    limits: Annotated[
+        list[answers.RiskiestLimitAnswer] | None, Field(description="null if nothing was limited")
     ]
-    warnings: list[WarningAnswer]
-    provenance: ProvenanceAnswer
+    maximum: Annotated[statements.IntervalAnswer, Field(description="the advantage of the riskiest query")]
+    baseline: Annotated[float, Field(description="advantage of always guessing the likelier side")]
+    ranking: list[answers.RankedAnswer]
+    queries: list[answers.AskedQueryAnswer]
+    exposures: list[answers.QueryExposureAnswer]
+    split: Annotated[answers.SplitAnswer | None, Field(description="null if it was not asked")]
+    control: Annotated[answers.ControlAnswer | None, Field(description="null if no column of it was named")]
+    groups: Annotated[
+        list[answers.GroupAnswer],
+        Field(description="by the first query of ranking; empty if no group was named"),
+    ]
+    warnings: list[statements.WarningAnswer]
+    provenance: statements.ProvenanceAnswer

@@ -1,7 +1,5 @@
 """What questions of tables and models answer alike: queries, exposures, the sides and their columns."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,12 +19,7 @@ from estimators.privacy.exposure import Exposure
 from estimators.sample.digests import digest
 from macekit.operations import encode
 from macekit.problems import Problem, unknown_column, unknown_column_of
-from macekit.schemas.answers import (
-    AskedQueryAnswer,
-    ControlAnswer,
-    QueryExposureAnswer,
-    SplitAnswer,
-)
+from macekit.schemas import answers
 from macekit.schemas.questions import LimitsQuestion, TablesQuestion
 from macekit.schemas.statements import ColumnReadAnswer
 
@@ -77,7 +70,7 @@ def require_columns(question: TablesQuestion, tables: Mapping[str, Columns]) -> 
                 raise unknown_column(option, name, every)
 
 
-def queries(comparison: Comparison, catalogue: Mapping[str, Query]) -> list[AskedQueryAnswer]:
+def queries(comparison: Comparison, catalogue: Mapping[str, Query]) -> list[answers.AskedQueryAnswer]:
     """What the score of each query says, and where it comes from."""
     return [
         {"name": each.name, "says": each.says, "paper": each.paper}
@@ -86,13 +79,13 @@ def queries(comparison: Comparison, catalogue: Mapping[str, Query]) -> list[Aske
     ]
 
 
-def exposures(by_query: Mapping[str, Exposure]) -> list[QueryExposureAnswer]:
+def exposures(by_query: Mapping[str, Exposure]) -> list[answers.QueryExposureAnswer]:
     """Exposure by each query, the surest first."""
     surest = sorted(by_query.items(), key=lambda each: (not each[1].severe, -each[1].score_epsilon))
     return [{"query": name, **encode.exposure(each)} for name, each in surest]
 
 
-def split(check: SplitCheck) -> SplitAnswer:
+def split(check: SplitCheck) -> answers.SplitAnswer:
     """What tells the sides apart without model or release."""
     ends = check.interval
     return {
@@ -153,7 +146,7 @@ def control_column(name: str | None, train: Columns, holdout: Columns) -> Contro
     return ControlColumn((name,), tuple(scores))
 
 
-def control(result: Control | None) -> ControlAnswer | None:
+def control(result: Control | None) -> answers.ControlAnswer | None:
     """How much of the sides' difference reaches a score whose model saw neither; None if there is none."""
     if result is None:
         return None

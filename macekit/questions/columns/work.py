@@ -1,7 +1,5 @@
 """``/v1/columns``: which columns a table has, from its first bytes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from macekit.call import Body, Call, Reply
@@ -9,7 +7,7 @@ from macekit.decoding.preview import columns
 from macekit.decoding.roles import suggestion
 from macekit.operations.options import reply_of
 from macekit.problems import Problem
-from macekit.questions.columns.contract import ColumnsAnswer
+from macekit.questions.columns import ColumnsAnswer
 
 
 def answer_body(call: Call, body: Body, options: Mapping[str, object] | None = None) -> Reply:

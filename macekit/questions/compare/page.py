@@ -1,32 +1,13 @@
 """The report of a comparison."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 
+from macekit.reports import model
 from macekit.reports.charts.forest import differences, ranking
 from macekit.reports.content import limitations, provenance, riskiest
 from macekit.reports.content.guarantees import Backing
 from macekit.reports.content.plain_words import AttackerClass, without_leak, worth
 from macekit.reports.content.riskiest import RANKS, TOGETHER, rank
-from macekit.reports.model import (
-    AnswerPath,
-    Block,
-    Bullets,
-    Cell,
-    Context,
-    Fact,
-    Facts,
-    Figure,
-    Figures,
-    Headline,
-    Inline,
-    Paragraph,
-    Phrase,
-    Report,
-    Section,
-    Table,
-)
 
 MOST = 200
 """Queries, and differences, that are shown."""
@@ -35,7 +16,7 @@ DIFFERENCES = ("First minus second", "Difference", "Lower end", "Upper end", "De
 INPUTS = ("Member records", "Nonmember records", "SHA-256 of the scores", "How scores were read")
 
 
-def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
+def content(answer: model.AnswerPath, figures: model.Figures, context: model.Context) -> model.Report:
     """The ranking, then the differences, then the inputs one by one."""
     ranks = table("Ranking", RANKS, answer["ranking"], rank, TOGETHER)
     title, limits = "Comparison of membership leakage", riskiest.limits(answer)
@@ -45,31 +26,31 @@ def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
 def side_by_side(
     operation: str,
     title: str,
-    ranks: Table,
-    answer: AnswerPath,
-    figures: Figures,
-    context: Context,
-    limits: Iterable[Section] = (),
-) -> Report:
+    ranks: model.Table,
+    answer: model.AnswerPath,
+    figures: model.Figures,
+    context: model.Context,
+    limits: Iterable[model.Section] = (),
+) -> model.Report:
     """The report of several queries, or releases, of the same records, with the table that ranks them."""
     ranking, differences, sources = answer["ranking"], answer["differences"], answer["provenance"]
     largest = answer["maximum"]
-    confidence: Inline = (largest["confidence"].number("percent"), " confidence")
+    confidence: model.Inline = (largest["confidence"].number("percent"), " confidence")
     prior = sources[0]["options"]["prior"]
     blind = without_leak(answer["baseline"], prior)
     tiles = (
-        Fact("The largest is at least", largest["lower"].number(), confidence),
-        Fact(
+        model.Fact("The largest is at least", largest["lower"].number(), confidence),
+        model.Fact(
             "The largest is at most",
             largest["upper"].number(),
             (*confidence, *_attackers(ranking[0]["advantage"])),
         ),
         blind,
-        Fact("Comes first", ranking[0]["name"].untrusted(), ("by its estimate",)),
+        model.Fact("Comes first", ranking[0]["name"].untrusted(), ("by its estimate",)),
         *worth(ranking[0]["advantage"]["clusters"]),
     )
-    ranking_blocks: tuple[Block, ...] = (
-        Paragraph(
+    ranking_blocks: tuple[model.Block, ...] = (
+        model.Paragraph(
             (
                 f"Without any leak every {ranks.head[0].lower()}'s advantage is ",
                 blind.value,
@@ -81,29 +62,33 @@ def side_by_side(
         *figures.pick("ranking"),
         ranks,
     )
-    sections = [*limits, Section("ranking", "Ranking", ranking_blocks, (ranks,))]
+    sections = [*limits, model.Section("ranking", "Ranking", ranking_blocks, (ranks,))]
     if len(differences):
-        difference_blocks: tuple[Block, ...] = (
+        difference_blocks: tuple[model.Block, ...] = (
             *figures.pick("differences"),
             gaps := table("Differences", DIFFERENCES, differences, _difference),
         )
-        sections.append(Section("differences", "Differences", difference_blocks, (gaps,)))
+        sections.append(model.Section("differences", "Differences", difference_blocks, (gaps,)))
     sections += [
-        Section("guarantees", "What stands behind the intervals", (Bullets(tuple(_backings(answer))),)),
+        model.Section(
+            "guarantees", "What stands behind the intervals", (model.Bullets(tuple(_backings(answer))),)
+        ),
         limitations.section(
             limitations.of_sample(prior, ranking[0]["advantage"]["clusters"]), answer["warnings"]
         ),
         origin(provenance.section(operation, sources[0], context, sources=sources), sources),
     ]
-    return Report(
+    return model.Report(
         title,
-        Headline(answer["decision"].value, answer["sentence"].quote(), covers=answer["covers"].quotes()),
-        Facts(tiles),
+        model.Headline(
+            answer["decision"].value, answer["sentence"].quote(), covers=answer["covers"].quotes()
+        ),
+        model.Facts(tiles),
         tuple(sections),
     )
 
 
-def _attackers(advantage: AnswerPath) -> Inline:
+def _attackers(advantage: model.AnswerPath) -> model.Inline:
     """The attackers that the upper ends cover: one class for all queries, but each query has cells of its own."""
     if "resolution" in advantage["guarantee"]["covers"].value:
         return (", each query at its own resolution",)
@@ -113,18 +98,18 @@ def _attackers(advantage: AnswerPath) -> Inline:
 def table(
     caption: str,
     head: tuple[str, ...],
-    rows: AnswerPath,
-    to_row: Callable[[AnswerPath], tuple[Cell, ...]],
+    rows: model.AnswerPath,
+    to_row: Callable[[model.AnswerPath], tuple[model.Cell, ...]],
     note: str = "",
-) -> Table:
+) -> model.Table:
     """A row for each of the first of many."""
     first = tuple(to_row(row) for row in list(rows)[:MOST])
-    return Table(caption, head, first, note, len(rows) - len(first), rows.path)
+    return model.Table(caption, head, first, note, len(rows) - len(first), rows.path)
 
 
-def _difference(pair: AnswerPath) -> tuple[Cell, ...]:
+def _difference(pair: model.AnswerPath) -> tuple[model.Cell, ...]:
     return (
-        Phrase((pair["first"].untrusted(), " – ", pair["second"].untrusted())),
+        model.Phrase((pair["first"].untrusted(), " – ", pair["second"].untrusted())),
         pair["estimate"].number(),
         pair["lower"].number(),
         pair["upper"].number(),
@@ -132,7 +117,7 @@ def _difference(pair: AnswerPath) -> tuple[Cell, ...]:
     )
 
 
-def _backings(answer: AnswerPath) -> Iterator[Inline]:
+def _backings(answer: model.AnswerPath) -> Iterator[model.Inline]:
     """What the largest, a rank and a difference cover."""
     statements = [("The largest covers ", answer["maximum"])]
     statements += [("A rank's advantage covers ", each["advantage"]) for each in list(answer["ranking"])[:1]]
@@ -142,21 +127,21 @@ def _backings(answer: AnswerPath) -> Iterator[Inline]:
         yield words, backing.covers, "; it assumes: ", backing.assumes, f".{backing.caveat}"
 
 
-def origin(section: Section, sources: AnswerPath) -> Section:
+def origin(section: model.Section, sources: model.AnswerPath) -> model.Section:
     """The origin of the first input is that of all but for the records themselves."""
     first = list(sources)[:MOST]
     rows = tuple((each["n_members"].number("count"), *_input(each)) for each in first)
     note = "In the order in which they came."
-    inputs = Table("Inputs", INPUTS, rows, note, len(sources) - len(first), sources.path)
-    words: Inline = (
+    inputs = model.Table("Inputs", INPUTS, rows, note, len(sources) - len(first), sources.path)
+    words: model.Inline = (
         "The table of origin describes the first input; method and options are the same for all.",
     )
-    return Section(
-        section.name, section.title, (section.blocks[0], Paragraph(words), inputs, *section.blocks[1:])
+    return model.Section(
+        section.name, section.title, (section.blocks[0], model.Paragraph(words), inputs, *section.blocks[1:])
     )
 
 
-def _input(source: AnswerPath) -> tuple[Cell, ...]:
+def _input(source: model.AnswerPath) -> tuple[model.Cell, ...]:
     return (
         source["n_nonmembers"].number("count"),
         source["input_sha256"].quote(),
@@ -164,6 +149,6 @@ def _input(source: AnswerPath) -> tuple[Cell, ...]:
     )
 
 
-def figures(answer: AnswerPath) -> tuple[Figure | None, ...]:
+def figures(answer: model.AnswerPath) -> tuple[model.Figure | None, ...]:
     """The ranking, and the differences."""
     return ranking(answer), differences(answer)

@@ -1,17 +1,15 @@
 """``/v1/compare``: several queries of one model, or several models, side by side."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from itertools import combinations
 
 from estimators import Caution, Counts, LearnedTarget, Scores, compare
 from estimators.adversary.targets import Target
 from estimators.clusters.design import Labels
+from estimators.decisions.exposed_members import exposures_of
 from estimators.decisions.maxima import MaxAdvantage
 from estimators.decisions.plan import Decision, beneath_baseline
 from estimators.decisions.riskiest import RiskiestLimit, judge_groups, judge_queries, verdict_of
-from estimators.decisions.severe_exposure import exposures_of
 from estimators.optimum.ends import is_vector
 from estimators.privacy.epsilon import Direction
 from estimators.sample.scores import labels_of
@@ -22,7 +20,7 @@ from macekit.operations.effects import require_acceptance_acts, require_estimato
 from macekit.operations.options import parse_question, provenance_options, reply_of, target
 from macekit.operations.samples import clusters_of, queries_of, require_paired, with_counts
 from macekit.problems import Problem, unknown_column
-from macekit.questions.compare.contract import CompareAnswer, CompareQuestion
+from macekit.questions.compare import CompareAnswer, CompareQuestion
 
 MOST_PAIRS = 45
 """All pairs of up to ten; beyond, their intervals are so wide that one to compare with must be named."""

@@ -1,7 +1,5 @@
 """``/v1/counts``: scores in, counts out, block by block where the body comes as a stream."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import reduce
@@ -20,19 +18,11 @@ from macekit.decoding import blocks
 from macekit.decoding.body import ColumnRead, DecodedBody, Sample
 from macekit.decoding.body import options as query_options
 from macekit.decoding.columns_read import Account, columns_read
-from macekit.operations import encode
+from macekit.operations import encode, samples
 from macekit.operations.effects import require_left_out
 from macekit.operations.options import parse_question, reply_of
-from macekit.operations.samples import (
-    counts_by_type,
-    counts_of,
-    groups_of,
-    groups_of_counts,
-    groups_of_records,
-    sample_of,
-)
 from macekit.problems import Problem
-from macekit.questions.counts.contract import CountsAnswer, CountsQuestion
+from macekit.questions.counts import CountsAnswer, CountsQuestion
 from macekit.schemas.query_string import WIDE
 
 ON_A_LINE = ("grid", "edges", "equal_mass")
@@ -112,14 +102,14 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     if shards is not None:
         together, table = _merge(shards, body)
         return _reply(call, together, columns_read(body), table)
-    data = sample_of(body, _with_query(question, body))
+    data = samples.sample_of(body, _with_query(question, body))
     if isinstance(data, Counts):
         require_left_out(question, ("cells", "bins"), "counts are sorted into cells already")
         if body.groups is not None:
             raise Problem(
                 "bad-option", "groups: counts hold no records, so none is in a group", field="groups"
             )
-        return _reply(call, data, columns_read(body), groups_of_counts(body, data))
+        return _reply(call, data, columns_read(body), samples.groups_of_counts(body, data))
     if data.dimension > 1 and question.cells == "auto":
         if body.groups is not None:
             raise Problem(
@@ -129,8 +119,8 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     counts = _counts_on_cells(data, question, edges)
     if counts is None:
         whole = body.samples[""] if body.units is None else Sample(data.members, data.nonmembers)
-        counts = counts_by_type(data, whole)
-    return _reply(call, counts, columns_read(body), groups_of_records(body, data, counts))
+        counts = samples.counts_by_type(data, whole)
+    return _reply(call, counts, columns_read(body), samples.groups_of_records(body, data, counts))
 
 
 def answer_body(call: Call, body: Body, options: Mapping[str, object] | None = None) -> Reply | None:
@@ -199,8 +189,8 @@ def _merge(shards: object, body: DecodedBody) -> tuple[Counts, GroupTable | None
         raise Problem("bad-option", "shards: need a list of counts, and nothing beside it", field="shards")
     if not all(isinstance(each, dict) for each in shards):
         raise Problem("wrong-type", "shards: every one needs to be counts", field="shards")
-    parts = [counts_of(each, f"shard {i}: ") for i, each in enumerate(shards)]
-    tables = [groups_of(each, part) for each, part in zip(shards, parts, strict=True)]
+    parts = [samples.counts_of(each, f"shard {i}: ") for i, each in enumerate(shards)]
+    tables = [samples.groups_of(each, part) for each, part in zip(shards, parts, strict=True)]
     counts = reduce(Counts.merge, parts)
     groups = [(part.cells, each) for part, each in zip(parts, tables, strict=True) if each is not None]
     if groups and None in tables:

@@ -1,45 +1,28 @@
 """The report of a gate: every limit, and what the records say about it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
+from macekit.reports import model
 from macekit.reports.charts.gate import gate
 from macekit.reports.content import groups, limitations, provenance
 from macekit.reports.content.guarantees import Backing
 from macekit.reports.content.plain_words import rare_exposure, records, without_leak, worth
-from macekit.reports.model import (
-    AnswerPath,
-    Block,
-    Bullets,
-    Cell,
-    Context,
-    Fact,
-    Facts,
-    Figure,
-    Figures,
-    Headline,
-    Inline,
-    Report,
-    Section,
-    Table,
-)
 from macekit.reports.palette import WORDS
 
-MECHANISM: Inline = (
+MECHANISM: model.Inline = (
     "The mechanism that trained the model is not covered. Every limit, also one on epsilon, is about the score of "
     "this one model; keeping it does not show that a promise about the training is kept. What the records say the "
     "epsilon of the mechanism must be at least is another statement, which rests on how members were drawn: an audit "
     "makes it, and the two numbers may differ.",
 )
-EACH_ONCE: Inline = (
+EACH_ONCE: model.Inline = (
     "Each record has to be given once only, in one batch, and how many come in a batch must not depend on the scores "
     "in it. A few members whom almost no nonmember reaches are not looked for; a gate on all records at once does.",
 )
 HEAD = ("Limit", "At most", "Decision", "Estimate", "Lower end", "Upper end", "Confidence")
 
 
-def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
+def content(answer: model.AnswerPath, figures: model.Figures, context: model.Context) -> model.Report:
     """The decision over all limits, then each of them."""
     source, limits = answer["provenance"], answer["limits"]
     names = {limit["name"].value for limit in limits}
@@ -48,49 +31,51 @@ def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
     sections = (
         every_limit(limits, figures.pick("gate")),
         *groups.every_group(answer["groups"], by_own=by_own),
-        Section("guarantees", "What stands behind the intervals", (Bullets(tuple(_backings(limits))),)),
+        model.Section(
+            "guarantees", "What stands behind the intervals", (model.Bullets(tuple(_backings(limits))),)
+        ),
         limitations.section(_open(answer), answer["warnings"]),
         provenance.section("gate", source, context, grouped=grouped),
     )
-    headline = Headline(
+    headline = model.Headline(
         answer["decision"].value,
         answer["sentence"].quote(),
         *rare_exposure(answer["exposure"]),
         answer["covers"].quotes(),
     )
-    return Report("Membership leakage gate", headline, Facts(tuple(_facts(answer))), sections)
+    return model.Report("Membership leakage gate", headline, model.Facts(tuple(_facts(answer))), sections)
 
 
-def every_limit(limits: AnswerPath, charts: tuple[Block, ...] = ()) -> Section:
+def every_limit(limits: model.AnswerPath, charts: tuple[model.Block, ...] = ()) -> model.Section:
     """Each limit with its decision, and why."""
-    table = Table("Every limit", HEAD, tuple(map(_row, limits)))
+    table = model.Table("Every limit", HEAD, tuple(map(_row, limits)))
     reasons = tuple((limit["about"].untrusted(), ": ", limit["reason"].quote(), ".") for limit in limits)
-    return Section("limits", "Limits", (*charts, table, Bullets(reasons)), (table,))
+    return model.Section("limits", "Limits", (*charts, table, model.Bullets(reasons)), (table,))
 
 
-def _facts(answer: AnswerPath) -> Iterator[Fact]:
+def _facts(answer: model.AnswerPath) -> Iterator[model.Fact]:
     for limit in list(answer["limits"])[:4]:
-        at: Inline = ("at most ", limit["maximum"].number("exact"), " is acceptable")
+        at: model.Inline = ("at most ", limit["maximum"].number("exact"), " is acceptable")
         end = limit["lower"] if limit["decision"].value == "fail" or not limit["upper"] else limit["upper"]
         word = "at least" if end.path.endswith("lower") else "at most"
-        yield Fact(f"{_label(limit)}, {word}", end.number(), at)
+        yield model.Fact(f"{_label(limit)}, {word}", end.number(), at)
         if limit["name"].value == "advantage":
             yield without_leak(answer["baseline"], answer["provenance"]["options"]["prior"])
     if answer["records_needed"]:
-        yield Fact(
+        yield model.Fact(
             "Records needed",
             answer["records_needed"].number("roughly"),
             ("in all, approximately, to decide",),
         )
     if answer["anytime"]:
-        yield Fact(
+        yield model.Fact(
             "Looks so far", answer["anytime"]["looks"].number("count"), ("the ends hold at all of them",)
         )
     yield from records(answer["anytime"] or answer["provenance"])
     yield from worth(answer["clusters"])
 
 
-def _label(limit: AnswerPath) -> str:
+def _label(limit: model.AnswerPath) -> str:
     labels = {
         "advantage": "Advantage",
         "tpr": "Members found",
@@ -102,7 +87,7 @@ def _label(limit: AnswerPath) -> str:
     return labels.get(limit["name"].value, "Limit")
 
 
-def _row(limit: AnswerPath) -> tuple[Cell, ...]:
+def _row(limit: model.AnswerPath) -> tuple[model.Cell, ...]:
     return (
         limit["about"].untrusted(),
         limit["maximum"].number("exact"),
@@ -114,7 +99,7 @@ def _row(limit: AnswerPath) -> tuple[Cell, ...]:
     )
 
 
-def _above(limits: AnswerPath, warnings: AnswerPath) -> Iterator[Inline]:
+def _above(limits: model.AnswerPath, warnings: model.AnswerPath) -> Iterator[model.Inline]:
     """The adversaries that no upper end covers."""
     if any(map(_is_of_a_class, limits)):
         yield (
@@ -137,13 +122,13 @@ def _above(limits: AnswerPath, warnings: AnswerPath) -> Iterator[Inline]:
                 yield limitations.CONTRADICTED
 
 
-def _is_of_a_class(limit: AnswerPath) -> bool:
+def _is_of_a_class(limit: model.AnswerPath) -> bool:
     """Whether its upper end is that of named attackers, and not of an assumed form of the best one."""
     covers = limit["guarantee"]["covers"].value
     return "resolution" in covers or "attackers who" in covers
 
 
-def _backings(limits: AnswerPath) -> Iterator[Inline]:
+def _backings(limits: model.AnswerPath) -> Iterator[model.Inline]:
     for limit in limits:
         backing = Backing.of(limit["guarantee"])
         yield (
@@ -156,7 +141,7 @@ def _backings(limits: AnswerPath) -> Iterator[Inline]:
         )
 
 
-def _open(answer: AnswerPath) -> Iterator[Inline]:
+def _open(answer: model.AnswerPath) -> Iterator[model.Inline]:
     if answer["decision"].value == "pass":
         yield ("A pass says that no upper end is above its limit. It does not say that nothing leaks.",)
     yield from _above(answer["limits"], answer["warnings"])
@@ -167,6 +152,6 @@ def _open(answer: AnswerPath) -> Iterator[Inline]:
     yield from limitations.of_sample(answer["provenance"]["options"]["prior"], answer["clusters"])
 
 
-def figures(answer: AnswerPath) -> tuple[Figure | None, ...]:
+def figures(answer: model.AnswerPath) -> tuple[model.Figure | None, ...]:
     """Each limit with its interval."""
     return (gate(answer["limits"]),)

@@ -1,54 +1,26 @@
 """``/v1/gate``: a decision over several limits."""
 
-from __future__ import annotations
-
 from math import isfinite
 from typing import cast
 
 from numpy.typing import ArrayLike
 
 from estimators import Caution, CellsTarget, Counts, Estimate, LearnedTarget, Scores
+from estimators.decisions import maxima
 from estimators.decisions.gate import Judgement, judge
 from estimators.decisions.group_limit import MaxGroupAdvantage
-from estimators.decisions.maxima import (
-    JudgedGroup,
-    JudgedLimit,
-    Limit,
-    MaxAdvantage,
-    MaxEpsilon,
-    MaxGroupRisk,
-    MaxMetric,
-    MaxTpr,
-)
 from estimators.decisions.plan import overall
 from estimators.risk.groups import GroupTable
 from estimators.risk.within_groups import GroupAdvantage
 from estimators.sample.learned import LearnedCounts
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
-from macekit.operations import encode
-from macekit.operations.effects import (
-    is_line,
-    is_ranked,
-    require_acceptance_acts,
-    require_changes_act,
-    require_estimator_acts,
-    require_left_out,
-    useless,
-)
+from macekit.operations import effects, encode, samples
 from macekit.operations.encode import guarantee, warnings
 from macekit.operations.of_wings import answer_of_wing
 from macekit.operations.options import metric, parse_question, provenance_options, reply_of, target
-from macekit.operations.samples import (
-    clusters_of,
-    groups_of_counts,
-    groups_of_kept,
-    sample_of,
-    stand_for,
-    submitted_scores,
-)
 from macekit.problems import Problem
-from macekit.questions.gate.contract import GateAnswer, GateQuestion
+from macekit.questions.gate import GateAnswer, GateQuestion
 from macekit.schemas.answers import DecisionAnswer, EndsAnswer, GroupOfGateAnswer, LimitAnswer
 from macekit.schemas.statements import ProvenanceAnswer
 
@@ -86,7 +58,7 @@ def judgement(result: Judgement, source: ProvenanceAnswer, cautions: tuple[Cauti
     }
 
 
-def _limit(limit: JudgedLimit) -> LimitAnswer:
+def _limit(limit: maxima.JudgedLimit) -> LimitAnswer:
     measure, verdict = limit.estimate, limit.verdict
     return {
         "name": limit.name,
@@ -116,7 +88,10 @@ def _groups(result: Judgement) -> list[GroupOfGateAnswer]:
 
 
 def _group(
-    label: object, risk: JudgedGroup | None, own: JudgedGroup | None, beside: GroupAdvantage | None
+    label: object,
+    risk: maxima.JudgedGroup | None,
+    own: maxima.JudgedGroup | None,
+    beside: GroupAdvantage | None,
 ) -> GroupOfGateAnswer:
     both = [each for each in (own, risk) if each is not None]
     outcome = overall(each.decision for each in both)
@@ -149,15 +124,15 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     q = parse_question(GateQuestion, body)
     if (reply := answer_of_wing(call, body, q)) is not None:
         return reply
-    require_left_out(q, ("planned", "state"), "it goes with anytime")
-    data = sample_of(body, q)
+    effects.require_left_out(q, ("planned", "state"), "it goes with anytime")
+    data = samples.sample_of(body, q)
     grouped = q.max_group_risk is not None or q.max_group_advantage is not None
-    table = groups_of_counts(body, data) if isinstance(data, Counts) and grouped else None
+    table = samples.groups_of_counts(body, data) if isinstance(data, Counts) and grouped else None
     require_limits(q, grouped=(table or body.groups) is not None)
     adversaries = target(q.estimator, q.changes)
     require_gate_acts(q, data)
     learned = adversaries if isinstance(adversaries, LearnedTarget) else None
-    limits, cluster = _limits(q, body, data, table), clusters_of(body)
+    limits, cluster = _limits(q, body, data, table), samples.clusters_of(body)
     result = judge(data, limits, q.prior, q.confidence, q.seed, learned, cluster, q.accept_exposure)
     source = encode.provenance(
         data, result.provenance.method, q.seed, provenance_options(q, call), encode.columns_of(body)
@@ -168,25 +143,29 @@ def answer(call: Call, body: DecodedBody) -> Reply:
 def require_gate_acts(question: GateQuestion, data: Scores | Counts) -> None:
     """Refuse what no limit of a gate would use."""
     estimator = question.estimator
-    require_estimator_acts(estimator, data, paper=False)
-    require_acceptance_acts(question)
+    effects.require_estimator_acts(estimator, data, paper=False)
+    effects.require_acceptance_acts(question)
     if question.max_advantage is not None or question.max_group_advantage is not None:
         if question.changes is not None:
-            require_changes_act("changes", estimator, data)
+            effects.require_changes_act("changes", estimator, data)
         return
     if question.changes is not None:
-        raise useless("changes", "only max_advantage and max_group_advantage ask for a class of attacks")
+        raise effects.useless(
+            "changes", "only max_advantage and max_group_advantage ask for a class of attacks"
+        )
     of_cells = question.max is not None or question.max_epsilon is not None
-    cuts = (of_cells and is_ranked(data)) or (question.max_group_risk is not None and is_line(data))
+    cuts = (of_cells and effects.is_ranked(data)) or (
+        question.max_group_risk is not None and effects.is_line(data)
+    )
     if estimator.bins is not None and not cuts:
-        raise useless("estimator.bins", "no limit here is judged on cells that are cut for it")
+        raise effects.useless("estimator.bins", "no limit here is judged on cells that are cut for it")
     vector = isinstance(data, LearnedCounts) or (isinstance(data, Scores) and data.dimension > 1)
     acting = (
         estimator.kind == "auto" or estimator.bins is not None or (vector and estimator.kind == "learned")
     )
     for name, acts in (("kind", acting), ("changes", False), ("universe", False)):
         if getattr(estimator, name) is not None and not acts:
-            raise useless(
+            raise effects.useless(
                 f"estimator.{name}", "only max_advantage and max_group_advantage ask for a class of attacks"
             )
 
@@ -237,31 +216,33 @@ def require_limits(q: GateQuestion, *, grouped: bool) -> None:
 
 def _limits(
     q: GateQuestion, body: DecodedBody, data: Scores | Counts, table: GroupTable | None
-) -> list[Limit]:
+) -> list[maxima.Limit]:
     """The limits that were given, in the order of the question's fields."""
     estimator_target = target(q.estimator, q.changes)
     bins = estimator_target.bins if isinstance(estimator_target, CellsTarget | LearnedTarget) else None
-    limits: list[Limit] = []
+    limits: list[maxima.Limit] = []
     if q.max_advantage is not None:
-        limits.append(MaxAdvantage(q.max_advantage, estimator_target))
+        limits.append(maxima.MaxAdvantage(q.max_advantage, estimator_target))
     if q.max_tpr is not None and q.at_fpr is not None:
-        limits.append(MaxTpr(q.max_tpr, q.at_fpr))
+        limits.append(maxima.MaxTpr(q.max_tpr, q.at_fpr))
     if q.max_epsilon is not None:
-        limits.append(MaxEpsilon(q.max_epsilon, q.delta, bins))
+        limits.append(maxima.MaxEpsilon(q.max_epsilon, q.delta, bins))
     if q.metric is not None and q.max is not None:
-        limits.append(MaxMetric(q.max, metric(q.metric, q.prior), bins))
+        limits.append(maxima.MaxMetric(q.max, metric(q.metric, q.prior), bins))
     if q.max_group_advantage is not None:
-        labels = groups_of_kept(body, q.seed) if isinstance(data, Scores) else cast("ArrayLike", None)
+        labels = samples.groups_of_kept(body, q.seed) if isinstance(data, Scores) else cast("ArrayLike", None)
         limits.append(MaxGroupAdvantage(q.max_group_advantage, table or labels, estimator_target))
     if q.max_group_risk is not None:
-        whole = None if body.units is None or isinstance(data, Counts) else submitted_scores(body, data)
+        whole = (
+            None if body.units is None or isinstance(data, Counts) else samples.submitted_scores(body, data)
+        )
         limits.append(
-            MaxGroupRisk(
+            maxima.MaxGroupRisk(
                 q.max_group_risk,
                 table or cast("ArrayLike", body.groups),
                 whole,
                 bins,
-                stand_for(body, data, q),
+                samples.stand_for(body, data, q),
             )
         )
     return limits

@@ -1,29 +1,12 @@
 """The report of a metrics answer."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
+from macekit.reports import model
 from macekit.reports.charts.forest import metrics
 from macekit.reports.content import limitations, provenance
 from macekit.reports.content.guarantees import Numbers
 from macekit.reports.content.plain_words import records, worth
-from macekit.reports.model import (
-    AnswerPath,
-    Block,
-    Bullets,
-    Cell,
-    Context,
-    Fact,
-    Facts,
-    Figure,
-    Figures,
-    Headline,
-    Inline,
-    Report,
-    Section,
-    Table,
-)
 
 HEAD = (
     "Metric",
@@ -38,51 +21,51 @@ HEAD = (
 BRIEF = ("Metric", "Estimate", "Lower end", "Upper end", "Without the score")
 
 
-def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
+def content(answer: model.AnswerPath, figures: model.Figures, context: model.Context) -> model.Report:
     """Each metric at its optimum: the first one's sentence, all in a table, each in words."""
     entries, source = answer["metrics"], answer["provenance"]
     table = Numbers()
     for metric in entries:
         table.interval(metric["name"].untrusted(), metric, metric["confidence"])
-    brief = Table("Metrics", BRIEF, tuple(map(_brief, entries)))
+    brief = model.Table("Metrics", BRIEF, tuple(map(_brief, entries)))
     first = entries[0]
     tiles = (
-        Fact("At least", first["lower"].number(), (first["name"].untrusted(),)),
-        Fact("At most", first["upper"].number(), (first["name"].untrusted(),)),
-        Fact("Without the score", first["trivial"].number(), ("the best guess without it",)),
+        model.Fact("At least", first["lower"].number(), (first["name"].untrusted(),)),
+        model.Fact("At most", first["upper"].number(), (first["name"].untrusted(),)),
+        model.Fact("Without the score", first["trivial"].number(), ("the best guess without it",)),
         *records(source),
         *worth(answer["clusters"]),
     )
     prior = source["options"]["prior"]
-    blocks: tuple[Block, ...] = (
+    blocks: tuple[model.Block, ...] = (
         *figures.pick("metrics"),
         *table.tables("The largest value of each metric, over adversaries"),
-        Table("How each is reached", HEAD, tuple(map(_row, entries))),
-        Bullets(tuple((metric["sentence"].quote(),) for metric in entries)),
+        model.Table("How each is reached", HEAD, tuple(map(_row, entries))),
+        model.Bullets(tuple((metric["sentence"].quote(),) for metric in entries)),
     )
     sections = (
-        Section("metrics", "Metrics", blocks, (brief,)),
+        model.Section("metrics", "Metrics", blocks, (brief,)),
         limitations.section(
             _open(entries, prior, answer["clusters"]), *(metric["warnings"] for metric in entries)
         ),
         provenance.section("metrics", source, context),
     )
-    return Report(
+    return model.Report(
         "Metrics of membership leakage",
-        Headline(None, first["sentence"].quote()),
-        Facts(tiles),
+        model.Headline(None, first["sentence"].quote()),
+        model.Facts(tiles),
         sections,
     )
 
 
-def _brief(metric: AnswerPath) -> tuple[Cell, ...]:
+def _brief(metric: model.AnswerPath) -> tuple[model.Cell, ...]:
     return (
         metric["name"].untrusted(),
         *(metric[name].number() for name in ("estimate", "lower", "upper", "trivial")),
     )
 
 
-def _row(metric: AnswerPath) -> tuple[Cell, ...]:
+def _row(metric: model.AnswerPath) -> tuple[model.Cell, ...]:
     return (
         metric["name"].untrusted(),
         metric["trivial"].number(),
@@ -94,7 +77,9 @@ def _row(metric: AnswerPath) -> tuple[Cell, ...]:
     )
 
 
-def _open(entries: AnswerPath, prior: AnswerPath, clusters: AnswerPath) -> Iterator[Inline]:
+def _open(
+    entries: model.AnswerPath, prior: model.AnswerPath, clusters: model.AnswerPath
+) -> Iterator[model.Inline]:
     for metric in entries:
         if why := metric["degenerate"]:
             yield (
@@ -107,6 +92,6 @@ def _open(entries: AnswerPath, prior: AnswerPath, clusters: AnswerPath) -> Itera
     yield from limitations.of_sample(prior, clusters)
 
 
-def figures(answer: AnswerPath) -> tuple[Figure | None, ...]:
+def figures(answer: model.AnswerPath) -> tuple[model.Figure | None, ...]:
     """Each metric with its interval."""
     return (metrics(answer["metrics"]),)

@@ -1,7 +1,5 @@
 """``/v1/metrics``: several metrics of one sample."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from estimators import (
@@ -14,7 +12,7 @@ from estimators import (
     metric_optimum,
 )
 from estimators.adversary.learned import LearnedScore
-from estimators.clusters.lone_rows import lone_caution
+from estimators.clusters.dependent_rows import lone_caution
 from estimators.metric.estimate import is_line
 from estimators.metric.presets import every_metric
 from estimators.paper import paper_metrics
@@ -32,7 +30,7 @@ from macekit.operations.options import (
     reply_of,
 )
 from macekit.operations.samples import clusters_of, lone_of, one_score, sample_of, with_counts
-from macekit.questions.metrics.contract import MetricsAnswer, MetricsQuestion
+from macekit.questions.metrics import MetricsAnswer, MetricsQuestion
 
 
 def answer(call: Call, body: DecodedBody) -> Reply:

@@ -1,7 +1,5 @@
 """``/v1/plan``: how many records it takes, or how many trained models."""
 
-from __future__ import annotations
-
 from estimators import plan_verdict, plan_width
 from estimators.decisions.plan import expected_design_effect
 from macekit.call import Call, Reply
@@ -10,7 +8,7 @@ from macekit.operations import encode
 from macekit.operations.of_wings import answer_of_wing
 from macekit.operations.options import parse_question, reply_of
 from macekit.problems import Problem
-from macekit.questions.plan.contract import PlanAnswer, PlanQuestion
+from macekit.questions.plan import PlanAnswer, PlanQuestion
 from macekit.schemas.statements import WarningAnswer
 
 

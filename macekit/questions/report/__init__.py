@@ -1,1 +1,73 @@
-"""The room of report."""
+"""What ``report`` asks and answers."""
+
+from typing import Annotated
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from macekit.questions.advantage import AdvantageQuestion
+from macekit.schemas import answers, statements
+from macekit.schemas.questions import MAX_GROUP_ADVANTAGE
+from macekit.schemas.records import (
+    Labels,
+    LabelsOfSides,
+)
+
+
+class ReportQuestion(AdvantageQuestion):
+    """A report on one sample: the optimal advantage, distributions, ROC, risk and groups."""
+
+    groups: Labels | LabelsOfSides | None = Field(None, description="a label for each record, members first")
+    max_group_advantage: float | None = MAX_GROUP_ADVANTAGE
+
+
+class RiskSummaryAnswer(TypedDict):
+    """Individual risk over the score, without a line for each record."""
+
+    sentence: str
+    baseline: Annotated[float, Field(description="risk of every record if nothing leaks")]
+    signed_baseline: Annotated[float, Field(description="the same, signed: 2 prior - 1")]
+    mean: Annotated[
+        answers.MeanRiskAnswer,
+        Field(description="over the mixture, in which members have the prior's share (MACE, Theorem 1.2)"),
+    ]
+    flags: answers.FlagsAnswer
+    guarantee: statements.GuaranteeAnswer
+    simultaneous_guarantee: statements.GuaranteeAnswer
+    metric_rule: answers.MetricRuleAnswer | None
+    learned_scores: Annotated[
+        list[statements.LearnedScoreAnswer] | None,
+        Field(
+            description="vectors: two scores, each stated on the records that the other was learned from; null "
+            "otherwise. The cells of the first come first"
+        ),
+    ]
+    cells: answers.CellsAnswer
+    warnings: list[statements.WarningAnswer]
+
+
+class ReportAnswer(TypedDict):
+    """What a report shows of one sample: everything, and what its pictures are drawn from."""
+
+    sentence: str
+    result: answers.AdvantageAnswer
+    band: Annotated[
+        list[statements.OperatingPointAnswer],
+        Field(description="true positive rates along the ROC, each interval by itself"),
+    ]
+    distribution: answers.DistributionAnswer | None
+    posterior: Annotated[
+        list[answers.PosteriorCurveAnswer],
+        Field(description="by kernel densities and by slices, of one number a record; else empty"),
+    ]
+    risk: RiskSummaryAnswer | None
+    groups: list[answers.GroupAnswer]
+    gate: Annotated[
+        answers.DecisionAnswer | None,
+        Field(
+            description="with max_group_advantage: the decision over it and max_advantage together, as a gate makes "
+            "it, and result.verdict is null; null without it"
+        ),
+    ]
+    warnings: list[statements.WarningAnswer]
+    provenance: statements.ProvenanceAnswer

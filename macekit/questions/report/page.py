@@ -1,16 +1,13 @@
 """The report of everything about one sample."""
 
-from __future__ import annotations
-
 from itertools import chain
 
 from macekit.questions.advantage.page import TITLE, about, claim, curve, curves, numbers, promise
 from macekit.questions.gate import page as gate
 from macekit.questions.risk import page as risk
-from macekit.reports.charts.distribution import distribution
+from macekit.reports.charts.distribution import distribution, posterior
 from macekit.reports.charts.forest import groups as forest_of_groups
 from macekit.reports.charts.interval import interval
-from macekit.reports.charts.posterior import posterior
 from macekit.reports.charts.risk import risk as risk_chart
 from macekit.reports.content import groups, limitations, provenance
 from macekit.reports.content.plain_words import facts, headline, rare_exposure

@@ -1,7 +1,5 @@
 """``/v1/report``: everything about one sample, and what its pictures are drawn from."""
 
-from __future__ import annotations
-
 from typing import cast
 
 import numpy as np
@@ -25,27 +23,19 @@ from estimators.decisions.maxima import Limit, MaxAdvantage
 from estimators.errors import NotFinite, OutOfRange
 from estimators.paper import EqualWidth, Kernel, record_risk
 from estimators.privacy.roc import band
+from estimators.risk.cells import mean_from
 from estimators.risk.individual import RiskByCell, risk_by_cell
-from estimators.risk.mean import mean_from
 from estimators.sample.locating import SampleRange
 from estimators.sample.scores import Query
 from estimators.sample.shape import Shape, shape
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
-from macekit.operations import encode
+from macekit.operations import encode, samples
 from macekit.operations.options import metric, parse_question, provenance_options, reading, reply_of, target
-from macekit.operations.samples import (
-    clusters_of,
-    groups_of_counts,
-    groups_of_kept,
-    sample_of,
-    stand_for,
-    submitted_scores,
-)
 from macekit.problems import Problem
 from macekit.questions.advantage.work import assessed
 from macekit.questions.gate import work as gate
-from macekit.questions.report.contract import ReportQuestion
+from macekit.questions.report import ReportQuestion
 from macekit.questions.risk.work import by_group_of, group_rows, metric_of_cells, rows_of_groups, summary
 from macekit.schemas.answers import GroupAnswer, PosteriorCurveAnswer
 
@@ -56,7 +46,7 @@ CURVE_POINTS = 161
 def answer(call: Call, body: DecodedBody) -> Reply:
     """The answer of /v1/advantage, the distributions, the band of the ROC, the risk over the score, the groups."""
     question = parse_question(ReportQuestion, body)
-    data = sample_of(body, question)
+    data = samples.sample_of(body, question)
     if body.groups is not None and isinstance(data, Counts):
         raise Problem(
             "bad-option",
@@ -95,7 +85,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
 
 def _decision(body: DecodedBody, data: Scores | Counts, question: ReportQuestion) -> Judgement:
     """The limit on each group by itself, with that on all records if there is one: they share the error."""
-    table = groups_of_counts(body, data) if isinstance(data, Counts) else None
+    table = samples.groups_of_counts(body, data) if isinstance(data, Counts) else None
     if body.groups is None and table is None:
         raise Problem(
             "missing-field",
@@ -103,7 +93,7 @@ def _decision(body: DecodedBody, data: Scores | Counts, question: ReportQuestion
             field="groups",
         )
     adversaries = target(question.estimator, question.changes)
-    labels = groups_of_kept(body, question.seed) if table is None else table
+    labels = samples.groups_of_kept(body, question.seed) if table is None else table
     limits: list[Limit] = [
         MaxGroupAdvantage(cast("float", question.max_group_advantage), labels, adversaries)
     ]
@@ -111,7 +101,7 @@ def _decision(body: DecodedBody, data: Scores | Counts, question: ReportQuestion
         limits.insert(0, MaxAdvantage(question.max_advantage, adversaries))
     learned = adversaries if isinstance(adversaries, LearnedTarget) else None
     level = question.prior, question.confidence, question.seed
-    return judge(data, limits, *level, learned, clusters_of(body), question.accept_exposure)
+    return judge(data, limits, *level, learned, samples.clusters_of(body), question.accept_exposure)
 
 
 def _risks(
@@ -126,14 +116,14 @@ def _risks(
         vector = isinstance(data, Scores) and data.dimension > 1
         whole = data if assessment.fine is None or vector else assessment.fine
         return risk_by_cell(whole, *level, seed=question.seed, learners=learners)
-    every = submitted_scores(body, data) if thinned else None
+    every = samples.submitted_scores(body, data) if thinned else None
     return individual_risk(
         assessment.lone or data,
         *level,
         every,
         cast("ArrayLike | None", body.groups),
         seed=question.seed,
-        stand_for=stand_for(body, data, question),
+        stand_for=samples.stand_for(body, data, question),
         learners=learners,
         sample_range=SampleRange.of(data),
     )
@@ -181,4 +171,4 @@ def _groups(
 ) -> list[GroupAnswer]:
     if isinstance(risks, RiskByCell):
         return rows_of_groups(body, data, risks, question) if isinstance(data, Counts) else []
-    return group_rows(risks.groups, by_group_of(data, body.groups, question, clusters_of(body)))
+    return group_rows(risks.groups, by_group_of(data, body.groups, question, samples.clusters_of(body)))

@@ -1,7 +1,5 @@
 """The report of an individual-risk answer: risk over the score, the most exposed records, the groups."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain
@@ -9,28 +7,11 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
+from macekit.reports import model
 from macekit.reports.charts.forest import groups as forest_of_groups
 from macekit.reports.charts.risk import risk as risk_chart
 from macekit.reports.content import groups, limitations, provenance
 from macekit.reports.content.plain_words import at_prior, records, worth
-from macekit.reports.model import (
-    TOP_RECORDS,
-    AnswerPath,
-    Block,
-    Bullets,
-    Cell,
-    Context,
-    Fact,
-    Facts,
-    Figure,
-    Figures,
-    Headline,
-    Inline,
-    Paragraph,
-    Report,
-    Section,
-    Table,
-)
 
 # --- exposure -----------------------------------------------------------------------------------------------
 # Individual risk: how exposed a record is at its score, and which records are flagged.
@@ -53,14 +34,14 @@ COLUMNS = (
 """What is stated if it was asked for: a number and its two ends."""
 
 
-def section(risk: AnswerPath, figures: Figures, *before: Block) -> Section:
+def section(risk: model.AnswerPath, figures: model.Figures, *before: model.Block) -> model.Section:
     """Risk over the score: in words, and drawn."""
-    return Section(
+    return model.Section(
         "risk", "Individual risk over the score", (*before, *_meaning(risk), *figures.pick("risk"))
     )
 
 
-def _meaning(risk: AnswerPath) -> tuple[Paragraph, Bullets]:
+def _meaning(risk: model.AnswerPath) -> tuple[model.Paragraph, model.Bullets]:
     """What a risk is, and what its limits cover."""
     meaning = (
         "A record's risk says how surely an adversary who sees its score can tell whether it is a member: zero is "
@@ -85,17 +66,17 @@ def _meaning(risk: AnswerPath) -> tuple[Paragraph, Bullets]:
             ".",
         ),
     )
-    mean: Inline = (risk["mean"]["sentence"].quote(),)
-    return Paragraph((meaning,)), Bullets((*covers, mean, *_below(risk["baseline"])))
+    mean: model.Inline = (risk["mean"]["sentence"].quote(),)
+    return model.Paragraph((meaning,)), model.Bullets((*covers, mean, *_below(risk["baseline"])))
 
 
-def _of_them_members(flags: AnswerPath) -> Inline:
+def _of_them_members(flags: model.AnswerPath) -> model.Inline:
     """How many of the flagged are members at the prior, if any are flagged."""
     share = flags["member_share"]
     return (": at this prior an estimated share of ", share.number(), " of the flagged are") if share else ()
 
 
-def _below(baseline: AnswerPath) -> tuple[Inline, ...]:
+def _below(baseline: model.AnswerPath) -> tuple[model.Inline, ...]:
     """What a risk below the baseline is not, at a prior that has one."""
     if not baseline.value:
         return ()
@@ -109,12 +90,14 @@ def _below(baseline: AnswerPath) -> tuple[Inline, ...]:
     )
 
 
-def most_exposed(records: AnswerPath, top: int | None = None) -> Table:
+def most_exposed(records: model.AnswerPath, top: int | None = None) -> model.Table:
     """The records that are most surely seen to be members; those of the same cell in the order they came.
 
     All that were asked for with ``top`` are listed, in the order in which they were answered.
     """
-    order = _surest(records)[:TOP_RECORDS] if top is None else np.arange(min(top, len(records["index"])))
+    order = (
+        _surest(records)[: model.TOP_RECORDS] if top is None else np.arange(min(top, len(records["index"])))
+    )
     rows = tuple(_row(records, int(at)) for at in order)
     head: tuple[str, ...] = HEAD
     head += ("Metric", "From", "To") if records["metric"] else ()
@@ -125,10 +108,12 @@ def most_exposed(records: AnswerPath, top: int | None = None) -> Table:
         "place in the input, counted from zero."
     )
     more = len(records["index"]) - len(rows)
-    return Table("Records with the strongest evidence of membership", head, rows, note, more, records.path)
+    return model.Table(
+        "Records with the strongest evidence of membership", head, rows, note, more, records.path
+    )
 
 
-def _for_one_screen(exposed: Table) -> Iterator[Table]:
+def _for_one_screen(exposed: model.Table) -> Iterator[model.Table]:
     """The table as narrow as a screen: what the paper states of the records is a table of its own."""
     width = len(exposed.head)
     published = exposed.head.index(PUBLISHED) if PUBLISHED in exposed.head else width
@@ -137,21 +122,25 @@ def _for_one_screen(exposed: Table) -> Iterator[Table]:
         yield replace(exposed.only(0, *range(published, width)), caption="The same records as published")
 
 
-def _first(lists: tuple[Bullets, ...]) -> tuple[Bullets, ...]:
+def _first(lists: tuple[model.Bullets, ...]) -> tuple[model.Bullets, ...]:
     """Of each list the first item, where there is little room."""
-    return tuple(Bullets(each.items[:1]) for each in lists)
+    return tuple(model.Bullets(each.items[:1]) for each in lists)
 
 
-def metric_rule(rule: AnswerPath) -> tuple[Bullets, ...]:
+def metric_rule(rule: model.AnswerPath) -> tuple[model.Bullets, ...]:
     """Under which rule the metric of a record is stated, what its interval covers, and why it may have no value."""
     if not rule:
         return ()
     if rule["threshold"]:
         way = "above" if rule["direction"].value == "above" else "below"
-        where: Inline = (f" where the chance of being a member is {way} ", rule["threshold"].number(), ".")
+        where: model.Inline = (
+            f" where the chance of being a member is {way} ",
+            rule["threshold"].number(),
+            ".",
+        )
     else:
         where = (" everywhere." if rule["direction"].value == "above" else " nowhere.",)
-    items: list[Inline] = [
+    items: list[model.Inline] = [
         ("The metric of a record is its ", rule["name"].untrusted(), ", if member is guessed", *where),
         ("Its interval covers ", rule["guarantee"]["covers"].quote(), "."),
     ]
@@ -159,17 +148,17 @@ def metric_rule(rule: AnswerPath) -> tuple[Bullets, ...]:
         items.append(("That interval is not proven at every sample size: its threshold is estimated.",))
     if why := rule["undefined"]:
         items.append(("Where the metric is a dash it has no value: ", why.quote(), "."))
-    return (Bullets(tuple(items)),)
+    return (model.Bullets(tuple(items)),)
 
 
-def _published(paper: AnswerPath) -> tuple[Bullets, ...]:
+def _published(paper: model.AnswerPath) -> tuple[model.Bullets, ...]:
     """What the columns as published are, and what their intervals cover."""
     if not paper:
         return ()
-    how: Inline = ("by kernel densities, of bandwidths ", *_list_of(paper["bandwidth"]))
+    how: model.Inline = ("by kernel densities, of bandwidths ", *_list_of(paper["bandwidth"]))
     if paper["estimator"].value == "histogram":
         how = ("by the ", paper["cells"].number("exact"), " cells that have records")
-    items: list[Inline] = [
+    items: list[model.Inline] = [
         (
             "As published: the signed risk of MACE's Theorem ",
             paper["theorem"].number("exact"),
@@ -184,15 +173,15 @@ def _published(paper: AnswerPath) -> tuple[Bullets, ...]:
             ("The metric as published is for a threshold of ", threshold.number(), " on the posterior.")
         )
     items += [(each["message"].quote(), ".") for each in paper["warnings"]]
-    return (Bullets(tuple(items)),)
+    return (model.Bullets(tuple(items)),)
 
 
-def _list_of(numbers: AnswerPath) -> Inline:
+def _list_of(numbers: model.AnswerPath) -> model.Inline:
     first, second = numbers[0], numbers[1]
     return (first.number(), " for members and ", second.number(), " for nonmembers")
 
 
-def _surest(records: AnswerPath) -> NDArray[np.int64]:
+def _surest(records: model.AnswerPath) -> NDArray[np.int64]:
     """By the lower ends where a record looks like a member; where not, one is the surer the lower its upper ends."""
     column = {name: np.asarray(records[name].value, dtype=float) for name in ENDS}
     member = column["signed_risk"] > 0.0
@@ -202,7 +191,7 @@ def _surest(records: AnswerPath) -> NDArray[np.int64]:
     return np.lexsort((-column["signed_risk"], -alone, -together, unknown))
 
 
-def _row(records: AnswerPath, at: int) -> tuple[Cell, ...]:
+def _row(records: model.AnswerPath, at: int) -> tuple[model.Cell, ...]:
     return (
         records["index"][at].number("exact"),
         records["risk"][at].number(),
@@ -218,23 +207,25 @@ def _row(records: AnswerPath, at: int) -> tuple[Cell, ...]:
 # --- risk ---------------------------------------------------------------------------------------------------
 
 
-def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
+def content(answer: model.AnswerPath, figures: model.Figures, context: model.Context) -> model.Report:
     """The flags first, then the risk over the score, the most exposed records, and the groups."""
     source, flags, grouped = answer["provenance"], answer["flags"], answer["groups"]
     prior, top = source["options"]["prior"], source["options"].value.get("top")
     tiles = (
-        Fact(
+        model.Fact(
             "Records flagged",
             flags["records"].number("count"),
             ("by their cells, membership is likelier than the threshold says",),
         ),
-        Fact("Of them members, about", flags["member_share"].number(), ("an estimate", *at_prior(prior))),
-        Fact(
+        model.Fact(
+            "Of them members, about", flags["member_share"].number(), ("an estimate", *at_prior(prior))
+        ),
+        model.Fact(
             "Without any leak",
             answer["baseline"].number(),
             ("the risk of every record", *groups.either_way(prior)),
         ),
-        Fact(
+        model.Fact(
             "Mean risk at most",
             answer["mean"]["upper"].number(),
             ("and at least ", answer["mean"]["lower"].number(), ": the best attacker's advantage"),
@@ -246,7 +237,7 @@ def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
     rule = (*metric_rule(answer["metric_rule"]), *_published(answer["paper"]))
     sections = (
         section(answer, figures),
-        Section(
+        model.Section(
             "records",
             "Records",
             (exposed, *rule),
@@ -263,15 +254,15 @@ def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
         ),
         provenance.section("individual-risk", source, context, grouped=len(grouped) > 0),
     )
-    return Report(
+    return model.Report(
         "Individual risk",
-        Headline(None, answer["sentence"].quote()),
-        Facts(tiles),
+        model.Headline(None, answer["sentence"].quote()),
+        model.Facts(tiles),
         sections,
     )
 
 
-def figures(answer: AnswerPath) -> tuple[Figure | None, ...]:
+def figures(answer: model.AnswerPath) -> tuple[model.Figure | None, ...]:
     """The risk over the score, and the groups."""
     rows = answer["groups"]
     return risk_chart(answer), forest_of_groups(rows, answer.value["baseline"]) if len(rows) else None

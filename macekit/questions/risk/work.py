@@ -1,7 +1,5 @@
 """``/v1/individual-risk``: the risk of each record and of each group."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, cast
@@ -22,18 +20,17 @@ from estimators import (
 from estimators.metric.definition import Metric
 from estimators.metric.individual import IndividualMetric
 from estimators.paper import EqualWidth, Kernel, RecordMetric, RecordRisk, record_metric, record_risk
-from estimators.risk.cells import CellInterval, Conditional, MoverFieller
+from estimators.risk.cells import CellInterval, Conditional, MeanRisk, MoverFieller
 from estimators.risk.flags import Multiplicity, OverCells, OverRecords
 from estimators.risk.groups import GroupRisks
 from estimators.risk.individual import RiskByCell
-from estimators.risk.mean import MeanRisk
 from estimators.risk.within_groups import GroupAdvantage, by_group_of_counts
 from estimators.sample.learned import LearnedCounts
 from estimators.sample.scores import ArgumentScores
 from macekit.call import ARROW, CSV, Call, Reply
 from macekit.catalogue import rendered
 from macekit.decoding.body import DecodedBody
-from macekit.operations import encode
+from macekit.operations import encode, samples
 from macekit.operations.effects import require_bins_act
 from macekit.operations.encode import arrow_bytes, csv_bytes, json_bytes
 from macekit.operations.options import (
@@ -45,17 +42,8 @@ from macekit.operations.options import (
     reply_of,
     require_form,
 )
-from macekit.operations.samples import (
-    clusters_of,
-    groups_of_counts,
-    lone_of,
-    sample_of,
-    stand_for,
-    submitted_scores,
-    with_counts,
-)
 from macekit.problems import Problem
-from macekit.questions.risk.contract import RiskQuestion
+from macekit.questions.risk import RiskQuestion
 from macekit.reports.model import TOP_RECORDS
 from macekit.schemas.answers import GroupAnswer
 from macekit.schemas.records import PriorQuestion
@@ -98,7 +86,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     require_form(call)
     if rendered(call) and question.top is None:
         question = question.model_copy(update={"top": TOP_RECORDS})
-    data = sample_of(body, question)
+    data = samples.sample_of(body, question)
     if isinstance(data, LearnedCounts):
         raise Problem(
             "bad-option",
@@ -107,7 +95,11 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         )
     bins, notes = cells_asked(question)
     require_bins_act(bins, data, values=False)
-    targets, groups, cluster = _targets(body, data), cast("ArrayLike | None", body.groups), clusters_of(body)
+    targets, groups, cluster = (
+        _targets(body, data),
+        cast("ArrayLike | None", body.groups),
+        samples.clusters_of(body),
+    )
     result = individual_risk(
         data,
         question.prior,
@@ -119,12 +111,12 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         threshold=question.threshold,
         over=OVER[question.over],
         seed=question.seed,
-        stand_for=stand_for(body, data, question),
+        stand_for=samples.stand_for(body, data, question),
         cluster=cluster,
     )
-    lone = lone_of(data, cluster, question.seed)
+    lone = samples.lone_of(data, cluster, question.seed)
     if lone is not data and targets is None:
-        targets = submitted_scores(body, cast("Scores", data))
+        targets = samples.submitted_scores(body, cast("Scores", data))
     result = replace(result, cautions=(*notes, *body.cautions, *result.cautions))
     of_record = None
     if question.metric is not None:
@@ -148,7 +140,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         table = arrow_bytes(columns, notes_of(result, source))
         return Reply(200, ARROW, table, records, input_sha256=source["input_sha256"])
     tables = by_group_of(data, groups, question, cluster) if body.targets is None else {}
-    whole = with_counts(data) if cluster is None else data
+    whole = samples.with_counts(data) if cluster is None else data
     mean = mean_risk(whole, result.cells, question.confidence, question.seed, bins, cluster)
     document = {
         **summary(result, mean, of_record),
@@ -198,7 +190,7 @@ def metric_of_cells(
 ) -> IndividualMetric:
     """The metric of each cell, under the rule that ``/v1/metrics`` finds for the same records."""
     prior = question.prior
-    counts = with_counts(data) if result.learned is None else result.learned[0].counts
+    counts = samples.with_counts(data) if result.learned is None else result.learned[0].counts
     cut = None
     if isinstance(counts, Counts) and not definition.has_known_threshold:
         best = metric_optimum(counts, definition, prior, None, question.confidence, bins, question.seed)
@@ -264,7 +256,7 @@ def rows_of_groups(
     body: DecodedBody, counts: Counts, risks: RiskByCell, question: PriorQuestion
 ) -> list[GroupAnswer]:
     """What each group bears and gives away, of counts that were posted with their groups."""
-    table = groups_of_counts(body, counts)
+    table = samples.groups_of_counts(body, counts)
     if table is None:
         return []
     alone = by_group_of_counts(counts, table, question.prior, question.confidence, question.seed)
@@ -277,7 +269,7 @@ def _targets(body: DecodedBody, data: Scores | Counts) -> ArgumentScores | None:
     """Scores asked about; all records posted if some were left out because of units."""
     if body.targets is not None or body.units is None or isinstance(data, Counts):
         return body.targets
-    return submitted_scores(body, data)
+    return samples.submitted_scores(body, data)
 
 
 def record_columns(

@@ -3,8 +3,6 @@
 ``ROWS`` are its operations; ``ANSWERS_FOR`` names what answers a question of the core that asks for more than it has.
 """
 
-from __future__ import annotations
-
 from macekit.call import ARROW, CSV, JSON, NDJSON, NPZ, PARQUET
 from macekit.operation import Operation
 

@@ -4,8 +4,6 @@ What a service that signs does about states, `app/runs.py` does once the answer 
 said to be what they are.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -20,7 +18,7 @@ from macekit.operations.effects import require_left_out
 from macekit.operations.options import provenance_options, reply_of
 from macekit.operations.samples import require_cells, sample_of
 from macekit.problems import Problem
-from macekit.questions.gate.contract import SEAL, GateAnswer, GateQuestion
+from macekit.questions.gate import SEAL, GateAnswer, GateQuestion
 from macekit.schemas.answers import LimitAnswer
 
 FIXED = ("max_advantage", "prior", "confidence", "planned", "seed")

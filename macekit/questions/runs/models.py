@@ -1,14 +1,12 @@
 """``/v1/plan`` about a procedure: how many models it takes."""
 
-from __future__ import annotations
-
 from estimators.runs.procedure import plan_models
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
 from macekit.operations.options import reply_of
 from macekit.problems import Problem
-from macekit.questions.plan.contract import PlanAnswer, PlanQuestion
+from macekit.questions.plan import PlanAnswer, PlanQuestion
 from macekit.schemas.statements import WarningAnswer
 
 OF_CLUSTERS = ("design_effect", "cluster_size", "correlation")

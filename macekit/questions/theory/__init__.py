@@ -3,8 +3,6 @@
 ``ROWS`` are its operations.
 """
 
-from __future__ import annotations
-
 from macekit.call import JSON
 from macekit.operation import WORDS, Operation
 

@@ -1,7 +1,5 @@
 """Bounds of theory as answers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from estimators.theory.bounds import Bound

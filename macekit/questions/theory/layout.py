@@ -1,7 +1,5 @@
 """What all reports of theory share: tiles, the bounds side by side, columns of numbers, what was not established."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

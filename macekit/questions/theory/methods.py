@@ -1,7 +1,5 @@
 """Methods of this wing, as ``/v1/methods`` tells them."""
 
-from __future__ import annotations
-
 from estimators.statement import IID
 from macekit.schemas.method import MethodAnswer, ask
 

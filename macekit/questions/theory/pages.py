@@ -1,40 +1,23 @@
 """The reports of ``/v1/theory``: what each says beside its sentence and its bounds."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from macekit.questions.theory.layout import PAPERS, Columns, Layout, Tile
+from macekit.reports import model
 from macekit.reports.charts import lines
 from macekit.reports.charts.gate import agreement
 from macekit.reports.content import limitations, provenance
 from macekit.reports.content.guarantees import Numbers
 from macekit.reports.content.plain_words import records
-from macekit.reports.model import (
-    AnswerPath,
-    Block,
-    Cell,
-    Content,
-    Context,
-    Draw,
-    Fact,
-    Facts,
-    Figures,
-    Headline,
-    Inline,
-    Report,
-    Section,
-    Table,
-)
 
 # --- dp -----------------------------------------------------------------------------------------------------
 # What a promise of differential privacy allows.
 
-NOT_EXAMINED: Inline = (
+NOT_EXAMINED: model.Inline = (
     "The bounds take the promise as given. Whether the training kept it is not examined here: see mace audit and "
     "mace theory together.",
 )
-INDEPENDENT: Inline = (
+INDEPENDENT: model.Inline = (
     "These bounds are for records that were drawn at random into the training set; several rows about one person "
     "are protected less than a single row.",
 )
@@ -73,11 +56,11 @@ CONVERTED = Layout(
 # How much noise keeps every attack near guessing, and what an algorithm with finitely many outputs gives
 # away.
 
-ONCE: Inline = (
+ONCE: model.Inline = (
     "The noise is drawn once, for one release of parameters fitted to one random half. Each further release from "
     "the same data gives away more.",
 )
-HALF: Inline = (
+HALF: model.Inline = (
     "The guarantee is about this data set, this way of fitting and a training set drawn at random; an attacker "
     "who already knows something about who was drawn is not covered.",
 )
@@ -146,18 +129,18 @@ FINITE = Layout(
 # --- mis ----------------------------------------------------------------------------------------------------
 # What any algorithm may give away of data in categories, and what overfitting does.
 
-WORST: Inline = (
+WORST: model.Inline = (
     "Delta is that of the worst possible algorithm, which releases all it saw. A given one may give away less.",
 )
-MIS_INDEPENDENT: Inline = ("Records are taken to be independent draws from one distribution.",)
-ONE_SIDED: Inline = (
+MIS_INDEPENDENT: model.Inline = ("Records are taken to be independent draws from one distribution.",)
+ONE_SIDED: model.Inline = (
     "Losses bound the security from above only: they show what is given away at least, never that no more is.",
 )
 
-ONE_OUTPUT: Inline = (
+ONE_OUTPUT: model.Inline = (
     "This is about one output and the two laws given; whether they are the true ones is not examined.",
 )
-THEOREM_13: Inline = (
+THEOREM_13: model.Inline = (
     "For records that are not Gaussian nothing is stated: the constant of the paper's theorem is not explicit.",
 )
 
@@ -238,7 +221,7 @@ GAUSSIAN_MEAN = Layout(
 # --- pmp ----------------------------------------------------------------------------------------------------
 # What a mechanism reveals to an attacker who knows the candidate records but not which were used.
 
-PRACTICAL: Inline = (
+PRACTICAL: model.Inline = (
     "The practical epsilon is about an attacker who knows the candidate records but not which half was used. For an "
     "attacker who knows more - some members for certain, or several releases - only the epsilon of the mechanism "
     "holds.",
@@ -311,50 +294,50 @@ GAUSSIAN = Layout(
 # What theory allows beside what was measured.
 
 HEAD = ("Quantity", "Allowed at most", "In one run", "Estimate", "Lower end", "Upper end", "Agrees")
-RESOLVED: Inline = (
+RESOLVED: model.Inline = (
     "A yes is about this score at the resolution that its guarantee names. An attacker who reads the score more finely "
     "may see more, so a false claim can have a yes in every row. A no holds at every resolution.",
 )
-NOT_SHOWN: Inline = (
+NOT_SHOWN: model.Inline = (
     "That nothing contradicts the claim does not show that it was kept: another attack may find more.",
 )
 
 
-def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
+def content(answer: model.AnswerPath, figures: model.Figures, context: model.Context) -> model.Report:
     """The decision, then quantity by quantity what is allowed and what was found."""
     source = answer["provenance"]
     tiles = (
-        Fact(
+        model.Fact(
             "Epsilon promised",
             answer["claimed_epsilon"].number("exact"),
             ("at delta ", answer["claimed_delta"].number("exact")),
         ),
-        Fact(
+        model.Fact(
             "Advantage without any leak",
             answer["baseline"].number(),
             ("the baseline: guessing without the score",),
         ),
         *records(source),
     )
-    table = Table("What is allowed, and what was measured", HEAD, tuple(map(_row, answer["rows"])))
-    blocks: tuple[Block, ...] = (*figures.items, table)
+    table = model.Table("What is allowed, and what was measured", HEAD, tuple(map(_row, answer["rows"])))
+    blocks: tuple[model.Block, ...] = (*figures.items, table)
     backing = Numbers()
     for row in answer["rows"]:
         backing.interval(row["says"].quote(), row, answer["confidence"])
     sections = (
-        Section("agreement", "What theory allows, and what was measured", blocks, (table,)),
-        Section("numbers", "The numbers, and what they are worth", backing.tables("Every number")),
+        model.Section("agreement", "What theory allows, and what was measured", blocks, (table,)),
+        model.Section("numbers", "The numbers, and what they are worth", backing.tables("Every number")),
         limitations.section(
             (NOT_SHOWN, RESOLVED, *limitations.of_sample(source["options"]["prior"])), answer["warnings"]
         ),
         provenance.section("theory/together", source, context),
     )
     broken = answer["decision"].value == "contradicted"
-    headline = Headline("fail" if broken else None, answer["sentence"].quote())
-    return Report("Theory and measurement together", headline, Facts(tiles), sections)
+    headline = model.Headline("fail" if broken else None, answer["sentence"].quote())
+    return model.Report("Theory and measurement together", headline, model.Facts(tiles), sections)
 
 
-def _row(row: AnswerPath) -> tuple[Cell, ...]:
+def _row(row: model.AnswerPath) -> tuple[model.Cell, ...]:
     ends = (row[name].number() for name in ("estimate", "lower", "upper"))
     ceilings = (row[name].number("ceiling") for name in ("allowed", "allowed_in_one_run"))
     return (row["says"].quote(), *ceilings, *ends, row["agrees"].quote())
@@ -367,8 +350,8 @@ def _row(row: AnswerPath) -> tuple[Cell, ...]:
 class Page:
     """What makes the report of one operation, and its pictures."""
 
-    content: Content
-    figures: Draw | None = None
+    content: model.Content
+    figures: model.Draw | None = None
 
 
 PAGES = {

@@ -1,7 +1,5 @@
 """Charts with a line for each of several things, its interval drawn: groups, queries, differences, metrics."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """What all charts share: size, axes, type, and the lines that mean the same in each of them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, TypeAlias

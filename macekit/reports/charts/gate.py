@@ -1,24 +1,11 @@
 """Charts of limits, each on a scale of its own beside its interval, and of epsilon beside what was claimed."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
 from estimators.privacy.epsilon import IF_DRAWN
 from estimators.statement import at_least, at_most, exactly, percent
-from macekit.reports.charts.frame import (
-    CONFIG,
-    Spec,
-    beyond,
-    chart,
-    halo,
-    padded,
-    rows,
-    scaled,
-    threshold,
-    words,
-)
+from macekit.reports.charts import frame
 from macekit.reports.formatting import rounded, short_label
 from macekit.reports.model import AnswerPath, Cell, Figure, Table
 from macekit.reports.palette import INK, MUTED, THRESHOLD, WORDS
@@ -35,7 +22,7 @@ def gate(limits: AnswerPath) -> Figure:
     order = ("fail", "inconclusive", "pass")
     every = sorted(limits, key=lambda limit: order.index(limit.value["decision"]))
     first = [limit.value for limit in every[:MOST]]
-    spec: Spec = {"config": CONFIG, "spacing": 14, "vconcat": [_row(limit) for limit in first]}
+    spec: frame.Spec = {"config": frame.CONFIG, "spacing": 14, "vconcat": [_row(limit) for limit in first]}
     text = " ".join(f"{limit['name'].replace('_', ' ')}: {_limit_in_words(limit)}" for limit in first)
     return Figure("gate", "Each limit and what the records say", text, spec, _table(every))
 
@@ -55,7 +42,7 @@ def agreement(entries: AnswerPath) -> Figure | None:
     ]
     if not limits:
         return None
-    spec: Spec = {"config": CONFIG, "spacing": 14, "vconcat": [_row(limit) for limit in limits]}
+    spec: frame.Spec = {"config": frame.CONFIG, "spacing": 14, "vconcat": [_row(limit) for limit in limits]}
     text = " ".join(f"{limit['name']}: {_limit_in_words(limit)}" for limit in limits)
     lines: tuple[tuple[Cell, ...], ...] = tuple(
         (row["says"].quote(), row["allowed"].number("ceiling"), row["lower"].number(), row["upper"].number())
@@ -65,23 +52,23 @@ def agreement(entries: AnswerPath) -> Figure | None:
     return Figure("agreement", "What is allowed and what the records say", text, spec, table)
 
 
-def _row(limit: Mapping[str, Any]) -> Spec:
+def _row(limit: Mapping[str, Any]) -> frame.Spec:
     upper, most = limit["upper"], limit["maximum"]
     values = [v for v in (limit["lower"], limit["estimate"], upper, most) if v is not None]
-    low, high = padded(min(values), max(values), 0.12)
+    low, high = frame.padded(min(values), max(values), 0.12)
     end = high if upper is None else upper
-    x = scaled("lower", None, (low, high), tickCount=5, grid=False)
+    x = frame.scaled("lower", None, (low, high), tickCount=5, grid=False)
     middle, colour = {"value": 22}, WORDS[limit["decision"]].colour
     bar = {"lower": rounded(limit["lower"]), "upper": rounded(end)}
-    layers: list[Spec] = [
-        beyond(rounded(most), rounded(high)),
+    layers: list[frame.Spec] = [
+        frame.beyond(rounded(most), rounded(high)),
         {
-            "data": rows([{"at": rounded(most)}]),
+            "data": frame.rows([{"at": rounded(most)}]),
             "mark": {"type": "rule", "color": THRESHOLD, "strokeWidth": 2},
             "encoding": {"x": {"field": "at", "type": "quantitative"}},
         },
         {
-            "data": rows([bar]),
+            "data": frame.rows([bar]),
             "mark": {"type": "rule", "color": colour, "strokeWidth": 7},
             "encoding": {"x": x, "x2": {"field": "upper"}, "y": middle},
         },
@@ -100,15 +87,15 @@ def _row(limit: Mapping[str, Any]) -> Spec:
     return {"width": PLOT, "height": 44, "layer": layers}
 
 
-def _dot(at: float, shape: str, colour: str, size: int) -> Spec:
+def _dot(at: float, shape: str, colour: str, size: int) -> frame.Spec:
     mark = {"type": "point", "shape": shape, "filled": True, "color": colour, "size": size, "opacity": 1}
     encoding = {"x": {"field": "at", "type": "quantitative"}, "y": {"value": 22}}
-    return {"data": rows([{"at": at}]), "mark": mark, "encoding": encoding}
+    return {"data": frame.rows([{"at": at}]), "mark": mark, "encoding": encoding}
 
 
-def _text(text: str, x: int, y: int, align: str, weight: str) -> Spec:
+def _text(text: str, x: int, y: int, align: str, weight: str) -> frame.Spec:
     colour = INK if weight == "bold" else MUTED
-    return words(text, {"value": x}, {"value": y}, align=align, fontWeight=weight, color=colour)
+    return frame.words(text, {"value": x}, {"value": y}, align=align, fontWeight=weight, color=colour)
 
 
 def _interval(limit: Mapping[str, Any]) -> str:
@@ -149,7 +136,7 @@ def epsilon(answer: AnswerPath) -> Figure:
     bound, least = rounded(evidence["lower_bound"]), at_least(evidence["lower_bound"])
     claimed = None if claim is None else rounded(claim["epsilon"])
     high = max(1.6 * bound, 1.25 * (claimed or 0.0)) or 1.0
-    x = scaled("lower", "epsilon", (0, high), tickCount=7)
+    x = frame.scaled("lower", "epsilon", (0, high), tickCount=7)
     middle = {"value": 40}
     bar = {"type": "rule", "color": INK, "strokeWidth": 9}
     dot = {
@@ -160,19 +147,19 @@ def epsilon(answer: AnswerPath) -> Figure:
         "size": 260,
         "opacity": 1,
     }
-    layers: list[Spec] = [
+    layers: list[frame.Spec] = [
         {
-            "data": rows([{"lower": bound, "upper": rounded(high)}]),
+            "data": frame.rows([{"lower": bound, "upper": rounded(high)}]),
             "mark": bar,
             "encoding": {"x": x, "x2": {"field": "upper"}, "y": middle},
         },
         {
-            "data": rows([{"at": rounded(high)}]),
+            "data": frame.rows([{"at": rounded(high)}]),
             "mark": dot,
             "encoding": {"x": {"field": "at", "type": "quantitative"}, "y": middle},
         },
-        *halo(
-            words(
+        *frame.halo(
+            frame.words(
                 f"the records say: at least {least}",
                 {"datum": bound, "type": "quantitative"},
                 {"value": 18},
@@ -189,7 +176,7 @@ def epsilon(answer: AnswerPath) -> Figure:
         text += f" The claim of {exactly(claimed)} is {claim['decision']}."
         lines.append(("claimed", answer["claim"]["epsilon"].number("plain")))
         far = claimed > high / 2
-        name = words(
+        name = frame.words(
             f"claimed: {exactly(claimed)}, {claim['decision']}",
             {"datum": claimed, "type": "quantitative"},
             {"value": -10},
@@ -197,8 +184,12 @@ def epsilon(answer: AnswerPath) -> Figure:
             color=THRESHOLD,
             fontWeight="bold",
         )
-        layers = [threshold(claimed), *layers, name]
+        layers = [frame.threshold(claimed), *layers, name]
     table = Table("Epsilon", ("", "epsilon"), tuple(lines))
     return Figure(
-        "epsilon", "What the mechanism's epsilon must be at least", text, chart(*layers, height=64), table
+        "epsilon",
+        "What the mechanism's epsilon must be at least",
+        text,
+        frame.chart(*layers, height=64),
+        table,
     )

@@ -1,7 +1,5 @@
 """The optimal advantage: its interval between no leakage and what is acceptable, the published one beneath."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

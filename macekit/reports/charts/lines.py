@@ -1,7 +1,5 @@
 """Curves over one axis, as the answers of theory have them, and the numbers behind them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from math import ceil, floor, log10

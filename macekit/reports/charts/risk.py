@@ -3,8 +3,6 @@
 Signed, so that a score of which all are surely nonmembers does not look like one that exposes members.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The ROC as two charts: the whole curve, and its corner of few false alarms on logarithmic axes."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise

@@ -4,8 +4,6 @@ The page of an operation has ``content``, and ``figures`` where there is somethi
 share one (``PAGES`` there).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
@@ -14,7 +12,7 @@ from typing import Any, cast
 
 from macekit.call import HTML
 from macekit.catalogue import BY_NAME
-from macekit.reports.content.columns import with_columns
+from macekit.reports.content.provenance import with_columns
 from macekit.reports.model import AnswerPath, Content, Context, Draw, Figure, Figures, Report
 
 

@@ -1,7 +1,5 @@
 """The section on groups: what each gives away by itself, and its mean risk, read off all records together."""
 
-from __future__ import annotations
-
 from macekit.reports.model import AnswerPath, Block, Cell, Figures, Inline, Paragraph, Section, Table
 from macekit.reports.palette import WORDS
 

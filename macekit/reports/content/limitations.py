@@ -1,7 +1,5 @@
 """What an answer does not establish: conclusions that a reader might otherwise draw from it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 from macekit.reports.content import plain_words

@@ -1,7 +1,5 @@
 """The command, the request and the program that make an answer again, from what its provenance repeats."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """What reports on a release and on a model share: limits, every query, exposed members, and the sides themselves."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from macekit.reports.charts.forest import columns as forest_of_columns

@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 
 from app.cli import main
-from app.cli.status import FAIL, PASS, UNDECIDED
+from app.cli.parsing import FAIL, PASS, UNDECIDED
 from app.openapi.examples import JSON_EXAMPLES
 from app.openapi.files import FILES, file_bytes
 from estimators.audits.queries.shadows import random_halves

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.status import status_of
+from app.cli.parsing import status_of
 from macekit.catalogue import OPERATIONS
 from macekit.schemas.by_operation import QUESTIONS
 from tests.app.cli.files import typed

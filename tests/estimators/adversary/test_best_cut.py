@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from estimators import Counts
-from estimators.adversary import best_cut as module
-from estimators.adversary.best_cut import BestCut, best_cut
+from estimators.adversary import lower_end as module
+from estimators.adversary.lower_end import BestCut, best_cut
 from tests.cases import each_case
 
 

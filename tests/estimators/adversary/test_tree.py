@@ -5,8 +5,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from estimators import advantage
 from estimators.adversary.learned import teach
-from estimators.adversary.pilot import Pilot
-from estimators.adversary.tree import DEPTH, IN_ENGINES, between_rows, complete, tree
+from estimators.adversary.pilot import DEPTH, IN_ENGINES, Pilot, between_rows, complete, tree
 from estimators.sample.cells import Boxes
 from tests.cases import each_case
 

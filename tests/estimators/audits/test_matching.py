@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from estimators.audits.matching import _alike, match_sides
+from estimators.audits.sides import _alike, match_sides
 from estimators.audits.split import check_split
 from estimators.errors import OptionError, OutOfRange, TooFewRecords
 from tests.cases import each_case

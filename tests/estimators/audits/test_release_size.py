@@ -12,7 +12,7 @@ from estimators.audits.queries import encode, synthetic_scores
 from estimators.audits.queries.nested import nested_scores
 from estimators.audits.release_size import ReleaseSize, default_sizes
 from estimators.errors import InputError, NotFinite, OptionError, OutOfRange, TooFewRecords, UnknownName
-from estimators.limits.excess import excess_lower
+from estimators.limits.binomial import excess_lower
 from tests.cases import each_case
 from tests.estimators.audits.queries.test_synthetic import part, people, stacked
 from tests.estimators.audits.test_synthetic import drawn, with_copies

@@ -8,7 +8,7 @@ import pytest
 from estimators import Decision, Scores, advantage, errors, one_per_unit
 from estimators.audits.queries import CATALOGUE, SYNTHETIC, encode, synthetic_scores
 from estimators.audits.synthetic import SyntheticAudit, audit_synthetic, count_copies
-from estimators.limits.excess import excess_lower
+from estimators.limits.binomial import excess_lower
 from tests.cases import each_case
 from tests.estimators.audits.queries.test_synthetic import part, people, stacked
 from tests.oracles import most_misses

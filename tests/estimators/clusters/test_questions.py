@@ -19,7 +19,7 @@ from estimators import (
     one_per_unit,
 )
 from estimators.clusters.design import Clusters
-from estimators.clusters.rule import RuleEnds
+from estimators.clusters.ends import RuleEnds
 from estimators.decisions.gate import judge
 from estimators.decisions.maxima import MaxAdvantage, MaxGroupRisk, MaxTpr
 from estimators.sample.counting import finest

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from estimators import Counts, Decision, Scores, advantage, check_split, compare, control, lone_rows
+from estimators.decisions.exposed_members import exposures_of
 from estimators.decisions.gate import judge
 from estimators.decisions.maxima import OF_RANGES, MaxAdvantage, MaxTpr
 from estimators.decisions.plan import decision
@@ -17,7 +18,6 @@ from estimators.decisions.riskiest import (
     require_groups,
     verdict_of,
 )
-from estimators.decisions.severe_exposure import exposures_of
 from estimators.errors import OptionError, OutOfRange
 from estimators.privacy.best_set import tpr_at_least, tpr_at_most
 from estimators.privacy.roc import operating_point

@@ -15,11 +15,10 @@ from estimators import (
     exposure,
 )
 from estimators.audits.model import audit_model
-from estimators.decisions.exposed_members import MaxExposed
+from estimators.decisions.exposed_members import EXPOSED, MaxExposed, Withheld, exposures_of
 from estimators.decisions.gate import judge
 from estimators.decisions.maxima import MaxAdvantage, MaxEpsilon, MaxMetric, MaxTpr
 from estimators.decisions.riskiest import judge_queries, limits_of, verdict_of
-from estimators.decisions.severe_exposure import EXPOSED, Withheld, exposures_of
 from estimators.metric.presets import preset
 from estimators.privacy.epsilon import Direction
 from estimators.runs.sequential import sequential_run

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import hypergeom
 
-from estimators.limits.excess import excess_lower
+from estimators.limits.binomial import excess_lower
 
 
 @given(st.data())

@@ -13,9 +13,18 @@ from estimators import PRESETS, Counts, Scores, advantage, metric_optimum, prese
 from estimators.adversary.targets import CellsTarget, ThresholdTarget
 from estimators.errors import MetricError, OutOfRange, TooFewRecords, TooManyCells
 from estimators.metric import bounds
-from estimators.metric.bounds import finer_views, held_out, rule_lower, rule_upper, upper_limit, views_of
+from estimators.metric.bounds import (
+    Objective,
+    finer_views,
+    held_out,
+    optimum,
+    posteriors,
+    rule_lower,
+    rule_upper,
+    upper_limit,
+    views_of,
+)
 from estimators.metric.definition import Cut, Degeneracy, Metric
-from estimators.metric.optimum import Objective, optimum, posteriors
 from estimators.paper import algorithm_3
 from estimators.sample.cells import Intervals
 from estimators.sample.counting import by_rank, finest

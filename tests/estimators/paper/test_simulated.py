@@ -9,7 +9,7 @@ import pytest
 from estimators import Counts, Scores
 from estimators.density.bandwidth import Fixed, ImprovedSheatherJones, LeastSquaresCV, Scott, Silverman
 from estimators.paper import EqualWidth, Kernel, algorithm_1, discrete_advantage, record_risk
-from estimators.paper.simulated import SHARES
+from estimators.paper.risk import SHARES
 from tests.cases import each_case
 
 PAGE = Path(__file__).parents[3] / "docs" / "paper.md"

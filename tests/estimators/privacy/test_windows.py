@@ -5,9 +5,9 @@ import pytest
 from scipy.special import betaincinv
 from scipy.stats import beta, kstest
 
+from estimators.privacy.closeness import RANKS, fullest_windows
 from estimators.privacy.epsilon import Direction
 from estimators.privacy.exposure import SEVERE, exposure, ratio_limit, tails_of, windows_of
-from estimators.privacy.windows import RANKS, fullest_windows
 from estimators.sample.cells import Intervals, Values
 from estimators.sample.counting import by_grid, finest
 from estimators.sample.counts import Counts

@@ -15,8 +15,7 @@ from estimators.decisions.plan import expected_design_effect, plan_verdict, plan
 from estimators.errors import MaceError, OutOfRange
 from estimators.runs.procedure import plan_models, planning, procedure_advantage
 from estimators.runs.procedure.answer import exposures_by
-from estimators.runs.procedure.limits import Trainings
-from estimators.runs.procedure.trainings import seeds_of
+from estimators.runs.procedure.limits import Trainings, seeds_of
 from tests.cases import each_case
 from tests.oracles import most_misses
 

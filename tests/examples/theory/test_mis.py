@@ -17,9 +17,8 @@ from sklearn.neural_network._stochastic_optimizers import AdamOptimizer
 
 from estimators.theory.bounds import gamma_of
 from estimators.theory.mis.binomials import excess
-from estimators.theory.mis.diversity import c_k, most_diverse
 from estimators.theory.mis.overfitting import LossesOf
-from estimators.theory.mis.security import divergence, simple_delta, worst_delta
+from estimators.theory.mis.security import c_k, divergence, most_diverse, simple_delta, worst_delta
 from examples.theory.drawing import svg
 from examples.theory.mis import digits, figure1, figure2, table1
 from examples.theory.mis.__main__ import HERE, README

@@ -8,11 +8,11 @@ from estimators import PRESETS, CellsTarget, LearnedTarget, ThresholdTarget
 from estimators.paper import EqualWidth, Kernel
 from macekit.operations.options import metric, parse_value, reading, target, validate
 from macekit.problems import Problem
-from macekit.questions.advantage.contract import AdvantageQuestion
-from macekit.questions.attack.contract import AttackQuestion
-from macekit.questions.gate.contract import GateQuestion
-from macekit.questions.metrics.contract import MetricsQuestion
-from macekit.questions.risk.contract import RiskQuestion
+from macekit.questions.advantage import AdvantageQuestion
+from macekit.questions.attack import AttackQuestion
+from macekit.questions.gate import GateQuestion
+from macekit.questions.metrics import MetricsQuestion
+from macekit.questions.risk import RiskQuestion
 from macekit.schemas.by_operation import QUESTIONS
 from macekit.schemas.questions import Estimator, MetricName, PresetMetric
 from tests.cases import each_case

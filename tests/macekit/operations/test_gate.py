@@ -16,7 +16,7 @@ from estimators.decisions.gate import judge
 from estimators.decisions.group_limit import MaxGroupAdvantage
 from estimators.decisions.maxima import MaxAdvantage, MaxEpsilon, MaxGroupRisk, MaxMetric, MaxTpr
 from macekit.call import CSV
-from macekit.questions.gate.contract import GateQuestion
+from macekit.questions.gate import GateQuestion
 from macekit.reports.saved import validate_answer
 from tests.cases import each_case
 from tests.macekit import asking

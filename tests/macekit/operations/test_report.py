@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from pydantic import TypeAdapter
 
-from app.cli.status import status_of
+from app.cli.parsing import status_of
 from macekit.call import CSV, HTML, MARKDOWN, PNG, SVG
-from macekit.questions.report.contract import ReportAnswer
+from macekit.questions.report import ReportAnswer
 from macekit.reports.rendering import render
 from macekit.reports.saved import BrokenAnswerError, validate_answer
 from tests.app.http.asked import as_csv, as_json, table, world

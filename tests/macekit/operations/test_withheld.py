@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import macekit
-from app.cli.status import UNDECIDED, status_of
+from app.cli.parsing import UNDECIDED, status_of
 from macekit.client.result import Inconclusive
 from macekit.reports.pipeline import annotation, junit, summary
 from macekit.reports.saved import validate_answer

@@ -13,10 +13,9 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from macekit.reports.content import figures
-from macekit.reports.drawing import inline_svg, png, svg, vega_svg
+from macekit.reports.drawing import Drawing, inline, inline_svg, png, svg, vega_svg
 from macekit.reports.model import Figure, Table
 from macekit.reports.palette import VARIABLES
-from macekit.reports.svg import Drawing, inline
 from tests.cases import each_case
 from tests.macekit.reports.asked import HOSTILE, Answer, answered
 

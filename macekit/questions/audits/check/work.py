@@ -1,14 +1,11 @@
 """``/v1/check``: whether training and hold-out rows differ without any model."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from estimators import VERSION
-from estimators.audits.matching import match_sides
 from estimators.audits.queries import encode_sides
 from estimators.audits.queries.table import require_two_sides
-from estimators.audits.sides import part
+from estimators.audits.sides import match_sides, part
 from estimators.audits.split import check_rows
 from estimators.sample.scores import MIN_RECORDS
 from macekit.call import Call, Reply
@@ -17,7 +14,7 @@ from macekit.decoding.whole_tables import require_tables
 from macekit.operations import encode
 from macekit.operations.options import parse_question, provenance_options, reply_of
 from macekit.questions.audits import table_answers
-from macekit.questions.audits.check.contract import CheckAnswer, CheckQuestion, MatchAnswer
+from macekit.questions.audits.check import CheckAnswer, CheckQuestion, MatchAnswer
 from macekit.questions.audits.table_answers import Columns
 
 

@@ -1,1 +1,46 @@
-"""The room of compare-releases."""
+"""What ``compare-releases`` asks and answers."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from macekit.schemas.answers import SideBySideAnswer
+from macekit.schemas.questions import Name, ReleasesQuestion
+from macekit.schemas.statements import (
+    HOLDS_UP_TO,
+    UndecidedBecause,
+)
+
+
+class CompareReleasesQuestion(ReleasesQuestion):
+    """Several releases of one training set, side by side."""
+
+    paired: bool = Field(
+        True,
+        description="whether row i is the same record in all releases (true), or the samples are independent (false)",
+    )
+    against: Name | None = Field(
+        None, description="name of the release that is subtracted from every other; the first, if left out"
+    )
+
+
+class ReleaseAnswer(TypedDict):
+    """One release: what stands behind its place."""
+
+    name: str
+    query: Annotated[str, Field(description="the query with the largest estimated advantage")]
+    decision: Annotated[
+        Literal["pass", "fail", "inconclusive"] | None,
+        Field(description="whether it keeps the limit; all decisions hold together; null without a limit"),
+    ]
+    holds_up_to_changes: Annotated[int | None, HOLDS_UP_TO]
+    undecided_because: UndecidedBecause
+
+
+class CompareReleasesAnswer(SideBySideAnswer):
+    """Releases by the advantage of their riskiest query, and the differences from one of them."""
+
+    releases: Annotated[list[ReleaseAnswer], Field(description="in the order of the ranking")]
+    against: Annotated[str, Field(description="the release that is subtracted from every other")]
+    max_advantage: float | None

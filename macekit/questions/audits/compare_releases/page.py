@@ -1,7 +1,5 @@
 """The report on several releases of one training set: which gives away least."""
 
-from __future__ import annotations
-
 from macekit.questions.compare.page import side_by_side, table
 from macekit.reports.charts.forest import differences, ranking
 from macekit.reports.content.riskiest import RANKS, TOGETHER, rank

@@ -1,7 +1,5 @@
 """``/v1/compare-releases``: which of several releases of one training set gives away least."""
 
-from __future__ import annotations
-
 from estimators.audits.releases import compare_releases
 from estimators.decisions.plan import overall
 from macekit.call import Call, Reply
@@ -10,7 +8,7 @@ from macekit.operations import encode, riskiest
 from macekit.operations.effects import require_acceptance_acts
 from macekit.operations.options import parse_question, provenance_options, reply_of
 from macekit.operations.samples import by_release, clusters_of, queries_of, require_paired, with_counts
-from macekit.questions.audits.compare_releases.contract import CompareReleasesAnswer, CompareReleasesQuestion
+from macekit.questions.audits.compare_releases import CompareReleasesAnswer, CompareReleasesQuestion
 
 
 def answer(call: Call, body: DecodedBody) -> Reply:

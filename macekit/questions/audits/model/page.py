@@ -1,34 +1,18 @@
 """The report of a model's predictions: the verdict, every query, how well it does, and what tells the sides apart."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
+from macekit.reports import model
 from macekit.reports.content import limitations, provenance, riskiest
-from macekit.reports.model import (
-    AnswerPath,
-    Block,
-    Bullets,
-    Context,
-    Fact,
-    Facts,
-    Figure,
-    Figures,
-    Inline,
-    Paragraph,
-    Report,
-    Section,
-    Table,
-)
 from macekit.text import printable
 
-ONE_MODEL: Inline = (
+ONE_MODEL: model.Inline = (
     "It is about this model, asked once about each row. Attackers who train models of their own, who see weights or "
     "several versions, or who ask about altered rows may find more.",
 )
 
 
-def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
+def content(answer: model.AnswerPath, figures: model.Figures, context: model.Context) -> model.Report:
     """The limits, then what each query finds, how well the model does, and the sides themselves."""
     sections = (
         *riskiest.limits(answer),
@@ -41,19 +25,19 @@ def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
         limitations.section(riskiest.open_questions(answer, ONE_MODEL), answer["warnings"]),
         provenance.section("model", answer["provenance"], context),
     )
-    glance = Facts(tuple(_facts(answer)))
-    return Report("What a model's predictions give away", riskiest.headline(answer), glance, sections)
+    glance = model.Facts(tuple(_facts(answer)))
+    return model.Report("What a model's predictions give away", riskiest.headline(answer), glance, sections)
 
 
-def _facts(answer: AnswerPath) -> Iterator[Fact]:
+def _facts(answer: model.AnswerPath) -> Iterator[model.Fact]:
     fit, source = answer["fit"], answer["provenance"]
     yield from riskiest.facts(answer)
-    yield Fact(
+    yield model.Fact(
         "On training rows",
         fit["members"].number(),
         (fit["measure"].untrusted(), "; on the others ", fit["nonmembers"].number()),
     )
-    yield Fact(
+    yield model.Fact(
         "Training rows",
         source["n_members"].number("count"),
         (
@@ -65,9 +49,9 @@ def _facts(answer: AnswerPath) -> Iterator[Fact]:
     )
 
 
-def _fit(answer: AnswerPath) -> Section:
-    blocks: list[Block] = [
-        Paragraph(
+def _fit(answer: model.AnswerPath) -> model.Section:
+    blocks: list[model.Block] = [
+        model.Paragraph(
             (
                 answer["fit"]["sentence"].quote(),
                 " A gap between them is overfitting, and whoever learns no more than whether the model is right has "
@@ -78,11 +62,13 @@ def _fit(answer: AnswerPath) -> Section:
     reasons = answer["not_asked"]
     if reasons.value:
         rows = tuple((name, reasons[name].untrusted()) for name in reasons.value)
-        blocks.append(Table("Queries that were not asked", ("Query", "Why"), rows))
-    return Section("fit", "How well the model does", tuple(blocks), (Bullets(tuple(_not_asked(reasons))),))
+        blocks.append(model.Table("Queries that were not asked", ("Query", "Why"), rows))
+    return model.Section(
+        "fit", "How well the model does", tuple(blocks), (model.Bullets(tuple(_not_asked(reasons))),)
+    )
 
 
-def _not_asked(reasons: AnswerPath) -> Iterator[Inline]:
+def _not_asked(reasons: model.AnswerPath) -> Iterator[model.Inline]:
     """A line for each reason, with all queries that were not asked for it."""
     names: dict[str, list[str]] = {}
     for name, why in (reasons.value or {}).items():
@@ -91,6 +77,6 @@ def _not_asked(reasons: AnswerPath) -> Iterator[Inline]:
         yield f"not asked: {printable(', '.join(several), 200)}: ", reasons[several[0]].untrusted()
 
 
-def figures(answer: AnswerPath) -> tuple[Figure | None, ...]:
+def figures(answer: model.AnswerPath) -> tuple[model.Figure | None, ...]:
     """What each query gives away, the groups, and what tells the sides apart."""
     return riskiest.figures(answer)

@@ -1,7 +1,5 @@
 """``/v1/model``: what a model's predictions give away about the rows it was trained on."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
@@ -23,7 +21,7 @@ from macekit.operations.effects import require_acceptance_acts
 from macekit.operations.options import parse_question, provenance_options, reply_of
 from macekit.problems import Problem
 from macekit.questions.audits import table_answers
-from macekit.questions.audits.model.contract import ModelAnswer, ModelQuestion
+from macekit.questions.audits.model import ModelAnswer, ModelQuestion
 from macekit.questions.audits.table_answers import Columns, Values
 from macekit.questions.risk.work import group_rows
 from macekit.schemas.statements import ColumnReadAnswer, ProvenanceAnswer
@@ -134,7 +132,7 @@ def of_audit(audit: ModelAudit, notes: Sequence[Caution], source: ProvenanceAnsw
     }
 
 
-# --- columns ----------------------------------------------------------------------------------------------------
+# --- columns ------------------------------------------------------------------------------------------------
 
 
 def _truth_of(train: Columns) -> str:

@@ -1,1 +1,90 @@
-"""The room of release-size."""
+"""What ``release-size`` asks and answers."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from macekit.questions.audits.contract import CopiesJudged, QueryName, ReleaseQuestion, TableRequired
+from macekit.schemas import statements
+from macekit.schemas.answers import RiskiestLimitAnswer, StepAnswer
+from macekit.schemas.questions import ACCEPT_EXPOSURE, Name
+from macekit.schemas.records import (
+    Share,
+)
+
+
+class ReleaseSizeQuestion(ReleaseQuestion):
+    """How many rows of a released table may go out."""
+
+    synthetic: TableRequired = Field(
+        None, description="all the rows that might be released, with the same columns"
+    )
+    sizes: list[Annotated[int, Field(ge=1, le=2**53)]] | None = Field(
+        None,
+        min_length=1,
+        max_length=256,
+        description="numbers of released rows to ask about, fixed before the data are looked at; 10, 20, 50, 100 and "
+        "so on, up to all rows, if left out",
+    )
+    max_advantage: Annotated[float, Field(ge=-1, le=1)] | None = Field(
+        None, description="largest acceptable advantage of the riskiest query"
+    )
+    max_exposed: Annotated[float, Field(ge=0, le=1)] | None = Field(
+        None,
+        description="largest acceptable share of training rows in one range of a score that makes membership "
+        "at_precision probable, by any query",
+    )
+    at_precision: Share | None = Field(
+        None, description="the precision that goes with max_exposed, above the prior; 0.9, if left out"
+    )
+    accept_exposure: bool = ACCEPT_EXPOSURE
+    queries: list[QueryName] | None = Field(
+        None, min_length=1, max_length=12, description="the queries to ask; all that can be, if left out"
+    )
+    unit: Name | None = Field(
+        None,
+        description="column of both sides that says whom a row belongs to, such as a person: one row of each, drawn "
+        "at random, is asked about, and the column is used for nothing else",
+    )
+    prior: Share = Field(0.5, description="probability that a row is a member before its score is seen")
+
+
+class ReleaseStepAnswer(StepAnswer):
+    """What so many released rows give away; a step is a size, and all smaller ones are before it."""
+
+    size: int
+    limits: Annotated[
+        list[RiskiestLimitAnswer] | None,
+        Field(description="what is limited beside the advantage; null if nothing else is"),
+    ]
+    copies: Annotated[int, Field(description="training rows among these released rows, column for column")]
+    near_copies: Annotated[
+        int, Field(description="training rows that have a near copy among these released rows")
+    ]
+
+
+class ReleaseSizeAnswer(TypedDict):
+    """The advantage against the number of released rows."""
+
+    sentence: str
+    decision: Annotated[
+        Literal["pass", "fail", "inconclusive"] | None,
+        Field(
+            description="pass: every size keeps the limit, that of all rows included; fail: one is shown to exceed it"
+        ),
+    ]
+    covers: Annotated[list[str], statements.COVERS]
+    undecided_because: statements.UndecidedBecause
+    largest: Annotated[int | None, Field(description="the largest size that keeps the limit")]
+    max_advantage: float | None
+    baseline: Annotated[float, Field(description="advantage of always guessing the likelier side")]
+    steps: list[ReleaseStepAnswer]
+    rows: Annotated[
+        list[int], Field(description="places of the released rows that keep the limit; they, and no others")
+    ]
+    copies_judged: CopiesJudged
+    n_synthetic: int
+    n_reference: int
+    warnings: list[statements.WarningAnswer]
+    provenance: statements.ProvenanceAnswer

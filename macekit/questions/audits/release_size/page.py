@@ -1,26 +1,11 @@
 """The report on how many rows may go out: each size with its interval, and the largest that keeps the limit."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
+from macekit.reports import model
 from macekit.reports.charts.forest import sizes
 from macekit.reports.content import limitations, provenance, riskiest
 from macekit.reports.content.plain_words import without_leak
-from macekit.reports.model import (
-    AnswerPath,
-    Cell,
-    Context,
-    Fact,
-    Facts,
-    Figure,
-    Figures,
-    Headline,
-    Inline,
-    Report,
-    Section,
-    Table,
-)
 from macekit.reports.palette import WORDS
 
 HEAD = (
@@ -35,11 +20,11 @@ HEAD = (
     "With a near copy",
 )
 
-IN_ORDER: Inline = (
+IN_ORDER: model.Inline = (
     "The rows of a size are the first of one random order, which the answer states (rows). Other rows of the same "
     "table, as many of them, may give away more.",
 )
-ADVANTAGE_ALONE: Inline = (
+ADVANTAGE_ALONE: model.Inline = (
     "The advantage alone is limited here: near copies and exposed members of the rows that go out are warned of, and "
     "audited by `mace synthetic`.",
 )
@@ -50,31 +35,31 @@ COPIES_JUDGED: dict[str, str] = {
 }
 
 
-def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
+def content(answer: model.AnswerPath, figures: model.Figures, context: model.Context) -> model.Report:
     """The largest size, then all of them."""
-    table = Table("Every size", HEAD, tuple(map(_row, answer["steps"])), riskiest.BAND)
+    table = model.Table("Every size", HEAD, tuple(map(_row, answer["steps"])), riskiest.BAND)
     referenced = bool(answer["n_reference"].value)
     sections = (
-        Section("sizes", "Every size", (*figures.pick("sizes"), table), (table,)),
+        model.Section("sizes", "Every size", (*figures.pick("sizes"), table), (table,)),
         *_limits(answer),
         riskiest.backings([("The interval of a size covers ", answer["steps"][0])]),
         limitations.section(_open(answer), answer["warnings"]),
         provenance.section("release-size", answer["provenance"], context, grouped=referenced),
     )
-    headline = Headline(
+    headline = model.Headline(
         answer["decision"].value, answer["sentence"].quote(), covers=answer["covers"].quotes()
     )
-    return Report("How many rows may go out", headline, Facts(tuple(_facts(answer))), sections)
+    return model.Report("How many rows may go out", headline, model.Facts(tuple(_facts(answer))), sections)
 
 
-def _facts(answer: AnswerPath) -> Iterator[Fact]:
+def _facts(answer: model.AnswerPath) -> Iterator[model.Fact]:
     if answer["decision"].value is not None:
-        detail: Inline = ("keep every limit",)
+        detail: model.Inline = ("keep every limit",)
         if not answer["steps"][0]["limits"]:
             detail = ("keep the advantage at or below ", answer["max_advantage"].number("exact"))
-        yield Fact("Rows that may go out", answer["largest"].number("count"), detail)
+        yield model.Fact("Rows that may go out", answer["largest"].number("count"), detail)
     yield without_leak(answer["baseline"], answer["provenance"]["options"]["prior"])
-    yield Fact(
+    yield model.Fact(
         "Released rows",
         answer["n_synthetic"].number("count"),
         (
@@ -88,7 +73,7 @@ def _facts(answer: AnswerPath) -> Iterator[Fact]:
     )
 
 
-def _limits(answer: AnswerPath) -> Iterator[Section]:
+def _limits(answer: model.AnswerPath) -> Iterator[model.Section]:
     """What is limited beside the advantage, size by size, if anything is."""
     rows = tuple(
         (step["size"].number("count"), *riskiest.limit_row(each))
@@ -97,11 +82,11 @@ def _limits(answer: AnswerPath) -> Iterator[Section]:
         for each in step["limits"]
     )
     if rows:
-        table = Table("Further limits, size by size", ("Rows", *riskiest.LIMITS), rows)
-        yield Section("limits", "Further limits", (table,), (table,))
+        table = model.Table("Further limits, size by size", ("Rows", *riskiest.LIMITS), rows)
+        yield model.Section("limits", "Further limits", (table,), (table,))
 
 
-def _row(step: AnswerPath) -> tuple[Cell, ...]:
+def _row(step: model.AnswerPath) -> tuple[model.Cell, ...]:
     decision = step["decision"].value
     return (
         step["size"].number("count"),
@@ -116,7 +101,7 @@ def _row(step: AnswerPath) -> tuple[Cell, ...]:
     )
 
 
-def _open(answer: AnswerPath) -> Iterator[Inline]:
+def _open(answer: model.AnswerPath) -> Iterator[model.Inline]:
     yield IN_ORDER
     if not answer["steps"][0]["limits"]:
         yield ADVANTAGE_ALONE
@@ -126,6 +111,6 @@ def _open(answer: AnswerPath) -> Iterator[Inline]:
     yield from limitations.of_sample(answer["provenance"]["options"]["prior"])
 
 
-def figures(answer: AnswerPath) -> tuple[Figure | None, ...]:
+def figures(answer: model.AnswerPath) -> tuple[model.Figure | None, ...]:
     """The advantage against the number of released rows."""
     return (sizes(answer),)

@@ -1,7 +1,5 @@
 """``/v1/release-size``: how many rows of a released table may go out."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from estimators import VERSION
@@ -16,12 +14,12 @@ from macekit.operations import encode, riskiest
 from macekit.operations.effects import require_acceptance_acts
 from macekit.operations.options import parse_question, provenance_options, reply_of
 from macekit.questions.audits import table_answers
-from macekit.questions.audits.release_size.contract import (
+from macekit.questions.audits.release_size import (
     ReleaseSizeAnswer,
     ReleaseSizeQuestion,
     ReleaseStepAnswer,
 )
-from macekit.questions.runs import series_steps
+from macekit.questions.runs.series import work as series
 
 
 def answer(call: Call, body: DecodedBody) -> Reply:
@@ -41,9 +39,9 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     tables = result.tables
     content: ReleaseSizeAnswer = {
         "sentence": result.sentence,
-        "decision": series_steps.decision_of(result.series),
+        "decision": series.decision_of(result.series),
         "covers": list(result.series.covers),
-        "undecided_because": series_steps.because_of(result.series),
+        "undecided_because": series.because_of(result.series),
         "largest": result.largest,
         "max_advantage": question.max_advantage,
         "baseline": baseline(question.prior),
@@ -82,7 +80,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
 
 def _step(step: Step, limits: Sequence[RiskiestLimit], copies: int, near_copies: int) -> ReleaseStepAnswer:
     return {
-        **series_steps.step(step),
+        **series.step_answer(step),
         "size": int(step.label),
         "limits": riskiest.limits(limits),
         "copies": copies,

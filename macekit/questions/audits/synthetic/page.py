@@ -1,32 +1,17 @@
 """The report of a released table: the verdict, every query, copies, and what tells the sides apart anyway."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
+from macekit.reports import model
 from macekit.reports.content import limitations, provenance, riskiest
-from macekit.reports.model import (
-    AnswerPath,
-    Block,
-    Context,
-    Fact,
-    Facts,
-    Figure,
-    Figures,
-    Inline,
-    Paragraph,
-    Report,
-    Section,
-    Table,
-)
 
-ONE_RELEASE: Inline = (
+ONE_RELEASE: model.Inline = (
     "It is about this release alone. Another one drawn from the same generator may give away more, and a second "
     "release adds to the first.",
 )
 
 
-def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
+def content(answer: model.AnswerPath, figures: model.Figures, context: model.Context) -> model.Report:
     """The limits, then what each query finds, copies, and the sides themselves."""
     referenced = bool(answer["n_reference"].value)
     sections = (
@@ -44,14 +29,14 @@ def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
         limitations.section(riskiest.open_questions(answer, ONE_RELEASE), answer["warnings"]),
         provenance.section("synthetic", answer["provenance"], context, grouped=referenced),
     )
-    glance = Facts(tuple(_facts(answer)))
-    return Report("What a released table gives away", riskiest.headline(answer), glance, sections)
+    glance = model.Facts(tuple(_facts(answer)))
+    return model.Report("What a released table gives away", riskiest.headline(answer), glance, sections)
 
 
-def _facts(answer: AnswerPath) -> Iterator[Fact]:
+def _facts(answer: model.AnswerPath) -> Iterator[model.Fact]:
     copies = answer["copies"]
     yield from riskiest.facts(answer)
-    yield Fact(
+    yield model.Fact(
         "Training rows in the release",
         copies["members"].number("count"),
         (
@@ -61,7 +46,7 @@ def _facts(answer: AnswerPath) -> Iterator[Fact]:
             copies["nonmembers"].number("count"),
         ),
     )
-    yield Fact(
+    yield model.Fact(
         "Training rows",
         copies["n_members"].number("count"),
         (
@@ -83,40 +68,40 @@ WHY_JUDGED = {
 }
 
 
-def _copies(answer: AnswerPath) -> Section:
+def _copies(answer: model.AnswerPath) -> model.Section:
     copies = answer["copies"]
-    words: Inline = (
+    words: model.Inline = (
         copies["sentence"].quote(),
         " The hold-out was not released: what stands of it in the release stands there by chance, as rows of few "
         "categories do.",
     )
-    near: Inline = (answer["near_copies"]["sentence"].quote(),)
-    blocks: list[Block] = [Paragraph(words), Paragraph(near)]
+    near: model.Inline = (answer["near_copies"]["sentence"].quote(),)
+    blocks: list[model.Block] = [model.Paragraph(words), model.Paragraph(near)]
     if copies["judged"].value in WHY_JUDGED:
-        blocks.append(Paragraph((WHY_JUDGED[copies["judged"].value],)))
+        blocks.append(model.Paragraph((WHY_JUDGED[copies["judged"].value],)))
     coarser = _coarser(copies)
     if not coarser:
-        blocks.append(Paragraph(("Rows are compared as they are in every column.",)))
-        return Section("copies", "Copied rows", tuple(blocks))
+        blocks.append(model.Paragraph(("Rows are compared as they are in every column.",)))
+        return model.Section("copies", "Copied rows", tuple(blocks))
     first = coarser[: riskiest.MOST]
-    table = Table(
+    table = model.Table(
         "Columns compared with fewer digits",
         ("Column", "Rows are compared at"),
         tuple((each["name"].untrusted(), each["precision"].untrusted()) for each in first),
         more=len(coarser) - len(first),
         where=copies["columns"].path,
     )
-    why: Inline = (
+    why: model.Inline = (
         "One table is written with fewer digits than another; all other columns are compared as they are.",
     )
-    return Section("copies", "Copied rows", (*blocks, Paragraph(why), table), (table,))
+    return model.Section("copies", "Copied rows", (*blocks, model.Paragraph(why), table), (table,))
 
 
-def _coarser(copies: AnswerPath) -> list[AnswerPath]:
+def _coarser(copies: model.AnswerPath) -> list[model.AnswerPath]:
     """Columns in which rows are compared with fewer digits than one table has."""
     return [each for each in copies["columns"] if each["precision"].value is not None]
 
 
-def figures(answer: AnswerPath) -> tuple[Figure | None, ...]:
+def figures(answer: model.AnswerPath) -> tuple[model.Figure | None, ...]:
     """What each query gives away, the groups, and what tells the sides apart."""
     return riskiest.figures(answer)

@@ -1,7 +1,5 @@
 """``/v1/synthetic``: what a released table gives away about the rows it was made from."""
 
-from __future__ import annotations
-
 from typing import Any, cast
 
 from estimators import VERSION
@@ -15,7 +13,7 @@ from macekit.operations import encode, riskiest
 from macekit.operations.effects import require_acceptance_acts
 from macekit.operations.options import parse_question, provenance_options, reply_of
 from macekit.questions.audits import table_answers
-from macekit.questions.audits.synthetic.contract import (
+from macekit.questions.audits.synthetic import (
     CountedCopiesAnswer,
     SyntheticAnswer,
     SyntheticQuestion,

@@ -1,7 +1,5 @@
 """The report on a training procedure: the mean over trainings, the next model, and how models vary."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from macekit.reports.charts.forest import trainings

@@ -1,7 +1,5 @@
 """``/v1/procedure``: what a training procedure gives away, from several models that it trained."""
 
-from __future__ import annotations
-
 from typing import cast
 
 from numpy.typing import ArrayLike
@@ -15,7 +13,7 @@ from macekit.operations.effects import require_acceptance_acts
 from macekit.operations.options import parse_question, provenance_options, reply_of
 from macekit.operations.samples import sample_of
 from macekit.problems import Problem
-from macekit.questions.runs.procedure.contract import (
+from macekit.questions.runs.procedure import (
     ProcedureAnswer,
     ProcedureQuestion,
     ProcedureVerdictAnswer,

@@ -1,27 +1,12 @@
 """The report on a series: each step with its interval, and how far the limit is kept."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from macekit.questions.compare.page import origin
+from macekit.reports import model
 from macekit.reports.charts.forest import steps
 from macekit.reports.content import limitations, provenance, riskiest
 from macekit.reports.content.plain_words import without_leak, worth
-from macekit.reports.model import (
-    AnswerPath,
-    Cell,
-    Context,
-    Fact,
-    Facts,
-    Figure,
-    Figures,
-    Headline,
-    Inline,
-    Report,
-    Section,
-    Table,
-)
 from macekit.reports.palette import WORDS
 
 MOST = 200
@@ -29,40 +14,44 @@ MOST = 200
 
 HEAD = ("Step", "Advantage", "Lower end", "Upper end", "By itself at most", "Decision", "Query")
 
-IN_ORDER: Inline = (
+IN_ORDER: model.Inline = (
     "The steps and their order have to be fixed before the records are seen. Later steps may give away less than "
     "earlier ones; how far the limit is kept ends before the first that is not shown to keep it.",
 )
 
 
-def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
+def content(answer: model.AnswerPath, figures: model.Figures, context: model.Context) -> model.Report:
     """How far the limit is kept, then every step."""
     sources, entries = answer["provenance"], answer["steps"]
     rows = tuple(_row(step) for step in list(entries)[:MOST])
-    table = Table("Every step", HEAD, rows, riskiest.BAND, len(entries) - len(rows), entries.path)
+    table = model.Table("Every step", HEAD, rows, riskiest.BAND, len(entries) - len(rows), entries.path)
     sections = (
-        Section("steps", "Every step", (*figures.pick("steps"), table), (table,)),
+        model.Section("steps", "Every step", (*figures.pick("steps"), table), (table,)),
         riskiest.backings([("The interval of a step covers ", entries[0])]),
         limitations.section(_open(answer), answer["warnings"]),
         origin(provenance.section("series", sources[0], context, sources=sources), sources),
     )
-    headline = Headline(
+    headline = model.Headline(
         answer["decision"].value, answer["sentence"].quote(), covers=answer["covers"].quotes()
     )
-    return Report("The advantage along a series", headline, Facts(tuple(_facts(answer))), sections)
+    return model.Report(
+        "The advantage along a series", headline, model.Facts(tuple(_facts(answer))), sections
+    )
 
 
-def _facts(answer: AnswerPath) -> Iterator[Fact]:
+def _facts(answer: model.AnswerPath) -> Iterator[model.Fact]:
     last, failed = answer["last_passed"], answer["first_failed"]
     if answer["decision"].value is not None:
-        limit: Inline = ("keep the advantage at or below ", answer["max_advantage"].number("exact"))
-        yield Fact("All steps up to", "none" if last.value is None else last.untrusted(), limit)
-        yield Fact("First shown to exceed it", "none" if failed.value is None else failed.untrusted(), ())
+        limit: model.Inline = ("keep the advantage at or below ", answer["max_advantage"].number("exact"))
+        yield model.Fact("All steps up to", "none" if last.value is None else last.untrusted(), limit)
+        yield model.Fact(
+            "First shown to exceed it", "none" if failed.value is None else failed.untrusted(), ()
+        )
     yield without_leak(answer["baseline"], answer["provenance"][0]["options"]["prior"])
     yield from worth(answer["steps"][0]["clusters"])
 
 
-def _row(step: AnswerPath) -> tuple[Cell, ...]:
+def _row(step: model.AnswerPath) -> tuple[model.Cell, ...]:
     decision = step["decision"].value
     return (
         step["name"].untrusted(),
@@ -75,7 +64,7 @@ def _row(step: AnswerPath) -> tuple[Cell, ...]:
     )
 
 
-def _open(answer: AnswerPath) -> Iterator[Inline]:
+def _open(answer: model.AnswerPath) -> Iterator[model.Inline]:
     yield IN_ORDER
     yield riskiest.OTHERS
     yield from limitations.of_sample(
@@ -83,6 +72,6 @@ def _open(answer: AnswerPath) -> Iterator[Inline]:
     )
 
 
-def figures(answer: AnswerPath) -> tuple[Figure | None, ...]:
+def figures(answer: model.AnswerPath) -> tuple[model.Figure | None, ...]:
     """The advantage step by step."""
     return (steps(answer),)

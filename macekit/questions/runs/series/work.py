@@ -1,14 +1,15 @@
 """``/v1/series``: the advantage at every step of a series, and how far a limit is kept."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from math import isfinite
+from typing import Literal
 
 from estimators import Counts, Scores
+from estimators.decisions.exposed_members import Because
+from estimators.decisions.plan import Decision, overall
 from estimators.errors import TooFewRecords
-from estimators.runs.series import advantage_series
+from estimators.runs.series import Series, Step, advantage_series
 from estimators.sample.scores import MIN_RECORDS
 from estimators.statement import baseline
 from macekit.call import Call, Reply
@@ -28,8 +29,8 @@ from macekit.operations.samples import (
     with_counts,
 )
 from macekit.problems import Problem
-from macekit.questions.runs import series_steps
-from macekit.questions.runs.series.contract import SeriesAnswer, SeriesQuestion
+from macekit.questions.runs.series import SeriesAnswer, SeriesQuestion
+from macekit.schemas.answers import StepAnswer
 from macekit.schemas.statements import ProvenanceAnswer
 
 NUMBER = re.compile(r"(\d+(?:\.\d+)?)")
@@ -79,16 +80,16 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     last, failed = series.last_passed, series.first_failed
     content: SeriesAnswer = {
         "sentence": series.sentence,
-        "decision": series_steps.decision_of(series),
+        "decision": decision_of(series),
         "covers": list(series.covers),
-        "undecided_because": series_steps.because_of(series),
+        "undecided_because": because_of(series),
         "last_passed": None if last is None else str(last.label),
         "first_failed": None if failed is None else str(failed.label),
         "max_advantage": question.max_advantage,
         "baseline": baseline(question.prior),
         "steps": [
             {
-                **series_steps.step(step),
+                **step_answer(step),
                 "name": str(step.label),
                 "records_needed": step.records_needed,
                 "clusters": encode.clusters(step.clusters),
@@ -157,3 +158,32 @@ def in_order(label: object) -> tuple[object, ...]:
 def _name(label: object) -> str:
     """A label as a name: 900 for 900.0."""
     return str(int(label)) if isinstance(label, float) and label.is_integer() else str(label)
+
+
+# --- series steps -------------------------------------------------------------------------------------------
+# What series answer alike: one step, and the decision over all of them.
+
+
+def step_answer(step: Step) -> StepAnswer:
+    """One step of a series, with an interval that holds for all of them."""
+    return {
+        **encode.interval(step.estimate),
+        "query": step.query,
+        "decisive_upper": step.decisive_upper,
+        "decision": None if step.decision is None else step.decision.value,
+        "holds_up_to_changes": step.holds_up_to_changes,
+        "undecided_because": step.undecided_because,
+        "reason": step.reason,
+    }
+
+
+def decision_of(series: Series) -> Literal["pass", "fail", "inconclusive"] | None:
+    """Pass if every step keeps the limit, fail if one is shown to exceed it; None if nothing was limited."""
+    decisions = [step.decision for step in series.steps if step.decision is not None]
+    return overall(decisions).value if decisions else None
+
+
+def because_of(series: Series) -> Because | None:
+    """The same of a series: the first step that is open is so for an exposure."""
+    first = next((step for step in series.steps if step.decision is Decision.INCONCLUSIVE), None)
+    return None if first is None or decision_of(series) != "inconclusive" else first.undecided_because

@@ -1,7 +1,5 @@
 """``/v1/theory/convert``: one number about membership in the units of the others."""
 
-from __future__ import annotations
-
 from estimators.theory import dp
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
@@ -9,7 +7,7 @@ from macekit.operations import encode
 from macekit.operations.encode import finite
 from macekit.operations.options import origin, parse_question, reply_of
 from macekit.problems import Problem
-from macekit.questions.theory.convert.contract import NUMBERS, ConvertAnswer, ConvertedAnswer, ConvertQuestion
+from macekit.questions.theory.convert import NUMBERS, ConvertAnswer, ConvertedAnswer, ConvertQuestion
 
 
 def answer_convert(call: Call, body: DecodedBody) -> Reply:

@@ -1,1 +1,163 @@
-"""The room of dp."""
+"""The question and the answer of ``/v1/theory/dp``: what a promise of differential privacy allows."""
+
+from typing import Annotated, Literal
+
+from pydantic import ConfigDict, Field
+from pydantic.config import JsonDict
+from typing_extensions import TypedDict
+
+from macekit.schemas.records import Number, Question, Share, absent, present
+from macekit.schemas.statements import BoundAnswer, OriginAnswer, WarningAnswer
+
+Adjacency = Annotated[
+    Literal["replace", "add_remove"] | None,
+    Field(
+        description="which training sets the promise compares: replace: one record is replaced by another; "
+        "add_remove: with and without one record, as in most accountants; without it, the one that inclusion needs"
+    ),
+]
+Inclusion = Annotated[
+    Literal["fixed_number", "independent"],
+    Field(
+        description="how records became members: fixed_number: a fixed number is drawn at random, as in the papers; "
+        "independent: each one independently of the others, as with canaries"
+    ),
+]
+RenyiPoint = Annotated[list[Number], Field(min_length=2, max_length=2)]
+
+COINS: JsonDict = {
+    "if": {"required": ["inclusion"], "properties": {"inclusion": {"const": "independent"}}},
+    "then": {"properties": {"adjacency": {"enum": ["add_remove", None]}}},
+}
+"""Coins of their own go with adding or removing a record."""
+
+PROMISES: dict[str, tuple[str, ...]] = {
+    "epsilon": ("number",),
+    "mu": ("number",),
+    "rdp": ("array", "delta"),
+    "noise_multiplier": ("number", "steps", "delta"),
+}
+"""What a promise may be made in, the type it comes in, and what has to come with it."""
+
+
+def _one_promise() -> JsonDict:
+    """At most one kind of promise, each with what belongs to it; none at all only for the epsilon of an advantage."""
+    rules: list[JsonDict] = []
+    for name, (kind, *companions) in PROMISES.items():
+        others = [other for other in PROMISES if other != name]
+        then: JsonDict = {**absent(*others)}
+        if companions:
+            then = {"allOf": [then, present("number", *companions)]}
+        rules.append({"if": present(kind, name), "then": then})
+    noisy: JsonDict = {"then": absent("adjacency"), "else": absent("steps", "sampling_rate")}
+    rules.append({"if": present("number", "noise_multiplier"), **noisy})
+    rules.append(COINS)
+    rules.append(
+        {
+            "if": {"allOf": [{"not": present(kind, name)} for name, (kind, *_) in PROMISES.items()]},
+            "then": present("number", "advantage"),
+        }
+    )
+    return {"allOf": list(rules)}
+
+
+class DpQuestion(Question):
+    """One promise: epsilon and delta, or mu, or a Renyi curve, or how the noise was added."""
+
+    model_config = ConfigDict(json_schema_extra=_one_promise())
+
+    epsilon: float | None = Field(None, ge=0, le=1e6, description="epsilon of (epsilon, delta)")
+    delta: float | None = Field(
+        None,
+        ge=0,
+        le=1,
+        description="delta that goes with epsilon, 0 if none; with mu, rdp or noise, the delta to state an epsilon at",
+    )
+    mu: float | None = Field(None, ge=0, le=1000, description="mu of Gaussian differential privacy")
+    rdp: list[RenyiPoint] | None = Field(
+        None,
+        min_length=1,
+        max_length=1000,
+        description="[order, epsilon] of Renyi differential privacy; needs delta",
+    )
+    noise_multiplier: float | None = Field(
+        None,
+        ge=0.01,
+        le=1e6,
+        description="standard deviation of the Gaussian noise of a step, over the norm one record is clipped to",
+    )
+    steps: int | None = Field(None, ge=1, le=10_000_000, description="noisy steps; with noise_multiplier")
+    sampling_rate: float | None = Field(
+        None,
+        gt=0,
+        le=1,
+        description="probability that a record is in a step, independently of the others; 1 if none",
+    )
+    adjacency: Adjacency = None
+    inclusion: Inclusion = "fixed_number"
+    prior: Share = Field(0.5, description="probability that a record is a member before anything is seen")
+    member_weight: float = Field(
+        1.0,
+        ge=1e-9,
+        le=1e6,
+        description="lambda of membership inference security: what a true positive weighs",
+    )
+    false_positive_rates: list[Share] = Field(
+        [0.001, 0.01, 0.1],
+        max_length=64,
+        description="false positive rates at which to bound the true positive rate",
+    )
+    advantage: float | None = Field(
+        None,
+        ge=0,
+        lt=1,
+        description="advantage to keep: the answer has the largest epsilon and mu that keep it",
+    )
+
+
+class EnvelopeAnswer(TypedDict):
+    """The most a true positive rate can be, at false positive rates."""
+
+    fpr: list[float]
+    tpr: list[float]
+
+
+class TradeAnswer(TypedDict):
+    """The deltas that go with epsilons."""
+
+    epsilon: list[float]
+    delta: list[float]
+
+
+class StatedAnswer(TypedDict):
+    """A promise as epsilon and delta."""
+
+    epsilon: Annotated[float | None, Field(description="null if infinite")]
+    delta: float
+    says: str
+
+
+class KeepingAnswer(TypedDict):
+    """The largest promise that keeps an advantage; null where none does."""
+
+    advantage: float
+    baseline: Annotated[float, Field(description="advantage of always guessing the likelier side")]
+    epsilon: Annotated[float | None, Field(description="largest epsilon that keeps it, at delta")]
+    delta: float
+    mu: Annotated[float | None, Field(description="largest mu that keeps it")]
+
+
+class DpAnswer(TypedDict):
+    """Everything the promise bounds, side by side."""
+
+    sentence: str
+    baseline: Annotated[float, Field(description="advantage of always guessing the likelier side")]
+    stated: list[StatedAnswer]
+    bounds: list[BoundAnswer]
+    roc: EnvelopeAnswer | None
+    curve: Annotated[
+        TradeAnswer | None, Field(description="the deltas a promise implies, where it has a curve")
+    ]
+    keeping: KeepingAnswer | None
+    warnings: list[WarningAnswer]
+    provenance: OriginAnswer

@@ -1,7 +1,5 @@
 """``/v1/theory/dp``: what a promise of differential privacy allows, every bound side by side."""
 
-from __future__ import annotations
-
 from estimators.theory import dp
 from estimators.theory.accounting import NoisySteps, renyi_curve
 from macekit.call import Call, Reply
@@ -12,7 +10,7 @@ from macekit.operations.encode import finite
 from macekit.operations.options import origin, parse_question, reply_of
 from macekit.problems import Problem
 from macekit.questions.theory.bounds import bounds
-from macekit.questions.theory.dp.contract import PROMISES, DpAnswer, DpQuestion, KeepingAnswer
+from macekit.questions.theory.dp import PROMISES, DpAnswer, DpQuestion, KeepingAnswer
 
 
 def answer_dp(call: Call, body: DecodedBody) -> Reply:

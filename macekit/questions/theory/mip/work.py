@@ -1,7 +1,5 @@
 """The noise that keeps attacks within eta of guessing, from fits made elsewhere; and what a finite algorithm leaks."""
 
-from __future__ import annotations
-
 from typing import cast
 
 import numpy as np
@@ -15,7 +13,7 @@ from macekit.operations.encode import finite
 from macekit.operations.options import origin, parse_question, reply_of
 from macekit.problems import Problem
 from macekit.questions.theory.bounds import bounds
-from macekit.questions.theory.mip.contract import (
+from macekit.questions.theory.mip import (
     CalibrationAnswer,
     MipAnswer,
     MipFiniteAnswer,

@@ -1,7 +1,5 @@
 """``/v1/theory/mis``: membership inference security of any algorithm on data in categories; and of a learner."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import inf
 from typing import cast
@@ -19,7 +17,7 @@ from macekit.operations.encode import finite
 from macekit.operations.options import origin, parse_question, reply_of
 from macekit.problems import Problem
 from macekit.questions.theory.bounds import bounds
-from macekit.questions.theory.mis.contract import (
+from macekit.questions.theory.mis import (
     ByMeanAnswer,
     CoarsenedAnswer,
     DiversityAnswer,

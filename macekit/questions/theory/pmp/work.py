@@ -1,7 +1,5 @@
 """Practical membership privacy: what a mechanism gives away to who knows the 2n records, but not which n were used."""
 
-from __future__ import annotations
-
 from typing import cast
 
 import numpy as np
@@ -16,7 +14,7 @@ from macekit.operations.effects import require_left_out
 from macekit.operations.encode import finite
 from macekit.operations.options import origin, parse_question, reply_of
 from macekit.questions.theory.bounds import bounds
-from macekit.questions.theory.pmp.contract import (
+from macekit.questions.theory.pmp import (
     PmpExponentialAnswer,
     PmpExponentialQuestion,
     PmpFiniteAnswer,

@@ -1,8 +1,6 @@
 """``/v1/theory/together``: a claimed epsilon and delta beside the records, quantity by quantity."""
 
-from __future__ import annotations
-
-from estimators.clusters.lone_rows import lone_caution
+from estimators.clusters.dependent_rows import lone_caution
 from estimators.theory.agreement import Row, agreement
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
@@ -11,7 +9,7 @@ from macekit.operations.effects import require_direction_acts, require_points_ac
 from macekit.operations.encode import finite
 from macekit.operations.options import parse_question, provenance_options, reply_of
 from macekit.operations.samples import clusters_of, lone_of, sample_of, with_counts
-from macekit.questions.theory.together.contract import AgreementAnswer, TogetherAnswer, TogetherQuestion
+from macekit.questions.theory.together import AgreementAnswer, TogetherAnswer, TogetherQuestion
 
 
 def answer_together(call: Call, body: DecodedBody) -> Reply:

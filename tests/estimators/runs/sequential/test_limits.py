@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.optimize import differential_evolution
 from scipy.stats import binom
 
-from estimators.adversary.corners import corners_of
+from estimators.adversary.changes import corners_of
 from estimators.runs.sequential.limits import Blocks, lower_accuracy, upper_accuracy, won_against, won_for
 
 Floats = NDArray[np.float64]

@@ -8,7 +8,7 @@ import pytest
 from scipy.special import ndtr
 
 from estimators import Counts, Scores, advantage
-from estimators.adversary.corners import corners_of
+from estimators.adversary.changes import corners_of
 from estimators.errors import IncompatibleCells, InputError, MaceError, OptionError, OutOfRange
 from estimators.runs.sequential import SequentialRun, sequential_run
 from estimators.runs.sequential.limits import Blocks, lower_accuracy, upper_accuracy

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from estimators.errors import DimensionMismatch, NotFinite, OutOfRange, TooFewRecords
 from estimators.theory import mip
-from estimators.theory.mip.certificate import SHARES, STAKES, all_below, log_wealth, rows_needed, upper_mean
+from estimators.theory.mip.scales import SHARES, STAKES, all_below, log_wealth, rows_needed, upper_mean
 from estimators.theory.subsets import matrix
 from tests.cases import each_case
 

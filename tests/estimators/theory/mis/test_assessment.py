@@ -1,10 +1,9 @@
 import numpy as np
 
 from estimators.theory.mis.assessment import Distribution, bounds_of, coarsen, records_of
+from estimators.theory.mis.binomials import Tally
 from estimators.theory.mis.certified import worst_delta_from
-from estimators.theory.mis.diversity import most_diverse
-from estimators.theory.mis.security import least_records, simple_delta
-from estimators.theory.mis.tally import Tally
+from estimators.theory.mis.security import least_records, most_diverse, simple_delta
 from tests.cases import each_case
 
 COUNTS = [310, 240, 170, 120, 90, 70]

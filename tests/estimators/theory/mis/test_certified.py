@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from estimators.errors import InvalidCounts, OutOfRange, TooFewRecords
-from estimators.theory.mis.binomials import excess, law_of
+from estimators.theory.mis.binomials import Tally, excess, law_of
 from estimators.theory.mis.certified import (
     delta_term,
     diversity,
@@ -16,10 +16,8 @@ from estimators.theory.mis.certified import (
     upper,
     worst_delta_from,
 )
-from estimators.theory.mis.diversity import c_k, most_diverse
-from estimators.theory.mis.security import least_records, records_needed, worst_delta
+from estimators.theory.mis.security import c_k, least_records, most_diverse, records_needed, worst_delta
 from estimators.theory.mis.shape import Move, Shape
-from estimators.theory.mis.tally import Tally
 from tests.cases import each_case, refusals
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from estimators.errors import OutOfRange
-from estimators.theory.mis.diversity import (
+from estimators.theory.mis.security import (
     MERGES,
     balanced,
     c_k,
@@ -17,8 +17,8 @@ from estimators.theory.mis.diversity import (
     most_diverse,
     rare,
     shannon,
+    worst_delta,
 )
-from estimators.theory.mis.security import worst_delta
 from tests.cases import each_case
 
 

@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import binom
 
 from estimators.theory.mis import binomials
-from estimators.theory.mis.binomials import law_of
+from estimators.theory.mis.binomials import Tally, law_of
 from estimators.theory.mis.certified import (
     delta_term,
     delta_upper,
@@ -21,7 +21,6 @@ from estimators.theory.mis.certified import (
 )
 from estimators.theory.mis.security import records_needed, total_delta
 from estimators.theory.mis.shape import Move, Shape, Term, least_beyond
-from estimators.theory.mis.tally import Tally
 from tests.cases import each_case
 
 EXPECTED = np.append(0.0, np.geomspace(1e-4, 3.0, 24))

@@ -8,9 +8,9 @@ import pytest
 from estimators.errors import DimensionMismatch, NotDistribution, NotFinite, OutOfRange, TooFewRecords
 from estimators.theory.bounds import accuracy, gamma_of, guess_accuracy
 from estimators.theory.mis.binomials import excess
-from estimators.theory.mis.diversity import c_k
 from estimators.theory.mis.security import (
     bracket,
+    c_k,
     divergence,
     records_needed,
     security_at,

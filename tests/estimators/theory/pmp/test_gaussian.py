@@ -3,12 +3,11 @@
 import numpy as np
 import pytest
 
+from estimators.arrays import Floats
 from estimators.errors import NotFinite, OutOfRange, TooFewRecords
 from estimators.theory import shifts, subsets
-from estimators.theory.pmp import choose
-from estimators.theory.pmp.distances import clip_rows, of_sum
-from estimators.theory.pmp.gaussian import Gaussian, dp_epsilon
-from estimators.theory.pmp.laws import Floats
+from estimators.theory.pmp import bounds
+from estimators.theory.pmp.gaussian import Gaussian, clip_rows, dp_epsilon, of_sum
 from tests.cases import each_case, refusals
 
 
@@ -138,7 +137,7 @@ def test_points_and_noise_on_any_scale_give_the_same(scale) -> None:
     assert other.on_records(1e-3) == pytest.approx(one.on_records(1e-3), rel=1e-9)
     assert other.delta(0.1) == pytest.approx(one.delta(0.1), rel=1e-12)
     assert other.deltas(np.array([0.0, 1.0])) == pytest.approx(one.deltas(np.array([0.0, 1.0])), rel=1e-6)
-    assert choose.sigma(found, 0.5, 1e-3) == pytest.approx(choose.sigma(moved, 0.5, 1e-3) * scale, rel=1e-9)
+    assert bounds.sigma(found, 0.5, 1e-3) == pytest.approx(bounds.sigma(moved, 0.5, 1e-3) * scale, rel=1e-9)
 
 
 def test_a_tiny_distance_counts_beside_a_huge_one_and_a_power_of_two_changes_no_bit() -> None:

@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from estimators.theory.mis.binomials import Tally
 from estimators.theory.mis.certified import diversity, worst_delta_from
-from estimators.theory.mis.diversity import c_k
 from estimators.theory.mis.mean import mean_delta, mean_records, proposition_25
 from estimators.theory.mis.overfitting import by_mean
-from estimators.theory.mis.security import divergence, records_needed, simple_delta, worst_delta
-from estimators.theory.mis.tally import Tally
+from estimators.theory.mis.security import c_k, divergence, records_needed, simple_delta, worst_delta
 from macekit.catalogue import ARRAYS
 from macekit.schemas.by_operation import QUESTIONS
 from tests.macekit import asking

@@ -9,7 +9,7 @@ import pytest
 
 from app.openapi.examples import JSON_EXAMPLES as PMP_EXAMPLES
 from estimators.theory import shifts
-from estimators.theory.pmp import assess_finite, distances
+from estimators.theory.pmp import assess_finite, gaussian
 from estimators.theory.pmp.exponential import Summed
 from estimators.theory.pmp.gaussian import Gaussian
 from tests.macekit.asking import asked, refused
@@ -71,7 +71,7 @@ def test_the_gaussian_answer_is_the_librarys() -> None:
     answer = asked(GAUSSIAN, {"points": POINTS, "clip": 1.0, "epsilon": 5.0, "delta": 0.01})
 
     sigma = shifts.gaussian_sigma(0.5, 5.0, 0.01)
-    mechanism = Gaussian(distances.of_sum(distances.clip_rows(np.array(POINTS), 1.0) / 4), sigma)
+    mechanism = Gaussian(gaussian.of_sum(gaussian.clip_rows(np.array(POINTS), 1.0) / 4), sigma)
     assert (answer["sigma"], answer["sensitivity"]) == (sigma, 0.5)
     assert answer["epsilon"] == pytest.approx(5.0)
     assert answer["practical_epsilon"] == mechanism.epsilon(0.01)
