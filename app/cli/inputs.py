@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 
 import msgspec
 
-from macekit.call import ARROW_FILE, PARQUET, READ, Body, Reply
+from macekit.call import READ, Body, Reply
 from macekit.catalogue import command, flag
 from macekit.formats import (
     COMPRESSED_SUFFIXES,
     HEAD,
+    INDEXED,
     SUFFIXES,
     encoding_of,
     format_of,
@@ -63,7 +64,7 @@ class Source:
     @property
     def indexed(self) -> bool:
         """Whether its index is at its end, so that it cannot be read as a stream."""
-        return self.media_type in (PARQUET, ARROW_FILE)
+        return self.media_type in INDEXED
 
     def body(self) -> Body:
         """The whole of it, mapped or in memory."""

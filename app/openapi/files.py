@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
@@ -25,14 +25,7 @@ from macekit.schemas.query_string import TABLE, WHOLE, takes_arrays
 if TYPE_CHECKING:
     import pyarrow as pa
 
-FILES = {
-    "scores.csv": CSV,
-    "scores.jsonl": NDJSON,
-    "scores.npy": NPY,
-    "scores.npz": NPZ,
-    "scores.arrow": ARROW,
-    "scores.parquet": PARQUET,
-}
+FILES = {f"scores.{suffix}": media_type for media_type, suffix in TABLES.items()}
 """Scores in formats other than JSON: the same records as ``SAMPLE``."""
 
 
@@ -79,10 +72,10 @@ def file_bytes(name: str) -> bytes:
     if name == "scores.csv":
         return csv_text().encode()
     if name in FILES:
-        return _written(_scores(FILES[name]), FILES[name])
+        return WRITERS[FILES[name]](_scores(FILES[name]))
     operation = next(operation for operation in WITH_FILES if name in files_of(operation))
     columns = _parts(operation) if BY_NAME[operation].tables else _columns(operation)
-    return _written(columns, files_of(operation)[name])
+    return WRITERS[files_of(operation)[name]](columns)
 
 
 def csv_text() -> str:
@@ -104,26 +97,6 @@ def _scores(form: str) -> Columns:
     return {"score": scores, "loss": np.round(1 - scores, 2), "member": member, "group": np.array(GROUPS)}
 
 
-def _written(columns: Columns, form: str) -> bytes:
-    sink = io.BytesIO()
-    if form == CSV:
-        return _csv(columns)
-    if form == NDJSON:
-        rows = zip(*(values.tolist() for values in columns.values()), strict=True)
-        return "".join(json.dumps(dict(zip(columns, row, strict=True))) + "\n" for row in rows).encode()
-    if form == NPY:
-        several = len(columns) > 1
-        np.save(sink, np.column_stack(list(columns.values())) if several else next(iter(columns.values())))
-        return sink.getvalue()
-    if form == NPZ:
-        np.savez(sink, **columns)  # type: ignore[arg-type]  # mypy takes the columns for its option
-        return sink.getvalue()
-    import pyarrow as pa
-
-    _write(pa.table({column: pa.array(values.tolist()) for column, values in columns.items()}), form, sink)
-    return sink.getvalue()
-
-
 def _csv(columns: Columns) -> bytes:
     """A header and a row for each record; by Python's own writer, for this stands in the document itself."""
     sink = io.StringIO()
@@ -133,15 +106,56 @@ def _csv(columns: Columns) -> bytes:
     return sink.getvalue().encode()
 
 
-def _write(table: pa.Table, form: str, sink: io.BytesIO) -> None:
+def _json_lines(columns: Columns) -> bytes:
+    rows = zip(*(values.tolist() for values in columns.values()), strict=True)
+    return "".join(json.dumps(dict(zip(columns, row, strict=True))) + "\n" for row in rows).encode()
+
+
+def _npy(columns: Columns) -> bytes:
+    sink = io.BytesIO()
+    arrays = [*columns.values()]
+    np.save(sink, np.column_stack(arrays) if len(arrays) > 1 else arrays[0])
+    return sink.getvalue()
+
+
+def _npz(columns: Columns) -> bytes:
+    sink = io.BytesIO()
+    np.savez(sink, **columns)  # type: ignore[arg-type]  # mypy takes the columns for its option
+    return sink.getvalue()
+
+
+def _arrow(columns: Columns) -> bytes:
     import pyarrow as pa
+
+    table, sink = _arrow_table(columns), io.BytesIO()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return sink.getvalue()
+
+
+def _parquet(columns: Columns) -> bytes:
     from pyarrow import parquet
 
-    if form == PARQUET:
-        parquet.write_table(table, sink)
-    else:
-        with pa.ipc.new_stream(sink, table.schema) as writer:
-            writer.write_table(table)
+    sink = io.BytesIO()
+    parquet.write_table(_arrow_table(columns), sink)
+    return sink.getvalue()
+
+
+def _arrow_table(columns: Columns) -> pa.Table:
+    import pyarrow as pa
+
+    return pa.table({column: pa.array(values.tolist()) for column, values in columns.items()})
+
+
+WRITERS: dict[str, Callable[[Columns], bytes]] = {
+    CSV: _csv,
+    NDJSON: _json_lines,
+    NPY: _npy,
+    NPZ: _npz,
+    ARROW: _arrow,
+    PARQUET: _parquet,
+}
+"""Who writes an example in which format."""
 
 
 def _parts(operation: str) -> Columns:
