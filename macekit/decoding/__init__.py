@@ -18,7 +18,7 @@ from macekit.decoding import arrow, csv, json, jsonl, npy, npz, parquet
 from macekit.decoding import unnamed_columns as spare
 from macekit.decoding import whole_tables as whole
 from macekit.decoding.body import DecodedBody, column_options
-from macekit.decoding.columns_read import Account
+from macekit.decoding.columns_read import ColumnRecorder
 from macekit.decoding.compression import expanded, unpacked
 from macekit.decoding.roles import Roles
 from macekit.decoding.table import Table, check_arrays, sides
@@ -55,20 +55,20 @@ def _decode(call: Call, body: Body) -> DecodedBody:
 
 
 def blocks(
-    call: Call, body: Body, account: Account | None = None
+    call: Call, body: Body, recorder: ColumnRecorder | None = None
 ) -> Iterator[tuple[NDArray[np.generic], NDArray[np.generic]]]:
     """Members and nonmembers block after block of about a megabyte; either side of a block may be empty.
 
-    ``account`` is told of each block what columns were read. Never the whole body, with the exceptions of ``tables``.
+    ``recorder`` is told of each block what columns were read. Never the whole body, with the exceptions of ``tables``.
     """
     _require_known(call)
     _require_countable(call)
     if call.media_type == NPY:
-        yield from npy.blocks(call, unpacked(call, body), account)
+        yield from npy.blocks(call, unpacked(call, body), recorder)
         return
     values: set[str] = set()
     for table, layout in tables(call, body):
-        yield sides(table, layout, call.expanded_limit, values, account)
+        yield sides(table, layout, call.expanded_limit, values, recorder)
 
 
 def tables(call: Call, body: Body) -> Iterator[tuple[Table, Roles]]:

@@ -1,4 +1,4 @@
-"""An account of what was read: each column by its name, what it was taken for, and what was dropped or understood."""
+"""What was read: each column by its name, what it was taken for, and what was dropped or understood."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LOOKS = 4096
 """Values that are looked at before all are: scores are mostly all different."""
 
 
-class Account:
+class ColumnRecorder:
     """Columns as they are read, whole or block by block."""
 
     def __init__(self) -> None:
@@ -103,12 +103,12 @@ def columns_read(body: DecodedBody) -> tuple[ColumnRead, ...]:
     """The columns of a decoded body; those of no table go by the names of their fields."""
     if body.columns:
         return body.columns
-    account = Account()
+    recorder = ColumnRecorder()
     for role, query, values in _fields(body):
-        account.add((role, query), role, query or role, values, query=query)
+        recorder.add((role, query), role, query or role, values, query=query)
     for name, values in body.clusters.items():
-        account.add(("cluster", name), "cluster", name, values)
-    columns = account.columns()
+        recorder.add(("cluster", name), "cluster", name, values)
+    columns = recorder.columns()
     counts = tuple(
         ColumnRead("counts", name or "counts", "counts", None, query=name)
         for name, sample in body.samples.items()

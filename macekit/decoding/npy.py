@@ -18,7 +18,7 @@ from macekit.call import Call
 from macekit.decoding import table
 from macekit.decoding.body import DecodedBody, Sample, first_members, options, table_options
 from macekit.decoding.columns import Labels
-from macekit.decoding.columns_read import Account
+from macekit.decoding.columns_read import ColumnRecorder
 from macekit.decoding.compression import Source
 from macekit.decoding.roles import Layout, Roles, TableLayout, Wide, choice
 from macekit.decoding.table import Table, Values, numbers_without_padding, plain, sides
@@ -70,14 +70,14 @@ def decode(call: Call, body: memoryview) -> DecodedBody:
     if array.ndim == 1 and not header.kind.names:
         n = _first_members(call, len(array))
         scores = _plain_scores(array, 0, limit)
-        account = Account()
-        account.add(0, *SCORE, scores)
+        recorder = ColumnRecorder()
+        recorder.add(0, *SCORE, scores)
         return DecodedBody(
             {"": Sample(scores[:n], scores[n:])},
             options(call),
             True,
             rows=np.arange(len(array)),
-            columns=account.columns(),
+            columns=recorder.columns(),
         )
     layout = _roles(header, call)
     return table.from_table(_table(array, layout, 0), layout, call, limit)
@@ -108,7 +108,7 @@ def _header_and_data(body: memoryview) -> tuple[Header, memoryview]:
     return header_of(take), body[at:]
 
 
-def blocks(call: Call, source: Source, account: Account | None = None) -> Iterator[Sides]:
+def blocks(call: Call, source: Source, recorder: ColumnRecorder | None = None) -> Iterator[Sides]:
     """The same in blocks of a megabyte; columns that lie one after another must all be held."""
     header = read_header(source.read)
     plain_array = len(header.shape) == 1 and not header.kind.names
@@ -117,11 +117,11 @@ def blocks(call: Call, source: Source, account: Account | None = None) -> Iterat
     limit, values = call.expanded_limit, set[str]()
     for start, part in _parts(header, source, limit):
         if isinstance(layout, Roles):
-            yield sides(_table(part, layout, start), layout, limit, values, account)
+            yield sides(_table(part, layout, start), layout, limit, values, recorder)
         else:
             scores = _plain_scores(part, start, limit)
-            if account is not None:
-                account.add(0, *SCORE, scores)
+            if recorder is not None:
+                recorder.add(0, *SCORE, scores)
             cut = min(max(first - start, 0), len(scores))
             yield scores[:cut], scores[cut:]
     if source.read(1):

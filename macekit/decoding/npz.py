@@ -22,7 +22,7 @@ from estimators.errors import DimensionMismatch
 from macekit.call import Call
 from macekit.catalogue import SIDED
 from macekit.decoding.body import DecodedBody, Sample, column_options, options
-from macekit.decoding.columns_read import Account
+from macekit.decoding.columns_read import ColumnRecorder
 from macekit.decoding.npy import MOST_COLUMNS, Header, array_of, header_of, values_of
 from macekit.decoding.roles import SCORE_NAMES, Fields, Layout, OneSide, Roles, choice, find
 from macekit.decoding.table import Table, from_table, stacked
@@ -58,14 +58,14 @@ def decode(call: Call, body: memoryview) -> DecodedBody:
         if sides is None:
             table, layout = _table(archive, choice(_names(archive, call), call), archive.names)
             return from_table(table, layout, call, archive.limit)
-        account = Account()
+        recorder = ColumnRecorder()
         scores = []
         for role, name in zip(SIDES, sides, strict=True):
             columns = _columns(archive.array(name), role)
             scores.append(stacked(Table(columns), tuple(columns), role, archive.limit))
-            account.add(role, role, name, scores[-1])
+            recorder.add(role, role, name, scores[-1])
         return DecodedBody(
-            {"": Sample(scores[0], scores[1])}, options(call), textual=True, columns=account.columns()
+            {"": Sample(scores[0], scores[1])}, options(call), textual=True, columns=recorder.columns()
         )
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from macekit.call import CSV, JSON, NDJSON, NPY, NPZ, PARQUET, Body, Call
 from macekit.decoding import arrow, csv, jsonl, npy, npz, parquet
 from macekit.decoding.body import DecodedBody, Sample, are_names
-from macekit.decoding.columns_read import Account
+from macekit.decoding.columns_read import ColumnRecorder
 from macekit.decoding.compression import expanded
 from macekit.decoding.csv_values import Spelling, typed_texts
 from macekit.decoding.roles import OneSide, one_side
@@ -93,18 +93,18 @@ def join_sides(members: Side, nonmembers: Side, files: tuple[str, str]) -> Decod
     else:
         sides = [_values(side, name) for side, name in zip((members, nonmembers), what, strict=True)]
         columns, notes = [values for values, _ in sides], [notes for _, notes in sides]
-    account = Account()
+    recorder = ColumnRecorder()
     for role, file, side, values, of_side in zip(
         SIDES, files, (members, nonmembers), columns, notes, strict=True
     ):
         for at, column in enumerate(side.columns):
             name = column or (str(at) if len(side.columns) > 1 else "")
-            account.add((role, at), role, f"{file}: {name}" if name else file, values[at], of_side[at])
+            recorder.add((role, at), role, f"{file}: {name}" if name else file, values[at], of_side[at])
     a, b = (
         stacked(Table(dict(enumerate(values))), tuple(range(len(values))), name, side.limit)
         for values, name, side in zip(columns, what, (members, nonmembers), strict=True)
     )
-    return DecodedBody({"": Sample(a, b)}, columns=account.columns())
+    return DecodedBody({"": Sample(a, b)}, columns=recorder.columns())
 
 
 def _values(side: Side, what: str) -> tuple[list[Values], list[Sequence[str]]]:

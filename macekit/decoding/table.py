@@ -16,7 +16,7 @@ from macekit.call import Call
 from macekit.catalogue import ARRAYS, SIDED
 from macekit.decoding.body import Column, ColumnRead, DecodedBody, Sample, options
 from macekit.decoding.columns import Labels, absent
-from macekit.decoding.columns_read import Account
+from macekit.decoding.columns_read import ColumnRecorder
 from macekit.decoding.roles import Fields, Layout, Roles, TableLayout, Wide
 from macekit.problems import Problem
 from macekit.schemas.query_string import WIDE, kinds, required
@@ -81,8 +81,8 @@ def _from_roles(table: Table, roles: Roles, call: Call, limit: int) -> DecodedBo
     )
 
 
-def take_account(account: Account, table: Table, layout: Layout) -> None:
-    """Tell an account what was read of a table, or of a block of one."""
+def record_columns(recorder: ColumnRecorder, table: Table, layout: Layout) -> None:
+    """Tell a recorder what was read of a table, or of a block of one."""
     for place, role in layout.what.items():
         column = table.columns[place]
         notes = [*table.notes.get(place, ())]
@@ -90,13 +90,13 @@ def take_account(account: Account, table: Table, layout: Layout) -> None:
             notes += _meaning(column, layout.member_value)
         name = table.names[place] if table.names else role
         query = name if isinstance(layout, Roles) and layout.queries and place in layout.scores else ""
-        account.add(place, role, name or str(place), column, notes, query)
+        recorder.add(place, role, name or str(place), column, notes, query)
 
 
 def _columns(table: Table, layout: Layout) -> tuple[ColumnRead, ...]:
-    account = Account()
-    take_account(account, table, layout)
-    return account.columns()
+    recorder = ColumnRecorder()
+    record_columns(recorder, table, layout)
+    return recorder.columns()
 
 
 def _meaning(column: Values, value: str | None) -> Iterator[str]:
@@ -117,11 +117,11 @@ def _is_truth(column: Values) -> bool:
 
 
 def sides(
-    table: Table, roles: Roles, limit: int, values: set[str], account: Account | None = None
+    table: Table, roles: Roles, limit: int, values: set[str], recorder: ColumnRecorder | None = None
 ) -> tuple[NDArray[np.generic], NDArray[np.generic]]:
     """Members and nonmembers of one block; ``values`` keeps what the member column held in the blocks before."""
-    if account is not None:
-        take_account(account, table, roles)
+    if recorder is not None:
+        record_columns(recorder, table, roles)
     member, scores = membership(table, roles, values), stacked(table, roles.scores, "score", limit)
     return scores.compress(member, axis=0), scores.compress(~member, axis=0)
 

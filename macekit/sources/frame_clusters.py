@@ -10,7 +10,7 @@ import numpy as np
 
 from macekit.call import Call
 from macekit.decoding.body import ColumnRead
-from macekit.decoding.columns_read import Account
+from macekit.decoding.columns_read import ColumnRecorder
 from macekit.problems import Problem
 from macekit.sources.frames import Frame, FrameTable
 
@@ -32,11 +32,11 @@ class ClusterRows:
 
 def rows_by_cluster(frame: Frame, call: Call, on_grid: bool) -> ClusterRows:
     """All that a question with ``cluster`` needs of a frame's rows, in an order that is not the engine's."""
-    table, account = FrameTable.of(frame, call), Account()
+    table, recorder = FrameTable.of(frame, call), ColumnRecorder()
     (place,), clusters, group = table.layout.scores, table.layout.clusters, table.layout.group
     labelled = [("cluster", at) for at in clusters] + ([] if group is None else [("group", group)])
     column = table.column(place, on_grid, [at for _, at in labelled])
-    sides = table.sides(column, account)
+    sides = table.sides(column, recorder)
     if sum(sides.sizes) > MOST_ROWS:
         raise Problem(
             "too-large",
@@ -58,5 +58,5 @@ def rows_by_cluster(frame: Frame, call: Call, on_grid: bool) -> ClusterRows:
         part.kind == "grid",
         {table.names[at]: each.numbers[rows] for at, each in zip(clusters, labels, strict=False)},
         None if group is None else labels[-1].values[labels[-1].numbers[rows]],
-        (column.read(part, ""), *account.columns(), *own),
+        (column.read(part, ""), *recorder.columns(), *own),
     )

@@ -19,7 +19,7 @@ from estimators.adversary.tree import IN_ENGINES, NEVER, between_rows
 from estimators.sample.cells import Boxes
 from macekit.call import Call
 from macekit.decoding.body import ColumnRead
-from macekit.decoding.columns_read import Account
+from macekit.decoding.columns_read import ColumnRecorder
 from macekit.problems import Problem
 from macekit.sources.frames import (
     Expr,
@@ -47,13 +47,13 @@ class FrameVectors:
     @classmethod
     def of(cls, frame: Frame, call: Call) -> FrameVectors:
         """Those that a question names, if every row can be used."""
-        table, account = FrameTable.of(frame, call), Account()
+        table, recorder = FrameTable.of(frame, call), ColumnRecorder()
         columns = tuple(table.column(place, True) for place in table.layout.scores)
         for column in columns:
             assert column.kind == "grid"  # text was refused
-        sides = table.sides(replace(columns[0], usable_too=columns[1:]), account)
+        sides = table.sides(replace(columns[0], usable_too=columns[1:]), recorder)
         read = [ColumnRead("score", column.score, "numbers", None) for column in columns]
-        return cls(columns, sides, (*read, *account.columns()))
+        return cls(columns, sides, (*read, *recorder.columns()))
 
     @property
     def inside(self) -> Expr:

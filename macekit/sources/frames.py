@@ -24,9 +24,9 @@ from estimators.sample.scores import MIN_RECORDS, require_no_spelled_number
 from macekit.call import Call
 from macekit.decoding.body import ColumnRead
 from macekit.decoding.columns import Labels
-from macekit.decoding.columns_read import MOST_DISTINCT, Account
+from macekit.decoding.columns_read import MOST_DISTINCT, ColumnRecorder
 from macekit.decoding.roles import Roles, roles
-from macekit.decoding.table import Table, membership, take_account
+from macekit.decoding.table import Table, membership, record_columns
 from macekit.decoding.typed import values_of
 from macekit.problems import Problem
 from macekit.text import printable
@@ -126,35 +126,35 @@ class FrameTable:
             tuple(self.names[each] for each in labels),
         )
 
-    def sides(self, column: ScoreColumn, account: Account) -> Sides:
+    def sides(self, column: ScoreColumn, recorder: ColumnRecorder) -> Sides:
         """How far a column's scores reach on both sides; the column of membership is accounted for."""
         sides = column.sides(self.layout, self.names)
-        take_member(account, sides, self.layout, self.names)
+        take_member(recorder, sides, self.layout, self.names)
         return sides
 
 
 def count(frame: Frame, call: Call, on_grid: bool) -> FrameCounts:
     """The counts of a frame, computed where it lies."""
-    table, account = FrameTable.of(frame, call), Account()
+    table, recorder = FrameTable.of(frame, call), ColumnRecorder()
     queries = table.layout.queries
     columns, counts = [], {}
     for query, place in zip(queries or ("",), table.layout.scores, strict=True):
         column = table.column(place, on_grid)
-        part = column.cells(table.sides(column, account)).part
+        part = column.cells(table.sides(column, recorder)).part
         columns.append(column.read(part, table.names[place] if queries else ""))
         counts[query] = counts_of_parts([part])
-    return FrameCounts(counts, (*columns, *account.columns()))
+    return FrameCounts(counts, (*columns, *recorder.columns()))
 
 
 def parts_by_group(
     frame: Frame, call: Call, on_grid: bool
 ) -> tuple[dict[object, list[Part]], tuple[ColumnRead, ...]]:
     """The cells of each group of a frame, by its label, and the columns that were read."""
-    table, account = FrameTable.of(frame, call), Account()
+    table, recorder = FrameTable.of(frame, call), ColumnRecorder()
     (place,), group = table.layout.scores, table.layout.group
     assert group is not None  # it was named
     column = table.column(place, on_grid, [group])
-    cells = column.cells(table.sides(column, account))
+    cells = column.cells(table.sides(column, recorder))
     labels, whole = cells.labels_of(0, "group"), cells.part
     in_order = np.argsort(labels.numbers, kind="stable")
     ends = np.cumsum(np.bincount(labels.numbers))
@@ -163,7 +163,7 @@ def parts_by_group(
         for label, at in zip(labels.distinct, np.split(in_order, ends[:-1]), strict=True)
     }
     own = labels.read("group", table.names[group])
-    return groups, (column.read(whole, ""), *account.columns(), own)
+    return groups, (column.read(whole, ""), *recorder.columns(), own)
 
 
 def queries(dialect: str, table: str, score: str, member: str, exponent: int) -> tuple[str, str]:
@@ -449,10 +449,10 @@ def integers_of(column: pa.ChunkedArray) -> np.ndarray[Any, Any]:
     return as_64_bit(np.array([int(value) for value in column.to_pylist()], dtype=object))
 
 
-def take_member(account: Account, sides: Sides, layout: Roles, names: list[str]) -> None:
-    """Account for the column of membership."""
+def take_member(recorder: ColumnRecorder, sides: Sides, layout: Roles, names: list[str]) -> None:
+    """ColumnRecorder for the column of membership."""
     only = Roles((), layout.member, None, None, member_value=layout.member_value)
-    take_account(account, Table({layout.member: sides.column}, 0, names), only)
+    record_columns(recorder, Table({layout.member: sides.column}, 0, names), only)
 
 
 @contextmanager

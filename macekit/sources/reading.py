@@ -18,9 +18,9 @@ from macekit.call import Call
 from macekit.catalogue import command
 from macekit.decoding.body import ColumnRead, DecodedBody, Sample
 from macekit.decoding.columns import Labels, absent, one_column
-from macekit.decoding.columns_read import Account
+from macekit.decoding.columns_read import ColumnRecorder
 from macekit.decoding.roles import Roles
-from macekit.decoding.table import Table, from_table, membership, plain, stacked, take_account
+from macekit.decoding.table import Table, from_table, membership, plain, record_columns, stacked
 from macekit.problems import Problem
 from macekit.questions.counts.work import (
     EXPANSION,
@@ -201,12 +201,12 @@ def _by_counts(
 ) -> DecodedBody:
     """Counts of all records, and the options that counting has not used up."""
     start = start_of(DecodedBody(options=_of_counting(call, options), textual=textual))
-    tallies, account = tally(blocks, start)
+    tallies, recorder = tally(blocks, start)
     samples = {
         query: Sample(counts=stream.counts().to_dict()) for query, stream in (tallies or {"": start}).items()
     }
     left = {name: value for name, value in options.items() if name not in HOW_COUNTED}
-    return DecodedBody(samples, left, textual, columns=account.columns())
+    return DecodedBody(samples, left, textual, columns=recorder.columns())
 
 
 def counts_by_group(
@@ -246,11 +246,11 @@ def _parts_of_groups(
     """What was counted of each group, and the columns that were read."""
     start = CountStream.on_grid() if on_grid else CountStream()
     tallies: dict[object, CountStream] = {}
-    account, values = Account(), set[str]()
+    recorder, values = ColumnRecorder(), set[str]()
     for block in blocks:
         with blamed(block.name):
             table, roles = block.table, block.roles
-            take_account(account, table, roles)
+            record_columns(recorder, table, roles)
             member = membership(table, roles, values)
             scores = stacked(table, roles.scores, "score", LIMIT)
             for label, rows in _groups(table, roles):
@@ -264,7 +264,7 @@ def _parts_of_groups(
                 field="group",
             )
     parts = {label: [part for part in (stream.part(),) if part] for label, stream in tallies.items()}
-    return parts, account.columns()
+    return parts, recorder.columns()
 
 
 def _groups(table: Table, roles: Roles) -> Iterator[tuple[object, NDArray[np.intp]]]:
@@ -286,17 +286,17 @@ def _groups(table: Table, roles: Roles) -> Iterator[tuple[object, NDArray[np.int
             yield label, order[ends[place] : ends[place + 1]]
 
 
-def tally(blocks: Iterator[Block], start: CountStream) -> tuple[dict[str, CountStream], Account]:
+def tally(blocks: Iterator[Block], start: CountStream) -> tuple[dict[str, CountStream], ColumnRecorder]:
     """What was counted of each query, from ``start`` on, and the columns that were read."""
     tallies: dict[str, CountStream] = {}
-    account, values = Account(), set[str]()
+    recorder, values = ColumnRecorder(), set[str]()
     for block in blocks:
         with blamed(block.name):
             table, roles = block.table, block.roles
-            take_account(account, table, roles)
+            record_columns(recorder, table, roles)
             member = membership(table, roles, values)
             for query, place in zip(roles.queries or ("",), roles.scores, strict=True):
                 scores = stacked(table, (place,), "score", LIMIT)
                 stream = tallies.get(query, start)
                 tallies[query] = stream.plus(scores.compress(member), scores.compress(~member))
-    return tallies, account
+    return tallies, recorder

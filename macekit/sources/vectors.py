@@ -23,8 +23,8 @@ from estimators.sample.learned import FROM_WHERE, LearnedCounts
 from estimators.sample.stream import CountStream
 from macekit.call import Call
 from macekit.decoding.body import ColumnRead, DecodedBody, Sample
-from macekit.decoding.columns_read import Account
-from macekit.decoding.table import membership, stacked, take_account
+from macekit.decoding.columns_read import ColumnRecorder
+from macekit.decoding.table import membership, record_columns, stacked
 from macekit.operations.options import parse_question, target
 from macekit.problems import Problem
 from macekit.schemas.by_operation import QUESTIONS
@@ -142,10 +142,10 @@ def counts_of_vectors(
         blocks, among = chain(emptied(first_blocks), rest), "first"
     pilot = draw.pilot()
     counter, cautions = counter_of(pilot, about, draw.rows, among)
-    account, rows = _count(blocks, pilot, counter)
+    recorder, rows = _count(blocks, pilot, counter)
     if source.again and rows != draw.rows:
         raise changed(source.name)
-    return VectorCounts(counter.counts(among), (*cautions, *pilot.doubts), account.columns())
+    return VectorCounts(counter.counts(among), (*cautions, *pilot.doubts), recorder.columns())
 
 
 def in_order(source: Source, call: Call) -> Iterator[Block]:
@@ -233,16 +233,16 @@ def _rows(block: Block, values: set[str]) -> tuple[Floats, NDArray[np.bool_]]:
     return rows.astype(np.float64, copy=False), member
 
 
-def _count(blocks: Iterator[Block], pilot: Pilot, counter: Counter) -> tuple[Account, int]:
+def _count(blocks: Iterator[Block], pilot: Pilot, counter: Counter) -> tuple[ColumnRecorder, int]:
     """Count all rows but those of the pilot: the columns that were read, and the number of rows."""
-    account, values, start = Account(), set[str](), 0
+    recorder, values, start = ColumnRecorder(), set[str](), 0
     for block in blocks:
         with blamed(block.name):
-            take_account(account, block.table, block.roles)
+            record_columns(recorder, block.table, block.roles)
             rows, member = _rows(block, values)
         others = pilot.others(start, len(rows))
         if not np.array_equal(rows[~others], pilot.within(start, len(rows))):
             raise changed("")
         counter.add(rows[others & member], rows[others & ~member])
         start += len(rows)
-    return account, start
+    return recorder, start

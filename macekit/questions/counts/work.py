@@ -19,7 +19,8 @@ from macekit.catalogue import BY_NAME, SEVERAL
 from macekit.decoding import blocks
 from macekit.decoding.body import ColumnRead, DecodedBody, Sample
 from macekit.decoding.body import options as query_options
-from macekit.decoding.columns_read import Account, columns_read
+from macekit.decoding.columns_read import ColumnRecorder as Account
+from macekit.decoding.columns_read import columns_read
 from macekit.operations import encode
 from macekit.operations.effects import require_left_out
 from macekit.operations.options import parse_question, reply_of
