@@ -90,6 +90,10 @@ MOST_LETTERS = 1000
 LONGEST_NAME = 200
 """Characters of the name of a query."""
 
+MOST_QUERIES = 1000
+MOST_CLUSTERS = 2
+"""Columns of clusters."""
+
 FILLED = "leading zeros dropped"
 """What is understood of integers, and of none if fractions stand among them."""
 

@@ -1,13 +1,7 @@
-"""``application/json``: the question and its columns in one object.
-
-Two readers give the same answer and the same refusals: simdjson's, which the extra `serve` brings, and one over the
-standard library, which reads whatever the first is not sure of, and everything where there is no simdjson.
-"""
+"""``application/json``: the question and its columns in one object."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Set
 from typing import Any, cast
 
 import numpy as np
@@ -15,100 +9,11 @@ import numpy as np
 from estimators.errors import MixedTypes
 from macekit.call import Call
 from macekit.catalogue import ARRAYS
-from macekit.decoding import bounds
 from macekit.decoding.body import Column, DecodedBody, Sample
-from macekit.decoding.columns import COLUMNS, column, require_name, require_text
+from macekit.decoding.columns import COLUMNS, MOST_CLUSTERS, require_name
+from macekit.decoding.json_values import read
 from macekit.problems import Problem, unknown_field
 from macekit.schemas.by_operation import QUESTIONS
-
-try:
-    from macekit.decoding import simd
-except ModuleNotFoundError:
-    HAS_SIMDJSON = False
-else:
-    HAS_SIMDJSON = True
-
-
-def read(body: memoryview, columns: Set[str] = COLUMNS) -> dict[str, Any]:
-    """The body with its columns as arrays, by the fast reader where there is one and the body is plain."""
-    if HAS_SIMDJSON:
-        try:
-            return simd.read_fast(body, columns)
-        except simd.NotPlainError:
-            pass
-    return read_careful(bytes(body), columns)
-
-
-# --- careful ------------------------------------------------------------------------------------------------
-# JSON by the standard library: slower, and it knows what is wrong and where.
-
-BOM = "\ufeff"
-
-
-def read_careful(body: bytes, columns: Set[str] = COLUMNS) -> dict[str, Any]:
-    """The body with its columns as arrays, or the first thing that is wrong with it."""
-    tree = parse(body)
-    if not isinstance(tree, dict):
-        raise Problem("malformed-body", "the body is JSON but no object; need {...}")
-    return _CarefulWalk(columns).object_of(list(tree), tree.values(), "", 0)
-
-
-def parse(body: bytes) -> object:
-    """The document as Python's own values; no name may occur twice in an object."""
-    try:
-        text = body.decode()
-    except UnicodeDecodeError as error:
-        raise Problem("malformed-body", f"the body is not UTF-8 at byte {error.start}") from None
-    text = text.removeprefix(BOM)  # RFC 8259 lets a reader pass over it
-    if not text.strip():
-        raise Problem("incomplete-body", "the body is empty; need a JSON object")
-    try:
-        return json.loads(text, object_pairs_hook=_distinct)
-    except json.JSONDecodeError as error:
-        at = len(body) - len(text[error.pos :].encode())
-        if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string"):
-            raise Problem("incomplete-body", f"the JSON ended before it was complete, at byte {at}") from None
-        lines = "\n" in text[len(text[: error.pos].rstrip()) : error.pos] and text.startswith("{", error.pos)
-        hint = (
-            "; if each of its lines is an object, it is JSON lines: application/x-ndjson, or .jsonl"
-            if lines
-            else ""
-        )
-        if text[: error.pos].rstrip().endswith(",") and text.startswith(("}", "]"), error.pos):
-            hint = "; a comma stands before a closing bracket: remove it"
-        if not text[: error.pos].strip() and not hint and "\n" in text.strip():
-            hint = "; if it is a table, name its format (text/csv), or let its file end so (.csv)"
-        raise Problem("malformed-body", f"the body is not JSON at byte {at}{hint}") from None
-    except RecursionError:
-        raise Problem("malformed-body", f"the JSON is nested deeper than {bounds.MOST_DEPTH}") from None
-    except ValueError:  # Python's own limit on how long an integer may be
-        raise Problem("out-of-range", "the body holds an integer of thousands of digits") from None
-
-
-def _distinct(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    names = dict(pairs)
-    if len(names) < len(pairs):
-        bounds.require_names([name for name, _ in pairs], "")
-    return names
-
-
-class _CarefulWalk(bounds.Walk):
-    """The way through a document of Python's own values."""
-
-    def value(self, value: object, name: str, path: str, depth: int) -> object:
-        """What a value is: an object, a list, a column, or itself."""
-        if isinstance(value, dict):
-            return self.object_of(list(value), value.values(), path, depth)
-        if isinstance(value, list):
-            return column(value, path) if self.is_column(name, path) else self.list_of(value, path, depth)
-        if isinstance(value, float) and not np.isfinite(value):
-            raise Problem("out-of-range", f"{path}: NaN or beyond 1e308")
-        if isinstance(value, str):
-            require_text([value], path)
-        return value
-
-
-# --- json ---------------------------------------------------------------------------------------------------
 
 SAMPLE = ("members", "nonmembers", "counts")
 SIDES = ("members", "nonmembers")
@@ -195,7 +100,7 @@ def _clusters(tree: dict[str, Any]) -> dict[str, Column]:
     if not isinstance(value, dict) or {*SIDES} & value.keys():
         column = _labels(tree, "cluster")
         return {} if column is None else {"cluster": column}
-    if not 1 <= len(value) <= bounds.MOST_CLUSTERS:
+    if not 1 <= len(value) <= MOST_CLUSTERS:
         raise Problem(
             "bad-option", f"cluster: got {len(value)} columns, need one, or two that cross", field="cluster"
         )

@@ -19,7 +19,7 @@ from estimators.errors import MixedTypes, RaggedRows
 from macekit.call import Call
 from macekit.decoding.body import DecodedBody
 from macekit.decoding.columns import KINDS, Labels, absent, floats_of, integers, one_column
-from macekit.decoding.json import parse
+from macekit.decoding.json_values import parse
 from macekit.decoding.roles import Fields, Layout, Roles, Wide, choice, roles
 from macekit.decoding.table import Table, Values, filled_sizes, from_table
 from macekit.decoding.typed import padding_note

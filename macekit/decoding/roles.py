@@ -15,8 +15,7 @@ from estimators.clusters.dependent_rows import says_whose
 from macekit.call import Call
 from macekit.catalogue import ARRAYS, OF_GROUPS, SEVERAL
 from macekit.decoding.body import column_options, table_options
-from macekit.decoding.bounds import MOST_CLUSTERS, MOST_QUERIES
-from macekit.decoding.columns import require_name
+from macekit.decoding.columns import MOST_CLUSTERS, MOST_QUERIES, require_name
 from macekit.problems import Problem, unknown_column
 from macekit.schemas.query_string import COLUMN, WIDE, kinds, takes_arrays
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from macekit.call import ARROW, ARROW_FILE, CSV, JSON, NDJSON, PARQUET, Call
 from macekit.catalogue import BY_NAME
-from macekit.decoding import arrow, csv, json, jsonl, parquet
+from macekit.decoding import arrow, csv, json_values, jsonl, parquet
 from macekit.decoding.body import DecodedBody, options, table_options
 from macekit.decoding.columns import as_numpy, refusals, require_short, require_text
 from macekit.decoding.csv_values import BOOLEANS, FILLED_UP, MISSING, NUMBER, WHOLE
@@ -108,7 +108,7 @@ def _from_json(call: Call, body: memoryview) -> DecodedBody:
     """Tables by their names, each an object of columns."""
     if call.query:
         raise Problem("bad-option", "query string: the options of a JSON body stand in the body")
-    tree = json.parse(bytes(body))
+    tree = json_values.parse(bytes(body))
     if not isinstance(tree, dict):
         raise Problem("malformed-body", "the body is JSON but no object; need {...}")
     names = BY_NAME[call.operation].tables
