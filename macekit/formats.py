@@ -28,7 +28,8 @@ class FileFormat:
 
     name: str
     title: str
-    media_type: str
+    media_types: tuple[str, ...]
+    """The usual one first; those of one format differ in its first bytes."""
     suffixes: tuple[str, ...] = ()
     """Further ends of files' names, without their dots."""
     magic: tuple[bytes, ...] = ()
@@ -37,17 +38,30 @@ class FileFormat:
     also: tuple[str, ...] = ()
     """Further short names, and ends of files' names."""
 
+    @property
+    def media_type(self) -> str:
+        """The usual one."""
+        return self.media_types[0]
+
 
 FILE_FORMATS = (
-    FileFormat("csv", "CSV", CSV, also=("tsv",)),
-    FileFormat("jsonl", "JSON lines", NDJSON, ("ndjson",), aliases=JSON_LINES),
-    FileFormat("npy", "NPY", NPY, magic=(b"\x93NUMPY",)),
-    FileFormat("npz", "NPZ", NPZ, magic=(ZIP,)),
-    FileFormat("parquet", "Parquet", PARQUET, ("pq",), (b"PAR1",)),
-    FileFormat("arrow", "Arrow", ARROW, ("arrows", "feather", "ipc"), (ARROW_MAGIC, b"\xff\xff\xff\xff")),
-    FileFormat("json", "JSON", JSON),
+    FileFormat("csv", "CSV", (CSV,), also=("tsv",)),
+    FileFormat("jsonl", "JSON lines", (NDJSON,), ("ndjson",), aliases=JSON_LINES),
+    FileFormat("npy", "NPY", (NPY,), magic=(b"\x93NUMPY",)),
+    FileFormat("npz", "NPZ", (NPZ,), magic=(ZIP,)),
+    FileFormat("parquet", "Parquet", (PARQUET,), ("pq",), (b"PAR1",)),
+    FileFormat(
+        "arrow",
+        "Arrow",
+        (ARROW, ARROW_FILE),
+        ("arrows", "feather", "ipc"),
+        (ARROW_MAGIC, b"\xff\xff\xff\xff"),
+    ),
+    FileFormat("json", "JSON", (JSON,)),
 )
 """Every format: whoever needs a list of them iterates over this one."""
+
+_BY_NAME = {row.name: row for row in FILE_FORMATS}
 
 FORMATS = {name: row.media_type for row in FILE_FORMATS for name in (row.name, *row.also)}
 """Formats by their short names, as the service calls them."""
@@ -58,15 +72,15 @@ MAGIC = {magic: row.name for row in FILE_FORMATS for magic in row.magic}
 ALIASES = {alias: row.media_type for row in FILE_FORMATS for alias in row.aliases}
 """Media types by which a format goes, too."""
 
-READERS = {row.media_type: row.name for row in FILE_FORMATS} | {ARROW_FILE: "arrow"}
-"""The module of ``macekit/decoding`` that reads a media type."""
-
 INDEXED = (PARQUET, ARROW_FILE)
 """Media types whose index is at the end of the file, which cannot be read as a stream."""
 
 TABLES = {row.media_type: row.name for row in FILE_FORMATS if row.media_type not in (JSON, *INDEXED)}
 TABLES |= {row.media_type: row.name for row in FILE_FORMATS if row.media_type in INDEXED}
 """The suffix, without its dot, of each media type of scores other than JSON; those with an index at their end last."""
+
+READERS = {JSON: "json"} | {each: name for name in TABLES.values() for each in _BY_NAME[name].media_types}
+"""The module of ``macekit/decoding`` that reads a media type."""
 
 REPORTS = {HTML: "html", MARKDOWN: "md", CSV: "csv", SVG: "svg", PNG: "png"}
 """The suffix, without its dot, of each form of a report."""

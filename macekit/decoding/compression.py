@@ -69,7 +69,7 @@ def expanded(call: Call, body: Body) -> memoryview:
     return memoryview(whole)
 
 
-def head(call: Call, body: Body, size: int) -> bytes:
+def first_bytes(call: Call, body: Body, size: int) -> bytes:
     """The first bytes of a body that may be cut off itself: as much as can be expanded of it."""
     data = bytearray()
     try:

@@ -7,11 +7,14 @@ from typing import Any, cast
 import numpy as np
 
 from estimators.errors import MixedTypes
-from macekit.call import Call
-from macekit.catalogue import ARRAYS
+from macekit.call import Body, Call
+from macekit.catalogue import ARRAYS, BY_NAME
 from macekit.decoding.body import Column, DecodedBody, Sample
 from macekit.decoding.columns import COLUMNS, MOST_CLUSTERS, require_name
-from macekit.decoding.json_values import read
+from macekit.decoding.format import Format
+from macekit.decoding.json_values import parse_object, read
+from macekit.decoding.pairs import Side
+from macekit.decoding.whole_tables import columns_of_json
 from macekit.problems import Problem, unknown_field
 from macekit.schemas.by_operation import QUESTIONS
 
@@ -21,31 +24,53 @@ RECORDS = frozenset({*SAMPLE, "queries", "targets", "groups", "units", "cluster"
 """Fields that hold records of a sample."""
 
 
-def decode(call: Call, body: memoryview) -> DecodedBody:
-    """The decoded body of a JSON body; null stands for what is not there."""
+class Json(Format):
+    """Both sides, or several queries, and the options beside them."""
+
+    def decode(self, call: Call, body: memoryview) -> DecodedBody:
+        """The decoded body; null stands for what is not there."""
+        _refuse_options(call)
+        arrays = ARRAYS.get(call.operation, ())
+        tree = read(body, COLUMNS | set(arrays))
+        if not RECORDS & QUESTIONS[call.operation].model_fields.keys():
+            return _of_arrays(tree, arrays)
+        samples = {}
+        if any(tree.get(name) is not None for name in SAMPLE):
+            samples[""] = _sample(tree, "")
+        for place, (name, each) in enumerate(_queries(tree.get("queries")).items()):
+            samples[require_name(name, place)] = _query(each, place)
+        if "" in samples and len(samples) > 1:
+            raise Problem("bad-option", "queries: came together with a sample of its own", field="queries")
+        return DecodedBody(
+            samples,
+            {name: value for name, value in tree.items() if name not in RECORDS},
+            targets=_column(tree, "targets", ""),
+            groups=_labels(tree, "groups"),
+            units=_labels(tree, "units"),
+            models=_labels(tree, "model"),
+            clusters=_clusters(tree),
+        )
+
+    def side(self, call: Call, body: Body) -> Side:
+        """None: it holds both."""
+        raise Problem("bad-option", "a JSON request holds both sides; give it alone")
+
+    def whole_tables(self, call: Call, body: memoryview) -> DecodedBody:
+        """Tables by their names, each an object of columns."""
+        _refuse_options(call)
+        tree = parse_object(bytes(body))
+        names = BY_NAME[call.operation].tables
+        tables = {name: columns_of_json(name, tree[name]) for name in names if tree.get(name) is not None}
+        rest = {name: value for name, value in tree.items() if name not in names}
+        return DecodedBody(options=rest, tables=tables)
+
+
+FORMAT = Json()
+
+
+def _refuse_options(call: Call) -> None:
     if call.query:
         raise Problem("bad-option", "query string: the options of a JSON body stand in the body")
-    arrays = ARRAYS.get(call.operation, ())
-    tree = read(body, COLUMNS | set(arrays))
-    if not RECORDS & QUESTIONS[call.operation].model_fields.keys():
-        return _of_arrays(tree, arrays)
-    samples = {}
-    if any(tree.get(name) is not None for name in SAMPLE):
-        samples[""] = _sample(tree, "")
-    for place, (name, each) in enumerate(_queries(tree.get("queries")).items()):
-        samples[require_name(name, place)] = _query(each, place)
-    if "" in samples and len(samples) > 1:
-        raise Problem("bad-option", "queries: came together with a sample of its own", field="queries")
-    return DecodedBody(
-        samples,
-        {name: value for name, value in tree.items() if name not in RECORDS},
-        textual=False,
-        targets=_column(tree, "targets", ""),
-        groups=_labels(tree, "groups"),
-        units=_labels(tree, "units"),
-        models=_labels(tree, "model"),
-        clusters=_clusters(tree),
-    )
 
 
 def _of_arrays(tree: dict[str, Any], names: tuple[str, ...]) -> DecodedBody:

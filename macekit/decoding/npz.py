@@ -10,21 +10,34 @@ from __future__ import annotations
 import struct
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any
 
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from estimators import MaceError
 from estimators.errors import DimensionMismatch
-from macekit.call import Call
+from macekit.call import Body, Call
 from macekit.catalogue import SIDED
 from macekit.decoding.body import DecodedBody, Sample, column_options, options
+from macekit.decoding.column_types import Column
 from macekit.decoding.columns_read import ColumnRecorder
+from macekit.decoding.compression import expanded
+from macekit.decoding.format import Format
 from macekit.decoding.npy import MOST_COLUMNS, Header, array_of, header_of, values_of
-from macekit.decoding.roles import SCORE_NAMES, Fields, Layout, OneSide, Roles, choice, find
+from macekit.decoding.roles import (
+    SCORE_NAMES,
+    C,
+    Choose,
+    Fields,
+    OneSide,
+    Roles,
+    UnnamedColumns,
+    choice,
+    find,
+)
 from macekit.decoding.table import Table, from_table, stacked
 from macekit.problems import Problem, pickle_problem
 from macekit.schemas.query_string import WIDE, takes_arrays
@@ -45,40 +58,49 @@ NPY = ".npy"
 UNSAFE = ("/", "\\", ":", "..")
 """What no name of an array holds, and one that means another folder may."""
 
-C = TypeVar("C", bound=Layout)
+
+class Npz(Format):
+    """Arrays by their names."""
+
+    expansion = 1
+
+    def decode(self, call: Call, body: memoryview) -> DecodedBody:
+        """Two sides, or a table."""
+        with Archive.of(body, call.expanded_limit) as archive:
+            arrays = takes_arrays(call.operation)
+            sides = None if arrays else _sides(archive, call)
+            if sides is None:
+                names = archive.names if arrays else _names(archive, call)
+                table, layout = _table(archive, choice(names, call), archive.names)
+                return from_table(table, layout, call, archive.limit)
+            recorder, scores = ColumnRecorder(), []
+            for role, name in zip(SIDES, sides, strict=True):
+                columns = _columns(archive.array(name), role)
+                scores.append(stacked(Table(columns), tuple(columns), role, archive.limit))
+                recorder.add(role, role, name, scores[-1])
+            return DecodedBody({"": Sample(scores[0], scores[1])}, options(call), textual=True, columns=recorder.columns())
+
+    def read(self, call: Call, body: memoryview, choose: Choose[C]) -> tuple[Table, C]:
+        """The arrays in use as columns, and what they are."""
+        with Archive.of(body, call.expanded_limit) as archive:
+            return _table(archive, choose(archive.names), archive.names)
+
+    def preview(self, call: Call, body: Body) -> list[Column]:
+        """By the header of each array."""
+        with Archive.of(expanded(call, body), call.expanded_limit) as archive:
+            headers = {name: archive.header(name) for name in archive.names}
+        return [Column.of_dtype(name, each.kind, len(each.shape) == 1) for name, each in headers.items()]
+
+    def first_labels(
+        self, call: Call, body: memoryview, choose: Choose[UnnamedColumns], rows: int
+    ) -> Mapping[str, ArrayLike]:
+        """Arrays that are as long as the scores."""
+        with Archive.of(body, call.expanded_limit) as archive:
+            names = [name for name in choose(archive.names).names if archive.header(name).shape == (rows,)]
+            return {name: archive.array(name) for name in names}
 
 
-def decode(call: Call, body: memoryview) -> DecodedBody:
-    """The decoded body of an archive of arrays."""
-    with Archive.of(body, call.expanded_limit) as archive:
-        if takes_arrays(call.operation):
-            table, layout = _table(archive, choice(archive.names, call), archive.names)
-            return from_table(table, layout, call, archive.limit)
-        sides = _sides(archive, call)
-        if sides is None:
-            table, layout = _table(archive, choice(_names(archive, call), call), archive.names)
-            return from_table(table, layout, call, archive.limit)
-        recorder = ColumnRecorder()
-        scores = []
-        for role, name in zip(SIDES, sides, strict=True):
-            columns = _columns(archive.array(name), role)
-            scores.append(stacked(Table(columns), tuple(columns), role, archive.limit))
-            recorder.add(role, role, name, scores[-1])
-        return DecodedBody(
-            {"": Sample(scores[0], scores[1])}, options(call), textual=True, columns=recorder.columns()
-        )
-
-
-def read(body: memoryview, choose: Callable[[Sequence[str]], C], limit: int) -> tuple[Table, C]:
-    """The arrays in use as columns, and what they are."""
-    with Archive.of(body, limit) as archive:
-        return _table(archive, choose(archive.names), archive.names)
-
-
-def headers(body: memoryview, limit: int) -> list[tuple[str, Header]]:
-    """The name and the header of each array."""
-    with Archive.of(body, limit) as archive:
-        return [(name, archive.header(name)) for name in archive.names]
+FORMAT = Npz()
 
 
 # --- arrays as columns --------------------------------------------------------------------------------------

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from macekit.call import Call
-from macekit.decoding.arrow import NOTHING, ROWS, table_of, with_constants
-from macekit.decoding.body import DecodedBody
+from macekit.call import Body, Call
+from macekit.decoding.arrow import ROWS, Typed, table_of, with_constants
+from macekit.decoding.column_types import Column
 from macekit.decoding.columns import guarded, refusals
+from macekit.decoding.compression import expanded
+from macekit.decoding.format import NOTHING
 from macekit.decoding.parquet_footer import value_counts
-from macekit.decoding.roles import Layout, Roles, choice, roles
-from macekit.decoding.table import Table, from_table
+from macekit.decoding.roles import C, Choose, Layout, Roles, roles
+from macekit.decoding.table import Table
 from macekit.problems import Problem
 
 if TYPE_CHECKING:
@@ -22,74 +24,63 @@ NAME = "Parquet"
 MOST_ROWS = 2**20
 """Rows that are read at once."""
 
-C = TypeVar("C", bound=Layout)
+
+class Parquet(Typed):
+    """A file of row groups, whose columns are read one by one."""
+
+    def as_written(
+        self, body: memoryview, choose: Choose[C], limit: int, enough: int | None = None
+    ) -> tuple[pa.Table, C, Sequence[str]]:
+        """The columns in use, some rows at a time."""
+        import pyarrow as pa
+
+        file, layout = _open(body, choose)
+        paths = _paths(file, layout)
+        rows = max(1, min(MOST_ROWS, enough or MOST_ROWS, limit // (8 * max(1, len(paths)))))
+        with refusals(NAME):
+            if _nested(file, layout) and 8 * _values(body, paths) > limit:
+                raise _too_large(limit)
+            parts = file.iter_batches(batch_size=rows, columns=paths, use_threads=False)
+        batches, size = [], 0
+        for batch in guarded(parts, NAME):
+            size += max(batch.nbytes, 8 * len(batch) * len(paths))
+            if size > limit:  # a constant column takes next to no room in a file
+                raise _too_large(limit)
+            batches.append(_in_order(batch, file, layout))
+            if enough is not None and sum(map(len, batches)) >= enough:
+                break
+        with refusals(NAME):
+            empty = None if batches else _in_order(file.schema_arrow.empty_table(), file, layout)
+            table = pa.Table.from_batches(batches) if empty is None else empty
+        return table, layout, file.schema_arrow.names
+
+    def tables(
+        self, call: Call, body: Body | pa.NativeFile, constants: Mapping[str, str] = NOTHING
+    ) -> Iterator[tuple[Table, Roles]]:
+        """The file in blocks; a page is the least that is read at once."""
+        data = expanded(call, body) if isinstance(body, Body) else body
+        file, layout = _open(data, lambda names: roles(with_constants(names, constants), call))
+        names = with_constants(file.schema_arrow.names, constants)
+        with refusals(NAME):
+            batches = file.iter_batches(batch_size=ROWS, columns=_paths(file, layout), use_threads=False)
+        start = 0
+        for batch in guarded(batches, NAME):
+            yield table_of(_in_order(batch, file, layout), layout, start, names, constants), layout
+            start += len(batch)
+
+    def preview(self, call: Call, body: Body) -> list[Column]:
+        """By the footer."""
+        import pyarrow.parquet as pq
+
+        data = expanded(call, body)
+        with refusals(NAME):
+            return Column.of_schema(pq.read_schema(_reader(data)))
 
 
-def decode(call: Call, body: memoryview) -> DecodedBody:
-    """The decoded body of a Parquet file."""
-    limit = max(call.expanded_limit, len(body))
-    table, layout = read(body, lambda names: choice(names, call), limit)
-    return from_table(table, layout, call, limit)
+FORMAT = Parquet()
 
 
-def read(body: memoryview, choose: Callable[[Sequence[str]], C], limit: int) -> tuple[Table, C]:
-    """The columns in use, and what they are."""
-    data, layout, names = as_written(body, choose, limit)
-    return table_of(data, layout, 0, names), layout
-
-
-def as_written(
-    body: memoryview, choose: Callable[[Sequence[str]], C], limit: int, enough: int | None = None
-) -> tuple[Any, C, Sequence[str]]:
-    """The columns in use with the types they have, what they are, and all names; no more than enough rows."""
-    import pyarrow as pa
-
-    file, layout = _open(body, choose)
-    paths = _paths(file, layout)
-    rows = max(1, min(MOST_ROWS, enough or MOST_ROWS, limit // (8 * max(1, len(paths)))))
-    with refusals(NAME):
-        if _nested(file, layout) and 8 * _values(body, paths) > limit:
-            raise _too_large(limit)
-        parts = file.iter_batches(batch_size=rows, columns=paths, use_threads=False)
-    batches, size = [], 0
-    for batch in guarded(parts, NAME):
-        size += max(batch.nbytes, 8 * len(batch) * len(paths))
-        if size > limit:  # a constant column takes next to no room in a file
-            raise _too_large(limit)
-        batches.append(_in_order(batch, file, layout))
-        if enough is not None and sum(map(len, batches)) >= enough:
-            break
-    with refusals(NAME):
-        table = (
-            pa.Table.from_batches(batches)
-            if batches
-            else _in_order(file.schema_arrow.empty_table(), file, layout)
-        )
-    return table, layout, file.schema_arrow.names
-
-
-def blocks(
-    call: Call, body: memoryview | pa.NativeFile, constants: Mapping[str, str] = NOTHING
-) -> Iterator[tuple[Table, Roles]]:
-    """The file in blocks; a page is the least that is read at once.
-
-    ``constants`` are columns that have one value throughout the file, as the folders of a partitioned table say.
-    """
-    file, layout = _open(body, lambda names: roles(with_constants(names, constants), call))
-    names = file.schema_arrow.names
-    with refusals(NAME):
-        batches = file.iter_batches(batch_size=ROWS, columns=_paths(file, layout), use_threads=False)
-    start = 0
-    for batch in guarded(batches, NAME):
-        whole = _in_order(batch, file, layout)
-        yield (
-            table_of(whole, layout, start, with_constants(names, constants), constants),
-            layout,
-        )
-        start += len(batch)
-
-
-def _open(body: memoryview | pa.NativeFile, choose: Callable[[Sequence[str]], C]) -> tuple[Any, C]:
+def _open(body: memoryview | pa.NativeFile, choose: Choose[C]) -> tuple[Any, C]:
     """The file and the choice of its columns; text stays a dictionary, so a long one costs once."""
     import pyarrow as pa
     import pyarrow.parquet as pq

@@ -6,6 +6,7 @@ the table reads which names there are.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -36,14 +37,35 @@ NUMBERS_ONLY = (
     "numbers, may number the records"
 )
 
-MOST_SPARE = 8
+MOST_UNNAMED = 8
 """Columns that nobody named and that are looked at."""
 
 T = TypeVar("T")
 
 
+class Layout(ABC):
+    """What the columns of a table are."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def what(self) -> Mapping[int, str]:
+        """The role of each column that is read, for messages, by its place."""
+
+    @property
+    def positions(self) -> list[int]:
+        """Every column that is read, in the order of the table."""
+        return sorted(self.what)
+
+    @property
+    def numeric(self) -> Collection[int]:
+        """Columns whose text may spell numbers."""
+        return self.what.keys()
+
+
 @dataclass(frozen=True, slots=True)
-class Roles:
+class Roles(Layout):
     """Places of the columns; ``queries`` names those of scores if each is a query of its own.
 
     ``member_value`` is the value of the member column that members have, if the caller named it.
@@ -59,74 +81,44 @@ class Roles:
     member_value: str | None = None
 
     @property
-    def positions(self) -> list[int]:
-        """Every column that is read, in the order of the table."""
-        return sorted(self.what)
-
-    @property
     def what(self) -> dict[int, str]:
-        """The role of each column, for messages."""
-        others = (
-            ("member", self.member),
-            ("group", self.group),
-            ("unit", self.unit),
-            ("model", self.model),
-        )
+        """The role of each column."""
+        others = {"member": self.member, "group": self.group, "unit": self.unit, "model": self.model}
         return (
             dict.fromkeys(self.scores, "score")
             | dict.fromkeys(self.clusters, "cluster")
-            | {place: name for name, place in others if place is not None}
+            | {place: name for name, place in others.items() if place is not None}
         )
 
     @property
-    def numeric(self) -> frozenset[int]:
-        """Columns whose text may spell numbers."""
-        return frozenset(self.scores)
+    def numeric(self) -> tuple[int, ...]:
+        """The scores."""
+        return self.scores
 
 
 @dataclass(frozen=True, slots=True)
-class Wide:
+class Wide(Layout):
     """Places of the columns of a table that has one for each side."""
 
     members: int
     nonmembers: int
 
     @property
-    def positions(self) -> list[int]:
-        """Both columns, in the order of the table."""
-        return sorted((self.members, self.nonmembers))
-
-    @property
     def what(self) -> dict[int, str]:
-        """The role of each column, for messages."""
+        """Both sides."""
         return dict(zip((self.members, self.nonmembers), WIDE, strict=True))
-
-    @property
-    def numeric(self) -> frozenset[int]:
-        """Columns whose text may spell numbers."""
-        return frozenset((self.members, self.nonmembers))
 
 
 @dataclass(frozen=True, slots=True)
-class OneSide:
+class OneSide(Layout):
     """Places of the score columns of a table that holds one side only."""
 
     scores: tuple[int, ...]
 
     @property
-    def positions(self) -> list[int]:
-        """Every column that is read, in the order of the table."""
-        return sorted(set(self.scores))
-
-    @property
     def what(self) -> dict[int, str]:
-        """The role of each column, for messages."""
+        """Scores."""
         return dict.fromkeys(self.scores, "score")
-
-    @property
-    def numeric(self) -> frozenset[int]:
-        """Columns whose text may spell numbers."""
-        return frozenset(self.scores)
 
 
 def one_side(names: Sequence[str], call: Call) -> OneSide:
@@ -349,79 +341,62 @@ def _ids(names: Sequence[str]) -> list[int]:
 
 
 @dataclass(frozen=True, slots=True)
-class Fields:
+class Fields(Layout):
     """Places of the columns of each array."""
 
     places: Mapping[str, tuple[int, ...]]
 
     @property
-    def positions(self) -> list[int]:
-        """Every column that is read, in the order of the table."""
-        return sorted(self.what)
-
-    @property
     def what(self) -> dict[int, str]:
-        """The array of each column, for messages."""
+        """The array of each column."""
         return {place: name for name, places in self.places.items() for place in places}
-
-    @property
-    def numeric(self) -> frozenset[int]:
-        """Columns whose text may spell numbers."""
-        return frozenset(self.what)
 
 
 @dataclass(frozen=True, slots=True)
-class AllColumns:
+class AllColumns(Layout):
     """The layout of a table of which every column is read."""
 
     names: tuple[str, ...]
 
     @property
-    def positions(self) -> list[int]:
-        """Every column, in the order of the table."""
-        return list(range(len(self.names)))
-
-    @property
     def what(self) -> dict[int, str]:
         """What columns are called in messages, which never quote their names."""
-        return {place: f"column {place}" for place in self.positions}
-
-    @property
-    def numeric(self) -> frozenset[int]:
-        """Columns whose text may spell numbers."""
-        return frozenset(self.positions)
+        return {place: f"column {place}" for place in range(len(self.names))}
 
 
 @dataclass(frozen=True, slots=True)
-class SpareColumns:
+class UnnamedColumns(Layout):
     """Places of columns that nobody named and that are called as if they said whose a row is, and their names."""
 
-    positions: list[int]
+    places: list[int]
     names: list[str]
 
     @property
     def what(self) -> dict[int, str]:
         """What they are called in messages."""
-        return dict.fromkeys(self.positions, "spare")
+        return dict.fromkeys(self.places, "spare")
 
     @property
-    def numeric(self) -> frozenset[int]:
-        """Columns whose text may spell numbers."""
-        return frozenset()
+    def numeric(self) -> tuple[int, ...]:
+        """None: they are labels."""
+        return ()
 
 
-def spare_columns(names: Sequence[str], layout: TableLayout) -> SpareColumns:
+def unnamed_columns(names: Sequence[str], layout: TableLayout) -> UnnamedColumns:
     """The first of these columns that have no part in the question."""
     roles_in_use = set(layout.positions)
-    places = [at for at, name in enumerate(names) if at not in roles_in_use and says_whose(name)][:MOST_SPARE]
-    return SpareColumns(places, [names[at] for at in places])
+    places = [at for at, name in enumerate(names) if at not in roles_in_use and says_whose(name)][
+        :MOST_UNNAMED
+    ]
+    return UnnamedColumns(places, [names[at] for at in places])
 
 
 TableLayout = Roles | Wide | Fields
 """What the columns of a body are to a question."""
 
-Layout = TableLayout | OneSide | AllColumns | SpareColumns
-"""The same, or what they are where the body holds one side only, or data and no scores."""
+C = TypeVar("C", bound=Layout)
+Choose = Callable[[Sequence[str]], C]
+"""Says what the columns of these names are."""
 
 
 def choice(names: Sequence[str], call: Call, member: int | None = None) -> TableLayout:

@@ -7,15 +7,14 @@ and false, or text.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from macekit.call import ARROW, ARROW_FILE, CSV, JSON, NDJSON, PARQUET, Call
+from macekit.call import Call
 from macekit.catalogue import BY_NAME
-from macekit.decoding import arrow, csv, json_values, jsonl, parquet
 from macekit.decoding.body import DecodedBody, options, table_options
 from macekit.decoding.columns import as_numpy, refusals, require_short, require_text
 from macekit.decoding.csv_values import BOOLEANS, FILLED_UP, MISSING, NUMBER, WHOLE
@@ -36,45 +35,10 @@ Column = NDArray[Any] | list[object]
 Columns = dict[str, Column]
 
 
-def columns_of(call: Call, body: memoryview) -> Columns:
-    """Every column of one table, by its name."""
-    limit = max(call.expanded_limit, len(body))
-    if call.media_type == CSV:
-        texts, layout = csv.read(body, _all)
-        return {name: _spelled(column) for name, column in zip(layout.names, texts.columns, strict=True)}
-    if call.media_type == NDJSON:
-        lines = jsonl.Reading(_all)
-        columns: list[list[object]] = []
-        for _, block in lines.blocks(jsonl.reader_of(body)):
-            columns = columns or [[] for _ in block]
-            for place, values in block.items():
-                columns[place] += values
-        return _json_table("the table", dict(zip(lines.names, columns, strict=True)))
-    readers: Mapping[str, Callable[..., Any]] = {
-        ARROW: arrow.as_written,
-        ARROW_FILE: arrow.as_written,
-        PARQUET: parquet.as_written,
-    }
-    if call.media_type not in readers:
-        raise Problem(
-            "unsupported-media-type",
-            "a table is needed: CSV, JSON lines, Arrow or Parquet",
-            field="Content-Type",
-        )
-    data, layout, _ = readers[call.media_type](body, _all, limit)
-    return {
-        name: _typed(column, place)
-        for place, (name, column) in enumerate(zip(layout.names, data.columns, strict=True))
-    }
-
-
-def decode(call: Call, body: memoryview) -> DecodedBody:
-    """The tables of a body, and the options of the question."""
-    if call.media_type == JSON:
-        return _from_json(call, body)
+def of_one_table(call: Call, columns: Columns) -> DecodedBody:
+    """The tables of a body that is one, and the options of the question."""
     tables = BY_NAME[call.operation].tables
     of_table = table_options(call).get(TABLE)
-    columns = columns_of(call, body)
     name = TABLE if of_table is None else str(of_table)
     if name not in columns:
         raise Problem(
@@ -86,7 +50,7 @@ def decode(call: Call, body: memoryview) -> DecodedBody:
     return DecodedBody(options=options(call), textual=True, tables=_parts(columns, name, tables))
 
 
-def _all(names: Sequence[str]) -> AllColumns:
+def all_columns(names: Sequence[str]) -> AllColumns:
     """Every column; each needs a name of its own."""
     if len(names) > MOST_COLUMNS:
         raise Problem("out-of-range", f"the table has {len(names)} columns, at most {MOST_COLUMNS}")
@@ -104,23 +68,11 @@ def _all(names: Sequence[str]) -> AllColumns:
 # --- several tables -----------------------------------------------------------------------------------------
 
 
-def _from_json(call: Call, body: memoryview) -> DecodedBody:
-    """Tables by their names, each an object of columns."""
-    if call.query:
-        raise Problem("bad-option", "query string: the options of a JSON body stand in the body")
-    tree = json_values.parse(bytes(body))
-    if not isinstance(tree, dict):
-        raise Problem("malformed-body", "the body is JSON but no object; need {...}")
-    names = BY_NAME[call.operation].tables
-    tables = {name: _json_table(name, tree[name]) for name in names if tree.get(name) is not None}
-    rest = {name: value for name, value in tree.items() if name not in names}
-    return DecodedBody(options=rest, tables=tables)
-
-
-def _json_table(table: str, columns: object) -> Columns:
+def columns_of_json(table: str, columns: object) -> Columns:
+    """Lists by the names of their columns, as a table."""
     if not isinstance(columns, dict):
         raise Problem("wrong-type", f"{table}: need an object, a list for each column", field=table)
-    _all(list(columns))
+    all_columns(list(columns))
     require_text(list(columns), f"{table}, names")
     for place, column in enumerate(columns.values()):
         if not isinstance(column, list):
@@ -198,12 +150,12 @@ def require_tables(operation: str, tables: Mapping[str, Mapping[str, Column]]) -
 # --- one column ---------------------------------------------------------------------------------------------
 
 
-def _spelled(column: pa.ChunkedArray) -> Column:
+def of_texts(column: pa.ChunkedArray) -> Column:
     """A column of text as what it spells; what stands for nothing is missing, in text only blanks."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    with refusals(csv.NAME):
+    with refusals("CSV"):
         codes = pc.dictionary_encode(pc.utf8_trim_whitespace(column.cast(pa.string()))).combine_chunks()
     codes = codes.chunk(0) if isinstance(codes, pa.ChunkedArray) else codes
     texts: list[str] = codes.dictionary.to_pylist()
@@ -241,7 +193,7 @@ def _pick(values: Sequence[object], places: NDArray[Any]) -> Column:
     return [values[place] for place in places.tolist()]
 
 
-def _typed(column: pa.ChunkedArray, place: int) -> Column:
+def of_arrow(column: pa.ChunkedArray, place: int) -> Column:
     """A column with a type as values that the library takes, None or NaN where one is missing."""
     import pyarrow as pa
 
