@@ -78,7 +78,9 @@ class Npz(Format):
                 columns = _columns(archive.array(name), role)
                 scores.append(stacked(Table(columns), tuple(columns), role, archive.limit))
                 recorder.add(role, role, name, scores[-1])
-            return DecodedBody({"": Sample(scores[0], scores[1])}, options(call), textual=True, columns=recorder.columns())
+            return DecodedBody(
+                {"": Sample(scores[0], scores[1])}, options(call), textual=True, columns=recorder.columns()
+            )
 
     def read(self, call: Call, body: memoryview, choose: Choose[C]) -> tuple[Table, C]:
         """The arrays in use as columns, and what they are."""
