@@ -80,11 +80,6 @@ def cautions_of(call: Call, data: memoryview, result: DecodedBody) -> tuple[Caut
         return ()
 
 
-def decode_tables(call: Call, data: memoryview) -> DecodedBody:
-    """The tables of a body that is expanded, and the options of the question."""
-    return format_of(call).whole_tables(call, data)
-
-
 def columns_of(call: Call, data: memoryview) -> Columns:
     """Every column of one table, by its name."""
     return format_of(call).whole_columns(call, data)

@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from macekit.call import ARROW_FILE, Body, Call
 from macekit.decoding.column_types import Column
 from macekit.decoding.columns import guarded, refusals
 from macekit.decoding.compression import Source, expanded, first_bytes, unpacked
-from macekit.decoding.format import NOTHING, Format
-from macekit.decoding.roles import C, Choose, Fields, Layout, Roles, UnnamedColumns, Wide, roles
+from macekit.decoding.format import NOTHING, ChooseUnnamed, Format, LabelColumns, Readable, Tables
+from macekit.decoding.roles import C, Choose, Fields, Layout, Roles, Wide, roles
 from macekit.decoding.table import Table
 from macekit.decoding.typed import notes_of, padding_note, rows_of, values_of, without_padding
 from macekit.decoding.unnamed_columns import ROWS as LOOKS
@@ -58,9 +57,7 @@ class Typed(Format):
         pairs = zip(layout.names, data.columns, strict=True)
         return {name: of_arrow(column, place) for place, (name, column) in enumerate(pairs)}
 
-    def first_labels(
-        self, call: Call, body: memoryview, choose: Choose[UnnamedColumns], rows: int
-    ) -> Mapping[str, ArrayLike]:
+    def first_labels(self, call: Call, body: memoryview, choose: ChooseUnnamed, rows: int) -> LabelColumns:
         """Those of the first batches."""
         data, layout, _ = self.as_written(body, choose, self.limit(call, body), LOOKS)
         return labels_of(data.slice(0, LOOKS), layout)
@@ -89,9 +86,7 @@ class Arrow(Typed):
                 break
         return pa.Table.from_batches(batches, source.reader.schema), layout, names
 
-    def tables(
-        self, call: Call, body: Body | pa.NativeFile, constants: Mapping[str, str] = NOTHING
-    ) -> Iterator[tuple[Table, Roles]]:
+    def tables(self, call: Call, body: Readable, constants: Mapping[str, str] = NOTHING) -> Tables:
         """The table in blocks; a batch larger than a block is held as a whole while it is read."""
         data: memoryview | Source | pa.NativeFile = body
         if isinstance(body, Body):

@@ -10,7 +10,6 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from macekit.call import Body, Call
 from macekit.decoding.body import are_names
@@ -19,9 +18,9 @@ from macekit.decoding.columns import Labels, guarded, refusals
 from macekit.decoding.compression import expanded, first_bytes, unpacked
 from macekit.decoding.csv_quotes import QuotedSource, Quotes
 from macekit.decoding.csv_values import NUMBER, Spelling, is_value, typed_texts
-from macekit.decoding.format import NOTHING, Format
+from macekit.decoding.format import NOTHING, ChooseUnnamed, Format, LabelColumns, Readable, Tables
 from macekit.decoding.pairs import Side
-from macekit.decoding.roles import C, Choose, Fields, Layout, Roles, UnnamedColumns, Wide, one_side, roles
+from macekit.decoding.roles import C, Choose, Fields, Layout, Wide, one_side, roles
 from macekit.decoding.table import Table, Values
 from macekit.decoding.typed import labels, padding_note, without_padding
 from macekit.decoding.unnamed_columns import first_lines, labels_of
@@ -65,9 +64,7 @@ class Csv(Format):
         limit = self.limit(call, data)
         return Side([names[at] for at in layout.scores], columns, (), limit, names=are_names(call))
 
-    def tables(
-        self, call: Call, body: Body | pa.NativeFile, constants: Mapping[str, str] = NOTHING
-    ) -> Iterator[tuple[Table, Roles]]:
+    def tables(self, call: Call, body: Readable, constants: Mapping[str, str] = NOTHING) -> Tables:
         """The rows in blocks of a megabyte of text."""
         import pyarrow as pa
 
@@ -100,9 +97,7 @@ class Csv(Format):
         texts, layout, _ = _texts(body, all_columns)
         return {name: of_texts(column) for name, column in zip(layout.names, texts.columns, strict=True)}
 
-    def first_labels(
-        self, call: Call, body: memoryview, choose: Choose[UnnamedColumns], rows: int
-    ) -> Mapping[str, ArrayLike]:
+    def first_labels(self, call: Call, body: memoryview, choose: ChooseUnnamed, rows: int) -> LabelColumns:
         """Those of the first lines."""
         texts, layout, _ = _texts(first_lines(body), choose)
         return labels_of(texts, layout)

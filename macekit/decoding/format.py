@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,7 +26,13 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
+Readable: TypeAlias = "Body | pa.NativeFile"
+"""A body, or a file that is read where it lies."""
+
 Sides = tuple[NDArray[np.generic], NDArray[np.generic]]
+Tables = Iterator[tuple[Table, Roles]]
+LabelColumns = Mapping[str, ArrayLike]
+ChooseUnnamed = Choose[UnnamedColumns]
 
 
 class Format:
@@ -61,9 +67,7 @@ class Format:
         table, layout = self.read(call, data, choose)
         return Side.of(table, layout, [*names, *table.names[len(names) :]], call.expanded_limit)
 
-    def tables(
-        self, call: Call, body: Body | pa.NativeFile, constants: Mapping[str, str] = NOTHING
-    ) -> Iterator[tuple[Table, Roles]]:
+    def tables(self, call: Call, body: Readable, constants: Mapping[str, str] = NOTHING) -> Tables:
         """The columns in use block after block of about a megabyte, and what they are.
 
         ``constants`` are columns that have one value throughout a file that is read where it lies.
@@ -96,9 +100,7 @@ class Format:
         """Several tables in one: a column says of each row to which it belongs."""
         return of_one_table(call, self.whole_columns(call, body))
 
-    def first_labels(
-        self, call: Call, body: memoryview, choose: Choose[UnnamedColumns], rows: int
-    ) -> Mapping[str, ArrayLike]:
+    def first_labels(self, call: Call, body: memoryview, choose: ChooseUnnamed, rows: int) -> LabelColumns:
         """The first labels of columns of a table of so many rows, by their names; none where they are not read."""
         return {}
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Generic, cast
 
 import msgspec
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from estimators import MaceError
 from estimators.errors import MixedTypes, RaggedRows
@@ -20,9 +20,9 @@ from macekit.call import Body, Call
 from macekit.decoding.column_types import ROWS, Column
 from macekit.decoding.columns import KINDS, Labels, absent, floats_of, integers, one_column
 from macekit.decoding.compression import first_bytes, unpacked
-from macekit.decoding.format import NOTHING, Format
+from macekit.decoding.format import NOTHING, ChooseUnnamed, Format, LabelColumns, Readable, Tables
 from macekit.decoding.json_values import parse_object
-from macekit.decoding.roles import C, Choose, Fields, Roles, UnnamedColumns, Wide, roles
+from macekit.decoding.roles import C, Choose, Fields, Wide, roles
 from macekit.decoding.table import Table, Values, filled_sizes
 from macekit.decoding.typed import padding_note
 from macekit.decoding.unnamed_columns import first_lines
@@ -30,7 +30,7 @@ from macekit.decoding.whole_tables import Columns, all_columns, columns_of_json
 from macekit.problems import Problem
 
 if TYPE_CHECKING:
-    import pyarrow as pa
+    pass
 
 BLOCK = 2**18
 """Bytes of lines that are read together."""
@@ -69,9 +69,7 @@ class JsonLines(Format):
         values_of = {at: column.values(rows) for at, column in columns.items()}
         return Table(values_of, 0, reading.names, notes), reading.layout
 
-    def tables(
-        self, call: Call, body: Body | pa.NativeFile, constants: Mapping[str, str] = NOTHING
-    ) -> Iterator[tuple[Table, Roles]]:
+    def tables(self, call: Call, body: Readable, constants: Mapping[str, str] = NOTHING) -> Tables:
         """The records in blocks of a quarter of a megabyte of text."""
         reading = Reading(lambda names: roles(names, call))
         columns: dict[int, ValuesRead] = {}
@@ -98,9 +96,7 @@ class JsonLines(Format):
         """Every column, a value or None in each row."""
         return columns_of_json("the table", _lists(body, all_columns))
 
-    def first_labels(
-        self, call: Call, body: memoryview, choose: Choose[UnnamedColumns], rows: int
-    ) -> Mapping[str, ArrayLike]:
+    def first_labels(self, call: Call, body: memoryview, choose: ChooseUnnamed, rows: int) -> LabelColumns:
         """Those of the first lines, of one type in each column."""
         lists = _lists(first_lines(body), choose)
         return {name: np.array(each) for name, each in lists.items() if {*map(type, each)} in ({int}, {str})}

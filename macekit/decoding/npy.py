@@ -22,7 +22,7 @@ from macekit.decoding.column_types import Column
 from macekit.decoding.columns import Labels
 from macekit.decoding.columns_read import ColumnRecorder
 from macekit.decoding.compression import Source, first_bytes, unpacked
-from macekit.decoding.format import NOTHING, Format, Sides
+from macekit.decoding.format import NOTHING, Format, Readable, Sides, Tables
 from macekit.decoding.roles import C, Choose, Layout, Roles, TableLayout, Wide, choice
 from macekit.decoding.table import Table, Values, numbers_without_padding, plain, sides
 from macekit.decoding.typed import padding_note
@@ -30,7 +30,7 @@ from macekit.problems import Problem, pickle_problem
 from macekit.schemas.query_string import FIRST_MEMBERS, of_table, takes_arrays
 
 if TYPE_CHECKING:
-    import pyarrow as pa
+    pass
 
 MAGIC = b"\x93NUMPY"
 LONGEST_HEADER = 2**18
@@ -119,9 +119,7 @@ class Npy(Format):
         if source.read(1):
             raise Problem("malformed-body", "something follows the array that the NPY header describes")
 
-    def tables(
-        self, call: Call, body: Body | pa.NativeFile, constants: Mapping[str, str] = NOTHING
-    ) -> Iterator[tuple[Table, Roles]]:
+    def tables(self, call: Call, body: Readable, constants: Mapping[str, str] = NOTHING) -> Tables:
         """An array with fields or columns in blocks; columns that lie one after another must all be held."""
         source = unpacked(call, body)
         header = _header_of_sides(source.read)

@@ -10,12 +10,12 @@ from __future__ import annotations
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from estimators import MaceError
 from estimators.errors import DimensionMismatch
@@ -25,7 +25,7 @@ from macekit.decoding.body import DecodedBody, Sample, column_options, options
 from macekit.decoding.column_types import Column
 from macekit.decoding.columns_read import ColumnRecorder
 from macekit.decoding.compression import expanded
-from macekit.decoding.format import Format
+from macekit.decoding.format import ChooseUnnamed, Format, LabelColumns
 from macekit.decoding.npy import MOST_COLUMNS, Header, array_of, header_of, values_of
 from macekit.decoding.roles import (
     SCORE_NAMES,
@@ -34,7 +34,6 @@ from macekit.decoding.roles import (
     Fields,
     OneSide,
     Roles,
-    UnnamedColumns,
     choice,
     find,
 )
@@ -93,9 +92,7 @@ class Npz(Format):
             headers = {name: archive.header(name) for name in archive.names}
         return [Column.of_dtype(name, each.kind, len(each.shape) == 1) for name, each in headers.items()]
 
-    def first_labels(
-        self, call: Call, body: memoryview, choose: Choose[UnnamedColumns], rows: int
-    ) -> Mapping[str, ArrayLike]:
+    def first_labels(self, call: Call, body: memoryview, choose: ChooseUnnamed, rows: int) -> LabelColumns:
         """Arrays that are as long as the scores."""
         with Archive.of(body, call.expanded_limit) as archive:
             names = [name for name in choose(archive.names).names if archive.header(name).shape == (rows,)]

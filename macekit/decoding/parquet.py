@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from macekit.call import Body, Call
@@ -10,10 +10,9 @@ from macekit.decoding.arrow import ROWS, Typed, table_of, with_constants
 from macekit.decoding.column_types import Column
 from macekit.decoding.columns import guarded, refusals
 from macekit.decoding.compression import expanded
-from macekit.decoding.format import NOTHING
+from macekit.decoding.format import NOTHING, Readable, Tables
 from macekit.decoding.parquet_footer import value_counts
-from macekit.decoding.roles import C, Choose, Layout, Roles, roles
-from macekit.decoding.table import Table
+from macekit.decoding.roles import C, Choose, Layout, roles
 from macekit.problems import Problem
 
 if TYPE_CHECKING:
@@ -54,9 +53,7 @@ class Parquet(Typed):
             table = pa.Table.from_batches(batches) if empty is None else empty
         return table, layout, file.schema_arrow.names
 
-    def tables(
-        self, call: Call, body: Body | pa.NativeFile, constants: Mapping[str, str] = NOTHING
-    ) -> Iterator[tuple[Table, Roles]]:
+    def tables(self, call: Call, body: Readable, constants: Mapping[str, str] = NOTHING) -> Tables:
         """The file in blocks; a page is the least that is read at once."""
         data = expanded(call, body) if isinstance(body, Body) else body
         file, layout = _open(data, lambda names: roles(with_constants(names, constants), call))

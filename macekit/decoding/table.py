@@ -283,10 +283,7 @@ def _floats(column: NDArray[Any], what: str, start: int) -> NDArray[np.float64]:
 def _labels(table: Table, place: int | None, what: str, rows: NDArray[np.int64], limit: int) -> Column | None:
     if place is None:
         return None
-    column = table.columns[place]
-    if isinstance(column, Labels):
-        return column.array(what, table.start, limit)[rows]
-    return plain(column, what, table.start)[rows]
+    return stacked(table, (place,), what, limit)[rows]
 
 
 def _require_numbers(column: NDArray[np.generic], what: str) -> None:

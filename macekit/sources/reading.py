@@ -20,7 +20,7 @@ from macekit.decoding.body import ColumnRead, DecodedBody, Sample
 from macekit.decoding.columns import Labels, absent, one_column
 from macekit.decoding.columns_read import ColumnRecorder
 from macekit.decoding.roles import Roles
-from macekit.decoding.table import Table, from_table, membership, plain, record_columns, stacked
+from macekit.decoding.table import Table, from_table, plain
 from macekit.problems import Problem
 from macekit.questions.counts.work import (
     EXPANSION,
@@ -32,14 +32,11 @@ from macekit.questions.counts.work import (
     vectors_suffice,
 )
 from macekit.schemas.query_string import WIDE
-from macekit.sources.blocks import Block, Source, blamed
+from macekit.sources.blocks import LIMIT, Block, Source, blamed
 from macekit.sources.frame_clusters import ClusterRows, rows_by_cluster
 from macekit.sources.frame_vectors import counts_of_frame
 from macekit.sources.frames import Frame, count, parts_by_group
 from macekit.sources.vectors import VectorQuestion, counts_of_vectors, emptied, in_order
-
-LIMIT = 2**40
-"""Bytes a block may expand to: files are one's own."""
 
 MOST_HELD = 2**30
 """Bytes of the columns in use that are held for a question that looks at every record."""
@@ -130,13 +127,12 @@ def _computed(frame: Frame, call: Call, options: Mapping[str, object]) -> Decode
         return _with_groups(*parts_by_group(frame, call, on_grid), options, textual=False)
     computed = count(frame, call, on_grid)
     samples = {query: Sample(counts=counts.to_dict()) for query, counts in computed.counts.items()}
-    left = {name: value for name, value in options.items() if name not in HOW_COUNTED}
-    return DecodedBody(samples, left, columns=computed.columns)
+    return DecodedBody(samples, _rest(options), columns=computed.columns)
 
 
 def _with_clusters(rows: ClusterRows, options: Mapping[str, object]) -> DecodedBody:
     """The rows that a frame counted of each cluster."""
-    left = {name: value for name, value in options.items() if name not in HOW_COUNTED}
+    left = _rest(options)
     if rows.on_grid:
         left["query"] = "continuous"  # few cells of a grid are no categories
     sample = Sample(rows.members, rows.nonmembers)
@@ -160,6 +156,11 @@ def _are_counted(call: Call, options: Mapping[str, object]) -> bool:
 def _of_counting(call: Call, options: Mapping[str, object]) -> dict[str, object]:
     """Those options that say how to count; all of them, if counting is what was asked."""
     return {name: each for name, each in options.items() if call.operation == "counts" or name in HOW_COUNTED}
+
+
+def _rest(options: Mapping[str, object]) -> dict[str, object]:
+    """Those options that counting has not used up."""
+    return {name: value for name, value in options.items() if name not in HOW_COUNTED}
 
 
 def _give_back() -> None:
@@ -205,8 +206,7 @@ def _by_counts(
     samples = {
         query: Sample(counts=stream.counts().to_dict()) for query, stream in (tallies or {"": start}).items()
     }
-    left = {name: value for name, value in options.items() if name not in HOW_COUNTED}
-    return DecodedBody(samples, left, textual, columns=recorder.columns())
+    return DecodedBody(samples, _rest(options), textual, columns=recorder.columns())
 
 
 def counts_by_group(
@@ -235,9 +235,8 @@ def _with_groups(
     counts, tables = tables_of_groups(parts)
     members, nonmembers = zip(*tables.values(), strict=True)
     groups = GroupTable.of(counts, np.array(list(tables)), members, nonmembers).to_list()
-    left = {name: value for name, value in options.items() if name not in HOW_COUNTED}
     sample = Sample(counts={**counts.to_dict(), "by_group": groups})
-    return DecodedBody({"": sample}, left, textual, columns=columns)
+    return DecodedBody({"": sample}, _rest(options), textual, columns=columns)
 
 
 def _parts_of_groups(
@@ -249,11 +248,8 @@ def _parts_of_groups(
     recorder, values = ColumnRecorder(), set[str]()
     for block in blocks:
         with blamed(block.name):
-            table, roles = block.table, block.roles
-            record_columns(recorder, table, roles)
-            member = membership(table, roles, values)
-            scores = stacked(table, roles.scores, "score", LIMIT)
-            for label, rows in _groups(table, roles):
+            member, scores = block.members(values, recorder), block.scores()
+            for label, rows in _groups(block.table, block.roles):
                 inside, some = member[rows], scores[rows]
                 stream = tallies.get(label, start)
                 tallies[label] = stream.plus(some.compress(inside), some.compress(~inside))
@@ -292,11 +288,9 @@ def tally(blocks: Iterator[Block], start: CountStream) -> tuple[dict[str, CountS
     recorder, values = ColumnRecorder(), set[str]()
     for block in blocks:
         with blamed(block.name):
-            table, roles = block.table, block.roles
-            record_columns(recorder, table, roles)
-            member = membership(table, roles, values)
-            for query, place in zip(roles.queries or ("",), roles.scores, strict=True):
-                scores = stacked(table, (place,), "score", LIMIT)
+            member = block.members(values, recorder)
+            for query, place in zip(block.roles.queries or ("",), block.roles.scores, strict=True):
+                scores = block.scores(place)
                 stream = tallies.get(query, start)
                 tallies[query] = stream.plus(scores.compress(member), scores.compress(~member))
     return tallies, recorder

@@ -16,7 +16,6 @@ from estimators.sample.locating import SampleRange, cell_of, targets_of
 from estimators.sample.scores import ArgumentScores
 from macekit.call import Call
 from macekit.decoding.body import DecodedBody
-from macekit.decoding.table import stacked
 from macekit.operations import encode
 from macekit.operations.options import cells_asked, metric, parse_question, provenance_options, validate
 from macekit.operations.samples import sample_of
@@ -31,8 +30,8 @@ from macekit.questions.risk.work import (
     rows_of_groups,
     summary,
 )
-from macekit.sources.blocks import Source, blamed
-from macekit.sources.reading import LIMIT, read
+from macekit.sources.blocks import LIMIT, Source, blamed
+from macekit.sources.reading import read
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -166,7 +165,7 @@ def _rows(source: Source, call: Call, lookup: Lookup) -> Iterator[pa.Table]:
     tables: list[pa.Table] = []
     for block in source.blocks(call):
         with blamed(block.name):
-            scores = stacked(block.table, block.roles.scores, "score", LIMIT)
+            scores = block.scores()
             tables.append(lookup.rows(scores, start))
         start += len(scores)
         waiting += len(scores)

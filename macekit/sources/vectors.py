@@ -24,15 +24,11 @@ from estimators.sample.stream import CountStream
 from macekit.call import Call
 from macekit.decoding.body import ColumnRead, DecodedBody, Sample
 from macekit.decoding.columns_read import ColumnRecorder
-from macekit.decoding.table import membership, record_columns, stacked
 from macekit.operations.options import parse_question, target
 from macekit.problems import Problem
 from macekit.schemas.by_operation import QUESTIONS
 from macekit.schemas.questions import Estimator
 from macekit.sources.blocks import Block, Source, blamed
-
-LIMIT = 2**40
-"""Bytes a block may expand to: files are one's own."""
 
 ENOUGH = 20_000
 """Rows of either side that could teach, for which rows are held that come once."""
@@ -206,7 +202,8 @@ def changed(name: str) -> Problem:
 def _draw(draw: PilotDraw, block: Block) -> None:
     """Draw from a block."""
     with blamed(block.name):
-        draw.add(*_rows(block, set()))
+        member = block.members(set())
+        draw.add(_rows(block), member)
 
 
 def _hold_until_enough(draw: PilotDraw, first_blocks: deque[Block], rest: Iterator[Block], most: int) -> None:
@@ -226,11 +223,9 @@ def _hold_until_enough(draw: PilotDraw, first_blocks: deque[Block], rest: Iterat
         )
 
 
-def _rows(block: Block, values: set[str]) -> tuple[Floats, NDArray[np.bool_]]:
-    """The vectors of a block, and who is a member."""
-    member = membership(block.table, block.roles, values)
-    rows = stacked(block.table, block.roles.scores, "score", LIMIT)
-    return rows.astype(np.float64, copy=False), member
+def _rows(block: Block) -> Floats:
+    """The vectors of a block."""
+    return block.scores().astype(np.float64, copy=False)
 
 
 def _count(blocks: Iterator[Block], pilot: Pilot, counter: Counter) -> tuple[ColumnRecorder, int]:
@@ -238,8 +233,7 @@ def _count(blocks: Iterator[Block], pilot: Pilot, counter: Counter) -> tuple[Col
     recorder, values, start = ColumnRecorder(), set[str](), 0
     for block in blocks:
         with blamed(block.name):
-            record_columns(recorder, block.table, block.roles)
-            rows, member = _rows(block, values)
+            member, rows = block.members(values, recorder), _rows(block)
         others = pilot.others(start, len(rows))
         if not np.array_equal(rows[~others], pilot.within(start, len(rows))):
             raise changed("")

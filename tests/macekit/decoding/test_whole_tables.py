@@ -16,11 +16,11 @@ import pytest
 from estimators.audits.queries import encode
 from macekit.call import ARROW, ARROW_FILE, CSV, JSON, NPY, PARQUET, Call
 from macekit.decoding import columns_of
-from macekit.decoding import decode_tables as decode
 from macekit.decoding.whole_tables import require_tables
 from macekit.problems import Problem
 from tests.cases import each_case
 from tests.macekit.decoding.support import arrow_bytes
+from tests.macekit.decoding.support import decode_tables as decode
 
 TABLES = ("train", "holdout", "synthetic")
 
