@@ -72,10 +72,10 @@ def file_bytes(name: str) -> bytes:
     if name == "scores.csv":
         return csv_text().encode()
     if name in FILES:
-        return WRITERS[FILES[name]](_scores(FILES[name]))
+        return _written(_scores(FILES[name]), FILES[name])
     operation = next(operation for operation in WITH_FILES if name in files_of(operation))
     columns = _parts(operation) if BY_NAME[operation].tables else _columns(operation)
-    return WRITERS[files_of(operation)[name]](columns)
+    return _written(columns, files_of(operation)[name])
 
 
 def csv_text() -> str:
@@ -97,48 +97,47 @@ def _scores(form: str) -> Columns:
     return {"score": scores, "loss": np.round(1 - scores, 2), "member": member, "group": np.array(GROUPS)}
 
 
-def _csv(columns: Columns) -> bytes:
+def _written(columns: Columns, media_type: str) -> bytes:
+    sink = io.BytesIO()
+    WRITERS[media_type](columns, sink)
+    return sink.getvalue()
+
+
+def _csv(columns: Columns, sink: io.BytesIO) -> None:
     """A header and a row for each record; by Python's own writer, for this stands in the document itself."""
-    sink = io.StringIO()
-    writer = csv.writer(sink, lineterminator="\n")
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)
     writer.writerows(zip(*(values.tolist() for values in columns.values()), strict=True))
-    return sink.getvalue().encode()
+    sink.write(text.getvalue().encode())
 
 
-def _json_lines(columns: Columns) -> bytes:
+def _json_lines(columns: Columns, sink: io.BytesIO) -> None:
     rows = zip(*(values.tolist() for values in columns.values()), strict=True)
-    return "".join(json.dumps(dict(zip(columns, row, strict=True))) + "\n" for row in rows).encode()
+    sink.writelines(json.dumps(dict(zip(columns, row, strict=True))).encode() + b"\n" for row in rows)
 
 
-def _npy(columns: Columns) -> bytes:
-    sink = io.BytesIO()
+def _npy(columns: Columns, sink: io.BytesIO) -> None:
     arrays = [*columns.values()]
     np.save(sink, np.column_stack(arrays) if len(arrays) > 1 else arrays[0])
-    return sink.getvalue()
 
 
-def _npz(columns: Columns) -> bytes:
-    sink = io.BytesIO()
+def _npz(columns: Columns, sink: io.BytesIO) -> None:
     np.savez(sink, **columns)  # type: ignore[arg-type]  # mypy takes the columns for its option
-    return sink.getvalue()
 
 
-def _arrow(columns: Columns) -> bytes:
+def _arrow(columns: Columns, sink: io.BytesIO) -> None:
     import pyarrow as pa
 
-    table, sink = _arrow_table(columns), io.BytesIO()
+    table = _arrow_table(columns)
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
-    return sink.getvalue()
 
 
-def _parquet(columns: Columns) -> bytes:
+def _parquet(columns: Columns, sink: io.BytesIO) -> None:
     from pyarrow import parquet
 
-    sink = io.BytesIO()
     parquet.write_table(_arrow_table(columns), sink)
-    return sink.getvalue()
 
 
 def _arrow_table(columns: Columns) -> pa.Table:
@@ -147,7 +146,7 @@ def _arrow_table(columns: Columns) -> pa.Table:
     return pa.table({column: pa.array(values.tolist()) for column, values in columns.items()})
 
 
-WRITERS: dict[str, Callable[[Columns], bytes]] = {
+WRITERS: dict[str, Callable[[Columns, io.BytesIO], object]] = {
     CSV: _csv,
     NDJSON: _json_lines,
     NPY: _npy,

@@ -50,7 +50,7 @@ ADDED = {
     "macekit/formats.py": ('    FileFormat("npy"', '    FileFormat("bars", "Bars", ("text/x-bars",)),\n'),
     "app/openapi/files.py": (
         "    CSV: _csv,\n",
-        '    "text/x-bars": lambda columns: _csv(columns).replace(b",", b"|"),\n',
+        '    "text/x-bars": lambda columns, sink: sink.write(_written(columns, CSV).replace(b",", b"|")),\n',
     ),
 }
 """Lines added to files that are there, and what they stand before."""
