@@ -31,7 +31,7 @@ from macekit.decoding.roles import Roles
 from macekit.decoding.table import Table, check_arrays
 from macekit.decoding.whole_tables import Columns
 from macekit.formats import READERS
-from macekit.problems import Problem
+from macekit.problems import Problem, fault
 from macekit.schemas.query_string import WIDE
 
 if TYPE_CHECKING:
@@ -41,10 +41,8 @@ if TYPE_CHECKING:
 def format_of(call: Call) -> Format:
     """The format of a body: the one place that asks for its media type."""
     if call.media_type not in READERS:
-        raise Problem(
-            "unsupported-media-type",
-            f"Content-Type: not known here; known are {', '.join(READERS)}",
-            field="Content-Type",
+        raise fault(
+            "unsupported-media-type", "Content-Type", f"not known here; known are {', '.join(READERS)}"
         )
     return _format_called(READERS[call.media_type])
 

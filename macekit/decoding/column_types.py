@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from macekit.decoding.csv_values import BOOLEANS, MISSING, NUMBER
+from macekit.decoding.typed import inner_type, is_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -70,10 +71,7 @@ class Column:
 def _of_type(kind: pa.DataType) -> Type:
     from pyarrow import types
 
-    inner = kind.value_type if types.is_dictionary(kind) else kind
+    inner = inner_type(kind)
     if types.is_integer(inner) or types.is_floating(inner) or types.is_decimal(inner):
         return "number"
-    if types.is_boolean(inner):
-        return "boolean"
-    text = types.is_string(inner) or types.is_large_string(inner) or types.is_string_view(inner)
-    return "text" if text else "other"
+    return "boolean" if types.is_boolean(inner) else "text" if is_text(inner) else "other"

@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 from macekit.call import Body, Call
 from macekit.formats import ENCODINGS, HEAD, is_pickle
-from macekit.problems import Problem, pickle_problem
+from macekit.problems import Problem, fault, pickle_problem
 
 READ_SIZE = 2**16
 GZIP = zlib.MAX_WBITS | 16
@@ -90,10 +90,8 @@ def unpacked(call: Call, body: Body) -> Source:
 
 def _encoding(call: Call) -> str:
     if call.encoding not in ENCODINGS:
-        raise Problem(
-            "unsupported-media-type",
-            f"Content-Encoding: not known here; known are {', '.join(ENCODINGS)}",
-            field="Content-Encoding",
+        raise fault(
+            "unsupported-media-type", "Content-Encoding", f"not known here; known are {', '.join(ENCODINGS)}"
         )
     return call.encoding
 

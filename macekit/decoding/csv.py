@@ -52,7 +52,10 @@ class Csv(Format):
         """The columns in use, and what they are."""
         texts, layout, names = _texts(body, choose)
         reading = _Reading(names, layout, _names(layout, call))
-        table = reading.table(texts, 0) if len(texts) else _nothing(layout, names)
+        if not len(texts):
+            kinds_of = {at: np.bool_ if role == "member" else np.float64 for at, role in layout.what.items()}
+            return Table({at: np.empty(0, kind) for at, kind in kinds_of.items()}, names=names), layout
+        table = reading.table(texts, 0)
         reading.end()
         return table, layout
 
@@ -268,14 +271,3 @@ class _Reading:
                 f"CSV: row {row} is the header once more, as if two files were joined; remove it",
                 index=row,
             )
-
-
-def _nothing(layout: Layout, names: list[str]) -> Table:
-    """A table without rows."""
-    return Table(
-        {
-            place: np.empty(0, np.bool_ if name == "member" else np.float64)
-            for place, name in layout.what.items()
-        },
-        names=names,
-    )

@@ -20,7 +20,7 @@ from macekit.decoding.roles import C, Choose, OneSide, Roles, UnnamedColumns, ch
 from macekit.decoding.table import Table, from_table, sides
 from macekit.decoding.whole_tables import Columns, of_one_table
 from macekit.formats import READERS
-from macekit.problems import Problem
+from macekit.problems import Problem, fault
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -86,11 +86,7 @@ class Format:
     def preview(self, call: Call, body: Body) -> list[Column]:
         """The columns' names and types, read off the head of a body."""
         tables = ", ".join(media_type for media_type, name in READERS.items() if name != "json")
-        raise Problem(
-            "unsupported-media-type",
-            f"Content-Type: a table is needed, one of {tables}",
-            field="Content-Type",
-        )
+        raise fault("unsupported-media-type", "Content-Type", f"a table is needed, one of {tables}")
 
     def whole_columns(self, call: Call, body: memoryview) -> Columns:
         """Every column of one table by its name, its missing values with it."""

@@ -15,7 +15,7 @@ from macekit.decoding.format import Format
 from macekit.decoding.json_values import parse_object, read
 from macekit.decoding.pairs import Side
 from macekit.decoding.whole_tables import columns_of_json
-from macekit.problems import Problem, unknown_field
+from macekit.problems import Problem, fault, unknown_field
 from macekit.schemas.by_operation import QUESTIONS
 
 SAMPLE = ("members", "nonmembers", "counts")
@@ -40,7 +40,7 @@ class Json(Format):
         for place, (name, each) in enumerate(_queries(tree.get("queries")).items()):
             samples[require_name(name, place)] = _query(each, place)
         if "" in samples and len(samples) > 1:
-            raise Problem("bad-option", "queries: came together with a sample of its own", field="queries")
+            raise fault("bad-option", "queries", "came together with a sample of its own")
         return DecodedBody(
             samples,
             {name: value for name, value in tree.items() if name not in RECORDS},
@@ -86,7 +86,7 @@ def _queries(value: object) -> dict[str, Any]:
     if value is None:
         return {}
     if not isinstance(value, dict):
-        raise Problem("wrong-type", "queries: need an object, a name for each query", field="queries")
+        raise fault("wrong-type", "queries", "need an object, a name for each query")
     return value
 
 
@@ -126,9 +126,7 @@ def _clusters(tree: dict[str, Any]) -> dict[str, Column]:
         column = _labels(tree, "cluster")
         return {} if column is None else {"cluster": column}
     if not 1 <= len(value) <= MOST_CLUSTERS:
-        raise Problem(
-            "bad-option", f"cluster: got {len(value)} columns, need one, or two that cross", field="cluster"
-        )
+        raise fault("bad-option", "cluster", f"got {len(value)} columns, need one, or two that cross")
     columns = {}
     for place, (name, each) in enumerate(value.items()):
         require_name(name, place, "cluster")
@@ -149,10 +147,10 @@ def _labels(tree: dict[str, Any], name: str) -> Column | None:
             raise unknown_field(side, SIDES, name)
     a, b = (_column(value, side, f"{name}.") for side in SIDES)
     if a is None or b is None:
-        raise Problem("missing-field", f"{name}: need members and nonmembers, or one list", field=name)
+        raise fault("missing-field", name, "need members and nonmembers, or one list")
     if not isinstance(a, np.ndarray) or not isinstance(b, np.ndarray):
         if {type(label) for label in _as_list(a)} != {type(label) for label in _as_list(b)}:
-            raise MixedTypes(f"{name}: labels must be all text or all numbers", field=name)
+            raise fault(MixedTypes, name, "labels must be all text or all numbers")
         return _as_list(a) + _as_list(b)
     alike = a.dtype == b.dtype and a.shape[1:] == b.shape[1:]
     return np.concatenate([a, b]) if alike else _as_list(a) + _as_list(b)

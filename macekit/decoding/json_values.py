@@ -15,7 +15,7 @@ import numpy as np
 
 from macekit.decoding.body import Column
 from macekit.decoding.columns import COLUMNS, KINDS, MOST_QUERIES, column, mixed, refuse_ragged, require_text
-from macekit.problems import Problem
+from macekit.problems import Problem, fault
 from macekit.schemas.query_string import FIELDS
 
 try:
@@ -101,9 +101,7 @@ class Walk(ABC):
         """A list that is no column; one too long for options is refused."""
         _require_shallow(depth)
         if len(values) > MOST_ENTRIES:
-            raise Problem(
-                "out-of-range", f"{path}: got {len(values)} entries, at most {MOST_ENTRIES}", field=path
-            )
+            raise fault("out-of-range", path, f"got {len(values)} entries, at most {MOST_ENTRIES}")
         return [self.value(each, "", f"{path}[{i}]", depth + 1) for i, each in enumerate(values)]
 
 

@@ -27,7 +27,7 @@ from macekit.decoding.table import Table, Values, filled_sizes
 from macekit.decoding.typed import padding_note
 from macekit.decoding.unnamed_columns import first_lines
 from macekit.decoding.whole_tables import Columns, all_columns, columns_of_json
-from macekit.problems import Problem
+from macekit.problems import Problem, fault
 
 if TYPE_CHECKING:
     pass
@@ -276,18 +276,16 @@ class ValuesRead:
         self.kind = self.kind or KINDS[type(values[0])]
         if kinds != {self.kind}:
             at = next(at for at, value in enumerate(values) if KINDS[type(value)] != self.kind)
-            raise MixedTypes(
-                f"{self.what}: row {start + at} is {KINDS[type(values[at])]} but others are {self.kind}; write one "
+            raise fault(
+                MixedTypes,
+                self.what,
+                f"row {start + at} is {KINDS[type(values[at])]} but others are {self.kind}; write one "
                 "kind, and leave out rows that have no value",
-                field=self.what,
-                index=start + at,
+                start + at,
             )
         if self.kind == KINDS[dict]:
-            raise Problem(
-                "wrong-type",
-                f"{self.what}: row {start} is an object; need numbers, text or booleans",
-                field=self.what,
-                index=start,
+            raise fault(
+                "wrong-type", self.what, f"row {start} is an object; need numbers, text or booleans", start
             )
         self.parts.append(self._typed(values, start))
 
@@ -305,11 +303,11 @@ class ValuesRead:
     def values(self, rows_allowed: bool = False) -> Values:
         """All rows; a value may be a list of numbers where that is allowed."""
         if self.kind == KINDS[list] and not rows_allowed:
-            raise Problem(
+            raise fault(
                 "wrong-type",
-                f"{self.what}: row 0 is a list; need numbers, text or booleans, a column for each number",
-                field=self.what,
-                index=0,
+                self.what,
+                "row 0 is a list; need numbers, text or booleans, a column for each number",
+                0,
             )
         if len(self.parts) == 1:
             return self.parts[0]
@@ -334,11 +332,11 @@ class ValuesRead:
         labels = Labels(np.array([places[text] for text in values], dtype=np.int64), [*places])
         half = labels.first(np.array([_is_half(text) for text in places], dtype=np.bool_))
         if half is not None:
-            raise Problem(
+            raise fault(
                 "malformed-body",
-                f"{self.what}: row {start + half} holds half of a surrogate pair",
-                field=self.what,
-                index=start + half,
+                self.what,
+                f"row {start + half} holds half of a surrogate pair",
+                start + half,
             )
         return labels
 
@@ -347,18 +345,16 @@ class ValuesRead:
         wide = first.shape[1] if isinstance(first, np.ndarray) else len(values[0])
         for row, value in enumerate(values, start):
             if len(value) != wide:
-                raise RaggedRows(
-                    f"{self.what}: row {row} has {len(value)} values, row 0 has {wide}",
-                    field=self.what,
-                    index=row,
+                raise fault(
+                    RaggedRows, self.what, f"row {row} has {len(value)} values, row 0 has {wide}", row
                 )
             odd = set(map(type, value)) - {int, float}
             if odd:
-                raise Problem(
+                raise fault(
                     "wrong-type",
-                    f"{self.what}: row {row} holds a value that is {KINDS[odd.pop()]}; need numbers",
-                    field=self.what,
-                    index=row,
+                    self.what,
+                    f"row {row} holds a value that is {KINDS[odd.pop()]}; need numbers",
+                    row,
                 )
         return np.array([floats_of(cast("list[float]", value)) for value in values]).reshape(
             len(values), wide

@@ -38,7 +38,7 @@ from macekit.decoding.roles import (
     find,
 )
 from macekit.decoding.table import Table, from_table, stacked
-from macekit.problems import Problem, pickle_problem
+from macekit.problems import Problem, fault, pickle_problem
 from macekit.schemas.query_string import WIDE, takes_arrays
 
 NAME = "NPZ"
@@ -126,10 +126,10 @@ def _sides(archive: Archive, call: Call) -> tuple[str, str] | None:
     others = ("group", "unit", "cluster", "model") if sides else ()
     other = next((name for name in others if getattr(asked, name) not in (None, ())), None)
     if other is not None:
-        raise Problem(
+        raise fault(
             "bad-option",
-            f"{other}: does not go with two sides; save score, member and {other} as arrays of one length",
-            field=other,
+            other,
+            f"does not go with two sides; save score, member and {other} as arrays of one length",
         )
     return None if sides is None else (sides[0], sides[1])
 
@@ -144,22 +144,22 @@ def _table(archive: Archive, layout: C, names: Sequence[str]) -> tuple[Table, C]
     first = layout.positions[0]
     odd = next((at for at in layout.positions if lengths[at] != lengths[first]), None)
     if odd is not None:
-        raise DimensionMismatch(
-            f"{what[odd]}: the array has {lengths[odd]} values, that of {what[first]} {lengths[first]}",
-            field=what[odd],
+        raise fault(
+            DimensionMismatch,
+            what[odd],
+            f"the array has {lengths[odd]} values, that of {what[first]} {lengths[first]}",
         )
     broad = next((at for at, array in arrays.items() if array.ndim > 1 and what[at] != "score"), None)
     if broad is not None:
-        raise DimensionMismatch(
-            f"{what[broad]}: the array has {arrays[broad].ndim} dimensions, need one value a record",
-            field=what[broad],
+        raise fault(
+            DimensionMismatch,
+            what[broad],
+            f"the array has {arrays[broad].ndim} dimensions, need one value a record",
         )
     wide = [at for at, array in arrays.items() if array.ndim == 2 and what[at] == "score"]
     if wide and isinstance(layout, Roles | OneSide) and not getattr(layout, "queries", ()):
         if len(layout.scores) > 1:
-            raise Problem(
-                "bad-option", "score: one array of two dimensions, or several of one; not both", field="score"
-            )
+            raise fault("bad-option", "score", "one array of two dimensions, or several of one; not both")
         columns = _columns(arrays.pop(wide[0]), "score")
         places = {len(names) + at: column for at, column in columns.items()}
         all_names = [*names, *(f"{names[wide[0]]}[{at}]" for at in columns)]
@@ -171,21 +171,28 @@ def _table(archive: Archive, layout: C, names: Sequence[str]) -> tuple[Table, C]
 def _columns(array: NDArray[Any], what: str) -> dict[int, Any]:
     """An array as columns by their places: one, or one for each number of a row."""
     if array.ndim not in (1, 2) or array.dtype.names:
-        raise DimensionMismatch(
-            f"{what}: the array has {array.ndim} dimensions, or fields; need one number a record, or one row",
-            field=what,
+        raise fault(
+            DimensionMismatch,
+            what,
+            f"the array has {array.ndim} dimensions, or fields; need one number a record, or one row",
         )
     if array.ndim == 1:
         return {0: values_of(array, 0)}
     if not 0 < array.shape[1] <= MOST_COLUMNS:
-        raise DimensionMismatch(
-            f"{what}: the rows of the array have {array.shape[1]} numbers; need 1 to {MOST_COLUMNS}",
-            field=what,
+        raise fault(
+            DimensionMismatch,
+            what,
+            f"the rows of the array have {array.shape[1]} numbers; need 1 to {MOST_COLUMNS}",
         )
     return {at: values_of(array[:, at], 0) for at in range(array.shape[1])}
 
 
 # --- the archive --------------------------------------------------------------------------------------------
+
+
+DAMAGED: tuple[type[Exception], ...] = (zipfile.BadZipFile, zlib.error, struct.error, NotImplementedError)
+DAMAGED += (OSError, ValueError, RuntimeError, LookupError, ArithmeticError)
+"""What reading a damaged archive may raise."""
 
 
 @contextmanager
@@ -197,17 +204,7 @@ def _refusals(hint: str = "") -> Iterator[None]:
         raise
     except EOFError:
         raise Problem("incomplete-body", f"the {NAME} archive ended before it was complete") from None
-    except (
-        zipfile.BadZipFile,
-        zlib.error,
-        struct.error,
-        NotImplementedError,
-        OSError,
-        ValueError,
-        RuntimeError,
-        LookupError,
-        ArithmeticError,
-    ):
+    except DAMAGED:
         raise Problem("malformed-body", f"the body is not {NAME}, or was damaged on the way{hint}") from None
 
 

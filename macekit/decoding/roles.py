@@ -17,7 +17,7 @@ from macekit.call import Call
 from macekit.catalogue import ARRAYS, OF_GROUPS, SEVERAL
 from macekit.decoding.body import column_options, table_options
 from macekit.decoding.columns import MOST_CLUSTERS, MOST_QUERIES, require_name
-from macekit.problems import Problem, unknown_column
+from macekit.problems import Problem, fault, unknown_column
 from macekit.schemas.query_string import COLUMN, WIDE, kinds, takes_arrays
 
 MEMBER_NAMES = ("member", "members", "is_member", "membership", "is_train", "in_train", "split")
@@ -146,11 +146,7 @@ def roles(names: Sequence[str], call: Call, member: int | None = None) -> Roles:
         places["member"] = member if member is not None else _usual_member(names)
     clusters = tuple(find(names, name, "cluster") for name in options.cluster)
     if len(clusters) > MOST_CLUSTERS:
-        raise Problem(
-            "bad-option",
-            f"cluster: got {len(clusters)} columns, need one, or two that cross",
-            field="cluster",
-        )
+        raise fault("bad-option", "cluster", f"got {len(clusters)} columns, need one, or two that cross")
     others = [*places.values(), *clusters]
     several = call.operation in SEVERAL and not (call.operation in OF_GROUPS and options.group is not None)
     if options.score:
@@ -162,22 +158,12 @@ def roles(names: Sequence[str], call: Call, member: int | None = None) -> Roles:
             "bad-option", "score, member, group, unit, cluster, model: one column is named for two of them"
         )
     if several and len(scores) > MOST_QUERIES:
-        raise Problem(
-            "out-of-range", f"score: got {len(scores)} columns, at most {MOST_QUERIES}", field="score"
-        )
+        raise fault("out-of-range", "score", f"got {len(scores)} columns, at most {MOST_QUERIES}")
     queries = tuple(require_name(names[at], i) for i, at in enumerate(scores)) if several else ()
     if len(set(queries)) < len(queries):
-        raise Problem("bad-option", "score: two columns have the same name", field="score")
-    return Roles(
-        tuple(scores),
-        places["member"],
-        places.get("group"),
-        places.get("unit"),
-        places.get("model"),
-        clusters,
-        queries,
-        member_value,
-    )
+        raise fault("bad-option", "score", "two columns have the same name")
+    group, unit, model = (places.get(role) for role in ("group", "unit", "model"))
+    return Roles(tuple(scores), places["member"], group, unit, model, clusters, queries, member_value)
 
 
 def wide(names: Sequence[str], call: Call) -> Wide | None:
@@ -188,20 +174,12 @@ def wide(names: Sequence[str], call: Call) -> Wide | None:
         return None
     for role, name in columns.items():
         if name is None:
-            raise Problem("missing-field", f"{role}: {' and '.join(WIDE)} go together", field=role)
-    others = {
-        "member": options.member,
-        "group": options.group,
-        "unit": options.unit,
-        "cluster": options.cluster or None,
-        "model": options.model,
-        "score": options.score or None,
-    }
-    for role, value in others.items():
-        if value is not None:
-            raise Problem("bad-option", f"{role}: does not go with {' and '.join(WIDE)}", field=role)
+            raise fault("missing-field", role, f"{' and '.join(WIDE)} go together")
+    for role in ("member", "group", "unit", "cluster", "model", "score"):
+        if getattr(options, role) not in (None, ()):
+            raise fault("bad-option", role, f"does not go with {' and '.join(WIDE)}")
     if call.operation in SEVERAL:
-        raise Problem("bad-option", f"{WIDE[0]}: a comparison needs a member column", field=WIDE[0])
+        raise fault("bad-option", WIDE[0], "a comparison needs a member column")
     members, nonmembers = (find(names, name or "", role) for role, name in columns.items())
     if members == nonmembers:
         raise Problem("bad-option", f"{', '.join(WIDE)}: one column is named for both sides", field=WIDE[0])
@@ -264,10 +242,8 @@ def find(names: Sequence[str], name: str, role: str) -> int:
     if not places:
         raise unknown_column(role, name, names)
     if len(places) > 1:
-        raise Problem(
-            "bad-option",
-            f"{role}: columns {places[0]} and {places[1]} both have this name; give each its own",
-            field=role,
+        raise fault(
+            "bad-option", role, f"columns {places[0]} and {places[1]} both have this name; give each its own"
         )
     return places[0]
 
@@ -277,25 +253,25 @@ def _usual_member(names: Sequence[str]) -> int:
     for usual in MEMBER_NAMES:
         places = [at for at, name in enumerate(lower) if name == usual]
         if len(places) > 1:
-            raise Problem(
+            raise fault(
                 "bad-option",
-                f"member: columns {places[0]} and {places[1]} are both called {usual}; say which with member=NAME",
-                field="member",
+                "member",
+                f"columns {places[0]} and {places[1]} are both called {usual}; say which with member=NAME",
             )
         if places:
             return places[0]
     if CLASS_LABEL in lower:
-        raise Problem(
+        raise fault(
             "missing-field",
-            f"member: no column is called {', '.join(MEMBER_NAMES)}; "
+            "member",
+            f"no column is called {', '.join(MEMBER_NAMES)}; "
             f"column '{CLASS_LABEL}' is not taken for membership; name it with member={CLASS_LABEL}",
-            field="member",
         )
-    raise Problem(
+    raise fault(
         "missing-field",
-        f"member: no column is called {', '.join(MEMBER_NAMES)}; say with member=NAME which of the {len(names)} "
+        "member",
+        f"no column is called {', '.join(MEMBER_NAMES)}; say with member=NAME which of the {len(names)} "
         "columns tells members from nonmembers",
-        field="member",
     )
 
 
@@ -309,10 +285,10 @@ def _usual_scores(names: Sequence[str], others: list[int], several: bool) -> lis
         return usual[:1]
     if len(free) == 1:
         return free
-    raise Problem(
+    raise fault(
         "missing-field",
-        f"score: {len(free)} columns could be the scores; say which with score=NAME, or several with score=NAME,NAME",
-        field="score",
+        "score",
+        f"{len(free)} columns could be the scores; say which with score=NAME, or several with score=NAME,NAME",
     )
 
 
@@ -411,7 +387,7 @@ def fields(names: Sequence[str], call: Call) -> Fields:
     options = table_options(call)
     main, *_ = ARRAYS[call.operation]
     if not names:
-        raise Problem("missing-field", f"{main}: the table has no columns", field=main)
+        raise fault("missing-field", main, "the table has no columns")
     by_name = {name.lower(): place for place, name in enumerate(names)}
     arrays = {
         main if option == COLUMN else option: tuple(
@@ -433,8 +409,6 @@ def _usual(names: Sequence[str], operation: str, main: str) -> tuple[int, ...]:
     """All columns, if they may be rows of numbers; else the only one."""
     if "rows" in kinds(operation, main) or len(names) == 1:
         return tuple(range(len(names)))
-    raise Problem(
-        "missing-field",
-        f"{COLUMN}: {len(names)} columns could be the {main}; say which with {COLUMN}=NAME",
-        field=COLUMN,
+    raise fault(
+        "missing-field", COLUMN, f"{len(names)} columns could be the {main}; say which with {COLUMN}=NAME"
     )

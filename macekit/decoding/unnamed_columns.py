@@ -20,6 +20,7 @@ from macekit.call import Call
 from macekit.decoding.body import DecodedBody, Sample
 from macekit.decoding.columns import as_numpy, refusals
 from macekit.decoding.roles import Choose, UnnamedColumns, choice, unnamed_columns
+from macekit.decoding.typed import inner_type
 from macekit.problems import Problem
 
 if TYPE_CHECKING:
@@ -111,11 +112,7 @@ def labels_of(table: pa.Table, layout: UnnamedColumns) -> dict[str, ArrayLike]:
     columns: dict[str, ArrayLike] = {}
     with refusals("table"):
         for name, column_as_sent in zip(layout.names, table.columns, strict=True):
-            kind = (
-                column_as_sent.type.value_type
-                if pa.types.is_dictionary(column_as_sent.type)
-                else column_as_sent.type
-            )
+            kind = inner_type(column_as_sent.type)
             column = column_as_sent.cast(kind)
             text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
             if column.null_count or not (text or pa.types.is_integer(kind)):

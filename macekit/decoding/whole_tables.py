@@ -19,7 +19,8 @@ from macekit.decoding.body import DecodedBody, options, table_options
 from macekit.decoding.columns import as_numpy, refusals, require_short, require_text
 from macekit.decoding.csv_values import BOOLEANS, FILLED_UP, MISSING, NUMBER, WHOLE
 from macekit.decoding.roles import AllColumns
-from macekit.problems import Problem, unknown_field
+from macekit.decoding.typed import is_text
+from macekit.problems import Problem, fault, unknown_field
 from macekit.schemas.query_string import WHOLE as TABLE
 
 if TYPE_CHECKING:
@@ -41,11 +42,11 @@ def of_one_table(call: Call, columns: Columns) -> DecodedBody:
     of_table = table_options(call).get(TABLE)
     name = TABLE if of_table is None else str(of_table)
     if name not in columns:
-        raise Problem(
+        raise fault(
             "missing-field",
-            f"{TABLE}: no column {'of that name' if of_table is not None else 'is called table'}; name the column that "
+            TABLE,
+            f"no column {'of that name' if of_table is not None else 'is called table'}; name the column that "
             f"says of each row whether it is of {', '.join(tables)}",
-            field=TABLE,
         )
     return DecodedBody(options=options(call), textual=True, tables=_parts(columns, name, tables))
 
@@ -71,19 +72,19 @@ def all_columns(names: Sequence[str]) -> AllColumns:
 def columns_of_json(table: str, columns: object) -> Columns:
     """Lists by the names of their columns, as a table."""
     if not isinstance(columns, dict):
-        raise Problem("wrong-type", f"{table}: need an object, a list for each column", field=table)
+        raise fault("wrong-type", table, "need an object, a list for each column")
     all_columns(list(columns))
     require_text(list(columns), f"{table}, names")
     for place, column in enumerate(columns.values()):
         if not isinstance(column, list):
-            raise Problem("wrong-type", f"{table}: column {place} is no list", field=table, index=place)
+            raise fault("wrong-type", table, f"column {place} is no list", place)
         odd = next((row for row, value in enumerate(column) if isinstance(value, list | dict)), None)
         if odd is not None:
-            raise Problem(
+            raise fault(
                 "wrong-type",
-                f"{table}: column {place} holds a list or an object in row {odd}; need a value in each",
-                field=table,
-                index=odd,
+                table,
+                f"column {place} holds a list or an object in row {odd}; need a value in each",
+                odd,
             )
         texts = [value for value in column if isinstance(value, str)]
         if texts:
@@ -99,12 +100,7 @@ def _parts(columns: Columns, name: str, tables: Sequence[str]) -> dict[str, Colu
     known |= {word: table for word, table in OTHER_WORDS.items() if table in tables}
     odd = next((row for row, word in enumerate(words) if word not in known), None)
     if odd is not None:
-        raise Problem(
-            "bad-records",
-            f"{TABLE}: row {odd} is none of {', '.join(known)}",
-            field=TABLE,
-            index=odd,
-        )
+        raise fault("bad-records", TABLE, f"row {odd} is none of {', '.join(known)}", odd)
     belongs = np.array([known[word] for word in words if word is not None])
     parts: dict[str, Columns] = {}
     for table in tables:
@@ -130,20 +126,18 @@ def require_tables(operation: str, tables: Mapping[str, Mapping[str, Column]]) -
             raise unknown_field(name, row.tables, "")
     missing = next((name for name in row.needed_tables if name not in tables), None)
     if missing is not None:
-        raise Problem("missing-field", f"{missing}: is required and missing", field=missing)
+        raise fault("missing-field", missing, "is required and missing")
     for name, table in tables.items():
         sizes = {column: len(values) for column, values in table.items()}
         if not any(sizes.values()):
-            raise Problem(
-                "too-few-records", f"{name}: there are no rows below the names of the columns", field=name
-            )
+            raise fault("too-few-records", name, "there are no rows below the names of the columns")
         if len(set(sizes.values())) > 1:
             first, *others = sizes
             odd = next(column for column in others if sizes[column] != sizes[first])
-            raise Problem(
+            raise fault(
                 "dimension-mismatch",
-                f"{name}: column {odd!r} has {sizes[odd]} rows, {first!r} has {sizes[first]}",
-                field=name,
+                name,
+                f"column {odd!r} has {sizes[odd]} rows, {first!r} has {sizes[first]}",
             )
 
 
@@ -211,7 +205,7 @@ def of_arrow(column: pa.ChunkedArray, place: int) -> Column:
             return _array(column.cast(pa.timestamp("us")))
         if types.is_integer(kind) or types.is_boolean(kind) or types.is_decimal(kind):
             return list(column.to_pylist())
-        if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
+        if is_text(kind):
             texts = column.to_pylist()
             require_short([text for text in texts if text is not None] or [""], f"column {place}")
             return list(texts)

@@ -28,7 +28,7 @@ from macekit.decoding.columns_read import MOST_DISTINCT, ColumnRecorder
 from macekit.decoding.roles import Roles, roles
 from macekit.decoding.table import Table, membership, record_columns
 from macekit.decoding.typed import values_of
-from macekit.problems import Problem
+from macekit.problems import Problem, fault
 from macekit.text import printable
 
 if TYPE_CHECKING:
@@ -224,7 +224,7 @@ class _Cells:
         codes = pa.chunked_array([self.labels[place].combine_chunks()]).dictionary_encode().chunk(0)
         distinct = codes.dictionary.to_pylist()
         if codes.null_count or any(label != label for label in distinct):
-            raise NotFinite(f"{role}: a row is missing; every row needs one", field=role)
+            raise fault(NotFinite, role, "a row is missing; every row needs one")
         labels = np.array(distinct)
         order = np.argsort(labels, kind="stable")  # engines give rows in any order
         numbers = np.argsort(order)[codes.indices.to_numpy()]
@@ -288,10 +288,10 @@ class ScoreColumn:
             return "grid" if self.on_grid else "integers"
         if self.dtype in (narwhals().String, narwhals().Categorical, narwhals().Enum):
             if self.on_grid:
-                raise InputError("score: got text, a grid needs numbers", field="score")
+                raise fault(InputError, "score", "got text, a grid needs numbers")
             return "text"
-        raise InputError(
-            f"score: the column holds {self.dtype}, need numbers, text or booleans; cast it", field="score"
+        raise fault(
+            InputError, "score", f"the column holds {self.dtype}, need numbers, text or booleans; cast it"
         )
 
     def first(self) -> Lazy:
@@ -437,7 +437,7 @@ def _names_of_labels(number: int) -> list[str]:
 
 
 def _not_finite(which: str) -> NotFinite:
-    return NotFinite(f"score: {which} missing, NaN or infinite; every score must be finite", field="score")
+    return fault(NotFinite, "score", f"{which} missing, NaN or infinite; every score must be finite")
 
 
 def integers_of(column: pa.ChunkedArray) -> np.ndarray[Any, Any]:

@@ -21,7 +21,7 @@ from macekit.decoding.columns import Labels, absent, one_column
 from macekit.decoding.columns_read import ColumnRecorder
 from macekit.decoding.roles import Roles
 from macekit.decoding.table import Table, from_table, plain
-from macekit.problems import Problem
+from macekit.problems import Problem, fault
 from macekit.questions.counts.work import (
     EXPANSION,
     GROUPED,
@@ -33,8 +33,7 @@ from macekit.questions.counts.work import (
 )
 from macekit.schemas.query_string import WIDE
 from macekit.sources.blocks import LIMIT, Block, Source, blamed
-from macekit.sources.frame_clusters import ClusterRows, rows_by_cluster
-from macekit.sources.frame_vectors import counts_of_frame
+from macekit.sources.frame_rows import ClusterRows, counts_of_frame, rows_by_cluster
 from macekit.sources.frames import Frame, count, parts_by_group
 from macekit.sources.vectors import VectorQuestion, counts_of_vectors, emptied, in_order
 
@@ -254,10 +253,8 @@ def _parts_of_groups(
                 stream = tallies.get(label, start)
                 tallies[label] = stream.plus(some.compress(inside), some.compress(~inside))
         if len(tallies) > MOST_GROUPS:
-            raise Problem(
-                "too-large",
-                f"group: more than {MOST_GROUPS} groups; a frame of an engine may have more",
-                field="group",
+            raise fault(
+                "too-large", "group", f"more than {MOST_GROUPS} groups; a frame of an engine may have more"
             )
     parts = {label: [part for part in (stream.part(),) if part] for label, stream in tallies.items()}
     return parts, recorder.columns()

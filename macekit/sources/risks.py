@@ -19,7 +19,7 @@ from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
 from macekit.operations.options import cells_asked, metric, parse_question, provenance_options, validate
 from macekit.operations.samples import sample_of
-from macekit.problems import Problem
+from macekit.problems import fault
 from macekit.questions.risk.contract import RiskQuestion
 from macekit.questions.risk.work import (
     INTERVALS,
@@ -136,10 +136,10 @@ def write_risks(
         suffix: ``.parquet``, ``.csv`` or ``.arrow``.
     """
     if (name := needs_every_record(options)) is not None:
-        raise Problem(
+        raise fault(
             "bad-option",
-            f"{name}: does not go with the risk of each record of what is larger than memory; leave it out",
-            field=name,
+            name,
+            "does not go with the risk of each record of what is larger than memory; leave it out",
         )
     validate(RiskQuestion, options)  # before anything is read
     how = {name: value for name, value in options.items() if name == "query"}
