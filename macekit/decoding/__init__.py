@@ -61,18 +61,16 @@ def decode(call: Call, body: Body) -> DecodedBody:
     result = reader.decode(call, data)
     if ARRAYS.get(call.operation):
         result = check_arrays(call.operation, result)
-    else:
+    elif unnamed_columns.wanted(result):
         result = replace(result, cautions=cautions_of(call, data, result))
     return result.under_current_names(call.operation)
 
 
 def cautions_of(call: Call, data: memoryview, result: DecodedBody) -> tuple[Caution, ...]:
     """What is odd about rows that share a label of a column that nobody named; ``result`` is the rest of the body."""
-    if result.rows is None or not unnamed_columns.wanted(result):
-        return result.cautions
+    rows = 0 if result.rows is None else len(result.rows)
     try:
-        choose = unnamed_columns.chosen_for(call)
-        columns = format_of(call).first_labels(call, data, choose, len(result.rows))
+        columns = format_of(call).first_labels(call, data, unnamed_columns.chosen_for(call), rows)
         return unnamed_columns.cautions(columns, result)
     except (Problem, MaceError):
         return ()
