@@ -7,8 +7,7 @@ of, and everything where there is no simdjson.
 from __future__ import annotations
 
 import json
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Set
+from collections.abc import Set
 from typing import Any
 
 import numpy as np
@@ -22,8 +21,11 @@ try:
     from simdjson import Array, Object, Parser
 except ModuleNotFoundError:
     HAS_SIMDJSON = False
+    OBJECTS: tuple[type, ...] = (dict,)
+    LISTS: tuple[type, ...] = (list,)
 else:
     HAS_SIMDJSON = True
+    OBJECTS, LISTS = (dict, Object), (list, Array)
     KIND_OF = {**KINDS, Array: KINDS[list], Object: KINDS[dict]}
 
 MOST_DEPTH = 12
@@ -70,31 +72,40 @@ def within(path: str, name: str, place: int) -> str:
     return f"{path}.{part}" if path else part
 
 
-class Walk(ABC):
-    """The way through a document: columns as arrays, everything else within bounds."""
+class Walk:
+    """The way through a document of either reader: columns as arrays, everything else within bounds."""
 
     def __init__(self, columns: Set[str]) -> None:
         self.columns = columns
         self.objects = 0
+        self.arrays = 0
 
-    def is_column(self, name: str, path: str) -> bool:
-        """Whether a list there is a column: by its name, or as one of clusters, whose names the caller chose."""
-        return name in self.columns or (path.startswith("cluster[") and path.endswith("]"))
-
-    @abstractmethod
     def value(self, value: object, name: str, path: str, depth: int) -> object:
         """What a value is: an object, a list, a column, or itself."""
+        if isinstance(value, OBJECTS):
+            return self.mapping(value, path, depth)
+        if isinstance(value, LISTS):
+            self.arrays += 1
+            of_clusters = path.startswith("cluster[") and path.endswith("]")  # whose names the caller chose
+            is_column = name in self.columns or of_clusters
+            return self.column(value, path) if is_column else self.list_of(value, path, depth)
+        if isinstance(value, float) and not np.isfinite(value):
+            raise Problem("out-of-range", f"{path}: NaN or beyond 1e308")
+        if isinstance(value, str):
+            require_text([value], path)
+        return value
 
-    def object_of(self, names: list[str], values: Iterable[object], path: str, depth: int) -> dict[str, Any]:
-        """An object, each of its values walked through; one nested deeper than any question is refused."""
+    def mapping(self, tree: Any, path: str, depth: int) -> dict[str, Any]:
+        """An object, each of its values walked through once its names are known to be few."""
         self.objects += 1
         if self.objects > MOST_INNER:
             raise Problem("out-of-range", f"the body holds more than {MOST_INNER} objects")
         _require_shallow(depth)
+        names = list(tree)
         require_names(names, path)
         return {
-            name: self.value(value, name, within(path, name, place), depth + 1)
-            for place, (name, value) in enumerate(zip(names, values, strict=True))
+            name: self.value(tree[name], name, within(path, name, place), depth + 1)
+            for place, name in enumerate(names)
         }
 
     def list_of(self, values: Any, path: str, depth: int) -> list[object]:
@@ -103,6 +114,10 @@ class Walk(ABC):
         if len(values) > MOST_ENTRIES:
             raise fault("out-of-range", path, f"got {len(values)} entries, at most {MOST_ENTRIES}")
         return [self.value(each, "", f"{path}[{i}]", depth + 1) for i, each in enumerate(values)]
+
+    def column(self, values: Any, path: str) -> Column:
+        """A list of one type."""
+        return column(values, path)
 
 
 def _require_shallow(depth: int) -> None:
@@ -128,8 +143,7 @@ BOM = "\ufeff"
 
 def read_careful(body: bytes, columns: Set[str] = COLUMNS) -> dict[str, Any]:
     """The body with its columns as arrays, or the first thing that is wrong with it."""
-    tree = parse_object(body)
-    return _CarefulWalk(columns).object_of(list(tree), tree.values(), "", 0)
+    return Walk(columns).mapping(parse_object(body), "", 0)
 
 
 def parse_object(body: bytes) -> dict[str, Any]:
@@ -179,22 +193,6 @@ def _distinct(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return names
 
 
-class _CarefulWalk(Walk):
-    """The way through a document of Python's own values."""
-
-    def value(self, value: object, name: str, path: str, depth: int) -> object:
-        """What a value is: an object, a list, a column, or itself."""
-        if isinstance(value, dict):
-            return self.object_of(list(value), value.values(), path, depth)
-        if isinstance(value, list):
-            return column(value, path) if self.is_column(name, path) else self.list_of(value, path, depth)
-        if isinstance(value, float) and not np.isfinite(value):
-            raise Problem("out-of-range", f"{path}: NaN or beyond 1e308")
-        if isinstance(value, str):
-            require_text([value], path)
-        return value
-
-
 # --- fast ---------------------------------------------------------------------------------------------------
 # By simdjson: arrays of numbers become NumPy arrays without one Python object for each number.
 
@@ -225,27 +223,10 @@ def read_fast(body: bytes | memoryview, columns: Set[str] = COLUMNS) -> dict[str
 
 
 class _FastWalk(Walk):
-    """The way through a document of simdjson's, and the arrays met on it."""
-
-    def __init__(self, columns: Set[str]) -> None:
-        super().__init__(columns)
-        self.arrays = 0
-
-    def mapping(self, tree: Object, path: str, depth: int) -> dict[str, Any]:
-        """An object; its values are looked up one by one, once its names are known to be few."""
-        names = list(tree)
-        return self.object_of(names, (tree[name] for name in names), path, depth)
-
-    def value(self, value: object, name: str, path: str, depth: int) -> object:
-        """What a value is: an object, a list, a column, or itself."""
-        if isinstance(value, Object):
-            return self.mapping(value, path, depth)
-        if not isinstance(value, Array):
-            return value
-        self.arrays += 1
-        return self.column(value, path) if self.is_column(name, path) else self.list_of(value, path, depth)
+    """The way through a document of simdjson's."""
 
     def column(self, array: Array, path: str) -> Column:
+        """A list of one type, its numbers straight from the document."""
         if not len(array):
             return np.empty(0)
         if isinstance(next(iter(array)), Array):
@@ -266,6 +247,7 @@ class _FastWalk(Walk):
         return column(values, path)
 
     def rows(self, array: Array, path: str) -> Column:
+        """Lists of numbers of one length."""
         lengths = [len(row) if isinstance(row, Array) else -1 for row in array]  # no row is kept
         if -1 in lengths:
             raise mixed(list(array), path, KIND_OF)
