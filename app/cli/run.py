@@ -24,7 +24,7 @@ from macekit.decoding import columns_of, decode, read_side
 from macekit.decoding.body import ColumnRead, DecodedBody, Sample
 from macekit.decoding.columns_read import columns_read
 from macekit.decoding.compression import expanded
-from macekit.decoding.pairs import join_sides
+from macekit.decoding.format import join_sides
 from macekit.decoding.table import check_arrays
 from macekit.decoding.whole_tables import Columns
 from macekit.operations import answer, perform

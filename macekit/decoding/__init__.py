@@ -21,12 +21,10 @@ from macekit.call import Body, Call
 from macekit.catalogue import ARRAYS, BY_NAME
 from macekit.decoding import unnamed_columns
 from macekit.decoding.body import DecodedBody, column_options
-from macekit.decoding.column_types import Column
 from macekit.decoding.columns import require_text
 from macekit.decoding.columns_read import ColumnRecorder
 from macekit.decoding.compression import expanded
-from macekit.decoding.format import NOTHING, Format
-from macekit.decoding.pairs import Side
+from macekit.decoding.format import NOTHING, Column, Format, Side
 from macekit.decoding.roles import Roles
 from macekit.decoding.table import Table, check_arrays
 from macekit.decoding.whole_tables import Columns

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from macekit.call import ARROW_FILE, Body, Call
-from macekit.decoding.column_types import Column
 from macekit.decoding.columns import guarded, refusals
 from macekit.decoding.compression import Source, expanded, first_bytes, unpacked
-from macekit.decoding.format import NOTHING, ChooseUnnamed, Format, LabelColumns, Readable, Tables
+from macekit.decoding.format import NOTHING, ChooseUnnamed, Column, Format, LabelColumns, Readable, Tables
 from macekit.decoding.roles import C, Choose, Fields, Layout, Roles, Wide, roles
 from macekit.decoding.table import Table
 from macekit.decoding.typed import notes_of, padding_note, rows_of, values_of, without_padding
@@ -86,7 +85,7 @@ class Arrow(Typed):
                 break
         return pa.Table.from_batches(batches, source.reader.schema), layout, names
 
-    def tables(self, call: Call, body: Readable, constants: Mapping[str, str] = NOTHING) -> Tables:
+    def tables(self, call: Call, body: Readable, constants: Mapping[str, str]) -> Tables:
         """The table in blocks; a batch larger than a block is held as a whole while it is read."""
         data: memoryview | Source | pa.NativeFile = body
         if isinstance(body, Body):

@@ -13,13 +13,11 @@ import numpy as np
 
 from macekit.call import Body, Call
 from macekit.decoding.body import are_names
-from macekit.decoding.column_types import ROWS, Column
 from macekit.decoding.columns import Labels, guarded, refusals
 from macekit.decoding.compression import expanded, first_bytes, unpacked
 from macekit.decoding.csv_quotes import QuotedSource, Quotes
 from macekit.decoding.csv_values import NUMBER, Spelling, is_value, typed_texts
-from macekit.decoding.format import NOTHING, ChooseUnnamed, Format, LabelColumns, Readable, Tables
-from macekit.decoding.pairs import Side
+from macekit.decoding.format import ROWS, ChooseUnnamed, Column, Format, LabelColumns, Readable, Side, Tables
 from macekit.decoding.roles import C, Choose, Fields, Layout, Wide, one_side, roles
 from macekit.decoding.table import Table, Values
 from macekit.decoding.typed import labels, padding_note, without_padding
@@ -67,7 +65,7 @@ class Csv(Format):
         limit = self.limit(call, data)
         return Side([names[at] for at in layout.scores], columns, (), limit, names=are_names(call))
 
-    def tables(self, call: Call, body: Readable, constants: Mapping[str, str] = NOTHING) -> Tables:
+    def tables(self, call: Call, body: Readable, constants: Mapping[str, str]) -> Tables:
         """The rows in blocks of a megabyte of text."""
         import pyarrow as pa
 

@@ -11,9 +11,8 @@ from macekit.call import Body, Call
 from macekit.catalogue import ARRAYS, BY_NAME
 from macekit.decoding.body import Column, DecodedBody, Sample
 from macekit.decoding.columns import COLUMNS, MOST_CLUSTERS, require_name
-from macekit.decoding.format import Format
+from macekit.decoding.format import Format, Side
 from macekit.decoding.json_values import parse_object, read
-from macekit.decoding.pairs import Side
 from macekit.decoding.whole_tables import columns_of_json
 from macekit.problems import Problem, fault, unknown_field
 from macekit.schemas.by_operation import QUESTIONS

@@ -17,10 +17,9 @@ from numpy.typing import NDArray
 from estimators import MaceError
 from estimators.errors import MixedTypes, RaggedRows
 from macekit.call import Body, Call
-from macekit.decoding.column_types import ROWS, Column
 from macekit.decoding.columns import KINDS, Labels, absent, floats_of, integers, one_column
 from macekit.decoding.compression import first_bytes, unpacked
-from macekit.decoding.format import NOTHING, ChooseUnnamed, Format, LabelColumns, Readable, Tables
+from macekit.decoding.format import ROWS, ChooseUnnamed, Column, Format, LabelColumns, Readable, Tables
 from macekit.decoding.json_values import parse_object
 from macekit.decoding.roles import C, Choose, Fields, Wide, roles
 from macekit.decoding.table import Table, Values, filled_sizes
@@ -69,7 +68,7 @@ class JsonLines(Format):
         values_of = {at: column.values(rows) for at, column in columns.items()}
         return Table(values_of, 0, reading.names, notes), reading.layout
 
-    def tables(self, call: Call, body: Readable, constants: Mapping[str, str] = NOTHING) -> Tables:
+    def tables(self, call: Call, body: Readable, constants: Mapping[str, str]) -> Tables:
         """The records in blocks of a quarter of a megabyte of text."""
         reading = Reading(lambda names: roles(names, call))
         columns: dict[int, ValuesRead] = {}

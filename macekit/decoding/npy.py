@@ -18,11 +18,10 @@ from numpy.typing import NDArray
 from macekit.call import Body, Call
 from macekit.decoding import table
 from macekit.decoding.body import DecodedBody, Sample, first_members, options, table_options
-from macekit.decoding.column_types import Column
 from macekit.decoding.columns import Labels
 from macekit.decoding.columns_read import ColumnRecorder
 from macekit.decoding.compression import Source, first_bytes, unpacked
-from macekit.decoding.format import NOTHING, Format, Readable, Sides, Tables
+from macekit.decoding.format import Column, Format, Readable, Sides, Tables
 from macekit.decoding.roles import C, Choose, Layout, Roles, TableLayout, Wide, choice
 from macekit.decoding.table import Table, Values, numbers_without_padding, plain, sides
 from macekit.decoding.typed import padding_note
@@ -119,7 +118,7 @@ class Npy(Format):
         if source.read(1):
             raise Problem("malformed-body", "something follows the array that the NPY header describes")
 
-    def tables(self, call: Call, body: Readable, constants: Mapping[str, str] = NOTHING) -> Tables:
+    def tables(self, call: Call, body: Readable, constants: Mapping[str, str]) -> Tables:
         """An array with fields or columns in blocks; columns that lie one after another must all be held."""
         source = unpacked(call, body)
         header = _header_of_sides(source.read)

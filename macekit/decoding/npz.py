@@ -22,10 +22,9 @@ from estimators.errors import DimensionMismatch
 from macekit.call import Body, Call
 from macekit.catalogue import SIDED
 from macekit.decoding.body import DecodedBody, Sample, column_options, options
-from macekit.decoding.column_types import Column
 from macekit.decoding.columns_read import ColumnRecorder
 from macekit.decoding.compression import expanded
-from macekit.decoding.format import ChooseUnnamed, Format, LabelColumns
+from macekit.decoding.format import ChooseUnnamed, Column, Format, LabelColumns
 from macekit.decoding.npy import MOST_COLUMNS, Header, array_of, header_of, values_of
 from macekit.decoding.roles import (
     SCORE_NAMES,

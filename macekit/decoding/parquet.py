@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from macekit.call import Body, Call
 from macekit.decoding.arrow import ROWS, Typed, table_of, with_constants
-from macekit.decoding.column_types import Column
 from macekit.decoding.columns import guarded, refusals
 from macekit.decoding.compression import expanded
-from macekit.decoding.format import NOTHING, Readable, Tables
+from macekit.decoding.format import Column, Readable, Tables
 from macekit.decoding.roles import C, Choose, Layout, roles
 from macekit.problems import Problem
 
@@ -52,7 +51,7 @@ class Parquet(Typed):
             table = pa.Table.from_batches(batches) if empty is None else empty
         return table, layout, file.schema_arrow.names
 
-    def tables(self, call: Call, body: Readable, constants: Mapping[str, str] = NOTHING) -> Tables:
+    def tables(self, call: Call, body: Readable, constants: Mapping[str, str]) -> Tables:
         """The file in blocks; a page is the least that is read at once."""
         data = expanded(call, body) if isinstance(body, Body) else body
         file, layout = _open(data, lambda names: roles(with_constants(names, constants), call))

@@ -18,9 +18,8 @@ import json
 
 import numpy as np
 
-from macekit.decoding.column_types import Column
 from macekit.decoding.compression import expanded
-from macekit.decoding.format import NOTHING, Format
+from macekit.decoding.format import Column, Format
 from macekit.decoding.roles import roles
 from macekit.decoding.table import Table
 
@@ -36,7 +35,7 @@ class Bars(Format):
         columns = {at: np.array([json.loads(row[at].lower()) for row in rows]) for at in layout.positions}
         return Table(columns, 0, names), layout
 
-    def tables(self, call, body, constants=NOTHING):
+    def tables(self, call, body, constants):
         yield self.read(call, expanded(call, body), lambda names: roles(names, call))
 
     def preview(self, call, body):

@@ -12,7 +12,7 @@ import pytest
 from macekit.call import NDJSON, Body, Call
 from macekit.decoding import blocks, columns_of, jsonl, read_side
 from macekit.decoding import preview as columns
-from macekit.decoding.pairs import join_sides
+from macekit.decoding.format import join_sides
 from macekit.problems import Problem
 from tests.cases import each_case
 from tests.macekit.decoding.support import REFUSALS, call, counted, packed, piped, read, refusal

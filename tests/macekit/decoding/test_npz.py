@@ -16,7 +16,7 @@ from estimators.errors import DimensionMismatch
 from macekit.call import NPY, NPZ, Body, Call
 from macekit.decoding import blocks, read_side
 from macekit.decoding import preview as columns
-from macekit.decoding.pairs import join_sides
+from macekit.decoding.format import join_sides
 from macekit.operations import perform
 from macekit.problems import Problem
 from tests.cases import each_case
