@@ -80,12 +80,16 @@ class Source(Protocol):
 
 
 def ahead(blocks: Iterator[Block]) -> Iterator[Block]:
-    """The same blocks, the next of which is read while the last is looked at: one ahead, never more."""
-    with ThreadPoolExecutor(1) as reader:
+    """The same blocks, the next of which is read while the last is looked at: one ahead, never more.
+
+    The thread ends when its pool is let go. Nothing shuts the pool down: that joins the thread, and a garbage collector
+    that did so while another thread starts would wait for ever for a lock that the start holds.
+    """
+    reader = ThreadPoolExecutor(1)
+    coming = reader.submit(next, blocks, None)
+    while (block := coming.result()) is not None:
         coming = reader.submit(next, blocks, None)
-        while (block := coming.result()) is not None:
-            coming = reader.submit(next, blocks, None)
-            yield block
+        yield block
 
 
 @contextmanager
