@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import zlib
 from collections.abc import Iterator
-from typing import BinaryIO
+from functools import partial
 
 from macekit.call import Body, Call
 from macekit.formats import ENCODINGS, HEAD, is_pickle
@@ -98,7 +98,7 @@ def _encoding(call: Call) -> str:
 
 def _pieces(call: Call, body: Body) -> Iterator[bytes]:
     encoding = _encoding(call)
-    raw = _read(body.stream())
+    raw = iter(partial(body.stream().read, READ_SIZE), b"")
     if encoding == "identity":
         return _without_pickle(raw)
     return _without_pickle(
@@ -117,11 +117,6 @@ def _refuse_pickle(head: bytes) -> None:
     """Refuse by its name what no reader would open, whatever the body says it is."""
     if is_pickle(head):
         raise pickle_problem()
-
-
-def _read(stream: BinaryIO) -> Iterator[bytes]:
-    while piece := stream.read(READ_SIZE):
-        yield piece
 
 
 def _bounded(pieces: Iterator[bytes], limit: int) -> Iterator[bytes]:

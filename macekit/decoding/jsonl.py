@@ -6,6 +6,7 @@ is refused with its row. A further key is no column, unless it leaves open which
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, cast
@@ -38,6 +39,9 @@ PREVIEW = 2**18
 LONGEST_LINE = 2**24
 MOST_KEYS = 2048
 """Different keys of all lines."""
+
+HALF = re.compile("[\ud800-\udfff]")
+"""Half of a surrogate pair."""
 
 BLANK = b" \t\r"
 BOM = b"\xef\xbb\xbf"
@@ -150,20 +154,16 @@ class Reading(Generic[C]):
             records: list[dict[str, object]] = []
             for number, line in enumerate(lines, first):
                 if line.strip(BLANK):
-                    records.append(self._record(line, number, row + len(records)))
+                    record = record_of(line, number, row + len(records))
+                    if not record.keys() <= self._keys:
+                        self._take_keys(record, number, row + len(records))
+                    records.append(record)
             if records:
                 places = self.layout.positions
                 yield row, {at: [each.get(self.names[at]) for each in records] for at in places}
             row += len(records)
         if not row:
             raise _empty()
-
-    def _record(self, line: bytes, number: int, row: int) -> dict[str, object]:
-        """The object in a line, its keys among the columns."""
-        record = record_of(line, number, row)
-        if not record.keys() <= self._keys:
-            self._take_keys(record, number, row)
-        return record
 
     def _take_keys(self, record: dict[str, object], number: int, row: int) -> None:
         """Take keys that no line had before, if the same columns are meant with them and without them."""
@@ -329,7 +329,7 @@ class ValuesRead:
     def _labels(self, values: list[str], start: int) -> Labels:
         places = {text: place for place, text in enumerate(dict.fromkeys(values))}
         labels = Labels(np.array([places[text] for text in values], dtype=np.int64), [*places])
-        half = labels.first(np.array([_is_half(text) for text in places], dtype=np.bool_))
+        half = labels.first(np.array([HALF.search(text) is not None for text in places], dtype=np.bool_))
         if half is not None:
             raise fault(
                 "malformed-body",
@@ -358,7 +358,3 @@ class ValuesRead:
         return np.array([floats_of(cast("list[float]", value)) for value in values]).reshape(
             len(values), wide
         )
-
-
-def _is_half(text: str) -> bool:
-    return any("\ud800" <= letter <= "\udfff" for letter in text)

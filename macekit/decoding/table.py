@@ -102,16 +102,11 @@ def _meaning(column: Values, value: str | None) -> Iterator[str]:
     if value is not None:
         yield "members have the value that was named"
         return
-    words = (
-        column.texts if isinstance(column, Labels) else ["true", "false"] if _is_truth(column) else ["1", "0"]
-    )
+    spelled = ["true", "false"] if not isinstance(column, Labels) and column.dtype.kind == "b" else ["1", "0"]
+    words = column.texts if isinstance(column, Labels) else spelled
     for what, known in (("members", MEMBERS), ("nonmembers", NONMEMBERS)):
         for word in sorted({text.strip().lower() for text in words if text is not None} & known):
             yield f"{word}: {what}"
-
-
-def _is_truth(column: Values) -> bool:
-    return isinstance(column, np.ndarray) and column.dtype.kind == "b"
 
 
 def sides(

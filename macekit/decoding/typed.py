@@ -61,6 +61,7 @@ def padding_note(rows: int, filled: int) -> list[str]:
 def rows_of(column: pa.Array | pa.ChunkedArray, what: str, start: int) -> Values:
     """The same, where a value may be a list of numbers: lists of one length are rows."""
     import pyarrow as pa
+    import pyarrow.compute as pc
 
     types, kind = pa.types, column.type
     if not (types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)):
@@ -70,7 +71,11 @@ def rows_of(column: pa.Array | pa.ChunkedArray, what: str, start: int) -> Values
         if column.null_count:
             raise absent(what, start + int(np.argmax(np.asarray(column.is_null()))))
         lists = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-        lengths = [kind.list_size] * len(lists) if types.is_fixed_size_list(kind) else _lengths(lists)
+        lengths = (
+            [kind.list_size] * len(lists)
+            if types.is_fixed_size_list(kind)
+            else pc.list_value_length(lists).to_pylist()
+        )
         flat = lists.flatten()
     refuse_ragged(lengths, what)
     if flat.null_count:
@@ -79,13 +84,6 @@ def rows_of(column: pa.Array | pa.ChunkedArray, what: str, start: int) -> Values
     if not isinstance(values, np.ndarray):
         raise fault(InputError, what, "lists of text cannot be used; need lists of numbers")
     return values.reshape(len(lists), -1) if len(lists) else np.empty(0)
-
-
-def _lengths(lists: pa.Array) -> list[int]:
-    import pyarrow.compute as pc
-
-    lengths: list[int] = pc.list_value_length(lists).to_pylist()
-    return lengths
 
 
 def labels(column: pa.Array | pa.ChunkedArray) -> Labels:

@@ -158,7 +158,7 @@ def of_texts(column: pa.ChunkedArray) -> Column:
     if present and all(_is_number(text) for text in present):
         if all(WHOLE.fullmatch(text) for text in present):
             return _pick([int(text) if WHOLE.fullmatch(text) else None for text in texts], places)
-        numbers = np.array([_float(text) for text in texts])
+        numbers = np.array([float(text) if _is_number(text) else np.nan for text in texts])
         return np.asarray(numbers[places])
     if present and {text.lower() for text in present} <= BOOLEANS:
         truth = {"true": True, "false": False}
@@ -172,11 +172,6 @@ def _is_number(text: str) -> bool:
     if text.lower() in INFINITE:
         return True
     return NUMBER.fullmatch(text) is not None and FILLED_UP.match(text) is None
-
-
-def _float(text: str) -> float:
-    """The number that a text spells; NaN where it is missing."""
-    return float(text) if _is_number(text) else float("nan")
 
 
 def _pick(values: Sequence[object], places: NDArray[Any]) -> Column:
@@ -198,11 +193,11 @@ def of_arrow(column: pa.ChunkedArray, place: int) -> Column:
         if types.is_null(kind):
             return [None] * len(column)
         if types.is_floating(kind):
-            return _array(column.cast(pa.float64()))
+            return as_numpy(column.cast(pa.float64()))
         if (types.is_integer(kind) or types.is_boolean(kind)) and not column.null_count:
-            return _array(column)
+            return as_numpy(column)
         if types.is_date(kind) or types.is_timestamp(kind):
-            return _array(column.cast(pa.timestamp("us")))
+            return as_numpy(column.cast(pa.timestamp("us")))
         if types.is_integer(kind) or types.is_boolean(kind) or types.is_decimal(kind):
             return list(column.to_pylist())
         if is_text(kind):
@@ -215,8 +210,3 @@ def of_arrow(column: pa.ChunkedArray, place: int) -> Column:
         f"column {place} holds {got}; need numbers, text, booleans or dates, or leave it out of the file",
         index=place,
     )
-
-
-def _array(column: pa.ChunkedArray) -> NDArray[Any]:
-    array: NDArray[Any] = as_numpy(column)
-    return array

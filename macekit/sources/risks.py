@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import TYPE_CHECKING, BinaryIO, Protocol
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
@@ -55,14 +55,6 @@ def needs_every_record(options: Mapping[str, object]) -> str | None:
     if isinstance(estimator, Mapping) and estimator.get("kind") is not None:
         return "estimator.kind"
     return next((name for name in NEED_ALL if name in options), None)
-
-
-class _Writer(Protocol):
-    def write(self, table: pa.Table) -> None:
-        """Append these rows."""
-
-    def close(self) -> None:
-        """Write what ends the file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,16 +174,15 @@ def _some_target(counts: Counts) -> ArgumentScores:
     return np.zeros(1) if labels is None else labels[:1]
 
 
-def _writer(sink: BinaryIO, suffix: str, schema: pa.Schema) -> _Writer:
+def _writer(sink: BinaryIO, suffix: str, schema: pa.Schema) -> Any:
     """What writes tables of a schema in the format of a suffix."""
     import pyarrow as pa
     from pyarrow import csv, parquet
 
     match suffix:
         case ".parquet":
-            writer: _Writer = parquet.ParquetWriter(sink, schema)
+            return parquet.ParquetWriter(sink, schema)
         case ".csv":
-            writer = csv.CSVWriter(sink, schema)
+            return csv.CSVWriter(sink, schema)
         case _:
-            writer = pa.ipc.new_stream(sink, schema)
-    return writer
+            return pa.ipc.new_stream(sink, schema)

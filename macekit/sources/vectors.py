@@ -10,7 +10,6 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,16 +72,6 @@ class VectorCounts:
             left["estimator"] = {name: value for name, value in estimator.items() if name != "bins"}
         sample = Sample(counts=self.counts.to_dict())
         return DecodedBody({"": sample}, left, textual, columns=self.columns, cautions=self.cautions)
-
-
-class Counter(Protocol):
-    """What counts rows of both sides."""
-
-    def add(self, members: Floats, nonmembers: Floats) -> None:
-        """Count some more."""
-
-    def counts(self, among: str) -> Counts:
-        """The counts of all."""
 
 
 class ByScore:
@@ -175,7 +164,7 @@ def emptied(first_blocks: deque[Block]) -> Iterator[Block]:
 
 def counter_of(
     pilot: Pilot, about: VectorQuestion, records: int, among: str
-) -> tuple[Counter, tuple[Caution, ...]]:
+) -> tuple[ByScore | ByBox, tuple[Caution, ...]]:
     """What counts by the pilot, and what to know of that; the caution about a learned score goes with its counts."""
     if isinstance(about.target, LearnedTarget):
         return ByScore(pilot.teach(about.prior, about.seed, about.target.learners)), ()
@@ -228,7 +217,7 @@ def _rows(block: Block) -> Floats:
     return block.scores().astype(np.float64, copy=False)
 
 
-def _count(blocks: Iterator[Block], pilot: Pilot, counter: Counter) -> tuple[ColumnRecorder, int]:
+def _count(blocks: Iterator[Block], pilot: Pilot, counter: ByScore | ByBox) -> tuple[ColumnRecorder, int]:
     """Count all rows but those of the pilot: the columns that were read, and the number of rows."""
     recorder, values, start = ColumnRecorder(), set[str](), 0
     for block in blocks:
