@@ -67,7 +67,8 @@ class _Entry:
         """Widen the range of integers that 64 bits, or no 64 bits, hold."""
         if not isinstance(values, np.ndarray) or not len(values):
             return
-        if values.dtype in (np.int64, np.uint64) or _are_long(values):
+        long = values.dtype.kind == "O" and all(type(value) is int for value in values.tolist())
+        if long or values.dtype in (np.int64, np.uint64):
             self.low = min(self.low, int(values.min()))
             self.high = max(self.high, int(values.max()))
 
@@ -87,11 +88,6 @@ class _Entry:
             tuple(sorted(notes, key=_place)),
             self.query,
         )
-
-
-def _are_long(values: NDArray[np.generic]) -> bool:
-    """Whether values are Python's own integers."""
-    return values.dtype.kind == "O" and all(type(value) is int for value in values.tolist())
 
 
 def _place(note: str) -> tuple[bool, bool, str]:

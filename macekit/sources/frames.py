@@ -88,14 +88,6 @@ def narwhals() -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class FrameCounts:
-    """Counts of each query, and the columns that were read."""
-
-    counts: Mapping[str, Counts]
-    columns: tuple[ColumnRead, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class FrameTable:
     """A frame, and which of its columns have which part in a question."""
 
@@ -127,14 +119,15 @@ class FrameTable:
         )
 
     def sides(self, column: ScoreColumn, recorder: ColumnRecorder) -> Sides:
-        """How far a column's scores reach on both sides; the column of membership is accounted for."""
+        """How far a column's scores reach on both sides; the recorder is told of the column of membership."""
         sides = column.sides(self.layout, self.names)
-        take_member(recorder, sides, self.layout, self.names)
+        only = Roles((), self.layout.member, None, None, member_value=self.layout.member_value)
+        record_columns(recorder, Table({self.layout.member: sides.column}, 0, self.names), only)
         return sides
 
 
-def count(frame: Frame, call: Call, on_grid: bool) -> FrameCounts:
-    """The counts of a frame, computed where it lies."""
+def count(frame: Frame, call: Call, on_grid: bool) -> tuple[Mapping[str, Counts], tuple[ColumnRead, ...]]:
+    """The counts of each query of a frame, computed where it lies, and the columns that were read."""
     table, recorder = FrameTable.of(frame, call), ColumnRecorder()
     queries = table.layout.queries
     columns, counts = [], {}
@@ -143,7 +136,7 @@ def count(frame: Frame, call: Call, on_grid: bool) -> FrameCounts:
         part = column.cells(table.sides(column, recorder)).part
         columns.append(column.read(part, table.names[place] if queries else ""))
         counts[query] = counts_of_parts([part])
-    return FrameCounts(counts, (*columns, *recorder.columns()))
+    return counts, (*columns, *recorder.columns())
 
 
 def parts_by_group(
@@ -447,12 +440,6 @@ def integers_of(column: pa.ChunkedArray) -> np.ndarray[Any, Any]:
     if pa.types.is_integer(column.type) and not column.null_count:
         return as_64_bit(column.to_numpy())
     return as_64_bit(np.array([int(value) for value in column.to_pylist()], dtype=object))
-
-
-def take_member(recorder: ColumnRecorder, sides: Sides, layout: Roles, names: list[str]) -> None:
-    """ColumnRecorder for the column of membership."""
-    only = Roles((), layout.member, None, None, member_value=layout.member_value)
-    record_columns(recorder, Table({layout.member: sides.column}, 0, names), only)
 
 
 @contextmanager

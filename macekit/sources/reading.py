@@ -124,9 +124,9 @@ def _computed(frame: Frame, call: Call, options: Mapping[str, object]) -> Decode
         return _with_clusters(rows_by_cluster(frame, call, on_grid), options)
     if "group" in dict(call.query) and call.operation in GROUPED:
         return _with_groups(*parts_by_group(frame, call, on_grid), options, textual=False)
-    computed = count(frame, call, on_grid)
-    samples = {query: Sample(counts=counts.to_dict()) for query, counts in computed.counts.items()}
-    return DecodedBody(samples, _rest(options), columns=computed.columns)
+    by_query, columns = count(frame, call, on_grid)
+    samples = {query: Sample(counts=counts.to_dict()) for query, counts in by_query.items()}
+    return DecodedBody(samples, _rest(options), columns=columns)
 
 
 def _with_clusters(rows: ClusterRows, options: Mapping[str, object]) -> DecodedBody:
