@@ -5,7 +5,7 @@ after smoothing. Nominal is 0.95 throughout. "risk": the share of records whose 
 "of its cell", "smoothed": that of the slice the score falls in, and of the smoothed densities, which is what Theorems 2
 and 3 speak of. "metric": likewise for accuracy (Theorem 4). "certified": our interval, of the record's cell. Of ten
 categories, f_p at a score is that of its category. Each cell of the table holds the least and the greatest of ten
-cases: five worlds, at priors 0.5 and 0.1. `estimators/paper/simulated.py` states three of the columns beside every
+cases: five worlds, at priors 0.5 and 0.1. `estimators/paper/risk.py` states three of the columns beside every
 published interval.
 """
 

@@ -12,8 +12,7 @@ from pyarrow import csv, parquet
 
 from benchmarks.harness import Run, least, table
 from macekit.call import CSV, PARQUET, Body, Call
-from macekit.decoding import READERS
-from macekit.decoding import unnamed_columns as spare
+from macekit.decoding import cautions_of, decode
 from macekit.operations import perform
 
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
@@ -43,12 +42,10 @@ def looking(run: Run):
             sink = io.BytesIO()
             write(records(rows), sink)
             data, call = sink.getvalue(), Call("advantage", media_type, query=(("score", "score"),))
-            decoded = READERS[media_type](call, memoryview(data))
+            decoded = decode(call, Body.of(data))
             whole = least(lambda call=call, data=data: perform(call, Body.of(data)), 3, time.process_time)
             look = least(
-                lambda call=call, data=data, decoded=decoded: spare.cautions_of(
-                    call, memoryview(data), decoded
-                ),
+                lambda call=call, data=data, decoded=decoded: cautions_of(call, memoryview(data), decoded),
                 3,
                 time.process_time,
             )

@@ -60,8 +60,9 @@ def partial(
     from macekit.decoding.body import DecodedBody
     from macekit.questions.counts.work import start_of
     from macekit.sources.batches import Batches
+    from macekit.sources.blocks import LIMIT
     from macekit.sources.parts import rows_of
-    from macekit.sources.reading import LIMIT, tally
+    from macekit.sources.reading import tally
 
     with as_mace_problems():
         roles_named = {

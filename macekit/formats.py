@@ -1,38 +1,86 @@
-"""File formats: media types, suffixes, compression, and how a file's first bytes or its name tell them."""
+"""File formats: one table of them, compression, and how a file's first bytes or its name tell which it is.
+
+Imports nothing heavy: `mace --help` and the table of operations read this table, too.
+"""
 
 from __future__ import annotations
 
 import re
 import zlib
+from dataclasses import dataclass
 from pathlib import PurePath
 
 from macekit.call import ARROW, ARROW_FILE, CSV, HTML, JSON, MARKDOWN, NDJSON, NPY, NPZ, PARQUET, PNG, SVG
 
-FORMATS = {
-    "csv": CSV,
-    "tsv": CSV,
-    "jsonl": NDJSON,
-    "npy": NPY,
-    "npz": NPZ,
-    "parquet": PARQUET,
-    "arrow": ARROW,
-    "json": JSON,
-}
+ARROW_MAGIC = b"ARROW1"
+"""What the form of Arrow begins with that is a file, not a stream."""
+
+JSON_LINES = ("application/jsonl", "application/ndjson", "application/x-jsonlines")
+ZIP = b"PK\x03\x04"
+
+
+@dataclass(frozen=True, slots=True)
+class FileFormat:
+    """How scores may be written: what it is called, and how a file of it is called and begins.
+
+    ``macekit/decoding/NAME.py`` reads it; files of it are called ``.NAME``, too.
+    """
+
+    name: str
+    title: str
+    media_types: tuple[str, ...]
+    """The usual one first; those of one format differ in its first bytes."""
+    suffixes: tuple[str, ...] = ()
+    """Further ends of files' names, without their dots."""
+    magic: tuple[bytes, ...] = ()
+    aliases: tuple[str, ...] = ()
+    """Further media types by which it goes."""
+    also: tuple[str, ...] = ()
+    """Further short names, and ends of files' names."""
+
+    @property
+    def media_type(self) -> str:
+        """The usual one."""
+        return self.media_types[0]
+
+
+FILE_FORMATS = (
+    FileFormat("csv", "CSV", (CSV,), also=("tsv",)),
+    FileFormat("jsonl", "JSON lines", (NDJSON,), ("ndjson",), aliases=JSON_LINES),
+    FileFormat("npy", "NPY", (NPY,), magic=(b"\x93NUMPY",)),
+    FileFormat("npz", "NPZ", (NPZ,), magic=(ZIP,)),
+    FileFormat("parquet", "Parquet", (PARQUET,), ("pq",), (b"PAR1",)),
+    FileFormat(
+        "arrow",
+        "Arrow",
+        (ARROW, ARROW_FILE),
+        ("arrows", "feather", "ipc"),
+        (ARROW_MAGIC, b"\xff\xff\xff\xff"),
+    ),
+    FileFormat("json", "JSON", (JSON,)),
+)
+"""Every format: whoever needs a list of them iterates over this one."""
+
+_BY_NAME = {row.name: row for row in FILE_FORMATS}
+
+FORMATS = {name: row.media_type for row in FILE_FORMATS for name in (row.name, *row.also)}
 """Formats by their short names, as the service calls them."""
 
-SUFFIXES = {f".{name}": name for name in FORMATS} | {
-    ".ndjson": "jsonl",
-    ".pq": "parquet",
-    ".arrows": "arrow",
-    ".feather": "arrow",
-    ".ipc": "arrow",
-}
-
-TABLES = {FORMATS[name]: name for name in ("csv", "jsonl", "npy", "npz", "arrow", "parquet")}
-"""The suffix, without its dot, of each media type of scores other than JSON."""
-
-ALIASES = {"application/jsonl": NDJSON, "application/ndjson": NDJSON, "application/x-jsonlines": NDJSON}
+SUFFIXES = {f".{name}": name for name in FORMATS}
+SUFFIXES |= {f".{suffix}": row.name for row in FILE_FORMATS for suffix in row.suffixes}
+MAGIC = {magic: row.name for row in FILE_FORMATS for magic in row.magic}
+ALIASES = {alias: row.media_type for row in FILE_FORMATS for alias in row.aliases}
 """Media types by which a format goes, too."""
+
+INDEXED = (PARQUET, ARROW_FILE)
+"""Media types whose index is at the end of the file, which cannot be read as a stream."""
+
+TABLES = {row.media_type: row.name for row in FILE_FORMATS if row.media_type not in (JSON, *INDEXED)}
+TABLES |= {row.media_type: row.name for row in FILE_FORMATS if row.media_type in INDEXED}
+"""The suffix, without its dot, of each media type of scores other than JSON; those with an index at their end last."""
+
+READERS = {JSON: "json"} | {each: name for name in TABLES.values() for each in _BY_NAME[name].media_types}
+"""The module of ``macekit/decoding`` that reads a media type."""
 
 REPORTS = {HTML: "html", MARKDOWN: "md", CSV: "csv", SVG: "svg", PNG: "png"}
 """The suffix, without its dot, of each form of a report."""
@@ -40,17 +88,6 @@ REPORTS = {HTML: "html", MARKDOWN: "md", CSV: "csv", SVG: "svg", PNG: "png"}
 ENCODINGS = ("identity", "gzip", "zstd")
 """How a body may be compressed, as ``Content-Encoding`` calls it."""
 
-ARROW_MAGIC = b"ARROW1"
-"""What the form of Arrow begins with that is a file, not a stream."""
-
-ZIP = b"PK\x03\x04"
-MAGIC = {
-    ZIP: "npz",
-    b"\x93NUMPY": "npy",
-    b"PAR1": "parquet",
-    ARROW_MAGIC: "arrow",
-    b"\xff\xff\xff\xff": "arrow",
-}
 COMPRESSED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 COMPRESSED_SUFFIXES = {".gz": "gzip", ".gzip": "gzip", ".zst": "zstd", ".zstd": "zstd"}
 

@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 
-from macekit.call import ARROW, CSV, HTML, JSON, MARKDOWN, NDJSON, NPY, NPZ, PARQUET, PNG, SVG
+from macekit.call import CSV, HTML, JSON, MARKDOWN, PNG, SVG
+from macekit.formats import TABLES as SUFFIX_OF_TABLES
 
-TABLES = (CSV, NDJSON, NPY, NPZ, ARROW, PARQUET)
+TABLES = (*SUFFIX_OF_TABLES,)
 ANY_BODY = (JSON, *TABLES)
 WORDS = (JSON, HTML, MARKDOWN, CSV)
 PICTURES = (*WORDS, SVG, PNG)

@@ -9,11 +9,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import TypeVar, overload
 
 from estimators import MaceError
 from estimators import errors as library
 from macekit.call import PROBLEM, Reply
 from macekit.text import closest, did_you_mean, nearest_first, printable
+
+E = TypeVar("E", bound=MaceError)
 
 MOST_DETAIL = 1200
 """Characters of ``detail``: a whole problem stays under 4 KiB whatever happens."""
@@ -195,6 +198,18 @@ class Problem(Exception):
             retry_after=self.retry_after,
             local=self.local,
         )
+
+
+@overload
+def fault(kind: str, field: str, text: str, index: int | None = None) -> Problem: ...
+@overload
+def fault(kind: type[E], field: str, text: str, index: int | None = None) -> E: ...
+def fault(kind: str | type[E], field: str, text: str, index: int | None = None) -> Problem | E:
+    """What is wrong with a field, with whose name the text begins: a problem of a kind, or an error of the library."""
+    detail = f"{field}: {text}"
+    if isinstance(kind, str):
+        return Problem(kind, detail, field=field, index=index)
+    return kind(detail, field=field, index=index)
 
 
 def unknown_field(name: str, fields: Iterable[str], where: str) -> Problem:

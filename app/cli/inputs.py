@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 import msgspec
 
 from macekit import formats
-from macekit.call import ARROW_FILE, PARQUET, READ, Body, Reply
+from macekit.call import READ, Body, Reply
 from macekit.catalogue import command, flag
 from macekit.problems import pickle_problem
 from macekit.text import nearest, printable
@@ -55,7 +55,7 @@ class Source:
     @property
     def indexed(self) -> bool:
         """Whether its index is at its end, so that it cannot be read as a stream."""
-        return self.media_type in (PARQUET, ARROW_FILE)
+        return self.media_type in formats.INDEXED
 
     def body(self) -> Body:
         """The whole of it, mapped or in memory."""

@@ -18,13 +18,13 @@ from app.cli.terminal import Progress
 from estimators import Caution, MaceError
 from macekit.call import JSON, NPZ, Body, Call, Reply
 from macekit.catalogue import SIDED, flag
-from macekit.decoding import decode
+from macekit.decoding import columns_of, decode, read_side
 from macekit.decoding.body import ColumnRead, DecodedBody, Sample
 from macekit.decoding.columns_read import columns_read
 from macekit.decoding.compression import expanded
-from macekit.decoding.pairs import join_sides, read_side
+from macekit.decoding.format import join_sides
 from macekit.decoding.table import check_arrays
-from macekit.decoding.whole_tables import Columns, columns_of
+from macekit.decoding.whole_tables import Columns
 from macekit.operations import answer, perform
 from macekit.operations.options import validate
 from macekit.problems import Problem

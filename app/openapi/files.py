@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
@@ -25,14 +25,7 @@ from macekit.schemas.query_string import TABLE, WHOLE, takes_arrays
 if TYPE_CHECKING:
     import pyarrow as pa
 
-FILES = {
-    "scores.csv": CSV,
-    "scores.jsonl": NDJSON,
-    "scores.npy": NPY,
-    "scores.npz": NPZ,
-    "scores.arrow": ARROW,
-    "scores.parquet": PARQUET,
-}
+FILES = {f"scores.{suffix}": media_type for media_type, suffix in TABLES.items()}
 """Scores in formats other than JSON: the same records as ``SAMPLE``."""
 
 
@@ -104,44 +97,64 @@ def _scores(form: str) -> Columns:
     return {"score": scores, "loss": np.round(1 - scores, 2), "member": member, "group": np.array(GROUPS)}
 
 
-def _written(columns: Columns, form: str) -> bytes:
+def _written(columns: Columns, media_type: str) -> bytes:
     sink = io.BytesIO()
-    if form == CSV:
-        return _csv(columns)
-    if form == NDJSON:
-        rows = zip(*(values.tolist() for values in columns.values()), strict=True)
-        return "".join(json.dumps(dict(zip(columns, row, strict=True))) + "\n" for row in rows).encode()
-    if form == NPY:
-        several = len(columns) > 1
-        np.save(sink, np.column_stack(list(columns.values())) if several else next(iter(columns.values())))
-        return sink.getvalue()
-    if form == NPZ:
-        np.savez(sink, **columns)  # type: ignore[arg-type]  # mypy takes the columns for its option
-        return sink.getvalue()
-    import pyarrow as pa
-
-    _write(pa.table({column: pa.array(values.tolist()) for column, values in columns.items()}), form, sink)
+    WRITERS[media_type](columns, sink)
     return sink.getvalue()
 
 
-def _csv(columns: Columns) -> bytes:
+def _csv(columns: Columns, sink: io.BytesIO) -> None:
     """A header and a row for each record; by Python's own writer, for this stands in the document itself."""
-    sink = io.StringIO()
-    writer = csv.writer(sink, lineterminator="\n")
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)
     writer.writerows(zip(*(values.tolist() for values in columns.values()), strict=True))
-    return sink.getvalue().encode()
+    sink.write(text.getvalue().encode())
 
 
-def _write(table: pa.Table, form: str, sink: io.BytesIO) -> None:
+def _json_lines(columns: Columns, sink: io.BytesIO) -> None:
+    rows = zip(*(values.tolist() for values in columns.values()), strict=True)
+    sink.writelines(json.dumps(dict(zip(columns, row, strict=True))).encode() + b"\n" for row in rows)
+
+
+def _npy(columns: Columns, sink: io.BytesIO) -> None:
+    arrays = [*columns.values()]
+    np.save(sink, np.column_stack(arrays) if len(arrays) > 1 else arrays[0])
+
+
+def _npz(columns: Columns, sink: io.BytesIO) -> None:
+    np.savez(sink, **columns)  # type: ignore[arg-type]  # mypy takes the columns for its option
+
+
+def _arrow(columns: Columns, sink: io.BytesIO) -> None:
     import pyarrow as pa
+
+    table = _arrow_table(columns)
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+
+
+def _parquet(columns: Columns, sink: io.BytesIO) -> None:
     from pyarrow import parquet
 
-    if form == PARQUET:
-        parquet.write_table(table, sink)
-    else:
-        with pa.ipc.new_stream(sink, table.schema) as writer:
-            writer.write_table(table)
+    parquet.write_table(_arrow_table(columns), sink)
+
+
+def _arrow_table(columns: Columns) -> pa.Table:
+    import pyarrow as pa
+
+    return pa.table({column: pa.array(values.tolist()) for column, values in columns.items()})
+
+
+WRITERS: dict[str, Callable[[Columns, io.BytesIO], object]] = {
+    CSV: _csv,
+    NDJSON: _json_lines,
+    NPY: _npy,
+    NPZ: _npz,
+    ARROW: _arrow,
+    PARQUET: _parquet,
+}
+"""Who writes an example in which format."""
 
 
 def _parts(operation: str) -> Columns:

@@ -20,6 +20,7 @@ from app.pages.static import Asset, compressed, fragment, load_assets
 from estimators import PRESETS
 from estimators.density.bandwidth import BANDWIDTHS
 from macekit.call import __version__
+from macekit.formats import FILE_FORMATS, FORMATS, SUFFIXES
 from macekit.reports.html import STYLE_HASH
 
 # --- documents ----------------------------------------------------------------------------------------------
@@ -154,6 +155,20 @@ def kernels() -> str:
     )
 
 
+def formats() -> str:
+    """What a file of each format is called and begins with, each byte as a character."""
+    rows = [
+        {
+            "name": row.title,
+            "type": row.media_type,
+            "magic": [magic.decode("latin-1") for magic in row.magic],
+            "suffixes": [suffix for suffix, name in SUFFIXES.items() if FORMATS[name] == row.media_type],
+        }
+        for row in FILE_FORMATS
+    ]
+    return escape(json.dumps(rows))
+
+
 def _words(name: str) -> str:
     """A name in words: an abbreviation in capitals."""
     return name.upper() if len(name) <= ABBREVIATION else name.replace("_", " ").title()
@@ -171,7 +186,11 @@ def pages(openapi_url: str = "/openapi.json", guide: Path = PLACE) -> list[Route
     built = Guide.of(guide)
     offer = "" if built.files else "hidden"
     openapi = openapi_url.removeprefix("/")
-    start = home(Template(fragment("home.html")).safe_substitute(metrics=metrics(), kernels=kernels()))
+    start = home(
+        Template(fragment("home.html")).safe_substitute(
+            metrics=metrics(), kernels=kernels(), formats=formats()
+        )
+    )
     return [
         Route(
             "/",

@@ -87,8 +87,7 @@ def labels(values: object, where: str) -> Column:
 
 def clusters(values: object) -> dict[str, Column]:
     """Columns of labels by their names, as ``cluster`` takes them; one without a name is called like the argument."""
-    from macekit.decoding.bounds import MOST_CLUSTERS
-    from macekit.decoding.columns import require_name
+    from macekit.decoding.columns import MOST_CLUSTERS, require_name
     from macekit.problems import Problem
 
     if not isinstance(values, Mapping) or {"members", "nonmembers"} & values.keys():

@@ -28,8 +28,9 @@ ALONE = frozenset({"member", "group", "unit", "model", "members_column", "nonmem
 def read_frame(operation: str, frame: object, roles: Mapping[str, object]) -> DecodedBody:
     """The decoded body of a frame; ``roles`` names its columns where they have not their usual names."""
     from macekit.call import Call
-    from macekit.decoding import unnamed_columns as spare
-    from macekit.decoding.roles import Wide, choice, spare_columns
+    from macekit.decoding import unnamed_columns
+    from macekit.decoding.roles import Wide, choice
+    from macekit.decoding.roles import unnamed_columns as unnamed_of
     from macekit.decoding.table import Table, from_table
 
     names, of = columns_of(frame)
@@ -42,21 +43,19 @@ def read_frame(operation: str, frame: object, roles: Mapping[str, object]) -> De
     if not isinstance(layout, Wide):
         _require_alike(columns, layout.what)
     result = like_lists(from_table(Table(columns, 0, names), layout, call, LIMIT))
-    if not spare.wanted(result):
+    if not unnamed_columns.wanted(result):
         return result
-    others = spare_columns(names, layout)
-    spare_names = zip(others.positions, others.names, strict=True)
-    return replace(
-        result, cautions=spare.cautions({name: _looked_at(of(at)) for at, name in spare_names}, result)
-    )
+    others = unnamed_of(names, layout)
+    columns_there = {name: _looked_at(of(at)) for at, name in zip(others.places, others.names, strict=True)}
+    return replace(result, cautions=unnamed_columns.cautions(columns_there, result))
 
 
 def _looked_at(values: Any) -> NDArray[Any]:
     """The first values of a column that nobody named; none where they are no array."""
-    from macekit.decoding import unnamed_columns as spare
+    from macekit.decoding.unnamed_columns import ROWS
 
     try:
-        array = np.asarray(getattr(values, "iloc", values)[: spare.ROWS])
+        array = np.asarray(getattr(values, "iloc", values)[:ROWS])
     except (TypeError, ValueError):
         return np.zeros(0)
     return array if array.ndim == 1 else np.zeros(0)
@@ -73,8 +72,8 @@ def whole(table: object, name: str) -> Mapping[str, Any]:
     from macekit.problems import Problem
 
     if isinstance(table, str | os.PathLike):
+        from macekit.decoding import columns_of as columns_of_file
         from macekit.decoding.compression import expanded
-        from macekit.decoding.whole_tables import columns_of as columns_of_file
 
         file = File.at(table)
         call = file.call("synthetic", ())

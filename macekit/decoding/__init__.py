@@ -1,128 +1,136 @@
 """From bytes to a decoded body: columns of records, and the options of the question.
 
-In reading order: body; columns, bounds, json; roles, table; typed, arrow, parquet, csv, jsonl, npy, npz; compression
-around all of them; pairs, for two bodies, one a side; preview, which reads no more than the columns' names and types.
+In reading order: body; columns, roles, table; format, which is what the readers of every format are: csv, json, jsonl,
+npy, npz, arrow, parquet; compression around all of them. ``macekit.formats`` lists the formats.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from macekit.call import ARROW, ARROW_FILE, CSV, JSON, NDJSON, NPY, NPZ, PARQUET, Body, Call
+from estimators import MaceError
+from estimators.statement import Caution
+from macekit.call import Body, Call
 from macekit.catalogue import ARRAYS, BY_NAME
-from macekit.decoding import arrow, csv, json, jsonl, npy, npz, parquet
-from macekit.decoding import unnamed_columns as spare
-from macekit.decoding import whole_tables as whole
+from macekit.decoding import unnamed_columns
 from macekit.decoding.body import DecodedBody, column_options
-from macekit.decoding.columns_read import Account
-from macekit.decoding.compression import expanded, unpacked
+from macekit.decoding.columns import require_text
+from macekit.decoding.columns_read import ColumnRecorder
+from macekit.decoding.compression import expanded
+from macekit.decoding.format import NOTHING, Column, Format, Side
 from macekit.decoding.roles import Roles
-from macekit.decoding.table import Table, check_arrays, sides
-from macekit.problems import Problem
+from macekit.decoding.table import Table, check_arrays
+from macekit.decoding.whole_tables import Columns
+from macekit.formats import READERS
+from macekit.problems import Problem, fault
 from macekit.schemas.query_string import WIDE
 
-READERS = {
-    JSON: json.decode,
-    CSV: csv.decode,
-    NDJSON: jsonl.decode,
-    NPY: npy.decode,
-    NPZ: npz.decode,
-    ARROW: arrow.decode,
-    ARROW_FILE: arrow.decode,
-    PARQUET: parquet.decode,
-}
-"""Who reads which media type."""
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def format_of(call: Call) -> Format:
+    """The format of a body: the one place that asks for its media type."""
+    if call.media_type not in READERS:
+        raise fault(
+            "unsupported-media-type", "Content-Type", f"not known here; known are {', '.join(READERS)}"
+        )
+    return _format_called(READERS[call.media_type])
+
+
+@cache
+def _format_called(name: str) -> Format:
+    return cast("Format", import_module(f"macekit.decoding.{name}").FORMAT)
 
 
 def decode(call: Call, body: Body) -> DecodedBody:
     """The whole body, decoded; raises ``Problem`` or the library's ``MaceError``, nothing else."""
-    return _decode(call, body).under_current_names(call.operation)
-
-
-def _decode(call: Call, body: Body) -> DecodedBody:
-    _require_known(call)
-    if BY_NAME[call.operation].tables:
-        return whole.decode(call, expanded(call, body))
+    reader = format_of(call)
     data = expanded(call, body)
-    result = READERS[call.media_type](call, data)
+    if BY_NAME[call.operation].tables:
+        return reader.whole_tables(call, data).under_current_names(call.operation)
+    result = reader.decode(call, data)
     if ARRAYS.get(call.operation):
-        return check_arrays(call.operation, result)
-    return replace(result, cautions=spare.cautions_of(call, data, result)) if spare.wanted(result) else result
+        result = check_arrays(call.operation, result)
+    elif unnamed_columns.wanted(result):
+        result = replace(result, cautions=cautions_of(call, data, result))
+    return result.under_current_names(call.operation)
+
+
+def cautions_of(call: Call, data: memoryview, result: DecodedBody) -> tuple[Caution, ...]:
+    """What is odd about rows that share a label of a column that nobody named; ``result`` is the rest of the body."""
+    rows = 0 if result.rows is None else len(result.rows)
+    try:
+        columns = format_of(call).first_labels(call, data, unnamed_columns.chosen_for(call), rows)
+        return unnamed_columns.cautions(columns, result)
+    except (Problem, MaceError):
+        return ()
+
+
+def columns_of(call: Call, data: memoryview) -> Columns:
+    """Every column of one table, by its name."""
+    return format_of(call).whole_columns(call, data)
+
+
+def read_side(call: Call, body: Body) -> Side:
+    """The columns of a body that holds one side only: an array, a table, or a CSV of numbers without a header."""
+    return format_of(call).side(call, body)
+
+
+def preview(call: Call, body: Body) -> list[Column]:
+    """The columns of the table a body begins with; none if it is an array whose columns have no names."""
+    columns = format_of(call).preview(call, body)
+    require_text([column.name for column in columns], "columns")
+    return columns
 
 
 def blocks(
-    call: Call, body: Body, account: Account | None = None
+    call: Call, body: Body, recorder: ColumnRecorder | None = None
 ) -> Iterator[tuple[NDArray[np.generic], NDArray[np.generic]]]:
     """Members and nonmembers block after block of about a megabyte; either side of a block may be empty.
 
-    ``account`` is told of each block what columns were read. Never the whole body, with the exceptions of ``tables``.
+    ``recorder`` is told of each block what columns were read. Never the whole body, with the exceptions of ``tables``.
     """
-    _require_known(call)
+    reader = format_of(call)
     _require_countable(call)
-    if call.media_type == NPY:
-        yield from npy.blocks(call, unpacked(call, body), account)
-        return
-    values: set[str] = set()
-    for table, layout in tables(call, body):
-        yield sides(table, layout, call.expanded_limit, values, account)
+    yield from reader.blocks(call, body, recorder)
 
 
-def tables(call: Call, body: Body) -> Iterator[tuple[Table, Roles]]:
+def tables(
+    call: Call, body: Body | pa.NativeFile, constants: Mapping[str, str] = NOTHING
+) -> Iterator[tuple[Table, Roles]]:
     """The columns in use block after block of about a megabyte, and what they are.
 
     Never the whole body, with three exceptions: a Parquet or Arrow file that is compressed or comes through a pipe, for
-    its index stands at its end; columns in Fortran order; an Arrow batch, which is read as a whole.
+    its index stands at its end; columns in Fortran order; an Arrow batch, which is read as a whole. ``constants`` are
+    columns that have one value throughout a file that is read where it lies, as the folders of a partitioned table say.
     """
-    _require_known(call)
-    if call.media_type == NPY:
-        yield from npy.tables(call, unpacked(call, body))
-    elif call.media_type == CSV:
-        yield from csv.blocks(call, unpacked(call, body))
-    elif call.media_type == NDJSON:
-        yield from jsonl.blocks(call, unpacked(call, body).read)
-    elif call.media_type == PARQUET:
-        yield from parquet.blocks(call, expanded(call, body))
-    elif call.media_type in (ARROW, ARROW_FILE):
-        in_place = call.media_type == ARROW_FILE or (body.seekable and call.encoding == "identity")
-        yield from arrow.blocks(call, expanded(call, body) if in_place else unpacked(call, body))
-    else:
-        raise Problem(
-            "unsupported-media-type",
-            "JSON and NPZ are read as a whole; they cannot be counted block by block",
-        )
+    yield from format_of(call).tables(call, body, constants)
 
 
 def _require_countable(call: Call) -> None:
     """Refuse columns that need all records at once."""
     options = column_options(call)
-    if options.unit is not None:
-        raise Problem(
-            "bad-option", "unit: one record of each cannot be drawn while records are counted", field="unit"
-        )
-    if options.cluster:
-        raise Problem(
-            "bad-option", "cluster: counts do not say whose a row is; send the records whole", field="cluster"
-        )
-    if options.model is not None:
-        raise Problem(
-            "bad-option",
-            "model: counts do not say which model scored a row; send the records whole",
-            field="model",
-        )
-    if options.members_column is not None or options.nonmembers_column is not None:
-        raise Problem("bad-option", f"{' and '.join(WIDE)}: such a table is read as a whole", field=WIDE[0])
-    if len(options.score) > 1:
-        raise Problem("bad-option", "score: rows of numbers cannot be counted block by block", field="score")
-
-
-def _require_known(call: Call) -> None:
-    if call.media_type not in READERS:
-        raise Problem(
-            "unsupported-media-type",
-            f"Content-Type: not known here; known are {', '.join(READERS)}",
-            field="Content-Type",
-        )
+    wide = options.members_column is not None or options.nonmembers_column is not None
+    whole = "send the records whole"
+    reasons = (
+        (
+            options.unit is not None,
+            "unit",
+            "unit: one record of each cannot be drawn while records are counted",
+        ),
+        (bool(options.cluster), "cluster", f"cluster: counts do not say whose a row is; {whole}"),
+        (options.model is not None, "model", f"model: counts do not say which model scored a row; {whole}"),
+        (wide, WIDE[0], f"{' and '.join(WIDE)}: such a table is read as a whole"),
+        (len(options.score) > 1, "score", "score: rows of numbers cannot be counted block by block"),
+    )
+    for asked, field, detail in reasons:
+        if asked:
+            raise Problem("bad-option", detail, field=field)

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from macekit.call import Call
-from macekit.decoding.body import DecodedBody
+from macekit.call import ARROW_FILE, Body, Call
 from macekit.decoding.columns import guarded, refusals
-from macekit.decoding.compression import Source
-from macekit.decoding.roles import Fields, Layout, Roles, Wide, choice, roles
-from macekit.decoding.table import Table, from_table
+from macekit.decoding.compression import Source, expanded, first_bytes, unpacked
+from macekit.decoding.format import NOTHING, ChooseUnnamed, Column, Format, LabelColumns, Readable, Tables
+from macekit.decoding.roles import C, Choose, Fields, Layout, Roles, Wide, roles
+from macekit.decoding.table import Table
 from macekit.decoding.typed import notes_of, padding_note, rows_of, values_of, without_padding
+from macekit.decoding.unnamed_columns import ROWS as LOOKS
+from macekit.decoding.unnamed_columns import labels_of
+from macekit.decoding.whole_tables import Columns, all_columns, of_arrow
 from macekit.formats import ARROW_MAGIC
 from macekit.problems import Problem
 
@@ -26,60 +29,88 @@ NAME = "Arrow"
 STREAM_END = b"\xff\xff\xff\xff\x00\x00\x00\x00"
 """What every writer since format 0.15 ends a stream with."""
 
+LONGEST_SCHEMA = 2**24
 ROWS = 2**17
 """Rows of a block: a megabyte of numbers."""
 
-NOTHING: Mapping[str, str] = MappingProxyType({})
 
-C = TypeVar("C", bound=Layout)
+class Typed(Format):
+    """What formats have in common whose columns have types."""
 
+    expansion = 1
 
-def decode(call: Call, body: memoryview) -> DecodedBody:
-    """The decoded body of an Arrow stream or file."""
-    limit = max(call.expanded_limit, len(body))
-    table, layout = read(body, lambda names: choice(names, call), limit)
-    return from_table(table, layout, call, limit)
+    @abstractmethod
+    def as_written(
+        self, body: memoryview, choose: Choose[C], limit: int, enough: int | None = None
+    ) -> tuple[pa.Table, C, Sequence[str]]:
+        """The columns in use with the types they have, what they are, and all names; no more than enough rows."""
 
+    def read(self, call: Call, body: memoryview, choose: Choose[C]) -> tuple[Table, C]:
+        """The columns in use, and what they are."""
+        data, layout, names = self.as_written(body, choose, self.limit(call, body))
+        return table_of(data, layout, 0, names), layout
 
-def read(body: memoryview, choose: Callable[[Sequence[str]], C], limit: int) -> tuple[Table, C]:
-    """The columns in use, and what they are."""
-    data, layout, names = as_written(body, choose, limit)
-    return table_of(data, layout, 0, names), layout
+    def whole_columns(self, call: Call, body: memoryview) -> Columns:
+        """Every column with its type."""
+        data, layout, _ = self.as_written(body, all_columns, self.limit(call, body))
+        pairs = zip(layout.names, data.columns, strict=True)
+        return {name: of_arrow(column, place) for place, (name, column) in enumerate(pairs)}
 
-
-def as_written(
-    body: memoryview, choose: Callable[[Sequence[str]], C], limit: int, enough: int | None = None
-) -> tuple[pa.Table, C, Sequence[str]]:
-    """The columns in use with the types they have, what they are, and all names; no more than enough rows."""
-    import pyarrow as pa
-
-    with refusals(NAME):
-        names = _open(body).reader.schema.names
-        layout = choose(names)
-        source = _open(body, layout.positions)
-    batches, size = [], 0
-    for batch in _batches(source):
-        size += batch.nbytes
-        if size > limit:
-            raise Problem("too-large", f"the batches expand to more than {limit} bytes")
-        batches.append(batch)
-        if enough is not None and sum(map(len, batches)) >= enough:
-            break
-    return pa.Table.from_batches(batches, source.reader.schema), layout, names
+    def first_labels(self, call: Call, body: memoryview, choose: ChooseUnnamed, rows: int) -> LabelColumns:
+        """Those of the first batches."""
+        data, layout, _ = self.as_written(body, choose, self.limit(call, body), LOOKS)
+        return labels_of(data.slice(0, LOOKS), layout)
 
 
-def blocks(
-    call: Call, body: memoryview | Source | pa.NativeFile, constants: Mapping[str, str] = NOTHING
-) -> Iterator[tuple[Table, Roles]]:
-    """The table in blocks; a batch larger than a block is held as a whole while it is read.
+class Arrow(Typed):
+    """A stream of batches, or the form of it that is a file with an index."""
 
-    ``constants`` are columns that have one value throughout the file, as the folders of a partitioned table say.
-    """
-    with refusals(NAME):
-        source = _open(body)
-        names = with_constants(source.reader.schema.names, constants)
-        layout = roles(names, call)
-    yield from cut(_batches(source), layout, names, constants)
+    def as_written(
+        self, body: memoryview, choose: Choose[C], limit: int, enough: int | None = None
+    ) -> tuple[pa.Table, C, Sequence[str]]:
+        """The columns in use, batch by batch."""
+        import pyarrow as pa
+
+        with refusals(NAME):
+            names = _open(body).reader.schema.names
+            layout = choose(names)
+            source = _open(body, layout.positions)
+        batches, size = [], 0
+        for batch in _batches(source):
+            size += batch.nbytes
+            if size > limit:
+                raise Problem("too-large", f"the batches expand to more than {limit} bytes")
+            batches.append(batch)
+            if enough is not None and sum(map(len, batches)) >= enough:
+                break
+        return pa.Table.from_batches(batches, source.reader.schema), layout, names
+
+    def tables(self, call: Call, body: Readable, constants: Mapping[str, str]) -> Tables:
+        """The table in blocks; a batch larger than a block is held as a whole while it is read."""
+        data: memoryview | Source | pa.NativeFile = body
+        if isinstance(body, Body):
+            in_place = call.media_type == ARROW_FILE or (body.seekable and call.encoding == "identity")
+            data = expanded(call, body) if in_place else unpacked(call, body)
+        with refusals(NAME):
+            source = _open(data)
+            names = with_constants(source.reader.schema.names, constants)
+            layout = roles(names, call)
+        yield from cut(_batches(source), layout, names, constants)
+
+    def preview(self, call: Call, body: Body) -> list[Column]:
+        """By the schema."""
+        import pyarrow as pa
+
+        start = first_bytes(call, body, LONGEST_SCHEMA)
+        if not start:
+            raise Problem("incomplete-body", f"the body is empty; need {NAME}")
+        if start.startswith(ARROW_MAGIC):
+            start = start[8:]  # a file holds a stream, after its magic and two bytes
+        with refusals(NAME):
+            return Column.of_schema(pa.ipc.read_schema(pa.py_buffer(start)))
+
+
+FORMAT = Arrow()
 
 
 def cut(

@@ -13,7 +13,7 @@ from estimators.statement import Caution
 from macekit.call import NPY, Call
 from macekit.problems import Problem
 from macekit.schemas.by_operation import QUESTIONS
-from macekit.schemas.query_string import FIRST_MEMBERS, TABLE, of_table, takes_arrays
+from macekit.schemas.query_string import FIRST_MEMBERS, TABLE, WIDE, of_table, takes_arrays
 from macekit.text import FORMER
 
 Column = NDArray[np.generic] | list[object]
@@ -109,6 +109,9 @@ def _merge(under: Mapping[str, object], over: Mapping[str, object]) -> dict[str,
 # Options that came in the query string: columns of a table, and the rest of the question with its dots
 # nested.
 
+SINGLE = ("member", "group", "unit", "model")
+"""Options that name one column."""
+
 MOST_OPTIONS = 200
 MOST_DEPTH = 4
 
@@ -130,16 +133,8 @@ class ColumnOptions:
 def column_options(call: Call) -> ColumnOptions:
     """Which columns are what, as far as the caller said."""
     query = _distinct(call.query)
-    return ColumnOptions(
-        _names(query.get("score")),
-        query.get("member"),
-        query.get("group"),
-        query.get("unit"),
-        _names(query.get("cluster")),
-        query.get("model"),
-        query.get("members_column"),
-        query.get("nonmembers_column"),
-    )
+    single = {name: query.get(name) for name in (*SINGLE, *WIDE)}
+    return ColumnOptions(score=_names(query.get("score")), cluster=_names(query.get("cluster")), **single)
 
 
 def _names(value: str | None) -> tuple[str, ...]:

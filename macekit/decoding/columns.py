@@ -17,7 +17,7 @@ from estimators.errors import InputError, MixedTypes, NotFinite, RaggedRows
 from estimators.sample.integers import as_64_bit, or_infinite
 from estimators.sample.scores import require_no_last_nul
 from macekit.decoding.body import Column
-from macekit.problems import Problem
+from macekit.problems import Problem, fault
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -90,6 +90,10 @@ MOST_LETTERS = 1000
 LONGEST_NAME = 200
 """Characters of the name of a query."""
 
+MOST_QUERIES = 1000
+MOST_CLUSTERS = 2
+"""Columns of clusters."""
+
 FILLED = "leading zeros dropped"
 """What is understood of integers, and of none if fractions stand among them."""
 
@@ -129,13 +133,12 @@ def mixed(values: list[object], where: str, kinds: Mapping[type, str]) -> Proble
     first = kinds[type(values[0])]
     index = next((i for i, value in enumerate(values) if kinds[type(value)] != first), 0)
     if not index:
-        return Problem(
-            "wrong-type", f"{where}: record 0 is {first}; need numbers or text", field=where, index=0
-        )
-    return MixedTypes(
-        f"{where}: record {index} is {kinds[type(values[index])]} but record 0 is {first}; give all of one kind",
-        field=where,
-        index=index,
+        return fault("wrong-type", where, f"record 0 is {first}; need numbers or text", 0)
+    return fault(
+        MixedTypes,
+        where,
+        f"record {index} is {kinds[type(values[index])]} but record 0 is {first}; give all of one kind",
+        index,
     )
 
 
@@ -143,10 +146,8 @@ def refuse_ragged(lengths: list[int], where: str) -> None:
     """Name the first row that is longer or shorter than the first."""
     if len(set(lengths)) > 1:
         index = next(i for i, length in enumerate(lengths) if length != lengths[0])
-        raise RaggedRows(
-            f"{where}: row {index} has {lengths[index]} values, row 0 has {lengths[0]}",
-            field=where,
-            index=index,
+        raise fault(
+            RaggedRows, where, f"row {index} has {lengths[index]} values, row 0 has {lengths[0]}", index
         )
 
 
@@ -166,12 +167,7 @@ def require_short(texts: Sequence[str], where: str) -> None:
     """Refuse a text so long that NumPy, which gives each the room of the longest, would need far more than came."""
     if max(map(len, texts)) > MOST_LETTERS:
         index = next(i for i, text in enumerate(texts) if len(text) > MOST_LETTERS)
-        raise Problem(
-            "out-of-range",
-            f"{where}: record {index} has more than {MOST_LETTERS} characters",
-            field=where,
-            index=index,
-        )
+        raise fault("out-of-range", where, f"record {index} has more than {MOST_LETTERS} characters", index)
 
 
 def require_name(name: str, place: int, field: str = "queries") -> str:
@@ -204,10 +200,8 @@ def _floats(values: list[float], where: str) -> NDArray[np.float64]:
     finite = np.isfinite(floats)
     if not finite.all():
         index = int(np.argmin(finite))
-        raise NotFinite(
-            f"{where}: record {index} is NaN or beyond 1e308; leave it out, or look why",
-            field=where,
-            index=index,
+        raise fault(
+            NotFinite, where, f"record {index} is NaN or beyond 1e308; leave it out, or look why", index
         )
     return floats
 
@@ -217,11 +211,8 @@ def _rows(rows: list[list[object]], where: str) -> NDArray[np.float64]:
     refuse_ragged(list(map(len, rows)), where)
     if not set(map(type, chain.from_iterable(rows))) <= NUMBERS:
         index, bad = next((i, v) for i, row in enumerate(rows) for v in row if type(v) not in NUMBERS)
-        raise Problem(
-            "wrong-type",
-            f"{where}: row {index} holds a value that is {KINDS[type(bad)]}; need numbers",
-            field=where,
-            index=index,
+        raise fault(
+            "wrong-type", where, f"row {index} holds a value that is {KINDS[type(bad)]}; need numbers", index
         )
     wide = len(rows[0])
     flat = cast("list[float]", list(chain.from_iterable(rows)))
@@ -229,9 +220,7 @@ def _rows(rows: list[list[object]], where: str) -> NDArray[np.float64]:
         return _floats(flat, where).reshape(len(rows), wide)
     except NotFinite as error:
         row = (error.index or 0) // wide
-        raise NotFinite(
-            f"{where}: row {row} holds NaN or a number beyond 1e308", field=where, index=row
-        ) from None
+        raise fault(NotFinite, where, f"row {row} holds NaN or a number beyond 1e308", row) from None
 
 
 # --- labels -------------------------------------------------------------------------------------------------
@@ -268,20 +257,21 @@ class Labels:
         texts = [text or "" for text in self.texts]
         nul = self.first(np.array([text.endswith("\0") for text in texts], dtype=np.bool_))
         if nul is not None:
-            raise InputError(
-                f"{what}: row {start + nul} is text that ends in a NUL character; write it without",
-                field=what,
-                index=start + nul,
+            raise fault(
+                InputError,
+                what,
+                f"row {start + nul} is text that ends in a NUL character; write it without",
+                start + nul,
             )
         wide = max(map(len, texts), default=1)
         if wide > MOST_LETTERS:
             at = self.first(np.array([len(text) > MOST_LETTERS for text in texts], dtype=np.bool_))
             if at is not None:
-                raise Problem(
+                raise fault(
                     "out-of-range",
-                    f"{what}: row {start + at} has more than {MOST_LETTERS} characters",
-                    field=what,
-                    index=start + at,
+                    what,
+                    f"row {start + at} has more than {MOST_LETTERS} characters",
+                    start + at,
                 )
         if 4 * wide * len(self) > limit:
             raise Problem(
@@ -293,7 +283,7 @@ class Labels:
 
 def absent(what: str, row: int) -> NotFinite:
     """A value that is required and missing."""
-    return NotFinite(f"{what}: row {row} is missing; every row needs one", field=what, index=row)
+    return fault(NotFinite, what, f"row {row} is missing; every row needs one", row)
 
 
 # --- blocks -------------------------------------------------------------------------------------------------
@@ -305,7 +295,7 @@ def one_column(parts: Sequence[NDArray[Any] | Labels], what: str) -> NDArray[Any
     texts = [part for part in parts if isinstance(part, Labels)]
     numbers = [part for part in parts if isinstance(part, np.ndarray)]
     if texts and numbers:
-        raise MixedTypes(f"{what}: text and numbers in one column", field=what)
+        raise fault(MixedTypes, what, "text and numbers in one column")
     return _joined_labels(texts) if texts else _joined_numbers(numbers)
 
 

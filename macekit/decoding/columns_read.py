@@ -1,4 +1,4 @@
-"""An account of what was read: each column by its name, what it was taken for, and what was dropped or understood."""
+"""What was read: each column by its name, what it was taken for, and what was dropped or understood."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LOOKS = 4096
 """Values that are looked at before all are: scores are mostly all different."""
 
 
-class Account:
+class ColumnRecorder:
     """Columns as they are read, whole or block by block."""
 
     def __init__(self) -> None:
@@ -67,7 +67,8 @@ class _Entry:
         """Widen the range of integers that 64 bits, or no 64 bits, hold."""
         if not isinstance(values, np.ndarray) or not len(values):
             return
-        if values.dtype in (np.int64, np.uint64) or _are_long(values):
+        long = values.dtype.kind == "O" and all(type(value) is int for value in values.tolist())
+        if long or values.dtype in (np.int64, np.uint64):
             self.low = min(self.low, int(values.min()))
             self.high = max(self.high, int(values.max()))
 
@@ -89,11 +90,6 @@ class _Entry:
         )
 
 
-def _are_long(values: NDArray[np.generic]) -> bool:
-    """Whether values are Python's own integers."""
-    return values.dtype.kind == "O" and all(type(value) is int for value in values.tolist())
-
-
 def _place(note: str) -> tuple[bool, bool, str]:
     """Where a note stands, whatever block it came from: who is a member last, members before nonmembers."""
     return note.endswith(": nonmembers"), note.endswith(": members"), note
@@ -103,12 +99,12 @@ def columns_read(body: DecodedBody) -> tuple[ColumnRead, ...]:
     """The columns of a decoded body; those of no table go by the names of their fields."""
     if body.columns:
         return body.columns
-    account = Account()
+    recorder = ColumnRecorder()
     for role, query, values in _fields(body):
-        account.add((role, query), role, query or role, values, query=query)
+        recorder.add((role, query), role, query or role, values, query=query)
     for name, values in body.clusters.items():
-        account.add(("cluster", name), "cluster", name, values)
-    columns = account.columns()
+        recorder.add(("cluster", name), "cluster", name, values)
+    columns = recorder.columns()
     counts = tuple(
         ColumnRead("counts", name or "counts", "counts", None, query=name)
         for name, sample in body.samples.items()

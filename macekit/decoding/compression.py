@@ -5,11 +5,11 @@ from __future__ import annotations
 import io
 import zlib
 from collections.abc import Iterator
-from typing import BinaryIO
+from functools import partial
 
 from macekit.call import Body, Call
 from macekit.formats import ENCODINGS, HEAD, is_pickle
-from macekit.problems import Problem, pickle_problem
+from macekit.problems import Problem, fault, pickle_problem
 
 READ_SIZE = 2**16
 GZIP = zlib.MAX_WBITS | 16
@@ -69,7 +69,7 @@ def expanded(call: Call, body: Body) -> memoryview:
     return memoryview(whole)
 
 
-def head(call: Call, body: Body, size: int) -> bytes:
+def first_bytes(call: Call, body: Body, size: int) -> bytes:
     """The first bytes of a body that may be cut off itself: as much as can be expanded of it."""
     data = bytearray()
     try:
@@ -90,17 +90,15 @@ def unpacked(call: Call, body: Body) -> Source:
 
 def _encoding(call: Call) -> str:
     if call.encoding not in ENCODINGS:
-        raise Problem(
-            "unsupported-media-type",
-            f"Content-Encoding: not known here; known are {', '.join(ENCODINGS)}",
-            field="Content-Encoding",
+        raise fault(
+            "unsupported-media-type", "Content-Encoding", f"not known here; known are {', '.join(ENCODINGS)}"
         )
     return call.encoding
 
 
 def _pieces(call: Call, body: Body) -> Iterator[bytes]:
     encoding = _encoding(call)
-    raw = _read(body.stream())
+    raw = iter(partial(body.stream().read, READ_SIZE), b"")
     if encoding == "identity":
         return _without_pickle(raw)
     return _without_pickle(
@@ -119,11 +117,6 @@ def _refuse_pickle(head: bytes) -> None:
     """Refuse by its name what no reader would open, whatever the body says it is."""
     if is_pickle(head):
         raise pickle_problem()
-
-
-def _read(stream: BinaryIO) -> Iterator[bytes]:
-    while piece := stream.read(READ_SIZE):
-        yield piece
 
 
 def _bounded(pieces: Iterator[bytes], limit: int) -> Iterator[bytes]:

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import csv
+import io
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from itertools import islice
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from macekit.call import Call
-from macekit.decoding.body import DecodedBody, are_names
+from macekit.call import Body, Call
+from macekit.decoding.body import are_names
 from macekit.decoding.columns import Labels, guarded, refusals
-from macekit.decoding.compression import Source
+from macekit.decoding.compression import expanded, first_bytes, unpacked
 from macekit.decoding.csv_quotes import QuotedSource, Quotes
 from macekit.decoding.csv_values import NUMBER, Spelling, is_value, typed_texts
-from macekit.decoding.roles import Fields, Layout, Roles, TableLayout, Wide, choice, roles
-from macekit.decoding.table import Table, Values, from_table
+from macekit.decoding.format import ROWS, ChooseUnnamed, Column, Format, LabelColumns, Readable, Side, Tables
+from macekit.decoding.roles import C, Choose, Fields, Layout, Wide, one_side, roles
+from macekit.decoding.table import Table, Values
 from macekit.decoding.typed import labels, padding_note, without_padding
+from macekit.decoding.unnamed_columns import first_lines, labels_of
+from macekit.decoding.whole_tables import Columns, all_columns, of_texts
 from macekit.problems import Problem
 from macekit.schemas.query_string import kinds
 
@@ -37,30 +42,73 @@ BLOCK = 2**18
 PIECE = 2**20
 """Bytes of a whole body whose quotes are looked at together."""
 
-C = TypeVar("C", bound=Layout)
+
+class Csv(Format):
+    """Text, typed by what its columns spell."""
+
+    def read(self, call: Call, body: memoryview, choose: Choose[C]) -> tuple[Table, C]:
+        """The columns in use, and what they are."""
+        texts, layout, names = _texts(body, choose)
+        reading = _Reading(names, layout, _names(layout, call))
+        if not len(texts):
+            kinds_of = {at: np.bool_ if role == "member" else np.float64 for at, role in layout.what.items()}
+            return Table({at: np.empty(0, kind) for at, kind in kinds_of.items()}, names=names), layout
+        table = reading.table(texts, 0)
+        reading.end()
+        return table, layout
+
+    def side(self, call: Call, body: Body) -> Side:
+        """The scores of one side, still text; without a header they have empty names."""
+        data = expanded(call, body)
+        texts, layout, names = _texts(data, lambda names: one_side(names, call), header_needed=False)
+        columns = [texts.column(layout.positions.index(at)) for at in layout.scores]
+        limit = self.limit(call, data)
+        return Side([names[at] for at in layout.scores], columns, (), limit, names=are_names(call))
+
+    def tables(self, call: Call, body: Readable, constants: Mapping[str, str]) -> Tables:
+        """The rows in blocks of a megabyte of text."""
+        import pyarrow as pa
+
+        source = unpacked(call, body)
+        head = source.read(BLOCK)
+        names, separator, size = header(head)
+        layout = roles(names, call)
+        source.back(head[size:])
+        reading, start = _Reading(names, layout), 0
+        file = QuotedSource(source, Quotes(separator))
+        for batch in _batches(pa.PythonFile(file, mode="r"), len(names), separator, layout):
+            yield reading.table(batch, start), layout
+            start += len(batch)
+        reading.end()
+
+    def preview(self, call: Call, body: Body) -> list[Column]:
+        """By the first rows."""
+        start = first_bytes(call, body, BLOCK)
+        names, separator, size = header(start)
+        text = start[size:].decode(errors="replace")
+        rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+        sample = [row for row in _readable(islice(rows, ROWS)) if row]
+        if len(sample) > 1 and len(sample) < ROWS and not text.endswith(("\n", "\r")):
+            sample.pop()  # the last row may be cut off
+        values = [[row[at] for row in sample if at < len(row)] for at in range(len(names))]
+        return list(map(Column.of_text, names, values))
+
+    def whole_columns(self, call: Call, body: memoryview) -> Columns:
+        """Every column as what it spells."""
+        texts, layout, _ = _texts(body, all_columns)
+        return {name: of_texts(column) for name, column in zip(layout.names, texts.columns, strict=True)}
+
+    def first_labels(self, call: Call, body: memoryview, choose: ChooseUnnamed, rows: int) -> LabelColumns:
+        """Those of the first lines."""
+        texts, layout, _ = _texts(first_lines(body), choose)
+        return labels_of(texts, layout)
 
 
-def decode(call: Call, body: memoryview) -> DecodedBody:
-    """The decoded body of a CSV body."""
-    texts, layout, names = _read(body, lambda names: choice(names, call))
-    reading = _Reading(names, layout, _names(layout, call))
-    table = reading.table(texts, 0) if len(texts) else _nothing(layout, names)
-    reading.end()
-    return from_table(table, layout, call, max(call.expanded_limit, 8 * len(body)))
+FORMAT = Csv()
 
 
-def read(
-    body: memoryview, choose: Callable[[Sequence[str]], C], header_needed: bool = True
-) -> tuple[pa.Table, C]:
-    """The columns in use as they are written, and what they are; without a header they have empty names."""
-    texts, layout, _ = _read(body, choose, header_needed)
-    return texts, layout
-
-
-def _read(
-    body: memoryview, choose: Callable[[Sequence[str]], C], header_needed: bool = True
-) -> tuple[pa.Table, C, list[str]]:
-    """The same, and the names of all columns."""
+def _texts(body: memoryview, choose: Choose[C], header_needed: bool = True) -> tuple[pa.Table, C, list[str]]:
+    """The columns in use as they are written, what they are, and the names of all: empty ones without a header."""
     import pyarrow as pa
 
     names, separator, size = header(bytes(body[:BLOCK]), header_needed)
@@ -74,20 +122,12 @@ def _read(
     return pa.Table.from_batches(batches, schema), layout, names
 
 
-def blocks(call: Call, source: Source) -> Iterator[tuple[Table, Roles]]:
-    """The rows in blocks of a megabyte of text."""
-    import pyarrow as pa
-
-    head = source.read(BLOCK)
-    names, separator, size = header(head)
-    layout = roles(names, call)
-    source.back(head[size:])
-    reading, start = _Reading(names, layout), 0
-    file = QuotedSource(source, Quotes(separator))
-    for batch in _batches(pa.PythonFile(file, mode="r"), len(names), separator, layout):
-        yield reading.table(batch, start), layout
-        start += len(batch)
-    reading.end()
+def _readable(rows: Iterable[list[str]]) -> Iterator[list[str]]:
+    """Rows up to the first that is none: whoever reads all of them will say what is wrong."""
+    try:
+        yield from rows
+    except csv.Error:
+        return
 
 
 def header(head: bytes, required: bool = True) -> tuple[list[str], str, int]:
@@ -156,7 +196,7 @@ def _batches(file: Any, wide: int, separator: str, layout: Layout) -> Iterator[p
         ) from None
 
 
-def _names(layout: TableLayout, call: Call) -> Collection[int]:
+def _names(layout: Layout, call: Call) -> Collection[int]:
     """The columns whose numbers may be names: all if so asked; of arrays those that take text."""
     if isinstance(layout, Fields):
         return [at for at, name in layout.what.items() if "text" in kinds(call.operation, name)]
@@ -166,7 +206,7 @@ def _names(layout: TableLayout, call: Call) -> Collection[int]:
 class _Reading:
     """Columns of text as tables: scores and arrays as what they spell, membership, groups and units as text."""
 
-    def __init__(self, names: list[str], layout: TableLayout, of_names: Collection[int] = ()) -> None:
+    def __init__(self, names: list[str], layout: Layout, of_names: Collection[int] = ()) -> None:
         self._names = names
         self._layout = layout
         self._spellings = {place: Spelling(place in of_names) for place in layout.positions}
@@ -229,14 +269,3 @@ class _Reading:
                 f"CSV: row {row} is the header once more, as if two files were joined; remove it",
                 index=row,
             )
-
-
-def _nothing(layout: TableLayout, names: list[str]) -> Table:
-    """A table without rows."""
-    return Table(
-        {
-            place: np.empty(0, np.bool_ if name == "member" else np.float64)
-            for place, name in layout.what.items()
-        },
-        names=names,
-    )

@@ -19,7 +19,7 @@ from estimators.sample.integers import as_64_bit
 from macekit.decoding.columns import FILLED, Labels, absent, as_numpy
 from macekit.decoding.table import Values
 from macekit.decoding.typed import labels
-from macekit.problems import Problem
+from macekit.problems import fault
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -88,12 +88,12 @@ class Spelling:
         if both:
             at = column.first(np.array([text in both for text in stripped], dtype=np.bool_)) or 0
             what, row = find(at)
-            raise Problem(
+            raise fault(
                 "bad-records",
-                f"{what}: row {row} is a text that stands with blanks around it in one row and without in another; "
+                what,
+                f"row {row} is a text that stands with blanks around it in one row and without in another; "
                 "write both alike",
-                field=what,
-                index=row,
+                row,
             )
         return Labels(column.codes, stripped) if padded else column
 
@@ -103,12 +103,12 @@ class Spelling:
             raise absent(*self.missing)
         if self.filled is not None and len(self.lengths) > 1 and not self.fractions:
             what, row = self.filled
-            raise Problem(
+            raise fault(
                 "bad-records",
-                f"{what}: row {row} is a whole number that begins with zeros, and others have another number of "
+                what,
+                f"row {row} is a whole number that begins with zeros, and others have another number of "
                 "digits; write numbers without zeros, or say query=discrete if they are names",
-                field=what,
-                index=row,
+                row,
             )
 
     def _numbers(
@@ -180,9 +180,7 @@ class Spelling:
             return self.text(column, find)
         if comma.any() and (comma | number).all():
             what, first = find(column.first(comma) or 0)
-            raise InputError(
-                f"{what}: numbers have a decimal comma; need a decimal point", field=what, index=first
-            )
+            raise fault(InputError, what, "numbers have a decimal comma; need a decimal point", first)
         if truth.all():
             self._be("true or false", find, 0)
             self.notes.add(TRUTH)
@@ -209,9 +207,7 @@ class Spelling:
             what, row = find(
                 column.first(np.array([len(text) > MOST_DIGITS for text in digits], dtype=np.bool_)) or 0
             )
-            raise Problem(
-                "out-of-range", f"{what}: row {row} has more than {MOST_DIGITS} digits", field=what, index=row
-            )
+            raise fault("out-of-range", what, f"row {row} has more than {MOST_DIGITS} digits", row)
         return np.take(as_64_bit(np.array([int(text) for text in texts], dtype=object)), column.codes)
 
 
@@ -243,11 +239,12 @@ def is_value(text: str) -> bool:
 
 def _mixed(what: str, row: int, kind: str, others: str) -> MixedTypes:
     """A column of two kinds."""
-    return MixedTypes(
-        f"{what}: row {row} is {kind}, but others are {others}; write one kind, leave out rows that have no value, or "
+    return fault(
+        MixedTypes,
+        what,
+        f"row {row} is {kind}, but others are {others}; write one kind, leave out rows that have no value, or "
         "say query=discrete if all of them are names",
-        field=what,
-        index=row,
+        row,
     )
 
 

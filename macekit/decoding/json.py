@@ -1,114 +1,21 @@
-"""``application/json``: the question and its columns in one object.
-
-Two readers give the same answer and the same refusals: simdjson's, which the extra `serve` brings, and one over the
-standard library, which reads whatever the first is not sure of, and everything where there is no simdjson.
-"""
+"""``application/json``: the question and its columns in one object."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Set
 from typing import Any, cast
 
 import numpy as np
 
 from estimators.errors import MixedTypes
-from macekit.call import Call
-from macekit.catalogue import ARRAYS
-from macekit.decoding import bounds
+from macekit.call import Body, Call
+from macekit.catalogue import ARRAYS, BY_NAME
 from macekit.decoding.body import Column, DecodedBody, Sample
-from macekit.decoding.columns import COLUMNS, column, require_name, require_text
-from macekit.problems import Problem, unknown_field
+from macekit.decoding.columns import COLUMNS, MOST_CLUSTERS, require_name
+from macekit.decoding.format import Format, Side
+from macekit.decoding.json_values import parse_object, read
+from macekit.decoding.whole_tables import columns_of_json
+from macekit.problems import Problem, fault, unknown_field
 from macekit.schemas.by_operation import QUESTIONS
-
-try:
-    from macekit.decoding import simd
-except ModuleNotFoundError:
-    HAS_SIMDJSON = False
-else:
-    HAS_SIMDJSON = True
-
-
-def read(body: memoryview, columns: Set[str] = COLUMNS) -> dict[str, Any]:
-    """The body with its columns as arrays, by the fast reader where there is one and the body is plain."""
-    if HAS_SIMDJSON:
-        try:
-            return simd.read_fast(body, columns)
-        except simd.NotPlainError:
-            pass
-    return read_careful(bytes(body), columns)
-
-
-# --- careful ------------------------------------------------------------------------------------------------
-# JSON by the standard library: slower, and it knows what is wrong and where.
-
-BOM = "\ufeff"
-
-
-def read_careful(body: bytes, columns: Set[str] = COLUMNS) -> dict[str, Any]:
-    """The body with its columns as arrays, or the first thing that is wrong with it."""
-    tree = parse(body)
-    if not isinstance(tree, dict):
-        raise Problem("malformed-body", "the body is JSON but no object; need {...}")
-    return _CarefulWalk(columns).object_of(list(tree), tree.values(), "", 0)
-
-
-def parse(body: bytes) -> object:
-    """The document as Python's own values; no name may occur twice in an object."""
-    try:
-        text = body.decode()
-    except UnicodeDecodeError as error:
-        raise Problem("malformed-body", f"the body is not UTF-8 at byte {error.start}") from None
-    text = text.removeprefix(BOM)  # RFC 8259 lets a reader pass over it
-    if not text.strip():
-        raise Problem("incomplete-body", "the body is empty; need a JSON object")
-    try:
-        return json.loads(text, object_pairs_hook=_distinct)
-    except json.JSONDecodeError as error:
-        at = len(body) - len(text[error.pos :].encode())
-        if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string"):
-            raise Problem("incomplete-body", f"the JSON ended before it was complete, at byte {at}") from None
-        lines = "\n" in text[len(text[: error.pos].rstrip()) : error.pos] and text.startswith("{", error.pos)
-        hint = (
-            "; if each of its lines is an object, it is JSON lines: application/x-ndjson, or .jsonl"
-            if lines
-            else ""
-        )
-        if text[: error.pos].rstrip().endswith(",") and text.startswith(("}", "]"), error.pos):
-            hint = "; a comma stands before a closing bracket: remove it"
-        if not text[: error.pos].strip() and not hint and "\n" in text.strip():
-            hint = "; if it is a table, name its format (text/csv), or let its file end so (.csv)"
-        raise Problem("malformed-body", f"the body is not JSON at byte {at}{hint}") from None
-    except RecursionError:
-        raise Problem("malformed-body", f"the JSON is nested deeper than {bounds.MOST_DEPTH}") from None
-    except ValueError:  # Python's own limit on how long an integer may be
-        raise Problem("out-of-range", "the body holds an integer of thousands of digits") from None
-
-
-def _distinct(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    names = dict(pairs)
-    if len(names) < len(pairs):
-        bounds.require_names([name for name, _ in pairs], "")
-    return names
-
-
-class _CarefulWalk(bounds.Walk):
-    """The way through a document of Python's own values."""
-
-    def value(self, value: object, name: str, path: str, depth: int) -> object:
-        """What a value is: an object, a list, a column, or itself."""
-        if isinstance(value, dict):
-            return self.object_of(list(value), value.values(), path, depth)
-        if isinstance(value, list):
-            return column(value, path) if self.is_column(name, path) else self.list_of(value, path, depth)
-        if isinstance(value, float) and not np.isfinite(value):
-            raise Problem("out-of-range", f"{path}: NaN or beyond 1e308")
-        if isinstance(value, str):
-            require_text([value], path)
-        return value
-
-
-# --- json ---------------------------------------------------------------------------------------------------
 
 SAMPLE = ("members", "nonmembers", "counts")
 SIDES = ("members", "nonmembers")
@@ -116,31 +23,53 @@ RECORDS = frozenset({*SAMPLE, "queries", "targets", "groups", "units", "cluster"
 """Fields that hold records of a sample."""
 
 
-def decode(call: Call, body: memoryview) -> DecodedBody:
-    """The decoded body of a JSON body; null stands for what is not there."""
+class Json(Format):
+    """Both sides, or several queries, and the options beside them."""
+
+    def decode(self, call: Call, body: memoryview) -> DecodedBody:
+        """The decoded body; null stands for what is not there."""
+        _refuse_options(call)
+        arrays = ARRAYS.get(call.operation, ())
+        tree = read(body, COLUMNS | set(arrays))
+        if not RECORDS & QUESTIONS[call.operation].model_fields.keys():
+            return _of_arrays(tree, arrays)
+        samples = {}
+        if any(tree.get(name) is not None for name in SAMPLE):
+            samples[""] = _sample(tree, "")
+        for place, (name, each) in enumerate(_queries(tree.get("queries")).items()):
+            samples[require_name(name, place)] = _query(each, place)
+        if "" in samples and len(samples) > 1:
+            raise fault("bad-option", "queries", "came together with a sample of its own")
+        return DecodedBody(
+            samples,
+            {name: value for name, value in tree.items() if name not in RECORDS},
+            targets=_column(tree, "targets", ""),
+            groups=_labels(tree, "groups"),
+            units=_labels(tree, "units"),
+            models=_labels(tree, "model"),
+            clusters=_clusters(tree),
+        )
+
+    def side(self, call: Call, body: Body) -> Side:
+        """None: it holds both."""
+        raise Problem("bad-option", "a JSON request holds both sides; give it alone")
+
+    def whole_tables(self, call: Call, body: memoryview) -> DecodedBody:
+        """Tables by their names, each an object of columns."""
+        _refuse_options(call)
+        tree = parse_object(bytes(body))
+        names = BY_NAME[call.operation].tables
+        tables = {name: columns_of_json(name, tree[name]) for name in names if tree.get(name) is not None}
+        rest = {name: value for name, value in tree.items() if name not in names}
+        return DecodedBody(options=rest, tables=tables)
+
+
+FORMAT = Json()
+
+
+def _refuse_options(call: Call) -> None:
     if call.query:
         raise Problem("bad-option", "query string: the options of a JSON body stand in the body")
-    arrays = ARRAYS.get(call.operation, ())
-    tree = read(body, COLUMNS | set(arrays))
-    if not RECORDS & QUESTIONS[call.operation].model_fields.keys():
-        return _of_arrays(tree, arrays)
-    samples = {}
-    if any(tree.get(name) is not None for name in SAMPLE):
-        samples[""] = _sample(tree, "")
-    for place, (name, each) in enumerate(_queries(tree.get("queries")).items()):
-        samples[require_name(name, place)] = _query(each, place)
-    if "" in samples and len(samples) > 1:
-        raise Problem("bad-option", "queries: came together with a sample of its own", field="queries")
-    return DecodedBody(
-        samples,
-        {name: value for name, value in tree.items() if name not in RECORDS},
-        textual=False,
-        targets=_column(tree, "targets", ""),
-        groups=_labels(tree, "groups"),
-        units=_labels(tree, "units"),
-        models=_labels(tree, "model"),
-        clusters=_clusters(tree),
-    )
 
 
 def _of_arrays(tree: dict[str, Any], names: tuple[str, ...]) -> DecodedBody:
@@ -156,7 +85,7 @@ def _queries(value: object) -> dict[str, Any]:
     if value is None:
         return {}
     if not isinstance(value, dict):
-        raise Problem("wrong-type", "queries: need an object, a name for each query", field="queries")
+        raise fault("wrong-type", "queries", "need an object, a name for each query")
     return value
 
 
@@ -195,10 +124,8 @@ def _clusters(tree: dict[str, Any]) -> dict[str, Column]:
     if not isinstance(value, dict) or {*SIDES} & value.keys():
         column = _labels(tree, "cluster")
         return {} if column is None else {"cluster": column}
-    if not 1 <= len(value) <= bounds.MOST_CLUSTERS:
-        raise Problem(
-            "bad-option", f"cluster: got {len(value)} columns, need one, or two that cross", field="cluster"
-        )
+    if not 1 <= len(value) <= MOST_CLUSTERS:
+        raise fault("bad-option", "cluster", f"got {len(value)} columns, need one, or two that cross")
     columns = {}
     for place, (name, each) in enumerate(value.items()):
         require_name(name, place, "cluster")
@@ -219,10 +146,10 @@ def _labels(tree: dict[str, Any], name: str) -> Column | None:
             raise unknown_field(side, SIDES, name)
     a, b = (_column(value, side, f"{name}.") for side in SIDES)
     if a is None or b is None:
-        raise Problem("missing-field", f"{name}: need members and nonmembers, or one list", field=name)
+        raise fault("missing-field", name, "need members and nonmembers, or one list")
     if not isinstance(a, np.ndarray) or not isinstance(b, np.ndarray):
         if {type(label) for label in _as_list(a)} != {type(label) for label in _as_list(b)}:
-            raise MixedTypes(f"{name}: labels must be all text or all numbers", field=name)
+            raise fault(MixedTypes, name, "labels must be all text or all numbers")
         return _as_list(a) + _as_list(b)
     alike = a.dtype == b.dtype and a.shape[1:] == b.shape[1:]
     return np.concatenate([a, b]) if alike else _as_list(a) + _as_list(b)

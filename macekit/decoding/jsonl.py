@@ -6,9 +6,10 @@ is refused with its row. A further key is no column, unless it leaves open which
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Generic, cast
 
 import msgspec
 import numpy as np
@@ -16,65 +17,105 @@ from numpy.typing import NDArray
 
 from estimators import MaceError
 from estimators.errors import MixedTypes, RaggedRows
-from macekit.call import Call
-from macekit.decoding.body import DecodedBody
+from macekit.call import Body, Call
 from macekit.decoding.columns import KINDS, Labels, absent, floats_of, integers, one_column
-from macekit.decoding.json import parse
-from macekit.decoding.roles import Fields, Layout, Roles, Wide, choice, roles
-from macekit.decoding.table import Table, Values, filled_sizes, from_table
+from macekit.decoding.compression import first_bytes, unpacked
+from macekit.decoding.format import ROWS, ChooseUnnamed, Column, Format, LabelColumns, Readable, Tables
+from macekit.decoding.json_values import parse_object
+from macekit.decoding.roles import C, Choose, Fields, Wide, roles
+from macekit.decoding.table import Table, Values, filled_sizes
 from macekit.decoding.typed import padding_note
-from macekit.problems import Problem
+from macekit.decoding.unnamed_columns import first_lines
+from macekit.decoding.whole_tables import Columns, all_columns, columns_of_json
+from macekit.problems import Problem, fault
+
+if TYPE_CHECKING:
+    pass
 
 BLOCK = 2**18
 """Bytes of lines that are read together."""
 
+PREVIEW = 2**18
 LONGEST_LINE = 2**24
 MOST_KEYS = 2048
 """Different keys of all lines."""
+
+HALF = re.compile("[\ud800-\udfff]")
+"""Half of a surrogate pair."""
 
 BLANK = b" \t\r"
 BOM = b"\xef\xbb\xbf"
 READER = msgspec.json.Decoder()
 
-C = TypeVar("C", bound=Layout)
 Read = Callable[[int], bytes]
 """Takes the next bytes, at most so many; none at the end."""
 
 
-def decode(call: Call, body: memoryview) -> DecodedBody:
-    """The decoded body of lines of JSON."""
-    table, layout = read(body, lambda names: choice(names, call))
-    return from_table(table, layout, call, max(call.expanded_limit, 8 * len(body)))
+class JsonLines(Format):
+    """Records with the types of JSON."""
+
+    def read(self, call: Call, body: memoryview, choose: Choose[C]) -> tuple[Table, C]:
+        """The columns in use, and what they are."""
+        reading = Reading(choose)
+        columns: dict[int, ValuesRead] = {}
+        for start, block in reading.blocks(reader_of(body)):
+            columns = columns or {at: ValuesRead(what) for at, what in reading.layout.what.items()}
+            for at, values in block.items():
+                columns[at].add(values, start, isinstance(reading.layout, Wide))
+        notes: dict[int, list[str]] = {}
+        if isinstance(reading.layout, Wide):
+            sizes = filled_sizes([np.concatenate(columns[at].filled) for at in reading.layout.positions])
+            for at, size in zip(reading.layout.positions, sizes, strict=True):
+                notes[at] = padding_note(columns[at].rows, size)
+                columns[at].end(size)
+        rows = isinstance(reading.layout, Fields)
+        values_of = {at: column.values(rows) for at, column in columns.items()}
+        return Table(values_of, 0, reading.names, notes), reading.layout
+
+    def tables(self, call: Call, body: Readable, constants: Mapping[str, str]) -> Tables:
+        """The records in blocks of a quarter of a megabyte of text."""
+        reading = Reading(lambda names: roles(names, call))
+        columns: dict[int, ValuesRead] = {}
+        for start, block in reading.blocks(unpacked(call, body).read):
+            columns = columns or {at: ValuesRead(what) for at, what in reading.layout.what.items()}
+            for at, values in block.items():
+                columns[at].add(values, start)
+            table = Table({at: each.values_since() for at, each in columns.items()}, start, reading.names)
+            yield table, reading.layout
+
+    def preview(self, call: Call, body: Body) -> list[Column]:
+        """By the first lines."""
+        start = first_bytes(call, body, PREVIEW).removeprefix(BOM)
+        lines = [(number, line) for number, line in enumerate(start.split(b"\n"), 1) if line.strip(BLANK)]
+        if len(lines) > 1 and lines[-1][0] > start.count(b"\n"):
+            lines.pop()  # the last line may be cut off
+        if not lines:
+            raise _empty()
+        records = [record_of(line, number, row) for row, (number, line) in enumerate(lines[:ROWS])]
+        names = dict.fromkeys(name for record in records for name in record)
+        return [Column.of_values(name, [record.get(name) for record in records]) for name in names]
+
+    def whole_columns(self, call: Call, body: memoryview) -> Columns:
+        """Every column, a value or None in each row."""
+        return columns_of_json("the table", _lists(body, all_columns))
+
+    def first_labels(self, call: Call, body: memoryview, choose: ChooseUnnamed, rows: int) -> LabelColumns:
+        """Those of the first lines, of one type in each column."""
+        lists = _lists(first_lines(body), choose)
+        return {name: np.array(each) for name, each in lists.items() if {*map(type, each)} in ({int}, {str})}
 
 
-def read(body: memoryview, choose: Callable[[Sequence[str]], C]) -> tuple[Table, C]:
-    """The columns in use, and what they are."""
+FORMAT = JsonLines()
+
+
+def _lists(body: memoryview, choose: Choose[C]) -> dict[str, list[object]]:
+    """The values of the columns in use, by their names."""
     reading = Reading(choose)
-    columns: dict[int, Column] = {}
-    for start, block in reading.blocks(reader_of(body)):
-        columns = columns or {at: Column(what) for at, what in reading.layout.what.items()}
+    lists: dict[int, list[object]] = {}
+    for _, block in reading.blocks(reader_of(body)):
         for at, values in block.items():
-            columns[at].add(values, start, isinstance(reading.layout, Wide))
-    notes: dict[int, list[str]] = {}
-    if isinstance(reading.layout, Wide):
-        sizes = filled_sizes([np.concatenate(columns[at].filled) for at in reading.layout.positions])
-        for at, size in zip(reading.layout.positions, sizes, strict=True):
-            notes[at] = padding_note(columns[at].rows, size)
-            columns[at].end(size)
-    rows = isinstance(reading.layout, Fields)
-    values_of = {at: column.values(rows) for at, column in columns.items()}
-    return Table(values_of, 0, reading.names, notes), reading.layout
-
-
-def blocks(call: Call, take: Read) -> Iterator[tuple[Table, Roles]]:
-    """The records in blocks of a quarter of a megabyte of text."""
-    reading = Reading(lambda names: roles(names, call))
-    columns: dict[int, Column] = {}
-    for start, block in reading.blocks(take):
-        columns = columns or {at: Column(what) for at, what in reading.layout.what.items()}
-        for at, values in block.items():
-            columns[at].add(values, start)
-        yield Table({at: each.taken() for at, each in columns.items()}, start, reading.names), reading.layout
+            lists.setdefault(at, []).extend(values)
+    return {reading.names[at]: values for at, values in lists.items()}
 
 
 def reader_of(body: memoryview) -> Read:
@@ -95,7 +136,7 @@ def reader_of(body: memoryview) -> Read:
 class Reading(Generic[C]):
     """The columns that the keys of the lines so far are."""
 
-    def __init__(self, choose: Callable[[Sequence[str]], C]) -> None:
+    def __init__(self, choose: Choose[C]) -> None:
         self._choose = choose
         self._keys: set[str] = set()
         self._layout: C | None = None
@@ -113,20 +154,16 @@ class Reading(Generic[C]):
             records: list[dict[str, object]] = []
             for number, line in enumerate(lines, first):
                 if line.strip(BLANK):
-                    records.append(self._record(line, number, row + len(records)))
+                    record = record_of(line, number, row + len(records))
+                    if not record.keys() <= self._keys:
+                        self._take_keys(record, number, row + len(records))
+                    records.append(record)
             if records:
                 places = self.layout.positions
                 yield row, {at: [each.get(self.names[at]) for each in records] for at in places}
             row += len(records)
         if not row:
-            raise Problem("incomplete-body", "the body is empty; need a JSON object a line for each record")
-
-    def _record(self, line: bytes, number: int, row: int) -> dict[str, object]:
-        """The object in a line, its keys among the columns."""
-        record = record_of(line, number, row)
-        if not record.keys() <= self._keys:
-            self._take_keys(record, number, row)
-        return record
+            raise _empty()
 
     def _take_keys(self, record: dict[str, object], number: int, row: int) -> None:
         """Take keys that no line had before, if the same columns are meant with them and without them."""
@@ -152,6 +189,10 @@ class Reading(Generic[C]):
             )
 
 
+def _empty() -> Problem:
+    return Problem("incomplete-body", "the body is empty; need a JSON object a line for each record")
+
+
 def record_of(line: bytes, number: int, row: int) -> dict[str, object]:
     """The object in a line, or what is wrong with it.
 
@@ -165,12 +206,9 @@ def record_of(line: bytes, number: int, row: int) -> dict[str, object]:
     except (ValueError, RecursionError):
         pass
     try:
-        record = parse(line.rstrip(BLANK))
+        return parse_object(line.rstrip(BLANK))
     except Problem as problem:
         raise _at(problem, number, row) from None
-    if not isinstance(record, dict):
-        raise _at(Problem("malformed-body", "the body is JSON but no object; need {...}"), number, row)
-    return record
 
 
 def _at(problem: Problem, number: int, row: int) -> Problem:
@@ -209,7 +247,7 @@ def _refuse_long(lines: list[bytes], first: int) -> None:
 
 
 @dataclass(slots=True)
-class Column:
+class ValuesRead:
     """One column as its blocks come: of one type from its first row to its last, however it is cut."""
 
     what: str
@@ -237,18 +275,16 @@ class Column:
         self.kind = self.kind or KINDS[type(values[0])]
         if kinds != {self.kind}:
             at = next(at for at, value in enumerate(values) if KINDS[type(value)] != self.kind)
-            raise MixedTypes(
-                f"{self.what}: row {start + at} is {KINDS[type(values[at])]} but others are {self.kind}; write one "
+            raise fault(
+                MixedTypes,
+                self.what,
+                f"row {start + at} is {KINDS[type(values[at])]} but others are {self.kind}; write one "
                 "kind, and leave out rows that have no value",
-                field=self.what,
-                index=start + at,
+                start + at,
             )
         if self.kind == KINDS[dict]:
-            raise Problem(
-                "wrong-type",
-                f"{self.what}: row {start} is an object; need numbers, text or booleans",
-                field=self.what,
-                index=start,
+            raise fault(
+                "wrong-type", self.what, f"row {start} is an object; need numbers, text or booleans", start
             )
         self.parts.append(self._typed(values, start))
 
@@ -257,7 +293,7 @@ class Column:
         if self.first_missing is not None and self.first_missing < size:
             raise absent(self.what, self.first_missing)
 
-    def taken(self) -> Values:
+    def values_since(self) -> Values:
         """The rows that were added since this was asked."""
         values = self.values()
         self.parts.clear()
@@ -266,11 +302,11 @@ class Column:
     def values(self, rows_allowed: bool = False) -> Values:
         """All rows; a value may be a list of numbers where that is allowed."""
         if self.kind == KINDS[list] and not rows_allowed:
-            raise Problem(
+            raise fault(
                 "wrong-type",
-                f"{self.what}: row 0 is a list; need numbers, text or booleans, a column for each number",
-                field=self.what,
-                index=0,
+                self.what,
+                "row 0 is a list; need numbers, text or booleans, a column for each number",
+                0,
             )
         if len(self.parts) == 1:
             return self.parts[0]
@@ -293,13 +329,13 @@ class Column:
     def _labels(self, values: list[str], start: int) -> Labels:
         places = {text: place for place, text in enumerate(dict.fromkeys(values))}
         labels = Labels(np.array([places[text] for text in values], dtype=np.int64), [*places])
-        half = labels.first(np.array([_is_half(text) for text in places], dtype=np.bool_))
+        half = labels.first(np.array([HALF.search(text) is not None for text in places], dtype=np.bool_))
         if half is not None:
-            raise Problem(
+            raise fault(
                 "malformed-body",
-                f"{self.what}: row {start + half} holds half of a surrogate pair",
-                field=self.what,
-                index=start + half,
+                self.what,
+                f"row {start + half} holds half of a surrogate pair",
+                start + half,
             )
         return labels
 
@@ -308,23 +344,17 @@ class Column:
         wide = first.shape[1] if isinstance(first, np.ndarray) else len(values[0])
         for row, value in enumerate(values, start):
             if len(value) != wide:
-                raise RaggedRows(
-                    f"{self.what}: row {row} has {len(value)} values, row 0 has {wide}",
-                    field=self.what,
-                    index=row,
+                raise fault(
+                    RaggedRows, self.what, f"row {row} has {len(value)} values, row 0 has {wide}", row
                 )
             odd = set(map(type, value)) - {int, float}
             if odd:
-                raise Problem(
+                raise fault(
                     "wrong-type",
-                    f"{self.what}: row {row} holds a value that is {KINDS[odd.pop()]}; need numbers",
-                    field=self.what,
-                    index=row,
+                    self.what,
+                    f"row {row} holds a value that is {KINDS[odd.pop()]}; need numbers",
+                    row,
                 )
         return np.array([floats_of(cast("list[float]", value)) for value in values]).reshape(
             len(values), wide
         )
-
-
-def _is_half(text: str) -> bool:
-    return any("\ud800" <= letter <= "\udfff" for letter in text)

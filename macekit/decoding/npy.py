@@ -6,29 +6,35 @@ Nothing is unpickled, and nothing allocated before the shape in the header fits 
 from __future__ import annotations
 
 import ast
+import io
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from macekit.call import Call
+from macekit.call import Body, Call
 from macekit.decoding import table
 from macekit.decoding.body import DecodedBody, Sample, first_members, options, table_options
 from macekit.decoding.columns import Labels
-from macekit.decoding.columns_read import Account
-from macekit.decoding.compression import Source
-from macekit.decoding.roles import Layout, Roles, TableLayout, Wide, choice
+from macekit.decoding.columns_read import ColumnRecorder
+from macekit.decoding.compression import Source, first_bytes, unpacked
+from macekit.decoding.format import Column, Format, Readable, Sides, Tables
+from macekit.decoding.roles import C, Choose, Layout, Roles, TableLayout, Wide, choice
 from macekit.decoding.table import Table, Values, numbers_without_padding, plain, sides
 from macekit.decoding.typed import padding_note
 from macekit.problems import Problem, pickle_problem
 from macekit.schemas.query_string import FIRST_MEMBERS, of_table, takes_arrays
 
+if TYPE_CHECKING:
+    pass
+
 MAGIC = b"\x93NUMPY"
 LONGEST_HEADER = 2**18
 BLOCK = 2**20
+PREVIEW = 2**18 + 16
 MOST_COLUMNS = 2**17
 """Columns without names that may be chosen from by their numbers."""
 
@@ -41,9 +47,6 @@ SCORE = "score", "0"
 
 WORDS = {"descr", "fortran_order", "shape"}
 
-C = TypeVar("C", bound=Layout)
-Sides = tuple[NDArray[np.generic], NDArray[np.generic]]
-
 
 @dataclass(frozen=True, slots=True)
 class Header:
@@ -54,91 +57,96 @@ class Header:
     fortran: bool
 
     @property
+    def is_plain(self) -> bool:
+        """Whether it is one column without a name."""
+        return len(self.shape) == 1 and not self.kind.names
+
+    @property
     def size(self) -> int:
         """Bytes of the array; no number in a header is too large for Python."""
         return math.prod(self.shape) * self.kind.itemsize
 
 
-def decode(call: Call, body: memoryview) -> DecodedBody:
-    """The decoded body of an NPY body, without copying the columns it needs no copy of."""
-    limit = max(call.expanded_limit, 8 * len(body))
-    header, data = _header_and_data(body)
-    if takes_arrays(call.operation):
-        return _arrays(header, data, call, limit)
-    _require_sides(header)
-    array = array_of(header, data)
-    if array.ndim == 1 and not header.kind.names:
+class Npy(Format):
+    """One array."""
+
+    def decode(self, call: Call, body: memoryview) -> DecodedBody:
+        """The decoded body, without copying the columns it needs no copy of."""
+        limit = self.limit(call, body)
+        header, data = _header_and_data(body)
+        if takes_arrays(call.operation):
+            return _arrays(header, data, call, limit)
+        _require_sides(header)
+        array = array_of(header, data)
+        if array.ndim != 1 or header.kind.names:
+            layout = _roles(header, call)
+            return table.from_table(_table(array, layout, 0), layout, call, limit)
         n = _first_members(call, len(array))
         scores = _plain_scores(array, 0, limit)
-        account = Account()
-        account.add(0, *SCORE, scores)
-        return DecodedBody(
-            {"": Sample(scores[:n], scores[n:])},
-            options(call),
-            True,
-            rows=np.arange(len(array)),
-            columns=account.columns(),
-        )
-    layout = _roles(header, call)
-    return table.from_table(_table(array, layout, 0), layout, call, limit)
+        recorder = ColumnRecorder()
+        recorder.add(0, *SCORE, scores)
+        sample = Sample(scores[:n], scores[n:])
+        rows = np.arange(len(array))
+        return DecodedBody({"": sample}, options(call), True, rows=rows, columns=recorder.columns())
+
+    def read(self, call: Call, body: memoryview, choose: Choose[C]) -> tuple[Table, C]:
+        """The columns in use, and what they are; those of an array without fields have empty names."""
+        header, data = _header_and_data(body)
+        if len(header.shape) not in (1, 2) or (header.kind.names and len(header.shape) > 1):
+            need = "one for numbers or for fields with names, or two"
+            raise Problem("dimension-mismatch", f"the array has {len(header.shape)} dimensions; need {need}")
+        array = array_of(header, data)
+        layout = choose(array.dtype.names or [""] * (array.shape[1] if array.ndim == 2 else 1))
+        return _table(array, layout, 0), layout
+
+    def blocks(self, call: Call, body: Body, recorder: ColumnRecorder | None = None) -> Iterator[Sides]:
+        """Of an array of one dimension the first are members."""
+        source = unpacked(call, body)
+        header = _header_of_sides(source.read)
+        first = _first_members(call, header.shape[0]) if header.is_plain else 0
+        layout = None if header.is_plain else _roles(header, call)
+        limit, values = call.expanded_limit, set[str]()
+        for start, part in _parts(header, source, limit):
+            if isinstance(layout, Roles):
+                yield sides(_table(part, layout, start), layout, limit, values, recorder)
+                continue
+            scores = _plain_scores(part, start, limit)
+            if recorder is not None:
+                recorder.add(0, *SCORE, scores)
+            cut = min(max(first - start, 0), len(scores))
+            yield scores[:cut], scores[cut:]
+        if source.read(1):
+            raise Problem("malformed-body", "something follows the array that the NPY header describes")
+
+    def tables(self, call: Call, body: Readable, constants: Mapping[str, str]) -> Tables:
+        """An array with fields or columns in blocks; columns that lie one after another must all be held."""
+        source = unpacked(call, body)
+        header = _header_of_sides(source.read)
+        layout = None if header.is_plain else _roles(header, call)
+        if not isinstance(layout, Roles):
+            raise Problem(
+                "dimension-mismatch", "an array of one dimension is no table of scores and membership"
+            )
+        for start, part in _parts(header, source, call.expanded_limit):
+            yield _table(part, layout, start), layout
+
+    def preview(self, call: Call, body: Body) -> list[Column]:
+        """The fields."""
+        kind = _header_of_sides(io.BytesIO(first_bytes(call, body, PREVIEW)).read).kind
+        return [Column.of_dtype(name, kind[name]) for name in kind.names or ()]
 
 
-def read(body: memoryview, choose: Callable[[Sequence[str]], C]) -> tuple[Table, C]:
-    """The columns in use, and what they are; those of an array without fields have empty names."""
-    header, data = _header_and_data(body)
-    if len(header.shape) not in (1, 2) or (header.kind.names and len(header.shape) > 1):
-        raise Problem(
-            "dimension-mismatch",
-            f"the array has {len(header.shape)} dimensions; need one for numbers or for fields with names, or two",
-        )
-    array = array_of(header, data)
-    layout = choose(array.dtype.names or [""] * (array.shape[1] if array.ndim == 2 else 1))
-    return _table(array, layout, 0), layout
+FORMAT = Npy()
 
 
 def _header_and_data(body: memoryview) -> tuple[Header, memoryview]:
     """The header, and the bytes that follow it."""
-    at = 0
-
-    def take(size: int) -> bytes:
-        nonlocal at
-        at += size
-        return bytes(body[at - size : at])
-
-    return header_of(take), body[at:]
+    source = io.BytesIO(body[: LONGEST_HEADER + 16])
+    header = header_of(source.read)
+    return header, body[source.tell() :]
 
 
-def blocks(call: Call, source: Source, account: Account | None = None) -> Iterator[Sides]:
-    """The same in blocks of a megabyte; columns that lie one after another must all be held."""
-    header = read_header(source.read)
-    plain_array = len(header.shape) == 1 and not header.kind.names
-    first = _first_members(call, header.shape[0]) if plain_array else 0
-    layout = None if plain_array else _roles(header, call)
-    limit, values = call.expanded_limit, set[str]()
-    for start, part in _parts(header, source, limit):
-        if isinstance(layout, Roles):
-            yield sides(_table(part, layout, start), layout, limit, values, account)
-        else:
-            scores = _plain_scores(part, start, limit)
-            if account is not None:
-                account.add(0, *SCORE, scores)
-            cut = min(max(first - start, 0), len(scores))
-            yield scores[:cut], scores[cut:]
-    if source.read(1):
-        raise Problem("malformed-body", "something follows the array that the NPY header describes")
-
-
-def tables(call: Call, source: Source) -> Iterator[tuple[Table, Roles]]:
-    """An array with fields or columns in blocks, and what these are."""
-    header = read_header(source.read)
-    layout = _roles(header, call) if header.kind.names or len(header.shape) > 1 else None
-    if not isinstance(layout, Roles):
-        raise Problem("dimension-mismatch", "an array of one dimension is no table of scores and membership")
-    for start, part in _parts(header, source, call.expanded_limit):
-        yield _table(part, layout, start), layout
-
-
-def read_header(take: Callable[[int], bytes]) -> Header:
+def _header_of_sides(take: Callable[[int], bytes]) -> Header:
     """The header of scores of two sides."""
     header = header_of(take)
     _require_sides(header)

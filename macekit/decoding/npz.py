@@ -10,23 +10,34 @@ from __future__ import annotations
 import struct
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any
 
 from numpy.typing import NDArray
 
 from estimators import MaceError
 from estimators.errors import DimensionMismatch
-from macekit.call import Call
+from macekit.call import Body, Call
 from macekit.catalogue import SIDED
 from macekit.decoding.body import DecodedBody, Sample, column_options, options
-from macekit.decoding.columns_read import Account
+from macekit.decoding.columns_read import ColumnRecorder
+from macekit.decoding.compression import expanded
+from macekit.decoding.format import ChooseUnnamed, Column, Format, LabelColumns
 from macekit.decoding.npy import MOST_COLUMNS, Header, array_of, header_of, values_of
-from macekit.decoding.roles import SCORE_NAMES, Fields, Layout, OneSide, Roles, choice, find
+from macekit.decoding.roles import (
+    SCORE_NAMES,
+    C,
+    Choose,
+    Fields,
+    OneSide,
+    Roles,
+    choice,
+    find,
+)
 from macekit.decoding.table import Table, from_table, stacked
-from macekit.problems import Problem, pickle_problem
+from macekit.problems import Problem, fault, pickle_problem
 from macekit.schemas.query_string import WIDE, takes_arrays
 
 NAME = "NPZ"
@@ -45,40 +56,49 @@ NPY = ".npy"
 UNSAFE = ("/", "\\", ":", "..")
 """What no name of an array holds, and one that means another folder may."""
 
-C = TypeVar("C", bound=Layout)
+
+class Npz(Format):
+    """Arrays by their names."""
+
+    expansion = 1
+
+    def decode(self, call: Call, body: memoryview) -> DecodedBody:
+        """Two sides, or a table."""
+        with Archive.of(body, call.expanded_limit) as archive:
+            arrays = takes_arrays(call.operation)
+            sides = None if arrays else _sides(archive, call)
+            if sides is None:
+                names = archive.names if arrays else _names(archive, call)
+                table, layout = _table(archive, choice(names, call), archive.names)
+                return from_table(table, layout, call, archive.limit)
+            recorder, scores = ColumnRecorder(), []
+            for role, name in zip(SIDES, sides, strict=True):
+                columns = _columns(archive.array(name), role)
+                scores.append(stacked(Table(columns), tuple(columns), role, archive.limit))
+                recorder.add(role, role, name, scores[-1])
+            return DecodedBody(
+                {"": Sample(scores[0], scores[1])}, options(call), textual=True, columns=recorder.columns()
+            )
+
+    def read(self, call: Call, body: memoryview, choose: Choose[C]) -> tuple[Table, C]:
+        """The arrays in use as columns, and what they are."""
+        with Archive.of(body, call.expanded_limit) as archive:
+            return _table(archive, choose(archive.names), archive.names)
+
+    def preview(self, call: Call, body: Body) -> list[Column]:
+        """By the header of each array."""
+        with Archive.of(expanded(call, body), call.expanded_limit) as archive:
+            headers = {name: archive.header(name) for name in archive.names}
+        return [Column.of_dtype(name, each.kind, len(each.shape) == 1) for name, each in headers.items()]
+
+    def first_labels(self, call: Call, body: memoryview, choose: ChooseUnnamed, rows: int) -> LabelColumns:
+        """Arrays that are as long as the scores."""
+        with Archive.of(body, call.expanded_limit) as archive:
+            names = [name for name in choose(archive.names).names if archive.header(name).shape == (rows,)]
+            return {name: archive.array(name) for name in names}
 
 
-def decode(call: Call, body: memoryview) -> DecodedBody:
-    """The decoded body of an archive of arrays."""
-    with Archive.of(body, call.expanded_limit) as archive:
-        if takes_arrays(call.operation):
-            table, layout = _table(archive, choice(archive.names, call), archive.names)
-            return from_table(table, layout, call, archive.limit)
-        sides = _sides(archive, call)
-        if sides is None:
-            table, layout = _table(archive, choice(_names(archive, call), call), archive.names)
-            return from_table(table, layout, call, archive.limit)
-        account = Account()
-        scores = []
-        for role, name in zip(SIDES, sides, strict=True):
-            columns = _columns(archive.array(name), role)
-            scores.append(stacked(Table(columns), tuple(columns), role, archive.limit))
-            account.add(role, role, name, scores[-1])
-        return DecodedBody(
-            {"": Sample(scores[0], scores[1])}, options(call), textual=True, columns=account.columns()
-        )
-
-
-def read(body: memoryview, choose: Callable[[Sequence[str]], C], limit: int) -> tuple[Table, C]:
-    """The arrays in use as columns, and what they are."""
-    with Archive.of(body, limit) as archive:
-        return _table(archive, choose(archive.names), archive.names)
-
-
-def headers(body: memoryview, limit: int) -> list[tuple[str, Header]]:
-    """The name and the header of each array."""
-    with Archive.of(body, limit) as archive:
-        return [(name, archive.header(name)) for name in archive.names]
+FORMAT = Npz()
 
 
 # --- arrays as columns --------------------------------------------------------------------------------------
@@ -105,10 +125,10 @@ def _sides(archive: Archive, call: Call) -> tuple[str, str] | None:
     others = ("group", "unit", "cluster", "model") if sides else ()
     other = next((name for name in others if getattr(asked, name) not in (None, ())), None)
     if other is not None:
-        raise Problem(
+        raise fault(
             "bad-option",
-            f"{other}: does not go with two sides; save score, member and {other} as arrays of one length",
-            field=other,
+            other,
+            f"does not go with two sides; save score, member and {other} as arrays of one length",
         )
     return None if sides is None else (sides[0], sides[1])
 
@@ -123,22 +143,22 @@ def _table(archive: Archive, layout: C, names: Sequence[str]) -> tuple[Table, C]
     first = layout.positions[0]
     odd = next((at for at in layout.positions if lengths[at] != lengths[first]), None)
     if odd is not None:
-        raise DimensionMismatch(
-            f"{what[odd]}: the array has {lengths[odd]} values, that of {what[first]} {lengths[first]}",
-            field=what[odd],
+        raise fault(
+            DimensionMismatch,
+            what[odd],
+            f"the array has {lengths[odd]} values, that of {what[first]} {lengths[first]}",
         )
     broad = next((at for at, array in arrays.items() if array.ndim > 1 and what[at] != "score"), None)
     if broad is not None:
-        raise DimensionMismatch(
-            f"{what[broad]}: the array has {arrays[broad].ndim} dimensions, need one value a record",
-            field=what[broad],
+        raise fault(
+            DimensionMismatch,
+            what[broad],
+            f"the array has {arrays[broad].ndim} dimensions, need one value a record",
         )
     wide = [at for at, array in arrays.items() if array.ndim == 2 and what[at] == "score"]
     if wide and isinstance(layout, Roles | OneSide) and not getattr(layout, "queries", ()):
         if len(layout.scores) > 1:
-            raise Problem(
-                "bad-option", "score: one array of two dimensions, or several of one; not both", field="score"
-            )
+            raise fault("bad-option", "score", "one array of two dimensions, or several of one; not both")
         columns = _columns(arrays.pop(wide[0]), "score")
         places = {len(names) + at: column for at, column in columns.items()}
         all_names = [*names, *(f"{names[wide[0]]}[{at}]" for at in columns)]
@@ -150,21 +170,28 @@ def _table(archive: Archive, layout: C, names: Sequence[str]) -> tuple[Table, C]
 def _columns(array: NDArray[Any], what: str) -> dict[int, Any]:
     """An array as columns by their places: one, or one for each number of a row."""
     if array.ndim not in (1, 2) or array.dtype.names:
-        raise DimensionMismatch(
-            f"{what}: the array has {array.ndim} dimensions, or fields; need one number a record, or one row",
-            field=what,
+        raise fault(
+            DimensionMismatch,
+            what,
+            f"the array has {array.ndim} dimensions, or fields; need one number a record, or one row",
         )
     if array.ndim == 1:
         return {0: values_of(array, 0)}
     if not 0 < array.shape[1] <= MOST_COLUMNS:
-        raise DimensionMismatch(
-            f"{what}: the rows of the array have {array.shape[1]} numbers; need 1 to {MOST_COLUMNS}",
-            field=what,
+        raise fault(
+            DimensionMismatch,
+            what,
+            f"the rows of the array have {array.shape[1]} numbers; need 1 to {MOST_COLUMNS}",
         )
     return {at: values_of(array[:, at], 0) for at in range(array.shape[1])}
 
 
 # --- the archive --------------------------------------------------------------------------------------------
+
+
+DAMAGED: tuple[type[Exception], ...] = (zipfile.BadZipFile, zlib.error, struct.error, NotImplementedError)
+DAMAGED += (OSError, ValueError, RuntimeError, LookupError, ArithmeticError)
+"""What reading a damaged archive may raise."""
 
 
 @contextmanager
@@ -176,17 +203,7 @@ def _refusals(hint: str = "") -> Iterator[None]:
         raise
     except EOFError:
         raise Problem("incomplete-body", f"the {NAME} archive ended before it was complete") from None
-    except (
-        zipfile.BadZipFile,
-        zlib.error,
-        struct.error,
-        NotImplementedError,
-        OSError,
-        ValueError,
-        RuntimeError,
-        LookupError,
-        ArithmeticError,
-    ):
+    except DAMAGED:
         raise Problem("malformed-body", f"the body is not {NAME}, or was damaged on the way{hint}") from None
 
 

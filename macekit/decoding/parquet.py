@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from macekit.call import Call
-from macekit.decoding.arrow import NOTHING, ROWS, table_of, with_constants
-from macekit.decoding.body import DecodedBody
+from macekit.call import Body, Call
+from macekit.decoding.arrow import ROWS, Typed, table_of, with_constants
 from macekit.decoding.columns import guarded, refusals
-from macekit.decoding.parquet_footer import value_counts
-from macekit.decoding.roles import Layout, Roles, choice, roles
-from macekit.decoding.table import Table, from_table
+from macekit.decoding.compression import expanded
+from macekit.decoding.format import Column, Readable, Tables
+from macekit.decoding.roles import C, Choose, Layout, roles
 from macekit.problems import Problem
 
 if TYPE_CHECKING:
@@ -22,74 +21,61 @@ NAME = "Parquet"
 MOST_ROWS = 2**20
 """Rows that are read at once."""
 
-C = TypeVar("C", bound=Layout)
+
+class Parquet(Typed):
+    """A file of row groups, whose columns are read one by one."""
+
+    def as_written(
+        self, body: memoryview, choose: Choose[C], limit: int, enough: int | None = None
+    ) -> tuple[pa.Table, C, Sequence[str]]:
+        """The columns in use, some rows at a time."""
+        import pyarrow as pa
+
+        file, layout = _open(body, choose)
+        paths = _paths(file, layout)
+        rows = max(1, min(MOST_ROWS, enough or MOST_ROWS, limit // (8 * max(1, len(paths)))))
+        with refusals(NAME):
+            if _nested(file, layout) and 8 * _values(body, paths) > limit:
+                raise _too_large(limit)
+            parts = file.iter_batches(batch_size=rows, columns=paths, use_threads=False)
+        batches, size = [], 0
+        for batch in guarded(parts, NAME):
+            size += max(batch.nbytes, 8 * len(batch) * len(paths))
+            if size > limit:  # a constant column takes next to no room in a file
+                raise _too_large(limit)
+            batches.append(_in_order(batch, file, layout))
+            if enough is not None and sum(map(len, batches)) >= enough:
+                break
+        with refusals(NAME):
+            empty = None if batches else _in_order(file.schema_arrow.empty_table(), file, layout)
+            table = pa.Table.from_batches(batches) if empty is None else empty
+        return table, layout, file.schema_arrow.names
+
+    def tables(self, call: Call, body: Readable, constants: Mapping[str, str]) -> Tables:
+        """The file in blocks; a page is the least that is read at once."""
+        data = expanded(call, body) if isinstance(body, Body) else body
+        file, layout = _open(data, lambda names: roles(with_constants(names, constants), call))
+        names = with_constants(file.schema_arrow.names, constants)
+        with refusals(NAME):
+            batches = file.iter_batches(batch_size=ROWS, columns=_paths(file, layout), use_threads=False)
+        start = 0
+        for batch in guarded(batches, NAME):
+            yield table_of(_in_order(batch, file, layout), layout, start, names, constants), layout
+            start += len(batch)
+
+    def preview(self, call: Call, body: Body) -> list[Column]:
+        """By the footer."""
+        import pyarrow.parquet as pq
+
+        data = expanded(call, body)
+        with refusals(NAME):
+            return Column.of_schema(pq.read_schema(_reader(data)))
 
 
-def decode(call: Call, body: memoryview) -> DecodedBody:
-    """The decoded body of a Parquet file."""
-    limit = max(call.expanded_limit, len(body))
-    table, layout = read(body, lambda names: choice(names, call), limit)
-    return from_table(table, layout, call, limit)
+FORMAT = Parquet()
 
 
-def read(body: memoryview, choose: Callable[[Sequence[str]], C], limit: int) -> tuple[Table, C]:
-    """The columns in use, and what they are."""
-    data, layout, names = as_written(body, choose, limit)
-    return table_of(data, layout, 0, names), layout
-
-
-def as_written(
-    body: memoryview, choose: Callable[[Sequence[str]], C], limit: int, enough: int | None = None
-) -> tuple[Any, C, Sequence[str]]:
-    """The columns in use with the types they have, what they are, and all names; no more than enough rows."""
-    import pyarrow as pa
-
-    file, layout = _open(body, choose)
-    paths = _paths(file, layout)
-    rows = max(1, min(MOST_ROWS, enough or MOST_ROWS, limit // (8 * max(1, len(paths)))))
-    with refusals(NAME):
-        if _nested(file, layout) and 8 * _values(body, paths) > limit:
-            raise _too_large(limit)
-        parts = file.iter_batches(batch_size=rows, columns=paths, use_threads=False)
-    batches, size = [], 0
-    for batch in guarded(parts, NAME):
-        size += max(batch.nbytes, 8 * len(batch) * len(paths))
-        if size > limit:  # a constant column takes next to no room in a file
-            raise _too_large(limit)
-        batches.append(_in_order(batch, file, layout))
-        if enough is not None and sum(map(len, batches)) >= enough:
-            break
-    with refusals(NAME):
-        table = (
-            pa.Table.from_batches(batches)
-            if batches
-            else _in_order(file.schema_arrow.empty_table(), file, layout)
-        )
-    return table, layout, file.schema_arrow.names
-
-
-def blocks(
-    call: Call, body: memoryview | pa.NativeFile, constants: Mapping[str, str] = NOTHING
-) -> Iterator[tuple[Table, Roles]]:
-    """The file in blocks; a page is the least that is read at once.
-
-    ``constants`` are columns that have one value throughout the file, as the folders of a partitioned table say.
-    """
-    file, layout = _open(body, lambda names: roles(with_constants(names, constants), call))
-    names = file.schema_arrow.names
-    with refusals(NAME):
-        batches = file.iter_batches(batch_size=ROWS, columns=_paths(file, layout), use_threads=False)
-    start = 0
-    for batch in guarded(batches, NAME):
-        whole = _in_order(batch, file, layout)
-        yield (
-            table_of(whole, layout, start, with_constants(names, constants), constants),
-            layout,
-        )
-        start += len(batch)
-
-
-def _open(body: memoryview | pa.NativeFile, choose: Callable[[Sequence[str]], C]) -> tuple[Any, C]:
+def _open(body: memoryview | pa.NativeFile, choose: Choose[C]) -> tuple[Any, C]:
     """The file and the choice of its columns; text stays a dictionary, so a long one costs once."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -155,3 +141,148 @@ def _in_order(table: Any, file: Any, layout: Layout) -> Any:
         if sorted(table.schema.names) != sorted(paths):
             raise Problem("malformed-body", "two columns of the Parquet file have the same name or path")
         return table.select(paths)
+
+
+# --- footer -------------------------------------------------------------------------------------------------
+# How many values the columns of a file hold, read without Arrow, whose own reader of this number ends the process where
+# the footer contradicts itself elsewhere. The footer is a struct of Thrift's compact protocol: fields by their number,
+# each of which says its type, so that others can be passed over.
+
+MAGIC = b"PAR1"
+LONGEST = 2**24
+"""Bytes of a footer that is looked through."""
+
+DEEPEST = 16
+STOP, TRUE, FALSE, BYTE, DOUBLE, BINARY, LIST, SET, MAP, STRUCT = 0, 1, 2, 3, 7, 8, 9, 10, 11, 12
+ROW_GROUPS, COLUMNS, META_DATA, PATH, VALUES = 4, 1, 3, 3, 5
+
+
+def value_counts(body: memoryview) -> dict[tuple[str, ...], int]:
+    """How many values each column holds, by its path."""
+    size = int.from_bytes(body[-8:-4], "little")
+    if bytes(body[-4:]) != MAGIC or size > len(body) - 8:
+        raise Problem("malformed-body", "the body is not Parquet, or was damaged on the way")
+    if size > LONGEST:
+        raise Problem("too-large", f"the footer of the Parquet file is longer than {LONGEST} bytes")
+    try:
+        return _Footer(bytes(body[len(body) - 8 - size : -8])).counts()
+    except (IndexError, UnicodeDecodeError, RecursionError):
+        raise Problem("malformed-body", "the footer of the Parquet file cannot be read") from None
+
+
+class _Footer:
+    """A place in the bytes of a footer."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self._at = 0
+
+    def counts(self) -> dict[tuple[str, ...], int]:
+        """The values of each column, over all row groups."""
+        counts: dict[tuple[str, ...], int] = {}
+        for field, kind in self._fields():
+            if field != ROW_GROUPS or kind != LIST:
+                self._pass(kind)
+                continue
+            for _ in self._items():
+                for path, values in self._row_group():
+                    counts[path] = counts.get(path, 0) + values
+        return counts
+
+    def _row_group(self) -> Iterator[tuple[tuple[str, ...], int]]:
+        for field, kind in self._fields():
+            if field != COLUMNS or kind != LIST:
+                self._pass(kind)
+                continue
+            for _ in self._items():
+                yield self._column()
+
+    def _column(self) -> tuple[tuple[str, ...], int]:
+        path: tuple[str, ...] = ()
+        values = 0
+        for field, kind in self._fields():
+            if field != META_DATA or kind != STRUCT:
+                self._pass(kind)
+                continue
+            for inner, inner_kind in self._fields():
+                if inner == PATH and inner_kind == LIST:
+                    path = tuple(self._binary().decode() for _ in self._items())
+                elif inner == VALUES:
+                    values = max(0, self._signed())
+                else:
+                    self._pass(inner_kind)
+        return path, values
+
+    def _fields(self) -> Iterator[tuple[int, int]]:
+        """The number and the type of each field of a struct; whoever takes one reads its value."""
+        field = 0
+        while (head := self._byte()) != STOP:
+            step, kind = head >> 4, head & 15
+            field = field + step if step else self._signed()
+            yield field, kind
+
+    def _items(self) -> range:
+        """The items of a list, each of which is to be read."""
+        head = self._byte()
+        size = head >> 4 if head >> 4 < 15 else self._unsigned()
+        if size > len(self._data) - self._at:
+            raise IndexError
+        return range(size)
+
+    def _pass(self, kind: int, depth: int = 0, item: bool = False) -> None:
+        """Pass over a value."""
+        if depth > DEEPEST:
+            raise RecursionError
+        if kind in (TRUE, FALSE):
+            self._at += item
+        elif kind == BYTE:
+            self._at += 1
+        elif kind == DOUBLE:
+            self._at += 8
+        elif kind == BINARY:
+            self._binary()
+        elif kind in (LIST, SET):
+            inner = self._data[self._at] & 15
+            for _ in self._items():
+                self._pass(inner, depth + 1, True)
+        elif kind == MAP:
+            size = self._unsigned()
+            kinds = self._byte() if size else 0
+            if size > len(self._data):
+                raise IndexError
+            for _ in range(size):
+                self._pass(kinds >> 4, depth + 1, True)
+                self._pass(kinds & 15, depth + 1, True)
+        elif kind == STRUCT:
+            for _, inner in self._fields():
+                self._pass(inner, depth + 1)
+        else:
+            self._unsigned()
+        if self._at > len(self._data):
+            raise IndexError
+
+    def _binary(self) -> bytes:
+        size = self._unsigned()
+        self._at += size
+        if self._at > len(self._data):
+            raise IndexError
+        return self._data[self._at - size : self._at]
+
+    def _byte(self) -> int:
+        self._at += 1
+        return self._data[self._at - 1]
+
+    def _unsigned(self) -> int:
+        number = shift = 0
+        while True:
+            byte = self._byte()
+            number |= (byte & 127) << shift
+            if byte < 128:
+                return number
+            shift += 7
+            if shift > 63:
+                raise IndexError
+
+    def _signed(self) -> int:
+        number = self._unsigned()
+        return (number >> 1) ^ -(number & 1)

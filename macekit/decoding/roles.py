@@ -6,6 +6,7 @@ the table reads which names there are.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,9 +16,8 @@ from estimators.clusters.dependent_rows import says_whose
 from macekit.call import Call
 from macekit.catalogue import ARRAYS, OF_GROUPS, SEVERAL
 from macekit.decoding.body import column_options, table_options
-from macekit.decoding.bounds import MOST_CLUSTERS, MOST_QUERIES
-from macekit.decoding.columns import require_name
-from macekit.problems import Problem, unknown_column
+from macekit.decoding.columns import MOST_CLUSTERS, MOST_QUERIES, require_name
+from macekit.problems import Problem, fault, unknown_column
 from macekit.schemas.query_string import COLUMN, WIDE, kinds, takes_arrays
 
 MEMBER_NAMES = ("member", "members", "is_member", "membership", "is_train", "in_train", "split")
@@ -37,14 +37,35 @@ NUMBERS_ONLY = (
     "numbers, may number the records"
 )
 
-MOST_SPARE = 8
+MOST_UNNAMED = 8
 """Columns that nobody named and that are looked at."""
 
 T = TypeVar("T")
 
 
+class Layout(ABC):
+    """What the columns of a table are."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def what(self) -> Mapping[int, str]:
+        """The role of each column that is read, for messages, by its place."""
+
+    @property
+    def positions(self) -> list[int]:
+        """Every column that is read, in the order of the table."""
+        return sorted(self.what)
+
+    @property
+    def numeric(self) -> Collection[int]:
+        """Columns whose text may spell numbers."""
+        return self.what.keys()
+
+
 @dataclass(frozen=True, slots=True)
-class Roles:
+class Roles(Layout):
     """Places of the columns; ``queries`` names those of scores if each is a query of its own.
 
     ``member_value`` is the value of the member column that members have, if the caller named it.
@@ -60,74 +81,44 @@ class Roles:
     member_value: str | None = None
 
     @property
-    def positions(self) -> list[int]:
-        """Every column that is read, in the order of the table."""
-        return sorted(self.what)
-
-    @property
     def what(self) -> dict[int, str]:
-        """The role of each column, for messages."""
-        others = (
-            ("member", self.member),
-            ("group", self.group),
-            ("unit", self.unit),
-            ("model", self.model),
-        )
+        """The role of each column."""
+        others = {"member": self.member, "group": self.group, "unit": self.unit, "model": self.model}
         return (
             dict.fromkeys(self.scores, "score")
             | dict.fromkeys(self.clusters, "cluster")
-            | {place: name for name, place in others if place is not None}
+            | {place: name for name, place in others.items() if place is not None}
         )
 
     @property
-    def numeric(self) -> frozenset[int]:
-        """Columns whose text may spell numbers."""
-        return frozenset(self.scores)
+    def numeric(self) -> tuple[int, ...]:
+        """The scores."""
+        return self.scores
 
 
 @dataclass(frozen=True, slots=True)
-class Wide:
+class Wide(Layout):
     """Places of the columns of a table that has one for each side."""
 
     members: int
     nonmembers: int
 
     @property
-    def positions(self) -> list[int]:
-        """Both columns, in the order of the table."""
-        return sorted((self.members, self.nonmembers))
-
-    @property
     def what(self) -> dict[int, str]:
-        """The role of each column, for messages."""
+        """Both sides."""
         return dict(zip((self.members, self.nonmembers), WIDE, strict=True))
-
-    @property
-    def numeric(self) -> frozenset[int]:
-        """Columns whose text may spell numbers."""
-        return frozenset((self.members, self.nonmembers))
 
 
 @dataclass(frozen=True, slots=True)
-class OneSide:
+class OneSide(Layout):
     """Places of the score columns of a table that holds one side only."""
 
     scores: tuple[int, ...]
 
     @property
-    def positions(self) -> list[int]:
-        """Every column that is read, in the order of the table."""
-        return sorted(set(self.scores))
-
-    @property
     def what(self) -> dict[int, str]:
-        """The role of each column, for messages."""
+        """Scores."""
         return dict.fromkeys(self.scores, "score")
-
-    @property
-    def numeric(self) -> frozenset[int]:
-        """Columns whose text may spell numbers."""
-        return frozenset(self.scores)
 
 
 def one_side(names: Sequence[str], call: Call) -> OneSide:
@@ -155,11 +146,7 @@ def roles(names: Sequence[str], call: Call, member: int | None = None) -> Roles:
         places["member"] = member if member is not None else _usual_member(names)
     clusters = tuple(find(names, name, "cluster") for name in options.cluster)
     if len(clusters) > MOST_CLUSTERS:
-        raise Problem(
-            "bad-option",
-            f"cluster: got {len(clusters)} columns, need one, or two that cross",
-            field="cluster",
-        )
+        raise fault("bad-option", "cluster", f"got {len(clusters)} columns, need one, or two that cross")
     others = [*places.values(), *clusters]
     several = call.operation in SEVERAL and not (call.operation in OF_GROUPS and options.group is not None)
     if options.score:
@@ -171,22 +158,12 @@ def roles(names: Sequence[str], call: Call, member: int | None = None) -> Roles:
             "bad-option", "score, member, group, unit, cluster, model: one column is named for two of them"
         )
     if several and len(scores) > MOST_QUERIES:
-        raise Problem(
-            "out-of-range", f"score: got {len(scores)} columns, at most {MOST_QUERIES}", field="score"
-        )
+        raise fault("out-of-range", "score", f"got {len(scores)} columns, at most {MOST_QUERIES}")
     queries = tuple(require_name(names[at], i) for i, at in enumerate(scores)) if several else ()
     if len(set(queries)) < len(queries):
-        raise Problem("bad-option", "score: two columns have the same name", field="score")
-    return Roles(
-        tuple(scores),
-        places["member"],
-        places.get("group"),
-        places.get("unit"),
-        places.get("model"),
-        clusters,
-        queries,
-        member_value,
-    )
+        raise fault("bad-option", "score", "two columns have the same name")
+    group, unit, model = (places.get(role) for role in ("group", "unit", "model"))
+    return Roles(tuple(scores), places["member"], group, unit, model, clusters, queries, member_value)
 
 
 def wide(names: Sequence[str], call: Call) -> Wide | None:
@@ -197,20 +174,12 @@ def wide(names: Sequence[str], call: Call) -> Wide | None:
         return None
     for role, name in columns.items():
         if name is None:
-            raise Problem("missing-field", f"{role}: {' and '.join(WIDE)} go together", field=role)
-    others = {
-        "member": options.member,
-        "group": options.group,
-        "unit": options.unit,
-        "cluster": options.cluster or None,
-        "model": options.model,
-        "score": options.score or None,
-    }
-    for role, value in others.items():
-        if value is not None:
-            raise Problem("bad-option", f"{role}: does not go with {' and '.join(WIDE)}", field=role)
+            raise fault("missing-field", role, f"{' and '.join(WIDE)} go together")
+    for role in ("member", "group", "unit", "cluster", "model", "score"):
+        if getattr(options, role) not in (None, ()):
+            raise fault("bad-option", role, f"does not go with {' and '.join(WIDE)}")
     if call.operation in SEVERAL:
-        raise Problem("bad-option", f"{WIDE[0]}: a comparison needs a member column", field=WIDE[0])
+        raise fault("bad-option", WIDE[0], "a comparison needs a member column")
     members, nonmembers = (find(names, name or "", role) for role, name in columns.items())
     if members == nonmembers:
         raise Problem("bad-option", f"{', '.join(WIDE)}: one column is named for both sides", field=WIDE[0])
@@ -273,10 +242,8 @@ def find(names: Sequence[str], name: str, role: str) -> int:
     if not places:
         raise unknown_column(role, name, names)
     if len(places) > 1:
-        raise Problem(
-            "bad-option",
-            f"{role}: columns {places[0]} and {places[1]} both have this name; give each its own",
-            field=role,
+        raise fault(
+            "bad-option", role, f"columns {places[0]} and {places[1]} both have this name; give each its own"
         )
     return places[0]
 
@@ -286,25 +253,25 @@ def _usual_member(names: Sequence[str]) -> int:
     for usual in MEMBER_NAMES:
         places = [at for at, name in enumerate(lower) if name == usual]
         if len(places) > 1:
-            raise Problem(
+            raise fault(
                 "bad-option",
-                f"member: columns {places[0]} and {places[1]} are both called {usual}; say which with member=NAME",
-                field="member",
+                "member",
+                f"columns {places[0]} and {places[1]} are both called {usual}; say which with member=NAME",
             )
         if places:
             return places[0]
     if CLASS_LABEL in lower:
-        raise Problem(
+        raise fault(
             "missing-field",
-            f"member: no column is called {', '.join(MEMBER_NAMES)}; "
+            "member",
+            f"no column is called {', '.join(MEMBER_NAMES)}; "
             f"column '{CLASS_LABEL}' is not taken for membership; name it with member={CLASS_LABEL}",
-            field="member",
         )
-    raise Problem(
+    raise fault(
         "missing-field",
-        f"member: no column is called {', '.join(MEMBER_NAMES)}; say with member=NAME which of the {len(names)} "
+        "member",
+        f"no column is called {', '.join(MEMBER_NAMES)}; say with member=NAME which of the {len(names)} "
         "columns tells members from nonmembers",
-        field="member",
     )
 
 
@@ -318,10 +285,10 @@ def _usual_scores(names: Sequence[str], others: list[int], several: bool) -> lis
         return usual[:1]
     if len(free) == 1:
         return free
-    raise Problem(
+    raise fault(
         "missing-field",
-        f"score: {len(free)} columns could be the scores; say which with score=NAME, or several with score=NAME,NAME",
-        field="score",
+        "score",
+        f"{len(free)} columns could be the scores; say which with score=NAME, or several with score=NAME,NAME",
     )
 
 
@@ -350,79 +317,62 @@ def _ids(names: Sequence[str]) -> list[int]:
 
 
 @dataclass(frozen=True, slots=True)
-class Fields:
+class Fields(Layout):
     """Places of the columns of each array."""
 
     places: Mapping[str, tuple[int, ...]]
 
     @property
-    def positions(self) -> list[int]:
-        """Every column that is read, in the order of the table."""
-        return sorted(self.what)
-
-    @property
     def what(self) -> dict[int, str]:
-        """The array of each column, for messages."""
+        """The array of each column."""
         return {place: name for name, places in self.places.items() for place in places}
-
-    @property
-    def numeric(self) -> frozenset[int]:
-        """Columns whose text may spell numbers."""
-        return frozenset(self.what)
 
 
 @dataclass(frozen=True, slots=True)
-class AllColumns:
+class AllColumns(Layout):
     """The layout of a table of which every column is read."""
 
     names: tuple[str, ...]
 
     @property
-    def positions(self) -> list[int]:
-        """Every column, in the order of the table."""
-        return list(range(len(self.names)))
-
-    @property
     def what(self) -> dict[int, str]:
         """What columns are called in messages, which never quote their names."""
-        return {place: f"column {place}" for place in self.positions}
-
-    @property
-    def numeric(self) -> frozenset[int]:
-        """Columns whose text may spell numbers."""
-        return frozenset(self.positions)
+        return {place: f"column {place}" for place in range(len(self.names))}
 
 
 @dataclass(frozen=True, slots=True)
-class SpareColumns:
+class UnnamedColumns(Layout):
     """Places of columns that nobody named and that are called as if they said whose a row is, and their names."""
 
-    positions: list[int]
+    places: list[int]
     names: list[str]
 
     @property
     def what(self) -> dict[int, str]:
         """What they are called in messages."""
-        return dict.fromkeys(self.positions, "spare")
+        return dict.fromkeys(self.places, "spare")
 
     @property
-    def numeric(self) -> frozenset[int]:
-        """Columns whose text may spell numbers."""
-        return frozenset()
+    def numeric(self) -> tuple[int, ...]:
+        """None: they are labels."""
+        return ()
 
 
-def spare_columns(names: Sequence[str], layout: TableLayout) -> SpareColumns:
+def unnamed_columns(names: Sequence[str], layout: TableLayout) -> UnnamedColumns:
     """The first of these columns that have no part in the question."""
     roles_in_use = set(layout.positions)
-    places = [at for at, name in enumerate(names) if at not in roles_in_use and says_whose(name)][:MOST_SPARE]
-    return SpareColumns(places, [names[at] for at in places])
+    places = [at for at, name in enumerate(names) if at not in roles_in_use and says_whose(name)][
+        :MOST_UNNAMED
+    ]
+    return UnnamedColumns(places, [names[at] for at in places])
 
 
 TableLayout = Roles | Wide | Fields
 """What the columns of a body are to a question."""
 
-Layout = TableLayout | OneSide | AllColumns | SpareColumns
-"""The same, or what they are where the body holds one side only, or data and no scores."""
+C = TypeVar("C", bound=Layout)
+Choose = Callable[[Sequence[str]], C]
+"""Says what the columns of these names are."""
 
 
 def choice(names: Sequence[str], call: Call, member: int | None = None) -> TableLayout:
@@ -437,7 +387,7 @@ def fields(names: Sequence[str], call: Call) -> Fields:
     options = table_options(call)
     main, *_ = ARRAYS[call.operation]
     if not names:
-        raise Problem("missing-field", f"{main}: the table has no columns", field=main)
+        raise fault("missing-field", main, "the table has no columns")
     by_name = {name.lower(): place for place, name in enumerate(names)}
     arrays = {
         main if option == COLUMN else option: tuple(
@@ -459,8 +409,6 @@ def _usual(names: Sequence[str], operation: str, main: str) -> tuple[int, ...]:
     """All columns, if they may be rows of numbers; else the only one."""
     if "rows" in kinds(operation, main) or len(names) == 1:
         return tuple(range(len(names)))
-    raise Problem(
-        "missing-field",
-        f"{COLUMN}: {len(names)} columns could be the {main}; say which with {COLUMN}=NAME",
-        field=COLUMN,
+    raise fault(
+        "missing-field", COLUMN, f"{len(names)} columns could be the {main}; say which with {COLUMN}=NAME"
     )

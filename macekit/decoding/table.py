@@ -16,9 +16,9 @@ from macekit.call import Call
 from macekit.catalogue import ARRAYS, SIDED
 from macekit.decoding.body import Column, ColumnRead, DecodedBody, Sample, options
 from macekit.decoding.columns import Labels, absent
-from macekit.decoding.columns_read import Account
+from macekit.decoding.columns_read import ColumnRecorder
 from macekit.decoding.roles import Fields, Layout, Roles, TableLayout, Wide
-from macekit.problems import Problem
+from macekit.problems import Problem, fault
 from macekit.schemas.query_string import WIDE, kinds, required
 
 SPLITS = frozenset({"train", "seen"}), frozenset({"test", "holdout", "unseen"})
@@ -49,9 +49,7 @@ def _from_roles(table: Table, roles: Roles, call: Call, limit: int) -> DecodedBo
     values: set[str] = set()
     member = membership(table, roles, values)
     if roles.member_value is not None and len(member) and not member.any():
-        raise Problem(
-            "unknown-name", "member: no row has the value that is named for members", field="member"
-        )
+        raise fault("unknown-name", "member", "no row has the value that is named for members")
     rows = np.concatenate([np.flatnonzero(member), np.flatnonzero(~member)])
     cut = int(member.sum())
 
@@ -81,8 +79,8 @@ def _from_roles(table: Table, roles: Roles, call: Call, limit: int) -> DecodedBo
     )
 
 
-def take_account(account: Account, table: Table, layout: Layout) -> None:
-    """Tell an account what was read of a table, or of a block of one."""
+def record_columns(recorder: ColumnRecorder, table: Table, layout: Layout) -> None:
+    """Tell a recorder what was read of a table, or of a block of one."""
     for place, role in layout.what.items():
         column = table.columns[place]
         notes = [*table.notes.get(place, ())]
@@ -90,13 +88,13 @@ def take_account(account: Account, table: Table, layout: Layout) -> None:
             notes += _meaning(column, layout.member_value)
         name = table.names[place] if table.names else role
         query = name if isinstance(layout, Roles) and layout.queries and place in layout.scores else ""
-        account.add(place, role, name or str(place), column, notes, query)
+        recorder.add(place, role, name or str(place), column, notes, query)
 
 
 def _columns(table: Table, layout: Layout) -> tuple[ColumnRead, ...]:
-    account = Account()
-    take_account(account, table, layout)
-    return account.columns()
+    recorder = ColumnRecorder()
+    record_columns(recorder, table, layout)
+    return recorder.columns()
 
 
 def _meaning(column: Values, value: str | None) -> Iterator[str]:
@@ -104,24 +102,19 @@ def _meaning(column: Values, value: str | None) -> Iterator[str]:
     if value is not None:
         yield "members have the value that was named"
         return
-    words = (
-        column.texts if isinstance(column, Labels) else ["true", "false"] if _is_truth(column) else ["1", "0"]
-    )
+    spelled = ["true", "false"] if not isinstance(column, Labels) and column.dtype.kind == "b" else ["1", "0"]
+    words = column.texts if isinstance(column, Labels) else spelled
     for what, known in (("members", MEMBERS), ("nonmembers", NONMEMBERS)):
         for word in sorted({text.strip().lower() for text in words if text is not None} & known):
             yield f"{word}: {what}"
 
 
-def _is_truth(column: Values) -> bool:
-    return isinstance(column, np.ndarray) and column.dtype.kind == "b"
-
-
 def sides(
-    table: Table, roles: Roles, limit: int, values: set[str], account: Account | None = None
+    table: Table, roles: Roles, limit: int, values: set[str], recorder: ColumnRecorder | None = None
 ) -> tuple[NDArray[np.generic], NDArray[np.generic]]:
     """Members and nonmembers of one block; ``values`` keeps what the member column held in the blocks before."""
-    if account is not None:
-        take_account(account, table, roles)
+    if recorder is not None:
+        record_columns(recorder, table, roles)
     member, scores = membership(table, roles, values), stacked(table, roles.scores, "score", limit)
     return scores.compress(member, axis=0), scores.compress(~member, axis=0)
 
@@ -189,12 +182,12 @@ def membership(table: Table, roles: Roles, values: set[str]) -> NDArray[np.bool_
         if value is not None and value.strip().lower() in VALIDATION
         else f"is none of {PAIRS}"
     )
-    raise Problem(
+    raise fault(
         "bad-records",
-        f"member: row {row} {reason}; "
+        "member",
+        f"row {row} {reason}; "
         "if the column has two other values, name that of members with member=COLUMN=VALUE",
-        field="member",
-        index=row,
+        row,
     )
 
 
@@ -205,11 +198,11 @@ def _require_two_parts(column: Labels, words: list[str | None], values: set[str]
         counts = np.bincount(column.codes, minlength=len(words))
         values.update(word for word, count in zip(words, counts, strict=True) if count and word in parts)
     if len(values) > 2:
-        raise Problem(
+        raise fault(
             "bad-records",
-            f"member: the column holds {len(values)} parts of a data set ({', '.join(sorted(values))}); "
+            "member",
+            f"the column holds {len(values)} parts of a data set ({', '.join(sorted(values))}); "
             "keep the rows of two of them",
-            field="member",
         )
 
 
@@ -226,10 +219,10 @@ def _has_value(column: Values, value: str, start: int, before: set[str]) -> NDAr
     counts = np.bincount(column.codes, minlength=len(texts))
     present = {text for text, count in zip(texts, counts, strict=True) if count}
     if len(present | before) > 2:
-        raise Problem(
+        raise fault(
             "bad-records",
-            "member: the column has more than two values; keep the rows of members and of one kind of nonmembers",
-            field="member",
+            "member",
+            "the column has more than two values; keep the rows of members and of one kind of nonmembers",
         )
     before |= present
     matches = np.array([_same(text, value) for text in texts], dtype=np.bool_)
@@ -253,19 +246,14 @@ def stacked(table: Table, places: tuple[int, ...], what: str, limit: int) -> NDA
         column = table.columns[place]
         if isinstance(column, Labels):
             if len(places) > 1:
-                raise MixedTypes(
-                    f"{what}: column {place} is text; several columns need to be numbers",
-                    field=what,
-                )
+                raise fault(MixedTypes, what, f"column {place} is text; several columns need to be numbers")
             return column.array(what, table.start, limit)
         columns.append(plain(column, what, table.start))
     if len(columns) == 1:
         return columns[0]
     odd = next((column for column in columns if len(column) != len(columns[0])), None)
     if odd is not None:
-        raise DimensionMismatch(
-            f"{what}: one column has {len(odd)} values, another {len(columns[0])}", field=what
-        )
+        raise fault(DimensionMismatch, what, f"one column has {len(odd)} values, another {len(columns[0])}")
     if 8 * len(columns) * len(columns[0]) > limit:
         raise Problem(
             "too-large", f"{what}: {len(columns)} columns of {len(columns[0])} rows take too much memory"
@@ -283,16 +271,13 @@ def _floats(column: NDArray[Any], what: str, start: int) -> NDArray[np.float64]:
 def _labels(table: Table, place: int | None, what: str, rows: NDArray[np.int64], limit: int) -> Column | None:
     if place is None:
         return None
-    column = table.columns[place]
-    if isinstance(column, Labels):
-        return column.array(what, table.start, limit)[rows]
-    return plain(column, what, table.start)[rows]
+    return stacked(table, (place,), what, limit)[rows]
 
 
 def _require_numbers(column: NDArray[np.generic], what: str) -> None:
     """Refuse what is neither numbers nor booleans, or more than one a row."""
     if column.ndim != 1 or column.dtype.kind not in "biufO":
-        raise InputError(f"{what}: a column of this type cannot be used; need numbers or text", field=what)
+        raise fault(InputError, what, "a column of this type cannot be used; need numbers or text")
 
 
 def plain(column: NDArray[np.generic], what: str, start: int) -> NDArray[np.generic]:
@@ -303,7 +288,7 @@ def plain(column: NDArray[np.generic], what: str, start: int) -> NDArray[np.gene
     first = first_not_finite(column)
     if first is not None:
         row = start + first
-        raise NotFinite(f"{what}: row {row} is NaN or infinite", field=what, index=row)
+        raise fault(NotFinite, what, f"row {row} is NaN or infinite", row)
     return column
 
 
@@ -331,10 +316,10 @@ def from_array(array: NDArray[Any], call: Call, limit: int) -> DecodedBody:
     """An array without names: the first that the question takes."""
     main = ARRAYS[call.operation][0]
     if array.ndim not in (1, 2):
-        raise DimensionMismatch(f"{main}: the array has {array.ndim} dimensions; need one or two", field=main)
+        raise fault(DimensionMismatch, main, f"the array has {array.ndim} dimensions; need one or two")
     arrays = {main: array}
     if 8 * array.size > limit:
-        raise Problem("too-large", f"{main}: the array takes more than {limit} bytes", field=main)
+        raise fault("too-large", main, f"the array takes more than {limit} bytes")
     return DecodedBody(arrays=_in_rows(arrays, call.operation), options=options(call), textual=True)
 
 
@@ -346,7 +331,7 @@ def check_arrays(operation: str, body: DecodedBody) -> DecodedBody:
         arrays = dict(zip(SIDED[operation], (sample.members, sample.nonmembers), strict=True))
     missing = next((name for name in required(operation) if arrays.get(name) is None), None)
     if missing is not None:
-        raise Problem("missing-field", f"{missing}: is required and missing", field=missing)
+        raise fault("missing-field", missing, "is required and missing")
     return replace(
         body,
         samples={},
@@ -377,12 +362,10 @@ def _in_rows(arrays: Mapping[str, NDArray[Any]], operation: str) -> dict[str, Co
 
 def _checked_array(column: Column, operation: str, field: str) -> Column:
     if not len(column):
-        raise TooFewRecords(f"{field}: got none, need at least one", field=field)
+        raise fault(TooFewRecords, field, "got none, need at least one")
     allowed_kinds, kind = kinds(operation, field), _kind(column, field)
     if kind not in allowed_kinds and not (kind == "booleans" and "text" in allowed_kinds):
-        raise Problem(
-            "wrong-type", f"{field}: got {kind}, need {' or '.join(sorted(allowed_kinds))}", field=field
-        )
+        raise fault("wrong-type", field, f"got {kind}, need {' or '.join(sorted(allowed_kinds))}")
     if kind == "booleans":
         return ["true" if value else "false" for value in column]
     if kind == "text":
@@ -395,7 +378,7 @@ def _kind(column: Column, field: str) -> str:
     if isinstance(column, list):
         return "booleans" if isinstance(column[0], bool) else "text"
     if column.dtype.kind not in "biufOU":
-        raise InputError(f"{field}: an array of this type cannot be used; need numbers or text", field=field)
+        raise fault(InputError, field, "an array of this type cannot be used; need numbers or text")
     if column.ndim == 2:
         return "rows" if column.dtype.kind in "biuf" else "rows of text"
     return {"b": "booleans", "U": "text"}.get(column.dtype.kind, "numbers")
@@ -404,7 +387,7 @@ def _kind(column: Column, field: str) -> str:
 def _numbers(array: NDArray[Any], field: str, text_allowed: bool) -> Column:
     """Numbers of 64 bits, in rows always floats; whole ones beyond that as text where they are but names."""
     if array.ndim == 2 and not array.shape[1]:
-        raise DimensionMismatch(f"{field}: rows are empty, need at least one number in each", field=field)
+        raise fault(DimensionMismatch, field, "rows are empty, need at least one number in each")
     if array.ndim == 1 and array.dtype.kind in "iu" and array.dtype != np.uint64:
         return array.astype(np.int64, copy=False)
     if array.ndim == 1 and array.dtype.kind in "uO":
@@ -417,5 +400,5 @@ def _numbers(array: NDArray[Any], field: str, text_allowed: bool) -> Column:
         floats = cast("NDArray[np.float64]", np.ascontiguousarray(array, dtype=np.float64))
     row = first_not_finite(floats)
     if row is not None:
-        raise NotFinite(f"{field}: row {row} is NaN or infinite", field=field, index=row)
+        raise fault(NotFinite, field, f"row {row} is NaN or infinite", row)
     return floats

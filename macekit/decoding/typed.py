@@ -12,6 +12,7 @@ from estimators.errors import InputError
 from estimators.sample.integers import as_64_bit
 from macekit.decoding.columns import Labels, absent, as_numpy, refusals, refuse_ragged
 from macekit.decoding.table import Values, filled_sizes
+from macekit.problems import fault
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -33,7 +34,7 @@ def values_of(column: pa.Array | pa.ChunkedArray, what: str, start: int) -> Valu
     with refusals("Arrow"):
         if types.is_dictionary(kind):
             return _of_dictionary(column, what, start)
-        if _is_text(kind):
+        if is_text(kind):
             return labels(pc.cast(column, pa.large_string()) if types.is_string_view(kind) else column)
         if types.is_decimal(kind):
             return _of_decimals(column)
@@ -60,6 +61,7 @@ def padding_note(rows: int, filled: int) -> list[str]:
 def rows_of(column: pa.Array | pa.ChunkedArray, what: str, start: int) -> Values:
     """The same, where a value may be a list of numbers: lists of one length are rows."""
     import pyarrow as pa
+    import pyarrow.compute as pc
 
     types, kind = pa.types, column.type
     if not (types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)):
@@ -69,22 +71,19 @@ def rows_of(column: pa.Array | pa.ChunkedArray, what: str, start: int) -> Values
         if column.null_count:
             raise absent(what, start + int(np.argmax(np.asarray(column.is_null()))))
         lists = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-        lengths = [kind.list_size] * len(lists) if types.is_fixed_size_list(kind) else _lengths(lists)
+        lengths = (
+            [kind.list_size] * len(lists)
+            if types.is_fixed_size_list(kind)
+            else pc.list_value_length(lists).to_pylist()
+        )
         flat = lists.flatten()
     refuse_ragged(lengths, what)
     if flat.null_count:
         raise absent(what, start + int(np.argmax(np.asarray(flat.is_null()))) // lengths[0])
     values = values_of(flat, what, 0)
     if not isinstance(values, np.ndarray):
-        raise InputError(f"{what}: lists of text cannot be used; need lists of numbers", field=what)
+        raise fault(InputError, what, "lists of text cannot be used; need lists of numbers")
     return values.reshape(len(lists), -1) if len(lists) else np.empty(0)
-
-
-def _lengths(lists: pa.Array) -> list[int]:
-    import pyarrow.compute as pc
-
-    lengths: list[int] = pc.list_value_length(lists).to_pylist()
-    return lengths
 
 
 def labels(column: pa.Array | pa.ChunkedArray) -> Labels:
@@ -101,7 +100,7 @@ def _of_dictionary(column: pa.Array | pa.ChunkedArray, what: str, start: int) ->
     """A dictionary of text as labels, of numbers as numbers."""
     import pyarrow as pa
 
-    if not _is_text(
+    if not is_text(
         column.type.value_type
     ):  # chunk by chunk: Arrow unifies dictionaries of half floats as integers
         chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
@@ -139,7 +138,7 @@ def notes_of(kind: pa.DataType) -> tuple[str, ...]:
     """What is understood in reading a column of this type."""
     import pyarrow as pa
 
-    inner = kind.value_type if pa.types.is_dictionary(kind) else kind
+    inner = inner_type(kind)
     if not pa.types.is_decimal(inner):
         return ()
     return ("decimals read as the nearest floats" if inner.scale > 0 else "decimals read as integers",)
@@ -150,9 +149,9 @@ def _require_known(kind: pa.DataType, what: str) -> None:
     import pyarrow as pa
 
     types = pa.types
-    inner = kind.value_type if types.is_dictionary(kind) else kind
+    inner = inner_type(kind)
     numbers = types.is_integer(inner) or types.is_floating(inner) or types.is_decimal(inner)
-    if numbers or types.is_boolean(inner) or _is_text(inner) or types.is_null(inner):
+    if numbers or types.is_boolean(inner) or is_text(inner) or types.is_null(inner):
         return
     if types.is_temporal(inner):
         got = "times"
@@ -162,10 +161,18 @@ def _require_known(kind: pa.DataType, what: str) -> None:
         got = "an extension type; send its storage"
     else:
         got = "another type"
-    raise InputError(f"{what}: the column holds {got}, need numbers, text or booleans", field=what)
+    raise fault(InputError, what, f"the column holds {got}, need numbers, text or booleans")
 
 
-def _is_text(kind: pa.DataType) -> bool:
+def is_text(kind: pa.DataType) -> bool:
+    """Whether a type is one of text."""
     import pyarrow as pa
 
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+
+
+def inner_type(kind: pa.DataType) -> pa.DataType:
+    """The type of the values of a dictionary, or the type itself."""
+    import pyarrow as pa
+
+    return kind.value_type if pa.types.is_dictionary(kind) else kind

@@ -12,16 +12,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from estimators import MaceError, Scores
+from estimators import Scores
 from estimators.clusters.dependent_rows import dependent_rows
 from estimators.sample.scores import MIN_RECORDS
 from estimators.statement import Caution
-from macekit.call import ARROW, ARROW_FILE, CSV, NDJSON, NPZ, PARQUET, Call
-from macekit.decoding import arrow, csv, jsonl, parquet
+from macekit.call import Call
 from macekit.decoding.body import DecodedBody, Sample
 from macekit.decoding.columns import as_numpy, refusals
-from macekit.decoding.npz import Archive
-from macekit.decoding.roles import SpareColumns, choice, spare_columns
+from macekit.decoding.roles import Choose, UnnamedColumns, choice, unnamed_columns
+from macekit.decoding.typed import inner_type
 from macekit.problems import Problem
 
 if TYPE_CHECKING:
@@ -35,16 +34,6 @@ BYTES = 2**21
 
 MOST_SAMPLES = 4
 """Scores that they are held against, where there are several."""
-
-
-def cautions_of(call: Call, body: memoryview, body_read: DecodedBody) -> tuple[Caution, ...]:
-    """What is odd about rows that share a label of a column that nobody named; ``body_read`` is the rest."""
-    if body_read.rows is None or not wanted(body_read):
-        return ()
-    try:
-        return cautions(_columns(call, body, len(body_read.rows)), body_read)
-    except (Problem, MaceError):
-        return ()
 
 
 def wanted(body_read: DecodedBody) -> bool:
@@ -95,39 +84,19 @@ def _scores(sample: Sample, rows_there: NDArray[np.intp]) -> Scores | None:
 # --- reading ------------------------------------------------------------------------------------------------
 
 
-def _columns(call: Call, body: memoryview, rows: int) -> dict[str, ArrayLike]:
-    """The spare columns of a body of so many rows by their names, as far as they are looked at."""
+def chosen_for(call: Call) -> Choose[UnnamedColumns]:
+    """Which columns to look at, if there are any."""
 
-    def choose(names: Sequence[str]) -> SpareColumns:
-        columns = spare_columns(names, choice(names, call))
-        if not columns.positions:
+    def choose(names: Sequence[str]) -> UnnamedColumns:
+        columns = unnamed_columns(names, choice(names, call))
+        if not columns.places:
             raise Problem("missing-field", "no column is called as if it said whose a row is")
         return columns
 
-    if call.media_type == CSV:
-        texts, layout = csv.read(_head(body), choose)
-        return _of_arrow(texts, layout)
-    if call.media_type == NDJSON:
-        lines = jsonl.Reading(choose)
-        values: dict[int, list[object]] = {}
-        for _, block in lines.blocks(jsonl.reader_of(_head(body))):
-            for at, part in block.items():
-                values.setdefault(at, []).extend(part)
-        alike = {at: each for at, each in values.items() if {*map(type, each)} in ({int}, {str})}
-        return {lines.names[at]: np.array(each) for at, each in alike.items()}
-    if call.media_type in (ARROW, ARROW_FILE, PARQUET):
-        reader = parquet if call.media_type == PARQUET else arrow
-        data, layout, _ = reader.as_written(body, choose, max(call.expanded_limit, len(body)), ROWS)
-        return _of_arrow(data.slice(0, ROWS), layout)
-    if call.media_type == NPZ:
-        with Archive.of(body, call.expanded_limit) as archive:
-            names = archive.names
-            places = [at for at in choose(names).positions if archive.header(names[at]).shape == (rows,)]
-            return {names[at]: archive.array(names[at]) for at in places}
-    return {}
+    return choose
 
 
-def _head(body: memoryview) -> memoryview:
+def first_lines(body: memoryview) -> memoryview:
     """The first whole lines of a text."""
     if len(body) <= BYTES:
         return body
@@ -135,7 +104,7 @@ def _head(body: memoryview) -> memoryview:
     return memoryview(head[: head.rfind(b"\n") + 1])
 
 
-def _of_arrow(table: pa.Table, layout: SpareColumns) -> dict[str, ArrayLike]:
+def labels_of(table: pa.Table, layout: UnnamedColumns) -> dict[str, ArrayLike]:
     """Columns of text or of whole numbers, without a gap, as numbers of their values."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -143,11 +112,8 @@ def _of_arrow(table: pa.Table, layout: SpareColumns) -> dict[str, ArrayLike]:
     columns: dict[str, ArrayLike] = {}
     with refusals("table"):
         for name, column_as_sent in zip(layout.names, table.columns, strict=True):
-            kind = (
-                column_as_sent.type.value_type
-                if pa.types.is_dictionary(column_as_sent.type)
-                else column_as_sent.type
-            )
+            column_as_sent.validate(full=True)
+            kind = inner_type(column_as_sent.type)
             column = column_as_sent.cast(kind)
             text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
             if column.null_count or not (text or pa.types.is_integer(kind)):

@@ -7,20 +7,20 @@ and false, or text.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from macekit.call import ARROW, ARROW_FILE, CSV, JSON, NDJSON, PARQUET, Call
+from macekit.call import Call
 from macekit.catalogue import BY_NAME
-from macekit.decoding import arrow, csv, json, jsonl, parquet
 from macekit.decoding.body import DecodedBody, options, table_options
 from macekit.decoding.columns import as_numpy, refusals, require_short, require_text
 from macekit.decoding.csv_values import BOOLEANS, FILLED_UP, MISSING, NUMBER, WHOLE
 from macekit.decoding.roles import AllColumns
-from macekit.problems import Problem, unknown_field
+from macekit.decoding.typed import is_text
+from macekit.problems import Problem, fault, unknown_field
 from macekit.schemas.query_string import WHOLE as TABLE
 
 if TYPE_CHECKING:
@@ -36,57 +36,22 @@ Column = NDArray[Any] | list[object]
 Columns = dict[str, Column]
 
 
-def columns_of(call: Call, body: memoryview) -> Columns:
-    """Every column of one table, by its name."""
-    limit = max(call.expanded_limit, len(body))
-    if call.media_type == CSV:
-        texts, layout = csv.read(body, _all)
-        return {name: _spelled(column) for name, column in zip(layout.names, texts.columns, strict=True)}
-    if call.media_type == NDJSON:
-        lines = jsonl.Reading(_all)
-        columns: list[list[object]] = []
-        for _, block in lines.blocks(jsonl.reader_of(body)):
-            columns = columns or [[] for _ in block]
-            for place, values in block.items():
-                columns[place] += values
-        return _json_table("the table", dict(zip(lines.names, columns, strict=True)))
-    readers: Mapping[str, Callable[..., Any]] = {
-        ARROW: arrow.as_written,
-        ARROW_FILE: arrow.as_written,
-        PARQUET: parquet.as_written,
-    }
-    if call.media_type not in readers:
-        raise Problem(
-            "unsupported-media-type",
-            "a table is needed: CSV, JSON lines, Arrow or Parquet",
-            field="Content-Type",
-        )
-    data, layout, _ = readers[call.media_type](body, _all, limit)
-    return {
-        name: _typed(column, place)
-        for place, (name, column) in enumerate(zip(layout.names, data.columns, strict=True))
-    }
-
-
-def decode(call: Call, body: memoryview) -> DecodedBody:
-    """The tables of a body, and the options of the question."""
-    if call.media_type == JSON:
-        return _from_json(call, body)
+def of_one_table(call: Call, columns: Columns) -> DecodedBody:
+    """The tables of a body that is one, and the options of the question."""
     tables = BY_NAME[call.operation].tables
     of_table = table_options(call).get(TABLE)
-    columns = columns_of(call, body)
     name = TABLE if of_table is None else str(of_table)
     if name not in columns:
-        raise Problem(
+        raise fault(
             "missing-field",
-            f"{TABLE}: no column {'of that name' if of_table is not None else 'is called table'}; name the column that "
+            TABLE,
+            f"no column {'of that name' if of_table is not None else 'is called table'}; name the column that "
             f"says of each row whether it is of {', '.join(tables)}",
-            field=TABLE,
         )
     return DecodedBody(options=options(call), textual=True, tables=_parts(columns, name, tables))
 
 
-def _all(names: Sequence[str]) -> AllColumns:
+def all_columns(names: Sequence[str]) -> AllColumns:
     """Every column; each needs a name of its own."""
     if len(names) > MOST_COLUMNS:
         raise Problem("out-of-range", f"the table has {len(names)} columns, at most {MOST_COLUMNS}")
@@ -104,34 +69,22 @@ def _all(names: Sequence[str]) -> AllColumns:
 # --- several tables -----------------------------------------------------------------------------------------
 
 
-def _from_json(call: Call, body: memoryview) -> DecodedBody:
-    """Tables by their names, each an object of columns."""
-    if call.query:
-        raise Problem("bad-option", "query string: the options of a JSON body stand in the body")
-    tree = json.parse(bytes(body))
-    if not isinstance(tree, dict):
-        raise Problem("malformed-body", "the body is JSON but no object; need {...}")
-    names = BY_NAME[call.operation].tables
-    tables = {name: _json_table(name, tree[name]) for name in names if tree.get(name) is not None}
-    rest = {name: value for name, value in tree.items() if name not in names}
-    return DecodedBody(options=rest, tables=tables)
-
-
-def _json_table(table: str, columns: object) -> Columns:
+def columns_of_json(table: str, columns: object) -> Columns:
+    """Lists by the names of their columns, as a table."""
     if not isinstance(columns, dict):
-        raise Problem("wrong-type", f"{table}: need an object, a list for each column", field=table)
-    _all(list(columns))
+        raise fault("wrong-type", table, "need an object, a list for each column")
+    all_columns(list(columns))
     require_text(list(columns), f"{table}, names")
     for place, column in enumerate(columns.values()):
         if not isinstance(column, list):
-            raise Problem("wrong-type", f"{table}: column {place} is no list", field=table, index=place)
+            raise fault("wrong-type", table, f"column {place} is no list", place)
         odd = next((row for row, value in enumerate(column) if isinstance(value, list | dict)), None)
         if odd is not None:
-            raise Problem(
+            raise fault(
                 "wrong-type",
-                f"{table}: column {place} holds a list or an object in row {odd}; need a value in each",
-                field=table,
-                index=odd,
+                table,
+                f"column {place} holds a list or an object in row {odd}; need a value in each",
+                odd,
             )
         texts = [value for value in column if isinstance(value, str)]
         if texts:
@@ -147,12 +100,7 @@ def _parts(columns: Columns, name: str, tables: Sequence[str]) -> dict[str, Colu
     known |= {word: table for word, table in OTHER_WORDS.items() if table in tables}
     odd = next((row for row, word in enumerate(words) if word not in known), None)
     if odd is not None:
-        raise Problem(
-            "bad-records",
-            f"{TABLE}: row {odd} is none of {', '.join(known)}",
-            field=TABLE,
-            index=odd,
-        )
+        raise fault("bad-records", TABLE, f"row {odd} is none of {', '.join(known)}", odd)
     belongs = np.array([known[word] for word in words if word is not None])
     parts: dict[str, Columns] = {}
     for table in tables:
@@ -178,32 +126,30 @@ def require_tables(operation: str, tables: Mapping[str, Mapping[str, Column]]) -
             raise unknown_field(name, row.tables, "")
     missing = next((name for name in row.needed_tables if name not in tables), None)
     if missing is not None:
-        raise Problem("missing-field", f"{missing}: is required and missing", field=missing)
+        raise fault("missing-field", missing, "is required and missing")
     for name, table in tables.items():
         sizes = {column: len(values) for column, values in table.items()}
         if not any(sizes.values()):
-            raise Problem(
-                "too-few-records", f"{name}: there are no rows below the names of the columns", field=name
-            )
+            raise fault("too-few-records", name, "there are no rows below the names of the columns")
         if len(set(sizes.values())) > 1:
             first, *others = sizes
             odd = next(column for column in others if sizes[column] != sizes[first])
-            raise Problem(
+            raise fault(
                 "dimension-mismatch",
-                f"{name}: column {odd!r} has {sizes[odd]} rows, {first!r} has {sizes[first]}",
-                field=name,
+                name,
+                f"column {odd!r} has {sizes[odd]} rows, {first!r} has {sizes[first]}",
             )
 
 
 # --- one column ---------------------------------------------------------------------------------------------
 
 
-def _spelled(column: pa.ChunkedArray) -> Column:
+def of_texts(column: pa.ChunkedArray) -> Column:
     """A column of text as what it spells; what stands for nothing is missing, in text only blanks."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    with refusals(csv.NAME):
+    with refusals("CSV"):
         codes = pc.dictionary_encode(pc.utf8_trim_whitespace(column.cast(pa.string()))).combine_chunks()
     codes = codes.chunk(0) if isinstance(codes, pa.ChunkedArray) else codes
     texts: list[str] = codes.dictionary.to_pylist()
@@ -212,7 +158,7 @@ def _spelled(column: pa.ChunkedArray) -> Column:
     if present and all(_is_number(text) for text in present):
         if all(WHOLE.fullmatch(text) for text in present):
             return _pick([int(text) if WHOLE.fullmatch(text) else None for text in texts], places)
-        numbers = np.array([_float(text) for text in texts])
+        numbers = np.array([float(text) if _is_number(text) else np.nan for text in texts])
         return np.asarray(numbers[places])
     if present and {text.lower() for text in present} <= BOOLEANS:
         truth = {"true": True, "false": False}
@@ -228,11 +174,6 @@ def _is_number(text: str) -> bool:
     return NUMBER.fullmatch(text) is not None and FILLED_UP.match(text) is None
 
 
-def _float(text: str) -> float:
-    """The number that a text spells; NaN where it is missing."""
-    return float(text) if _is_number(text) else float("nan")
-
-
 def _pick(values: Sequence[object], places: NDArray[Any]) -> Column:
     """The value of each row; as an array where numbers of 64 bits are all there are."""
     if values and all(type(value) is int and -(2**63) <= value < 2**63 for value in values):
@@ -241,25 +182,26 @@ def _pick(values: Sequence[object], places: NDArray[Any]) -> Column:
     return [values[place] for place in places.tolist()]
 
 
-def _typed(column: pa.ChunkedArray, place: int) -> Column:
+def of_arrow(column: pa.ChunkedArray, place: int) -> Column:
     """A column with a type as values that the library takes, None or NaN where one is missing."""
     import pyarrow as pa
 
     types, kind = pa.types, column.type
     with refusals("table"):
+        column.validate(full=True)  # offsets and indices are the sender's
         if types.is_dictionary(kind):
             column, kind = column.cast(kind.value_type), kind.value_type
         if types.is_null(kind):
             return [None] * len(column)
         if types.is_floating(kind):
-            return _array(column.cast(pa.float64()))
+            return as_numpy(column.cast(pa.float64()))
         if (types.is_integer(kind) or types.is_boolean(kind)) and not column.null_count:
-            return _array(column)
+            return as_numpy(column)
         if types.is_date(kind) or types.is_timestamp(kind):
-            return _array(column.cast(pa.timestamp("us")))
+            return as_numpy(column.cast(pa.timestamp("us")))
         if types.is_integer(kind) or types.is_boolean(kind) or types.is_decimal(kind):
             return list(column.to_pylist())
-        if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
+        if is_text(kind):
             texts = column.to_pylist()
             require_short([text for text in texts if text is not None] or [""], f"column {place}")
             return list(texts)
@@ -269,8 +211,3 @@ def _typed(column: pa.ChunkedArray, place: int) -> Column:
         f"column {place} holds {got}; need numbers, text, booleans or dates, or leave it out of the file",
         index=place,
     )
-
-
-def _array(column: pa.ChunkedArray) -> NDArray[Any]:
-    array: NDArray[Any] = as_numpy(column)
-    return array

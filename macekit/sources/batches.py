@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from macekit.call import Call
 from macekit.decoding.arrow import ROWS, cut
-from macekit.decoding.columns import refusals
+from macekit.decoding.columns import guarded
 from macekit.decoding.roles import Roles, roles
 from macekit.problems import Problem
 from macekit.sources.blocks import Block
@@ -93,18 +93,18 @@ def _batches(origin: Any, choose: Any) -> Iterator[pa.RecordBatch]:
         names = origin.schema.names
         columns = [names[at] for at in choose(names).positions]
         scanner = origin.scanner(columns=columns, batch_size=ROWS, batch_readahead=4, fragment_readahead=1)
-        yield from _guarded(scanner.to_batches())
+        yield from guarded(iter(scanner.to_batches()), NAME)
     elif _is_lazy(origin):
         names = origin.collect_schema().names()
         lazy = origin.select([names[at] for at in choose(names).positions])
-        for frame in _guarded(lazy.collect_batches(chunk_size=ROWS)):
+        for frame in guarded(iter(lazy.collect_batches(chunk_size=ROWS)), NAME):
             yield from frame.to_arrow().to_batches()
     elif hasattr(origin, "with_format"):
         yield from _of_many(origin.with_format("arrow").iter(batch_size=ROWS))
     elif hasattr(origin, "to_reader"):  # a scanner, which has chosen its columns
-        yield from _guarded(origin.to_reader())
+        yield from guarded(iter(origin.to_reader()), NAME)
     elif hasattr(origin, "__arrow_c_stream__"):
-        yield from _guarded(pa.RecordBatchReader.from_stream(origin))
+        yield from guarded(pa.RecordBatchReader.from_stream(origin), NAME)
     else:
         yield from _of_many(origin)
 
@@ -125,14 +125,3 @@ def _of_many(batches: Iterable[object]) -> Iterator[pa.RecordBatch]:
             raise Problem(
                 "wrong-type", f"item {place} is {got}; need record batches of Arrow, or tables of them"
             )
-
-
-def _guarded(batches: Iterable[object]) -> Iterator[pa.RecordBatch]:
-    """Batches of a reader; what it says when it fails is the caller's own, and is passed on with its words."""
-    items = iter(batches)
-    while True:
-        with refusals(NAME):
-            item = next(items, None)
-        if item is None:
-            return
-        yield cast("pa.RecordBatch", item)

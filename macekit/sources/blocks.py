@@ -6,16 +6,21 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from estimators import MaceError
 from macekit.call import Call
 from macekit.decoding.columns import Labels
+from macekit.decoding.columns_read import ColumnRecorder
 from macekit.decoding.roles import Roles
-from macekit.decoding.table import Table
+from macekit.decoding.table import Table, membership, record_columns, stacked
 from macekit.problems import Problem
+
+LIMIT = 2**40
+"""Bytes a block may expand to: files are one's own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +39,8 @@ class Block:
     def in_order(self) -> Block:
         """The same with the scores first, then membership, group, unit, model and clusters."""
         old = self.roles
-        places = [
-            at
-            for at in (*old.scores, old.member, old.group, old.unit, old.model, *old.clusters)
-            if at is not None
-        ]
+        single = {role: getattr(old, role) for role in ("member", "group", "unit", "model")}
+        places = [*old.scores, *(at for at in single.values() if at is not None), *old.clusters]
         new = {at: place for place, at in enumerate(places)}
         table = Table(
             {new[at]: column for at, column in self.table.columns.items()},
@@ -46,16 +48,20 @@ class Block:
             [self.table.names[at] for at in places] if self.table.names else (),
             {new[at]: notes for at, notes in self.table.notes.items()},
         )
-        roles = replace(
-            old,
-            scores=tuple(range(len(old.scores))),
-            member=new[old.member],
-            group=None if old.group is None else new[old.group],
-            unit=None if old.unit is None else new[old.unit],
-            model=None if old.model is None else new[old.model],
-            clusters=tuple(new[at] for at in old.clusters),
-        )
+        scores, clusters = ([new[at] for at in several] for several in (old.scores, old.clusters))
+        moved: dict[str, Any] = {role: None if at is None else new[at] for role, at in single.items()}
+        roles = replace(old, scores=tuple(scores), clusters=tuple(clusters), **moved)
         return Block(self.name, table, roles)
+
+    def members(self, values: set[str], recorder: ColumnRecorder | None = None) -> NDArray[np.bool_]:
+        """Who is a member; ``values`` are those that the column held so far."""
+        if recorder is not None:
+            record_columns(recorder, self.table, self.roles)
+        return membership(self.table, self.roles, values)
+
+    def scores(self, *places: int) -> NDArray[np.generic]:
+        """The scores of each row, or those of some of the columns."""
+        return stacked(self.table, places or self.roles.scores, "score", LIMIT)
 
 
 class Source(Protocol):
@@ -74,12 +80,16 @@ class Source(Protocol):
 
 
 def ahead(blocks: Iterator[Block]) -> Iterator[Block]:
-    """The same blocks, the next of which is read while the last is looked at: one ahead, never more."""
-    with ThreadPoolExecutor(1) as reader:
+    """The same blocks, the next of which is read while the last is looked at: one ahead, never more.
+
+    The thread ends when its pool is let go. Nothing shuts the pool down: that joins the thread, and a garbage collector
+    that did so while another thread starts would wait for ever for a lock that the start holds.
+    """
+    reader = ThreadPoolExecutor(1)
+    coming = reader.submit(next, blocks, None)
+    while (block := coming.result()) is not None:
         coming = reader.submit(next, blocks, None)
-        while (block := coming.result()) is not None:
-            coming = reader.submit(next, blocks, None)
-            yield block
+        yield block
 
 
 @contextmanager
@@ -94,7 +104,7 @@ def blamed(name: str) -> Iterator[None]:
         raise problem.reworded(lambda text: f"{name}: {text}") from None
 
 
-def _bytes(column: np.ndarray[tuple[int, ...], np.dtype[np.generic]] | Labels) -> int:
+def _bytes(column: NDArray[np.generic] | Labels) -> int:
     if isinstance(column, Labels):
         return column.codes.nbytes + sum(len(text or "") for text in column.texts)
     return column.nbytes

@@ -24,11 +24,11 @@ from estimators.sample.scores import MIN_RECORDS, require_no_spelled_number
 from macekit.call import Call
 from macekit.decoding.body import ColumnRead
 from macekit.decoding.columns import Labels
-from macekit.decoding.columns_read import MOST_DISTINCT, Account
+from macekit.decoding.columns_read import MOST_DISTINCT, ColumnRecorder
 from macekit.decoding.roles import Roles, roles
-from macekit.decoding.table import Table, membership, take_account
+from macekit.decoding.table import Table, membership, record_columns
 from macekit.decoding.typed import values_of
-from macekit.problems import Problem
+from macekit.problems import Problem, fault
 from macekit.text import printable
 
 if TYPE_CHECKING:
@@ -88,14 +88,6 @@ def narwhals() -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class FrameCounts:
-    """Counts of each query, and the columns that were read."""
-
-    counts: Mapping[str, Counts]
-    columns: tuple[ColumnRead, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class FrameTable:
     """A frame, and which of its columns have which part in a question."""
 
@@ -126,35 +118,36 @@ class FrameTable:
             tuple(self.names[each] for each in labels),
         )
 
-    def sides(self, column: ScoreColumn, account: Account) -> Sides:
-        """How far a column's scores reach on both sides; the column of membership is accounted for."""
+    def sides(self, column: ScoreColumn, recorder: ColumnRecorder) -> Sides:
+        """How far a column's scores reach on both sides; the recorder is told of the column of membership."""
         sides = column.sides(self.layout, self.names)
-        take_member(account, sides, self.layout, self.names)
+        only = Roles((), self.layout.member, None, None, member_value=self.layout.member_value)
+        record_columns(recorder, Table({self.layout.member: sides.column}, 0, self.names), only)
         return sides
 
 
-def count(frame: Frame, call: Call, on_grid: bool) -> FrameCounts:
-    """The counts of a frame, computed where it lies."""
-    table, account = FrameTable.of(frame, call), Account()
+def count(frame: Frame, call: Call, on_grid: bool) -> tuple[Mapping[str, Counts], tuple[ColumnRead, ...]]:
+    """The counts of each query of a frame, computed where it lies, and the columns that were read."""
+    table, recorder = FrameTable.of(frame, call), ColumnRecorder()
     queries = table.layout.queries
     columns, counts = [], {}
     for query, place in zip(queries or ("",), table.layout.scores, strict=True):
         column = table.column(place, on_grid)
-        part = column.cells(table.sides(column, account)).part
+        part = column.cells(table.sides(column, recorder)).part
         columns.append(column.read(part, table.names[place] if queries else ""))
         counts[query] = counts_of_parts([part])
-    return FrameCounts(counts, (*columns, *account.columns()))
+    return counts, (*columns, *recorder.columns())
 
 
 def parts_by_group(
     frame: Frame, call: Call, on_grid: bool
 ) -> tuple[dict[object, list[Part]], tuple[ColumnRead, ...]]:
     """The cells of each group of a frame, by its label, and the columns that were read."""
-    table, account = FrameTable.of(frame, call), Account()
+    table, recorder = FrameTable.of(frame, call), ColumnRecorder()
     (place,), group = table.layout.scores, table.layout.group
     assert group is not None  # it was named
     column = table.column(place, on_grid, [group])
-    cells = column.cells(table.sides(column, account))
+    cells = column.cells(table.sides(column, recorder))
     labels, whole = cells.labels_of(0, "group"), cells.part
     in_order = np.argsort(labels.numbers, kind="stable")
     ends = np.cumsum(np.bincount(labels.numbers))
@@ -163,7 +156,7 @@ def parts_by_group(
         for label, at in zip(labels.distinct, np.split(in_order, ends[:-1]), strict=True)
     }
     own = labels.read("group", table.names[group])
-    return groups, (column.read(whole, ""), *account.columns(), own)
+    return groups, (column.read(whole, ""), *recorder.columns(), own)
 
 
 def queries(dialect: str, table: str, score: str, member: str, exponent: int) -> tuple[str, str]:
@@ -224,7 +217,7 @@ class _Cells:
         codes = pa.chunked_array([self.labels[place].combine_chunks()]).dictionary_encode().chunk(0)
         distinct = codes.dictionary.to_pylist()
         if codes.null_count or any(label != label for label in distinct):
-            raise NotFinite(f"{role}: a row is missing; every row needs one", field=role)
+            raise fault(NotFinite, role, "a row is missing; every row needs one")
         labels = np.array(distinct)
         order = np.argsort(labels, kind="stable")  # engines give rows in any order
         numbers = np.argsort(order)[codes.indices.to_numpy()]
@@ -288,10 +281,10 @@ class ScoreColumn:
             return "grid" if self.on_grid else "integers"
         if self.dtype in (narwhals().String, narwhals().Categorical, narwhals().Enum):
             if self.on_grid:
-                raise InputError("score: got text, a grid needs numbers", field="score")
+                raise fault(InputError, "score", "got text, a grid needs numbers")
             return "text"
-        raise InputError(
-            f"score: the column holds {self.dtype}, need numbers, text or booleans; cast it", field="score"
+        raise fault(
+            InputError, "score", f"the column holds {self.dtype}, need numbers, text or booleans; cast it"
         )
 
     def first(self) -> Lazy:
@@ -437,7 +430,7 @@ def _names_of_labels(number: int) -> list[str]:
 
 
 def _not_finite(which: str) -> NotFinite:
-    return NotFinite(f"score: {which} missing, NaN or infinite; every score must be finite", field="score")
+    return fault(NotFinite, "score", f"{which} missing, NaN or infinite; every score must be finite")
 
 
 def integers_of(column: pa.ChunkedArray) -> np.ndarray[Any, Any]:
@@ -447,12 +440,6 @@ def integers_of(column: pa.ChunkedArray) -> np.ndarray[Any, Any]:
     if pa.types.is_integer(column.type) and not column.null_count:
         return as_64_bit(column.to_numpy())
     return as_64_bit(np.array([int(value) for value in column.to_pylist()], dtype=object))
-
-
-def take_member(account: Account, sides: Sides, layout: Roles, names: list[str]) -> None:
-    """Account for the column of membership."""
-    only = Roles((), layout.member, None, None, member_value=layout.member_value)
-    take_account(account, Table({layout.member: sides.column}, 0, names), only)
 
 
 @contextmanager

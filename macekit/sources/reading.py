@@ -18,10 +18,10 @@ from macekit.call import Call
 from macekit.catalogue import command
 from macekit.decoding.body import ColumnRead, DecodedBody, Sample
 from macekit.decoding.columns import Labels, absent, one_column
-from macekit.decoding.columns_read import Account
+from macekit.decoding.columns_read import ColumnRecorder
 from macekit.decoding.roles import Roles
-from macekit.decoding.table import Table, from_table, membership, plain, stacked, take_account
-from macekit.problems import Problem
+from macekit.decoding.table import Table, from_table, plain
+from macekit.problems import Problem, fault
 from macekit.questions.counts.work import (
     EXPANSION,
     GROUPED,
@@ -32,14 +32,10 @@ from macekit.questions.counts.work import (
     vectors_suffice,
 )
 from macekit.schemas.query_string import WIDE
-from macekit.sources.blocks import Block, Source, blamed
-from macekit.sources.frame_clusters import ClusterRows, rows_by_cluster
-from macekit.sources.frame_vectors import counts_of_frame
+from macekit.sources.blocks import LIMIT, Block, Source, blamed
+from macekit.sources.frame_rows import ClusterRows, counts_of_frame, rows_by_cluster
 from macekit.sources.frames import Frame, count, parts_by_group
 from macekit.sources.vectors import VectorQuestion, counts_of_vectors, emptied, in_order
-
-LIMIT = 2**40
-"""Bytes a block may expand to: files are one's own."""
 
 MOST_HELD = 2**30
 """Bytes of the columns in use that are held for a question that looks at every record."""
@@ -128,15 +124,14 @@ def _computed(frame: Frame, call: Call, options: Mapping[str, object]) -> Decode
         return _with_clusters(rows_by_cluster(frame, call, on_grid), options)
     if "group" in dict(call.query) and call.operation in GROUPED:
         return _with_groups(*parts_by_group(frame, call, on_grid), options, textual=False)
-    computed = count(frame, call, on_grid)
-    samples = {query: Sample(counts=counts.to_dict()) for query, counts in computed.counts.items()}
-    left = {name: value for name, value in options.items() if name not in HOW_COUNTED}
-    return DecodedBody(samples, left, columns=computed.columns)
+    by_query, columns = count(frame, call, on_grid)
+    samples = {query: Sample(counts=counts.to_dict()) for query, counts in by_query.items()}
+    return DecodedBody(samples, _rest(options), columns=columns)
 
 
 def _with_clusters(rows: ClusterRows, options: Mapping[str, object]) -> DecodedBody:
     """The rows that a frame counted of each cluster."""
-    left = {name: value for name, value in options.items() if name not in HOW_COUNTED}
+    left = _rest(options)
     if rows.on_grid:
         left["query"] = "continuous"  # few cells of a grid are no categories
     sample = Sample(rows.members, rows.nonmembers)
@@ -160,6 +155,11 @@ def _are_counted(call: Call, options: Mapping[str, object]) -> bool:
 def _of_counting(call: Call, options: Mapping[str, object]) -> dict[str, object]:
     """Those options that say how to count; all of them, if counting is what was asked."""
     return {name: each for name, each in options.items() if call.operation == "counts" or name in HOW_COUNTED}
+
+
+def _rest(options: Mapping[str, object]) -> dict[str, object]:
+    """Those options that counting has not used up."""
+    return {name: value for name, value in options.items() if name not in HOW_COUNTED}
 
 
 def _give_back() -> None:
@@ -201,12 +201,11 @@ def _by_counts(
 ) -> DecodedBody:
     """Counts of all records, and the options that counting has not used up."""
     start = start_of(DecodedBody(options=_of_counting(call, options), textual=textual))
-    tallies, account = tally(blocks, start)
+    tallies, recorder = tally(blocks, start)
     samples = {
         query: Sample(counts=stream.counts().to_dict()) for query, stream in (tallies or {"": start}).items()
     }
-    left = {name: value for name, value in options.items() if name not in HOW_COUNTED}
-    return DecodedBody(samples, left, textual, columns=account.columns())
+    return DecodedBody(samples, _rest(options), textual, columns=recorder.columns())
 
 
 def counts_by_group(
@@ -235,9 +234,8 @@ def _with_groups(
     counts, tables = tables_of_groups(parts)
     members, nonmembers = zip(*tables.values(), strict=True)
     groups = GroupTable.of(counts, np.array(list(tables)), members, nonmembers).to_list()
-    left = {name: value for name, value in options.items() if name not in HOW_COUNTED}
     sample = Sample(counts={**counts.to_dict(), "by_group": groups})
-    return DecodedBody({"": sample}, left, textual, columns=columns)
+    return DecodedBody({"": sample}, _rest(options), textual, columns=columns)
 
 
 def _parts_of_groups(
@@ -246,25 +244,20 @@ def _parts_of_groups(
     """What was counted of each group, and the columns that were read."""
     start = CountStream.on_grid() if on_grid else CountStream()
     tallies: dict[object, CountStream] = {}
-    account, values = Account(), set[str]()
+    recorder, values = ColumnRecorder(), set[str]()
     for block in blocks:
         with blamed(block.name):
-            table, roles = block.table, block.roles
-            take_account(account, table, roles)
-            member = membership(table, roles, values)
-            scores = stacked(table, roles.scores, "score", LIMIT)
-            for label, rows in _groups(table, roles):
+            member, scores = block.members(values, recorder), block.scores()
+            for label, rows in _groups(block.table, block.roles):
                 inside, some = member[rows], scores[rows]
                 stream = tallies.get(label, start)
                 tallies[label] = stream.plus(some.compress(inside), some.compress(~inside))
         if len(tallies) > MOST_GROUPS:
-            raise Problem(
-                "too-large",
-                f"group: more than {MOST_GROUPS} groups; a frame of an engine may have more",
-                field="group",
+            raise fault(
+                "too-large", "group", f"more than {MOST_GROUPS} groups; a frame of an engine may have more"
             )
     parts = {label: [part for part in (stream.part(),) if part] for label, stream in tallies.items()}
-    return parts, account.columns()
+    return parts, recorder.columns()
 
 
 def _groups(table: Table, roles: Roles) -> Iterator[tuple[object, NDArray[np.intp]]]:
@@ -286,17 +279,15 @@ def _groups(table: Table, roles: Roles) -> Iterator[tuple[object, NDArray[np.int
             yield label, order[ends[place] : ends[place + 1]]
 
 
-def tally(blocks: Iterator[Block], start: CountStream) -> tuple[dict[str, CountStream], Account]:
+def tally(blocks: Iterator[Block], start: CountStream) -> tuple[dict[str, CountStream], ColumnRecorder]:
     """What was counted of each query, from ``start`` on, and the columns that were read."""
     tallies: dict[str, CountStream] = {}
-    account, values = Account(), set[str]()
+    recorder, values = ColumnRecorder(), set[str]()
     for block in blocks:
         with blamed(block.name):
-            table, roles = block.table, block.roles
-            take_account(account, table, roles)
-            member = membership(table, roles, values)
-            for query, place in zip(roles.queries or ("",), roles.scores, strict=True):
-                scores = stacked(table, (place,), "score", LIMIT)
+            member = block.members(values, recorder)
+            for query, place in zip(block.roles.queries or ("",), block.roles.scores, strict=True):
+                scores = block.scores(place)
                 stream = tallies.get(query, start)
                 tallies[query] = stream.plus(scores.compress(member), scores.compress(~member))
-    return tallies, account
+    return tallies, recorder

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import TYPE_CHECKING, BinaryIO, Protocol
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
@@ -16,11 +16,10 @@ from estimators.sample.locating import SampleRange, cell_of, targets_of
 from estimators.sample.scores import ArgumentScores
 from macekit.call import Call
 from macekit.decoding.body import DecodedBody
-from macekit.decoding.table import stacked
 from macekit.operations import encode
 from macekit.operations.options import cells_asked, metric, parse_question, provenance_options, validate
 from macekit.operations.samples import sample_of
-from macekit.problems import Problem
+from macekit.problems import fault
 from macekit.questions.risk import RiskQuestion
 from macekit.questions.risk.work import (
     INTERVALS,
@@ -31,8 +30,8 @@ from macekit.questions.risk.work import (
     rows_of_groups,
     summary,
 )
-from macekit.sources.blocks import Source, blamed
-from macekit.sources.reading import LIMIT, read
+from macekit.sources.blocks import LIMIT, Source, blamed
+from macekit.sources.reading import read
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -56,14 +55,6 @@ def needs_every_record(options: Mapping[str, object]) -> str | None:
     if isinstance(estimator, Mapping) and estimator.get("kind") is not None:
         return "estimator.kind"
     return next((name for name in NEED_ALL if name in options), None)
-
-
-class _Writer(Protocol):
-    def write(self, table: pa.Table) -> None:
-        """Append these rows."""
-
-    def close(self) -> None:
-        """Write what ends the file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,10 +128,10 @@ def write_risks(
         suffix: ``.parquet``, ``.csv`` or ``.arrow``.
     """
     if (name := needs_every_record(options)) is not None:
-        raise Problem(
+        raise fault(
             "bad-option",
-            f"{name}: does not go with the risk of each record of what is larger than memory; leave it out",
-            field=name,
+            name,
+            "does not go with the risk of each record of what is larger than memory; leave it out",
         )
     validate(RiskQuestion, options)  # before anything is read
     how = {name: value for name, value in options.items() if name == "query"}
@@ -166,7 +157,7 @@ def _rows(source: Source, call: Call, lookup: Lookup) -> Iterator[pa.Table]:
     tables: list[pa.Table] = []
     for block in source.blocks(call):
         with blamed(block.name):
-            scores = stacked(block.table, block.roles.scores, "score", LIMIT)
+            scores = block.scores()
             tables.append(lookup.rows(scores, start))
         start += len(scores)
         waiting += len(scores)
@@ -183,16 +174,15 @@ def _some_target(counts: Counts) -> ArgumentScores:
     return np.zeros(1) if labels is None else labels[:1]
 
 
-def _writer(sink: BinaryIO, suffix: str, schema: pa.Schema) -> _Writer:
+def _writer(sink: BinaryIO, suffix: str, schema: pa.Schema) -> Any:
     """What writes tables of a schema in the format of a suffix."""
     import pyarrow as pa
     from pyarrow import csv, parquet
 
     match suffix:
         case ".parquet":
-            writer: _Writer = parquet.ParquetWriter(sink, schema)
+            return parquet.ParquetWriter(sink, schema)
         case ".csv":
-            writer = csv.CSVWriter(sink, schema)
+            return csv.CSVWriter(sink, schema)
         case _:
-            writer = pa.ipc.new_stream(sink, schema)
-    return writer
+            return pa.ipc.new_stream(sink, schema)

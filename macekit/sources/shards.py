@@ -16,10 +16,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, cast
 from urllib.parse import unquote
 
-from macekit.call import ARROW_FILE, PARQUET, READ, Body, Call
-from macekit.decoding import arrow, parquet, tables
-from macekit.formats import HEAD, encoding_of, format_named, format_of, holds_pickle, media_type_of
-from macekit.problems import Problem, pickle_problem
+from macekit.call import READ, Body, Call
+from macekit.decoding import tables
+from macekit.formats import HEAD, INDEXED, encoding_of, format_named, format_of, holds_pickle, media_type_of
+from macekit.problems import Problem, fault, pickle_problem
 from macekit.schemas.query_string import DATA
 from macekit.sources.blocks import Block, ahead, blamed
 from macekit.text import printable
@@ -55,9 +55,8 @@ class Shard:
         import pyarrow as pa
 
         with self.open(call) as (file, about):
-            if about.encoding == "identity" and about.media_type in (PARQUET, ARROW_FILE):
-                read = parquet.blocks if about.media_type == PARQUET else arrow.blocks
-                blocks = read(about, file, self.keys)
+            if about.encoding == "identity" and about.media_type in INDEXED:
+                blocks = tables(about, file, self.keys)
             else:
                 buffered = pa.BufferedInputStream(file, READ)
                 blocks = tables(about, Body(None, cast("BinaryIO", buffered)))
@@ -142,11 +141,11 @@ def shards_below(place: str, name: str) -> Shards:
 
     segments = name.removesuffix("/").split("/")
     if any(not segment or segment.startswith(HIDDEN_NAMES) or "\0" in segment for segment in segments):
-        raise Problem(
+        raise fault(
             "bad-option",
-            f"{DATA}: need the name of a file, a folder or a pattern, such as run-7/*.parquet: relative, and no part "
+            DATA,
+            "need the name of a file, a folder or a pattern, such as run-7/*.parquet: relative, and no part "
             "empty or beginning with . or _",
-            field=DATA,
         )
     title = printable(name)
     with _refusing(title):

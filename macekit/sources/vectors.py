@@ -10,7 +10,6 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,16 +22,12 @@ from estimators.sample.learned import FROM_WHERE, LearnedCounts
 from estimators.sample.stream import CountStream
 from macekit.call import Call
 from macekit.decoding.body import ColumnRead, DecodedBody, Sample
-from macekit.decoding.columns_read import Account
-from macekit.decoding.table import membership, stacked, take_account
+from macekit.decoding.columns_read import ColumnRecorder
 from macekit.operations.options import parse_question, target
 from macekit.problems import Problem
 from macekit.schemas.by_operation import QUESTIONS
 from macekit.schemas.questions import Estimator
 from macekit.sources.blocks import Block, Source, blamed
-
-LIMIT = 2**40
-"""Bytes a block may expand to: files are one's own."""
 
 ENOUGH = 20_000
 """Rows of either side that could teach, for which rows are held that come once."""
@@ -77,16 +72,6 @@ class VectorCounts:
             left["estimator"] = {name: value for name, value in estimator.items() if name != "bins"}
         sample = Sample(counts=self.counts.to_dict())
         return DecodedBody({"": sample}, left, textual, columns=self.columns, cautions=self.cautions)
-
-
-class Counter(Protocol):
-    """What counts rows of both sides."""
-
-    def add(self, members: Floats, nonmembers: Floats) -> None:
-        """Count some more."""
-
-    def counts(self, among: str) -> Counts:
-        """The counts of all."""
 
 
 class ByScore:
@@ -142,10 +127,10 @@ def counts_of_vectors(
         blocks, among = chain(emptied(first_blocks), rest), "first"
     pilot = draw.pilot()
     counter, cautions = counter_of(pilot, about, draw.rows, among)
-    account, rows = _count(blocks, pilot, counter)
+    recorder, rows = _count(blocks, pilot, counter)
     if source.again and rows != draw.rows:
         raise changed(source.name)
-    return VectorCounts(counter.counts(among), (*cautions, *pilot.doubts), account.columns())
+    return VectorCounts(counter.counts(among), (*cautions, *pilot.doubts), recorder.columns())
 
 
 def in_order(source: Source, call: Call) -> Iterator[Block]:
@@ -179,7 +164,7 @@ def emptied(first_blocks: deque[Block]) -> Iterator[Block]:
 
 def counter_of(
     pilot: Pilot, about: VectorQuestion, records: int, among: str
-) -> tuple[Counter, tuple[Caution, ...]]:
+) -> tuple[ByScore | ByBox, tuple[Caution, ...]]:
     """What counts by the pilot, and what to know of that; the caution about a learned score goes with its counts."""
     if isinstance(about.target, LearnedTarget):
         return ByScore(pilot.teach(about.prior, about.seed, about.target.learners)), ()
@@ -206,7 +191,8 @@ def changed(name: str) -> Problem:
 def _draw(draw: PilotDraw, block: Block) -> None:
     """Draw from a block."""
     with blamed(block.name):
-        draw.add(*_rows(block, set()))
+        member = block.members(set())
+        draw.add(_rows(block), member)
 
 
 def _hold_until_enough(draw: PilotDraw, first_blocks: deque[Block], rest: Iterator[Block], most: int) -> None:
@@ -226,23 +212,20 @@ def _hold_until_enough(draw: PilotDraw, first_blocks: deque[Block], rest: Iterat
         )
 
 
-def _rows(block: Block, values: set[str]) -> tuple[Floats, NDArray[np.bool_]]:
-    """The vectors of a block, and who is a member."""
-    member = membership(block.table, block.roles, values)
-    rows = stacked(block.table, block.roles.scores, "score", LIMIT)
-    return rows.astype(np.float64, copy=False), member
+def _rows(block: Block) -> Floats:
+    """The vectors of a block."""
+    return block.scores().astype(np.float64, copy=False)
 
 
-def _count(blocks: Iterator[Block], pilot: Pilot, counter: Counter) -> tuple[Account, int]:
+def _count(blocks: Iterator[Block], pilot: Pilot, counter: ByScore | ByBox) -> tuple[ColumnRecorder, int]:
     """Count all rows but those of the pilot: the columns that were read, and the number of rows."""
-    account, values, start = Account(), set[str](), 0
+    recorder, values, start = ColumnRecorder(), set[str](), 0
     for block in blocks:
         with blamed(block.name):
-            take_account(account, block.table, block.roles)
-            rows, member = _rows(block, values)
+            member, rows = block.members(values, recorder), _rows(block)
         others = pilot.others(start, len(rows))
         if not np.array_equal(rows[~others], pilot.within(start, len(rows))):
             raise changed("")
         counter.add(rows[others & member], rows[others & ~member])
         start += len(rows)
-    return account, start
+    return recorder, start

@@ -1,24 +1,15 @@
-// What a file is, as in formats.py, and how much of it tells its columns. Nothing here asks the server.
+// What a file is, by the table of formats.py, and how much of it tells its columns. Nothing here asks the server.
 "use strict";
 
 const files = (() => {
-  const FORMATS = [
-    { name: "Parquet", type: "application/vnd.apache.parquet", magic: "PAR1", ends: /\.(parquet|pq)$/i },
-    { name: "NPY", type: "application/x-npy", magic: "\x93NUMPY", ends: /\.npy$/i },
-    { name: "Arrow", type: "application/vnd.apache.arrow.stream", magic: "ARROW1", ends: /\.(arrows?|feather|ipc)$/i },
-    { name: "Arrow", type: "application/vnd.apache.arrow.stream", magic: "\xff\xff\xff\xff" },
-    { name: "NPZ", type: "application/x-npz", magic: "PK\x03\x04", ends: /\.npz$/i },
-    { name: "spreadsheet", magic: "\xd0\xcf\x11\xe0" },
-    { name: "JSON", type: "application/json", ends: /\.json$/i },
-    { name: "JSON lines", type: "application/x-ndjson", ends: /\.(jsonl|ndjson)$/i },
-    { name: "CSV", type: "text/csv", ends: /\.(csv|tsv)$/i },
-  ];
+  const FORMATS = JSON.parse(document.querySelector("[data-formats]").dataset.formats);
+  const SPREADSHEET = { name: "spreadsheet", magic: ["\xd0\xcf\x11\xe0"], suffixes: [] };
   const CODINGS = { gzip: "\x1f\x8b", zstd: "\x28\xb5\x2f\xfd" };
   const HEAD = 2 ** 18;
   const NPY_HEAD = 2 ** 12;
   const FOOTER = 2 ** 24;
 
-  const begins = (bytes, magic) => magic && [...magic].every((letter, at) => bytes[at] === letter.charCodeAt());
+  const begins = (bytes, magic) => [...magic].every((letter, at) => bytes[at] === letter.charCodeAt());
   const first = async (blob, size) => new Uint8Array(await blob.slice(0, size).arrayBuffer());
 
   // The first bytes behind gzip, as far as they can be read.
@@ -45,11 +36,11 @@ const files = (() => {
     const bytes = await first(file, 8);
     const coding = Object.keys(CODINGS).find((each) => begins(bytes, CODINGS[each])) ?? null;
     const plain = coding === "gzip" ? await first(await unzipped(file, 8), 8) : bytes;
-    const bare = file.name.replace(/\.(gz|gzip|zst|zstd)$/i, "");
+    const bare = file.name.toLowerCase().replace(/\.(gz|gzip|zst|zstd)$/, "");
     const otherwise = new TextDecoder().decode(plain).trimStart().startsWith("{") ? "JSON" : "CSV";
     const format =
-      FORMATS.find(({ magic }) => begins(plain, magic)) ??
-      FORMATS.find(({ ends }) => ends?.test(bare)) ??
+      [...FORMATS, SPREADSHEET].find(({ magic }) => magic.some((each) => begins(plain, each))) ??
+      FORMATS.find(({ suffixes }) => suffixes.some((each) => bare.endsWith(each))) ??
       FORMATS.find(({ name }) => name === otherwise);
     return { file, name: format.name, type: format.type, coding };
   }

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from macekit.call import Body, Call, Reply
-from macekit.decoding.preview import columns
+from macekit.decoding import preview as columns
 from macekit.decoding.roles import suggestion
 from macekit.operations.options import reply_of
 from macekit.problems import Problem

@@ -17,7 +17,7 @@ from macekit.catalogue import BY_NAME, SEVERAL
 from macekit.decoding import blocks
 from macekit.decoding.body import ColumnRead, DecodedBody, Sample
 from macekit.decoding.body import options as query_options
-from macekit.decoding.columns_read import Account, columns_read
+from macekit.decoding.columns_read import ColumnRecorder, columns_read
 from macekit.operations import encode, samples
 from macekit.operations.effects import require_left_out
 from macekit.operations.options import parse_question, reply_of
@@ -128,10 +128,10 @@ def answer_body(call: Call, body: Body, options: Mapping[str, object] | None = N
     if not streams(call, options):
         return None
     text = DecodedBody(options=query_options(call), textual=True)
-    tally, account = start_of(text.with_options(options)), Account()
-    for sides in blocks(call, body, account):
+    tally, recorder = start_of(text.with_options(options)), ColumnRecorder()
+    for sides in blocks(call, body, recorder):
         tally = tally.plus(*sides)
-    return _reply(call, tally.counts(), account.columns())
+    return _reply(call, tally.counts(), recorder.columns())
 
 
 def start_of(body: DecodedBody) -> CountStream:

@@ -19,7 +19,7 @@ import pytest
 
 from estimators import MaceError
 from macekit.call import ARROW, CSV, JSON, NDJSON, NPY, NPZ, PARQUET, Body, Call
-from macekit.decoding import blocks, decode
+from macekit.decoding import blocks, decode, format_of
 from macekit.decoding.body import DecodedBody
 from macekit.operation import TABLES
 from macekit.problems import Problem
@@ -44,6 +44,11 @@ def read(body: bytes, *asked: str, **query: Any) -> DecodedBody:
     """What is read of a body, asked about by a `call`."""
     with Body.of(body) as held:
         return decode(call(*asked, **query), held)
+
+
+def decode_tables(asked: Call, data: memoryview) -> DecodedBody:
+    """What is read of a body that holds several tables."""
+    return format_of(asked).whole_tables(asked, data)
 
 
 def refusal(body: bytes, *asked: str, **query: Any) -> Problem:

@@ -12,8 +12,7 @@ import pyarrow as pa
 import pytest
 
 from estimators.errors import InputError, NotFinite
-from macekit.call import ARROW, PARQUET
-from macekit.decoding import ARROW_FILE
+from macekit.call import ARROW, ARROW_FILE, PARQUET
 from macekit.problems import Problem
 from tests.cases import each_case
 from tests.macekit.decoding.support import REFUSALS, arrow_bytes, read

@@ -18,8 +18,8 @@ from estimators.errors import NotFinite
 from estimators.sample.counting import by_category, by_grid
 from estimators.sample.scores import Query, Scores
 from estimators.sample.stream import CountStream
-from macekit.call import ARROW, CSV, JSON, NPY, PARQUET, Body
-from macekit.decoding import ARROW_FILE, blocks
+from macekit.call import ARROW, ARROW_FILE, CSV, JSON, NPY, PARQUET, Body
+from macekit.decoding import blocks
 from macekit.problems import Problem
 from tests.cases import each_case
 from tests.macekit.decoding.support import (

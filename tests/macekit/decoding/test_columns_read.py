@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from macekit.decoding.columns_read import LOOKS, MOST_DISTINCT, Account
+from macekit.decoding.columns_read import LOOKS, MOST_DISTINCT
+from macekit.decoding.columns_read import ColumnRecorder as Account
 
 TYPES = (np.bool_, np.int8, np.uint8, np.int16, np.int64, np.uint64, np.float64)
 RANGES = {

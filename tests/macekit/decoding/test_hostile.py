@@ -8,8 +8,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from macekit.call import ARROW, CSV, NPY, PARQUET, Body
-from macekit.decoding import ARROW_FILE, blocks, decode
+from macekit.call import ARROW, ARROW_FILE, CSV, NPY, PARQUET, Body
+from macekit.decoding import blocks, decode
 from tests.cases import each_case
 from tests.macekit.decoding.support import REFUSALS, arrow_bytes, call, npy_bytes, table_bytes
 

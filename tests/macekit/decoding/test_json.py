@@ -15,10 +15,9 @@ from hypothesis import strategies as st
 
 from estimators import Counts
 from estimators.errors import MixedTypes, NotFinite, RaggedRows
-from macekit.decoding import json as reader
+from macekit.decoding import json_values as reader
 from macekit.decoding.columns import COLUMNS
-from macekit.decoding.json import read_careful
-from macekit.decoding.simd import NotPlainError, read_fast
+from macekit.decoding.json_values import NotPlainError, read_careful, read_fast
 from macekit.problems import Problem
 from tests.cases import each_case
 from tests.macekit.decoding.support import REFUSALS, read, refusal

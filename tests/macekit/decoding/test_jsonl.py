@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 
 from macekit.call import NDJSON, Body, Call
-from macekit.decoding import blocks, jsonl
-from macekit.decoding.pairs import join_sides, read_side
-from macekit.decoding.preview import columns
-from macekit.decoding.whole_tables import columns_of
+from macekit.decoding import blocks, columns_of, jsonl, read_side
+from macekit.decoding import preview as columns
+from macekit.decoding.format import join_sides
 from macekit.problems import Problem
 from tests.cases import each_case
 from tests.macekit.decoding.support import REFUSALS, call, counted, packed, piped, read, refusal

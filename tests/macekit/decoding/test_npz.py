@@ -14,9 +14,9 @@ import pytest
 
 from estimators.errors import DimensionMismatch
 from macekit.call import NPY, NPZ, Body, Call
-from macekit.decoding import blocks
-from macekit.decoding.pairs import join_sides, read_side
-from macekit.decoding.preview import columns
+from macekit.decoding import blocks, read_side
+from macekit.decoding import preview as columns
+from macekit.decoding.format import join_sides
 from macekit.operations import perform
 from macekit.problems import Problem
 from tests.cases import each_case

@@ -13,7 +13,7 @@ import pytest
 
 from estimators import MaceError
 from macekit.call import PARQUET
-from macekit.decoding.parquet_footer import value_counts
+from macekit.decoding.parquet import value_counts
 from macekit.problems import Problem
 from tests.cases import each_case
 from tests.macekit.decoding.support import parquet_bytes, read

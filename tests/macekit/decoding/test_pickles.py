@@ -14,7 +14,7 @@ import pytest
 
 from macekit.call import ARROW, CSV, JSON, NPY, PARQUET, Body
 from macekit.decoding import blocks
-from macekit.decoding.preview import columns
+from macekit.decoding import preview as columns
 from macekit.formats import holds_pickle, is_pickle
 from macekit.problems import Problem
 from tests.cases import each_case

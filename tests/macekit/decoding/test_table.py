@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from estimators.errors import InputError, MaceError, MixedTypes, NotFinite
-from macekit.call import ARROW, CSV, NDJSON, NPY, PARQUET, Body
-from macekit.decoding import ARROW_FILE
+from macekit.call import ARROW, ARROW_FILE, CSV, NDJSON, NPY, PARQUET, Body
 from macekit.decoding.body import options
 from macekit.problems import Problem
 from tests.cases import each_case

@@ -10,7 +10,8 @@ import pytest
 
 from benchmarks import fuzz
 from macekit.call import JSON, Body, Call
-from macekit.decoding import decode, json
+from macekit.decoding import decode
+from macekit.decoding import json_values as json
 from tests.macekit.decoding.corpus import entries
 from tests.macekit.decoding.support import REFUSALS, call
 from tests.macekit.decoding.test_json import BAD, UNREADABLE

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import struct
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
@@ -15,10 +16,12 @@ import pytest
 
 from estimators.audits.queries import encode
 from macekit.call import ARROW, ARROW_FILE, CSV, JSON, NPY, PARQUET, Call
-from macekit.decoding.whole_tables import columns_of, decode, require_tables
+from macekit.decoding import columns_of
+from macekit.decoding.whole_tables import require_tables
 from macekit.problems import Problem
 from tests.cases import each_case
 from tests.macekit.decoding.support import arrow_bytes
+from tests.macekit.decoding.support import decode_tables as decode
 
 TABLES = ("train", "holdout", "synthetic")
 
@@ -158,3 +161,14 @@ def test_columns_that_are_no_values_and_arrays_are_refused() -> None:
         columns_of(Call("synthetic", NPY), memoryview(b"\x93NUMPY"))
     with pytest.raises(Problem, match="synthetic: is required and missing"):
         require_tables("synthetic", {"train": {}, "holdout": {}})
+
+
+@each_case("media_type", [ARROW, ARROW_FILE])
+def test_a_column_whose_offsets_lead_out_of_it_ends_no_process(media_type: str) -> None:
+    body = arrow_bytes(pa.table({"name": ["four"] * 50, "table": ["train"] * 50}), media_type)
+    offsets = struct.pack("<4i", 0, 4, 8, 12)
+    assert body.count(offsets) >= 1
+    damaged = body.replace(offsets, struct.pack("<4i", 0, 4, 2**30, 12))
+
+    with pytest.raises(Problem, match="damaged on the way"):
+        columns_of(Call("synthetic", media_type), memoryview(damaged))

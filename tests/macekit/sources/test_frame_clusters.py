@@ -11,7 +11,7 @@ import pytest
 
 import macekit
 from macekit.call import Call
-from macekit.sources import frame_clusters
+from macekit.sources import frame_rows as frame_clusters
 from macekit.sources.frames import frame_of
 from tests.macekit.sources.conftest import Give
 from tests.macekit.sources.support import NAMES

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import gzip
+import threading
+import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +19,7 @@ import pytest
 from moto.server import ThreadedMotoServer
 
 import macekit
+from macekit.call import Call
 from macekit.sources import reading, shards
 from tests.macekit.sources.support import NAMES, folder, table
 from tests.refusing import refusing
@@ -327,6 +331,21 @@ def test_read_ahead_is_bounded(data: Path, monkeypatch: pytest.MonkeyPatch) -> N
         taken += 1
     assert taken == 20
     assert max(ready) <= 2
+
+
+def test_a_reader_that_somebody_leaves_ends_by_itself(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A collector may close it while a thread starts, which holds the lock that joining another one takes."""
+    monkeypatch.setattr(ThreadPoolExecutor, "shutdown", lambda self: pytest.fail("a pool is shut down"))
+    before = threading.active_count()
+    left = shards.shards_of([data]).blocks(Call("counts", query=(*NAMES.items(),)))
+    next(left)
+
+    left.close()  # type: ignore[attr-defined]
+
+    patience = time.monotonic() + 5
+    while threading.active_count() > before and time.monotonic() < patience:
+        time.sleep(0.01)
+    assert threading.active_count() == before
 
 
 COUNTED = macekit.counts(RECORDS, **NAMES)

@@ -23,7 +23,7 @@ from estimators.sample.counting import by_grid
 from macekit.call import Call
 from macekit.questions.counts import work as counts
 from macekit.sources import reading, vectors
-from macekit.sources.frame_vectors import FrameVectors
+from macekit.sources.frame_rows import FrameVectors
 from macekit.sources.frames import frame_of
 from tests.app.cli.files import answered
 from tests.macekit.sources.conftest import Give

@@ -1,13 +1,10 @@
-"""Vectors of a frame that computes for itself: a pilot of its rows chooses boxes, and the frame counts them.
-
-Four queries: whether all rows can be used, some rows of either side, and how many of all rows fall into each box. The
-pilot's own rows are then taken out of the counts.
-"""
+"""What a frame that computes for itself is asked beyond counts of one score: rows by cluster, and vectors."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,8 +24,8 @@ from estimators.adversary.pilot import (
 from estimators.sample.cells import Boxes
 from macekit.call import Call
 from macekit.decoding.body import ColumnRead
-from macekit.decoding.columns_read import Account
-from macekit.problems import Problem
+from macekit.decoding.columns_read import ColumnRecorder
+from macekit.problems import fault
 from macekit.sources.frames import (
     Expr,
     Frame,
@@ -43,6 +40,63 @@ from macekit.sources.vectors import VectorCounts, VectorQuestion, about_boxes, c
 
 Integers = NDArray[np.int64]
 
+# --- clusters -----------------------------------------------------------------------------------------------
+# Counted there by cluster, cell and side, and rows again here.
+
+MOST_ROWS = 10**7
+"""Rows that clusters may have in all: what an engine counts of each cluster is rows again here."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterRows:
+    """Scores of both sides, each with its cell's least value, and of each row, members' first, its labels."""
+
+    members: np.ndarray[Any, Any]
+    nonmembers: np.ndarray[Any, Any]
+    on_grid: bool
+    clusters: Mapping[str, np.ndarray[Any, Any]]
+    groups: np.ndarray[Any, Any] | None
+    columns: tuple[ColumnRead, ...]
+
+
+def rows_by_cluster(frame: Frame, call: Call, on_grid: bool) -> ClusterRows:
+    """All that a question with ``cluster`` needs of a frame's rows, in an order that is not the engine's."""
+    table, recorder = FrameTable.of(frame, call), ColumnRecorder()
+    (place,), clusters, group = table.layout.scores, table.layout.clusters, table.layout.group
+    labelled = [("cluster", at) for at in clusters] + ([] if group is None else [("group", group)])
+    column = table.column(place, on_grid, [at for _, at in labelled])
+    sides = table.sides(column, recorder)
+    if sum(sides.sizes) > MOST_ROWS:
+        raise fault(
+            "too-large",
+            "cluster",
+            f"{sum(sides.sizes)} rows; of a frame of {frame.engine} clusters may have at most "
+            f"{MOST_ROWS} in all: take some of the clusters at random, with all their rows",
+        )
+    cells = column.cells(sides)
+    part = cells.part
+    labels = [cells.labels_of(i, role) for i, (role, _) in enumerate(labelled)]
+    order = np.lexsort([part.keys, *(each.numbers for each in labels)])
+    members, nonmembers = (np.repeat(order, each[order]) for each in (part.members, part.nonmembers))
+    values = np.ldexp(part.keys.astype(np.float64), part.exponent) if part.kind == "grid" else part.keys
+    rows = np.concatenate([members, nonmembers])
+    own = [each.read(role, table.names[at]) for (role, at), each in zip(labelled, labels, strict=True)]
+    return ClusterRows(
+        values[members],
+        values[nonmembers],
+        part.kind == "grid",
+        {table.names[at]: each.numbers[rows] for at, each in zip(clusters, labels, strict=False)},
+        None if group is None else labels[-1].values[labels[-1].numbers[rows]],
+        (column.read(part, ""), *recorder.columns(), *own),
+    )
+
+
+# --- vectors ------------------------------------------------------------------------------------------------
+# Vectors of a frame that computes for itself: a pilot of its rows chooses boxes, and the frame counts them.
+#
+# Four queries: whether all rows can be used, some rows of either side, and how many of all rows fall into each box. The
+# pilot's own rows are then taken out of the counts.
+
 
 @dataclass(frozen=True, slots=True)
 class FrameVectors:
@@ -55,13 +109,13 @@ class FrameVectors:
     @classmethod
     def of(cls, frame: Frame, call: Call) -> FrameVectors:
         """Those that a question names, if every row can be used."""
-        table, account = FrameTable.of(frame, call), Account()
+        table, recorder = FrameTable.of(frame, call), ColumnRecorder()
         columns = tuple(table.column(place, True) for place in table.layout.scores)
         for column in columns:
             assert column.kind == "grid"  # text was refused
-        sides = table.sides(replace(columns[0], usable_too=columns[1:]), account)
+        sides = table.sides(replace(columns[0], usable_too=columns[1:]), recorder)
         read = [ColumnRead("score", column.score, "numbers", None) for column in columns]
-        return cls(columns, sides, (*read, *account.columns()))
+        return cls(columns, sides, (*read, *recorder.columns()))
 
     @property
     def inside(self) -> Expr:
@@ -128,11 +182,11 @@ def _learners(target: LearnedTarget, frame: Frame) -> Sequence[Learner]:
     names = {learner.name: learner for learner in IN_ENGINES}
     odd = next((each.name for each in target.learners if each.name not in names), None)
     if odd is not None:
-        raise Problem(
+        raise fault(
             "bad-option",
-            f"estimator.learners: a frame of {frame.engine} is scored by {' and '.join(names)} alone, for it cannot "
+            "estimator.learners",
+            f"a frame of {frame.engine} is scored by {' and '.join(names)} alone, for it cannot "
             f"compute {odd}; remove that, or give the records",
-            field="estimator.learners",
         )
     return tuple(names[each.name] for each in target.learners)
 
