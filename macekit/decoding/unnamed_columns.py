@@ -112,6 +112,7 @@ def labels_of(table: pa.Table, layout: UnnamedColumns) -> dict[str, ArrayLike]:
     columns: dict[str, ArrayLike] = {}
     with refusals("table"):
         for name, column_as_sent in zip(layout.names, table.columns, strict=True):
+            column_as_sent.validate(full=True)
             kind = inner_type(column_as_sent.type)
             column = column_as_sent.cast(kind)
             text = pa.types.is_string(kind) or pa.types.is_large_string(kind)

@@ -188,6 +188,7 @@ def of_arrow(column: pa.ChunkedArray, place: int) -> Column:
 
     types, kind = pa.types, column.type
     with refusals("table"):
+        column.validate(full=True)  # offsets and indices are the sender's
         if types.is_dictionary(kind):
             column, kind = column.cast(kind.value_type), kind.value_type
         if types.is_null(kind):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import struct
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
@@ -160,3 +161,14 @@ def test_columns_that_are_no_values_and_arrays_are_refused() -> None:
         columns_of(Call("synthetic", NPY), memoryview(b"\x93NUMPY"))
     with pytest.raises(Problem, match="synthetic: is required and missing"):
         require_tables("synthetic", {"train": {}, "holdout": {}})
+
+
+@each_case("media_type", [ARROW, ARROW_FILE])
+def test_a_column_whose_offsets_lead_out_of_it_ends_no_process(media_type: str) -> None:
+    body = arrow_bytes(pa.table({"name": ["four"] * 50, "table": ["train"] * 50}), media_type)
+    offsets = struct.pack("<4i", 0, 4, 8, 12)
+    assert body.count(offsets) >= 1
+    damaged = body.replace(offsets, struct.pack("<4i", 0, 4, 2**30, 12))
+
+    with pytest.raises(Problem, match="damaged on the way"):
+        columns_of(Call("synthetic", media_type), memoryview(damaged))
