@@ -133,6 +133,8 @@ class Side:
     @classmethod
     def of(cls, table: Table, layout: OneSide, names: Sequence[str], limit: int) -> Side:
         """The scores of a table whose columns are called so."""
+        if not layout.scores:
+            raise fault("missing-field", "score", "the table has no columns")
         return cls(
             [names[at] for at in layout.scores],
             None,

@@ -124,8 +124,6 @@ class OneSide(Layout):
 def one_side(names: Sequence[str], call: Call) -> OneSide:
     """The score columns of a table of one side: those named by the caller, or all where none has a name."""
     scores = column_options(call).score
-    if not names and not scores:
-        raise fault("missing-field", "score", "the table has no columns")
     if not any(names):
         names = [str(at) for at in range(len(names))]
         if len(names) == 1 or not scores:
