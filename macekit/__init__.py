@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from macekit.client.question import Dataset
     from macekit.client.result import Result
     from macekit.client.server import Mace
-    from macekit.engines import counts_by as counts_by
-    from macekit.engines import merged as merged
-    from macekit.engines import partial as partial
-    from macekit.engines import risk_table as risk_table
-    from macekit.engines import sql as sql
-    from macekit.engines import write_risks as write_risks
+    from macekit.engines.counting import counts_by as counts_by
+    from macekit.engines.counting import merged as merged
+    from macekit.engines.counting import partial as partial
+    from macekit.engines.counting import risk_table as risk_table
+    from macekit.engines.counting import sql as sql
+    from macekit.engines.counting import write_risks as write_risks
 
     _here = Local()
 

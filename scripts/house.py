@@ -18,6 +18,8 @@ WINGS = (
     "estimators/runs/",
     "estimators/theory/",
     "macekit/audits/",
+    "macekit/engines/",
+    "macekit/mlflow",
     "macekit/questions/audits/",
     "macekit/questions/runs/",
     "macekit/questions/theory/",

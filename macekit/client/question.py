@@ -20,8 +20,7 @@ from macekit.text import FORMER, require_keywords
 
 if TYPE_CHECKING:
     from macekit.decoding.body import DecodedBody, Sample
-    from macekit.sources.blocks import Source
-    from macekit.sources.frames import Frame
+    from macekit.sources.blocks import RemoteTable, Source
 
 RECORDS = frozenset({"counts", "groups", "units", "targets", "shards"})
 """Options that hold records."""
@@ -99,19 +98,20 @@ def pose(
     return _beside(operation, members, nonmembers, records, options)
 
 
-def source_of(value: object) -> Source | Frame | None:
+def source_of(value: object) -> Source | RemoteTable | None:
     """What is read in blocks, or computes for itself; None for one file, a table in memory, a column."""
+    from macekit.catalogue import WINGS
     from macekit.sources.batches import Batches, is_stream
-    from macekit.sources.frames import frame_of
     from macekit.sources.shards import are_paths, is_address, shards_of
 
     if isinstance(value, str | os.PathLike):
         return shards_of([value]) if is_address(os.fspath(value)) else None
     if isinstance(value, list | tuple) and are_paths(value):
         return shards_of(value)
-    frame = frame_of(value)  # before Arrow's protocol, by which all rows would come here
-    if frame is not None:
-        return frame
+    for wing in WINGS:  # before Arrow's protocol, by which all rows would come here
+        if hasattr(wing, "source_of") and (table := wing.source_of(value)) is not None:
+            remote: RemoteTable = table
+            return remote
     return Batches(value) if is_stream(value) else None
 
 
@@ -198,7 +198,7 @@ def _of_file(
 
 
 def _sample_of(
-    source: Source | Frame, options: Mapping[str, object], roles: tuple[tuple[str, str], ...]
+    source: Source | RemoteTable, options: Mapping[str, object], roles: tuple[tuple[str, str], ...]
 ) -> Sample:
     """One query of several, as records or as counts."""
     from macekit.sources.reading import read
@@ -208,7 +208,10 @@ def _sample_of(
 
 
 def _of_source(
-    operation: str, source: Source | Frame, options: Mapping[str, object], roles: tuple[tuple[str, str], ...]
+    operation: str,
+    source: Source | RemoteTable,
+    options: Mapping[str, object],
+    roles: tuple[tuple[str, str], ...],
 ) -> Question:
     """What was read in blocks, as records or as counts."""
     from macekit.sources.reading import read

@@ -189,6 +189,6 @@ OF_CORE: list[MethodAnswer] = [
 
 METHODS: list[MethodAnswer] = [
     *OF_CORE,
-    *(method for wing in WINGS for method in import_module(f"{wing.__name__}.methods").METHODS),
+    *(method for wing in WINGS if wing.ROWS for method in import_module(f"{wing.__name__}.methods").METHODS),
 ]
 """One entry a method: the core's in the order of docs/methods.md, then those of each wing."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -11,8 +12,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from estimators import MaceError
+from estimators import Counts, MaceError
 from macekit.call import Call
+from macekit.decoding.body import DecodedBody
 from macekit.decoding.columns import Labels
 from macekit.decoding.columns_read import ColumnRecorder
 from macekit.decoding.roles import Roles
@@ -77,6 +79,21 @@ class Source(Protocol):
 
     def blocks(self, call: Call) -> Iterator[Block]:
         """The columns in use, block by block; ``call`` names them."""
+
+
+class RemoteTable(ABC):
+    """A table that is counted where it lies: no rows of it come here."""
+
+    name: str
+    """What messages call it."""
+
+    @abstractmethod
+    def body(self, call: Call, options: Mapping[str, object]) -> DecodedBody:
+        """Counts that the question is asked of, with the options that are left to it."""
+
+    @abstractmethod
+    def counts_by_group(self, call: Call, *, on_grid: bool) -> dict[object, Counts | None]:
+        """The counts of each group, on the cells of all."""
 
 
 def ahead(blocks: Iterator[Block]) -> Iterator[Block]:

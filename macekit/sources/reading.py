@@ -32,9 +32,7 @@ from macekit.questions.counts.work import (
     vectors_suffice,
 )
 from macekit.schemas.query_string import WIDE
-from macekit.sources.blocks import LIMIT, Block, Source, blamed
-from macekit.sources.frame_rows import ClusterRows, counts_of_frame, rows_by_cluster
-from macekit.sources.frames import Frame, count, parts_by_group
+from macekit.sources.blocks import LIMIT, Block, RemoteTable, Source, blamed
 from macekit.sources.vectors import VectorQuestion, counts_of_vectors, emptied, in_order
 
 MOST_HELD = 2**30
@@ -50,7 +48,7 @@ HOW_COUNTED = frozenset({"cells", "query"})
 
 
 def read(
-    source: Source | Frame,
+    source: Source | RemoteTable,
     operation: str,
     options: Mapping[str, object],
     columns: tuple[tuple[str, str], ...],
@@ -65,12 +63,12 @@ def read(
     do frames that compute for themselves.
     """
     call = Call(operation, query=columns, expanded_limit=LIMIT)
-    if isinstance(source, Frame):
-        return _computed(source, call, options)
+    if isinstance(source, RemoteTable):
+        return source.body(call, options)
     if set(WIDE) & dict(columns).keys():
         raise Problem("bad-option", f"{' and '.join(WIDE)}: such a table is read as a whole", field=WIDE[0])
     blocks = in_order(source, call)
-    only_counts = operation == "counts" and _are_counted(call, options)
+    only_counts = operation == "counts" and are_counted(call, options)
     vectors = vectors_suffice(call, options)
     suffice = vectors or counts_suffice(call, options)
     grouped = "group" in dict(columns) and operation in GROUPED
@@ -93,58 +91,15 @@ def read(
         return counts_of_vectors(source, blocks_so_far, blocks, MOST_HELD, call, about).body(options, textual)
     every_block = chain(emptied(blocks_so_far), blocks)
     if grouped:
-        parts, columns_read = _parts_of_groups(every_block, _on_grid(call, options, textual))
-        body = _with_groups(parts, columns_read, options, textual)
+        parts, columns_read = _parts_of_groups(every_block, goes_to_grid(call, options, textual))
+        body = with_groups(parts, columns_read, options, textual)
     else:
         body = _by_counts(every_block, call, options, textual)
     _give_back()
     return body
 
 
-def _computed(frame: Frame, call: Call, options: Mapping[str, object]) -> DecodedBody:
-    """Counts of a frame, made where it lies."""
-    if vectors_suffice(call, options):
-        return counts_of_frame(frame, call, VectorQuestion.of(call.operation, options, textual=False)).body(
-            options
-        )
-    clustered = "cluster" in dict(call.query) and call.operation not in ("counts", "compare")
-    about = (
-        replace(call, query=tuple(each for each in call.query if each[0] != "cluster")) if clustered else call
-    )
-    if not (
-        _are_counted(call, options) if call.operation == "counts" else counts_suffice(about, options)
-    ) and not _is_compared(call, options):
-        raise Problem(
-            "bad-option",
-            f"`{command(call.operation)}` as it was asked looks at every record, and of a frame of {frame.engine} "
-            "only counts come back; collect the records, or a sample of them, and give that",
-        )
-    on_grid = _on_grid(call, options, textual=False)
-    if clustered:
-        return _with_clusters(rows_by_cluster(frame, call, on_grid), options)
-    if "group" in dict(call.query) and call.operation in GROUPED:
-        return _with_groups(*parts_by_group(frame, call, on_grid), options, textual=False)
-    by_query, columns = count(frame, call, on_grid)
-    samples = {query: Sample(counts=counts.to_dict()) for query, counts in by_query.items()}
-    return DecodedBody(samples, _rest(options), columns=columns)
-
-
-def _with_clusters(rows: ClusterRows, options: Mapping[str, object]) -> DecodedBody:
-    """The rows that a frame counted of each cluster."""
-    left = _rest(options)
-    if rows.on_grid:
-        left["query"] = "continuous"  # few cells of a grid are no categories
-    sample = Sample(rows.members, rows.nonmembers)
-    return DecodedBody({"": sample}, left, groups=rows.groups, clusters=rows.clusters, columns=rows.columns)
-
-
-def _is_compared(call: Call, options: Mapping[str, object]) -> bool:
-    """Whether columns are compared, each as a query of its own, which counts of each are enough for."""
-    by_rows = {"cluster", "unit", "group"} & dict(call.query).keys()
-    return call.operation == "compare" and not by_rows and counts_suffice(Call("advantage"), options)
-
-
-def _are_counted(call: Call, options: Mapping[str, object]) -> bool:
+def are_counted(call: Call, options: Mapping[str, object]) -> bool:
     """Whether counts can be made block by block, of one score a record."""
     query = tuple((name, str(value)) for name, value in options.items() if name in HOW_COUNTED)
     columns = tuple(each for each in call.query if each[0] != "group")  # groups are counted as they come, too
@@ -157,7 +112,7 @@ def _of_counting(call: Call, options: Mapping[str, object]) -> dict[str, object]
     return {name: each for name, each in options.items() if call.operation == "counts" or name in HOW_COUNTED}
 
 
-def _rest(options: Mapping[str, object]) -> dict[str, object]:
+def not_of_counting(options: Mapping[str, object]) -> dict[str, object]:
     """Those options that counting has not used up."""
     return {name: value for name, value in options.items() if name not in HOW_COUNTED}
 
@@ -205,26 +160,26 @@ def _by_counts(
     samples = {
         query: Sample(counts=stream.counts().to_dict()) for query, stream in (tallies or {"": start}).items()
     }
-    return DecodedBody(samples, _rest(options), textual, columns=recorder.columns())
+    return DecodedBody(samples, not_of_counting(options), textual, columns=recorder.columns())
 
 
 def counts_by_group(
-    source: Source | Frame, columns: tuple[tuple[str, str], ...], on_grid: bool
+    source: Source | RemoteTable, columns: tuple[tuple[str, str], ...], on_grid: bool
 ) -> dict[object, Counts | None]:
     """The counts of each group, on the cells of all; ``columns`` name the group's."""
     call = Call("counts", query=columns, expanded_limit=LIMIT)
-    if isinstance(source, Frame):
-        return counts_of_groups(parts_by_group(source, call, on_grid)[0])
+    if isinstance(source, RemoteTable):
+        return source.counts_by_group(call, on_grid=on_grid)
     blocks = in_order(source, call)
     return counts_of_groups(_parts_of_groups(blocks, on_grid)[0])
 
 
-def _on_grid(call: Call, options: Mapping[str, object], textual: bool) -> bool:
+def goes_to_grid(call: Call, options: Mapping[str, object], textual: bool) -> bool:
     """Whether integers go to the grid, too, as the options say."""
     return start_of(DecodedBody(options=_of_counting(call, options), textual=textual)).table is not None
 
 
-def _with_groups(
+def with_groups(
     parts: dict[object, list[Part]],
     columns: tuple[ColumnRead, ...],
     options: Mapping[str, object],
@@ -235,7 +190,7 @@ def _with_groups(
     members, nonmembers = zip(*tables.values(), strict=True)
     groups = GroupTable.of(counts, np.array(list(tables)), members, nonmembers).to_list()
     sample = Sample(counts={**counts.to_dict(), "by_group": groups})
-    return DecodedBody({"": sample}, _rest(options), textual, columns=columns)
+    return DecodedBody({"": sample}, not_of_counting(options), textual, columns=columns)
 
 
 def _parts_of_groups(

@@ -11,8 +11,8 @@ import pytest
 
 import macekit
 from macekit.call import Call
-from macekit.sources import frame_rows as frame_clusters
-from macekit.sources.frames import frame_of
+from macekit.engines import frame_rows as frame_clusters
+from macekit.engines.frames import frame_of
 from tests.macekit.sources.conftest import Give
 from tests.macekit.sources.support import NAMES
 

@@ -13,7 +13,7 @@ import pytest
 import sqlglot
 
 import macekit
-from macekit.sources import frames
+from macekit.engines import frames
 from tests.macekit.sources.conftest import Give
 from tests.macekit.sources.support import NAMES, table
 

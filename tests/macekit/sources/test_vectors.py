@@ -21,10 +21,10 @@ from estimators.adversary.pilot import PilotDraw
 from estimators.sample.cells import Boxes
 from estimators.sample.counting import by_grid
 from macekit.call import Call
+from macekit.engines.frame_rows import FrameVectors
+from macekit.engines.frames import frame_of
 from macekit.questions.counts import work as counts
 from macekit.sources import reading, vectors
-from macekit.sources.frame_rows import FrameVectors
-from macekit.sources.frames import frame_of
 from tests.app.cli.files import answered
 from tests.macekit.sources.conftest import Give
 

@@ -40,9 +40,6 @@ Lazy: TypeAlias = Any
 Expr: TypeAlias = Any
 """An expression of Narwhals."""
 
-ENGINES = frozenset({"dask", "ibis", "pyspark", "sqlframe"})
-"""Packages whose frames are asked; every other lazy frame gives batches, which are cheaper to count here."""
-
 KINDS = {"grid": "integers", "integers": "integers", "text": "text"}
 """What an answer calls columns that are not of floats or booleans."""
 
@@ -67,10 +64,8 @@ class Frame:
 
 
 def frame_of(value: object) -> Frame | None:
-    """A frame of one of the engines; None for anything else."""
+    """A frame of one of the engines; None for anything else of its package."""
     engine = type(value).__module__.partition(".")[0]
-    if engine not in ENGINES:
-        return None
     native = narwhals().from_native(value, pass_through=True)
     return None if native is value else Frame(value, engine)
 

@@ -25,8 +25,7 @@ from estimators.sample.cells import Boxes
 from macekit.call import Call
 from macekit.decoding.body import ColumnRead
 from macekit.decoding.columns_read import ColumnRecorder
-from macekit.problems import fault
-from macekit.sources.frames import (
+from macekit.engines.frames import (
     Expr,
     Frame,
     FrameTable,
@@ -36,6 +35,7 @@ from macekit.sources.frames import (
     integers_of,
     narwhals,
 )
+from macekit.problems import fault
 from macekit.sources.vectors import VectorCounts, VectorQuestion, about_boxes, changed
 
 Integers = NDArray[np.int64]

@@ -309,7 +309,7 @@ def sql(
         >>> macekit.sql("duckdb").startswith("-- what there is")
         True
     """
-    from macekit.sources.frames import queries
+    from macekit.engines.frames import queries
 
     with as_mace_problems():
         first, second = queries(dialect, table, score, member, exponent)
