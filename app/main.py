@@ -55,8 +55,16 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     settings = load() if settings is None else settings
     pool = Pool(settings)
     jobs = Jobs(pool.budget, settings.keep_answers)
+    keys = settings.keys
     service = Service(
-        settings, pool, traces(settings.otlp_endpoint), jobs, settings.signer, settings.audit, settings.runs
+        settings,
+        pool,
+        traces(settings.otlp_endpoint),
+        jobs,
+        settings.signer,
+        settings.audit,
+        settings.runs,
+        keys,
     )
     service.metrics.watch(service.pool.snapshot)
     service.metrics.watch_jobs(jobs.states)
@@ -80,8 +88,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         application.router.routes.extend(router.routes)
     application.router.routes.extend(page_routes)
     open_to_all = PROBES | {OPENAPI, "/examples/{name}"} | {page.path for page in page_routes}
-    keys = settings.keys
-    application.user_middleware = front(service, application.routes, open_to_all, PROBES | {"/metrics"}, keys)
+    application.user_middleware = front(service, application.routes, open_to_all, PROBES | {"/metrics"})
     application.router.middleware_stack = CallRoute(application.router)
     _document(application, locked=keys is not None, open_to_all=open_to_all)
     return application

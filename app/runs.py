@@ -29,6 +29,7 @@ from threading import Lock
 
 import msgspec
 
+from app.refusals import not_ready
 from macekit.call import Keeping, Step
 from macekit.problems import Problem
 
@@ -291,7 +292,7 @@ class Runs:
             log.error(
                 "the file of runs cannot be written", extra={"fields": {"reason": type(error).__name__}}
             )
-            raise Problem("not-ready", UNWRITTEN, retry_after=30) from None
+            raise not_ready(UNWRITTEN) from None
 
     def _forget(self, now: float) -> bool:
         """Let go of runs that rested too long, and of those beyond the most; whether there are such."""

@@ -114,7 +114,11 @@ class Settings(BaseSettings):
 
     workers: int = Field(0, ge=0, le=256, description="worker processes; 0 means one for each core")
     queue: int = Field(32, ge=0, le=10_000, description="requests that may wait for a worker")
-    per_client: int = Field(0, ge=0, description="requests one client may have under way; 0 sets no limit")
+    per_client: int = Field(
+        0,
+        ge=0,
+        description="requests one client (a key, else an address) may have under way; 0 sets no limit",
+    )
     time_limit: float = Field(
         60.0,
         gt=0,

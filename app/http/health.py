@@ -14,6 +14,7 @@ from pydantic import BaseModel, Field
 from app.http.service import service
 from app.openapi.document import problems
 from app.openapi.files import file_bytes, files
+from app.refusals import shutting_down
 from app.telemetry.metrics import CONTENT_TYPE
 from estimators import PRESETS, VERSION
 from macekit.call import __version__
@@ -67,7 +68,7 @@ async def readyz(request: Request) -> Ready:
     """
     state = service(request)
     if state.draining:
-        raise Problem("shutting-down", "the service is shutting down", retry_after=5)
+        raise shutting_down()
     state.pool.check_ready()
     return Ready()
 

@@ -199,7 +199,7 @@ def _endpoint(row: Operation) -> Callable[[Request], Awaitable[Response]]:
             dated=reports and asks_for_time(request),
         )
         streamed = row.name == "counts" and not has_dataset and call.media_type != PARQUET and streams(call)
-        client = request.client.host if request.client else ""
+        client = Exchange.of(request.scope).holder
 
         async def outcome(receive: Receive) -> Outcome:
             reply = await intake.answer(

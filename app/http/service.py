@@ -14,6 +14,8 @@ from starlette.responses import JSONResponse, Response
 
 from app.audit_file import AuditFile
 from app.http.jobs import JOBS, PREFERENCE, Job, Jobs, Outcome
+from app.keys import KeyRing
+from app.refusals import internal_error
 from app.runs import Runs
 from app.settings import Settings
 from app.signing import Signer
@@ -36,6 +38,7 @@ class Service:
     signer: Signer | None = None
     audit: AuditFile | None = None
     runs: Runs | None = None
+    keys: KeyRing | None = None
     metrics: Metrics = field(default_factory=Metrics)
     draining: bool = False
     last_turn: float = field(default_factory=time.monotonic)
@@ -58,7 +61,6 @@ def service(request: Request) -> Service:
 # Replies and problems as HTTP responses, noted in the exchange on the way out.
 
 NOT_FOUND = "there is nothing at this address; /docs shows what there is"
-OURS = "the service made a mistake; its log has the details under this request's id"
 
 
 def answered(request: Request, outcome: Outcome) -> Response:
@@ -108,12 +110,12 @@ async def framework_raised(request: Request, error: HTTPException) -> Response:
     if error.status_code == 405:
         advice = "the header Allow names the methods this address takes"
         return refusal(request.scope, Problem("method-not-allowed", advice), error.headers)
-    return refusal(request.scope, Problem("internal", OURS))
+    return refusal(request.scope, internal_error())
 
 
 async def last_resort(request: Request, _error: Exception) -> Response:
     """Answer any unexpected exception, even one in a layer outside all others."""
-    return refusal(request.scope, Problem("internal", OURS))
+    return refusal(request.scope, internal_error())
 
 
 HANDLERS: dict[Any, Any] = {

@@ -15,7 +15,7 @@ from functools import partial
 from importlib import import_module
 from typing import TypeAlias
 
-from app.workers.admission import out_of_memory
+from app.refusals import out_of_memory
 from app.workers.channel import (
     CLOSED_ON_EXEC,
     MOST_INLINE,
