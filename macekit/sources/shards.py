@@ -152,12 +152,15 @@ def shards_below(place: str, name: str) -> Shards:
             "empty or beginning with . or _",
             field=DATA,
         )
-    if len(segments) > MOST_PARTS or max(map(len, segments)) > LONGEST_PART:
-        raise Problem(
-            "bad-request",
-            f"{DATA}: need at most {MOST_PARTS} parts between slashes, of at most {LONGEST_PART} characters each",
-            field=DATA,
-        )
+    for problem, is_too_much in (
+        ("bad-request", len(segments) > MOST_PARTS),
+        ("bad-option", max(map(len, segments)) > LONGEST_PART),
+    ):
+        if is_too_much:
+            about = (
+                f"need at most {MOST_PARTS} parts between slashes, of at most {LONGEST_PART} characters each"
+            )
+            raise Problem(problem, f"{DATA}: {about}", field=DATA)
     title = printable(name)
     with _refusing(title):
         if ADDRESS.fullmatch(place):

@@ -131,7 +131,7 @@ def test_a_worker_can_open_nothing_beside_it_even_if_the_checks_were_passed(
         ("**/" * 1100 + "x", 400),
         ("**/" * 31 + "x", 422),
         ("*a" * 127 + "/x", 422),
-        ("*a" * 200, 400),
+        ("*a" * 200, 422),
         ("a/" * 31 + "x", 422),
     ],
 )
