@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.http.jobs import JOBS, PLACE
 from app.http.service import refusal
-from app.keys import Key, KeyRing
+from app.keys import METRICS, Key, KeyRing
 from app.refusals import too_fast, too_many
 from app.telemetry.logs import Exchange
 from macekit.problems import Problem
@@ -48,7 +48,7 @@ class Access:
             )  # who chose its own may be guessed
             if not key.opens(need := need_of(scope)):
                 raise Problem(
-                    "forbidden", f"this key opens {' and '.join(key.scope)}, and this address needs {need}"
+                    "forbidden", f"this key opens {' and '.join(key.scope)}, and this address is {need}"
                 )
             if scope["path"].startswith(JOBS) and scope["method"] != "POST":
                 self.looks.keep(key.sha256, LOOKS, f"a key may look after its jobs {LOOKS} times a minute")
@@ -120,14 +120,11 @@ class Pace:
 
 
 def need_of(scope: Scope) -> str | None:
-    """What a key must open for this request; None: any key will do."""
+    """The address that a key must open for this request; None: any key will do."""
     route = scope.get("route")
     path = "" if route is None else route.path
-    if path == "/metrics":
-        return "metrics"
-    if not path.startswith("/v1/") or "POST" not in getattr(route, "methods", ()):
-        return None
-    return "counts" if path == "/v1/counts" else "ask"
+    is_question = path.startswith("/v1/") and "POST" in getattr(route, "methods", ())
+    return path if is_question or path == METRICS else None
 
 
 def _at_most(receive: Receive, scope: Scope, most: int | None) -> Receive:

@@ -227,9 +227,11 @@ class Audit:
         self.audit = audit
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, and its answer once its line is written."""
+        """Pass a request on, and its answer once its line is written; none while no line can be written."""
         if scope["type"] != "http" or not _is_audited(scope.get("route")):
             return await self.app(scope, receive, send)
+        if self.audit.fault is not None:
+            return await refusal(scope, not_ready(AUDIT_FAILED))(scope, receive, send)
         withheld = False
 
         async def send_audited(message: Message) -> None:
@@ -237,12 +239,9 @@ class Audit:
             if message["type"] == "http.response.start":
                 exchange = Exchange.of(scope)
                 try:
-                    self.audit.append({**exchange.facts(), "status": message["status"]})
-                except OSError as error:
+                    await self.audit.write({**exchange.facts(), "status": message["status"]})
+                except OSError:
                     withheld = True
-                    log.error(
-                        "the audit file cannot be written", extra={"fields": {"reason": type(error).__name__}}
-                    )
                     exchange.answer_sha256 = None
                     await refusal(scope, not_ready(AUDIT_FAILED))(scope, receive, send)
             if not withheld:

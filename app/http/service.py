@@ -17,7 +17,7 @@ from app.http.jobs import JOBS, PREFERENCE, Job, Jobs, Outcome
 from app.keys import KeyRing
 from app.refusals import internal_error
 from app.runs import Runs
-from app.settings import Settings
+from app.settings import STATES, Settings
 from app.signing import Signer
 from app.telemetry.logs import Exchange
 from app.telemetry.metrics import Metrics
@@ -43,6 +43,35 @@ class Service:
     draining: bool = False
     last_turn: float = field(default_factory=time.monotonic)
     """When the event loop last turned, by the clock that every thread reads alike."""
+
+    def gauges(self) -> dict[str, tuple[str, float]]:
+        """How its files are."""
+        gauges: dict[str, tuple[str, float]] = {}
+        if self.keys is not None and self.keys.path is not None:
+            sound = self.keys.look() is None
+            gauges["mace_keys_sound"] = "1 if the file of keys can be used, else 0.", float(sound)
+            gauges["mace_keys_age_seconds"] = (
+                "Seconds since it was seen that keys are those of the file.",
+                self.keys.age,
+            )
+        if self.audit is not None:
+            writes = self.audit.fault is None
+            gauges["mace_audit_written"] = (
+                "1 if lines of the audit file can be written, else 0.",
+                float(writes),
+            )
+        return gauges
+
+    def reload(self) -> None:
+        """Read all keys again, and go on in a new audit file if the one that is written was moved away."""
+        if self.keys is not None:
+            self.keys.look(now=True)
+        if self.audit is not None:
+            self.audit.reopen()
+        if self.signer is not None:
+            self.signer.reload()
+            if self.runs is not None:
+                self.runs.keys = self.signer.derived_keys(STATES)
 
 
 async def keep_time(state: Service) -> None:
