@@ -45,22 +45,22 @@ class Service:
     """When the event loop last turned, by the clock that every thread reads alike."""
 
     def gauges(self) -> dict[str, tuple[str, float]]:
-        """How its files are."""
-        gauges: dict[str, tuple[str, float]] = {}
-        if self.keys is not None and self.keys.path is not None:
-            sound = self.keys.look() is None
-            gauges["mace_keys_sound"] = "1 if the file of keys can be used, else 0.", float(sound)
-            gauges["mace_keys_age_seconds"] = (
+        """How its files are; those that it does not have are well."""
+        keys = self.keys if self.keys is not None and self.keys.path is not None else None
+        return {
+            "mace_keys_sound": (
+                "1 if the file of keys can be used, else 0.",
+                float(keys is None or keys.look() is None),
+            ),
+            "mace_keys_age_seconds": (
                 "Seconds since it was seen that keys are those of the file.",
-                self.keys.age,
-            )
-        if self.audit is not None:
-            writes = self.audit.fault is None
-            gauges["mace_audit_written"] = (
+                0.0 if keys is None else keys.age,
+            ),
+            "mace_audit_written": (
                 "1 if lines of the audit file can be written, else 0.",
-                float(writes),
-            )
-        return gauges
+                float(self.audit is None or self.audit.fault is None),
+            ),
+        }
 
     def reload(self) -> None:
         """Read all keys again, and go on in a new audit file if the one that is written was moved away."""
