@@ -125,7 +125,7 @@ class Signer:
 
     @classmethod
     def of_file(cls, path: Path) -> Signer:
-        """The keys in a PEM file, private ones without a password; of those that sign no more the public one does."""
+        """The keys in a PEM file without a password; of those that sign no more the public one will do."""
         blocks: list[object] = []
         for block in _blocks(path):
             try:

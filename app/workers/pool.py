@@ -189,8 +189,8 @@ class Pool:
         """
         if small is None:
             small = isinstance(source, bytes)
-        asked = _size(source)
-        answer = self.budget.expected(client, call.operation, asked)
+        question = _size(source)
+        answer = self.budget.expected(client, call.operation, question)
         try:
             reply = await self._attempt(call, source, small, client, answer)
         except WorkerLost:
@@ -201,7 +201,7 @@ class Pool:
                 reply = await self._attempt(call, source, small, client, answer)
             except WorkerLost:
                 raise self._lost_problem() from None
-        self.budget.expect_next(client, call.operation, asked, len(reply.body))
+        self.budget.expect_next(client, call.operation, question, len(reply.body))
         if isinstance(reply.body, memoryview):
             self.budget.reserve(len(reply.body), len(reply.body))
             # The mapping goes when the last of it has been sent, or its connection has ended.

@@ -87,15 +87,15 @@ class Budget:
         finally:
             self.free(size)
 
-    def expected(self, client: str, operation: str, asked: int) -> int:
+    def expected(self, client: str, operation: str, question: int) -> int:
         """How large an answer will be, by how large this client's last one was for each byte of its question."""
-        return min(int(self._per_byte.get((client, operation), 0.0) * asked), self.most // 2)
+        return min(int(self._per_byte.get((client, operation), 0.0) * question), self.most // 2)
 
-    def expect_next(self, client: str, operation: str, asked: int, size: int) -> None:
+    def expect_next(self, client: str, operation: str, question: int, size: int) -> None:
         """Note how large an answer was; small ones are not expected."""
         self._per_byte.pop((client, operation), None)
         if size > SMALL:
-            self._per_byte[client, operation] = size / max(asked, 1)
+            self._per_byte[client, operation] = size / max(question, 1)
             if len(self._per_byte) > MOST_EXPECTED:
                 del self._per_byte[next(iter(self._per_byte))]
 

@@ -92,10 +92,10 @@ class Beneath:
             descriptor = self._open(here, FOLDER)
             try:
                 with os.scandir(descriptor) as entries:
-                    found = [self._entry(here, each) for each in entries]
+                    infos = [self._entry(here, each) for each in entries]
             finally:
                 os.close(descriptor)
-            for info, is_link in found:
+            for info, is_link in infos:
                 if recursive and info.type == arrow_fs.FileType.Directory and not is_hidden(info.base_name):
                     if is_link:
                         name = printable(info.path.removeprefix(folder).removeprefix("/"))
@@ -124,11 +124,11 @@ class Beneath:
     def _count(self) -> None:
         self._looked_at += 1
         if self._looked_at > MOST_ENTRIES:
-            raise _refused(
+            raise _refusal(
                 f"more than {MOST_ENTRIES} files and folders would be looked at; name a folder with fewer"
             )
         if time.monotonic() > self._end:
-            raise _refused(
+            raise _refusal(
                 f"to look at the files took longer than {LONGEST_LISTING:g} seconds; name a folder with fewer"
             )
 
@@ -141,7 +141,7 @@ class Beneath:
                 part = parts.pop()
                 if part == "..":
                     if len(folders) == 1:
-                        raise _refused("leads out of the folder of the data")
+                        raise _refusal("leads out of the folder of the data")
                     os.close(folders.pop())
                 elif part not in ("", "."):
                     if (target := _target(part, folders[-1])) is not None:
@@ -166,7 +166,7 @@ class Beneath:
         """Where below the folder a link with a whole path leads to."""
         real = os.path.realpath(target)
         if os.path.commonpath((self._place, real)) != self._place:
-            raise _refused("leads out of the folder of the data")
+            raise _refusal("leads out of the folder of the data")
         return os.path.relpath(real, self._place)
 
 
@@ -189,5 +189,5 @@ def _open_at(part: str, how: int, folder: int) -> int:
     return os.open(part, how | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
 
 
-def _refused(why: str) -> Problem:
+def _refusal(why: str) -> Problem:
     return Problem("bad-option", f"{DATA}: {why}", field=DATA)

@@ -303,10 +303,10 @@ def _matches(segments: Sequence[str], patterns: Sequence[str]) -> bool:
                 places.add(place + 1)  # it may stand for nothing
         if end in places and not any(each.startswith(HIDDEN_NAMES) for each in segments[number:]):
             return True
-        hidden = segment.startswith(HIDDEN_NAMES)
+        is_hidden = segment.startswith(HIDDEN_NAMES)
         several = {place for place in places if place < end and patterns[place] == "**"}
         others = {place + 1 for place in places - several if place < end and _fits(segment, patterns[place])}
-        places = others if hidden else several | others
+        places = others if is_hidden else several | others
         if not places:
             return False
     return end in places
