@@ -13,8 +13,9 @@ import secrets
 import stat
 import time
 import tomllib
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
@@ -22,11 +23,13 @@ from typing import Any
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-SCOPES: Mapping[str, str] = {
-    "ask": "every question under /v1",
-    "counts": "/v1/counts alone",
-    "metrics": "/metrics alone",
-}
+from app.refusals import not_ready
+from macekit.catalogue import OPERATIONS
+
+METRICS = "/metrics"
+SCOPES: Mapping[str, str] = {"ask": "every question under /v1", "counts": "/v1/counts", "metrics": METRICS}
+"""What a key may open, by a word; a question alone goes by its address."""
+QUESTIONS = frozenset(f"/v1/{each.name}" for each in OPERATIONS)
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 DIGEST = re.compile(r"[0-9a-f]{64}")
 LOOK_AGAIN = 1.0
@@ -70,13 +73,15 @@ class Key(BaseModel):
     @classmethod
     def _scope(cls, scope: Any) -> Any:
         parts = [scope] if isinstance(scope, str) else scope
-        if not parts or not isinstance(parts, Sequence) or not set(parts) <= set(SCOPES):
-            raise ValueError(f"a scope is a list of {', '.join(SCOPES)}")
+        if not parts or not isinstance(parts, Sequence) or not {*parts} - {*SCOPES} <= QUESTIONS:
+            raise ValueError(f"a scope is a list of {', '.join(SCOPES)}, or of addresses such as /v1/gate")
         return tuple(parts)
 
-    def opens(self, need: str | None) -> bool:
-        """Whether the key is good for this; who may ask may count."""
-        return need is None or need in self.scope or (need == "counts" and "ask" in self.scope)
+    def opens(self, address: str | None) -> bool:
+        """Whether the key is good for the address of a question or of the metrics; None: for whatever any key opens."""
+        if address is None or address in self.scope or ("ask" in self.scope and address != METRICS):
+            return True
+        return any(address == SCOPES[each] for each in self.scope if each in SCOPES)
 
     def has_expired(self, now: datetime | None = None) -> bool:
         """Whether its time is over."""
@@ -120,9 +125,12 @@ def read(path: Path) -> tuple[Key, ...]:
     if document or not isinstance(tables, list):
         raise BadKeys(f"{path.name}: the file holds tables [[key]] and nothing else")
     keys = tuple(_key(path, place, table) for place, table in enumerate(tables, 1))
-    for what in ("name", "sha256"):
-        if len({getattr(key, what) for key in keys}) < len(keys):
-            raise BadKeys(f"{path.name}: two keys have one {what}")
+    if len({key.sha256 for key in keys}) < len(keys):
+        raise BadKeys(f"{path.name}: two keys have one sha256")
+    if any(number > 2 for number in Counter(key.name for key in keys).values()):
+        raise BadKeys(
+            f"{path.name}: three keys have one name; two may, while one takes the place of the other"
+        )
     return keys
 
 
@@ -157,16 +165,20 @@ class KeyRing:
 
     keys: Mapping[str, Key]
     path: Path | None = None
-    stamp_before: tuple[int, ...] = ()
-    look_at: float = 0.0
+    grace: float = 0.0
+    """Seconds for which the keys are good whose file cannot be used any more."""
+    fault: str | None = None
+    """Why the file cannot be used."""
+    sound_at: float = field(default_factory=time.monotonic)
+    """When it was last seen that these are the keys of the file."""
+    _stamp: tuple[int, ...] = ()
+    _look_at: float = 0.0
 
     @classmethod
-    def of_file(cls, path: Path) -> KeyRing:
+    def of_file(cls, path: Path, grace: float = 0.0) -> KeyRing:
         """The keys of a file, which must be there and sound."""
-        ring = cls({}, path)
-        ring.stamp_before = _stamp(path)
-        ring.keys = _by_digest(read(path))
-        return ring
+        stamp = _stamp(path)
+        return cls(_by_digest(read(path)), path, grace, _stamp=stamp)
 
     @classmethod
     def of_one(cls, secret: bytes) -> KeyRing:
@@ -174,22 +186,39 @@ class KeyRing:
         return cls(_by_digest([Key(name="default", sha256=digest_of(secret), scope=tuple(SCOPES))]))
 
     def find(self, secret: bytes) -> Key | None:
-        """The key that was sent; the digests are looked up, so time tells nothing of any key."""
-        if self.path is not None and time.monotonic() >= self.look_at:
-            self._look(self.path)
+        """The key that was sent; the digests are looked up, so time tells nothing of any key.
+
+        Raises:
+            Problem: the file cannot be used for so long that a key in it may have been revoked.
+        """
+        if self.look() is not None and self.age > self.grace:
+            raise not_ready("the file of keys cannot be used, so nobody is answered; tell the operator")
         return self.keys.get(digest_of(secret))
 
-    def _look(self, path: Path) -> None:
-        self.look_at = time.monotonic() + LOOK_AGAIN
-        if (stamp := _stamp(path)) == self.stamp_before:
-            return
-        self.stamp_before = stamp
-        try:
-            self.keys = _by_digest(read(path))
-        except BadKeys as error:  # those that were good stay good
-            log.error("the keys stay as they were", extra={"fields": {"reason": str(error)}})
-        else:
+    @property
+    def age(self) -> float:
+        """Seconds since it was last seen that these are the keys of the file."""
+        return time.monotonic() - self.sound_at
+
+    def look(self, *, now: bool = False) -> str | None:
+        """Read the file again if it has changed, at most once a second; why it cannot be used."""
+        if self.path is None or (time.monotonic() < self._look_at and not now):
+            return self.fault
+        self._look_at = time.monotonic() + LOOK_AGAIN
+        stamp = _stamp(self.path)
+        if stamp != self._stamp or self.fault is not None or now:
+            before, self._stamp = self.fault, stamp
+            try:
+                self.keys, self.fault = _by_digest(read(self.path)), None
+            except BadKeys as error:  # those that were good stay good, for a while
+                self.fault = str(error)
+                if before is None:
+                    fields = {"reason": self.fault, "seconds": self.grace}
+                    log.error("the keys stay as they were", extra={"fields": fields})
+                return self.fault
             log.info("keys read", extra={"fields": {"keys": len(self.keys)}})
+        self.sound_at = time.monotonic()
+        return None
 
 
 def _by_digest(keys: Sequence[Key]) -> dict[str, Key]:

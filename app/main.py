@@ -21,6 +21,7 @@ from app.openapi.document import complete
 from app.pages import pages
 from app.pages.guide import PLACE
 from app.settings import Settings, load
+from app.signing import WELL_KNOWN
 from app.telemetry import logs
 from app.telemetry.traces import traces
 from app.workers.pool import Pool
@@ -53,11 +54,20 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     settings = load() if settings is None else settings
     pool = Pool(settings)
     jobs = Jobs(pool.budget, settings.keep_answers)
+    keys = settings.keys
     service = Service(
-        settings, pool, traces(settings.otlp_endpoint), jobs, settings.signer, settings.audit, settings.runs
+        settings,
+        pool,
+        traces(settings.otlp_endpoint),
+        jobs,
+        settings.signer,
+        settings.audit,
+        settings.runs,
+        keys,
     )
     service.metrics.watch(service.pool.snapshot)
     service.metrics.watch_jobs(jobs.states)
+    service.metrics.watch_gauges(service.gauges)
     application = FastAPI(
         title="mace",
         version=__version__,
@@ -77,9 +87,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         # Not include_router: an included router is searched anew for every request.
         application.router.routes.extend(router.routes)
     application.router.routes.extend(page_routes)
-    open_to_all = PROBES | {OPENAPI, "/examples/{name}"} | {page.path for page in page_routes}
-    keys = settings.keys
-    application.user_middleware = front(service, application.routes, open_to_all, PROBES | {"/metrics"}, keys)
+    open_to_all = PROBES | {OPENAPI, WELL_KNOWN, "/examples/{name}"} | {page.path for page in page_routes}
+    application.user_middleware = front(service, application.routes, open_to_all, PROBES | {"/metrics"})
     application.router.middleware_stack = CallRoute(application.router)
     _document(application, locked=keys is not None, open_to_all=open_to_all)
     return application
@@ -100,7 +109,7 @@ async def _lifespan(application: FastAPI) -> AsyncIterator[dict[str, Any]]:
         await service.pool.stop()
         await to_thread.run_sync(service.traces.close)
         if service.audit is not None:
-            service.audit.close()
+            await to_thread.run_sync(service.audit.close)
         if service.runs is not None:
             service.runs.close()
 

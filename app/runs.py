@@ -10,15 +10,13 @@ only appended; now and then the file is written anew with the last line of each 
 place. One service writes one file. Without a file the runs are remembered as long as the service lives.
 """
 
-import fcntl
 import hmac
 import json
 import logging
 import os
 import secrets
-import stat
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from hashlib import sha256
@@ -27,6 +25,8 @@ from threading import Lock
 
 import msgspec
 
+from app.own_file import NotOwn, append, is_at, own, sync_folder
+from app.refusals import not_ready
 from macekit.call import Keeping, Step
 from macekit.problems import Problem
 
@@ -79,9 +79,9 @@ class RunsFile:
         """
         self._path = path
         try:
-            self._descriptor = _locked(path, os.O_CREAT)
-        except OSError as error:
-            raise RunsError(f"the file cannot be opened ({type(error).__name__})") from None
+            self._descriptor = own(path)
+        except NotOwn as error:
+            raise RunsError(str(error)) from None
         self._lines = 0
         self._most = 0
 
@@ -123,38 +123,35 @@ class RunsFile:
                     "the file of runs cannot be written anew",
                     extra={"fields": {"reason": type(error).__name__}},
                 )
-        _append(self._descriptor, _line(run_id, last))
+        append(self._descriptor, _line(run_id, last), sync=True)
         self._lines += 1
 
     def _is_in_place(self) -> bool:
         """Whether the next start would find this file; false if it was removed."""
-        try:
-            there = self._path.stat()
-        except FileNotFoundError:
-            return False
-        if not os.path.samestat(os.fstat(self._descriptor), there):
+        if is_at(self._path, self._descriptor):
+            return True
+        if self._path.exists():
             raise OSError("another file has its place")
-        return True
+        return False
 
     def write_anew(self, runs: Mapping[str, Last]) -> None:
         """Have a file with these lines alone take the place of this one."""
         new = self._path.with_name(f"{self._path.name}.new")
         with suppress(FileNotFoundError):
             new.unlink()
-        descriptor = _locked(new, os.O_CREAT | os.O_EXCL)
         try:
-            _append(descriptor, b"".join(_line(run_id, last) for run_id, last in runs.items()))
+            descriptor = own(new, os.O_CREAT | os.O_EXCL)
+        except NotOwn as error:
+            raise OSError(str(error)) from None
+        try:
+            append(descriptor, b"".join(_line(run_id, last) for run_id, last in runs.items()), sync=True)
             new.replace(self._path)
         except OSError:
             os.close(descriptor)
             raise
         os.close(self._descriptor)
         self._descriptor, self._lines, self._most = descriptor, len(runs), 0
-        folder = os.open(self._path.parent, os.O_RDONLY | os.O_CLOEXEC)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        sync_folder(self._path)
 
     def close(self) -> None:
         """Let another service have it."""
@@ -178,52 +175,25 @@ def _is_cut_off(line: bytes) -> bool:
     return line.startswith(BEGINNING) or BEGINNING.startswith(line)
 
 
-def _locked(path: Path, how: int) -> int:
-    """A descriptor of the file that nobody else has for himself; the lock goes with the file that takes its place."""
-    descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC | os.O_NONBLOCK | how, 0o640)
-    try:
-        own = os.fstat(descriptor)
-        if not stat.S_ISREG(own.st_mode):
-            raise RunsError("need a regular file")
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if not os.path.samestat(own, path.stat()):
-            raise BlockingIOError
-    except BlockingIOError:
-        os.close(descriptor)
-        raise RunsError("another service writes it; each needs a file of its own") from None
-    except BaseException:
-        os.close(descriptor)
-        raise
-    return descriptor
-
-
-def _append(descriptor: int, data: bytes) -> None:
-    """All of it on the disk, or nothing."""
-    end = os.fstat(descriptor).st_size
-    try:
-        if os.write(descriptor, data) < len(data):
-            raise OSError("the disk is full")
-        os.fsync(descriptor)
-    except OSError:
-        os.ftruncate(descriptor, end)
-        raise
-
-
 class Runs:
     """Seals the states of runs, and takes none but the last of each."""
 
-    def __init__(self, key: bytes, days: float, file: RunsFile | None = None) -> None:
+    def __init__(
+        self, key: bytes, days: float, file: RunsFile | None = None, former: Sequence[bytes] = ()
+    ) -> None:
         """Begin with what the file says.
 
         Args:
             key: What seals; it follows from the signing key, and is not that key.
             days: How long a run is remembered that rests.
             file: Where it is remembered beyond the life of this service.
+            former: What sealed before, and is still believed.
 
         Raises:
             RunsError: the file is not one of runs.
         """
-        self._key, self._seconds, self._file = key, days * DAY, file
+        self.keys = [key, *former]
+        self._seconds, self._file = days * DAY, file
         self._runs: dict[str, Last] = {} if file is None else file.read()
         self._lock = Lock()
         if self._forget(time.time()) and file is not None:
@@ -240,9 +210,11 @@ class Runs:
         Raises:
             Problem: the state that came is none of this service's, or not the last of its run; or the file is full.
         """
-        came = None if step.before is None else self._seal(step.run_id, step.look - 1, step.before)
-        if came is not None and not hmac.compare_digest(came.encode(), (step.seal or "").encode()):
-            raise Problem("bad-option", NOT_OURS, field="state")
+        if step.before is not None:
+            seal = (step.seal or "").encode()
+            seals = (_seal(key, step.run_id, step.look - 1, step.before) for key in self.keys)
+            if not any(hmac.compare_digest(each.encode(), seal) for each in seals):
+                raise Problem("bad-option", NOT_OURS, field="state")
         with self._lock:
             now = time.time()
             self._forget(now)
@@ -250,15 +222,12 @@ class Runs:
             if last is None or last.state != step.after:  # else its answer was lost, and is the same again
                 self._require_last(step, last)
                 self._remember(step.run_id, Last(step.look, step.after, now))
-        return self._seal(step.run_id, step.look, step.after)
+        return _seal(self.keys[0], step.run_id, step.look, step.after)
 
     def close(self) -> None:
         """Let go of the file."""
         if self._file is not None:
             self._file.close()
-
-    def _seal(self, run_id: str, look: int, state: str) -> str:
-        return hmac.new(self._key, f"{run_id} {look} {state}".encode(), sha256).hexdigest()
 
     def _require_last(self, step: Step, last: Last | None) -> None:
         """Refuse a state that is not the last; without a file, one from another life of the service cannot be told."""
@@ -289,7 +258,7 @@ class Runs:
             log.error(
                 "the file of runs cannot be written", extra={"fields": {"reason": type(error).__name__}}
             )
-            raise Problem("not-ready", UNWRITTEN, retry_after=30) from None
+            raise not_ready(UNWRITTEN) from None
 
     def _forget(self, now: float) -> bool:
         """Let go of runs that rested too long, and of those beyond the most; whether there are such."""
@@ -300,3 +269,7 @@ class Runs:
                 break
             del self._runs[oldest]
         return len(self._runs) < before
+
+
+def _seal(key: bytes, run_id: str, look: int, state: str) -> str:
+    return hmac.new(key, f"{run_id} {look} {state}".encode(), sha256).hexdigest()

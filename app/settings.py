@@ -81,12 +81,24 @@ class Settings(BaseSettings):
     keys_file: Path | None = Field(
         None, description="file of named keys, each with its scope, end and limits; `mace keys` writes it"
     )
+    keys_grace: float = Field(
+        60.0,
+        ge=0,
+        le=86_400,
+        description="seconds for which keys are still good whose file cannot be used any more; then nobody is answered",
+    )
     open_to_everyone: bool = Field(False, description="listen beyond this machine without a key")
     signing_key_file: Path | None = Field(
-        None, description="file of the Ed25519 key, in PEM, that signs every answer; none are signed without"
+        None,
+        description="file of Ed25519 keys, in PEM, of which the first signs every answer; none are signed without",
     )
     audit_file: Path | None = Field(
         None, description="file to which a line is appended for every question; without one none is written"
+    )
+    audit_size: int = Field(
+        256 * MIB,
+        ge=0,
+        description="bytes from which on the audit file gets a number and the next line goes into a new one; 0: never",
     )
     runs_file: Path | None = Field(
         None,
@@ -114,7 +126,11 @@ class Settings(BaseSettings):
 
     workers: int = Field(0, ge=0, le=256, description="worker processes; 0 means one for each core")
     queue: int = Field(32, ge=0, le=10_000, description="requests that may wait for a worker")
-    per_client: int = Field(0, ge=0, description="requests one client may have under way; 0 sets no limit")
+    per_client: int = Field(
+        0,
+        ge=0,
+        description="requests one client (a key, else an address) may have under way; 0 sets no limit",
+    )
     time_limit: float = Field(
         60.0,
         gt=0,
@@ -253,7 +269,7 @@ class Settings(BaseSettings):
         """The keys of the service; None if it has none."""
         if self.keys_file is not None:
             try:
-                return KeyRing.of_file(self.keys_file)
+                return KeyRing.of_file(self.keys_file, self.keys_grace)
             except BadKeys as error:
                 raise ValueError(f"MACE_KEYS_FILE: {error}") from None
         return None if self.key is None else KeyRing.of_one(self.key)
@@ -274,9 +290,9 @@ class Settings(BaseSettings):
         if self.audit_file is None:
             return None
         try:
-            return AuditFile.open(self.audit_file)
+            return AuditFile(self.audit_file, self.audit_size)
         except AuditError as error:
-            raise BadSettings(f"MACE_AUDIT_FILE: {error}") from None
+            raise BadSettings(f"MACE_AUDIT_FILE: {self.audit_file}: {error}") from None
 
     @property
     def runs(self) -> Runs | None:
@@ -293,7 +309,8 @@ class Settings(BaseSettings):
                 "MACE_RUNS_FILE: is the audit file; name another, for each has lines of its own"
             )
         try:
-            return Runs(signer.derived_key(STATES), self.keep_runs, None if path is None else RunsFile(path))
+            keys = signer.derived_keys(STATES)
+            return Runs(keys[0], self.keep_runs, None if path is None else RunsFile(path), keys[1:])
         except RunsError as error:
             raise BadSettings(f"MACE_RUNS_FILE: {path}: {error}") from None
 

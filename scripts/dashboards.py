@@ -8,10 +8,9 @@ from typing import Any
 
 import promql_parser
 
+from app.main import create_app
 from app.settings import Settings
 from app.telemetry.logs import Exchange
-from app.telemetry.metrics import Metrics
-from app.workers.pool import Pool
 
 FROM_SCRAPES = {"job", "instance"}
 """Labels that Prometheus itself adds."""
@@ -23,9 +22,7 @@ INTERVAL = "$__rate_interval"
 
 def exported() -> dict[str, frozenset[str]]:
     """Every series that the service exports, with the names of its labels; nothing of it is started."""
-    metrics = Metrics()
-    metrics.watch(Pool(Settings()).snapshot)
-    metrics.watch_jobs(dict)
+    metrics = create_app(Settings()).state.service.metrics
     metrics.count(Exchange("", "POST", "/", "advantage", 503, 1, 1, "busy"))
     samples = [sample for family in metrics.registry.collect() for sample in family.samples]
     return {sample.name: frozenset(sample.labels) for sample in samples}

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from types import MappingProxyType
 from typing import Any
 
@@ -89,7 +89,7 @@ def _require_signed(source: Source, data: memoryview, public_key: str) -> None:
     from app import signing
 
     try:
-        signing.verify(bytes(data), signing.public_key(Path(public_key)))
+        signing.verify(bytes(data), signing.public_keys(public_key))
     except signing.BadKey as error:
         raise Misuse(f"--public-key: {printable(public_key)}: {error}") from None
     except signing.Unverified as error:

@@ -17,6 +17,7 @@ examples:
   mace keys add keys.toml shards --scope counts
   mace keys add keys.toml prometheus --scope metrics
   mace keys list keys.toml
+  mace keys rotate keys.toml pipeline --overlap 48h
   mace keys remove keys.toml pipeline"""
 
 ENDINGS = """exit status:
@@ -30,8 +31,8 @@ def add(commands: Any) -> None:
     """Describe the command."""
     command = commands.add_parser(
         "keys",
-        help="make, list and remove the service's keys",
-        usage="mace keys add|list|remove FILE [NAME] [OPTIONS]",
+        help="make, list, replace and remove the service's keys",
+        usage="mace keys add|list|rotate|remove FILE [NAME] [OPTIONS]",
         description=DESCRIPTION,
         epilog=ENDINGS,
     )
@@ -45,7 +46,7 @@ def add(commands: Any) -> None:
         "--scope",
         metavar="NAME",
         action="append",
-        help="what it opens: ask (default), counts or metrics; repeatable",
+        help="what it opens: ask (default), counts, metrics, or a question as /v1/gate; repeatable",
     )
     new.add_argument("--expires", metavar="WHEN", help="90d, 12h, or a date as 2027-01-31; default: never")
     new.add_argument("--requests-per-minute", metavar="N", type=int, help="most requests in a minute")
@@ -57,6 +58,17 @@ def add(commands: Any) -> None:
     )
     listing.add_argument("file", metavar="FILE", help="file of keys")
     listing.set_defaults(run=_list)
+    rotation = acts.add_parser(
+        "rotate",
+        help="make a key that takes another's place, while both are good",
+        usage="mace keys rotate FILE NAME [--overlap WHEN]",
+    )
+    rotation.add_argument("file", metavar="FILE", help="file of keys")
+    rotation.add_argument("name", metavar="NAME", help="whose key")
+    rotation.add_argument(
+        "--overlap", metavar="WHEN", help="until when the former one is good (default: 24h)"
+    )
+    rotation.set_defaults(run=_rotate)
     removal = acts.add_parser("remove", help="take a key back", usage="mace keys remove FILE NAME")
     removal.add_argument("file", metavar="FILE", help="file of keys")
     removal.add_argument("name", metavar="NAME", help="whose key")
@@ -72,7 +84,9 @@ def _add(options: argparse.Namespace) -> int:
     try:
         present = keys.read(path) if path.exists() else ()
         if any(key.name == options.name for key in present):
-            return _refuse(f"{path.name} has a key of the name {options.name}; remove it first")
+            return _refuse(
+                f"{path.name} has a key of the name {options.name}; mace keys rotate makes another in its place"
+            )
         secret = keys.new_secret()
         key = keys.Key(
             name=options.name,
@@ -92,9 +106,34 @@ def _add(options: argparse.Namespace) -> int:
         return _refuse(
             str(error) if isinstance(error, ValueError) else f"{path.name}: {type(error).__name__}"
         )
+    return _show(secret, key.name, path)
+
+
+def _show(secret: str, name: str, path: Path) -> int:
     print(secret)
-    print(f"mace: the key of {key.name} stands above, once; {path.name} holds its digest", file=sys.stderr)
+    print(f"mace: the key of {name} stands above, once; {path.name} holds its digest", file=sys.stderr)
     return 0
+
+
+def _rotate(options: argparse.Namespace) -> int:
+    from app import keys
+
+    path = Path(options.file)
+    try:
+        present = [key for key in keys.read(path) if key.name != options.name or not key.has_expired()]
+        former = [key for key in present if key.name == options.name]
+        if len(former) != 1:
+            return _refuse(f"{path.name} has {len(former)} good keys of the name {options.name}; need one")
+        secret, end = keys.new_secret(), end_of(options.overlap or "24h", "overlap")
+        (old,) = former
+        new = old.model_copy(update={"sha256": keys.digest_of(secret.encode())})
+        ending = old.model_copy(update={"expires": min(end, old.expires or end)})
+        keys.write(path, [ending if key is old else key for key in present] + [new])
+    except (keys.BadKeys, OSError, ValueError) as error:
+        return _refuse(
+            str(error) if isinstance(error, ValueError) else f"{path.name}: {type(error).__name__}"
+        )
+    return _show(secret, new.name, path)
 
 
 def _list(options: argparse.Namespace) -> int:
@@ -140,7 +179,7 @@ def _remove(options: argparse.Namespace) -> int:
     return 0
 
 
-def end_of(text: str) -> datetime:
+def end_of(text: str, option: str = "expires") -> datetime:
     """When ``90d``, ``12h`` from now, or the day that is named, is over."""
     if match := SPAN.fullmatch(text):
         count = int(match[1])
@@ -150,7 +189,7 @@ def end_of(text: str) -> datetime:
     try:
         return datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC) + timedelta(days=1)
     except ValueError:
-        raise ValueError(f"expires: got {text!r}; need 90d, 12h, or a date as 2027-01-31") from None
+        raise ValueError(f"{option}: got {text!r}; need 90d, 12h, or a date as 2027-01-31") from None
 
 
 def _refuse(why: str) -> int:

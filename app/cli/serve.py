@@ -20,8 +20,13 @@ examples:
 
 Every other setting is a variable MACE_* or stands in the file that MACE_CONFIG names; `mace config` lists them."""
 
-ENDINGS = """exit status:
-  0    stopped by SIGTERM or SIGINT
+ENDINGS = """signals:
+  SIGTERM, SIGINT, SIGQUIT    end, once what is under way is done
+  SIGHUP                      read keys again, go on in a new audit file if it was moved away
+  SIGUSR1                     give the audit file a number, and go on in a new one
+
+exit status:
+  0    stopped by SIGTERM, SIGINT or SIGQUIT
   1    could not start; why is on standard error
   2    the settings cannot be used"""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import logging
 import math
@@ -74,12 +75,33 @@ class Server(uvicorn.Server):
         self.service.pool.turns.watch(each.fileno() for server in self.servers for each in server.sockets)
         host, port = self.servers[0].sockets[0].getsockname()[:2]
         host = EVERYWHERE.get(host, host)
-        address = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-        print(f"mace {__version__} is listening on {address}", file=sys.stderr)
-        print(f"Page: {address}/", file=sys.stderr)
-        if self.probes is not None:
-            print(f"Probes: port {self.probes.port}", file=sys.stderr)
-        print(f"Swagger UI: {address}/docs", file=sys.stderr, flush=True)
+        self._say_where(f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}")
+        self._heed_signals()
+
+    def _say_where(self, address: str) -> None:
+        """On standard error, in one piece: it may go to the same place as the log, and then looks like it."""
+        probes = None if self.probes is None else self.probes.port
+        if self.service.settings.log_format == "json" and not sys.stderr.isatty():
+            record = logging.LogRecord(__name__, logging.INFO, __file__, 0, "listening", (), None)
+            record.fields = {"version": __version__, "address": address, "probe_port": probes}
+            text = logs.Objects().format(record)
+        else:
+            text = f"mace {__version__} is listening on {address}\nPage: {address}/\n"
+            text += f"Probes: port {probes}\n" * (probes is not None) + f"Swagger UI: {address}/docs"
+        sys.stderr.write(text + "\n")
+        sys.stderr.flush()
+
+    def _heed_signals(self) -> None:
+        """What each signal does beside those that uvicorn looks after."""
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGHUP, self.service.reload)
+        loop.add_signal_handler(signal.SIGQUIT, self.handle_exit, signal.SIGQUIT, None)
+        loop.add_signal_handler(signal.SIGUSR1, self._rotate)
+        loop.add_signal_handler(signal.SIGUSR2, lambda: None)
+
+    def _rotate(self) -> None:
+        if self.service.audit is not None:
+            self.service.audit.rotate()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Let what is under way finish; probes are answered until then."""

@@ -18,6 +18,9 @@ Of answers about the batches of one run (mace gate --sequential) it also says wh
 examples:
   mace verify answer.json report.html --public-key mace.pub
   mace verify risk.csv --public-key mace.pub --signature '{"algorithm":"Ed25519",...}'
+  mace verify answer.json --public-key https://mace.example
+  mace verify answer.json --public-key mace.pub --request body.json --target '/v1/gate?prior=0.5'
+  mace verify answer.json --recompute scores.csv
   mace verify --audit audit.jsonl"""
 
 ENDINGS = """exit status:
@@ -39,59 +42,139 @@ def add(commands: Any) -> None:
         epilog=ENDINGS,
     )
     command.add_argument("files", nargs="*", metavar="FILE", default=[], help="answers, as they came")
-    command.add_argument("--public-key", metavar="FILE", help="the service's public key, in PEM")
+    command.add_argument(
+        "--public-key",
+        metavar="FILE",
+        help="the service's public keys, in PEM or as a JWK set, or the address of a service that publishes them",
+    )
+    command.add_argument(
+        "--request", metavar="FILE", help="the body that the one file answers, as it was sent"
+    )
+    command.add_argument(
+        "--target", metavar="TEXT", help="where it was sent, query and all, as /v1/gate; goes with --request"
+    )
+    command.add_argument(
+        "--recompute",
+        metavar="DATA",
+        help="compute the one file again from its data, and compare number by number",
+    )
     command.add_argument(
         "--signature", metavar="TEXT", help="the header Mace-Signature of the one file, if it is not in it"
     )
-    command.add_argument("--audit", metavar="FILE", help="audit file whose chain is followed")
+    command.add_argument(
+        "--audit",
+        metavar="FILE",
+        help="audit file whose chain is followed, over the numbered ones before it, too",
+    )
+    command.add_argument(
+        "--begin-anew",
+        action="store_true",
+        help="if the chain is broken, put the audit file aside and begin another that names its digest",
+    )
     command.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Print a line for each file; 0 if all of them hold."""
-    from app import audit_file as audit
-    from app import signing
-
     if not options.files and options.audit is None:
         return _misuse("name an answer with --public-key, or an audit file with --audit")
-    if options.files and options.public_key is None:
+    if options.files and options.public_key is None and options.recompute is None:
         return _misuse("--public-key names the file of the key that signed")
+    if (options.request is None) != (options.target is None):
+        return _misuse("--request and --target go together")
+    for option in ("request", "recompute"):
+        if getattr(options, option) is not None and len(options.files) != 1:
+            return _misuse(f"--{option} goes with one file")
+    if options.begin_anew and options.audit is None:
+        return _misuse("--begin-anew goes with --audit")
     if options.signature is not None and len(options.files) != 1:
         return _misuse("--signature goes with one file")
     status = 0
-    if options.files:
-        try:
-            public = signing.public_key(Path(options.public_key))
-        except signing.BadKey as error:
-            return _misuse(f"{options.public_key}: {error}")
-        detached = None if options.signature is None else options.signature.encode()
-        steps: list[tuple[_Step, str]] = []
-        for name in options.files:
-            try:
-                data = Path(name).read_bytes()
-                signature = signing.verify(data, public, detached)
-            except signing.Unverified as error:
-                print(f"{name}: REFUSED: {error}")
-                status = BROKEN
-            except OSError as error:
-                return _misuse(f"{name}: the file cannot be read ({type(error).__name__})")
-            else:
-                print(f"{name}: signed with the key {signature.key}")
-                if (step := _step_of(data)) is not None:
-                    steps.append((step, name))
-        for line in _breaks(steps):
-            print(line)
-            status = BROKEN
-        for line in _chains(steps) if status == 0 else ():
-            print(line)
+    if options.files and options.public_key is not None:
+        status = _check_signed(options)
+    if options.recompute is not None and status == 0:
+        status = _compute_again(options.files[0], options.recompute)
+    if status == MISUSE:
+        return status
     if options.audit is not None:
-        try:
-            count, last = audit.verify(Path(options.audit))
-        except audit.AuditError as error:
-            print(f"{options.audit}: REFUSED: {error}")
-            return BROKEN
-        print(f"{options.audit}: {count} lines, whole; the last hash is {last}")
+        status = max(status, _follow(Path(options.audit), begin_anew=options.begin_anew))
     return status
+
+
+def _check_signed(options: argparse.Namespace) -> int:
+    """Print of each file which key signed it, or why it is refused; and whether those of a run follow one another."""
+    from app import signing
+
+    status = 0
+    try:
+        public = signing.public_keys(options.public_key)
+        request = None if options.request is None else Path(options.request).read_bytes()
+    except signing.BadKey as error:
+        return _misuse(f"{options.public_key}: {error}")
+    except OSError as error:
+        return _misuse(f"{options.request}: the file cannot be read ({type(error).__name__})")
+    detached = None if options.signature is None else options.signature.encode()
+    steps: list[tuple[_Step, str]] = []
+    for name in options.files:
+        try:
+            data = Path(name).read_bytes()
+            signature = signing.verify(data, public, detached)
+            if request is not None and signature.request != signing.request_digest(options.target, request):
+                raise signing.Unverified("it is the answer to another request")
+        except signing.Unverified as error:
+            print(f"{name}: REFUSED: {error}")
+            status = BROKEN
+        except OSError as error:
+            return _misuse(f"{name}: the file cannot be read ({type(error).__name__})")
+        else:
+            when = "" if signature.time is None else f" at {signature.time}"
+            print(f"{name}: signed with the key {signature.key}{when}")
+            if (step := _step_of(data)) is not None:
+                steps.append((step, name))
+    for line in _breaks(steps):
+        print(line)
+        status = BROKEN
+    for line in _chains(steps) if status == 0 else ():
+        print(line)
+    return status
+
+
+def _compute_again(name: str, data: str) -> int:
+    """Print where a filed answer is not what its data give."""
+    from app.cli.recompute import NotRecomputed, recompute
+
+    try:
+        lines = recompute(Path(name).read_bytes(), Path(data))
+    except NotRecomputed as error:
+        return _misuse(f"{name}: {error}")
+    except OSError as error:
+        return _misuse(f"{error.filename}: the file cannot be read ({type(error).__name__})")
+    for line in lines:
+        print(f"{name}: REFUSED: {line}")
+    if not lines:
+        print(f"{name}: what {data} gives, number by number")
+    return BROKEN if lines else 0
+
+
+def _follow(path: Path, *, begin_anew: bool) -> int:
+    """Follow the chain of an audit file; where it is broken, begin another if that is wanted."""
+    from app import audit_file as audit
+
+    notes: list[str] = []
+    try:
+        count, last = audit.verify(path, notes)
+    except audit.AuditError as error:
+        print(f"{path}: REFUSED: {error}")
+        if begin_anew:
+            try:
+                print(f"{path}: begun anew; what it was is {audit.begin_anew(path)}")
+            except audit.AuditError as failure:
+                return _misuse(f"{path}: {failure}")
+        return BROKEN
+    for note in notes:
+        print(f"note: {note}")
+    print(f"{path}: {count} lines, whole; the last hash is {last}")
+    return 0
 
 
 # --- runs ---------------------------------------------------------------------------------------------------

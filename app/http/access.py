@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import math
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Collection, Iterator
 from contextlib import ExitStack, contextmanager
 
-from limits import RateLimitItemPerMinute
-from limits.storage import MemoryStorage
-from limits.strategies import MovingWindowRateLimiter
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.http.jobs import PLACE
+from app.http.jobs import JOBS, PLACE
 from app.http.service import refusal
-from app.keys import Key, KeyRing
+from app.keys import METRICS, Key, KeyRing
+from app.refusals import too_fast, too_many
 from app.telemetry.logs import Exchange
 from macekit.problems import Problem
 
 KEY_MISSING = "send the header Authorization: Bearer KEY"
+MINUTE = 60.0
+LOOKS = 1200
+"""How often in a minute a key may look after its jobs, whatever else it may."""
 
 
 class Access:
@@ -30,20 +30,31 @@ class Access:
         self.keys = keys
         self.open_to_all = frozenset(open_to_all)
         self.under_way: Counter[str] = Counter()
-        self.pace = MovingWindowRateLimiter(MemoryStorage())
+        self.questions, self.looks = Pace(), Pace()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on requests whose key opens the address and has not reached its limits."""
+        """Pass on requests whose key opens the address and has not reached its limits.
+
+        Looking after a job, fetching its answer and ending it takes no place, and has a pace of its own.
+        """
         if scope["type"] != "http" or self.keys is None or self._open(scope):
             return await self.app(scope, receive, send)
         try:
             key = self._key(self.keys, scope)
-            Exchange.of(scope).key = key.name
+            exchange = Exchange.of(scope)
+            exchange.key, exchange.owner = key.name, key.sha256
+            exchange.key_sha256 = (
+                None if self.keys.path is None else key.sha256
+            )  # who chose its own may be guessed
             if not key.opens(need := need_of(scope)):
                 raise Problem(
-                    "forbidden", f"this key opens {' and '.join(key.scope)}, and this address needs {need}"
+                    "forbidden", f"this key opens {' and '.join(key.scope)}, and this address is {need}"
                 )
-            self._keep_pace(key)
+            if scope["path"].startswith(JOBS) and scope["method"] != "POST":
+                self.looks.keep(key.sha256, LOOKS, f"a key may look after its jobs {LOOKS} times a minute")
+                return await self.app(scope, receive, send)
+            if (most := key.requests_per_minute) is not None:
+                self.questions.keep(key.sha256, most, f"this key may ask {most} times a minute")
             with ExitStack() as place:
                 place.enter_context(self._place(key))
                 scope.setdefault("state", {})[PLACE] = place
@@ -57,10 +68,7 @@ class Access:
 
     def _key(self, keys: KeyRing, scope: Scope) -> Key:
         """The key that the request carries."""
-        values = [value for name, value in scope["headers"] if name == b"authorization"]
-        scheme, _, secret = values[0].partition(b" ") if len(values) == 1 else (b"", b"", b"")
-        key = keys.find(secret.strip())
-        if key is None or scheme.lower() != b"bearer":
+        if (key := key_of(keys, scope)) is None:
             raise Problem("unauthorized", KEY_MISSING)
         if key.has_expired():
             raise Problem(
@@ -68,28 +76,11 @@ class Access:
             )
         return key
 
-    def _keep_pace(self, key: Key) -> None:
-        """Count the request in the minute that ends now."""
-        if key.requests_per_minute is None:
-            return
-        minute = RateLimitItemPerMinute(key.requests_per_minute)
-        if not self.pace.hit(minute, key.sha256):
-            wait = self.pace.get_window_stats(minute, key.sha256).reset_time - time.time()
-            raise Problem(
-                "rate-limit",
-                f"this key may ask {key.requests_per_minute} times a minute",
-                retry_after=max(1, math.ceil(wait)),
-            )
-
     @contextmanager
     def _place(self, key: Key) -> Iterator[None]:
         """One of the requests that the key may have under way."""
         if key.at_once is not None and self.under_way[key.sha256] >= key.at_once:
-            raise Problem(
-                "too-many-requests",
-                f"this key has {key.at_once} requests under way, as many as it may; wait for one of them",
-                retry_after=1,
-            )
+            raise too_many("key", key.at_once)
         self.under_way[key.sha256] += 1
         try:
             yield
@@ -99,15 +90,41 @@ class Access:
                 del self.under_way[key.sha256]
 
 
+def key_of(keys: KeyRing, scope: Scope) -> Key | None:
+    """The key of the ring that a request carries."""
+    values = [value for name, value in scope["headers"] if name == b"authorization"]
+    scheme, _, secret = values[0].partition(b" ") if len(values) == 1 else (b"", b"", b"")
+    key = keys.find(secret.strip())
+    return key if scheme.lower() == b"bearer" else None
+
+
+class Pace:
+    """How often each key was used in the minute that ends now, by a clock that nobody sets."""
+
+    def __init__(self) -> None:
+        self._times: dict[str, deque[float]] = {}
+        self._look_at = 0.0
+
+    def keep(self, key: str, most: int, why: str) -> None:
+        """Count a use, or refuse it."""
+        now = time.monotonic()
+        if now >= self._look_at:  # what rested for a minute is forgotten
+            self._look_at = now + MINUTE
+            self._times = {each: times for each, times in self._times.items() if times[-1] > now - MINUTE}
+        times = self._times.setdefault(key, deque())
+        while times and times[0] <= now - MINUTE:
+            times.popleft()
+        if len(times) >= most:
+            raise too_fast(why, times[0] + MINUTE - now)
+        times.append(now)
+
+
 def need_of(scope: Scope) -> str | None:
-    """What a key must open for this request; None: any key will do."""
+    """The address that a key must open for this request; None: any key will do."""
     route = scope.get("route")
     path = "" if route is None else route.path
-    if path == "/metrics":
-        return "metrics"
-    if not path.startswith("/v1/") or "POST" not in getattr(route, "methods", ()):
-        return None
-    return "counts" if path == "/v1/counts" else "ask"
+    is_question = path.startswith("/v1/") and "POST" in getattr(route, "methods", ())
+    return path if is_question or path == METRICS else None
 
 
 def _at_most(receive: Receive, scope: Scope, most: int | None) -> Receive:

@@ -28,6 +28,7 @@ from uvicorn._types import (
 )
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
+from app.http.access import key_of
 from app.http.middleware import ALWAYS, HEADER, request_name
 from app.telemetry.logs import Exchange, log_exchange
 from macekit.call import JSON
@@ -157,7 +158,17 @@ class Connection(HttpToolsProtocol):
                 media_type = value
         if not length.isdigit():
             return None
-        problem = service.pool.overload(int(length), json=media_type.startswith(JSON.encode()))
+        client = cycle.scope["client"]
+        holder = client[0] if client else ""
+        if service.keys is not None:
+            try:
+                key = key_of(service.keys, cycle.scope)  # type: ignore[arg-type]
+            except Problem:
+                key = None
+            if key is None:
+                return None  # which is said at its place
+            holder = key.sha256
+        problem = service.pool.overload(holder, int(length), json=media_type.startswith(JSON.encode()))
         if problem is None:
             return None
 
@@ -168,7 +179,7 @@ class Connection(HttpToolsProtocol):
             request_id = request_name(cycle.scope)  # type: ignore[arg-type]
             reply = problem.reply(request_id)
             exchange = Exchange(request_id, "POST", path, operation, reply.status, problem=reply.problem)
-            exchange.client = address[0] if (address := cycle.scope["client"]) else None
+            exchange.client = client[0] if client else None
             headers = [
                 (b"content-type", reply.media_type.encode()),
                 (b"content-length", str(len(reply.body)).encode()),
@@ -263,6 +274,8 @@ class Connection(HttpToolsProtocol):
         http_version = self.parser.get_http_version()
         if http_version not in {"1.0", "1.1"}:
             raise Problem("bad-request", "this server speaks HTTP/1.1")
+        if not self.url.startswith((b"/", b"*")) and b"://" in self.url:
+            self._take_host_of_target()
         hosts = sum(name == b"host" for name, _ in self.headers)
         if hosts > 1 or (hosts == 0 and http_version == "1.1"):
             raise Problem("bad-request", "a request names its host, once")
@@ -271,6 +284,13 @@ class Connection(HttpToolsProtocol):
             super().on_headers_complete()
         elif self._upgrade_declined or self.parser.get_method() == b"CONNECT":
             raise Problem("bad-request", "nothing but HTTP/1.1 is spoken here")
+
+    def _take_host_of_target(self) -> None:
+        """Where the target names a host, that is the one which is asked, whatever the header says (RFC 9112, 3.2.2)."""
+        authority = self.url.partition(b"://")[2].partition(b"/")[0].partition(b"?")[0].rpartition(b"@")[2]
+        others = [(name, value) for name, value in self.headers if name != b"host"]
+        hosts = [(name, authority) for name, _ in self.headers if name == b"host"] or [(b"host", authority)]
+        self.headers[:] = hosts + others
 
     def _require_one_meaning(self) -> None:
         """Refuse a body that may be read in two ways: coded in a way unknown here, or said to be two things."""

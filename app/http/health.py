@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import platform
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -14,6 +15,8 @@ from pydantic import BaseModel, Field
 from app.http.service import service
 from app.openapi.document import problems
 from app.openapi.files import file_bytes, files
+from app.refusals import not_ready, shutting_down
+from app.signing import WELL_KNOWN
 from app.telemetry.metrics import CONTENT_TYPE
 from estimators import PRESETS, VERSION
 from macekit.call import __version__
@@ -22,6 +25,7 @@ from macekit.schemas.method import MethodsAnswer, PresetsAnswer
 from macekit.schemas.methods import METHODS
 
 router = APIRouter(tags=["health"], responses=problems(500))
+JWK_SET = "application/jwk-set+json"
 SAMPLE = "# HELP mace_workers Worker processes alive.\n# TYPE mace_workers gauge\nmace_workers 2.0\n"
 
 
@@ -63,13 +67,35 @@ async def healthz() -> Alive:
 async def readyz(request: Request) -> Ready:
     """Answers 503 until the workers are up, while no request would be admitted, and once the service is shutting down.
 
-    Needs no key.
+    So it does while the audit file cannot be written, or the file of keys cannot be used. Needs no key.
     """
     state = service(request)
     if state.draining:
-        raise Problem("shutting-down", "the service is shutting down", retry_after=5)
+        raise shutting_down()
+    if state.audit is not None and state.audit.fault is not None:
+        raise not_ready(f"the audit file cannot be written: {state.audit.fault}")
+    if state.keys is not None and (fault := state.keys.look()) is not None:
+        raise not_ready(f"the file of keys cannot be used: {fault}")
     state.pool.check_ready()
     return Ready()
+
+
+@router.get(
+    WELL_KNOWN,
+    operation_id="signing_keys",
+    summary="The public keys that verify signed answers",
+    response_class=Response,
+    responses={
+        200: {
+            "description": "a JWK set; its first key is the one that signs now",
+            "content": {JWK_SET: {"schema": {"type": "object"}}},
+        }
+    },
+)
+async def signing_keys(request: Request) -> Response:
+    """Needs no key. `mace verify --public-key` takes this address, or the file."""
+    signer = service(request).signer
+    return Response(json.dumps({"keys": []} if signer is None else signer.key_set()), media_type=JWK_SET)
 
 
 @router.get("/version", operation_id="version", summary="Which versions answer", responses=problems(401))

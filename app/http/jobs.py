@@ -1,8 +1,8 @@
 """Answers that are fetched later, `Prefer: respond-async` (RFC 7240): for proxies that cut connections in between.
 
-Such a request goes on when its connection has ended; its answer is kept for a while, in memory, within the bytes that
-all bodies and answers may take. Nothing outlives the service, and nothing needs to: an evaluation is a pure function of
-its body and seed, so that whoever lost an answer asks again.
+Such a request goes on when its connection has ended; its answer is kept in memory for a while: until it was fetched, or
+its room is needed by work that is under way or by the answer of somebody who keeps less. Nothing outlives the service,
+and nothing needs to: an evaluation is a pure function of its body and seed, so that whoever lost an answer asks again.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from typing import Any, Literal, TypeAlias
 from starlette.datastructures import Headers
 from starlette.types import Message, Receive
 
+from app.refusals import busy, internal_error
 from app.telemetry.logs import Exchange
-from app.workers.admission import internal_error
 from app.workers.channel import InternalError
 from app.workers.intake import Disconnected
 from app.workers.uploads import Budget
@@ -39,8 +39,10 @@ PLACE = "place"
 USUAL_WAIT = 0.2
 """Seconds that an answer may take after its body and still come at once, where the request says nothing else."""
 LONGEST_WAIT = 3600.0
-MOST_KEPT = 1000
-"""Answers that are kept at once; the oldest goes for the next."""
+GRACE = 30.0
+"""Seconds for which an answer that was fetched may be fetched again."""
+KEPT_FOR = "Mace-Kept-For"
+"""The header that says so."""
 PULSE = 1.0
 """Seconds between two events of a job that is worked on."""
 
@@ -65,14 +67,17 @@ class Job:
 
     id: str
     operation: str
-    key: str | None
+    owner: str | None
+    """The digest of its key; None where there are no keys."""
+    client: str
     began: float
     task: asyncio.Task[Outcome]
     outcome: Outcome | None = None
     ended: float | None = None
     size: int = 0
-    """Bytes of its answer that are counted as held."""
+    """Bytes of its answer that are counted for it; large ones count by themselves."""
     finished: asyncio.Event = field(default_factory=asyncio.Event)
+    let_go: Callable[[], None] = lambda: None
     end_of_keeping: asyncio.TimerHandle | None = None
 
     @property
@@ -102,7 +107,7 @@ class Jobs:
         loop = asyncio.get_running_loop()
         task = loop.create_task(_outcome(work, body))
         exchange = Exchange.of(scope)
-        job = Job(secrets.token_urlsafe(18), operation, exchange.key, loop.time(), task)
+        job = Job(secrets.token_urlsafe(18), operation, exchange.owner, exchange.holder, loop.time(), task)
         complete = loop.create_task(body.complete.wait())
         try:
             await asyncio.wait({task, complete}, return_when=asyncio.FIRST_COMPLETED)
@@ -121,26 +126,35 @@ class Jobs:
         task.add_done_callback(partial(self._finish, job, place, exchange.request_id))
         return job
 
-    def find(self, name: str, key: str | None) -> Job:
+    def find(self, name: str, owner: str | None) -> Job:
         """The job of this name, if this key asked for it."""
         job = self._jobs.get(name)
-        if job is None or job.key != key:
+        if job is None or job.owner != owner:
             raise Problem(
                 "not-found",
-                f"there is no such job: answers are kept for {self._seconds_kept:g} seconds, and none outlives the "
-                "service; ask the question again",
+                f"there is no such job: answers are kept for {self._seconds_kept:g} seconds, {GRACE:g} once they were "
+                "fetched, shorter where room is needed, and none outlives the service; ask the question again",
             )
         return job
 
-    def cancel(self, job: Job) -> None:
-        """End the work on a job, and forget it."""
-        job.task.cancel()
-        self._forget(job)
+    def fetch(self, job: Job) -> str:
+        """Keep an answer that is being fetched for a while only; for how many seconds."""
+        timer = job.end_of_keeping
+        end = asyncio.get_running_loop().time() + GRACE
+        if timer is not None and timer.when() > end:
+            timer.cancel()
+            self._keep_until(job, end)
+        return f"{min(GRACE, self._left(job)):.0f}"
+
+    async def cancel(self, job: Job) -> None:
+        """End the work on a job, and forget it; its key's place is free then."""
+        self._end(job)
+        await asyncio.wait({job.task}, timeout=1.0)
 
     def close(self) -> None:
         """End all work, for nobody can fetch what comes of it."""
         for job in list(self._jobs.values()):
-            self.cancel(job)
+            self._end(job)
 
     def states(self) -> Counter[State]:
         """How many there are in each state."""
@@ -150,14 +164,13 @@ class Jobs:
         """What is known of a job."""
         now = asyncio.get_running_loop().time()
         end = now if job.ended is None else job.ended
-        left = None if job.ended is None else max(0.0, job.ended + self._seconds_kept - now)
         return {
             "id": job.id,
             "operation": job.operation,
             "state": job.state,
             "status": None if job.outcome is None else job.outcome.reply.status,
             "seconds": round(end - job.began, 3),
-            "seconds_kept": None if left is None else round(left, 3),
+            "seconds_kept": None if job.ended is None else round(self._left(job), 3),
         }
 
     async def events(self, job: Job) -> AsyncIterator[bytes]:
@@ -169,39 +182,46 @@ class Jobs:
                     await job.finished.wait()
         yield _event("end", self.described(job))
 
+    def _end(self, job: Job) -> None:
+        job.task.cancel()
+        self._forget(job)
+
     def _finish(self, job: Job, place: ExitStack, request_id: str, task: asyncio.Task[Outcome]) -> None:
         """Keep what came of a job, if there is room for it."""
         place.close()
         if not task.cancelled() and job.id in self._jobs:
             outcome = _outcome_of(task, request_id)
-            size = (
-                len(outcome.reply.body) if isinstance(outcome.reply.body, bytes) else 0
-            )  # others are counted
-            if not self._make_room(size):
-                no_room = Problem(
-                    "busy", "the answers that are kept leave no room for this one; ask again", retry_after=5
-                )
-                outcome, size = Outcome(no_room.reply(request_id)), 0
-            else:
-                self._budget.reserve(size)
-            job.outcome, job.size = outcome, size
-            loop = asyncio.get_running_loop()
-            job.ended = loop.time()
-            job.end_of_keeping = loop.call_later(self._seconds_kept, self._forget, job)
+            try:
+                self._hold(job, outcome.reply.body)
+            except Problem as no_room:
+                outcome = Outcome(no_room.reply(request_id))
+            job.outcome = outcome
+            job.ended = asyncio.get_running_loop().time()
+            self._keep_until(job, job.ended + self._seconds_kept)
         job.finished.set()
 
-    def _make_room(self, size: int) -> bool:
-        """Let the oldest answers go as far as the next needs their room; whether there is enough."""
-        while not self._budget.has_room(size) or len(self._jobs) > MOST_KEPT:
-            oldest = next((job for job in self._jobs.values() if job.outcome is not None), None)
-            if oldest is None:
-                return self._budget.has_room(size)
-            self._forget(oldest)
-        return True
+    def _hold(self, job: Job, body: bytes | memoryview) -> None:
+        """Count an answer among those that are kept; what is in a mapping is counted as held already."""
+        job.let_go = partial(self._forget, job)
+        size = len(body) if isinstance(body, bytes) else 0
+        self._budget.reserve(size, size)
+        if not self._budget.keep(job.client, len(body), job.let_go):
+            self._budget.free(size)
+            raise busy("the answer is too large to be kept; ask again, and wait for it without Prefer")
+        job.size = size
+
+    def _keep_until(self, job: Job, end: float) -> None:
+        job.end_of_keeping = asyncio.get_running_loop().call_at(end, self._forget, job)
+
+    def _left(self, job: Job) -> float:
+        """Seconds for which an answer is still kept."""
+        timer = job.end_of_keeping
+        return 0.0 if timer is None else max(0.0, timer.when() - asyncio.get_running_loop().time())
 
     def _forget(self, job: Job) -> None:
         if self._jobs.pop(job.id, None) is None:
             return
+        self._budget.let_go(job.let_go)
         self._budget.free(job.size)
         if job.end_of_keeping is not None:
             job.end_of_keeping.cancel()  # it would hold the answer until then

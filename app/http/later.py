@@ -6,7 +6,7 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 from starlette.responses import Response, StreamingResponse
 
-from app.http.jobs import JOBS, RESULT, Job, State
+from app.http.jobs import JOBS, KEPT_FOR, RESULT, Job, State
 from app.http.service import accepted_later, answered, service
 from app.openapi.document import ACCEPTED, OF_RUNS, WORK_PROBLEMS, problems
 from app.telemetry.logs import Exchange
@@ -86,9 +86,17 @@ async def job_events(request: Request) -> Response:
     },
 )
 async def job_result(request: Request) -> Response:
-    """The status, the headers and the body that the question itself would have been answered with."""
+    """The status, the headers and the body that the question itself would have been answered with.
+
+    The header Mace-Kept-For says for how many seconds it may be fetched again.
+    """
     found = _job(request)
-    return accepted_later(request, found) if found.outcome is None else answered(request, found.outcome)
+    if found.outcome is None:
+        return accepted_later(request, found)
+    response = answered(request, found.outcome)
+    if Exchange.of(request.scope).method == "GET":  # and not HEAD
+        response.headers[KEPT_FOR] = service(request).jobs.fetch(found)
+    return response
 
 
 @router.delete(
@@ -102,10 +110,10 @@ async def job_result(request: Request) -> Response:
 )
 async def job_cancel(request: Request) -> Response:
     """Its worker is ended; the address is gone."""
-    service(request).jobs.cancel(_job(request))
+    await service(request).jobs.cancel(_job(request))
     return Response(status_code=204)
 
 
 def _job(request: Request) -> Job:
     """The job at this address, if this key asked for it."""
-    return service(request).jobs.find(request.path_params["name"], Exchange.of(request.scope).key)
+    return service(request).jobs.find(request.path_params["name"], Exchange.of(request.scope).owner)

@@ -19,8 +19,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from app.audit_file import AuditFile
 from app.http.access import Access
 from app.http.jobs import RESULT
-from app.http.service import NOT_FOUND, OURS, Service, refusal
-from app.keys import KeyRing
+from app.http.service import NOT_FOUND, Service, refusal
+from app.refusals import internal_error, not_ready, shutting_down
 from app.telemetry import logs
 from app.telemetry.logs import Exchange, request_id
 from app.workers.intake import Disconnected
@@ -227,9 +227,11 @@ class Audit:
         self.audit = audit
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, and its answer once its line is written."""
+        """Pass a request on, and its answer once its line is written; none while no line can be written."""
         if scope["type"] != "http" or not _is_audited(scope.get("route")):
             return await self.app(scope, receive, send)
+        if self.audit.fault is not None:
+            return await refusal(scope, not_ready(AUDIT_FAILED))(scope, receive, send)
         withheld = False
 
         async def send_audited(message: Message) -> None:
@@ -237,15 +239,11 @@ class Audit:
             if message["type"] == "http.response.start":
                 exchange = Exchange.of(scope)
                 try:
-                    self.audit.append({**exchange.facts(), "status": message["status"]})
-                except OSError as error:
+                    await self.audit.write({**exchange.facts(), "status": message["status"]})
+                except OSError:
                     withheld = True
-                    log.error(
-                        "the audit file cannot be written", extra={"fields": {"reason": type(error).__name__}}
-                    )
                     exchange.answer_sha256 = None
-                    late = Problem("not-ready", AUDIT_FAILED, retry_after=30)
-                    await refusal(scope, late)(scope, receive, send)
+                    await refusal(scope, not_ready(AUDIT_FAILED))(scope, receive, send)
             if not withheld:
                 await send(message)
 
@@ -320,16 +318,13 @@ class Errors:
                 raise
         except asyncio.CancelledError:
             if self.service.draining and not answer_began:
-                late = Problem(
-                    "shutting-down", "the service is shutting down; send the request again", retry_after=5
-                )
-                await refusal(scope, late)(scope, receive, send)
+                await refusal(scope, shutting_down())(scope, receive, send)
             raise
         except Exception:
             log.exception("a request failed")
             if answer_began:
                 raise
-            await refusal(scope, Problem("internal", OURS))(scope, receive, send)
+            await refusal(scope, internal_error())(scope, receive, send)
         return None
 
 
@@ -344,7 +339,6 @@ def front(
     routes: Sequence[BaseRoute],
     open_to_all: Collection[str],
     probes: Collection[str],
-    keys: KeyRing | None,
 ) -> list[Middleware]:
     """The layers in front of an app's routes.
 
@@ -367,6 +361,7 @@ def front(
             ],
             expose_headers=[
                 "Location",
+                "Mace-Kept-For",
                 "Mace-Signature",
                 "Preference-Applied",
                 "Retry-After",
@@ -384,5 +379,5 @@ def front(
         Middleware(Errors, service=service),
         *([Middleware(Hosts, hosts=hosts, open_to_all=probes)] if hosts else []),
         *(others if origins else []),
-        Middleware(Access, keys=keys, open_to_all=open_to_all),
+        Middleware(Access, keys=service.keys, open_to_all=open_to_all),
     ]

@@ -10,7 +10,7 @@ from anyio import to_thread
 from fastapi import APIRouter, Request
 from starlette.datastructures import Headers
 from starlette.responses import Response
-from starlette.types import Receive
+from starlette.types import Message, Receive
 
 from app.http.jobs import Outcome, seconds_to_wait
 from app.http.service import Service, accepted_later, answered, service
@@ -199,20 +199,22 @@ def _endpoint(row: Operation) -> Callable[[Request], Awaitable[Response]]:
             dated=reports and asks_for_time(request),
         )
         streamed = row.name == "counts" and not has_dataset and call.media_type != PARQUET and streams(call)
-        client = request.client.host if request.client else ""
+        client = Exchange.of(request.scope).holder
 
         async def outcome(receive: Receive) -> Outcome:
+            hashed = HashedBody(request, receive) if running.signer is not None else None
             reply = await intake.answer(
                 pool,
                 call,
-                receive,
+                hashed or receive,
                 request.headers,
                 client=client,
                 streamed=streamed,
                 has_dataset=has_dataset,
                 inline=quick,
             )
-            return await _outcome(running, reply, headers_of(call.accept) if rendered(call) else {})
+            usual = headers_of(call.accept) if rendered(call) else {}
+            return await _outcome(running, reply, usual, "" if hashed is None else hashed.digest.hexdigest())
 
         wait = seconds_to_wait(request.headers)
         try:
@@ -226,7 +228,23 @@ def _endpoint(row: Operation) -> Callable[[Request], Awaitable[Response]]:
     return work
 
 
-async def _outcome(running: Service, reply: Reply, usual: Mapping[str, str]) -> Outcome:
+class HashedBody:
+    """A body as it comes, and the digest of its request: of the target, a line feed, and the body."""
+
+    def __init__(self, request: Request, receive: Receive) -> None:
+        query = request.scope["query_string"]
+        target = request.scope["route"].path.encode() + (b"?" + query if query else b"")
+        self.digest = sha256(target + b"\n")
+        self._receive = receive
+
+    async def __call__(self) -> Message:
+        """The next of it."""
+        message = await self._receive()
+        self.digest.update(message.get("body", b""))
+        return message
+
+
+async def _outcome(running: Service, reply: Reply, usual: Mapping[str, str], request_sha256: str) -> Outcome:
     """The answer as it leaves, signed if there is a key, with its headers, the usual ones and the signature.
 
     A step of a run leaves if it is the run's next one, and the state in it is sealed.
@@ -242,7 +260,7 @@ async def _outcome(running: Service, reply: Reply, usual: Mapping[str, str]) -> 
     def work() -> tuple[bytes | memoryview, dict[str, str], str]:
         body, headers = reply.body, dict(usual)
         if running.signer is not None:
-            body, signature = running.signer.sign(body, reply.media_type)
+            body, signature = running.signer.sign(body, reply.media_type, request_sha256)
             headers["Mace-Signature"] = signature.as_json().decode("ascii")
         return body, headers, sha256(body).hexdigest()
 

@@ -14,8 +14,10 @@ from starlette.responses import JSONResponse, Response
 
 from app.audit_file import AuditFile
 from app.http.jobs import JOBS, PREFERENCE, Job, Jobs, Outcome
+from app.keys import KeyRing
+from app.refusals import internal_error
 from app.runs import Runs
-from app.settings import Settings
+from app.settings import STATES, Settings
 from app.signing import Signer
 from app.telemetry.logs import Exchange
 from app.telemetry.metrics import Metrics
@@ -36,10 +38,40 @@ class Service:
     signer: Signer | None = None
     audit: AuditFile | None = None
     runs: Runs | None = None
+    keys: KeyRing | None = None
     metrics: Metrics = field(default_factory=Metrics)
     draining: bool = False
     last_turn: float = field(default_factory=time.monotonic)
     """When the event loop last turned, by the clock that every thread reads alike."""
+
+    def gauges(self) -> dict[str, tuple[str, float]]:
+        """How its files are; those that it does not have are well."""
+        keys = self.keys if self.keys is not None and self.keys.path is not None else None
+        return {
+            "mace_keys_sound": (
+                "1 if the file of keys can be used, else 0.",
+                float(keys is None or keys.look() is None),
+            ),
+            "mace_keys_age_seconds": (
+                "Seconds since it was seen that keys are those of the file.",
+                0.0 if keys is None else keys.age,
+            ),
+            "mace_audit_written": (
+                "1 if lines of the audit file can be written, else 0.",
+                float(self.audit is None or self.audit.fault is None),
+            ),
+        }
+
+    def reload(self) -> None:
+        """Read all keys again, and go on in a new audit file if the one that is written was moved away."""
+        if self.keys is not None:
+            self.keys.look(now=True)
+        if self.audit is not None:
+            self.audit.reopen()
+        if self.signer is not None:
+            self.signer.reload()
+            if self.runs is not None:
+                self.runs.keys = self.signer.derived_keys(STATES)
 
 
 async def keep_time(state: Service) -> None:
@@ -58,7 +90,6 @@ def service(request: Request) -> Service:
 # Replies and problems as HTTP responses, noted in the exchange on the way out.
 
 NOT_FOUND = "there is nothing at this address; /docs shows what there is"
-OURS = "the service made a mistake; its log has the details under this request's id"
 
 
 def answered(request: Request, outcome: Outcome) -> Response:
@@ -108,12 +139,12 @@ async def framework_raised(request: Request, error: HTTPException) -> Response:
     if error.status_code == 405:
         advice = "the header Allow names the methods this address takes"
         return refusal(request.scope, Problem("method-not-allowed", advice), error.headers)
-    return refusal(request.scope, Problem("internal", OURS))
+    return refusal(request.scope, internal_error())
 
 
 async def last_resort(request: Request, _error: Exception) -> Response:
     """Answer any unexpected exception, even one in a layer outside all others."""
-    return refusal(request.scope, Problem("internal", OURS))
+    return refusal(request.scope, internal_error())
 
 
 HANDLERS: dict[Any, Any] = {

@@ -46,6 +46,10 @@ class Exchange:
     records: int = 0
     problem: str | None = None
     key: str | None = None
+    key_sha256: str | None = None
+    """Which key of this name it was."""
+    owner: str | None = None
+    """The digest of its key, wherever that comes from."""
     client: str | None = None
     input_sha256: str | None = None
     answer_sha256: str | None = None
@@ -56,12 +60,18 @@ class Exchange:
         """Seconds since it began."""
         return time.perf_counter() - self.began
 
+    @property
+    def holder(self) -> str:
+        """Who has a share of what is short: a key, or where there are none an address."""
+        return self.owner or self.client or ""
+
     def facts(self) -> dict[str, Any]:
         """Who asked what and got which answer, without a value that was submitted."""
         return {
             "request_id": self.request_id,
             "client": self.client,
             "key": self.key,
+            "key_sha256": self.key_sha256,
             "method": self.method,
             "route": self.route,
             "status": self.status,

@@ -93,6 +93,10 @@ class Metrics:
         """Show also how many answers are fetched later, by their state."""
         self.registry.register(_Jobs(states))
 
+    def watch_gauges(self, look: Callable[[], Mapping[str, tuple[str, float]]]) -> None:
+        """Show also these gauges, each with what it is."""
+        self.registry.register(_Gauges(look))
+
     def text(self) -> bytes:
         """Everything, in Prometheus' text format."""
         return generate_latest(self.registry)
@@ -125,6 +129,19 @@ class _Jobs:
         for state in ("working", "done", "failed"):
             jobs.add_metric([state], states.get(state, 0))
         yield jobs
+
+
+class _Gauges:
+    """What a service has beside its pool, if it has it."""
+
+    def __init__(self, look: Callable[[], Mapping[str, tuple[str, float]]]) -> None:
+        self._look = look
+
+    def describe(self) -> Iterable[Metric]:
+        return ()
+
+    def collect(self) -> Iterable[Metric]:
+        yield from (GaugeMetricFamily(name, *about) for name, about in self._look().items())
 
 
 class _Pool:

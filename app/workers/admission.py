@@ -1,4 +1,4 @@
-"""How many requests may be under way and how many bodies may arrive, and the problems of those that are refused.
+"""How many requests may be under way, how many bodies may arrive, and who is refused.
 
 A place is taken when work can start. A body that is arriving takes none: a client that sends slowly, or nothing, must
 not keep others from being answered. What is short while bodies arrive - their number, their memory, a worker that one
@@ -15,56 +15,10 @@ from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import Any, Protocol
 
+from app.refusals import busy, shutting_down, too_many
+from app.workers.shares import Shares
 from macekit.problems import Problem
 
-# --- refusals -----------------------------------------------------------------------------------------------
-# Why a job could not be done, and what to do about it.
-
-
-def shutting_down() -> Problem:
-    """The problem of a request that comes too late."""
-    return Problem(
-        "shutting-down", "the service is shutting down; send the request to another instance", retry_after=5
-    )
-
-
-def too_long(seconds: float) -> Problem:
-    """The problem of a request that wanted more time than it gets."""
-    return Problem(
-        "time-limit",
-        f"the request took longer than the {seconds:g} seconds granted to one; "
-        "send less: fewer records, or their counts (POST /v1/counts) where scores are asked about, "
-        "or ask the operator to raise MACE_TIME_LIMIT",
-    )
-
-
-def out_of_memory(limit: int) -> Problem:
-    """The problem of a request that wanted more memory than it gets."""
-    return Problem(
-        "memory-limit",
-        f"the request needs more than the {limit // 2**20} MiB of memory granted to one; "
-        "send less: fewer records, or their counts (POST /v1/counts) where scores are asked about, "
-        "or ask the operator to raise MACE_MEMORY_LIMIT",
-    )
-
-
-def worker_lost() -> Problem:
-    """The problem of a request whose process died."""
-    return Problem(
-        "worker-lost",
-        "the processes that worked on this request ended before they answered, most likely for want of memory; "
-        "send less: fewer records, or their counts (POST /v1/counts) where scores are asked about",
-    )
-
-
-def internal_error() -> Problem:
-    """The problem of a request that met an error of the service itself."""
-    return Problem("internal", "the service made a mistake; its log has the details under this request's id")
-
-
-# --- admission ----------------------------------------------------------------------------------------------
-
-LONGEST_WAIT = 60
 MOST_ARRIVING = 1024
 """Bodies that may arrive at once; the next takes the place of the one that is furthest behind its pace."""
 
@@ -106,11 +60,6 @@ class Arriving(Protocol):
         """For how many seconds it has held a worker, and how many bytes a second it brought meanwhile."""
 
 
-def busy(detail: str, retry_after: int) -> Problem:
-    """The problem of a request for which there is no room now."""
-    return Problem("busy", detail, retry_after=retry_after)
-
-
 class Admission:
     """Requests under way and bodies that arrive, of everybody and of each client."""
 
@@ -125,6 +74,8 @@ class Admission:
         self._per_client = per_client
         self._clients: Counter[str] = Counter()
         self._seconds = 1.0
+        self.line = Line()
+        """Those under way that wait for a worker."""
 
     @property
     def arriving(self) -> int:
@@ -135,7 +86,7 @@ class Admission:
     def admit(self, client: str, *, small: bool = False) -> Iterator[None]:
         """Count one request while it is worked on or waits for it, or refuse it."""
         self._check(client)
-        if self.is_full(small=small):
+        if self.is_full(small=small) and not self.line.make_room(client):
             raise self.full()
         self.under_way += 1
         self._clients[client] += 1
@@ -149,7 +100,7 @@ class Admission:
     def receive(self, client: str, upload: Arriving, *, small: bool = True) -> Iterator[None]:
         """Count one body while it arrives, or refuse it; a large one is refused as soon as its request would be."""
         self._check(client)
-        if not small and self.is_full():
+        if not small and self.is_full(client=client):
             raise self.full()
         if self.arriving >= MOST_ARRIVING:
             self.displace(upload)
@@ -178,30 +129,28 @@ class Admission:
         """End the body that is furthest behind its pace, for one that is not; refuse this one if it is itself."""
         slowest = min(self._arriving, key=lambda other: other.deadline, default=upload)
         if slowest.deadline >= upload.deadline:
-            raise busy(
-                "the bodies that arrive leave no room for another; try again later", self.retry_after()
-            )
+            raise busy("the bodies that arrive leave no room for another; try again later", self.seconds())
         self._arriving.remove(slowest)
         slowest.give_up()
 
-    def is_full(self, *, small: bool = False) -> bool:
-        """Whether the next request for a worker is refused."""
-        return self.under_way >= self.places + (SMALL_PLACES if small else 0)
+    def is_full(self, *, small: bool = False, client: str | None = None) -> bool:
+        """Whether the next request for a worker is refused; for a client, even if others give way."""
+        full = self.under_way >= self.places + (SMALL_PLACES if small else 0)
+        return full and not (client is not None and self.line.may_make_room(client))
 
     def record_duration(self, seconds: float) -> None:
         """Keep the moving average of how long jobs take, over about ten."""
         self._seconds += (seconds - self._seconds) / 10
 
-    def retry_after(self) -> int:
-        """Seconds until a place is likely free: requests under way are half done on average, spread over processes."""
-        expected = self._seconds * self.under_way / self._processes / 2
-        return min(max(math.ceil(expected), 1), LONGEST_WAIT)
+    def seconds(self) -> float:
+        """Until a place is likely free: requests under way are half done on average, spread over processes."""
+        return self._seconds * self.under_way / self._processes / 2
 
     def full(self) -> Problem:
         """The problem of a request that finds no place."""
         return busy(
             f"{self.under_way} requests are under way, as many as this service takes; try again later",
-            self.retry_after(),
+            self.seconds(),
         )
 
     def _leave(self, client: str) -> None:
@@ -213,12 +162,7 @@ class Admission:
         if self.closed:
             raise shutting_down()
         if self._per_client and self._clients[client] >= self._per_client:
-            raise Problem(
-                "too-many-requests",
-                f"this client has {self._per_client} requests under way, as many as it may; "
-                "wait for an answer before sending the next",
-                retry_after=1,
-            )
+            raise too_many("client", self._per_client)
 
 
 class Streams:
@@ -292,34 +236,50 @@ class Streams:
 
 
 class Line:
-    """Requests that wait for a worker: small ones and others get one by turns, each first come, first served."""
+    """Requests that wait for a worker: small ones and others get one by turns, and so do their clients among them."""
 
     def __init__(self) -> None:
-        self._small: deque[asyncio.Future[Any]] = deque()
-        self._others: deque[asyncio.Future[Any]] = deque()
+        self._small: Shares[asyncio.Future[Any]] = Shares()
+        self._others: Shares[asyncio.Future[Any]] = Shares()
         self._small_next = True
 
     def __len__(self) -> int:
         return len(self._small) + len(self._others)
 
-    def join(self, *, small: bool) -> asyncio.Future[Any]:
-        """Wait at the end; what is waited for becomes the result."""
+    def join(self, *, small: bool, client: str = "", size: int = 0) -> asyncio.Future[Any]:
+        """Wait behind what this client has waiting, holding so many bytes; what is waited for becomes the result."""
         waiting: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        (self._small if small else self._others).append(waiting)
+        (self._small if small else self._others).add(client, waiting, size)
         return waiting
 
     def leave(self, waiting: asyncio.Future[Any]) -> None:
         """Wait no longer."""
         for line in (self._small, self._others):
-            with suppress(ValueError):
-                line.remove(waiting)
+            line.discard(waiting)
+
+    def may_make_room(self, client: str) -> bool:
+        """Whether somebody would be sent away for this client."""
+        return any(line.may_give_way(client) for line in (self._others, self._small))
+
+    def make_room(self, client: str, size: int | None = None) -> bool:
+        """Send away the last that came of whoever has most waiting, or holds most by it, if this client has less."""
+        for line in (self._others, self._small):
+            if (waiting := line.give_way(client, size)) is not None:
+                if not waiting.done():
+                    waiting.set_exception(
+                        busy(
+                            "you have more requests waiting than others, for one of whom the place is needed"
+                        )
+                    )
+                return True
+        return False
 
     def pop(self) -> asyncio.Future[Any] | None:
         """Whose turn it is; none if nobody waits."""
         while self:
             first, second = (self._small, self._others) if self._small_next else (self._others, self._small)
-            waiting = (first or second).popleft()
-            if not waiting.done():
+            waiting = (first if len(first) else second).next()
+            if waiting is not None and not waiting.done():
                 self._small_next = not self._small_next
                 return waiting
         return None
@@ -354,7 +314,7 @@ class Turns:
         self._computing = 0
         self._ended = 0.0
         self._seconds = 0.01
-        self._waiting: deque[asyncio.Future[bool]] = deque()
+        self._waiting: Shares[asyncio.Future[bool]] = Shares()
         self._listening = select.poll()
 
     def watch(self, listening: Iterable[int]) -> None:
@@ -373,11 +333,11 @@ class Turns:
         return self._taken or self._connections_wait()
 
     @asynccontextmanager
-    async def turn(self) -> AsyncIterator[bool]:
+    async def turn(self, client: str = "") -> AsyncIterator[bool]:
         """Wait for a turn, or refuse it; false if a worker came free before."""
         loop = asyncio.get_running_loop()
         if self.busy:
-            if not await self._wait(loop):
+            if not await self._wait(loop, client):
                 yield False
                 return
         else:
@@ -393,29 +353,36 @@ class Turns:
         """Have the first that waits go to a worker."""
         self._give(own=False)
 
-    def is_full(self) -> bool:
-        """Whether the next request is refused."""
-        return len(self._waiting) >= MOST_SMALL
+    def is_full(self, client: str | None = None) -> bool:
+        """Whether the next request is refused; for a client, even if others give way."""
+        full = len(self._waiting) >= MOST_SMALL
+        return full and not (client is not None and self._waiting.may_give_way(client))
 
-    async def _wait(self, loop: asyncio.AbstractEventLoop) -> bool:
+    async def _wait(self, loop: asyncio.AbstractEventLoop, client: str) -> bool:
         if self.is_full():
-            raise self.full()
+            if (displaced := self._waiting.give_way(client)) is None:
+                raise self.full()
+            if not displaced.done():
+                displaced.set_exception(self.full())
         turn: asyncio.Future[bool] = loop.create_future()
-        self._waiting.append(turn)
+        self._waiting.add(client, turn)
         if not self._taken:
             self._taken, self._ended = True, loop.time()
             loop.call_soon(self._next, loop)
         try:
             return await turn
         except asyncio.CancelledError:
-            if turn.done() and not turn.cancelled() and turn.result():
+            if turn.done() and not turn.cancelled() and turn.exception() is None and turn.result():
                 self._end(loop)
             raise
+        finally:
+            self._waiting.discard(turn)
 
     def full(self) -> Problem:
         """The problem of a request that finds too many before it."""
-        seconds = math.ceil(self._seconds * MOST_SMALL)
-        return busy(f"{MOST_SMALL} small requests wait, as many as may; try again later", max(seconds, 1))
+        return busy(
+            f"{MOST_SMALL} small requests wait, as many as may; try again later", self._seconds * MOST_SMALL
+        )
 
     def _end(self, loop: asyncio.AbstractEventLoop) -> None:
         self._computing -= 1
@@ -434,8 +401,8 @@ class Turns:
 
     def _give(self, *, own: bool) -> bool:
         """Tell the first that waits to go on, here or by a worker; false if none waits."""
-        while self._waiting:
-            if not (turn := self._waiting.popleft()).done():
+        while (turn := self._waiting.next()) is not None:
+            if not turn.done():
                 turn.set_result(own)
                 return True
         return False

@@ -11,11 +11,12 @@ import struct
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from typing import TypeAlias
 
-from app.workers.admission import out_of_memory
+from app.refusals import out_of_memory
 from app.workers.channel import (
     CLOSED_ON_EXEC,
     MOST_INLINE,
@@ -178,7 +179,9 @@ def main(descriptor: int, perform: str, memory_limit: int, confined: bool, data:
             os.read(reader, 512)
             _report_exits(control)
         if control.fileno() in ready:
-            _, descriptors, _, _ = socket.recv_fds(control, 1, 1, CLOSED_ON_EXEC)
+            descriptors: list[int] = []
+            with suppress(ConnectionResetError):  # the server went without reading which workers have ended
+                _, descriptors, _, _ = socket.recv_fds(control, 1, 1, CLOSED_ON_EXEC)
             if not descriptors:
                 return
             if os.fork() == 0:

@@ -12,7 +12,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, MutableMapping
 from typing import Any, NoReturn, TypeAlias
 
-from app.workers.admission import busy
+from app.refusals import busy
 from app.workers.pool import Pool
 from app.workers.uploads import Pipe, Spool
 from macekit.call import JSON, Body, Call, Reply
@@ -65,17 +65,17 @@ async def answer(
             async with pool.streams.place(upload) as place:
                 if place:
                     with pool.admit(client):
-                        return await _through_pipe(pool, call, upload, head)
+                        return await _through_pipe(pool, call, upload, client, head)
             upload.renew_deadline()
     with pool.receive(client, upload, small=small):
-        source = await _read_whole(upload, pool, head)
+        source = await _read_whole(upload, pool, client, head)
     if isinstance(source, Spool):
         with source, pool.admit(client):
-            return await _while_connected(pool.run(call, source), upload.wait_for_disconnect())
+            return await _while_connected(pool.run(call, source, client=client), upload.wait_for_disconnect())
     if call.media_type == JSON and call.encoding == "identity" and inline(call, source):
         return await _answer_small(pool, call, source, upload, client)
     with pool.admit(client, small=not has_dataset):
-        work = pool.run(call, source, small=not has_dataset)
+        work = pool.run(call, source, small=not has_dataset, client=client)
         return await _while_connected(work, upload.wait_for_disconnect())
 
 
@@ -83,11 +83,11 @@ async def _answer_small(pool: Pool, call: Call, body: bytes, upload: Upload, cli
     """Answer in this process, if it is its turn; else by a worker that has nothing to do, now or before its turn."""
     if not (pool.turns.busy and pool.has_idle()):
         with pool.count(client):
-            async with pool.turns.turn() as own:
+            async with pool.turns.turn(client) as own:
                 if own:
                     return pool.answer(call, Body.of(body))
     with pool.admit(client, small=True):
-        return await _while_connected(pool.run(call, body), upload.wait_for_disconnect())
+        return await _while_connected(pool.run(call, body, client=client), upload.wait_for_disconnect())
 
 
 class Upload:
@@ -191,8 +191,7 @@ class Upload:
         if self._given_up:
             return busy(
                 "the place of this body, which came more slowly than others, was needed for one of them; "
-                "send it again, faster",
-                retry_after=5,
+                "send it again, faster"
             )
         return Problem(
             "upload-stalled",
@@ -211,7 +210,7 @@ class Upload:
         )
 
 
-async def _read_whole(upload: Upload, pool: Pool, head: bytes = b"") -> bytes | Spool:
+async def _read_whole(upload: Upload, pool: Pool, client: str = "", head: bytes = b"") -> bytes | Spool:
     """The whole body: plain bytes if it is small, else a spool."""
     if upload.ended:
         return head
@@ -224,7 +223,7 @@ async def _read_whole(upload: Upload, pool: Pool, head: bytes = b"") -> bytes | 
     try:
         chunk = bytes(start) or await upload.read()
         while chunk:
-            await _make_room(upload, pool, spool, len(chunk))
+            await _make_room(upload, pool, spool, client, len(chunk))
             spool.write(chunk)
             chunk = await upload.read()
     except BaseException:
@@ -233,26 +232,25 @@ async def _read_whole(upload: Upload, pool: Pool, head: bytes = b"") -> bytes | 
     return spool
 
 
-async def _make_room(upload: Upload, pool: Pool, spool: Spool, size: int) -> None:
-    """See to it that more of a body can be held, at the cost of bodies that come more slowly."""
+async def _make_room(upload: Upload, pool: Pool, spool: Spool, client: str, size: int) -> None:
+    """See to it that more of a body can be held, at the cost of who holds more, or of bodies that come more slowly."""
     if spool.size + size > pool.settings.body_limit:  # a stream that found no worker to be read into
-        raise busy(
-            "no worker is free to read so large a body as it comes; try again later", pool.retry_after()
-        )
+        raise pool.busy("no worker is free to read so large a body as it comes")
     while not spool.has_room(size):
-        pool.displace(upload)
+        if not pool.make_room(client, spool.size + size):
+            pool.displace(upload)
         for _ in range(ROUNDS):  # until what was ended has let go of its memory
             await asyncio.sleep(0)
             if spool.has_room(size):
                 return
 
 
-async def _through_pipe(pool: Pool, call: Call, upload: Upload, head: bytes) -> Reply:
+async def _through_pipe(pool: Pool, call: Call, upload: Upload, client: str, head: bytes) -> Reply:
     """Have the body worked on while it arrives. The worker's answer wins, however much is still to come."""
     upload.renew_deadline()
     upload.hold()
     with Pipe() as pipe:
-        return await _while_connected(pool.run(call, pipe), _feed(upload, pipe, head))
+        return await _while_connected(pool.run(call, pipe, client=client), _feed(upload, pipe, head))
 
 
 async def _feed(upload: Upload, pipe: Pipe, head: bytes) -> NoReturn:

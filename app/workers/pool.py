@@ -17,25 +17,21 @@ from functools import partial
 from types import MappingProxyType
 from weakref import finalize
 
-from app.settings import Settings
-from app.workers.admission import (
-    Admission,
-    Arriving,
-    Line,
-    Refusals,
-    Streams,
-    Turns,
+from app.refusals import (
     busy,
     internal_error,
+    not_ready,
     out_of_memory,
     shutting_down,
     too_long,
     worker_lost,
 )
+from app.settings import Settings
+from app.workers.admission import Admission, Arriving, Refusals, Streams, Turns
 from app.workers.channel import InternalError, Outcome
 from app.workers.forkserver import attempt, load_function
 from app.workers.processes import ForkServer, Source, Worker
-from app.workers.uploads import Budget, Clock, Pipe
+from app.workers.uploads import Budget, Clock, Pipe, Spool
 from macekit.call import Body, Call, Reply
 from macekit.problems import Problem
 
@@ -89,7 +85,6 @@ class Pool:
         self._given_up: tuple[str, ...] | None = None
         self._workers: dict[int, Worker] = {}
         self._idle: list[Worker] = []
-        self._line = Line()
         self._spawning: set[asyncio.Task[None]] = set()
         self._lost: set[int] = set()
         """Workers that were lost before the fork server reported how their processes ended."""
@@ -110,7 +105,7 @@ class Pool:
         self._admission.closed = True
         await self._drain(self.settings.drain_limit)
         self._closed = True
-        while (waiting := self._line.pop()) is not None:
+        while (waiting := self._admission.line.pop()) is not None:
             waiting.set_exception(shutting_down())
         for task in self._spawning:
             task.cancel()
@@ -133,9 +128,9 @@ class Pool:
     def check_ready(self) -> None:
         """Say why nothing would be admitted, if that is so."""
         if self._admission.closed or not self._workers:
-            raise Problem("not-ready", "the workers are not up", retry_after=1)
+            raise not_ready("the workers are not up", 1)
         if self._is_full():
-            raise busy("no request would be admitted, not even a small one", self.retry_after())
+            raise busy("no request would be admitted, not even a small one", self._admission.seconds())
 
     def _is_full(self) -> bool:
         return self._admission.is_full(small=True) and self.turns.is_full()
@@ -145,7 +140,7 @@ class Pool:
         return Snapshot(
             workers=len(self._workers),
             busy=len(self._workers) - len(self._idle),
-            waiting=len(self._line),
+            waiting=len(self._admission.line),
             under_way=self._admission.under_way,
             places=self._admission.places,
             arriving=self._admission.arriving,
@@ -172,21 +167,25 @@ class Pool:
         """End the body that arrives most slowly, for this one; refuse this one if it is the slowest."""
         self._admission.displace(upload)
 
-    def overload(self, declared: int, *, json: bool) -> Problem | None:
+    def make_room(self, client: str, size: int) -> bool:
+        """Send away what waits with the body of whoever holds most by what waits, if that is more than this much."""
+        return self._admission.line.make_room(client, size)
+
+    def overload(self, client: str, declared: int, *, json: bool) -> Problem | None:
         """Why a body of this length would be refused, as far as that is known before any of it has come."""
         if declared > self.settings.inline_limit:
-            return self._admission.full() if self._admission.is_full() else None
-        return self.turns.full() if json and self.turns.is_full() and not self._idle else None
+            return self._admission.full() if self._admission.is_full(client=client) else None
+        return self.turns.full() if json and self.turns.is_full(client) and not self._idle else None
 
     def has_idle(self) -> bool:
         """Whether a worker has nothing to do."""
         return bool(self._idle)
 
-    def retry_after(self) -> int:
-        """Seconds until a place is likely free."""
-        return self._admission.retry_after()
+    def busy(self, detail: str) -> Problem:
+        """The problem of a request for which there is no room until a place is free."""
+        return busy(f"{detail}; try again later", self._admission.seconds())
 
-    async def run(self, call: Call, source: Source, *, small: bool | None = None) -> Reply:
+    async def run(self, call: Call, source: Source, *, small: bool | None = None, client: str = "") -> Reply:
         """Have a job done by the next free worker; if this is cancelled, the worker is ended.
 
         It is small if its body is, unless it is said not to be.
@@ -194,31 +193,45 @@ class Pool:
         A worker that is lost may have been ended for what others did: the job is done once more by another, unless its
         body has been read as it came.
         """
+        if small is None:
+            small = isinstance(source, bytes)
+        question = _size(source)
+        answer = self.budget.expected(client, call.operation, question)
         try:
-            return await self._attempt(call, source, small)
+            reply = await self._attempt(call, source, small, client, answer)
         except WorkerLost:
             if self._closed or isinstance(source, Pipe):
                 raise self._lost_problem() from None
-        log.warning("request repeated", extra={"fields": {"operation": call.operation}})
-        try:
-            return await self._attempt(call, source, small)
-        except WorkerLost:
-            raise self._lost_problem() from None
+            log.warning("request repeated", extra={"fields": {"operation": call.operation}})
+            try:
+                reply = await self._attempt(call, source, small, client, answer)
+            except WorkerLost:
+                raise self._lost_problem() from None
+        self.budget.expect_next(client, call.operation, question, len(reply.body))
+        if isinstance(reply.body, memoryview):
+            self.budget.reserve(len(reply.body), len(reply.body))
+            # The mapping goes when the last of it has been sent, or its connection has ended.
+            finalize(reply.body.obj, self.budget.free, len(reply.body)).atexit = False
+        return reply
 
     def _lost_problem(self) -> Problem:
         return shutting_down() if self._closed else worker_lost()
 
-    async def _attempt(self, call: Call, source: Source, small: bool | None) -> Reply:
-        worker = await self._acquire(small=isinstance(source, bytes) if small is None else small)
+    async def _attempt(self, call: Call, source: Source, small: bool, client: str, answer: int) -> Reply:
+        worker = await self._acquire(small=small, client=client, size=_size(source) + answer)
         loop = asyncio.get_running_loop()
         began = loop.time()
         try:
-            async with asyncio.timeout(None) as timeout:
-                clock = Clock(timeout, self.settings.time_limit)
-                try:
-                    outcome = await worker.run(call, source, clock)
-                finally:
-                    clock.end()
+            with self.budget.room(answer):
+                async with asyncio.timeout(None) as timeout:
+                    clock = Clock(timeout, self.settings.time_limit)
+                    try:
+                        outcome = await worker.run(call, source, clock)
+                    finally:
+                        clock.end()
+        except Problem:  # nothing was begun
+            self._release(worker)
+            raise
         except TimeoutError:
             self._end(worker, "time-limit")
             raise too_long(self.settings.time_limit) from None
@@ -243,14 +256,9 @@ class Pool:
             self._release(worker)
         else:
             self._end(worker, outcome.end_reason)
-        reply = _reply(outcome.answer)
-        if isinstance(reply.body, memoryview):
-            self.budget.reserve(len(reply.body), len(reply.body))
-            # The mapping goes when the last of it has been sent, or its connection has ended.
-            finalize(reply.body.obj, self.budget.free, len(reply.body)).atexit = False
-        return reply
+        return _reply(outcome.answer)
 
-    async def _acquire(self, *, small: bool) -> Worker:
+    async def _acquire(self, *, small: bool, client: str, size: int) -> Worker:
         """Wait for a free worker, no longer than work may take."""
         if self._closed:
             raise shutting_down()
@@ -258,7 +266,7 @@ class Pool:
             worker = self._idle.pop()
             worker.unwatch()
             return worker
-        waiting: asyncio.Future[Worker] = self._line.join(small=small)
+        waiting: asyncio.Future[Worker] = self._admission.line.join(small=small, client=client, size=size)
         try:
             await asyncio.wait([waiting], timeout=self.settings.time_limit)
         except asyncio.CancelledError:
@@ -266,17 +274,14 @@ class Pool:
                 self._release(waiting.result())
             raise
         finally:
-            self._line.leave(waiting)
+            self._admission.line.leave(waiting)
         if not waiting.done():
-            raise busy(
-                f"no worker came free within {self.settings.time_limit:g} seconds; try again later",
-                self.retry_after(),
-            )
+            raise self.busy(f"no worker came free within {self.settings.time_limit:g} seconds")
         return waiting.result()
 
     def _release(self, worker: Worker) -> None:
         """Hand a free worker to the request whose turn it is."""
-        if (waiting := self._line.pop()) is not None:
+        if (waiting := self._admission.line.pop()) is not None:
             waiting.set_result(worker)
         else:
             self._idle.append(worker)
@@ -339,7 +344,7 @@ class Pool:
 
     def _fail_waiting(self) -> None:
         """Refuse the requests that wait for a worker while none can be spawned."""
-        while not self._workers and (waiting := self._line.pop()) is not None:
+        while not self._workers and (waiting := self._admission.line.pop()) is not None:
             waiting.set_exception(worker_lost())
 
     def _worker_exited(self, pid: int, status: int) -> None:
@@ -358,6 +363,11 @@ class Pool:
             async with asyncio.timeout(seconds):
                 while self._admission.under_way + self._admission.here:
                     await asyncio.sleep(0.01)
+
+
+def _size(source: Source) -> int:
+    """Bytes of a body, as far as they are known."""
+    return len(source) if isinstance(source, bytes) else source.size if isinstance(source, Spool) else 0
 
 
 def _reply(answer: Reply | InternalError) -> Reply:

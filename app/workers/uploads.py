@@ -6,10 +6,13 @@ import asyncio
 import fcntl
 import os
 import tempfile
-from contextlib import suppress
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from types import TracebackType
 
+from app.refusals import busy
+from app.workers.shares import Shares
 from macekit.problems import Problem
 
 
@@ -32,25 +35,42 @@ SMALL = 2**20
 """Bytes up to which a body may take the last eighth of what all bodies may."""
 
 
+MOST_KEPT = 1000
+"""Answers that are kept at once for whoever fetches them later."""
+MOST_EXPECTED = 10_000
+"""Clients and operations of which it is known how large answers were."""
+
+
 @dataclass(slots=True)
 class Budget:
-    """Bytes of all bodies and large answers held at once, and how many there may be."""
+    """Bytes of all bodies and large answers held at once, and how many there may be.
+
+    Answers that are kept for later take a half of it at most, and give way to whatever is under way.
+    """
 
     most: int
     in_use: int = 0
+    _kept_answers: Shares[Callable[[], None]] = field(default_factory=Shares)
+    _per_byte: dict[tuple[str, str], float] = field(default_factory=dict)
+    """How large an answer was for each byte of its question, of those that were large."""
 
     def has_room(self, size: int, total: int = 0) -> bool:
-        """Whether so much more may be held of a body that comes to this total."""
-        return self.in_use + size <= (self.most if total <= SMALL else self.most - self.most // 8)
+        """Whether so much more may be held of a body that comes to this total; what is kept goes for it."""
+        room = (self.most if total <= SMALL else self.most - self.most // 8) - size
+        if self.in_use > room and self.in_use - self._kept_answers.size > room:
+            return False
+        while (
+            self.in_use > room and (let_go := self._kept_answers.oldest_of_largest(by_size=True)) is not None
+        ):
+            let_go()
+        return self.in_use <= room
 
     def reserve(self, size: int, total: int = 0) -> None:
         """Count bytes that are about to be held."""
         if not self.has_room(size, total):
-            raise Problem(
-                "busy",
+            raise busy(
                 f"bodies and answers under way would take more than the {self.most} bytes this service holds at once; "
-                "try again later, or post counts (POST /v1/counts), which are small",
-                retry_after=5,
+                "try again later, or post counts (POST /v1/counts), which are small"
             )
         self.in_use += size
 
@@ -58,11 +78,49 @@ class Budget:
         """Count bytes that are held no longer."""
         self.in_use -= size
 
+    @contextmanager
+    def room(self, size: int) -> Iterator[None]:
+        """Hold room for an answer of this size while it is worked on."""
+        self.reserve(size, size)
+        try:
+            yield
+        finally:
+            self.free(size)
+
+    def expected(self, client: str, operation: str, question: int) -> int:
+        """How large an answer will be, by how large this client's last one was for each byte of its question."""
+        return min(int(self._per_byte.get((client, operation), 0.0) * question), self.most // 2)
+
+    def expect_next(self, client: str, operation: str, question: int, size: int) -> None:
+        """Note how large an answer was; small ones are not expected."""
+        self._per_byte.pop((client, operation), None)
+        if size > SMALL:
+            self._per_byte[client, operation] = size / max(question, 1)
+            if len(self._per_byte) > MOST_EXPECTED:
+                del self._per_byte[next(iter(self._per_byte))]
+
+    def keep(self, client: str, size: int, let_go: Callable[[], None]) -> bool:
+        """Keep an answer until room is needed, at the cost of whoever keeps most; false if it is too large for that."""
+        if size > self.most // 2:
+            return False
+        while len(self._kept_answers) >= MOST_KEPT and (
+            oldest := self._kept_answers.oldest_of_largest(by_size=False)
+        ):
+            oldest()
+        while self._kept_answers.size + size > self.most // 2 and (
+            oldest := self._kept_answers.oldest_of_largest(by_size=True)
+        ):
+            oldest()
+        self._kept_answers.add(client, let_go, size)
+        return True
+
+    def let_go(self, let_go: Callable[[], None]) -> None:
+        """Keep it no longer."""
+        self._kept_answers.discard(let_go)
+
 
 def _no_room() -> Problem:
-    return Problem(
-        "busy", "the system has no room for the body; try again later, or send less", retry_after=5
-    )
+    return busy("the system has no room for the body; try again later, or send less")
 
 
 def _close(fd: int, size: int) -> None:

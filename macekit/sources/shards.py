@@ -21,6 +21,7 @@ from macekit.decoding import tables
 from macekit.formats import HEAD, INDEXED, encoding_of, format_named, format_of, holds_pickle, media_type_of
 from macekit.problems import Problem, fault, pickle_problem
 from macekit.schemas.query_string import DATA
+from macekit.sources.beneath import Beneath
 from macekit.sources.blocks import Block, ahead, blamed
 from macekit.text import printable
 
@@ -36,6 +37,9 @@ ADDRESS = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]*)://(?P<path>[^?]*)(?P<query>
 PATTERN = re.compile(r"[*?\[]")
 HIDDEN_NAMES = ("_", ".")
 """How names begin of files that belong to whoever wrote the folder: ``_SUCCESS``, ``.part.crc``."""
+
+MOST_PARTS, LONGEST_PART = 32, 255
+"""What the name of a dataset may have between slashes; no file of a usual system has a longer name."""
 
 MISSING = "__HIVE_DEFAULT_PARTITION__"
 """What a folder is called whose rows have no value."""
@@ -147,15 +151,24 @@ def shards_below(place: str, name: str) -> Shards:
             "need the name of a file, a folder or a pattern, such as run-7/*.parquet: relative, and no part "
             "empty or beginning with . or _",
         )
+    for problem, is_too_much in (
+        ("bad-request", len(segments) > MOST_PARTS),
+        ("bad-option", max(map(len, segments)) > LONGEST_PART),
+    ):
+        if is_too_much:
+            about = (
+                f"need at most {MOST_PARTS} parts between slashes, of at most {LONGEST_PART} characters each"
+            )
+            raise Problem(problem, f"{DATA}: {about}", field=DATA)
     title = printable(name)
     with _refusing(title):
         if ADDRESS.fullmatch(place):
-            files, root = arrow_fs.FileSystem.from_uri(place)
+            inner, root = arrow_fs.FileSystem.from_uri(place)
+            files = arrow_fs.SubTreeFileSystem(root, inner)
         else:
-            files, root = arrow_fs.LocalFileSystem(), place
+            files = cast("arrow_fs.FileSystem", Beneath(place))
     wild = next((at for at, segment in enumerate(segments) if _is_pattern(segment)), len(segments))
-    below = arrow_fs.SubTreeFileSystem(root, files)
-    return Shards(title, tuple(_files_at(title, below, "/".join(segments[:wild]), segments[wild:])))
+    return Shards(title, tuple(_files_at(title, files, "/".join(segments[:wild]), segments[wild:])))
 
 
 def _name(path: str) -> str:
@@ -248,25 +261,19 @@ def _all_below(files: arrow_fs.FileSystem, folder: str) -> Iterator[str]:
     """Every file below a folder; a link to a folder is refused, for it may lead in a circle or to the same files."""
     import pyarrow.fs as arrow_fs
 
-    base = ""
-    if isinstance(files, arrow_fs.SubTreeFileSystem):
-        base, inner = files.base_path, files.base_fs
-    else:
-        inner = files
-    if not isinstance(inner, arrow_fs.LocalFileSystem):
+    if not isinstance(files, arrow_fs.LocalFileSystem):
         entries = files.get_file_info(arrow_fs.FileSelector(folder, recursive=True))
         yield from (each.path for each in entries if each.type == arrow_fs.FileType.File)
         return
-    top = base + folder
-    for path, folders, names in os.walk(top, onerror=_raise):
+    for path, folders, names in os.walk(folder, onerror=_raise):
         link = next((each for each in folders if _is_followed_only_by_name(path, each)), None)
         if link is not None:
-            name = printable(os.path.relpath(os.path.join(path, link), top))
+            name = printable(os.path.relpath(os.path.join(path, link), folder))
             raise Problem(
                 "bad-records",
                 f"{name}: is a link to a folder, which is not followed; name it, or what it leads to",
             )
-        here = path[len(base) :].rstrip("/") + "/" if path != base else ""
+        here = path.rstrip("/") + "/"
         yield from (here + name for name in names if os.path.isfile(os.path.join(path, name)))
 
 
@@ -283,16 +290,25 @@ def _is_wild(segment: str, address: re.Match[str] | None) -> bool:
 
 
 def _matches(segments: Sequence[str], patterns: Sequence[str]) -> bool:
-    """Whether a path fits a pattern, or lies below a folder that does; what is hidden fits only by its own name."""
-    if not patterns:
-        return not any(segment.startswith(HIDDEN_NAMES) for segment in segments)
-    if not segments:
-        return False
-    first, *others = patterns
-    if first == "**":
-        is_hidden = segments[0].startswith(HIDDEN_NAMES)
-        return _matches(segments, others) or (not is_hidden and _matches(segments[1:], patterns))
-    return _fits(segments[0], first) and _matches(segments[1:], others)
+    """Whether a path fits a pattern, or lies below a folder that does; what is hidden fits only by its own name.
+
+    Part by part, with all places of the pattern that the parts so far may have come to: no more work than their number
+    times that of parts.
+    """
+    end, places = len(patterns), {0}
+    for number, segment in enumerate(segments):
+        for place in range(end):
+            if place in places and patterns[place] == "**":
+                places.add(place + 1)  # it may stand for nothing
+        if end in places and not any(each.startswith(HIDDEN_NAMES) for each in segments[number:]):
+            return True
+        is_hidden = segment.startswith(HIDDEN_NAMES)
+        several = {place for place in places if place < end and patterns[place] == "**"}
+        others = {place + 1 for place in places - several if place < end and _fits(segment, patterns[place])}
+        places = others if is_hidden else several | others
+        if not places:
+            return False
+    return end in places
 
 
 def _fits(segment: str, pattern: str) -> bool:

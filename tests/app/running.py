@@ -65,7 +65,7 @@ class Running:
 
     def probes(self) -> Running:
         """The same service, on the port of its probes."""
-        (port,) = until(lambda: re.findall(r"Probes: port (\d+)", self.said()))
+        (port,) = until(lambda: re.findall(r'(?:Probes: port|"probe_port":) (\d+)', self.said()))
         return replace(self, port=int(port))
 
     def logged(self) -> str:

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
+import errno
 import json
+import os
 import resource
+import threading
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from app import audit_file
 from app.audit_file import START, AuditError, AuditFile, verify
 from app.cli import main
 from app.main import create_app
 from app.settings import Settings
 from tests.app.client import TestClient
+from tests.app.running import until
 
 BODY = {"members": [1, 2, 3, 4, 5, 6, 7, 8], "nonmembers": [1, 2, 3, 4, 5, 6, 7, 9]}
 
@@ -24,9 +31,9 @@ def path(tmp_path: Path) -> Path:
     """A file of ten lines, written in two goes."""
     path = tmp_path / "audit.jsonl"
     for start in (0, 5):
-        file = AuditFile.open(path)
+        file = AuditFile(path)
         for place in range(start, start + 5):
-            file.append({"place": place, "text": "é\n\x00"})
+            file.append({"place": place, "text": "é\n\x00"}).outcome.result(5)
         file.close()
     return path
 
@@ -82,8 +89,176 @@ def test_any_byte_that_is_changed_is_seen(path: Path) -> None:
 def test_a_file_is_not_gone_on_with_behind_an_unfinished_line(path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-10])
 
-    with pytest.raises(AuditError, match="its last line is not whole"):
-        AuditFile.open(path)
+    with pytest.raises(AuditError, match=r"line 10 is no whole line.*mace verify --audit .* --begin-anew"):
+        AuditFile(path)
+
+
+def lines(*paths: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for path in paths for line in path.read_text().splitlines()]
+
+
+def write(file: AuditFile, *places: int) -> None:
+    for place in places:
+        file.append({"place": place}).outcome.result(5)
+
+
+def test_only_a_regular_file_that_nobody_else_writes_is_taken(path: Path, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(AuditError, match="need a regular file"):
+        AuditFile(tmp_path / "pipe")
+    first = AuditFile(path)
+    with pytest.raises(
+        AuditError, match=rf"another service writes it \(process {os.getpid()} of this machine\)"
+    ):
+        AuditFile(path)
+    first.close()
+    AuditFile(path).close()
+
+
+def test_a_broken_chain_is_not_gone_on_with_and_another_begins_with_its_digest(
+    path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path.write_text(path.read_text().replace('"place":3', '"place":4'))
+    path.with_name("audit.jsonl.checkpoint").unlink()
+    broken = sha256(path.read_bytes()).hexdigest()
+    with pytest.raises(AuditError, match="line 4 was changed"):
+        AuditFile(path)
+
+    assert main(["verify", "--audit", str(path), "--begin-anew"]) == 1
+    file = AuditFile(path)
+    write(file, 1, 2)
+    file.close()
+
+    (first, *_) = lines(path)
+    assert (first["event"], first["file_sha256"], first["previous"]) == ("begins anew", broken, START)
+    assert sha256((path.parent / first["file"]).read_bytes()).hexdigest() == broken
+    assert verify(path)[0] == 3
+    capsys.readouterr()
+    assert main(["verify", "--audit", str(path)]) == 0
+    assert f"begun anew after {first['file']}: its chain was broken" in capsys.readouterr().out
+
+
+def test_the_chain_is_followed_at_the_start_from_where_it_was_known_to_hold(path: Path) -> None:
+    """What was changed before that is for `mace verify` to find."""
+    noted = path.with_name("audit.jsonl.checkpoint")
+    assert json.loads(noted.read_text())["offset"] == path.stat().st_size
+    file = AuditFile(path)
+    write(file, 10, 11)
+    file._thread.join(0.01)  # as if it were killed: no checkpoint is noted
+    os.close(file._descriptor)
+    whole = path.read_text()
+
+    path.write_text(whole.replace('"place":11', '"place":12'))
+    with pytest.raises(AuditError, match=r"after byte [0-9]+, line 2 was changed"):
+        AuditFile(path)
+    path.write_text(whole.replace('"place":3', '"place":4'))
+    AuditFile(path).close()
+    with pytest.raises(AuditError, match="line 4 was changed"):
+        verify(path)
+    noted.write_text('{"offset": 7, "hash": "x"}')
+    with pytest.raises(AuditError, match="line 4 was changed"):
+        AuditFile(path)
+
+
+def test_the_chain_goes_on_over_files_that_got_a_number(
+    path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = AuditFile(path, most=path.stat().st_size + 1)
+    write(file, 10, 11)  # the first of these is one too many
+    file.rotate()
+    write(file, 12)
+    file.close()
+    first, second = (path.with_name(f"audit.jsonl.00000{number}") for number in (1, 2))
+
+    places = [each.get("place", each.get("event")) for each in lines(first, second, path)]
+    assert places == [*range(11), "continues", 11, "continues", 12]
+    assert lines(path)[0]["file"] == second.name
+    assert verify(path) == (15, lines(path)[-1]["hash"])
+    again = AuditFile(path)
+    write(again, 13)
+    again.close()
+    assert verify(path)[0] == 16
+
+    kept = second.read_bytes()
+    second.write_bytes(kept.replace(b'"place":11', b'"place":10'))
+    with pytest.raises(AuditError, match=f"{second.name}: line 2 was changed"):
+        verify(path)
+    second.unlink()
+    with pytest.raises(AuditError, match=r"audit\.jsonl: line 1 does not follow"):
+        verify(path)
+    first.unlink()
+    assert main(["verify", "--audit", str(path)]) == 0
+    assert "continues a file that is not here" in capsys.readouterr().out
+
+
+def test_a_file_that_was_moved_away_is_followed_by_another_when_told_so(path: Path) -> None:
+    file = AuditFile(path)
+    moved = path.with_name("moved")
+    path.rename(moved)
+    with pytest.raises(OSError, match="moved or removed"):
+        write(file, 10)
+    file.reopen()
+    write(file, 11)
+    os.truncate(path, 0)  # as copytruncate does
+    with pytest.raises(OSError, match="cut off"):
+        write(file, 12)
+    file.reopen()
+    write(file, 13)
+    file.close()
+
+    assert [each.get("place", each.get("event")) for each in lines(path)] == ["continues", "goes on", 13]
+    assert verify(moved)[0] == 10
+    assert verify(path)[0] == 3
+
+
+def test_a_disk_that_fails_is_noticed_and_that_it_is_back_too(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(audit_file, "LOOK_AGAIN", 0.05)
+    file = AuditFile(path)
+    real, failing = audit_file.append, OSError(errno.EROFS, "Read-only file system")
+
+    def fails(descriptor: int, data: bytes) -> None:
+        raise failing
+
+    monkeypatch.setattr(audit_file, "append", fails)
+    with pytest.raises(OSError, match="Read-only"):
+        write(file, 10)
+    assert file.fault == "Read-only file system"
+    monkeypatch.setattr(audit_file, "append", real)
+    until(lambda: file.fault is None)
+    write(file, 11)
+    file.close()
+
+    assert lines(path)[-2] | {"event": "goes on", "after": "Read-only file system"} == lines(path)[-2]
+    assert verify(path)[0] == 12
+
+
+def test_a_line_that_takes_too_long_withholds_its_answer_and_says_so(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(audit_file, "LONGEST_WRITE", 0.1)
+    monkeypatch.setattr(audit_file, "LOOK_AGAIN", 0.05)
+    file, real, go = AuditFile(path), audit_file.append, threading.Event()
+
+    def slow(descriptor: int, data: bytes) -> None:
+        go.wait(5)
+        real(descriptor, data)
+
+    monkeypatch.setattr(audit_file, "append", slow)
+    with pytest.raises(OSError, match="took longer than"):
+        asyncio.run(file.write({"request_id": "mine"}))
+    with pytest.raises(OSError, match="took longer than"):  # it has not even begun, and never will
+        asyncio.run(file.write({"request_id": "another"}))
+    assert "took longer than" in (file.fault or "")
+    go.set()
+    until(lambda: file.fault is None)
+    file.close()
+
+    asked, withheld, goes_on = lines(path)[10:]
+    assert (asked["request_id"], withheld["event"], withheld["request_id"]) == ("mine", "withheld", "mine")
+    assert goes_on["event"] == "goes on"
+    assert verify(path)[0] == 13
 
 
 @pytest.fixture(scope="module")
@@ -131,5 +306,5 @@ def test_without_its_line_no_answer_leaves(audited: tuple[TestClient, Path]) -> 
     assert "audit file cannot be written" in refused.json()["detail"]
     assert "advantage" not in refused.json()
     assert path.stat().st_size == size
-    assert client.post("/v1/advantage", json=BODY).status_code == 200
-    assert verify(path)[0] == lines + 1
+    until(lambda: client.post("/v1/advantage", json=BODY).status_code == 200)
+    assert verify(path)[0] == lines + 2  # that it goes on, and the answer

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import os
+import time
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 
 from app import keys
 from app.keys import BadKeys, Key, KeyRing
+from macekit.problems import Problem
 from tests.cases import each_case
 
 SECRET = b"a-secret-of-the-tests"
@@ -53,7 +55,7 @@ SOUND = f"{NAMED}sha256 = '{ZEROS}'\n"
         (f"{SOUND}expires = 2030-01-01\n", "expires"),
         (f"{SOUND}at_once = 0\n", "at_once"),
         (f"{SOUND}secret = 'x'\n", "secret"),
-        (SOUND + SOUND.replace("0", "1"), "two keys have one name"),
+        (SOUND + SOUND.replace("0", "1") + SOUND.replace("0", "2"), "three keys have one name"),
         (SOUND + SOUND.replace("'a'", "'b'"), "two keys have one sha256"),
     ],
 )
@@ -80,17 +82,22 @@ def test_a_file_that_others_may_write_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_key_opens_what_its_scope_names_and_who_asks_may_count() -> None:
-    assert key().opens("ask")
-    assert key().opens("counts")
+    assert key().opens("/v1/advantage")
+    assert key().opens("/v1/counts")
+    assert key().opens("/v1/metrics")
     assert key().opens(None)
-    assert not key().opens("metrics")
-    assert not key(scope=("counts",)).opens("ask")
-    assert not key(scope=("metrics",)).opens("counts")
+    assert not key().opens("/metrics")
+    assert key(scope=("counts",)).opens("/v1/counts")
+    assert not key(scope=("counts",)).opens("/v1/advantage")
+    assert key(scope=("metrics",)).opens("/metrics")
+    assert not key(scope=("metrics",)).opens("/v1/metrics")
+    assert key(scope=("/v1/gate", "/v1/theory/dp")).opens("/v1/theory/dp")
+    assert not key(scope=("/v1/gate",)).opens("/v1/report")
+    with pytest.raises(ValueError, match="addresses such as /v1/gate"):
+        key(scope=("/v1/gates",))
 
 
-def test_a_ring_follows_its_file_and_keeps_the_keys_of_one_that_went_bad(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_ring_follows_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(keys, "LOOK_AGAIN", 0.0)
     path = tmp_path / "keys.toml"
     keys.write(path, [key()])
@@ -101,14 +108,48 @@ def test_a_ring_follows_its_file_and_keeps_the_keys_of_one_that_went_bad(
     keys.write(path, [key(), key("second", b"another")])
     assert ring.find(b"another").name == "second"  # type: ignore[union-attr]
 
-    path.write_text("[[key]\n")
-    assert ring.find(SECRET) is not None
-
     keys.write(path, [key("second", b"another")])
     assert ring.find(SECRET) is None
 
-    os.unlink(path)
-    assert ring.find(b"another") is not None
+
+def unreadable(path: Path) -> None:
+    path.rename(path.with_name("elsewhere"))
+    path.mkdir()
+
+
+def mended(path: Path) -> None:
+    if path.is_dir():
+        path.rmdir()
+    keys.write(path, [key()])
+
+
+@pytest.mark.parametrize(
+    "harm",
+    [lambda path: path.chmod(0o660), lambda path: path.unlink(), lambda path: path.write_text("[[key]\n"), unreadable],
+    ids=["too open", "gone", "unsound", "unreadable"],
+)  # fmt: skip
+def test_keys_whose_file_cannot_be_used_are_good_for_a_while_and_then_nobody_is_answered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, harm: Callable[[Path], object]
+) -> None:
+    monkeypatch.setattr(keys, "LOOK_AGAIN", 0.0)
+    path = tmp_path / "keys.toml"
+    keys.write(path, [key(), key("second", b"another")])
+    ring = KeyRing.of_file(path, grace=60.0)
+    harm(path)
+
+    assert ring.find(SECRET) is not None
+    assert ring.fault
+    now = time.monotonic()
+    monkeypatch.setattr(time, "monotonic", lambda: now + 61)
+    for secret in (SECRET, b"another", b"none"):
+        with pytest.raises(Problem) as refused:
+            ring.find(secret)
+        assert refused.value.kind.slug == "not-ready"
+    assert ring.age > 60
+    mended(path)
+    assert ring.find(SECRET) is not None
+    assert ring.find(b"another") is None
+    assert (ring.fault, ring.age) == (None, 0)
 
 
 def test_a_key_ends() -> None:

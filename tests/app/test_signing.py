@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import signal
 import subprocess
 from hashlib import sha256
 from pathlib import Path
@@ -11,15 +12,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, generate_private_key
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from app.cli import main
 from app.main import create_app
-from app.settings import BadSettings, load
-from app.signing import BadKey, Signer, Unverified, public_key, verify
+from app.settings import BadSettings, Settings, load
+from app.signing import BadKey, Signature, Signer, Unverified, key_id, public_keys, verify
 from macekit.reports.saved import recognise
+from tests.app.client import TestClient
 from tests.app.conftest import key_pair, pem
 from tests.app.http.asked import post
-from tests.app.running import Running
+from tests.app.running import Running, ready, until
 
 Capture = pytest.CaptureFixture[str]
 SIDES = {"members": list(range(30)), "nonmembers": list(range(20, 60))}
@@ -53,7 +56,7 @@ def test_an_answer_as_it_came_is_verified_and_with_any_byte_changed_refused(
     answers: Answers, folder: Path, form: str
 ) -> None:
     content, header = answers[form]
-    public, rng = public_key(folder / "key.pub"), np.random.default_rng(1)
+    public, rng = public_keys(folder / "key.pub"), np.random.default_rng(1)
     detached = header.encode() if form == "text/csv" else None
 
     signature = verify(content, public, detached)
@@ -73,16 +76,16 @@ def test_an_answer_as_it_came_is_verified_and_with_any_byte_changed_refused(
 def test_a_file_with_a_line_feed_more_at_its_end_is_the_same_json(answers: Answers, folder: Path) -> None:
     content, _ = answers["application/json"]
 
-    verify(content + b"\n", public_key(folder / "key.pub"))  # as `curl -w '\n'` and editors leave it
+    verify(content + b"\n", public_keys(folder / "key.pub"))  # as `curl -w '\n'` and editors leave it
 
 
 def test_what_another_key_or_another_answer_was_signed_with_is_refused(
     answers: Answers, folder: Path
 ) -> None:
     with pytest.raises(Unverified, match=r"it was signed with the key \w+; the one given is"):
-        verify(answers["text/html"][0], public_key(folder / "other.pub"))
+        verify(answers["text/html"][0], public_keys(folder / "other.pub"))
     with pytest.raises(Unverified, match="not byte for byte"):
-        verify(answers["text/csv"][0], public_key(folder / "key.pub"), answers["text/html"][1].encode())
+        verify(answers["text/csv"][0], public_keys(folder / "key.pub"), answers["text/html"][1].encode())
 
 
 def test_a_signed_answer_is_still_an_answer(answers: Answers, folder: Path) -> None:
@@ -210,7 +213,7 @@ def test_another_spelling_of_a_signature_is_refused(answers: Answers, folder: Pa
 
     for other in (header[: end - 1] + same_bytes + header[end:], header.replace(",", ", ", 1)):
         with pytest.raises(Unverified, match="not written as the service writes it"):
-            verify(content, public_key(folder / "key.pub"), other.encode())
+            verify(content, public_keys(folder / "key.pub"), other.encode())
 
 
 def test_a_refusal_is_not_signed(audited: Running) -> None:
@@ -240,9 +243,10 @@ def test_the_command_verifies_and_refuses(answers: Answers, folder: Path, capsys
 
 
 def test_openssl_agrees(folder: Path, tmp_path: Path) -> None:
-    """The signature is plain Ed25519 (RFC 8032) of the label and the digest."""
-    signature = Signer.of_file(folder / "key.pem").signature(b"an answer")
-    (tmp_path / "message").write_bytes(b"mace answer, signature 1\n" + sha256(b"an answer").digest())
+    """The signature is plain Ed25519 (RFC 8032) of the label, the time, the request's digest and the answer's."""
+    signature = Signer.of_file(folder / "key.pem").signature(b"an answer", "digest")
+    about = f"mace answer, signature 2\n{signature.time}\ndigest\n".encode()
+    (tmp_path / "message").write_bytes(about + sha256(b"an answer").digest())
     (tmp_path / "signature").write_bytes(signature.value)
 
     command = ["openssl", "pkeyutl", "-verify", "-pubin", "-inkey", str(folder / "key.pub"), "-rawin"]
@@ -250,6 +254,123 @@ def test_openssl_agrees(folder: Path, tmp_path: Path) -> None:
     verified = subprocess.run([*command, *files], capture_output=True, text=True, check=False)
 
     assert "Signature Verified Successfully" in verified.stdout, verified.stderr
+
+
+def test_a_signature_of_the_former_kind_still_holds(folder: Path) -> None:
+    private = Ed25519PrivateKey.generate()
+    value = private.sign(b"mace answer, signature 1\n" + sha256(b'{"kept":1}').digest())
+    kept = b'{"kept":1,"signature":' + Signature(key_id(private.public_key()), value).as_json() + b"}"
+
+    assert verify(kept, private.public_key()).time is None
+    with pytest.raises(Unverified):
+        verify(kept.replace(b"1", b"2", 1), private.public_key())
+
+
+def test_a_signature_says_when_and_to_which_request_and_all_else_is_the_same_again(
+    audited: Running, tmp_path: Path, capsys: Capture
+) -> None:
+    rows = "".join(f"{number},{number % 2}\n" for number in range(60))
+    body, target = f"score,member\n{rows}".encode(), "/v1/advantage?prior=0.25"
+    first, second = (audited.ask(target, "POST", body, {"Content-Type": "text/csv"}) for _ in range(2))
+    (tmp_path / "answer.json").write_bytes(first.body)
+    (tmp_path / "body.csv").write_bytes(body)
+    address = f"http://127.0.0.1:{audited.port}"
+    asked = ["verify", str(tmp_path / "answer.json"), "--public-key", address, "--request"]
+    signatures = [each.json()["signature"] for each in (first, second)]
+    answers = [each.body.partition(b',"signature":')[0] for each in (first, second)]
+
+    assert answers[0] == answers[1]
+    assert signatures[0]["request"] == sha256(target.encode() + b"\n" + body).hexdigest()
+    assert main([*asked, str(tmp_path / "body.csv"), "--target", target]) == 0
+    assert f"at {signatures[0]['time']}" in capsys.readouterr().out
+    assert main([*asked, str(tmp_path / "body.csv"), "--target", "/v1/advantage"]) == 1
+    assert main([*asked, str(tmp_path / "answer.json"), "--target", target]) == 1
+    assert "it is the answer to another request" in capsys.readouterr().out
+    for member in ("time", "request"):
+        forged = first.body.replace(signatures[0][member].encode(), b"2" * len(signatures[0][member]))
+        with pytest.raises(Unverified, match="not byte for byte"):
+            verify(forged, public_keys(audited.folder / "key.pub"))
+
+
+def test_a_new_key_signs_without_a_restart_and_what_the_former_one_signed_still_holds(tmp_path: Path) -> None:
+    files = [key_pair(tmp_path, name).read_bytes() for name in ("one", "two")]
+    path = tmp_path / "keys.pem"
+    path.write_bytes(files[0])
+    rng = np.random.default_rng(4)
+    batch = {side: rng.normal(size=60).tolist() for side in ("members", "nonmembers")}
+    other = {side: rng.normal(size=60).tolist() for side in ("members", "nonmembers")}
+    with ready(tmp_path, signing_key_file=str(path)) as service:
+
+        def publish(content: bytes, number: int) -> bytes:
+            path.write_bytes(content)
+            service.process.send_signal(signal.SIGHUP)
+            until(lambda: service.logged().count("signing key") >= number)
+            return service.ask("/.well-known/jwks.json").body
+
+        before = post(service, "/v1/gate", {**batch, "max_advantage": 0.1, "anytime": True})
+        both = publish(files[1] + files[0], 1)
+        after = post(service, "/v1/gate", {**other, "state": before.json()["state"], "anytime": True})
+        without = publish(files[1] + (tmp_path / "one.pub").read_bytes(), 2)
+        refused = publish(b"no key", 3)
+        late = post(service, "/v1/gate", {**batch, "state": before.json()["state"], "anytime": True})
+    (tmp_path / "jwks.json").write_bytes(both)
+
+    assert after.status == 200, after.body  # the state was sealed by the former key
+    assert late.status == 422  # which is not there any more
+    assert both == without == refused
+    for answer, name in ((before, "one"), (after, "two")):
+        (public,) = public_keys(tmp_path / f"{name}.pub")
+        assert verify(answer.body, public).key == key_id(public)
+        assert verify(answer.body, public_keys(tmp_path / "jwks.json")).key == key_id(public)
+    assert TestClient(create_app(Settings())).get("/.well-known/jwks.json").json() == {"keys": []}
+
+
+def test_a_key_that_a_device_guards_signs_by_the_same_interface() -> None:
+    private = Ed25519PrivateKey.generate()
+
+    class Device:
+        def public_key(self) -> Ed25519PublicKey:
+            return private.public_key()
+
+        def sign(self, data: bytes) -> bytes:
+            return private.sign(data)
+
+    signed, _ = Signer(Device()).sign(b'{"a":1}', "application/json", "digest")
+
+    assert verify(bytes(signed), private.public_key()).request == "digest"
+    assert Signer(Device()).derived_keys(b"one") == Signer(Device()).derived_keys(b"one")
+    assert Signer(Device()).derived_keys(b"one") != Signer(Device()).derived_keys(b"two")
+
+
+@pytest.mark.parametrize("question", ["estimate --prior 0.3", "gate --group g --max-group-risk 0.5", "risk"])
+def test_a_filed_answer_is_computed_again_and_compared_number_by_number(
+    tmp_path: Path, capsys: Capture, question: str
+) -> None:
+    scores, filed = tmp_path / "scores.csv", tmp_path / "answer.json"
+    rng = np.random.default_rng(3)
+    rows = [
+        f"{value:.4f},{number % 2},{'ab'[number % 3 // 2]}"
+        for number, value in enumerate(rng.normal(size=200))
+    ]
+    scores.write_text("\n".join(["loss,was_in,g", *rows]))
+    limits = [] if question == "risk" else ["--max-advantage", "0.4"]
+    columns = ["--score", "loss", "--member", "was_in"]
+    main([*question.split(), str(scores), *columns, *limits, "-o", str(filed)])
+    content = filed.read_text()
+    number = next(each for each in re.findall(r"0\.\d{6,}", content) if content.count(each) == 1)
+
+    assert main(["verify", str(filed), "--recompute", str(scores)]) == 0
+    assert "number by number" in capsys.readouterr().out
+    filed.write_text(content.replace(number, "0.123456789"))
+    assert main(["verify", str(filed), "--recompute", str(scores)]) == 1
+    assert "REFUSED: " in (printed := capsys.readouterr().out)
+    assert "filed 0.123456789, here " in printed
+    filed.write_text(content)
+    scores.write_text("\n".join(["loss,was_in,g", *rows[1:]]))
+    assert main(["verify", str(filed), "--recompute", str(scores)]) == 1
+    assert "provenance.input_sha256: filed" in capsys.readouterr().out
+    filed.write_text("{}")
+    assert main(["verify", str(filed), "--recompute", str(scores)]) == 2
 
 
 @pytest.mark.parametrize("content", [b"", b"no key", pem(generate_private_key(SECP256R1()))])
@@ -262,4 +383,4 @@ def test_a_key_of_another_kind_is_refused_at_the_start(tmp_path: Path, content: 
     with pytest.raises(BadSettings, match="MACE_SIGNING_KEY_FILE: the file holds no Ed25519 key"):
         create_app(load(signing_key_file=path))
     with pytest.raises(BadKey, match="holds no Ed25519 public key"):
-        public_key(path)
+        public_keys(path)

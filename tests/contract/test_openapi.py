@@ -225,7 +225,7 @@ def test_with_a_key_the_document_says_where_it_is_needed() -> None:
     for path, item in locked["paths"].items():
         for about in item.values():
             needed = about["security"] == [{"key": []}]
-            assert needed == (path not in {"/healthz", "/readyz"})
+            assert needed == (path not in {"/.well-known/jwks.json", "/healthz", "/readyz"})
             assert needed <= ("401" in about["responses"])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,11 @@ from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
 from app import keys
-from app.http.access import Access
+from app.http.access import Access, Pace
 from app.keys import Key, KeyRing
 from app.main import create_app
 from app.settings import BadSettings, Settings, load
+from macekit.problems import Problem
 from tests.app.client import TestClient
 from tests.cases import each_case
 
@@ -105,7 +107,8 @@ def test_a_key_has_so_many_requests_under_way() -> None:
                     statuses.append(message["status"])
 
             headers = [(b"authorization", b"Bearer " + secret)]
-            await access({"type": "http", "method": "POST", "headers": headers}, receive_nothing, note)
+            scope = {"type": "http", "method": "POST", "path": "/v1/advantage", "headers": headers}
+            await access(scope, receive_nothing, note)
 
         ring = KeyRing.of_one(b"one")
         ring.keys = {each.sha256: each for each in (key("one", at_once=1), key("two", at_once=1))}
@@ -121,6 +124,33 @@ def test_a_key_has_so_many_requests_under_way() -> None:
         return statuses
 
     assert asyncio.run(run()) == [429, 200, 200, 200]
+
+
+def test_a_clock_that_is_set_back_locks_nobody_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    pace = Pace()
+    for _ in range(5):
+        pace.keep("one", 5, "so often")
+    monkeypatch.setattr(time, "time", lambda: 0.0)
+    with pytest.raises(Problem) as refused:
+        pace.keep("one", 5, "so often")
+    now = time.monotonic()
+    monkeypatch.setattr(time, "monotonic", lambda: now + 61)
+
+    pace.keep("one", 5, "so often")
+
+    assert refused.value.kind.slug == "rate-limit"
+    assert 55 < (refused.value.retry_after or 0) <= 60
+    assert list(pace._times) == ["one"]
+
+
+def test_a_key_that_rests_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    pace, now = Pace(), time.monotonic()
+    for number in range(100):
+        pace.keep(str(number), 1, "so often")
+    monkeypatch.setattr(time, "monotonic", lambda: now + 200)
+    pace.keep("another", 1, "so often")
+
+    assert list(pace._times) == ["another"]
 
 
 async def receive_nothing() -> Message:

@@ -36,3 +36,21 @@ def test_any_other_host_is_refused_except_by_probes(service: Running, host: str)
     for line in ("GET /version", "POST /v1/advantage", "GET /"):
         assert status(service, line, host) == 400
     assert [status(service, f"GET {path}", host) for path in ("/healthz", "/metrics")] == [200, 200]
+
+
+@each_case(
+    "target, expected",
+    [
+        ("http://mace.example", 200),
+        ("HTTP://[::1]:80", 200),
+        ("http://somebody@mace.example:80", 200),
+        ("http://evil.example", 400),
+        ("http://mace.example.evil.example", 400),
+        ("http://mace.example@evil.example", 400),
+    ],
+)
+def test_a_target_that_names_its_host_is_held_to_it_whatever_the_header_says(
+    service: Running, target: str, expected: int
+) -> None:
+    assert status(service, f"GET {target}/version", "mace.example") == expected
+    assert status(service, f"GET {target}/version", "evil.example") == expected

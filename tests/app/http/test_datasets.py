@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlencode
@@ -19,6 +20,7 @@ from app.workers.datasets import Datasets
 from macekit.call import PARQUET, Body, Call
 from macekit.operations import perform
 from macekit.problems import Problem
+from macekit.sources.shards import shards_below
 from tests.app.http.asked import as_parquet, ok, post
 from tests.app.running import Answer, Running, running, until
 from tests.cases import each_case
@@ -90,23 +92,24 @@ def test_a_folder_whose_name_only_begins_alike_is_outside(tmp_path: Path) -> Non
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "scores.csv").write_text("score,member\n1,1\n")
     (tmp_path / "data/near.csv").symlink_to(tmp_path / "data-private/scores.csv")
-    datasets = Datasets(str(tmp_path / "data"))
+    data = str(tmp_path / "data")
 
-    assert len(datasets._shards("scores.csv").shards) == 1
+    assert len(shards_below(data, "scores.csv").shards) == 1
     with pytest.raises(Problem, match="leads out of the folder"):
-        datasets._shards("near.csv")
+        shards_below(data, "near.csv")
 
 
 @pytest.mark.slow
 def test_a_worker_can_open_nothing_beside_it_even_if_the_checks_were_passed(
     place: Path, tmp_path: Path
 ) -> None:
-    """A link that is put in place after it was looked at: the kernel refuses it, where it can."""
+    """A path that is resolved by the system, links and all: the kernel refuses what lies outside, where it can."""
     if not landlock.version():
         pytest.skip("this kernel has no Landlock")
     blind = (
-        "from app.workers.datasets import Datasets\n"
-        "Datasets._require_inside = lambda self, paths: None\n"
+        "import os\n"
+        "from macekit.sources.beneath import Beneath\n"
+        "Beneath._open = lambda self, path, how: os.open(f'{self._place}/{path}', how)\n"
         "from macekit.operations import perform\n"
     )
     (tmp_path / "blind.py").write_text(blind)
@@ -119,6 +122,26 @@ def test_a_worker_can_open_nothing_beside_it_even_if_the_checks_were_passed(
 
     assert inside.status == 200
     assert "Permission denied" in outside.json()["detail"]
+
+
+@each_case(
+    "name, status",
+    [
+        ("**/" * 400 + "x", 400),
+        ("**/" * 1100 + "x", 400),
+        ("**/" * 31 + "x", 422),
+        ("*a" * 127 + "/x", 422),
+        ("*a" * 200, 422),
+        ("a/" * 31 + "x", 422),
+    ],
+)
+def test_a_pattern_of_many_parts_holds_no_worker(service: Running, name: str, status: int) -> None:
+    began = time.monotonic()
+    answer = ask(service, "advantage", name, **NAMES)
+
+    assert answer.status == status
+    assert "need at most 32 parts" in answer.json()["detail"] or status == 422
+    assert time.monotonic() - began < 2
 
 
 @each_case(

@@ -14,7 +14,7 @@ import pytest
 
 from app.cli import main
 from app.settings import BadSettings, Settings
-from app.signing import Signer, public_key, verify
+from app.signing import Signer, public_keys, verify
 from estimators import Scores
 from estimators.runs.sequential import SequentialRun, sequential_run
 from macekit.call import HTML, JSON
@@ -187,7 +187,7 @@ def test_the_run_goes_on_after_all_of_that_and_a_lost_answer_comes_again(seen: S
 
     assert (as_page.status, first.status) == (200, 200)
     assert first.body == again.body
-    verify(first.body, public_key(folder / "key.pub"))
+    verify(first.body, public_keys(folder / "key.pub"))
     assert first.json()["anytime"]["looks"] == 5
     assert asked(seen.service, {"state": seen.state(4), **batch(21)}).status == 409
     assumes = first.json()["limits"][0]["guarantee"]["assumes"]
@@ -228,7 +228,7 @@ def test_two_answers_to_one_look_do_not_follow_one_another(
     names = []
     for look, before, after in ((1, None, "a"), (2, "a", "b"), (2, "a", "c"), (3, "x", "d")):
         run = {"run_id": "r", "look": look, "state_before": before, "state_after": after}
-        body, _ = signer.sign(json.dumps({"provenance": {"run": run}}).encode(), "application/json")
+        body, _ = signer.sign(json.dumps({"provenance": {"run": run}}).encode(), "application/json", "")
         names.append(str(folder / f"look{look}{after}.json"))
         Path(names[-1]).write_bytes(body)
 

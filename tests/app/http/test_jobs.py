@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import time
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from starlette.datastructures import Headers
 
@@ -28,12 +30,14 @@ MEMBERS, NONMEMBERS = [round(0.01 * i, 2) for i in range(100)], [0.3, 0.6] * 50
 SAMPLE = {"members": MEMBERS, "nonmembers": NONMEMBERS}
 BODY = json.dumps(SAMPLE).encode()
 JSON = {"Content-Type": "application/json"}
+MIB = 2**20
 LATER = {"Prefer": "respond-async"}
 WAITING = """
 import sys
 sys.path.insert(0, {folder!r})
 import app.workers.pool as pool
 pool.Pool.__init__.__defaults__ = ("waits:perform",)
+{changes}
 from app.cli import main
 sys.exit(main(["serve"]))
 """
@@ -58,10 +62,10 @@ class Waiting(Running):
         (self.folder / "go").touch()
 
 
-def started(folder: Path, **settings: str) -> Iterator[Waiting]:
+def started(folder: Path, changes: str = "", **settings: str) -> Iterator[Waiting]:
     (folder / "waits.py").write_text(WAITS.format(folder=str(folder)))
     told = {"data": str(folder), "inline_limit": "0", **settings}
-    with ready(folder, ("-c", WAITING.format(folder=str(folder))), **told) as found:
+    with ready(folder, ("-c", WAITING.format(folder=str(folder), changes=changes)), **told) as found:
         yield Waiting(found.process, found.port, folder)
 
 
@@ -81,12 +85,29 @@ def brief(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Waiting]:
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Waiting]:
     """A service of two keys, with room for few answers."""
     folder = tmp_path_factory.mktemp("shared")
-    ring = [
-        Key(name=name, sha256=keys.digest_of(name.encode()), at_once=at_once, scope=("ask", "metrics"))
-        for name, at_once in (("mine", 1), ("another", None))
-    ]
-    keys.write(folder / "keys.toml", ring)
+    keys.write(folder / "keys.toml", [key_of("mine", at_once=1), key_of("another")])
     yield from started(folder, keys_file=str(folder / "keys.toml"), spool_limit="20000")
+
+
+FEW = "import app.workers.uploads as uploads; uploads.MOST_KEPT = 8; import app.http.jobs as jobs; jobs.GRACE = 1.0"
+
+
+@pytest.fixture(scope="module")
+def several(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Waiting]:
+    """A service of two keys, of which one may ask once at a time and six times a minute.
+
+    It keeps eight answers at once, for a second once they were fetched.
+    """
+    folder = tmp_path_factory.mktemp("several")
+    limits = {"at_once": 1, "requests_per_minute": 6}
+    keys.write(folder / "keys.toml", [key_of("mine", **limits), key_of("another")])
+    told = {"keys_file": str(folder / "keys.toml"), "audit_file": str(folder / "audit")}
+    yield from started(folder, FEW, queue="3", spool_limit=str(8 * MIB), **told)
+
+
+def key_of(name: str, secret: str = "", **limits: Any) -> Key:
+    digest = keys.digest_of((secret or name).encode())
+    return Key(name=name, sha256=digest, scope=("ask", "metrics"), **limits)
 
 
 MINE, ANOTHER = ({"Authorization": f"Bearer {name}"} for name in ("mine", "another"))
@@ -95,7 +116,7 @@ MINE, ANOTHER = ({"Authorization": f"Bearer {name}"} for name in ("mine", "anoth
 @pytest.fixture(autouse=True)
 def _wait(request: pytest.FixtureRequest) -> None:
     """Nothing goes before the test says so."""
-    for name in {"usual", "brief", "shared"} & {*request.fixturenames}:
+    for name in {"usual", "brief", "shared", "several"} & {*request.fixturenames}:
         (request.getfixturevalue(name).folder / "go").unlink(missing_ok=True)
 
 
@@ -115,7 +136,7 @@ def ended(service: Running, place: str) -> dict[str, Any]:
 
 def same(one: Answer, other: Answer) -> bool:
     """Whether two answers are one, but for their ids and dates, and the minute that a report is made."""
-    own = {"date", "x-request-id"}
+    own = {"date", "x-request-id", "mace-kept-for"}
     heads = [
         {name: value for name, value in each.headers.items() if name not in own} for each in (one, other)
     ]
@@ -260,6 +281,135 @@ def test_answers_that_are_kept_take_no_more_than_all_may(shared: Waiting) -> Non
     assert 0 < sum(kept) < 8
     assert sum(sizes) <= 20000
     assert metric(shared, "mace_spooled_bytes", ANOTHER) == 0
+
+
+# --- nobody's jobs are in another's way ---------------------------------------------------------------------
+
+
+def known(service: Running, place: str, headers: Mapping[str, str]) -> Answer:
+    """What is known of a job, once it has ended."""
+    return until(  # type: ignore[no-any-return]
+        lambda: (
+            (
+                (found := service.ask(place, headers=headers)).status != 200
+                or found.json()["state"] != "working"
+            )
+            and found
+        ),
+        service.process,
+    )
+
+
+def test_looking_after_a_job_takes_no_place_and_is_no_question(several: Waiting) -> None:
+    """The key may ask once at a time, and six times in a minute."""
+    place = post(several, LATER | MINE).headers["location"]
+    looks = [several.ask(place, headers=MINE).status for _ in range(10)]
+    results = [several.ask(f"{place}/result", headers=MINE).status for _ in range(3)]
+    gone = several.ask(place, "DELETE", headers=MINE).status
+    place = post(several, LATER | MINE).headers["location"]
+    several.go()
+    found = known(several, place, MINE)
+    fetched = several.ask(f"{place}/result", headers=MINE)
+    several.ask(place, "DELETE", headers=MINE)
+
+    assert (looks, results, gone) == ([200] * 10, [202] * 3, 204)
+    assert (found.json()["state"], fetched.status) == ("done", 200)
+
+
+def test_an_answer_that_was_fetched_goes_soon_and_says_when(several: Waiting) -> None:
+    place = post(several, LATER | ANOTHER).headers["location"]
+    several.go()
+    before = known(several, place, ANOTHER).json()
+    seen = several.ask(f"{place}/result", "HEAD", headers=ANOTHER)
+    untouched = several.ask(place, headers=ANOTHER).json()
+    fetched = several.ask(f"{place}/result", headers=ANOTHER)
+    after = several.ask(place, headers=ANOTHER).json()
+    until(lambda: several.ask(place, headers=ANOTHER).status == 404)
+
+    assert before["seconds_kept"] > 500
+    assert (seen.status, "mace-kept-for" in seen.headers) == (200, False)
+    assert untouched["seconds_kept"] > 500
+    assert (fetched.status, fetched.headers["mace-kept-for"]) == (200, "1")
+    assert after["seconds_kept"] <= 1
+    assert metric(several, "mace_spooled_bytes", ANOTHER) == 0
+
+
+def test_a_flood_of_answers_drops_none_of_another_key(several: Waiting) -> None:
+    several.go()
+    mine = post(several, {"Prefer": "respond-async, wait=0"} | MINE).headers["location"]
+    known(several, mine, MINE)
+    flood = []
+    for _ in range(20):
+        flood.append(post(several, {"Prefer": "respond-async, wait=0"} | ANOTHER).headers["location"])
+        known(several, flood[-1], ANOTHER)
+    kept = [several.ask(place, headers=ANOTHER).status == 200 for place in flood]
+    status = several.ask(f"{mine}/result", headers=MINE).status
+    for place in flood:
+        several.ask(place, "DELETE", headers=ANOTHER)
+
+    assert status == 200
+    assert kept == [False] * 13 + [True] * 7
+
+
+def test_answers_that_nobody_fetches_delay_no_other_work(several: Waiting) -> None:
+    """Eight mebibytes are all there is; the answers that are kept come to more than a third of it."""
+    several.go()
+    many = {"members": [i % 997 for i in range(4000)], "nonmembers": [i % 991 for i in range(4000)]}
+    body = json.dumps(many).encode()
+    places = [post(several, LATER | ANOTHER, body, "/v1/individual-risk").headers.get("location")]
+    places += [post(several, {"Prefer": "respond-async, wait=0"} | ANOTHER, body, "/v1/individual-risk")
+               .headers["location"] for _ in range(4)]  # fmt: skip
+    for place in filter(None, places):
+        known(several, place, ANOTHER)
+    held = metric(several, "mace_spooled_bytes", ANOTHER)
+    numbers = np.arange(400_000.0)
+    table = io.BytesIO()
+    np.save(table, np.column_stack([numbers % 1000, numbers % 2]))
+    others = several.ask(
+        "/v1/advantage", "POST", table.getvalue(), {"Content-Type": "application/x-npy"} | MINE
+    )
+    status = [several.ask(place, headers=ANOTHER).status for place in filter(None, places)]
+
+    assert held > 2 * MIB
+    assert others.status == 200, others.body
+    assert 404 in status
+    assert status == sorted(status, reverse=True)  # the oldest went
+
+
+def test_a_key_whose_requests_wait_gives_way_to_another_key(several: Waiting) -> None:
+    """One works and three may wait: all of one key, until another comes."""
+    places = [post(several, LATER | ANOTHER).headers["location"] for _ in range(4)]
+    refused = post(several, ANOTHER)
+    mine = post(several, LATER | MINE)
+    several.go()
+    ends = [known(several, place, ANOTHER).json()["status"] for place in places]
+    own = known(several, mine.headers["location"], MINE).json()
+    for place in places:
+        several.ask(place, "DELETE", headers=ANOTHER)
+    several.ask(mine.headers["location"], "DELETE", headers=MINE)
+
+    assert (refused.status, slug(refused), mine.status) == (503, "busy", 202)
+    assert ends == [200, 200, 200, 503]
+    assert own["status"] == 200
+
+
+def test_a_key_of_a_former_name_has_nothing_of_the_former_key(several: Waiting) -> None:
+    """It is the last: the key that may ask six times a minute is another one afterwards."""
+    several.go()
+    place = post(several, {"Prefer": "respond-async, wait=0"} | ANOTHER).headers["location"]
+    known(several, place, ANOTHER)
+    keys.write(several.folder / "keys.toml", [key_of("another", "a-new-secret")])
+    new = {"Authorization": "Bearer a-new-secret"}
+    until(lambda: several.ask("/version", headers=new).status == 200)
+    found = [several.ask(f"{place}{path}", headers=new).status for path in ("", "/result", "/events")]
+    lines = [json.loads(line) for line in (several.folder / "audit").read_text().splitlines()]
+
+    assert found == [404] * 3
+    assert several.ask(place, headers=ANOTHER).status == 401
+    assert {line["key_sha256"] for line in lines if line["key"] == "another"} == {
+        keys.digest_of(b"another"),
+        keys.digest_of(b"a-new-secret"),
+    }
 
 
 def test_the_audit_file_has_the_question_and_its_answer(usual: Waiting) -> None:

@@ -63,7 +63,7 @@ def fork_server(pool: Pool) -> int:
 
 async def do(pool: Pool, operation: str, source: Source = b"", client: str = "someone") -> Reply:
     with pool.admit(client):
-        return await pool.run(Call(operation), source)
+        return await pool.run(Call(operation), source, client=client)
 
 
 async def refused(awaited: Awaitable[Any]) -> Problem:

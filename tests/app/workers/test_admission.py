@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from collections import Counter
 from contextlib import ExitStack
 from itertools import pairwise
 
@@ -88,6 +89,52 @@ async def test_small_requests_and_others_get_workers_by_turns() -> None:
         order.append(waiting[first])
 
     assert order == [4, 1, 5, 2, 6, 3]
+
+
+@in_loop
+async def test_clients_get_workers_by_turns_and_who_has_most_waiting_gives_way() -> None:
+    admission = Admission(processes=1, queue=4, per_client=0)
+    line, order = admission.line, []
+    with ExitStack() as under_way:
+        for _ in range(5):
+            under_way.enter_context(admission.admit("greedy"))
+        waiting = {line.join(small=False, client="greedy"): number for number in range(4)}
+        assert refused(admission, "greedy").kind.slug == "busy"
+        for number, client in enumerate(("modest", "another"), 4):
+            under_way.enter_context(admission.admit(client))
+            waiting[line.join(small=False, client=client)] = number
+        sent_away = {number: each.exception() for each, number in waiting.items() if each.done()}
+        assert refused(admission, "modest").kind.slug == "busy"  # greedy has no more than it by now
+
+    while (first := line.pop()) is not None:
+        order.append(waiting[first])
+
+    assert sorted(sent_away) == [2, 3]
+    assert {each.kind.slug for each in sent_away.values() if isinstance(each, Problem)} == {"busy"}
+    assert order == [0, 4, 5, 1]
+
+
+@in_loop
+async def test_small_requests_of_one_give_way_to_those_of_another() -> None:
+    turns, answers = Turns(), Counter[tuple[str, str]]()
+
+    async def ask(client: str) -> None:
+        try:
+            async with turns.turn(client):
+                answers[client, "done"] += 1
+        except Problem as problem:
+            answers[client, problem.kind.slug] += 1
+
+    greedy = [asyncio.create_task(ask("greedy")) for _ in range(limits.MOST_SMALL + 1)]
+    await asyncio.sleep(0)
+    modest = [asyncio.create_task(ask("modest")) for _ in range(3)]
+    await asyncio.gather(*greedy, *modest)
+
+    assert answers == {
+        ("greedy", "done"): limits.MOST_SMALL - 2,
+        ("greedy", "busy"): 3,
+        ("modest", "done"): 3,
+    }
 
 
 @in_loop
@@ -268,7 +315,7 @@ async def test_a_turn_that_comes_to_a_request_that_is_gone_goes_to_the_next() ->
     async with turns.turn():
         gone, following = asyncio.create_task(ask()), asyncio.create_task(ask())
         await asyncio.sleep(0)
-        first = turns._waiting[0]
+        first = next(iter(turns._waiting))
     await gone_when_called(first, gone)
 
     assert await asyncio.wait_for(following, 5)
