@@ -51,7 +51,6 @@ SERVICE = frozenset(
         "cryptography",
         "fastapi",
         "httptools",
-        "limits",
         "prometheus_client",
         "pydantic_settings",
         "starlette",
