@@ -96,12 +96,12 @@ def columns_of_json(table: str, columns: object) -> Columns:
 def _parts(columns: Columns, name: str, tables: Sequence[str]) -> dict[str, Columns]:
     """The rows of each table."""
     words = [None if word is None else str(word).strip().lower() for word in _as_list(columns[name])]
-    known = {each: each for each in tables}
-    known |= {word: table for word, table in OTHER_WORDS.items() if table in tables}
-    odd = next((row for row, word in enumerate(words) if word not in known), None)
+    table_of = {each: each for each in tables}
+    table_of |= {word: table for word, table in OTHER_WORDS.items() if table in tables}
+    odd = next((row for row, word in enumerate(words) if word not in table_of), None)
     if odd is not None:
-        raise fault("bad-records", TABLE, f"row {odd} is none of {', '.join(known)}", odd)
-    belongs = np.array([known[word] for word in words if word is not None])
+        raise fault("bad-records", TABLE, f"row {odd} is none of {', '.join(table_of)}", odd)
+    belongs = np.array([table_of[word] for word in words if word is not None])
     parts: dict[str, Columns] = {}
     for table in tables:
         rows = np.flatnonzero(belongs == table)

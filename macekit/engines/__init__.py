@@ -18,7 +18,7 @@ ROWS: tuple[Operation, ...] = ()
 ENGINES = frozenset({"dask", "ibis", "pyspark", "sqlframe"})
 """Packages whose frames are asked; every other lazy frame gives batches, which are cheaper to count here."""
 
-LISTED = ("counts_by", "merged", "partial", "risk_table", "sql", "write_risks")
+NAMES = ("counts_by", "merged", "partial", "risk_table", "sql", "write_risks")
 """Names of ``counting`` that may be imported from here."""
 
 
@@ -26,12 +26,12 @@ def source_of(value: object) -> RemoteTable | None:
     """A frame of one of the engines; None for anything else."""
     if type(value).__module__.partition(".")[0] not in ENGINES:
         return None
-    found: RemoteTable | None = import_module("macekit.engines.reading").table_of(value)
-    return found
+    table: RemoteTable | None = import_module("macekit.engines.reading").table_of(value)
+    return table
 
 
 def __getattr__(name: str) -> object:
     """Import a listed name when it is first used: whoever has no frame of an engine needs none of it."""
-    if name not in LISTED:
+    if name not in NAMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module("macekit.engines.counting"), name)

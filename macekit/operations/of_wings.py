@@ -21,5 +21,5 @@ def answer_of_wing(call: Call, body: DecodedBody, question: Question) -> Reply |
 
 def modules_of(wing: ModuleType) -> list[ModuleType]:
     """Every module that answers for the core."""
-    asked = getattr(wing, "ANSWERS_FOR", {}).values()
-    return [import_module(f"{wing.__name__}.{name}") for modules in asked for name in modules]
+    answers = getattr(wing, "ANSWERS_FOR", {}).values()
+    return [import_module(f"{wing.__name__}.{name}") for modules in answers for name in modules]

@@ -36,14 +36,14 @@ class _Rooms(Mapping[str, Any]):
 
     def __init__(self, kind: str) -> None:
         self._kind = kind
-        self._found: dict[str, Any] = {}
+        self._classes: dict[str, Any] = {}
 
     def __getitem__(self, name: str) -> Any:
-        if name not in self._found:
+        if name not in self._classes:
             row = BY_NAME[name]
             room = import_module(f"macekit.questions.{row.room}")
-            self._found[name] = getattr(room, f"{row.model}{self._kind}")
-        return self._found[name]
+            self._classes[name] = getattr(room, f"{row.model}{self._kind}")
+        return self._classes[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(BY_NAME)

@@ -12,8 +12,7 @@ from macekit.schemas.records import (
     Number,
 )
 
-Cell = Number | str | bool | None
-
+Cell = str | Number | bool | None  # typing keeps one of equal unions: all have this order
 
 TableGiven = Annotated[dict[str, list[Cell]], Field(json_schema_extra={"minProperties": 1})]
 
