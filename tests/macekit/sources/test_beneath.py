@@ -68,6 +68,27 @@ def test_what_is_swapped_while_it_is_opened_leads_to_nothing_outside(folder: Pat
     assert found["refused"] > 100
 
 
+@pytest.mark.parametrize("name", ["a.csv", "sub/a.csv"])
+def test_a_link_put_in_between_the_look_and_the_opening_is_not_followed(
+    folder: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The moment that ten thousand tries may miss: what was looked at was no link, what is opened is one."""
+    look, (first, *_) = beneath._target, name.split("/")
+
+    def look_then_swap(part: str, at: int) -> str | None:
+        found = look(part, at)
+        if part == first and not (folder / first).is_symlink():
+            (folder / first).rename(folder / f"{first}.own")
+            (folder / first).symlink_to(f"../other/{first}")
+        return found
+
+    monkeypatch.setattr(beneath, "_target", look_then_swap)
+
+    with pytest.raises(OSError, match=r"symbolic links|Not a directory"):
+        Beneath(str(folder)).open_input_file(name)
+    assert (folder / first).is_symlink()
+
+
 def test_links_that_stay_inside_are_followed_and_none_that_leave(folder: Path) -> None:
     links = {
         "file.csv": "a.csv", "up.csv": "sub/../a.csv", "whole.csv": str(folder / "sub/a.csv"), "again.csv": "up.csv",
