@@ -7,6 +7,7 @@ first asked for, so that importing this module reads nothing and starts nothing.
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 from anyio import to_thread
@@ -14,7 +15,7 @@ from fastapi import FastAPI
 from fastapi.telemetry import TelemetryConfig
 
 from app.http import health, later, operations
-from app.http.jobs import Jobs
+from app.http.jobs import JobsInMemory
 from app.http.middleware import CallRoute, front
 from app.http.service import HANDLERS, Service, keep_time
 from app.openapi.document import complete
@@ -53,7 +54,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     """Make an app of these settings, or of the environment's; it starts its workers with its lifespan."""
     settings = load() if settings is None else settings
     pool = Pool(settings)
-    jobs = Jobs(pool.budget, settings.keep_answers)
+    jobs = JobsInMemory(pool.budget, settings.keep_answers)
     keys = settings.keys
     service = Service(
         settings,
@@ -65,6 +66,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         settings.runs,
         keys,
     )
+    jobs.answer = partial(operations.answer_question, service)
     service.metrics.watch(service.pool.snapshot)
     service.metrics.watch_jobs(jobs.states)
     service.metrics.watch_gauges(service.gauges)
@@ -105,7 +107,7 @@ async def _lifespan(application: FastAPI) -> AsyncIterator[dict[str, Any]]:
     finally:
         clock.cancel()
         service.draining = True
-        service.jobs.close()
+        await service.jobs.close()
         await service.pool.stop()
         await to_thread.run_sync(service.traces.close)
         if service.audit is not None:

@@ -13,10 +13,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from app.audit_file import AuditFile
-from app.http.jobs import JOBS, PREFERENCE, Job, Jobs, Outcome
+from app.http.jobs import JOBS, PREFERENCE, Jobs, Known, Outcome
 from app.keys import KeyRing
 from app.refusals import internal_error
-from app.runs import Runs
+from app.runs import Sealing
 from app.settings import STATES, Settings
 from app.signing import Signer
 from app.telemetry.logs import Exchange
@@ -37,7 +37,7 @@ class Service:
     jobs: Jobs
     signer: Signer | None = None
     audit: AuditFile | None = None
-    runs: Runs | None = None
+    runs: Sealing | None = None
     keys: KeyRing | None = None
     metrics: Metrics = field(default_factory=Metrics)
     draining: bool = False
@@ -99,11 +99,11 @@ def answered(request: Request, outcome: Outcome) -> Response:
     return answer(request.scope, outcome.reply, outcome.headers)
 
 
-def accepted_later(request: Request, job: Job) -> Response:
-    """Return where an answer will be."""
-    place = f"{request.scope.get('root_path', '')}{JOBS}/{job.id}"
+def accepted_later(request: Request, known: Known) -> Response:
+    """Return where the answer of a job will be."""
+    place = f"{request.scope.get('root_path', '')}{JOBS}/{known['id']}"
     headers = {"Location": place, "Preference-Applied": PREFERENCE, "Retry-After": "1"}
-    return JSONResponse(service(request).jobs.described(job), 202, headers)
+    return JSONResponse(known, 202, headers)
 
 
 def answer(scope: Any, reply: Reply, headers: Mapping[str, str] | None = None) -> Response:
