@@ -87,14 +87,14 @@ class Answering(Protocol):
         """What leaves."""
 
 
-class Kept(NamedTuple):
+class KeptAnswer(NamedTuple):
     """An answer that is kept, and for how many seconds it may be fetched again."""
 
     outcome: Outcome
     seconds: float
 
 
-Known: TypeAlias = dict[str, Any]
+Description: TypeAlias = dict[str, Any]
 """What is known of a job: the fields of `JobAnswer`."""
 
 
@@ -105,16 +105,16 @@ class Jobs(Protocol):
 
     async def run(
         self, question: Question, receive: Receive, headers: Mapping[str, str], scope: Any, wait: float
-    ) -> Outcome | Known:
+    ) -> Outcome | Description:
         """The answer if it is there soon after the body, else what is known of the job that will have it.
 
         What goes wrong until then is raised, a client that leaves amid its body included.
         """
 
-    async def look(self, name: str, owner: str | None) -> Known:
+    async def look(self, name: str, owner: str | None) -> Description:
         """What is known of a job."""
 
-    async def result(self, name: str, owner: str | None, *, fetched: bool) -> Kept | Known:
+    async def result(self, name: str, owner: str | None, *, fetched: bool) -> KeptAnswer | Description:
         """The answer, kept for a while only once it was fetched; what is known of the job if there is none yet."""
 
     async def cancel(self, name: str, owner: str | None) -> None:
@@ -169,7 +169,7 @@ class JobsInMemory:
 
     async def run(
         self, question: Question, receive: Receive, headers: Mapping[str, str], scope: Any, wait: float
-    ) -> Outcome | Known:
+    ) -> Outcome | Description:
         """The answer if it is there soon after the body, else what is known of the job that will have it."""
         began = asyncio.get_running_loop().time()
         body = WholeBody(receive)
@@ -180,23 +180,23 @@ class JobsInMemory:
         job = Job(new_name(), question.call.operation, exchange.owner, exchange.holder, began, task)
         self._jobs[job.id] = job
         task.add_done_callback(partial(self._finish, job, place_of(scope), exchange.request_id))
-        return self._known(job)
+        return self._description(job)
 
-    async def look(self, name: str, owner: str | None) -> Known:
+    async def look(self, name: str, owner: str | None) -> Description:
         """What is known of a job."""
-        return self._known(self._find(name, owner))
+        return self._description(self._find(name, owner))
 
-    async def result(self, name: str, owner: str | None, *, fetched: bool) -> Kept | Known:
+    async def result(self, name: str, owner: str | None, *, fetched: bool) -> KeptAnswer | Description:
         """The answer, kept for a while only once it was fetched; what is known of the job if there is none yet."""
         job = self._find(name, owner)
         if job.outcome is None:
-            return self._known(job)
+            return self._description(job)
         timer = job.end_of_keeping
         end = asyncio.get_running_loop().time() + GRACE
         if fetched and timer is not None and timer.when() > end:
             timer.cancel()
             self._keep_until(job, end)
-        return Kept(job.outcome, min(GRACE, self._left(job)))
+        return KeptAnswer(job.outcome, min(GRACE, self._left(job)))
 
     async def cancel(self, name: str, owner: str | None) -> None:
         """End the work on a job, and forget it; its key's place is free then."""
@@ -224,7 +224,7 @@ class JobsInMemory:
             raise no_such_job(self._seconds_kept, "and none outlives the service")
         return job
 
-    def _known(self, job: Job) -> Known:
+    def _description(self, job: Job) -> Description:
         now = asyncio.get_running_loop().time()
         end = now if job.ended is None else job.ended
         return {
@@ -238,11 +238,11 @@ class JobsInMemory:
 
     async def _events(self, job: Job) -> AsyncIterator[bytes]:
         while not job.finished.is_set():
-            yield event("progress", self._known(job))
+            yield event("progress", self._description(job))
             with suppress(TimeoutError):
                 async with asyncio.timeout(PULSE):
                     await job.finished.wait()
-        yield event("end", self._known(job))
+        yield event("end", self._description(job))
 
     def _end(self, job: Job) -> None:
         job.task.cancel()

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 from starlette.responses import Response, StreamingResponse
 
-from app.http.jobs import JOBS, KEPT_FOR, RESULT, Kept, State
+from app.http.jobs import JOBS, KEPT_FOR, RESULT, KeptAnswer, State
 from app.http.service import accepted_later, answered, service
 from app.openapi.document import ACCEPTED, OF_RUNS, WORK_PROBLEMS, problems
 from app.telemetry.logs import Exchange
@@ -91,12 +91,12 @@ async def job_result(request: Request) -> Response:
     The header Mace-Kept-For says for how many seconds it may be fetched again.
     """
     fetched = Exchange.of(request.scope).method == "GET"  # and not HEAD
-    found = await service(request).jobs.result(*_job(request), fetched=fetched)
-    if not isinstance(found, Kept):
-        return accepted_later(request, found)
-    response = answered(request, found.outcome)
+    result = await service(request).jobs.result(*_job(request), fetched=fetched)
+    if not isinstance(result, KeptAnswer):
+        return accepted_later(request, result)
+    response = answered(request, result.outcome)
     if fetched:
-        response.headers[KEPT_FOR] = f"{found.seconds:.0f}"
+        response.headers[KEPT_FOR] = f"{result.seconds:.0f}"
     return response
 
 
