@@ -57,7 +57,7 @@ class StoredBody:
     """The body of a question on its way to the store: by a descriptor of its own, whatever becomes of the work."""
 
     def __init__(self) -> None:
-        self.is_whole = asyncio.Event()
+        self._is_whole = asyncio.Event()
         self.size = 0
         self._bytes = b""
         self._descriptor: int | None = None
@@ -68,7 +68,13 @@ class StoredBody:
             self._descriptor, self.size = os.dup(source.fd), source.size
         else:
             self._bytes, self.size = source, len(source)
-        self.is_whole.set()
+        self._is_whole.set()
+
+    async def wait_or_end(self, task: asyncio.Task[Outcome]) -> None:
+        """Wait until it is there, or the work on it has ended."""
+        whole = asyncio.ensure_future(self._is_whole.wait())
+        await asyncio.wait({task, whole}, return_when=asyncio.FIRST_COMPLETED)
+        whole.cancel()
 
     def parts(self) -> Iterator[bytes]:
         """It, part by part."""

@@ -116,15 +116,11 @@ class JobsInStore:
         began = clock()
         with StoredBody() as source:
             task = await begin(self.answer(question, body, headers, source.note), body, wait)
-            if not task.done():
-                noted = asyncio.ensure_future(source.is_whole.wait())
-                await asyncio.wait({task, noted}, return_when=asyncio.FIRST_COMPLETED)
-                noted.cancel()
-            if task.done():
-                return task.result()
-            exchange = Exchange.of(scope)
-            name = new_name()
+            exchange, name = Exchange.of(scope), new_name()
             try:
+                await source.wait_or_end(task)
+                if task.done():
+                    return task.result()
                 await self._add(name, question, exchange, source)
             except BaseException:
                 task.cancel()
