@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 
-from macekit.call import CSV, HTML, JSON, MARKDOWN, PNG, SVG
+from macekit.call import BRIEF, CSV, HTML, JSON, MARKDOWN, PNG, SVG
 from macekit.formats import TABLES as SUFFIX_OF_TABLES
 
 TABLES = (*SUFFIX_OF_TABLES,)
 ANY_BODY = (JSON, *TABLES)
-WORDS = (JSON, HTML, MARKDOWN, CSV)
+WORDS = (JSON, HTML, MARKDOWN, CSV, BRIEF)
 PICTURES = (*WORDS, SVG, PNG)
 
 
@@ -28,7 +28,7 @@ class Operation:
     bodies: tuple[str, ...] = ANY_BODY
     """Media types of the body."""
     forms: tuple[str, ...] = PICTURES
-    """Media types of the answer, the usual one first; all but JSON and ``rows`` are reports."""
+    """Media types of the answer, the usual one first; all but JSON, its brief form and ``rows`` are reports."""
     rows: tuple[str, ...] = ()
     """Forms that hold the records themselves."""
     most_files: int | None = 1

@@ -381,7 +381,11 @@ def _reply(call: Call, values: dict[str, object], inputs: Inputs, progress: Prog
 
 def _print(arguments: argparse.Namespace, answer: Answer, output: Output | None) -> None:
     """The answer on standard output; its sentence on standard error if the numbers went to a file."""
-    if arguments.json:
+    if getattr(arguments, "brief", False):
+        from macekit.brief import brief
+
+        write_line(escape_controls_in_json(json_bytes(brief(answer.content)).decode()))
+    elif arguments.json:
         write_line(escape_controls_in_json(bytes(answer.reply.body).decode()))
     elif output is None:
         write_line(text(answer.operation, answer.content, screen_width(), answer.signature))

@@ -107,6 +107,8 @@ def fill(question: Operation, parser: Parser) -> None:
     out = parser.add_argument_group("where the answer goes").add_mutually_exclusive_group()
     suffixes = ", ".join(suffixes_of(question.name))
     out.add_argument("--json", action="store_true", help="print the answer as the service's JSON")
+    if is_shown(question.name):
+        out.add_argument("--brief", action="store_true", help="print what a pipeline reads of it, as JSON")
     out.add_argument(
         "-o",
         "--output",

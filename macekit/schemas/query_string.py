@@ -31,6 +31,9 @@ DATA = "data"
 DATED = "dated"
 """Asks for a report that says when it was made; with any form of body, for it is no option of the question."""
 
+DETAIL = "detail"
+"""Asks for an answer's brief form; like ``DATED`` no option of the question."""
+
 NAMES = frozenset({"against"})
 """Options that are names of the caller's own: text whatever they look like, and never a list."""
 
