@@ -184,6 +184,8 @@ def answer_question(
     Files are written first, those of ``write_files``, too: who reads what is printed may have stopped reading.
     """
     options = options_of(question.name)
+    if hasattr(arguments, "limits") and "state" not in beside:  # a run has its own, from its first batch
+        _take_limits(question.name, options, arguments)
     values = {**values_of(options, arguments), **beside}
     output = _output(question, arguments)
     if question.command == "risk" and "top" not in values:
@@ -222,6 +224,16 @@ def answer_question(
     with blame_file(answer):
         _print(arguments, answer, output)
     return answer
+
+
+def _take_limits(name: str, options: Sequence[Option], arguments: argparse.Namespace) -> None:
+    """What was not typed comes from the file of limits, and that is said."""
+    from app.cli.limits_file import fill_in, read_limits
+
+    file = read_limits(arguments.limits)
+    taken = [] if file is None else fill_in(file, name, options, arguments)
+    if file is not None and taken and not arguments.quiet:
+        print(f"note: from {file.name}: {' '.join(taken)}", file=sys.stderr)
 
 
 def _is_table(output: Output | None) -> bool:

@@ -12,6 +12,9 @@ from macekit.operation import Operation
 GATE = BY_NAME["gate"]
 """What has files of its own for a pipeline (``app.cli.gate``)."""
 
+READ_LIMITS = frozenset({"gate", "model", "synthetic"})
+"""Commands that take options from a file, too (``app.cli.limits_file``)."""
+
 QUESTIONS = tuple(each for each in OPERATIONS if each.command and not each.paper and each is not GATE)
 """Operations that one function asks, whatever they are."""
 
@@ -123,6 +126,13 @@ def fill(question: Operation, parser: Parser) -> None:
         more.add_argument("--chart", metavar="NAME", help="with -o FILE.svg or .png: write only this chart")
         more.add_argument(
             "--dated", action="store_true", help="with -o: have the report say when it was made"
+        )
+    if question.name in READ_LIMITS:
+        more.add_argument(
+            "--limits",
+            metavar="FILE",
+            help="take what is not typed from this file, in place of mace.toml or pyproject.toml ([tool.mace]) of this "
+            "folder; none: from no file",
         )
     if question.name == "report":
         more.add_argument(
