@@ -57,6 +57,11 @@ class Operation:
     """Whether the time grows with the records alone, so that a small JSON body needs no worker."""
 
     @property
+    def takes_files(self) -> bool:
+        """Whether several files may come in one body, as parts of a form."""
+        return JSON in self.bodies and self.bodies != (JSON,) and not self.paper
+
+    @property
     def paper(self) -> bool:
         """Whether it is one of ``/v1/theory``."""
         return self.wing == "theory"

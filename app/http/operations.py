@@ -16,7 +16,7 @@ from app.http.jobs import Outcome, seconds_to_wait
 from app.http.service import Service, accepted_later, answered, service
 from app.telemetry.logs import Exchange
 from app.workers import intake
-from macekit.call import BRIEF, HTML, JSON, PARQUET, Call, Reply
+from macekit.call import BRIEF, FORM_DATA, HTML, JSON, PARQUET, Call, Reply
 from macekit.catalogue import OPERATIONS, has_reports, quick, rendered
 from macekit.formats import ALIASES, ENCODINGS, REPORTS
 from macekit.operation import Operation
@@ -199,7 +199,7 @@ def _endpoint(row: Operation) -> Callable[[Request], Awaitable[Response]]:
         has_dataset, reports = names_dataset(row, request), has_reports(row)
         call = Call(
             row.name,
-            "" if has_dataset else media_type(request.headers, row.bodies),
+            "" if has_dataset else media_type(request.headers, (*row.bodies, *[FORM_DATA] * row.takes_files)),
             "identity" if has_dataset else encoding(request.headers),
             tuple(
                 (name, text)

@@ -12,8 +12,9 @@ from app.openapi.files import file_bytes, files_of, options_with
 from app.openapi.parameters import parameters
 from app.openapi.references import share
 from macekit.brief import BriefAnswer
-from macekit.call import ARROW, BRIEF, CSV, JSON, NDJSON, NPY, NPZ, PARQUET, PROBLEM
+from macekit.call import ARROW, BRIEF, CSV, FORM_DATA, JSON, NDJSON, NPY, NPZ, PARQUET, PROBLEM
 from macekit.catalogue import BY_NAME, OPERATIONS, has_reports
+from macekit.decoding.multipart import names_of
 from macekit.operation import TABLES, Operation
 from macekit.problems import KINDS
 from macekit.schemas.by_operation import ANSWERS, QUESTIONS
@@ -245,7 +246,23 @@ def _content(row: Operation) -> Schema:
         if form == CSV:
             example = {"summary": "A table with a header", "value": file_bytes(file).decode()}
             content[form]["examples"] = {file: example}
+    if row.takes_files:
+        content[FORM_DATA] = {"schema": _of_files(row)}
     return content
+
+
+def _of_files(row: Operation) -> Schema:
+    """The parts that hold files; any other one is an option, as the query string has it."""
+    names = names_of(row.name)
+    needed = row.needed_tables
+    about = "a file in any of the other formats, compressed or not"
+    if row.several:
+        return {"type": "object", "additionalProperties": {**BYTES, "description": f"a query: {about}"}}
+    return {
+        "type": "object",
+        "properties": {name: {**BYTES, "description": about} for name in names},
+        **({"required": list(needed)} if needed else {}),
+    }
 
 
 def _answered(row: Operation) -> Schema:

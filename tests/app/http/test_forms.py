@@ -157,3 +157,21 @@ def test_no_picture_is_drawn_in_the_server_itself() -> None:
     assert quick(Call("advantage"), body)
     assert quick(Call("individual-risk", accept=CSV), body)
     assert not any(quick(Call("advantage", accept=form), body) for form in REPORTS)
+
+
+def test_files_of_a_form_are_posted_and_answered_and_an_unknown_part_is_refused(service: Running) -> None:
+    def form(*names: str) -> bytes:
+        parts = [
+            f'--b\r\nContent-Disposition: form-data; name="{name}"; filename="{name}.csv"\r\nContent-Type: text/csv'
+            f"\r\n\r\n{rows}\r\n".encode()
+            for name, rows in zip(names, ("score\n" + "0.9\n" * 12, "score\n" + "0.1\n" * 12), strict=True)
+        ]
+        return b"".join([*parts, b"--b--\r\n"])
+
+    kind = "multipart/form-data; boundary=b"
+    answer = post(service, "/v1/gate?max_advantage=0.1", form("members", "nonmembers"), kind)
+    unknown = post(service, "/v1/gate?max_advantage=0.1", form("members", "outsiders"), kind)
+
+    assert (answer.status, answer.json()["decision"]) == (200, "fail")
+    assert (unknown.status, slug(unknown)) == (422, "unknown-field")
+    assert post(service, "/v1/theory/dp", form("members", "nonmembers"), kind).status == 415
