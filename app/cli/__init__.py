@@ -13,7 +13,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from app.cli import commands, completion, config, demo, gate, keys, serve, verify
+from app.cli import commands, completion, config, declare, demo, gate, keys, serve, verify
 from app.cli.parsing import MISUSE, Parser, parser_of
 from app.cli.terminal import CannotPrintError, discard, flush, ignore_stderr_errors, screen_width
 from macekit.call import __version__
@@ -25,6 +25,7 @@ COMMANDS = (
     demo.add,
     commands.add,
     gate.add,
+    declare.add,
     *(add for wing in WINGS for add in wing.COMMANDS),
     commands.add_theory,
     serve.add,

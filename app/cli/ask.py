@@ -184,7 +184,7 @@ def answer_question(
     Files are written first, those of ``write_files``, too: who reads what is printed may have stopped reading.
     """
     options = options_of(question.name)
-    if hasattr(arguments, "limits") and "state" not in beside:  # a run has its own, from its first batch
+    if hasattr(arguments, "limits") and not {"state", "declaration"} & beside.keys():  # which have their own
         _take_limits(question.name, options, arguments)
     values = {**values_of(options, arguments), **beside}
     output = _output(question, arguments)
