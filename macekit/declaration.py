@@ -61,11 +61,11 @@ def require_declared(
     declared = require_whole(declaration)["options"]
     for name in sorted(options.keys() | declared.keys()):
         if declared.get(name) != options.get(name):
-            called = name if name in options else "an option"
-            raise _refused(f"{called} is not as it was declared; ask what was declared, or declare anew")
+            title = name if name in options else "an option"
+            raise _refusal(f"{title} is not as it was declared; ask what was declared, or declare anew")
     for name, number in (("n_members", n_members), ("n_nonmembers", n_nonmembers)):
         if declaration[name] not in (None, number):
-            raise _refused(f"{name} was declared as {declaration[name]}, and {number} came")
+            raise _refusal(f"{name} was declared as {declaration[name]}, and {number} came")
     return {"sha256": declaration[DIGEST], "at": declaration["at"]}
 
 
@@ -79,11 +79,11 @@ def require_whole(declaration: Mapping[str, Any]) -> Mapping[str, Any]:
         or not isinstance(declaration["at"], str)
         or not all(each is None or isinstance(each, int) for each in numbers)
     ):
-        raise _refused("is none as mace declare writes it")
+        raise _refusal("is none as mace declare writes it")
     if not hmac.compare_digest(str(declaration[DIGEST]), digest(declaration)):
-        raise _refused("was changed since it was made: its SHA-256 is not that of its content")
+        raise _refusal("was changed since it was made: its SHA-256 is not that of its content")
     return declaration
 
 
-def _refused(text: str) -> Problem:
+def _refusal(text: str) -> Problem:
     return Problem("bad-option", f"declaration: {text}", field="declaration")

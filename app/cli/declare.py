@@ -76,8 +76,10 @@ def _declare(arguments: argparse.Namespace) -> int:
         require_limits(question, grouped="group" in dict(call.query))
     except Problem as problem:
         raise Misuse(in_shell(problem.local)) from None
-    found = declaration_of(provenance_options(question, call), arguments.n_members, arguments.n_nonmembers)
-    body: bytes | memoryview = json.dumps(found, indent=1).encode()
+    declaration = declaration_of(
+        provenance_options(question, call), arguments.n_members, arguments.n_nonmembers
+    )
+    body: bytes | memoryview = json.dumps(declaration, indent=1).encode()
     if arguments.signing_key is not None:
         from app import signing
 
@@ -87,7 +89,7 @@ def _declare(arguments: argparse.Namespace) -> int:
             raise Misuse(f"--signing-key: {error}") from None
         body, _ = signer.sign(body, JSON, "")
     target.write(bytes(body))
-    print(f"{found['sha256']}  {target.name}")
+    print(f"{declaration['sha256']}  {target.name}")
     return PASS
 
 
@@ -101,10 +103,10 @@ def take(name: str, options: Sequence[Option], arguments: argparse.Namespace) ->
 
     try:
         with open(name, "rb") as file:
-            found = json.loads(file.read(2**20))
-        if not isinstance(found, dict):
+            declaration = json.loads(file.read(2**20))
+        if not isinstance(declaration, dict):
             raise ValueError
-        declared = _flat(require_whole(found)["options"])
+        declared = _flat(require_whole(declaration)["options"])
     except OSError as error:
         raise Misuse(f"--declared: {printable(name)}: {error.strerror}") from None
     except (ValueError, RecursionError):
@@ -117,12 +119,12 @@ def take(name: str, options: Sequence[Option], arguments: argparse.Namespace) ->
         if value is not None and value != usual.get(each.name) and getattr(arguments, each.key) is None:
             typed = ",".join(map(str, value)) if isinstance(value, list) else value
             setattr(arguments, each.key, typed if isinstance(typed, bool) else str(typed))
-    return {"declaration": found}
+    return {"declaration": declaration}
 
 
 def _flat(options: dict[str, Any], above: str = "") -> dict[str, Any]:
     """Nested options by their names with dots."""
-    found: dict[str, Any] = {}
+    flat: dict[str, Any] = {}
     for name, value in options.items():
-        found |= _flat(value, f"{above}{name}.") if isinstance(value, dict) else {above + name: value}
-    return found
+        flat |= _flat(value, f"{above}{name}.") if isinstance(value, dict) else {above + name: value}
+    return flat

@@ -137,18 +137,18 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     result = judge(data, limits, q.prior, q.confidence, q.seed, learned, cluster, q.accept_exposure)
     options = provenance_options(q, call)
     source = encode.provenance(data, result.provenance.method, q.seed, options, encode.columns_of(body))
-    source["declaration"] = declared = (
+    source["declaration"] = under = (
         None
         if q.declaration is None
         else require_declared(q.declaration, options, data.n_members, data.n_nonmembers)
     )
-    found = judgement(result, source, body.cautions)
-    if declared is not None and found["covers"]:
-        found["covers"].append(
-            f"Its limits and options are those that were declared at {declared['at']} in the declaration with SHA-256 "
-            f"{declared['sha256']}."
+    content = judgement(result, source, body.cautions)
+    if under is not None and content["covers"]:
+        content["covers"].append(
+            f"Its limits and options are those that were declared at {under['at']} in the declaration with SHA-256 "
+            f"{under['sha256']}."
         )
-    return reply_of(call, found, data)
+    return reply_of(call, content, data)
 
 
 def require_gate_acts(question: GateQuestion, data: Scores | Counts) -> None:
