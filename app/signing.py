@@ -46,7 +46,7 @@ COMMENT, COMMENT_END = b"\n<!-- mace signature ", b" -->\n"
 LONGEST = 512
 """Bytes that a signature and what stands around it may take."""
 
-JSON_FORMS = frozenset({"application/json"})
+JSON_FORMS = frozenset({"application/json", "application/vnd.mace.brief+json"})
 COMMENTED = frozenset({"text/html", "text/markdown"})
 
 

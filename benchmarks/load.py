@@ -20,6 +20,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections import Counter
@@ -28,6 +29,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import psutil
@@ -85,13 +87,15 @@ class Tally:
         return self.problems.total() + self.reset + self.late + self.lost_probes + silent
 
 
-def request(path: str, body: bytes, media_type: str) -> bytes:
-    head = f"POST {path} HTTP/1.1\r\nHost: here\r\nContent-Type: {media_type}\r\nContent-Length: {len(body)}\r\n\r\n"
-    return head.encode() + body
+def request(path: str, body: bytes, media_type: str, key: str = "") -> bytes:
+    fields = {"Host": "here", "Content-Type": media_type, "Content-Length": len(body)}
+    fields |= {"Authorization": f"Bearer {key}"} if key else {}
+    head = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
+    return f"POST {path} HTTP/1.1\r\n{head}\r\n".encode() + body
 
 
-def small() -> bytes:
-    return request("/v1/advantage", as_json(50), JSON)
+def small(key: str = "") -> bytes:
+    return request("/v1/advantage", as_json(50), JSON, key)
 
 
 def medium() -> bytes:
@@ -274,6 +278,88 @@ def loads(seconds: float, mixed: bool, quick: bool = False) -> Iterator[Row]:
                 f"{tally.cut} | {quantiles(tally.answers)} | {quantiles(tally.probes)} | {quantiles(apart)}",
                 tally.faults,
             )
+
+
+def overload(seconds: float, factor: float) -> Iterator[Row]:
+    """A load of so many times the capacity that does not end, and what it leaves of memory."""
+    with serving(log_level="error") as service:
+        asyncio.run(closed(service.port, 8, min(2.0, seconds), mixture(False)))
+        capacity = asyncio.run(closed(service.port, 8, min(20.0, seconds), mixture(False))).goodput
+        rate, part = factor * capacity, seconds / 10
+        asyncio.run(opened(service.port, rate, part, mixture(False)))
+        before = service.memory()
+        tally, apart = probed(
+            service, seconds, lambda: asyncio.run(opened(service.port, rate, seconds, mixture(False)))
+        )
+        after = service.memory()
+    growth = after / before - 1 if before else 0.0
+    yield (
+        f"{rate:.0f} | {seconds:g} | {tally.goodput:.0f} | {tally.goodput / capacity:.2f} | {tally.statuses[503]:,} | "
+        f"{tally.cut} | {quantiles(tally.answers)} | {quantiles(tally.probes)} | {quantiles(apart)} | "
+        f"{before:.0f}, {after:.0f} | {100 * growth:+.1f} %",
+        tally.faults,
+    )
+
+
+# --- one that takes all it can get --------------------------------------------------------------------------
+
+
+POLITE = 9
+PAUSE = 0.25  # seconds between two questions of a client that is content
+GREEDY = {"nobody": 0, "one key, 8 requests at once": 8, "one key, 64 requests at once": 64}
+
+
+async def beside(port: int, keys: list[str], greed: int, seconds: float) -> tuple[Tally, Tally]:
+    """Clients that ask now and then, each by its key, and one more that has so many requests under way all the time."""
+    polite, greedy, end = Tally(), Tally(), time.monotonic() + seconds
+
+    async def work(tally: Tally, sent: bytes, pause: float, first: float) -> None:
+        client = Client(port, tally)
+        await asyncio.sleep(first)
+        while time.monotonic() < end:
+            if await client.ask(sent) != 200:
+                await asyncio.sleep(AGAIN)
+            await asyncio.sleep(pause)
+        client.close()
+
+    *others, own = map(small, keys)
+    await asyncio.gather(
+        *(work(polite, sent, PAUSE, PAUSE * at / len(others)) for at, sent in enumerate(others)),
+        *(work(greedy, own, 0.0, 0.0) for _ in range(greed)),
+    )
+    polite.seconds = greedy.seconds = seconds
+    return polite, greedy
+
+
+def shares(seconds: float) -> Iterator[Row]:
+    names = [*(f"client-{number}" for number in range(POLITE)), "greedy"]
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "keys.toml")
+        keys = [key_of(file, name) for name in names]
+        usual = 0.0
+        for name, greed in GREEDY.items():
+            with serving(keys_file=str(file)) as service:
+                asyncio.run(beside(service.port, keys, greed, min(2.0, seconds)))
+                polite, greedy = asyncio.run(beside(service.port, keys, greed, seconds))
+            slowest = float(np.quantile(polite.answers, 0.95))
+            usual = usual or slowest
+            yield (
+                f"{name} | {polite.goodput:.1f} | {polite.statuses[503]} | {polite.cut} | "
+                f"{1e3 * np.median(polite.answers):.0f} | {1e3 * slowest:.0f} | {slowest / usual:.2f} | "
+                f"{greedy.goodput:.0f} | {greedy.statuses[503]:,}",
+                polite.faults + greedy.faults + polite.statuses[503],
+            )
+
+
+def key_of(file: Path, name: str) -> str:
+    """The secret of a new key in a file of keys."""
+    made = subprocess.run(
+        [sys.executable, "-m", "app.cli", "keys", "add", str(file), name],
+        stdout=subprocess.PIPE,
+        check=True,
+        text=True,
+    )
+    return made.stdout.split()[0]
 
 
 # --- clients that hold on -----------------------------------------------------------------------------------
@@ -549,6 +635,27 @@ def mixed(run: Run):
     """Small JSON, and one of so many a large body."""
     yield LOOPS
     yield from counted(run, loads(run.seconds, True, run.quick))
+
+
+@table
+def endless(run: Run):
+    """Small JSON, more than it can answer for minutes on end."""
+    yield (
+        "asked, 1/s | seconds | goodput, 1/s | of the capacity | refused (503) | other | reset | given up | "
+        "answers p50, ms | p99 | /healthz p50, ms | p99 | on its own port p50 | p99 | "
+        "memory before, after, MiB | growth"
+    )
+    yield from counted(run, overload(3 if run.quick else 300.0, 2.5))
+
+
+@table
+def greedy(run: Run):
+    """Nine clients that ask now and then, and one that takes all it can get."""
+    yield (
+        "beside them | goodput of nine, 1/s | refused (503) | other | reset | given up | p50, ms | p95 | "
+        "of that alone | goodput of the one, 1/s | refused (503)"
+    )
+    yield from counted(run, shares(2.0 if run.quick else 5 * run.seconds))
 
 
 @table

@@ -11,7 +11,7 @@ import re
 from importlib import import_module
 from importlib.util import find_spec
 
-from macekit.call import ARROW, CSV, HTML, JSON, MARKDOWN, PNG, SVG, Call
+from macekit.call import ARROW, BRIEF, CSV, HTML, JSON, MARKDOWN, PNG, SVG, Call
 from macekit.operation import TABLES, WORDS, Operation
 
 WINGS = tuple(
@@ -55,7 +55,7 @@ CORE = (
             "mace risk scores.csv -o risks.parquet",
         ),
         stem="risk",
-        forms=(JSON, CSV, ARROW, HTML, MARKDOWN, SVG, PNG),
+        forms=(JSON, CSV, ARROW, HTML, MARKDOWN, BRIEF, SVG, PNG),
         rows=(CSV, ARROW),
         by_clusters=True,
         inline=True,
@@ -229,12 +229,12 @@ def command(operation: str) -> str:
 
 def has_reports(row: Operation) -> bool:
     """Whether there are reports of its answers."""
-    return bool(set(row.forms) - {JSON, *row.rows})
+    return bool(set(row.forms) - {JSON, BRIEF, *row.rows})
 
 
 def rendered(call: Call) -> bool:
     """Whether the answer is asked for as a report."""
-    return call.accept != JSON and call.accept not in BY_NAME[call.operation].rows
+    return call.accept not in (JSON, BRIEF, *BY_NAME[call.operation].rows)
 
 
 def quick(call: Call, body: bytes) -> bool:

@@ -10,7 +10,21 @@ import zlib
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from macekit.call import ARROW, ARROW_FILE, CSV, HTML, JSON, MARKDOWN, NDJSON, NPY, NPZ, PARQUET, PNG, SVG
+from macekit.call import (
+    ARROW,
+    ARROW_FILE,
+    CSV,
+    FORM_DATA,
+    HTML,
+    JSON,
+    MARKDOWN,
+    NDJSON,
+    NPY,
+    NPZ,
+    PARQUET,
+    PNG,
+    SVG,
+)
 
 ARROW_MAGIC = b"ARROW1"
 """What the form of Arrow begins with that is a file, not a stream."""
@@ -80,6 +94,7 @@ TABLES |= {row.media_type: row.name for row in FILE_FORMATS if row.media_type in
 """The suffix, without its dot, of each media type of scores other than JSON; those with an index at their end last."""
 
 READERS = {JSON: "json"} | {each: name for name in TABLES.values() for each in _BY_NAME[name].media_types}
+READERS |= {FORM_DATA: "multipart"}
 """The module of ``macekit/decoding`` that reads a media type."""
 
 REPORTS = {HTML: "html", MARKDOWN: "md", CSV: "csv", SVG: "svg", PNG: "png"}

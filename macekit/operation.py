@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 
-from macekit.call import CSV, HTML, JSON, MARKDOWN, PNG, SVG
+from macekit.call import BRIEF, CSV, HTML, JSON, MARKDOWN, PNG, SVG
 from macekit.formats import TABLES as SUFFIX_OF_TABLES
 
 TABLES = (*SUFFIX_OF_TABLES,)
 ANY_BODY = (JSON, *TABLES)
-WORDS = (JSON, HTML, MARKDOWN, CSV)
+WORDS = (JSON, HTML, MARKDOWN, CSV, BRIEF)
 PICTURES = (*WORDS, SVG, PNG)
 
 
@@ -28,7 +28,7 @@ class Operation:
     bodies: tuple[str, ...] = ANY_BODY
     """Media types of the body."""
     forms: tuple[str, ...] = PICTURES
-    """Media types of the answer, the usual one first; all but JSON and ``rows`` are reports."""
+    """Media types of the answer, the usual one first; all but JSON, its brief form and ``rows`` are reports."""
     rows: tuple[str, ...] = ()
     """Forms that hold the records themselves."""
     most_files: int | None = 1
@@ -55,6 +55,11 @@ class Operation:
     """The part of ``macekit.questions`` that it is in; empty for the core."""
     inline: bool = False
     """Whether the time grows with the records alone, so that a small JSON body needs no worker."""
+
+    @property
+    def takes_files(self) -> bool:
+        """Whether several files may come in one body, as parts of a form."""
+        return JSON in self.bodies and self.bodies != (JSON,) and not self.paper
 
     @property
     def paper(self) -> bool:

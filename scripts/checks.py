@@ -47,6 +47,8 @@ compose: compose.yaml keeps to the schema of Compose
 workflows: workflows keep to the schema of GitHub's
     check-jsonschema --builtin-schema=vendor.github-workflows .github/workflows/release.yml \
 examples/github-actions/membership.yml
+action: the action keeps to the schema of GitHub's
+    check-jsonschema --builtin-schema=vendor.github-actions deploy/github-action/action.yml
 pipelines: pipelines keep to the schema of GitLab's
     check-jsonschema --builtin-schema=vendor.gitlab-ci --data-transform=gitlab-ci \
 examples/gitlab/membership.gitlab-ci.yml

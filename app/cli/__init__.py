@@ -13,7 +13,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from app.cli import commands, config, demo, gate, keys, serve, verify
+from app.cli import commands, completion, config, declare, demo, gate, keys, serve, verify
 from app.cli.parsing import MISUSE, Parser, parser_of
 from app.cli.terminal import CannotPrintError, discard, flush, ignore_stderr_errors, screen_width
 from macekit.call import __version__
@@ -25,12 +25,14 @@ COMMANDS = (
     demo.add,
     commands.add,
     gate.add,
+    declare.add,
     *(add for wing in WINGS for add in wing.COMMANDS),
     commands.add_theory,
     serve.add,
     config.add,
     keys.add,
     verify.add,
+    completion.add,
 )
 
 DESCRIPTION = """Certify membership leakage from scores.
@@ -41,7 +43,7 @@ examples:
   mace help COMMAND"""
 
 EVERY_DAY = ("demo", "gate", "report", "model", "synthetic", "text", "shadows", "plan", "serve")
-OF_THEORY_AND_SERVICE = ("theory", "config", "keys", "verify", "help")
+OF_THEORY_AND_SERVICE = ("theory", "config", "keys", "verify", "completion", "help")
 """Commands under the first and the last of three headings; every other one is a further question."""
 
 NAME_COLUMNS = 18

@@ -184,6 +184,8 @@ def answer_question(
     Files are written first, those of ``write_files``, too: who reads what is printed may have stopped reading.
     """
     options = options_of(question.name)
+    if hasattr(arguments, "limits") and not {"state", "declaration"} & beside.keys():  # which have their own
+        _take_limits(question.name, options, arguments)
     values = {**values_of(options, arguments), **beside}
     output = _output(question, arguments)
     if question.command == "risk" and "top" not in values:
@@ -222,6 +224,16 @@ def answer_question(
     with blame_file(answer):
         _print(arguments, answer, output)
     return answer
+
+
+def _take_limits(name: str, options: Sequence[Option], arguments: argparse.Namespace) -> None:
+    """What was not typed comes from the file of limits, and that is said."""
+    from app.cli.limits_file import fill_in, read_limits
+
+    file = read_limits(arguments.limits)
+    from_file = [] if file is None else fill_in(file, name, options, arguments)
+    if file is not None and from_file and not arguments.quiet:
+        print(f"note: from {file.name}: {' '.join(from_file)}", file=sys.stderr)
 
 
 def _is_table(output: Output | None) -> bool:
@@ -381,7 +393,11 @@ def _reply(call: Call, values: dict[str, object], inputs: Inputs, progress: Prog
 
 def _print(arguments: argparse.Namespace, answer: Answer, output: Output | None) -> None:
     """The answer on standard output; its sentence on standard error if the numbers went to a file."""
-    if arguments.json:
+    if getattr(arguments, "brief", False):
+        from macekit.reports.brief import brief
+
+        write_line(escape_controls_in_json(json_bytes(brief(answer.content)).decode()))
+    elif arguments.json:
         write_line(escape_controls_in_json(bytes(answer.reply.body).decode()))
     elif output is None:
         write_line(text(answer.operation, answer.content, screen_width(), answer.signature))

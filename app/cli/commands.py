@@ -67,6 +67,7 @@ def run(question: Operation, given: argparse.Namespace) -> int:
 
 def fill(question: Operation, parser: Parser) -> None:
     """Add the options of a question."""
+    from app.cli.limits_file import COMMANDS
     from app.cli.options import add_to, options_of
     from app.cli.outputs import is_shown, suffixes_of
     from macekit.formats import FORMATS
@@ -107,6 +108,8 @@ def fill(question: Operation, parser: Parser) -> None:
     out = parser.add_argument_group("where the answer goes").add_mutually_exclusive_group()
     suffixes = ", ".join(suffixes_of(question.name))
     out.add_argument("--json", action="store_true", help="print the answer as the service's JSON")
+    if is_shown(question.name):
+        out.add_argument("--brief", action="store_true", help="print what a pipeline reads of it, as JSON")
     out.add_argument(
         "-o",
         "--output",
@@ -121,6 +124,13 @@ def fill(question: Operation, parser: Parser) -> None:
         more.add_argument("--chart", metavar="NAME", help="with -o FILE.svg or .png: write only this chart")
         more.add_argument(
             "--dated", action="store_true", help="with -o: have the report say when it was made"
+        )
+    if question.name in COMMANDS:
+        more.add_argument(
+            "--limits",
+            metavar="FILE",
+            help="take what is not typed from this file, in place of mace.toml or pyproject.toml ([tool.mace]) of this "
+            "folder; none: from no file",
         )
     if question.name == "report":
         more.add_argument(

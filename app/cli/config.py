@@ -23,6 +23,8 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the settings; 2 if they cannot be used."""
+    from app.cli.inputs import Misuse
+    from app.cli.limits_file import lines, read_limits
     from app.settings import BadSettings, load, unknown_variables
 
     try:
@@ -31,6 +33,14 @@ def run(options: argparse.Namespace) -> int:
         print("these settings cannot be used:", *str(error).splitlines(), sep="\n  ", file=sys.stderr)
         return 2
     print(as_toml(settings) if options.toml else as_table(settings))
+    if not options.toml:
+        try:
+            file = read_limits(None)
+        except Misuse as error:
+            print(f"mace config: {error}", file=sys.stderr)
+            return 2
+        if file is not None:
+            print(f"\nfrom {file.name}, unless typed otherwise:", *lines(file), sep="\n  ")
     for name, near in unknown_variables().items():
         print(f"{name} is not a setting" + (f"; did you mean {near}?" if near else ""), file=sys.stderr)
     return 0

@@ -184,9 +184,13 @@ class Later:
         self, args: Sequence[str], namespace: argparse.Namespace | None
     ) -> tuple[argparse.Namespace, list[str]]:
         """Make the parser, and have it parse."""
+        return self.parser().parse_known_args(args, namespace)
+
+    def parser(self) -> Parser:
+        """The parser with all its options."""
         parser = Parser(**self._settings)
         self._fill(parser)
-        return parser.parse_known_args(args, namespace)
+        return parser
 
 
 def parser_of(**settings: Any) -> Parser | Later:

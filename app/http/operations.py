@@ -17,7 +17,7 @@ from app.http.service import Service, accepted_later, answered, service
 from app.telemetry.logs import Exchange
 from app.workers import intake
 from app.workers.uploads import Spool
-from macekit.call import HTML, JSON, PARQUET, Call, Reply
+from macekit.call import BRIEF, FORM_DATA, HTML, JSON, PARQUET, Call, Reply
 from macekit.catalogue import OPERATIONS, has_reports, quick, rendered
 from macekit.formats import ALIASES, ENCODINGS, REPORTS
 from macekit.operation import Operation
@@ -25,7 +25,7 @@ from macekit.problems import Problem, pickle_problem
 from macekit.questions.counts.work import streams
 from macekit.questions.gate import SEAL
 from macekit.reports.html import CSP
-from macekit.schemas.query_string import DATA, DATED
+from macekit.schemas.query_string import DATA, DATED, DETAIL
 
 MOST_RANGES = 32
 """Ranges of Accept that are looked at: browsers send five."""
@@ -124,12 +124,26 @@ def names_dataset(row: Operation, request: Request) -> bool:
 
 def asks_for_time(request: Request) -> bool:
     """Whether a report is to say when it was made."""
-    found = request.query_params.getlist(DATED)
-    if len(found) > 1:
-        raise Problem("bad-option", f"{DATED}: is given more than once", field=DATED)
-    if found and found[0] not in ("true", "false"):
-        raise Problem("wrong-type", f"{DATED}: need true or false", field=DATED)
-    return found == ["true"]
+    return one_of(request, DATED, ("true", "false")) == "true"
+
+
+def form_of(request: Request, row: Operation) -> str:
+    """The form of the answer, by the header Accept; with `detail=brief` the brief one in place of JSON."""
+    form = accepted(request.headers, row.forms)
+    detail = one_of(request, DETAIL, ("full", "brief")) if has_reports(row) else None
+    if detail == "brief" and form not in (JSON, BRIEF):
+        raise Problem("bad-option", f"{DETAIL}: goes with JSON; {form} has no brief form", field=DETAIL)
+    return BRIEF if detail == "brief" else form
+
+
+def one_of(request: Request, name: str, values: Sequence[str]) -> str | None:
+    """What the query says of a word that may be one of these; None if nothing."""
+    texts = request.query_params.getlist(name)
+    if len(texts) > 1:
+        raise Problem("bad-option", f"{name}: is given more than once", field=name)
+    if texts and texts[0] not in values:
+        raise Problem("wrong-type", f"{name}: need {_either(values)}", field=name)
+    return texts[0] if texts else None
 
 
 def _either(names: Sequence[str]) -> str:
@@ -186,14 +200,14 @@ def _endpoint(row: Operation) -> Callable[[Request], Awaitable[Response]]:
         has_dataset, reports = names_dataset(row, request), has_reports(row)
         call = Call(
             row.name,
-            "" if has_dataset else media_type(request.headers, row.bodies),
+            "" if has_dataset else media_type(request.headers, (*row.bodies, *[FORM_DATA] * row.takes_files)),
             "identity" if has_dataset else encoding(request.headers),
             tuple(
                 (name, text)
                 for name, text in request.query_params.multi_items()
-                if name != DATED or not reports
+                if name not in (DATED, DETAIL) or not reports
             ),
-            accepted(request.headers, row.forms),
+            form_of(request, row),
             pool.settings.expanded_limit,
             Exchange.of(request.scope).request_id,
             keeping=running.runs.keeping() if running.runs is not None and row.name == "gate" else None,

@@ -11,12 +11,14 @@ from app.openapi.examples import JSON_EXAMPLES
 from app.openapi.files import file_bytes, files_of, options_with
 from app.openapi.parameters import parameters
 from app.openapi.references import share
-from macekit.call import ARROW, CSV, JSON, NDJSON, NPY, NPZ, PARQUET, PROBLEM
+from macekit.call import ARROW, BRIEF, CSV, FORM_DATA, JSON, NDJSON, NPY, NPZ, PARQUET, PROBLEM
 from macekit.catalogue import BY_NAME, OPERATIONS, has_reports
+from macekit.decoding.multipart import names_of
 from macekit.operation import TABLES, Operation
 from macekit.problems import KINDS
+from macekit.reports.brief import BriefAnswer
 from macekit.schemas.by_operation import ANSWERS, QUESTIONS
-from macekit.schemas.query_string import DATA, DATED
+from macekit.schemas.query_string import DATA, DATED, DETAIL
 
 Schema = dict[str, Any]
 REF = "#/components/schemas/{model}"
@@ -84,6 +86,12 @@ TIME: Schema = {
     "schema": {"type": "boolean"},
     "description": "whether a report says when it was made; without it the same request has the same bytes",
 }
+LENGTH: Schema = {
+    "name": DETAIL,
+    "in": "query",
+    "schema": {"type": "string", "enum": ["full", "brief"]},
+    "description": "brief: what a pipeline reads of the answer, and no more; with `Accept: application/json`",
+}
 PREFER: Schema = {
     "name": "Prefer",
     "in": "header",
@@ -130,7 +138,7 @@ def operation(row: Operation) -> Schema:
     takes_table, is_report = row.bodies != (JSON,), has_reports(row)
     options = options_with(row.name) if takes_table else {}
     return {
-        "parameters": [*parameters(row.name), *[DATASET] * takes_table, *[TIME] * is_report, PREFER],
+        "parameters": [*parameters(row.name), *[DATASET] * takes_table, *[TIME, LENGTH] * is_report, PREFER],
         "requestBody": {
             "required": not takes_table,
             "content": _content(row),
@@ -168,6 +176,7 @@ def components() -> Schema:
         if JSON in BY_NAME[name].bodies
     ]
     models += [(name, "serialization", TypeAdapter(answer)) for name, answer in ANSWERS.items()]
+    models += [("brief", "serialization", TypeAdapter(BriefAnswer))]
     _, schemas = TypeAdapter.json_schemas(models, ref_template=REF)
     forms = {name: {**made_of, "description": about} for name, made_of, about in TO_SEND.values()}
     return {**schemas["$defs"], **forms, "Problem": PROBLEM_SCHEMA}
@@ -237,12 +246,30 @@ def _content(row: Operation) -> Schema:
         if form == CSV:
             example = {"summary": "A table with a header", "value": file_bytes(file).decode()}
             content[form]["examples"] = {file: example}
+    if row.takes_files:
+        content[FORM_DATA] = {"schema": _of_files(row)}
     return content
+
+
+def _of_files(row: Operation) -> Schema:
+    """The parts that hold files; any other one is an option, as the query string has it."""
+    names = names_of(row.name)
+    names_needed = row.needed_tables
+    about = "a file in any of the other formats, compressed or not"
+    if row.several:
+        return {"type": "object", "additionalProperties": {**BYTES, "description": f"a query: {about}"}}
+    return {
+        "type": "object",
+        "properties": {name: {**BYTES, "description": about} for name in names},
+        **({"required": list(names_needed)} if names_needed else {}),
+    }
 
 
 def _answered(row: Operation) -> Schema:
     content: Schema = {form: {} for form in row.forms}  # of a report no schema says more than its form
     content[JSON] = {"schema": {"$ref": REF.format(model=ANSWERS[row.name].__name__)}}
+    if BRIEF in content:
+        content[BRIEF] = {"schema": {"$ref": REF.format(model=BriefAnswer.__name__)}}
     answered: Schema = {"description": "The answer, or a report of it", "headers": SIGNED, "content": content}
     if row.name == "counts":
         answered["links"] = {

@@ -8,6 +8,7 @@ admission   how much may be under way
 datasets    what a request names instead of sending it
 privileges  what the server and its workers give up
 landlock    how workers give up files
+seccomp     how workers give up system calls
 uploads     where a body lies while it arrives
 channel     messages between service and worker
 """

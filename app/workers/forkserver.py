@@ -31,6 +31,7 @@ from app.workers.channel import (
 from app.workers.datasets import Datasets
 from app.workers.landlock import confine, needed
 from app.workers.privileges import forbid_looks, give_up_rights
+from app.workers.seccomp import refuse_calls
 from app.workers.uploads import anonymous_file, write_all
 from macekit.call import Body, Call, Reply
 from macekit.memory import MemoryLimit
@@ -167,6 +168,7 @@ def main(descriptor: int, perform: str, memory_limit: int, confined: bool, data:
     if confined:
         readable = [] if datasets is None else datasets.readable
         given_up += confine([*needed(), *readable], network=network)
+        given_up += refuse_calls(network=network)
     gc.freeze()  # a collection in a worker must not touch, and so copy, every page it shares
     gc.enable()
     reader, writer = _wakeup_pipe()

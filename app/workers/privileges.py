@@ -2,7 +2,7 @@
 
 The server: nobody may look into it, or make it write its memory down; the key leaves its environment. Workers, which
 read what strangers send: the same, and no way to rights that they have not, no network, no capability of root's but to
-read files; and of these none but what they need (`landlock`).
+read files; and of these none but what they need (`landlock`, `seccomp`).
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from scipy.special import stdtrit
 
 from estimators.adversary.changes import best_by_changes
 from estimators.adversary.families import Cellwise, Family, Threshold, TwoSided
-from estimators.arrays import Booleans, Floats, Integers
+from estimators.arrays import Booleans, Floats, Integers, dot
 from estimators.clusters.blocks import Guesses
 from estimators.clusters.design import Clusters
 from estimators.limits.binomial import lower_limit, normal_quantile, upper_limit
@@ -62,9 +62,9 @@ class Accuracy:
         for side, prior in clusters.sides:
             share[side] = prior * mass[side] / max(float(mass[side].sum()), TINY)
             even[side] = prior * rows[side] / max(int(rows[side].sum()), 1)
-            rate[side] = min(float(share[side] @ right[side]) / prior, 1.0)
-        value, noise = float(share @ right), rate * (1.0 - rate)
-        free, usual, equal = (float(noise @ each) for each in (share**2, share**2 * alike, even**2))
+            rate[side] = min(dot(share[side], right[side]) / prior, 1.0)
+        value, noise = dot(share, right), rate * (1.0 - rate)
+        free, usual, equal = (dot(noise, each) for each in (share**2, share**2 * alike, even**2))
         spread = max(variance_between(clusters, share * (right - rate)), free)
         err = min(participants(totals_of(each, share * ~right)) for each in clusters.columns)
         most, whole = [], 0.0

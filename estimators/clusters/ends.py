@@ -14,7 +14,7 @@ from estimators.adversary.families import COARSE
 from estimators.adversary.holdout import SIMPLER, HeldOut
 from estimators.adversary.lower_end import FEWEST_RECORDS, OF_MANY_CHANGES
 from estimators.adversary.many_changes import MANY_CHANGES, readings, sign_of
-from estimators.arrays import Booleans, Floats, Integers
+from estimators.arrays import Booleans, Floats, Integers, dot
 from estimators.clusters import betting, effective
 from estimators.clusters.blocks import Guesses, guess_many_changes, guess_unseen
 from estimators.clusters.design import Clusters
@@ -348,7 +348,7 @@ def _placements(clusters: Clusters, at: Integers, size: int, weights: Floats) ->
     sides = clusters.is_member, ~clusters.is_member
     mass = [np.bincount(at[side], weights[side], size) / weights[side].sum() for side in sides]
     ahead = np.cumsum(mass[1]) - mass[1] / 2.0, 1.0 - np.cumsum(mass[0]) + mass[0] / 2.0
-    value = float(mass[0] @ ahead[0])
+    value = dot(mass[0], ahead[0])
     residual = np.empty(clusters.rows)
     for side, placement in zip(sides, ahead, strict=True):
         residual[side] = weights[side] / weights[side].sum() * (placement[at[side]] - value)

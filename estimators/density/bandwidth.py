@@ -16,7 +16,7 @@ from fast_histogram import histogram1d
 from numpy.typing import ArrayLike, NDArray
 from scipy.fft import dct, irfft, next_fast_len, rfft
 
-from estimators.arrays import Floats
+from estimators.arrays import Floats, dot
 from estimators.errors import InvalidCounts, NotFinite, OutOfRange, TooFewRecords, require_positive
 
 POINTS = 2**14
@@ -50,7 +50,7 @@ class Sample:
             raise TooFewRecords(f"bandwidth: got {values.size} records, need at least 2")
         with np.errstate(over="ignore", invalid="ignore"):
             apart = values - values.mean()
-            deviation = sqrt(float(np.dot(apart, apart)) / (values.size - 1))
+            deviation = sqrt(dot(apart, apart) / (values.size - 1))
         low, high = float(values.min()), float(values.max())
         if not np.isfinite(deviation):
             raise NotFinite("bandwidth: records are not finite or too far apart for a spread")
@@ -85,8 +85,8 @@ class Sample:
         if total < 2:
             raise TooFewRecords(f"bandwidth: got {total:g} records, need at least 2")
         at = low + step * np.arange(column.size)
-        centre = float(column @ at) / total
-        deviation = sqrt(float(column @ (at - centre) ** 2) / (total - 1))
+        centre = dot(column, at) / total
+        deviation = sqrt(dot(column, (at - centre) ** 2) / (total - 1))
         width = _quantile(column, low, step, 0.75 * total) - _quantile(column, low, step, 0.25 * total)
         return cls(round(total), deviation, width if deviation > 0 else 0.0, column, low, step)
 
@@ -250,8 +250,8 @@ def _best_dip(sample: Sample) -> float | None:
         width = float(np.exp(log_width))
         near = int(np.searchsorted(lags, 9.0 * sqrt(2.0) * width / step, side="right"))
         kernel = np.exp((lags[:near] * (step / width)) ** 2 / -4.0)
-        overlap = (pairs[:near] @ kernel + n) / (n * n * sqrt(4.0 * pi))
-        left_out = (pairs[:near] @ kernel**2) / (n * (n - 1.0) * sqrt(2.0 * pi))
+        overlap = (dot(pairs[:near], kernel) + n) / (n * n * sqrt(4.0 * pi))
+        left_out = dot(pairs[:near], kernel**2) / (n * (n - 1.0) * sqrt(2.0 * pi))
         return float((overlap - 2.0 * left_out) / width)
 
     widest = np.log(1.2 * sample.scale * n**-0.2) if sample.scale > 0 else np.log(sample.deviation)
@@ -295,7 +295,7 @@ def _fixed_point(sample: Sample) -> float | None:
     def norm2(s: int, t: float) -> float:
         """||f^(s)||^2 of the density smoothed by t."""
         terms = min(cells - 1, int(sqrt(40.0 / t) / pi) + 1)  # beyond, exp(-k^2 pi^2 t) < 1e-17
-        return float(2.0 * pi ** (2 * s) * (power[s][:terms] @ np.exp(-k2[:terms] * (pi**2 * t))))
+        return float(2.0 * pi ** (2 * s) * dot(power[s][:terms], np.exp(-k2[:terms] * (pi**2 * t))))
 
     def excess(t: float) -> float:
         energy = norm2(7, t)

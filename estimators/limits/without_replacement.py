@@ -13,7 +13,7 @@ from heapq import heappop, heappush
 import numpy as np
 from scipy.special import gammaln
 
-from estimators.arrays import Floats
+from estimators.arrays import Floats, dot
 
 BEYOND = 40.0
 """Laws are summed as far as Bernstein's inequality leaves less than 2 exp(-40) outside."""
@@ -220,4 +220,4 @@ def _chance(
     if not other:
         return float(one[left >= 0.0].sum())
     upto = np.floor(left / other).astype(np.int64) - begin + 1
-    return float(one @ np.concatenate([[0.0], two.cumsum()])[np.clip(upto, 0, len(two))])
+    return dot(one, np.concatenate([[0.0], two.cumsum()])[np.clip(upto, 0, len(two))])

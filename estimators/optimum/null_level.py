@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, ndtr
 
-from estimators.arrays import Floats
+from estimators.arrays import Floats, dot
 from estimators.density.bandwidth import Bandwidth
 from estimators.density.kernel import Densities, LineDensities
 from estimators.density.space import PAIRS, PlaneDensities, PointDensities, densities_of
@@ -55,7 +55,7 @@ def null_of_cells(pooled: NDArray[np.int64], n_members: int, n_nonmembers: int, 
             _nearly(sizes[~few].astype(np.float64), n_members, n_nonmembers, prior),
         ]
     )
-    return min(float(cells @ means), 1.0)
+    return min(dot(cells, means), 1.0)
 
 
 def null_of_kernels(scores: Scores, densities: Densities, bandwidth: Bandwidth, prior: float) -> float:

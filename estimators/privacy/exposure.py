@@ -28,7 +28,7 @@ from typing import Literal
 import numpy as np
 from scipy.special import betainc, betaincc, betaincinv, expit, logit, ndtri, polygamma
 
-from estimators.arrays import Floats, Integers
+from estimators.arrays import Floats, Integers, dot
 from estimators.errors import require_open_unit
 from estimators.limits.binomial import lower_limit, upper_limit
 from estimators.limits.root import brentq
@@ -626,10 +626,10 @@ def ratio_limit(m: int, n1: int, k: int, n0: int, level: float, start: float = 0
     def excess(log_ratio: float) -> float:
         g = np.exp(log_ratio)
         if over_members:
-            p = weights @ betaincc(c, d, values / g)
+            p = dot(weights, betaincc(c, d, values / g))
         else:
-            p = weights @ betainc(a, b, np.minimum(values * g, 1.0))
-        return float(np.log(max(float(p), 1e-300) / level))
+            p = dot(weights, betainc(a, b, np.minimum(values * g, 1.0)))
+        return float(np.log(max(p, 1e-300) / level))
 
     share = betaincinv(a, c, level)  # of V_(m) / (V_(m) + U_(k+1)), were both sides endless
     guess = float(logit(share)) + np.log(n0 / n1) if 0.0 < share < 1.0 else start

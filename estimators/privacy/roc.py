@@ -13,7 +13,7 @@ from math import sqrt
 import numpy as np
 from scipy.special import bdtr, expit, gammaincinv, logit, stdtrit
 
-from estimators.arrays import Floats, Integers
+from estimators.arrays import Floats, Integers, dot
 from estimators.clusters.design import Clusters, Labels
 from estimators.clusters.ends import clustered_area
 from estimators.errors import IncompatibleCells, require_count, require_open_unit
@@ -224,7 +224,7 @@ def auc(counts: Counts, confidence: float = 0.95) -> AreaUnderCurve:
     n1, n0 = counts.n_members, counts.n_nonmembers
     below = (np.cumsum(counts.nonmembers) - 0.5 * counts.nonmembers) / n0
     above = (n1 - np.cumsum(counts.members) + 0.5 * counts.members) / n1
-    area = float(counts.members @ below) / n1
+    area = dot(counts.members, below) / n1
     cautions: tuple[Caution, ...] = ()
     pairs = min(n1, n0)
     if pairs * min(area, 1.0 - area) < FEW_ERRORS:
@@ -238,8 +238,8 @@ def auc(counts: Counts, confidence: float = 0.95) -> AreaUnderCurve:
         upper = _area_upper(counts.members, counts.nonmembers, alpha)
         lower = 1.0 - _area_upper(counts.nonmembers, counts.members, alpha)
     else:
-        of_members = float(counts.members @ (below - area) ** 2) / (n1 - 1) / n1
-        of_nonmembers = float(counts.nonmembers @ (above - area) ** 2) / (n0 - 1) / n0
+        of_members = dot(counts.members, (below - area) ** 2) / (n1 - 1) / n1
+        of_nonmembers = dot(counts.nonmembers, (above - area) ** 2) / (n0 - 1) / n0
         variance = of_members + of_nonmembers
         freedom = variance**2 / (of_members**2 / (n1 - 1) + of_nonmembers**2 / (n0 - 1))  # Welch
         # sd of logit(A) = sd(A) / (A (1 - A))
@@ -431,7 +431,7 @@ def _close(records: Integers, apart: Floats, area: float) -> bool:
     and McNeil 1982); where the area is near 1 that is small, too, and the logit takes care of it.
     """
     square = apart**2
-    second, fourth = float(records @ square), float(records @ square**2)
+    second, fourth = dot(records, square), dot(records, square**2)
     smooth = max(area, 1.0 - area)
     usual = smooth / (2.0 - smooth) - smooth**2
     return second < NARROW * usual * int(records.sum()) and second**2 <= INFORMATIVE * fourth
@@ -448,12 +448,12 @@ def _area_upper(members: Integers, nonmembers: Integers, alpha: float) -> float:
     n1, n0 = int(members.sum()) + 1, int(nonmembers.sum()) + 1
     below = (np.cumsum(nonmembers) - 0.5 * nonmembers + 1.0) / n0
     above = (n1 - np.cumsum(members) + 0.5 * members) / n1
-    mean = (float(members @ below) + 1.0) / n1
-    tied = float(members @ nonmembers.astype(np.float64)) / n1 / n0
+    mean = (dot(members, below) + 1.0) / n1
+    tied = dot(members, nonmembers.astype(np.float64)) / n1 / n0
     squares, variance, third = mean - tied / 4.0 + mean**2, 0.0, 0.0
     for records, placements, n in ((members, below, n1), (nonmembers, above, n0)):
         apart = placements - mean
-        two, three = (float(records @ apart**power) + (1.0 - mean) ** power for power in (2, 3))
+        two, three = (dot(records, apart**power) + (1.0 - mean) ** power for power in (2, 3))
         variance += two / (n * (n + 1.0))
         third += 2.0 * three / (n * (n + 1.0) * (n + 2.0))
         squares -= two / n + mean**2

@@ -29,7 +29,7 @@ from estimators.errors import nearest_name
 from estimators.paper import EqualWidth, Kernel
 from estimators.sample.digests import digest
 from estimators.statement import Caution
-from macekit.call import Call, Reply
+from macekit.call import BRIEF, Call, Reply
 from macekit.catalogue import FORMS, rendered
 from macekit.decoding.body import Column, DecodedBody, table_options
 from macekit.operations.encode import columns_of as read_columns
@@ -357,7 +357,7 @@ def reply_of(call: Call, answer: object, *samples: Scores | Counts) -> Reply:
     """An answer as JSON, or as a report made of that JSON and of nothing else."""
     require_form(call)
     data = json_bytes(answer)
-    if rendered(call):
+    if rendered(call) or call.accept == BRIEF:
         data = render(
             call.operation,
             msgspec.json.decode(data),

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, cast
 
-from macekit.call import CSV, HTML, MARKDOWN, PNG, SVG
+from macekit.call import BRIEF, CSV, HTML, MARKDOWN, PNG, SVG
 from macekit.problems import Problem
 from macekit.reports.model import Context, Figure
 
@@ -21,10 +21,16 @@ def render(
     context: Context | None = None,
     chart: str | None = None,
 ) -> bytes:
-    """The answer of ``operation``, its JSON decoded, as a report in one of ``FORMS`` or as ``CARD``.
+    """The answer of ``operation``, its JSON decoded, as a report in one of ``FORMS``, as ``CARD`` or as ``BRIEF``.
 
     ``chart`` names the one figure that SVG and PNG show; all of them, one below the other, if none.
     """
+    if form == BRIEF:
+        from msgspec import json
+
+        from macekit.reports.brief import brief
+
+        return json.encode(brief(answer))
     if form in (SVG, PNG):
         return _image(operation, answer, form, chart)
     return _text(operation, cast("Mapping[str, Any]", answer), form, context).encode()

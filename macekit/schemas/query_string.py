@@ -31,10 +31,13 @@ DATA = "data"
 DATED = "dated"
 """Asks for a report that says when it was made; with any form of body, for it is no option of the question."""
 
+DETAIL = "detail"
+"""Asks for an answer's brief form; like ``DATED`` no option of the question."""
+
 NAMES = frozenset({"against"})
 """Options that are names of the caller's own: text whatever they look like, and never a list."""
 
-JSON_ONLY = frozenset({"edges", "state", "w1", "w2", "w3", "w4", "coefficients"})
+JSON_ONLY = frozenset({"edges", "state", "declaration", "w1", "w2", "w3", "w4", "coefficients"})
 """Options too long or too rare for a query string; a JSON body takes them."""
 
 

@@ -22,7 +22,7 @@ from app.main import create_app
 from app.openapi.document import PROBLEMS
 from app.openapi.files import files, files_of
 from app.settings import Settings
-from macekit.call import ARROW, CSV, JSON, PROBLEM
+from macekit.call import ARROW, CSV, FORM_DATA, JSON, PROBLEM
 from macekit.problems import KINDS
 from tests.app.running import Running
 from tests.cases import each_case
@@ -147,7 +147,7 @@ def test_the_example_of_a_problem_is_one() -> None:
 def test_every_format_of_every_body_has_an_example(operation: Operation) -> None:
     shown = {example.media_type for example in EXAMPLES if example.operation.name == operation.name}
 
-    assert shown == set(operation.about["requestBody"]["content"])
+    assert shown == set(operation.about["requestBody"]["content"]) - {FORM_DATA}
 
 
 @each_case("operation", [each for each in WORK if each.takes(JSON)])
@@ -342,7 +342,7 @@ def test_every_form_of_body_that_is_no_json_says_what_to_send_and_a_table_with_a
         (operation, form, about)
         for operation in operations()
         for form, about in operation.about.get("requestBody", {}).get("content", {}).items()
-        if form != JSON
+        if form not in (JSON, FORM_DATA)
     ]
 
     assert len(forms) > 100
@@ -352,6 +352,19 @@ def test_every_form_of_body_that_is_no_json_says_what_to_send_and_a_table_with_a
         assert (schema.get("format") == "binary") == (form != CSV) == ("examples" not in about), (form, about)
         files = [name for name, made in files_of(operation.path.removeprefix("/v1/")).items() if made == form]
         assert f"](examples/{files[0]})" in operation.about["requestBody"]["description"], operation.path
+
+
+def test_a_form_has_a_field_for_each_file_that_a_question_takes() -> None:
+    fields = {
+        operation.path.removeprefix("/v1/"): set(content[FORM_DATA]["schema"].get("properties", ()))
+        for operation in operations()
+        if FORM_DATA in (content := operation.about.get("requestBody", {}).get("content", {}))
+    }
+
+    assert fields["synthetic"] == {"train", "holdout", "synthetic", "reference"}
+    assert fields["gate"] == {"members", "nonmembers", "scores"}
+    assert fields["compare"] == set(), "any name: each file is a query"
+    assert not any(name.startswith("theory") for name in fields)
 
 
 @pytest.mark.slow

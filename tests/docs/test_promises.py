@@ -55,6 +55,7 @@ HOSTILE_CLIENT = {
     "A client may close its side once its request is sent": "early",
     "Whether it has left is asked by `100 Continue`": "early v1_limits",
     "Workers read what strangers send": "privileges",
+    "On x86-64 and ARM a seccomp filter": "seccomp",
     "They can gain no rights": "privileges",
     "Where the kernel has Landlock": "confined",
     "Its later versions also keep them from TCP": "confined",

@@ -45,7 +45,7 @@ def test_the_charts_are_those_of_a_report() -> None:
 
 
 def test_the_media_types_and_columns_are_those_of_the_service() -> None:
-    named = set(re.findall(r"`((?:text|image|application)/[a-z+]+)`", WRITTEN))
+    named = set(re.findall(r"`((?:text|image|application)/[a-z.+]+)`", WRITTEN))
 
     assert named == set(FORMS["report"])
     head = render("report", answer(), CSV).decode().splitlines()[0]

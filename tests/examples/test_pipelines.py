@@ -106,6 +106,72 @@ def test_the_scripts_of_the_gitlab_job_gate_and_report(folder: Path) -> None:
     assert job["image"]["name"] == IMAGE
 
 
+ACTION = EXAMPLES.parent / "deploy" / "github-action" / "action.yml"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("maximum", "status", "decision"), [("0.2", 0, "pass"), ("0.05", 3, "inconclusive")])
+def test_the_github_action_gates_and_says_what_was_decided(
+    maximum: str, status: int, decision: str, folder: Path
+) -> None:
+    action = yaml.safe_load(ACTION.read_text())
+    gate = next(step for step in action["runs"]["steps"] if step.get("id") == "gate")
+    given = {
+        "scores": "scores.parquet",
+        "options": f"--score loss --member is_train --max-advantage {maximum}",
+    }
+    inputs = {name: given.get(name, about.get("default", "")) for name, about in action["inputs"].items()}
+    variables = {
+        name: re.sub(r"\$\{\{ inputs\.(\w+) \}\}", lambda found: inputs[found[1]], value)
+        for name, value in gate["env"].items()
+    }
+
+    done = shell(gate["run"], folder, GITHUB_OUTPUT=str(folder / "output"), **variables)
+
+    assert done.returncode == status, done.stderr
+    assert (folder / "output").read_text() == f"decision={decision}\n"
+    assert len(cases(folder / "gate.xml")) == 1
+    assert (folder / "report.html").read_text().startswith("<!doctype html>")
+    assert "inputs." not in gate["run"], "an input in a script could be read as a command"
+    root = (ACTION.parent / "../..").resolve()
+    assert (root / "pyproject.toml").exists(), "what its first step installs"
+
+
+@pytest.mark.slow
+def test_the_steps_of_the_jenkins_pipeline_gate_and_report(folder: Path) -> None:
+    pipeline = (EXAMPLES / "jenkins" / "Jenkinsfile").read_text()
+    variables = dict(re.findall(r"^\s+([A-Z]+) = '(.*)'$", pipeline, re.MULTILINE))
+    steps = re.findall(r"^\s+sh '(.*)'$", pipeline, re.MULTILINE)
+
+    done = [shell(step, folder, **variables) for step in steps]
+
+    assert [each.returncode for each in done] == [0, 0], [each.stderr for each in done]
+    assert len(cases(folder / re.findall(r"junit '(.*)'", pipeline)[0])) == 1
+    assert (folder / re.findall(r"artifacts: '(.*?)'", pipeline)[0]).exists()
+    assert f"image '{IMAGE}'" in pipeline
+    assert pipeline.count("{") == pipeline.count("}")
+
+
+def test_the_hook_of_pre_commit_gates_the_files_it_is_given(folder: Path) -> None:
+    (hook,) = yaml.safe_load((EXAMPLES.parent / ".pre-commit-hooks.yaml").read_text())
+    (folder / "pyproject.toml").write_text(
+        '[tool.mace.gate]\nscore = "loss"\nmember = "is_train"\nmax-advantage = 0.05\n'
+    )
+
+    assert re.search(hook["files"], "data/scores.parquet")
+    assert not re.search(hook["files"], "scores.py")
+    assert typed(f"{hook['entry'].removeprefix('mace ')} scores.parquet").status == 3
+
+
+def test_what_a_cluster_changes_is_laid_over_the_manifest() -> None:
+    changes = read("kubernetes/kustomization.yaml")
+
+    manifest = list(yaml.safe_load_all((EXAMPLES / "kubernetes" / changes["resources"][0]).read_text()))
+    (deployment,) = (each for each in manifest if each["kind"] == "Deployment")
+    (container,) = deployment["spec"]["template"]["spec"]["containers"]
+    assert container["image"].rpartition(":")[0] in {each["name"] for each in changes["images"]}
+
+
 def test_the_containers_of_the_argo_workflow_gate_and_report(folder: Path) -> None:
     workflow = read("argo/membership.yaml")
     maximum = workflow["spec"]["arguments"]["parameters"][0]["value"]

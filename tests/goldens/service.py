@@ -11,14 +11,16 @@ from collections.abc import Iterator
 from typing import Any
 
 import pyarrow as pa
+from pydantic import TypeAdapter
 
 from app.main import create_app
 from app.openapi.examples import JSON_EXAMPLES
 from app.openapi.files import file_bytes, files_of, options_with
-from macekit.call import ARROW, HTML, JSON, MARKDOWN, PNG, Body, Call
+from macekit.call import ARROW, BRIEF, HTML, JSON, MARKDOWN, PNG, Body, Call
 from macekit.catalogue import OPERATIONS
 from macekit.operation import Operation
 from macekit.operations import perform
+from macekit.reports.brief import BriefAnswer
 from macekit.reports.rendering import render
 from macekit.schemas.query_string import query_pairs
 from tests.app.client import TestClient
@@ -33,8 +35,11 @@ REQUEST_ID = "0" * 32
 LEFT_OUT = {("theory/dp", "noise")}
 """An accountant adds up a great many small numbers, and processors differ in the tenth digit; the shell prints four."""
 
+BRIEFLY = 1500
+"""Bytes of an answer in its brief form at most."""
+
 HEADERS = ("content-type", "content-disposition")
-SUFFIXES = {JSON: "json", MARKDOWN: "md", HTML: "html"}
+SUFFIXES = {JSON: "json", BRIEF: "brief.json", MARKDOWN: "md", HTML: "html"}
 Pairs = tuple[tuple[str, str], ...]
 TABLES = ("methods", "metrics/presets")
 """What is told without a question."""
@@ -104,7 +109,12 @@ def _text(form: str, body: bytes) -> str:
     if form == ARROW:
         table = pa.ipc.open_stream(body).read_all()
         return steady(f"{table.schema}\n{json.dumps(table.to_pydict())}\n")
+    if form == BRIEF:
+        assert len(body) <= BRIEFLY, body
+        TypeAdapter(BriefAnswer).validate_json(body, strict=True)
     if form == PNG:
         return "{} x {} pixels".format(*struct.unpack(">II", body[16:24]))
     text = steady(body.decode())
-    return json.dumps(json.loads(text), indent=1, ensure_ascii=False) + "\n" if form == JSON else text
+    return (
+        json.dumps(json.loads(text), indent=1, ensure_ascii=False) + "\n" if form in (JSON, BRIEF) else text
+    )

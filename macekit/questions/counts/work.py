@@ -12,7 +12,7 @@ from estimators.risk.groups import GroupTable
 from estimators.sample.counting import by_category, by_edges, by_equal_mass, by_grid
 from estimators.sample.digests import fingerprint
 from estimators.sample.stream import CountStream
-from macekit.call import JSON, NPZ, Body, Call, Reply
+from macekit.call import FORM_DATA, JSON, NPZ, Body, Call, Reply
 from macekit.catalogue import BY_NAME, SEVERAL
 from macekit.decoding import blocks
 from macekit.decoding.body import ColumnRead, DecodedBody, Sample
@@ -85,7 +85,7 @@ def streams(call: Call, options: Mapping[str, object] | None = None) -> bool:
     """Whether these counts can be made block by block: not if all records must be seen before the cells stand."""
     query: dict[str, object] = {**dict(call.query), **(options or {})}
     return (
-        call.media_type not in (JSON, NPZ)
+        call.media_type not in (JSON, NPZ, FORM_DATA)
         and query.get("cells", "auto") in ("auto", "grid")
         and query.get("query", "auto") != "discrete"
         and "," not in str(query.get("score", ""))

@@ -14,7 +14,7 @@ import pytest
 
 from app.openapi.examples import JSON_EXAMPLES
 from app.openapi.files import FILES, file_bytes
-from macekit.call import ARROW, CSV, HTML, JSON, MARKDOWN, PNG, SVG, Call
+from macekit.call import ARROW, BRIEF, CSV, HTML, JSON, MARKDOWN, PNG, SVG, Call
 from macekit.catalogue import BY_NAME, FORMS, quick
 from macekit.reports.content import has_figures
 from macekit.reports.html import CSP
@@ -29,6 +29,7 @@ BEGINS = {
     SVG: b"<svg",
     PNG: b"\x89PNG\r\n\x1a\n",
     JSON: b"{",
+    BRIEF: b"{",
     ARROW: b"\xff\xff\xff\xff",
 }
 SUFFIXES = {HTML: "html", MARKDOWN: "md", CSV: "csv", SVG: "svg", PNG: "png"}
@@ -55,7 +56,7 @@ def test_an_answer_comes_in_every_form_it_has(name: str, form: str, service: Run
     if form == SVG:
         assert ET.fromstring(answer.body).tag.endswith("svg")
     assert answer.headers["x-content-type-options"] == "nosniff"
-    if form in BY_NAME[name].rows or form == JSON:
+    if form in (JSON, BRIEF, *BY_NAME[name].rows):
         assert "content-disposition" not in answer.headers
     else:
         how = "inline" if form == HTML else "attachment"
@@ -113,7 +114,41 @@ def test_tables_get_reports_too(file: str, form: str, service: Running) -> None:
 def test_pictures_are_offered_where_there_are_any() -> None:
     for name, forms in FORMS.items():
         assert (PNG in forms) == (SVG in forms) == has_figures(name), name
-    assert all(set(forms) <= {JSON, ARROW, *REPORTS} for forms in FORMS.values())
+    assert all(set(forms) <= {JSON, BRIEF, ARROW, *REPORTS} for forms in FORMS.values())
+
+
+def test_a_brief_answer_is_part_of_the_answer_and_asked_for_by_either_name(service: Running) -> None:
+    whole = asked(service, "gate", JSON).json()
+    by_name = post(service, "/v1/gate?detail=brief", example("gate"))
+    by_type = asked(service, "gate", BRIEF)
+
+    assert by_name.body == by_type.body
+    assert (by_name.headers["content-type"], by_type.headers["content-type"]) == (BRIEF, BRIEF)
+    answer = by_name.json()
+    for name in ("sentence", "decision", "undecided_because", "records_needed", "covers"):
+        assert answer[name] == whole[name]
+    assert answer["limits"] == [
+        {name: limit[name] for name in answer["limits"][0]} for limit in whole["limits"]
+    ]
+    assert answer["input_sha256"] == [whole["provenance"]["input_sha256"]]
+    assert post(service, "/v1/gate?detail=full", example("gate")).json() == whole
+
+
+@each_case(
+    "query, accept, status, field",
+    [
+        ("detail=short", JSON, 422, "detail"),
+        ("detail=brief&detail=brief", JSON, 422, "detail"),
+        ("detail=brief", HTML, 422, "detail"),
+        ("", f"{BRIEF};q=0, text/x-none", 406, "Accept"),
+    ],
+)
+def test_what_is_no_detail_is_refused(
+    query: str, accept: str, status: int, field: str, service: Running
+) -> None:
+    answer = post(service, f"/v1/gate?{query}", example("gate"), JSON, {"Accept": accept})
+
+    assert (answer.status, answer.json()["field"]) == (status, field)
 
 
 def test_no_picture_is_drawn_in_the_server_itself() -> None:
@@ -122,3 +157,21 @@ def test_no_picture_is_drawn_in_the_server_itself() -> None:
     assert quick(Call("advantage"), body)
     assert quick(Call("individual-risk", accept=CSV), body)
     assert not any(quick(Call("advantage", accept=form), body) for form in REPORTS)
+
+
+def test_files_of_a_form_are_posted_and_answered_and_an_unknown_part_is_refused(service: Running) -> None:
+    def form(*names: str) -> bytes:
+        parts = [
+            f'--b\r\nContent-Disposition: form-data; name="{name}"; filename="{name}.csv"\r\nContent-Type: text/csv'
+            f"\r\n\r\n{rows}\r\n".encode()
+            for name, rows in zip(names, ("score\n" + "0.9\n" * 12, "score\n" + "0.1\n" * 12), strict=True)
+        ]
+        return b"".join([*parts, b"--b--\r\n"])
+
+    kind = "multipart/form-data; boundary=b"
+    answer = post(service, "/v1/gate?max_advantage=0.1", form("members", "nonmembers"), kind)
+    unknown = post(service, "/v1/gate?max_advantage=0.1", form("members", "outsiders"), kind)
+
+    assert (answer.status, answer.json()["decision"]) == (200, "fail")
+    assert (unknown.status, slug(unknown)) == (422, "unknown-field")
+    assert post(service, "/v1/theory/dp", form("members", "nonmembers"), kind).status == 415

@@ -1,0 +1,230 @@
+"""Several files in one body, `multipart/form-data` (RFC 7578), as `curl -F train=@a.parquet` and every browser send it.
+
+A part that is called like a table of the question, like a side or `scores` is a file in any of the other formats,
+compressed or not, told by its first bytes, its name and its type; of a question about several queries every file is
+one. Every other part is an option, as the query string has them. The order of the parts does not matter.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from email.parser import BytesHeaderParser
+from email.policy import HTTP
+
+from estimators import MaceError
+from macekit import decoding
+from macekit.call import FORM_DATA, Body, Call
+from macekit.catalogue import BY_NAME
+from macekit.decoding.body import DecodedBody, options, table_options
+from macekit.decoding.compression import expanded
+from macekit.decoding.format import SIDES, Format, join_sides
+from macekit.formats import (
+    ALIASES,
+    HEAD,
+    READERS,
+    encoding_of,
+    format_named,
+    format_of,
+    holds_pickle,
+    media_type_of,
+)
+from macekit.problems import Problem, fault, pickle_problem
+from macekit.text import did_you_mean
+
+MOST_PARTS = 256
+MOST_HEAD = 8192
+"""Bytes of the headers of a part."""
+MOST_OPTION = 65_536
+"""Bytes of an option."""
+SCORES = "scores"
+"""The part that holds records of both sides."""
+TEXTS = frozenset({"csv", "jsonl", "json"})
+"""Formats that no magic tells: a part's own type may."""
+DELIMITER = re.compile(rb"(--[!-~]{1,70})[ \t]*\r\n")
+OF_THE_MEDIA_TYPE = "the body: is no multipart/form-data as its Content-Type says; "
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One part: its name, what its file is called, the type it states, and its bytes."""
+
+    name: str
+    file: str | None
+    media_type: str
+    content: memoryview
+
+
+class Multipart(Format):
+    """Parts, each of which is read in its own format."""
+
+    def decode(self, call: Call, body: memoryview) -> DecodedBody:
+        """Records: of both sides in one file, of each side in one, or of each query in one."""
+        files, fields = _sorted_out(call, body)
+        call = replace(call, query=(*call.query, *fields))
+        if BY_NAME[call.operation].several and SCORES not in files:
+            return _queries(call, files)
+        if files.keys() == {SCORES}:
+            with _of_part(SCORES):
+                return decoding.decode(_about(call, files[SCORES]), Body.of(files[SCORES].content))
+        if SCORES in files:
+            raise fault("bad-option", SCORES, "holds both sides; send it alone, or members and nonmembers")
+        sides = []
+        for name in SIDES:
+            if name not in files:
+                raise fault("missing-field", name, f"is missing; send members and nonmembers, or {SCORES}")
+            with _of_part(name):
+                sides.append(decoding.read_side(_about(call, files[name]), Body.of(files[name].content)))
+        return replace(
+            join_sides(sides[0], sides[1], ("members", "nonmembers")), options=options(call), textual=True
+        )
+
+    def whole_tables(self, call: Call, body: memoryview) -> DecodedBody:
+        """A file for each table."""
+        files, fields = _sorted_out(call, body)
+        call = replace(call, query=(*call.query, *fields))
+        tables = {}
+        for name, part in files.items():
+            with _of_part(name):
+                about = _about(call, part)
+                tables[name] = decoding.columns_of(about, expanded(about, Body.of(part.content)))
+        return DecodedBody(options=options(call), textual=True, tables=tables)
+
+
+FORMAT = Multipart()
+
+
+def _queries(call: Call, files: Mapping[str, Part]) -> DecodedBody:
+    """Each file a query, called like its part."""
+    label_options = {name for name, _ in call.query} & {"group", "cluster"}
+    if label_options:
+        raise Problem(
+            "bad-option",
+            "labels of rows are not read of several files; send one table",
+            field=min(label_options),
+        )
+    together = DecodedBody(options=options(call), textual=True)
+    single = replace(call, operation="advantage", query=tuple(table_options(call).items()))
+    for name, part in files.items():
+        with _of_part("a query"):
+            query = decoding.decode(_about(single, part), Body.of(part.content))
+            if set(query.samples) != {""}:
+                raise Problem("bad-option", "holds several queries; each of several files is one")
+        together.samples[name] = query.samples[""]
+        columns = tuple(replace(each, name=f"{name}: {each.name}", query=name) for each in query.columns)
+        together = replace(
+            together, columns=together.columns + columns, cautions=together.cautions + query.cautions
+        )
+    return together
+
+
+def _sorted_out(call: Call, body: memoryview) -> tuple[dict[str, Part], list[tuple[str, str]]]:
+    """The files by the names of their parts, and the options."""
+    row = BY_NAME[call.operation]
+    names = names_of(call.operation)
+    files: dict[str, Part] = {}
+    fields: list[tuple[str, str]] = []
+    for part in parts(body):
+        if part.file == "" and not part.content:  # a field of a page in which no file was chosen
+            continue
+        if part.file is None and part.name not in names:
+            fields.append((part.name, _text(part)))
+        elif part.name in files:
+            raise Problem("bad-option", "a part is given twice; every file needs a name of its own")
+        elif part.name not in names and not row.several:
+            raise Problem(
+                "unknown-field", f"a part with a file is not known; {did_you_mean(part.name, names)}"
+            )
+        else:
+            files[part.name] = part
+    options(replace(call, query=(*call.query, *fields)))  # refuses what is given twice
+    if not files:
+        raise Problem(
+            "missing-field", f"the body: holds no file; send {' and '.join(row.tables or (SCORES,))}"
+        )
+    return files, fields
+
+
+def _about(call: Call, part: Part) -> Call:
+    """The call about one part alone: how it is written."""
+    head, path = bytes(part.content[:HEAD]), part.file or ""
+    if holds_pickle(path, head):
+        raise pickle_problem()
+    form, own_type = format_of(path, head), ALIASES.get(part.media_type, part.media_type)
+    media_type = media_type_of(form, head)
+    if form in TEXTS and format_named(path) is None and own_type in READERS and own_type != FORM_DATA:
+        media_type = own_type
+    return replace(call, media_type=media_type, encoding=encoding_of(head))
+
+
+@contextmanager
+def _of_part(name: str) -> Iterator[None]:
+    """What is wrong with a part says of which."""
+    try:
+        yield
+    except (Problem, MaceError) as error:
+        raise Problem.of(error).reworded(lambda text: f"{name}: {text.removeprefix(f'{name}: ')}") from None
+
+
+def _text(part: Part) -> str:
+    if len(part.content) > MOST_OPTION:
+        raise Problem("bad-option", f"an option is longer than {MOST_OPTION:,} bytes; a file has a filename")
+    try:
+        return bytes(part.content).decode()
+    except UnicodeDecodeError:
+        raise Problem("bad-option", "an option is not UTF-8; a file has a filename") from None
+
+
+# --- parts --------------------------------------------------------------------------------------------------
+
+
+def parts(body: memoryview) -> Iterator[Part]:
+    """The parts one after the other, their bytes where they lie in the body.
+
+    Raises:
+        Problem: it is no such body, or was cut off.
+    """
+    first = DELIMITER.match(body)
+    if first is None:
+        raise Problem("bad-records", f"{OF_THE_MEDIA_TYPE}it does not begin with its boundary")
+    delimiter = re.compile(rb"\r\n" + re.escape(first[1]) + rb"(--|[ \t]*\r\n)")
+    start = first.end()
+    for number in range(MOST_PARTS + 1):
+        if number == MOST_PARTS:
+            raise Problem("out-of-range", f"the body: has more than {MOST_PARTS} parts")
+        end = delimiter.search(body, start)
+        if end is None:
+            raise Problem(
+                "bad-records", f"{OF_THE_MEDIA_TYPE}it ends before its last boundary: it was cut off"
+            )
+        yield _part(body[start : end.start()])
+        if end[1] == b"--":
+            return
+        start = end.end()
+
+
+def _part(data: memoryview) -> Part:
+    """Headers, an empty line, and the content."""
+    head, line, _ = bytes(data[: MOST_HEAD + 4]).partition(b"\r\n\r\n")
+    if not line:
+        raise Problem("bad-records", f"{OF_THE_MEDIA_TYPE}a part has no end of its headers")
+    headers = BytesHeaderParser(policy=HTTP).parsebytes(head + b"\r\n\r\n")
+    disposition = headers["content-disposition"]
+    name = disposition.params.get("name") if disposition is not None else None
+    if disposition is None or disposition.content_disposition != "form-data" or not name:
+        raise Problem("bad-records", f"{OF_THE_MEDIA_TYPE}a part has no name in its Content-Disposition")
+    if "content-transfer-encoding" in headers:
+        raise Problem(
+            "bad-records", f"{OF_THE_MEDIA_TYPE}a part states a transfer encoding, which RFC 7578 forbids"
+        )
+    own_type = headers["content-type"]
+    media_type = own_type.content_type if own_type is not None else ""
+    return Part(str(name), disposition.params.get("filename"), media_type, data[len(head) + 4 :])
+
+
+def names_of(operation: str) -> Sequence[str]:
+    """The parts that a question takes files in, for the description of the service."""
+    row = BY_NAME[operation]
+    return row.tables or (*SIDES, SCORES)

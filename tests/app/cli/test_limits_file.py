@@ -1,0 +1,148 @@
+"""Options of gate, model and synthetic out of `mace.toml` or `pyproject.toml`: what is typed wins, and nothing else."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from app.cli.limits_file import COMMANDS
+from macekit.catalogue import BY_NAME
+from tests.app.cli.files import refused, table, typed
+from tests.cases import each_case
+
+PROJECT = """
+[project]
+name = "a-model"
+
+[tool.mace]
+max-advantage = 0.1
+at_fpr = [0.01]
+
+[tool.mace.gate]
+max-advantage = 0.9
+score = "score"
+
+[tool.mace.synthetic]
+queries = ["nearest"]
+"""
+
+
+def test_a_gate_takes_what_was_not_typed_and_says_so(folder: Path) -> None:
+    Path("pyproject.toml").write_text(PROJECT)
+    Path("scores.csv").write_text(Path("scores.csv").read_text())
+
+    done = typed("gate scores.csv --max-tpr 0.9")
+    typed_too = typed("gate scores.csv --max-advantage 0.1 --max-tpr 0.9")
+
+    assert done.status in (0, 3)
+    assert done.err == "note: from pyproject.toml: --max-advantage 0.9 --at-fpr 0.01 --score score\n"
+    assert typed_too.status == 1
+    assert typed_too.err == "note: from pyproject.toml: --at-fpr 0.01 --score score\n"
+    assert typed("gate scores.csv --max-advantage 0.1 --limits none").err == ""
+    assert typed("gate scores.csv --max-tpr 0.9 --quiet").err == ""
+
+
+def test_no_other_command_reads_it(folder: Path) -> None:
+    Path("pyproject.toml").write_text(PROJECT)
+
+    with_file = typed("estimate scores.csv --json")
+    Path("pyproject.toml").unlink()
+
+    assert with_file == typed("estimate scores.csv --json")
+    assert "--limits is not an option" in refused("estimate scores.csv --limits none")
+
+
+def test_mace_toml_comes_first_and_a_file_that_is_named_before_all(folder: Path) -> None:
+    Path("pyproject.toml").write_text(PROJECT)
+    Path("mace.toml").write_text("max_advantage = 0.8\n")
+    Path("strict.toml").write_text("[gate]\nmax-advantage = 0.2\naccept-exposure = true\n")
+
+    assert typed("gate scores.csv").err == "note: from mace.toml: --max-advantage 0.8\n"
+    named = typed("gate scores.csv --limits strict.toml")
+    assert named.err == "note: from strict.toml: --max-advantage 0.2 --accept-exposure\n"
+    assert named.status == 1
+
+
+def test_a_run_keeps_the_limits_of_its_first_batch(folder: Path) -> None:
+    Path("mace.toml").write_text("max-advantage = 0.3\n")
+    first = typed("gate scores.csv --state run.json")
+    assert first.err.startswith("note: from mace.toml")
+    Path("mace.toml").write_text("max-advantage = 0.9\n")
+
+    Path("more.csv").write_text(
+        table([0.31 + 0.01 * n for n in range(20)], [0.11 + 0.01 * n for n in range(20)])
+    )
+    again = typed("gate more.csv --state run.json --json")
+
+    assert "note: from" not in again.err
+    assert json.loads(again.out)["limits"][0]["maximum"] == 0.3
+
+
+@each_case(
+    "name, text, words",
+    [
+        ("mace.toml", "max-advantag = 0.1", "max-advantag: is not an option; did you mean max-advantage?"),
+        ("mace.toml", "workers = 7", "workers: is not an option; settings of the service stand in a file of"),
+        ("mace.toml", "[gat]\nprior = 0.1", "gat is none of gate, model, synthetic; did you mean gate?"),
+        ("mace.toml", "[model]\nscore = 'loss'", "model.score: is not an option"),
+        ("mace.toml", "prior = 0.1\n[gate.estimator]\nbins = 9", "gate.estimator: need a text, a number"),
+        ("mace.toml", "max-tpr = 0.1\nmax_tpr = 0.2", "max_tpr: is given twice"),
+        ("mace.toml", "prior = [[0.1]]", "prior: need a text, a number, true, false, or a list"),
+        ("mace.toml", "prior = 2026-01-01", "prior: need a text, a number, true, false, or a list"),
+        ("mace.toml", "prior = []", "prior: need a text, a number, true, false, or a list"),
+        ("mace.toml", "prior = ", "mace.toml: is not TOML: "),
+        ("mace.toml", "\x00", "mace.toml: is not TOML: "),
+        ("pyproject.toml", "[tool]\nmace = 3", "tool.mace is no table; write [tool.mace], and below it"),
+        ("mace.toml", "max-advantage = 'x'", "--max-advantage: needs to be a number"),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_misuse_that_names_it(
+    name: str, text: str, words: str, folder: Path
+) -> None:
+    Path("mace.toml").unlink(missing_ok=True)
+    Path(name).write_text(text)
+
+    done = typed("gate scores.csv")
+
+    assert done.status == 2
+    assert words in done.err
+    assert "Traceback" not in done.err
+
+
+@each_case(
+    "named, words", [("absent.toml", "cannot be read"), (".", "cannot be read"), ("pyproject.toml", "has no")]
+)
+def test_a_file_that_is_named_must_be_one(named: str, words: str, folder: Path) -> None:
+    Path("pyproject.toml").write_text("[tool.ruff]\n")
+
+    assert words in refused(f"gate scores.csv --max-advantage 0.1 --limits {named}")
+
+
+def test_a_project_without_a_table_is_passed_over(folder: Path) -> None:
+    Path("pyproject.toml").write_text("[tool.ruff]\nline-length = 90\n")
+
+    assert typed("gate scores.csv --max-advantage 0.9").err == ""
+
+
+def test_a_file_too_large_is_not_read_whole(folder: Path) -> None:
+    Path("mace.toml").write_bytes(b"#" * 2_000_000)
+
+    assert "larger than" in refused("gate scores.csv --max-advantage 0.9")
+
+
+def test_config_prints_what_each_command_takes(empty: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("pyproject.toml").write_text(PROJECT)
+
+    done = typed("config")
+
+    assert done.status == 0
+    assert "from pyproject.toml, unless typed otherwise:" in done.out
+    assert "  mace gate --max-advantage 0.9 --at-fpr 0.01 --score score\n" in done.out
+    Path("pyproject.toml").write_text("[tool.mace]\nno = 1\n")
+    assert typed("config").status == 2
+
+
+def test_the_commands_are_questions() -> None:
+    assert set(COMMANDS) <= set(BY_NAME)
