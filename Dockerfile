@@ -14,12 +14,13 @@ COPY requirements/build.txt requirements/sbom.txt requirements/
 RUN --mount=type=secret,id=pip,target=/etc/pip.conf --mount=type=secret,id=ca \
     /opt/build/bin/python -m pip install --require-hashes \
     --requirement requirements/build.txt --requirement requirements/sbom.txt
-COPY requirements/run.txt requirements/accounting.txt requirements/otel.txt requirements/
+COPY requirements/run.txt requirements/accounting.txt requirements/replicas.txt requirements/otel.txt requirements/
 # Anything here adds OpenTelemetry, for MACE_OTLP_ENDPOINT.
 ARG OTEL=
 RUN --mount=type=secret,id=pip,target=/etc/pip.conf --mount=type=secret,id=ca \
     /opt/build/bin/python -m pip --python /opt/mace/bin/python install --compile --require-hashes \
     --requirement requirements/run.txt --requirement requirements/accounting.txt \
+    --requirement requirements/replicas.txt \
     ${OTEL:+--requirement requirements/otel.txt}
 # Not in what runs: the packages' own tests, sources, headers and data; Arrow's servers, and copies of a library of its
 # own; symbols for debuggers.

@@ -83,7 +83,7 @@ class AuditFile:
         except NotOwn as error:
             raise AuditError(str(error)) from None
         try:
-            self._last = self._continue()
+            self.last = self._continue()
         except (OSError, AuditError) as error:
             os.close(self._descriptor)
             advice = f"look at it, and have a new one begin with: mace verify --audit {path} --begin-anew"
@@ -177,9 +177,9 @@ class AuditFile:
             raise OSError("another has its place" if self.path.exists() else "the file was moved or removed")
         if os.fstat(self._descriptor).st_size != self._end:
             raise OSError("the file was cut off, or written to by another")
-        line, name = _line(fields, self._last)
+        line, name = _line(fields, self.last)
         append(self._descriptor, line)
-        self._last, self._end, self._lines = name, self._end + len(line), self._lines + 1
+        self.last, self._end, self._lines = name, self._end + len(line), self._lines + 1
 
     def _fail(self, error: OSError) -> None:
         reason = error.strerror or str(error)
@@ -218,7 +218,7 @@ class AuditFile:
             self._fail(error if isinstance(error, OSError) else OSError(str(error)))
 
     def _give_number(self) -> None:
-        numbered = _numbered(self.path)
+        numbered = files_before(self.path)
         number = int(numbered[-1].suffix[1:]) + 1 if numbered else 1
         former = self.path.with_name(f"{self.path.name}.{number:06d}")
         os.rename(self.path, former)
@@ -251,13 +251,13 @@ class AuditFile:
                 file.seek(offset)
                 place = f"after byte {offset}, " if offset else ""
                 return _follow(file, last if offset else _first_previous(file), place)[1]
-        numbered = _numbered(self.path)
+        numbered = files_before(self.path)
         if not numbered:
             return START
         with numbered[-1].open("rb") as file:
-            self._last, self._end = _follow(file, _first_previous(file), f"{numbered[-1].name}: ")[1], 0
+            self.last, self._end = _follow(file, _first_previous(file), f"{numbered[-1].name}: ")[1], 0
         self._write({"event": CONTINUES, "file": numbered[-1].name})
-        return self._last
+        return self.last
 
     def _checkpoint(self, file: BinaryIO) -> tuple[int, str]:
         """Up to where the chain is known to hold, and the hash there; the beginning if that is not to be believed."""
@@ -274,7 +274,7 @@ class AuditFile:
     def _note_checkpoint(self) -> None:
         self._lines = 0
         fresh = self._noted.with_name(f"{self._noted.name}.new")
-        fresh.write_text(json.dumps({"offset": self._end, "hash": self._last}))
+        fresh.write_text(json.dumps({"offset": self._end, "hash": self.last}))
         fresh.replace(self._noted)
 
 
@@ -316,13 +316,13 @@ def verify(path: Path, notes: list[str] | None = None) -> tuple[int, str]:
     Raises:
         AuditError: a line was changed, dropped, moved or added.
     """
-    paths, last, count = [*_numbered(path), path], START, 0
+    paths, last, count = [*files_before(path), path], START, 0
     notes = [] if notes is None else notes
     for number, each in enumerate(paths):
         name = f"{each.name}: " if len(paths) > 1 else ""
         try:
             with each.open("rb") as file:
-                event = _first_event(file)
+                event = first_event(file)
                 if event.get("event") == BEGINS_ANEW:
                     last = START
                     notes.append(
@@ -338,7 +338,7 @@ def verify(path: Path, notes: list[str] | None = None) -> tuple[int, str]:
     return count, last
 
 
-def _numbered(path: Path) -> list[Path]:
+def files_before(path: Path) -> list[Path]:
     """The files before this one, the first one first."""
     return sorted(
         each for each in path.parent.glob(f"{path.name}.*") if re.fullmatch(r"\.\d{6}", each.suffix)
@@ -366,7 +366,7 @@ def _follow(file: BinaryIO, last: str, name: str) -> tuple[int, str]:
     return count, last
 
 
-def _first_event(file: BinaryIO) -> dict[str, Any]:
+def first_event(file: BinaryIO) -> dict[str, Any]:
     """What the first line says, as far as it is one."""
     file.seek(0)
     try:
@@ -379,7 +379,7 @@ def _first_event(file: BinaryIO) -> dict[str, Any]:
 
 def _first_previous(file: BinaryIO) -> str:
     """What the first line names as the hash before it, where it may name one."""
-    event = _first_event(file)
+    event = first_event(file)
     return str(event.get("previous")) if event.get("event") == CONTINUES else START
 
 

@@ -7,6 +7,7 @@ first asked for, so that importing this module reads nothing and starts nothing.
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 from anyio import to_thread
@@ -14,13 +15,13 @@ from fastapi import FastAPI
 from fastapi.telemetry import TelemetryConfig
 
 from app.http import health, later, operations
-from app.http.jobs import Jobs
+from app.http.jobs import JobsInMemory
 from app.http.middleware import CallRoute, front
 from app.http.service import HANDLERS, Service, keep_time
 from app.openapi.document import complete
 from app.pages import pages
 from app.pages.guide import PLACE
-from app.settings import Settings, load
+from app.settings import BadSettings, Settings, load
 from app.signing import WELL_KNOWN
 from app.telemetry import logs
 from app.telemetry.traces import traces
@@ -52,21 +53,24 @@ Every answer carries its interval and what the interval guarantees. Everything t
 def create_app(settings: Settings | None = None) -> FastAPI:
     """Make an app of these settings, or of the environment's; it starts its workers with its lifespan."""
     settings = load() if settings is None else settings
+    address = settings.store_address
     pool = Pool(settings)
-    jobs = Jobs(pool.budget, settings.keep_answers)
     keys = settings.keys
     service = Service(
         settings,
         pool,
         traces(settings.otlp_endpoint),
-        jobs,
+        JobsInMemory(pool.budget, settings.keep_answers),
         settings.signer,
         settings.audit,
-        settings.runs,
+        settings.runs if address is None else None,
         keys,
     )
+    if address is not None:
+        _share(service, address)
+    service.jobs.answer = partial(operations.answer_question, service)
     service.metrics.watch(service.pool.snapshot)
-    service.metrics.watch_jobs(jobs.states)
+    service.metrics.watch_jobs(service.jobs.states)
     service.metrics.watch_gauges(service.gauges)
     application = FastAPI(
         title="mace",
@@ -94,10 +98,23 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     return application
 
 
+def _share(service: Service, address: str) -> None:
+    """Have a service share with its replicas; only then is it imported what asks the database."""
+    try:
+        from app.store.sharing import share
+    except ModuleNotFoundError as error:
+        if error.name != "asyncpg":
+            raise
+        raise BadSettings("MACE_STORE: needs asyncpg; pip install 'macekit[replicas]'") from None
+    share(service, address)
+
+
 @asynccontextmanager
 async def _lifespan(application: FastAPI) -> AsyncIterator[dict[str, Any]]:
     """Keep the workers up while the app serves, and send the last spans when it ends."""
     service: Service = application.state.service
+    if service.store is not None:
+        await service.store.start()
     await service.pool.start()
     clock = asyncio.create_task(keep_time(service))
     try:
@@ -105,13 +122,15 @@ async def _lifespan(application: FastAPI) -> AsyncIterator[dict[str, Any]]:
     finally:
         clock.cancel()
         service.draining = True
-        service.jobs.close()
+        await service.jobs.close()
         await service.pool.stop()
         await to_thread.run_sync(service.traces.close)
         if service.audit is not None:
             await to_thread.run_sync(service.audit.close)
         if service.runs is not None:
             service.runs.close()
+        if service.store is not None:
+            await service.store.close()
 
 
 def _document(application: FastAPI, *, locked: bool, open_to_all: frozenset[str]) -> None:

@@ -22,8 +22,10 @@ from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
 from threading import Lock
+from typing import Protocol
 
 import msgspec
+from anyio import to_thread
 
 from app.own_file import NotOwn, append, is_at, own, sync_folder
 from app.refusals import not_ready
@@ -175,8 +177,24 @@ def _is_cut_off(line: bytes) -> bool:
     return line.startswith(BEGINNING) or BEGINNING.startswith(line)
 
 
+class Sealing(Protocol):
+    """Seals the states of runs, and takes none but the last of each, wherever these are remembered."""
+
+    keys: list[bytes]
+    """What seals, and what sealed before."""
+
+    def keeping(self) -> Keeping:
+        """What the work needs to know: a name for a run that begins, and what is remembered."""
+
+    async def seal(self, step: Step) -> str:
+        """Remember one step of a run, and return the seal of the state that goes out, or refuse it by a problem."""
+
+    def close(self) -> None:
+        """Let go of what is remembered here."""
+
+
 class Runs:
-    """Seals the states of runs, and takes none but the last of each."""
+    """Remembers runs in a file, or in memory."""
 
     def __init__(
         self, key: bytes, days: float, file: RunsFile | None = None, former: Sequence[bytes] = ()
@@ -204,17 +222,17 @@ class Runs:
         """What the work needs to know: a name for a run that begins, and what is remembered."""
         return Keeping(secrets.token_hex(16), self._file is not None)
 
+    async def seal(self, step: Step) -> str:
+        """Take a step beside the event loop, for a disk may be slow."""
+        return await to_thread.run_sync(self.take, step)
+
     def take(self, step: Step) -> str:
         """Remember one step of a run, and return the seal of the state that goes out.
 
         Raises:
             Problem: the state that came is none of this service's, or not the last of its run; or the file is full.
         """
-        if step.before is not None:
-            seal = (step.seal or "").encode()
-            seals = (_seal(key, step.run_id, step.look - 1, step.before) for key in self.keys)
-            if not any(hmac.compare_digest(each.encode(), seal) for each in seals):
-                raise Problem("bad-option", NOT_OURS, field="state")
+        require_seal(self.keys, step)
         with self._lock:
             now = time.time()
             self._forget(now)
@@ -222,7 +240,7 @@ class Runs:
             if last is None or last.state != step.after:  # else its answer was lost, and is the same again
                 self._require_last(step, last)
                 self._remember(step.run_id, Last(step.look, step.after, now))
-        return _seal(self.keys[0], step.run_id, step.look, step.after)
+        return seal_of(self.keys[0], step)
 
     def close(self) -> None:
         """Let go of the file."""
@@ -237,12 +255,7 @@ class Runs:
         if elsewhere and self._file is None:
             return
         if last is None:
-            raise Problem(
-                "outdated-state",
-                f"state: this service does not know the run any more: it remembers one that rests for "
-                f"{self._seconds / DAY:g} days (MACE_KEEP_RUNS), and none of another service; begin a new run",
-                field="state",
-            )
+            raise unknown_run(self._seconds / DAY, "none of another service")
         raise Problem("outdated-state", NOT_LAST, field="state")
 
     def _remember(self, run_id: str, last: Last) -> None:
@@ -269,6 +282,31 @@ class Runs:
                 break
             del self._runs[oldest]
         return len(self._runs) < before
+
+
+def require_seal(keys: Sequence[bytes], step: Step) -> None:
+    """Refuse a state that none of these keys has sealed; a run that begins has none."""
+    if step.before is None:
+        return
+    seal = (step.seal or "").encode()
+    seals = (_seal(key, step.run_id, step.look - 1, step.before) for key in keys)
+    if not any(hmac.compare_digest(each.encode(), seal) for each in seals):
+        raise Problem("bad-option", NOT_OURS, field="state")
+
+
+def seal_of(key: bytes, step: Step) -> str:
+    """The seal of the state that goes out."""
+    return _seal(key, step.run_id, step.look, step.after)
+
+
+def unknown_run(days: float, which: str) -> Problem:
+    """The run rested too long, or began elsewhere."""
+    return Problem(
+        "outdated-state",
+        f"state: this service does not know the run any more: it remembers one that rests for {days:g} days "
+        f"(MACE_KEEP_RUNS), and {which}; begin a new run",
+        field="state",
+    )
 
 
 def _seal(key: bytes, run_id: str, look: int, state: str) -> str:

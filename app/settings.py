@@ -111,6 +111,12 @@ class Settings(BaseSettings):
         le=3650,
         description="days for which a run of batches that rests is remembered, and may go on",
     )
+    store: SecretStr | None = Field(
+        None,
+        description="address of the PostgreSQL in which replicas share jobs, runs of batches and the pace of keys, "
+        "postgresql://...; without one each has its own",
+    )
+    store_file: Path | None = Field(None, description="file that holds the address of that PostgreSQL")
     data: str | None = Field(
         None,
         description="folder, or address in a bucket, below which a request may name a dataset (`data=NAME`) instead of "
@@ -226,6 +232,10 @@ class Settings(BaseSettings):
     def _safe(self) -> Settings:
         if sum(each is not None for each in (self.api_key, self.api_key_file, self.keys_file)) > 1:
             raise ValueError("give one of MACE_API_KEY, MACE_API_KEY_FILE and MACE_KEYS_FILE")
+        if self.store is not None and self.store_file is not None:
+            raise ValueError("give one of MACE_STORE and MACE_STORE_FILE")
+        if self.store_address is not None and self.runs_file is not None:
+            raise ValueError("MACE_RUNS_FILE: goes without a store, where runs are remembered")
         if self.keys is None and not self.local and not self.open_to_everyone:
             raise ValueError(
                 "the host is not an address of this machine alone, and there is no key: set MACE_API_KEY, "
@@ -250,11 +260,7 @@ class Settings(BaseSettings):
         if self.api_key is not None:
             name, text = "MACE_API_KEY", self.api_key.get_secret_value()
         elif self.api_key_file is not None:
-            name = "MACE_API_KEY_FILE"
-            try:
-                text = self.api_key_file.read_text(encoding="utf-8")
-            except (OSError, UnicodeDecodeError) as error:
-                raise ValueError(f"{name}: the file cannot be read ({type(error).__name__})") from None
+            name, text = "MACE_API_KEY_FILE", _text_of("MACE_API_KEY_FILE", self.api_key_file)
         else:
             return None
         if not KEY.fullmatch(key := text.strip()):
@@ -263,6 +269,21 @@ class Settings(BaseSettings):
                 "make one with: openssl rand -hex 32"
             )
         return key.encode()
+
+    @property
+    def store_address(self) -> str | None:
+        """Where the PostgreSQL is that replicas share, wherever that was said."""
+        if self.store is not None:
+            name, text = "MACE_STORE", self.store.get_secret_value()
+        elif self.store_file is not None:
+            name, text = "MACE_STORE_FILE", _text_of("MACE_STORE_FILE", self.store_file)
+        else:
+            return None
+        if not (address := text.strip()).startswith(("postgresql://", "postgres://")):
+            raise ValueError(
+                f"{name}: need an address such as postgresql://mace@host/mace?sslmode=verify-full"
+            )
+        return address
 
     @property
     def keys(self) -> KeyRing | None:
@@ -296,7 +317,7 @@ class Settings(BaseSettings):
 
     @property
     def runs(self) -> Runs | None:
-        """What seals states of runs and remembers them; None if nothing is signed."""
+        """What seals states of runs and remembers them where there is no store; None if nothing is signed."""
         if (signer := self.signer) is None:
             if self.runs_file is not None:
                 raise BadSettings(
@@ -320,6 +341,14 @@ class Settings(BaseSettings):
         return self.workers or len(
             os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1)
         )
+
+
+def _text_of(name: str, path: Path) -> str:
+    """What a file holds that a setting names."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"{name}: the file cannot be read ({type(error).__name__})") from None
 
 
 def load(**options: Any) -> Settings:

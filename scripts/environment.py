@@ -19,7 +19,8 @@ VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
 STAMP = VENV / "mace-stamp.json"
 KEYWORDS = ROOT / "macekit" / "client" / "keywords.py"
-ALWAYS = ("run", "accounting", "build")  # the project, what its examples ask for, and what installs it
+ALWAYS = ("run", "accounting", "replicas", "build")
+"""The project, what its examples and its replicas ask for, and what installs it."""
 GROUPS = (*ALWAYS, "docs", "test", "sbom", "check")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome-headless-shell")
 PROGRAMS = {

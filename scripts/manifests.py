@@ -245,15 +245,27 @@ def kubernetes_faults(documents: list[Mapping[str, Any]]) -> Iterator[str]:
         },
         "Service sends to a port that the container does not name":
             any(port["targetPort"] not in names for port in kinds["Service"]["ports"]),
-        "NetworkPolicy lets something out":
-            set(policy["policyTypes"]) != {"Ingress", "Egress"} or policy.get("egress"),
+        "NetworkPolicy lets something out but to the store and for its name":
+            set(policy["policyTypes"]) != {"Ingress", "Egress"}
+            or not all(rule.get("to") and _ports(rule) <= {5432, 53} and _ports(rule) for rule in policy["egress"]),
         "NetworkPolicy lets anybody in":
             not all(rule.get("from") and rule.get("ports") for rule in policy["ingress"]),
         "the pod may run as root": not pod["securityContext"].get("runAsUser"),
         "it reaches into its node": any("hostPath" in volume for volume in pod["volumes"]),
         f"image {container['image']} is not pinned": not pinned(container["image"]),
     })  # fmt: skip
+    has_store = any(entry["name"].startswith("MACE_STORE") for entry in container["env"])
+    is_kept = kinds["Service"].get("sessionAffinity") == "ClientIP"
+    yield from those({
+        "replicas share no store, and no client is kept with its own":
+            deployment["replicas"] > 1 and not has_store and not is_kept,
+        "clients are kept with their replica, and need not be": has_store and is_kept,
+    })  # fmt: skip
     yield from _setting_faults(container, pod)
+
+
+def _ports(rule: Mapping[str, Any]) -> set[int]:
+    return {each["port"] for each in rule.get("ports", ())}
 
 
 def _setting_faults(container: Mapping[str, Any], pod: Mapping[str, Any]) -> Iterator[str]:
@@ -262,7 +274,7 @@ def _setting_faults(container: Mapping[str, Any], pod: Mapping[str, Any]) -> Ite
     ports = {port["name"]: str(port["containerPort"]) for port in container["ports"]}
     mounts = {mount["mountPath"]: mount["name"] for mount in container["volumeMounts"]}
     volumes = {volume["name"]: volume for volume in pod["volumes"]}
-    folder = given.get("MACE_API_KEY_FILE", "").rpartition("/")[0]
+    folder, store = (given.get(f"MACE_{name}_FILE", "").rpartition("/")[0] for name in ("API_KEY", "STORE"))
     drained = (
         container["lifecycle"]["preStop"]["sleep"]["seconds"] + float(given["MACE_DRAIN_LIMIT"]) + AFTER_DRAIN
     )
@@ -273,6 +285,9 @@ def _setting_faults(container: Mapping[str, Any], pod: Mapping[str, Any]) -> Ite
         "volumes and their mounts are not the same": set(mounts.values()) != set(volumes),
         "the key does not come from a Secret, as a file":
             "secret" not in volumes.get(mounts.get(folder, ""), {}) or "MACE_API_KEY" in given,
+        "the address of the store does not come from a Secret, as a file":
+            "MACE_STORE" in given
+            or ("MACE_STORE_FILE" in given and "secret" not in volumes.get(mounts.get(store, ""), {})),
         "MACE_WORKERS is not the processors requested":
             int(given["MACE_WORKERS"]) != int(container["resources"]["requests"]["cpu"]),
         f"terminationGracePeriodSeconds is less than preStop, MACE_DRAIN_LIMIT and {AFTER_DRAIN} s":

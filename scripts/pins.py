@@ -19,6 +19,7 @@ PROJECT = "macekit"
 EXTRAS = {
     "run": ("learned", "report", "serve"),
     "accounting": ("accounting",),
+    "replicas": ("replicas",),
     "neighbours": ("neighbours",),
     "otel": ("otel",),
 }

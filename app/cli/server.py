@@ -135,7 +135,8 @@ def listen(app: FastAPI) -> int:
     logs.configure(settings)
     allow_descriptors()
     forbid_looks()
-    forget_variable("MACE_API_KEY")
+    for name in ("MACE_API_KEY", "MACE_STORE"):
+        forget_variable(name)
     try:
         server = Server(app)
     except OSError as error:

@@ -21,7 +21,8 @@ examples:
   mace verify answer.json --public-key https://mace.example
   mace verify answer.json --public-key mace.pub --request body.json --target '/v1/gate?prior=0.5'
   mace verify answer.json --recompute scores.csv
-  mace verify --audit audit.jsonl"""
+  mace verify --audit audit.jsonl
+  mace verify --audit a/audit.jsonl --audit b/audit.jsonl"""
 
 ENDINGS = """exit status:
   0    all of it holds
@@ -64,7 +65,10 @@ def add(commands: Any) -> None:
     command.add_argument(
         "--audit",
         metavar="FILE",
-        help="audit file whose chain is followed, over the numbered ones before it, too",
+        action="append",
+        type=Path,
+        help="audit file whose chain is followed, over the numbered ones before it, too; give it again for that "
+        "of each replica, and what they say of one another is checked",
     )
     command.add_argument(
         "--begin-anew",
@@ -85,8 +89,8 @@ def run(options: argparse.Namespace) -> int:
     for option in ("request", "recompute"):
         if getattr(options, option) is not None and len(options.files) != 1:
             return _misuse(f"--{option} goes with one file")
-    if options.begin_anew and options.audit is None:
-        return _misuse("--begin-anew goes with --audit")
+    if options.begin_anew and len(options.audit or ()) != 1:
+        return _misuse("--begin-anew goes with one --audit")
     if options.signature is not None and len(options.files) != 1:
         return _misuse("--signature goes with one file")
     status = 0
@@ -96,8 +100,10 @@ def run(options: argparse.Namespace) -> int:
         status = _compute_again(options.files[0], options.recompute)
     if status == MISUSE:
         return status
-    if options.audit is not None:
-        status = max(status, _follow(Path(options.audit), begin_anew=options.begin_anew))
+    for path in options.audit or ():
+        status = max(status, _follow(path, begin_anew=options.begin_anew))
+    if status == 0 and len(options.audit or ()) > 1:
+        status = _check_links(options.audit)
     return status
 
 
@@ -175,6 +181,21 @@ def _follow(path: Path, *, begin_anew: bool) -> int:
         print(f"note: {note}")
     print(f"{path}: {count} lines, whole; the last hash is {last}")
     return 0
+
+
+def _check_links(paths: list[Path]) -> int:
+    """Print where the chains of replicas contradict one another."""
+    from app.audit_links import check_links
+
+    notes: list[str] = []
+    faults = check_links(paths, notes)
+    for note in notes:
+        print(f"note: {note}")
+    for fault in faults:
+        print(f"REFUSED: {fault}")
+    if not faults:
+        print("what these chains name of one another is there")
+    return BROKEN if faults else 0
 
 
 # --- runs ---------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.http.jobs import JOBS, PLACE
-from app.http.service import refusal
+from app.http.service import KeyPace, refusal
 from app.keys import METRICS, Key, KeyRing
 from app.refusals import too_fast, too_many
 from app.telemetry.logs import Exchange
@@ -25,12 +25,15 @@ LOOKS = 1200
 class Access:
     """Asks for a key, if there are any, everywhere but at the addresses open to all, and holds it to its limits."""
 
-    def __init__(self, app: ASGIApp, keys: KeyRing | None, open_to_all: Collection[str]) -> None:
+    def __init__(
+        self, app: ASGIApp, keys: KeyRing | None, open_to_all: Collection[str], pace: KeyPace | None = None
+    ) -> None:
         self.app = app
         self.keys = keys
         self.open_to_all = frozenset(open_to_all)
         self.under_way: Counter[str] = Counter()
-        self.questions, self.looks = Pace(), Pace()
+        self.questions = pace or Pace()
+        self.looks = Pace()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on requests whose key opens the address and has not reached its limits.
@@ -54,7 +57,7 @@ class Access:
                 self.looks.keep(key.sha256, LOOKS, f"a key may look after its jobs {LOOKS} times a minute")
                 return await self.app(scope, receive, send)
             if (most := key.requests_per_minute) is not None:
-                self.questions.keep(key.sha256, most, f"this key may ask {most} times a minute")
+                await self.questions.count(key.sha256, most, f"this key may ask {most} times a minute")
             with ExitStack() as place:
                 place.enter_context(self._place(key))
                 scope.setdefault("state", {})[PLACE] = place
@@ -104,6 +107,10 @@ class Pace:
     def __init__(self) -> None:
         self._times: dict[str, deque[float]] = {}
         self._look_at = 0.0
+
+    async def count(self, key: str, most: int, why: str) -> None:
+        """Count a use, or refuse it."""
+        self.keep(key, most, why)
 
     def keep(self, key: str, most: int, why: str) -> None:
         """Count a use, or refuse it."""

@@ -67,7 +67,8 @@ async def healthz() -> Alive:
 async def readyz(request: Request) -> Ready:
     """Answers 503 until the workers are up, while no request would be admitted, and once the service is shutting down.
 
-    So it does while the audit file cannot be written, or the file of keys cannot be used. Needs no key.
+    So it does while the audit file cannot be written, or the file of keys or the store that replicas share cannot be
+    used. Needs no key.
     """
     state = service(request)
     if state.draining:
@@ -76,6 +77,8 @@ async def readyz(request: Request) -> Ready:
         raise not_ready(f"the audit file cannot be written: {state.audit.fault}")
     if state.keys is not None and (fault := state.keys.look()) is not None:
         raise not_ready(f"the file of keys cannot be used: {fault}")
+    if state.store is not None and state.store.fault is not None:
+        raise not_ready(f"the store that replicas share cannot be used: {state.store.fault}")
     state.pool.check_ready()
     return Ready()
 

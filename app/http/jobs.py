@@ -1,8 +1,9 @@
 """Answers that are fetched later, `Prefer: respond-async` (RFC 7240): for proxies that cut connections in between.
 
-Such a request goes on when its connection has ended; its answer is kept in memory for a while: until it was fetched, or
-its room is needed by work that is under way or by the answer of somebody who keeps less. Nothing outlives the service,
-and nothing needs to: an evaluation is a pure function of its body and seed, so that whoever lost an answer asks again.
+Such a request goes on when its connection has ended; its answer is kept for a while: until it was fetched, or its room
+is needed by work that is under way or by the answer of somebody who keeps less. Where replicas share a store
+(`app.store`), jobs outlive each of them. Else they stand in memory and end with the service, and nothing is lost that
+cannot be had again: an evaluation is a pure function of its body and seed, so that whoever lost an answer asks again.
 """
 
 from __future__ import annotations
@@ -12,11 +13,11 @@ import json
 import logging
 import secrets
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
 from starlette.datastructures import Headers
 from starlette.types import Message, Receive
@@ -25,8 +26,8 @@ from app.refusals import busy, internal_error
 from app.telemetry.logs import Exchange
 from app.workers.channel import InternalError
 from app.workers.intake import Disconnected
-from app.workers.uploads import Budget
-from macekit.call import Reply
+from app.workers.uploads import Budget, Spool
+from macekit.call import Call, Reply
 from macekit.problems import Problem
 
 log = logging.getLogger(__name__)
@@ -45,6 +46,7 @@ KEPT_FOR = "Mace-Kept-For"
 """The header that says so."""
 PULSE = 1.0
 """Seconds between two events of a job that is worked on."""
+TOO_LARGE_TO_KEEP = "the answer is too large to be kept; ask again, and wait for it without Prefer"
 
 State: TypeAlias = Literal["working", "done", "failed", "cancelled"]
 
@@ -58,7 +60,74 @@ class Outcome:
     sha256: str | None = None
 
 
-Work: TypeAlias = Callable[[Receive], Awaitable[Outcome]]
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What was asked, but for the body: enough for any process to answer it.
+
+    ``holder`` is who has a share of what is short, ``target`` the address and its query, of which a signature speaks.
+    """
+
+    call: Call
+    holder: str
+    target: str
+    has_dataset: bool = False
+    streamed: bool = False
+
+
+class Answering(Protocol):
+    """Answers a question whose body comes by ``receive``; ``note_body`` is told it, unless it is streamed."""
+
+    async def __call__(
+        self,
+        question: Question,
+        receive: Receive,
+        headers: Mapping[str, str],
+        note_body: Callable[[bytes | Spool], None] | None = None,
+    ) -> Outcome:
+        """What leaves."""
+
+
+class KeptAnswer(NamedTuple):
+    """An answer that is kept, and for how many seconds it may be fetched again."""
+
+    outcome: Outcome
+    seconds: float
+
+
+Description: TypeAlias = dict[str, Any]
+"""What is known of a job: the fields of `JobAnswer`."""
+
+
+class Jobs(Protocol):
+    """All questions whose answers are fetched later; ``owner`` is the digest of the key that asks, and sees its own."""
+
+    answer: Answering
+
+    async def run(
+        self, question: Question, receive: Receive, headers: Mapping[str, str], scope: Any, wait: float
+    ) -> Outcome | Description:
+        """The answer if it is there soon after the body, else what is known of the job that will have it.
+
+        What goes wrong until then is raised, a client that leaves amid its body included.
+        """
+
+    async def look(self, name: str, owner: str | None) -> Description:
+        """What is known of a job."""
+
+    async def result(self, name: str, owner: str | None, *, fetched: bool) -> KeptAnswer | Description:
+        """The answer, kept for a while only once it was fetched; what is known of the job if there is none yet."""
+
+    async def cancel(self, name: str, owner: str | None) -> None:
+        """End the work on a job, and forget it; its key's place is free then."""
+
+    async def events(self, name: str, owner: str | None) -> AsyncIterator[bytes]:
+        """What is known of a job, every second, as server-sent events, the last when it has ended."""
+
+    def states(self) -> Mapping[State, int]:
+        """How many there are in each state."""
+
+    async def close(self) -> None:
+        """End all work here."""
 
 
 @dataclass(eq=False, slots=True)
@@ -88,8 +157,10 @@ class Job:
         return "done" if self.outcome.reply.problem is None else "failed"
 
 
-class Jobs:
-    """All questions whose answers are fetched later."""
+class JobsInMemory:
+    """Those of one service, which end with it."""
+
+    answer: Answering
 
     def __init__(self, budget: Budget, seconds_kept: float) -> None:
         self._budget = budget
@@ -97,71 +168,63 @@ class Jobs:
         self._jobs: dict[str, Job] = {}
 
     async def run(
-        self, work: Work, receive: Receive, operation: str, scope: Any, wait: float
-    ) -> Outcome | Job:
-        """The answer if it is there soon after the body, else the job that will have it.
-
-        What goes wrong until then is raised, a client that leaves amid its body included.
-        """
-        body = _Body(receive)
-        loop = asyncio.get_running_loop()
-        task = loop.create_task(_outcome(work, body))
-        exchange = Exchange.of(scope)
-        job = Job(secrets.token_urlsafe(18), operation, exchange.owner, exchange.holder, loop.time(), task)
-        complete = loop.create_task(body.complete.wait())
-        try:
-            await asyncio.wait({task, complete}, return_when=asyncio.FIRST_COMPLETED)
-            await asyncio.wait({task}, timeout=wait)
-        except BaseException:
-            task.cancel()
-            raise
-        finally:
-            complete.cancel()
+        self, question: Question, receive: Receive, headers: Mapping[str, str], scope: Any, wait: float
+    ) -> Outcome | Description:
+        """The answer if it is there soon after the body, else what is known of the job that will have it."""
+        began = asyncio.get_running_loop().time()
+        body = WholeBody(receive)
+        task = await begin(self.answer(question, body, headers), body, wait)
         if task.done():
             return task.result()
+        exchange = Exchange.of(scope)
+        job = Job(new_name(), question.call.operation, exchange.owner, exchange.holder, began, task)
         self._jobs[job.id] = job
-        place: ExitStack = (
-            scope["state"].get(PLACE, ExitStack()).pop_all()
-        )  # the key's, from here on the job's
-        task.add_done_callback(partial(self._finish, job, place, exchange.request_id))
-        return job
+        task.add_done_callback(partial(self._finish, job, place_of(scope), exchange.request_id))
+        return self._description(job)
 
-    def find(self, name: str, owner: str | None) -> Job:
-        """The job of this name, if this key asked for it."""
-        job = self._jobs.get(name)
-        if job is None or job.owner != owner:
-            raise Problem(
-                "not-found",
-                f"there is no such job: answers are kept for {self._seconds_kept:g} seconds, {GRACE:g} once they were "
-                "fetched, shorter where room is needed, and none outlives the service; ask the question again",
-            )
-        return job
+    async def look(self, name: str, owner: str | None) -> Description:
+        """What is known of a job."""
+        return self._description(self._find(name, owner))
 
-    def fetch(self, job: Job) -> str:
-        """Keep an answer that is being fetched for a while only; for how many seconds."""
+    async def result(self, name: str, owner: str | None, *, fetched: bool) -> KeptAnswer | Description:
+        """The answer, kept for a while only once it was fetched; what is known of the job if there is none yet."""
+        job = self._find(name, owner)
+        if job.outcome is None:
+            return self._description(job)
         timer = job.end_of_keeping
         end = asyncio.get_running_loop().time() + GRACE
-        if timer is not None and timer.when() > end:
+        if fetched and timer is not None and timer.when() > end:
             timer.cancel()
             self._keep_until(job, end)
-        return f"{min(GRACE, self._left(job)):.0f}"
+        return KeptAnswer(job.outcome, min(GRACE, self._left(job)))
 
-    async def cancel(self, job: Job) -> None:
+    async def cancel(self, name: str, owner: str | None) -> None:
         """End the work on a job, and forget it; its key's place is free then."""
+        job = self._find(name, owner)
         self._end(job)
         await asyncio.wait({job.task}, timeout=1.0)
 
-    def close(self) -> None:
-        """End all work, for nobody can fetch what comes of it."""
-        for job in list(self._jobs.values()):
-            self._end(job)
+    async def events(self, name: str, owner: str | None) -> AsyncIterator[bytes]:
+        """What is known of a job, every second, as server-sent events, the last when it has ended."""
+        return self._events(self._find(name, owner))
 
     def states(self) -> Counter[State]:
         """How many there are in each state."""
         return Counter(job.state for job in self._jobs.values())
 
-    def described(self, job: Job) -> dict[str, Any]:
-        """What is known of a job."""
+    async def close(self) -> None:
+        """End all work, for nobody can fetch what comes of it."""
+        for job in list(self._jobs.values()):
+            self._end(job)
+
+    def _find(self, name: str, owner: str | None) -> Job:
+        """The job of this name, if this key asked for it."""
+        job = self._jobs.get(name)
+        if job is None or job.owner != owner:
+            raise no_such_job(self._seconds_kept, "and none outlives the service")
+        return job
+
+    def _description(self, job: Job) -> Description:
         now = asyncio.get_running_loop().time()
         end = now if job.ended is None else job.ended
         return {
@@ -173,14 +236,13 @@ class Jobs:
             "seconds_kept": None if job.ended is None else round(self._left(job), 3),
         }
 
-    async def events(self, job: Job) -> AsyncIterator[bytes]:
-        """What is known of a job, every second, as server-sent events, the last when it has ended."""
+    async def _events(self, job: Job) -> AsyncIterator[bytes]:
         while not job.finished.is_set():
-            yield _event("progress", self.described(job))
+            yield event("progress", self._description(job))
             with suppress(TimeoutError):
                 async with asyncio.timeout(PULSE):
                     await job.finished.wait()
-        yield _event("end", self.described(job))
+        yield event("end", self._description(job))
 
     def _end(self, job: Job) -> None:
         job.task.cancel()
@@ -190,7 +252,7 @@ class Jobs:
         """Keep what came of a job, if there is room for it."""
         place.close()
         if not task.cancelled() and job.id in self._jobs:
-            outcome = _outcome_of(task, request_id)
+            outcome = outcome_of(task, request_id)
             try:
                 self._hold(job, outcome.reply.body)
             except Problem as no_room:
@@ -207,7 +269,7 @@ class Jobs:
         self._budget.reserve(size, size)
         if not self._budget.keep(job.client, len(body), job.let_go):
             self._budget.free(size)
-            raise busy("the answer is too large to be kept; ask again, and wait for it without Prefer")
+            raise busy(TOO_LARGE_TO_KEEP)
         job.size = size
 
     def _keep_until(self, job: Job, end: float) -> None:
@@ -227,7 +289,47 @@ class Jobs:
             job.end_of_keeping.cancel()  # it would hold the answer until then
 
 
-class _Body:
+# --- in memory and in a store -------------------------------------------------------------------------------
+# What is done alike wherever jobs are kept.
+
+
+def new_name() -> str:
+    """The name of a job, which nobody guesses."""
+    return secrets.token_urlsafe(18)
+
+
+def place_of(scope: Any) -> ExitStack:
+    """The place that the key has among those under way: from here on the job's."""
+    place: ExitStack = scope["state"].get(PLACE, ExitStack()).pop_all()
+    return place
+
+
+def no_such_job(seconds: float, why: str) -> Problem:
+    """There is none of this name, or none of this key."""
+    return Problem(
+        "not-found",
+        f"there is no such job: answers are kept for {seconds:g} seconds, {GRACE:g} once they were fetched, shorter "
+        f"where room is needed, {why}; ask the question again",
+    )
+
+
+async def begin(work: Coroutine[Any, Any, Outcome], body: WholeBody, wait: float) -> asyncio.Task[Outcome]:
+    """The work on a question, done or once its body is there and it had so many seconds more."""
+    loop = asyncio.get_running_loop()
+    task = loop.create_task(work)
+    complete = loop.create_task(body.complete.wait())
+    try:
+        await asyncio.wait({task, complete}, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait({task}, timeout=wait)
+    except BaseException:
+        task.cancel()
+        raise
+    finally:
+        complete.cancel()
+    return task
+
+
+class WholeBody:
     """A body as it comes; behind its end nothing more is heard of its client."""
 
     def __init__(self, receive: Receive) -> None:
@@ -235,6 +337,7 @@ class _Body:
         self.complete = asyncio.Event()
 
     async def __call__(self) -> Message:
+        """The next of it."""
         if self.complete.is_set():
             await asyncio.Event().wait()
         message = await self._receive()
@@ -243,11 +346,7 @@ class _Body:
         return message
 
 
-async def _outcome(work: Work, receive: Receive) -> Outcome:
-    return await work(receive)
-
-
-def _outcome_of(task: asyncio.Task[Outcome], request_id: str) -> Outcome:
+def outcome_of(task: asyncio.Task[Outcome], request_id: str) -> Outcome:
     """What came of a job; what went wrong is an answer, too."""
     error = task.exception()
     if error is None:
@@ -260,7 +359,8 @@ def _outcome_of(task: asyncio.Task[Outcome], request_id: str) -> Outcome:
     return Outcome(internal_error().reply(request_id))
 
 
-def _event(name: str, data: Mapping[str, Any]) -> bytes:
+def event(name: str, data: Mapping[str, Any]) -> bytes:
+    """A server-sent event."""
     return f"event: {name}\ndata: {json.dumps(data)}\n\n".encode()
 
 

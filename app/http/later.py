@@ -6,7 +6,7 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 from starlette.responses import Response, StreamingResponse
 
-from app.http.jobs import JOBS, KEPT_FOR, RESULT, Job, State
+from app.http.jobs import JOBS, KEPT_FOR, RESULT, KeptAnswer, State
 from app.http.service import accepted_later, answered, service
 from app.openapi.document import ACCEPTED, OF_RUNS, WORK_PROBLEMS, problems
 from app.telemetry.logs import Exchange
@@ -51,7 +51,7 @@ class JobAnswer(BaseModel):
 )
 async def job(request: Request) -> JobAnswer:
     """Of one sent with `Prefer: respond-async`: whether it is worked on, and how long its answer is kept."""
-    return JobAnswer(**service(request).jobs.described(_job(request)))
+    return JobAnswer(**await service(request).jobs.look(*_job(request)))
 
 
 @router.get(
@@ -70,7 +70,7 @@ async def job(request: Request) -> JobAnswer:
 )
 async def job_events(request: Request) -> Response:
     """Server-sent events; whoever loses the connection opens another."""
-    return StreamingResponse(service(request).jobs.events(_job(request)), media_type=EVENTS)
+    return StreamingResponse(await service(request).jobs.events(*_job(request)), media_type=EVENTS)
 
 
 @router.get(
@@ -90,12 +90,13 @@ async def job_result(request: Request) -> Response:
 
     The header Mace-Kept-For says for how many seconds it may be fetched again.
     """
-    found = _job(request)
-    if found.outcome is None:
-        return accepted_later(request, found)
-    response = answered(request, found.outcome)
-    if Exchange.of(request.scope).method == "GET":  # and not HEAD
-        response.headers[KEPT_FOR] = service(request).jobs.fetch(found)
+    fetched = Exchange.of(request.scope).method == "GET"  # and not HEAD
+    result = await service(request).jobs.result(*_job(request), fetched=fetched)
+    if not isinstance(result, KeptAnswer):
+        return accepted_later(request, result)
+    response = answered(request, result.outcome)
+    if fetched:
+        response.headers[KEPT_FOR] = f"{result.seconds:.0f}"
     return response
 
 
@@ -110,10 +111,10 @@ async def job_result(request: Request) -> Response:
 )
 async def job_cancel(request: Request) -> Response:
     """Its worker is ended; the address is gone."""
-    await service(request).jobs.cancel(_job(request))
+    await service(request).jobs.cancel(*_job(request))
     return Response(status_code=204)
 
 
-def _job(request: Request) -> Job:
-    """The job at this address, if this key asked for it."""
-    return service(request).jobs.find(request.path_params["name"], Exchange.of(request.scope).owner)
+def _job(request: Request) -> tuple[str, str | None]:
+    """The name of the job at this address, and whose key asks."""
+    return request.path_params["name"], Exchange.of(request.scope).owner

@@ -379,5 +379,5 @@ def front(
         Middleware(Errors, service=service),
         *([Middleware(Hosts, hosts=hosts, open_to_all=probes)] if hosts else []),
         *(others if origins else []),
-        Middleware(Access, keys=service.keys, open_to_all=open_to_all),
+        Middleware(Access, keys=service.keys, open_to_all=open_to_all, pace=service.pace),
     ]

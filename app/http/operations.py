@@ -12,10 +12,11 @@ from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import Message, Receive
 
-from app.http.jobs import Outcome, seconds_to_wait
+from app.http.jobs import Outcome, Question, seconds_to_wait
 from app.http.service import Service, accepted_later, answered, service
 from app.telemetry.logs import Exchange
 from app.workers import intake
+from app.workers.uploads import Spool
 from macekit.call import BRIEF, FORM_DATA, HTML, JSON, PARQUET, Call, Reply
 from macekit.catalogue import OPERATIONS, has_reports, quick, rendered
 from macekit.formats import ALIASES, ENCODINGS, REPORTS
@@ -213,28 +214,20 @@ def _endpoint(row: Operation) -> Callable[[Request], Awaitable[Response]]:
             dated=reports and asks_for_time(request),
         )
         streamed = row.name == "counts" and not has_dataset and call.media_type != PARQUET and streams(call)
-        client = Exchange.of(request.scope).holder
-
-        async def outcome(receive: Receive) -> Outcome:
-            hashed = HashedBody(request, receive) if running.signer is not None else None
-            reply = await intake.answer(
-                pool,
-                call,
-                hashed or receive,
-                request.headers,
-                client=client,
-                streamed=streamed,
-                has_dataset=has_dataset,
-                inline=quick,
-            )
-            usual = headers_of(call.accept) if rendered(call) else {}
-            return await _outcome(running, reply, usual, "" if hashed is None else hashed.digest.hexdigest())
-
+        question = Question(
+            call,
+            Exchange.of(request.scope).holder,
+            _target(request),
+            has_dataset=has_dataset,
+            streamed=streamed,
+        )
         wait = seconds_to_wait(request.headers)
         try:
             if wait is None:
-                return answered(request, await outcome(request.receive))
-            job = await running.jobs.run(outcome, request.receive, row.name, request.scope, wait)
+                return answered(
+                    request, await answer_question(running, question, request.receive, request.headers)
+                )
+            job = await running.jobs.run(question, request.receive, request.headers, request.scope, wait)
         except intake.Disconnected:
             return Response(status_code=CLIENT_GONE)
         return answered(request, job) if isinstance(job, Outcome) else accepted_later(request, job)
@@ -242,13 +235,40 @@ def _endpoint(row: Operation) -> Callable[[Request], Awaitable[Response]]:
     return work
 
 
+async def answer_question(
+    running: Service,
+    question: Question,
+    receive: Receive,
+    headers: Mapping[str, str],
+    note_body: Callable[[bytes | Spool], None] | None = None,
+) -> Outcome:
+    """What leaves for a question, whose body comes by ``receive``."""
+    hashed = HashedBody(question.target, receive) if running.signer is not None else None
+    reply = await intake.answer(
+        running.pool,
+        question.call,
+        hashed or receive,
+        headers,
+        client=question.holder,
+        streamed=question.streamed,
+        has_dataset=question.has_dataset,
+        inline=quick,
+        note_body=note_body,
+    )
+    usual = headers_of(question.call.accept) if rendered(question.call) else {}
+    return await _outcome(running, reply, usual, "" if hashed is None else hashed.digest.hexdigest())
+
+
+def _target(request: Request) -> str:
+    query = request.scope["query_string"].decode("latin-1")
+    return f"{request.scope['route'].path}?{query}" if query else str(request.scope["route"].path)
+
+
 class HashedBody:
     """A body as it comes, and the digest of its request: of the target, a line feed, and the body."""
 
-    def __init__(self, request: Request, receive: Receive) -> None:
-        query = request.scope["query_string"]
-        target = request.scope["route"].path.encode() + (b"?" + query if query else b"")
-        self.digest = sha256(target + b"\n")
+    def __init__(self, target: str, receive: Receive) -> None:
+        self.digest = sha256(target.encode("latin-1") + b"\n")
         self._receive = receive
 
     async def __call__(self) -> Message:
@@ -266,7 +286,7 @@ async def _outcome(running: Service, reply: Reply, usual: Mapping[str, str], req
     if reply.problem is not None:
         return Outcome(reply)
     if reply.step is not None and running.runs is not None:
-        seal = await to_thread.run_sync(running.runs.take, reply.step)
+        seal = await running.runs.seal(reply.step)
         reply = replace(
             reply, body=bytes(reply.body).replace(STATE, STATE + f'"{SEAL}":"{seal}",'.encode(), 1)
         )

@@ -6,17 +6,17 @@ import asyncio
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from app.audit_file import AuditFile
-from app.http.jobs import JOBS, PREFERENCE, Job, Jobs, Outcome
+from app.http.jobs import JOBS, PREFERENCE, Description, Jobs, Outcome
 from app.keys import KeyRing
 from app.refusals import internal_error
-from app.runs import Runs
+from app.runs import Sealing
 from app.settings import STATES, Settings
 from app.signing import Signer
 from app.telemetry.logs import Exchange
@@ -25,6 +25,25 @@ from app.telemetry.traces import Traces
 from app.workers.pool import Pool
 from macekit.call import Reply
 from macekit.problems import Problem
+
+
+class Shared(Protocol):
+    """What replicas share; ``fault`` says why it cannot be used now."""
+
+    fault: str | None
+
+    async def start(self) -> None:
+        """Reach it, or go on trying."""
+
+    async def close(self) -> None:
+        """Let go of it."""
+
+
+class KeyPace(Protocol):
+    """How often each key was used in the minute that ends now."""
+
+    async def count(self, key: str, most: int, why: str) -> None:
+        """Count a use, or refuse it by a problem."""
 
 
 @dataclass(slots=True)
@@ -37,8 +56,11 @@ class Service:
     jobs: Jobs
     signer: Signer | None = None
     audit: AuditFile | None = None
-    runs: Runs | None = None
+    runs: Sealing | None = None
     keys: KeyRing | None = None
+    store: Shared | None = None
+    pace: KeyPace | None = None
+    """Of the keys at all replicas; None: each replica counts by itself."""
     metrics: Metrics = field(default_factory=Metrics)
     draining: bool = False
     last_turn: float = field(default_factory=time.monotonic)
@@ -59,6 +81,10 @@ class Service:
             "mace_audit_written": (
                 "1 if lines of the audit file can be written, else 0.",
                 float(self.audit is None or self.audit.fault is None),
+            ),
+            "mace_store_reached": (
+                "1 if the store that replicas share can be used, else 0.",
+                float(self.store is None or self.store.fault is None),
             ),
         }
 
@@ -99,11 +125,11 @@ def answered(request: Request, outcome: Outcome) -> Response:
     return answer(request.scope, outcome.reply, outcome.headers)
 
 
-def accepted_later(request: Request, job: Job) -> Response:
-    """Return where an answer will be."""
-    place = f"{request.scope.get('root_path', '')}{JOBS}/{job.id}"
+def accepted_later(request: Request, description: Description) -> Response:
+    """Return where the answer of a job will be."""
+    place = f"{request.scope.get('root_path', '')}{JOBS}/{description['id']}"
     headers = {"Location": place, "Preference-Applied": PREFERENCE, "Retry-After": "1"}
-    return JSONResponse(service(request).jobs.described(job), 202, headers)
+    return JSONResponse(description, 202, headers)
 
 
 def answer(scope: Any, reply: Reply, headers: Mapping[str, str] | None = None) -> Response:

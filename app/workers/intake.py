@@ -47,10 +47,12 @@ async def answer(
     streamed: bool = False,
     has_dataset: bool = False,
     inline: Callable[[Call, bytes], bool] = never_inline,
+    note_body: Callable[[bytes | Spool], None] | None = None,
 ) -> Reply:
     """Read the body and have the call answered: in this process if it is small JSON that ``inline`` calls quick.
 
-    A call that ``has_dataset`` may be large, though its body is not.
+    A call that ``has_dataset`` may be large, though its body is not. A body that is not streamed is told to
+    ``note_body`` before it is worked on.
     """
     settings = pool.settings
     streamed = streamed and settings.processes > 1
@@ -69,6 +71,8 @@ async def answer(
             upload.renew_deadline()
     with pool.receive(client, upload, small=small):
         source = await _read_whole(upload, pool, client, head)
+    if note_body is not None:
+        note_body(source)
     if isinstance(source, Spool):
         with source, pool.admit(client):
             return await _while_connected(pool.run(call, source, client=client), upload.wait_for_disconnect())

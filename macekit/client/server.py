@@ -45,6 +45,8 @@ LONGEST_WAIT = 60
 
 
 LATER, UNKNOWN = 202, 404
+LOOKS = 5
+"""How often it is looked again after a job, a second after the connection broke."""
 JOB = re.compile(rb'"id":\s*"([A-Za-z0-9_-]+)"')
 PREFERENCE = {"Prefer": "respond-async, wait=20"}
 """Connections are not left silent for longer: proxies cut them, many after 30 seconds."""
@@ -89,7 +91,7 @@ def _fetched(through: OpenerDirector, post: Post, reply: Reply, timeout: float) 
     try:
         while reply.status == LATER:
             sleep(reply.retry_after or 1)
-            reply = _once(through, Post(f"{job}/result", post.headers, method="GET"), timeout)
+            reply = _look_after(through, Post(f"{job}/result", post.headers, method="GET"), timeout)
         if reply.status == UNKNOWN:
             headers = {key: value for key, value in post.headers.items() if key not in PREFERENCE}
             reply = _once(through, replace(post, headers=headers), timeout)
@@ -98,6 +100,18 @@ def _fetched(through: OpenerDirector, post: Post, reply: Reply, timeout: float) 
             _once(through, Post(job, post.headers, method="DELETE"), timeout)
         raise
     return reply
+
+
+def _look_after(through: OpenerDirector, look: Post, timeout: float) -> Reply:
+    """One look after a job; where its connection breaks, as that of a replica that ends, another may be asked."""
+    for left in range(LOOKS, -1, -1):
+        try:
+            return _once(through, look, timeout)
+        except MaceUnreachable as error:
+            if error.__cause__ is None or not left:  # it took too long, or is gone for good
+                raise
+        sleep(1)
+    raise AssertionError("the last look returns")
 
 
 def _once(through: OpenerDirector, post: Post, timeout: float) -> Reply:

@@ -7,13 +7,23 @@ import sys
 
 import pytest
 from fastapi import FastAPI
+from pydantic import SecretStr
 
 from app.main import create_app
 from app.settings import BadSettings, Settings
 from tests.app.client import TestClient
 from tests.contract.document import unfold
 
-HEAVY = ("scipy.stats", "scipy.optimize", "pandas", "sklearn", "pyarrow", "opentelemetry.sdk")
+HEAVY = (
+    "scipy.stats",
+    "scipy.optimize",
+    "pandas",
+    "sklearn",
+    "pyarrow",
+    "opentelemetry.sdk",
+    "asyncpg",
+    "app.store",
+)
 
 
 SCRIPT = f"""
@@ -89,3 +99,14 @@ def test_a_document_says_where_the_key_is_needed_only_if_there_is_one(made: Fast
     assert locked["paths"]["/metrics"]["get"]["security"] == [{"key": []}]
     assert locked["paths"]["/healthz"]["get"]["security"] == []
     assert "correct-horse" not in json.dumps(locked)
+
+
+def test_a_store_without_the_package_that_asks_it_is_refused_by_the_name_of_the_extra(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in [name for name in sys.modules if name.startswith("app.store")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "asyncpg", None)
+
+    with pytest.raises(BadSettings, match=r"MACE_STORE: .*pip install 'macekit\[replicas\]'"):
+        create_app(Settings(store=SecretStr("postgresql://mace@nowhere.invalid/mace")))

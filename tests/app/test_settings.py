@@ -106,6 +106,8 @@ def test_the_key_comes_from_a_variable_or_from_a_file(
         ("API_KEY", "sesame", "MACE_API_KEY: a key is 16 or more"),
         ("API_KEY", "sesame with spaces in it", "MACE_API_KEY: a key is 16 or more"),
         ("API_KEY_FILE", "/sesame/sesame", "MACE_API_KEY_FILE: the file cannot be read (FileNotFoundError)"),
+        ("STORE", "sesame", "MACE_STORE: need an address such as postgresql://"),
+        ("STORE_FILE", "/sesame/sesame", "MACE_STORE_FILE: the file cannot be read (FileNotFoundError)"),
         ("PORT", "sesame", "MACE_PORT: "),
         ("PORT", "70000", "MACE_PORT: Input should be less than or equal to 65535"),
         ("LOG_FORMAT", "sesame", "MACE_LOG_FORMAT: Input should be 'json' or 'text'"),
@@ -136,6 +138,26 @@ def test_both_a_key_and_a_file_of_it_is_one_too_many(env: Env) -> None:
     env(API_KEY=KEY, API_KEY_FILE="/nowhere")
 
     assert refused() == "give one of MACE_API_KEY, MACE_API_KEY_FILE and MACE_KEYS_FILE"
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"STORE_FILE": "/nowhere"}, "give one of MACE_STORE and MACE_STORE_FILE"),
+        ({"RUNS_FILE": "/nowhere"}, "MACE_RUNS_FILE: goes without a store, where runs are remembered"),
+    ],
+)
+def test_what_a_store_stands_for_is_not_said_twice(env: Env, given: dict[str, str], says: str) -> None:
+    env(STORE="postgresql://mace:sesame@here/mace", **given)
+
+    assert refused() == says
+
+
+def test_the_address_of_a_store_comes_from_a_variable_or_from_a_file(env: Env, tmp_path: Path) -> None:
+    (tmp_path / "store").write_text("postgresql://mace@here/mace\n")
+    env(STORE_FILE=str(tmp_path / "store"))
+
+    assert load().store_address == "postgresql://mace@here/mace"
 
 
 @each_case(

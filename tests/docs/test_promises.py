@@ -62,7 +62,7 @@ HOSTILE_CLIENT = {
     "The log says what they have given up": "privileges",
     "Files with a key can be read by workers where": "confined",
     "No process of the service writes a core": "privileges",
-    "`MACE_API_KEY` is wiped from the server's environment": "privileges pool",
+    "`MACE_API_KEY` and `MACE_STORE` are wiped from the server's environment": "privileges pool replicas",
     "An address with an escape (`%2F`) is 404": "addresses",
     "`MACE_ALLOWED_HOSTS` lists the names in `Host`": "addresses",
     "The number of connections is bounded by the file descriptors": "poor",

@@ -41,7 +41,7 @@ def citations(cell: str) -> list[tuple[str, str]]:
 
 
 def test_every_table_of_threats_has_the_same_columns() -> None:
-    assert ROWS.count(HEAD) == 6
+    assert ROWS.count(HEAD) == 7
     assert len(THREATS) > 30
     assert all(could and (stops or left) for could, stops, _, left in THREATS)
 

@@ -40,7 +40,11 @@ def test_every_setting_is_printed_with_its_value_its_origin_and_its_meaning(tmp_
 
 
 def test_a_secret_is_never_printed() -> None:
-    secrets = {"api_key": KEY, "otlp_endpoint": "http://user:sesame@collector"}
+    secrets = {
+        "api_key": KEY,
+        "otlp_endpoint": "http://user:sesame@collector",
+        "store": "postgresql://mace:sesame@here/mace",
+    }
     for line in ("", "--toml"):
         done = config(line, **secrets)
         assert done.status == 0
