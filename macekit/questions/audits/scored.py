@@ -172,8 +172,11 @@ def _table(records: ScoredRecords, *, for_spreadsheets: bool = False) -> "pa.Tab
 
     columns = records.columns
     for name, values in records.copied.items():
-        if any(type(each) is int and not -(2**63) <= each < 2**63 for each in values):
+        kinds = {*map(type, values)}
+        if int in kinds and any(not -(2**63) <= each < 2**63 for each in values):
             columns[name] = [str(each) for each in values]
-        if for_spreadsheets and isinstance(values[0], str):
+        elif kinds == {int, float}:
+            columns[name] = [float(each) for each in values]
+        elif for_spreadsheets and str in kinds:
             columns[name] = [disarm_formula(each) for each in values]
     return pa.table(columns)

@@ -158,6 +158,8 @@ REFUSED: dict[str, tuple[object, str]] = {
         "error: the request failed; ask again",
     ),
     "a token of text": ({"prompt_logprobs": [None, {"7": {"logprob": "x"}}]}, "logprobs: token 1 is text"),
+    "no choices": ({"choices": []}, "choices: got none"),
+    "a number of 400 digits": ([-(10**400)], "logprobs: a number is beyond 1e308"),
     "no mapping": ({"prompt_logprobs": [None, -1.0]}, "need a list of objects, one a token"),
     "losses": ([0.5, 1.25], "a token of this text is above 0"),
     "text": (["a", "b"], "logprobs: token 0 is text; need a number"),
@@ -359,3 +361,22 @@ def test_the_table_carries_the_verdict_and_no_formula() -> None:
     assert content["decision"] == ask(lines(records), NDJSON, max_advantage="0.1")["decision"] == "fail"
     assert table["id"].to_pylist() == [each["id"] for each in records]
     assert ask(lines(records), NDJSON, CSV).decode().splitlines()[1].startswith('"\'=x0",')
+
+
+def test_ids_of_every_size_are_copied_and_a_side_is_told_once() -> None:
+    ids: list[Any] = [2**70, 1, 2**60, 0.5]
+    records = [{"id": each, "member": True, "logprobs": [-1.0]} for each in ids]
+
+    whole, mixed = (
+        ask(lines(part), NDJSON, CSV).decode().splitlines() for part in (records[:2], records[2:])
+    )
+    sides = (
+        ask({"members": records, "nonmembers": records, "keep": ["member"]}, accept=CSV).decode().splitlines()
+    )
+
+    assert [row.split(",")[0] for row in whole[1:]] == [f'"{2**70}"', '"1"']
+    assert [float(row.split(",")[0]) for row in mixed[1:]] == [2.0**60, 0.5]
+    assert sides[0] == '"id","member","text_loss","mink"'
+    assert [row.split(",")[1] for row in sides[1:]] == ["true"] * 4 + ["false"] * 4
+    half = ask(lines([{"id": "\ud800", "logprobs": [-1.0]}]), NDJSON, CSV)
+    assert half["type"] == "urn:mace:problem:malformed-body"

@@ -23,6 +23,11 @@ class Text(NamedTuple):
 
 def texts_of(entry: Entry, layout: str) -> Iterator[Text]:
     """The texts of one entry, usually one."""
+    body = _body(entry.value)
+    if body.get("error") and not body.keys() & {"logprobs", "prompt_logprobs", "choices", "resps"}:
+        raise _wrong(entry, "error: the request failed; ask again, or leave the line out")
+    if body.get("choices") == []:
+        raise _wrong(entry, "choices: got none; ask again, or leave the line out")
     yield from LAYOUTS[layout](entry)
 
 
@@ -69,8 +74,6 @@ def _wrong(entry: Entry, why: str) -> Problem:
 def _mace(entry: Entry) -> Iterator[Text]:
     """Our own fields, or the list of log-probabilities alone."""
     value = entry.value if isinstance(entry.value, dict) else {"logprobs": entry.value}
-    if _body(value).get("error") and "logprobs" not in value:
-        raise _wrong(entry, "error: the request failed; ask again, or leave the line out")
     yield Text(value, entry)
 
 

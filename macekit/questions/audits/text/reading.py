@@ -9,7 +9,7 @@ import numpy as np
 from estimators import MaceError
 from estimators.arrays import Floats
 from estimators.audits.queries import text
-from macekit.decoding.columns import KINDS, require_short
+from macekit.decoding.columns import KINDS, require_short, require_text
 from macekit.decoding.roles import MEMBER_NAMES
 from macekit.decoding.texts import Entry
 from macekit.problems import Problem
@@ -25,7 +25,14 @@ LISTS = (LOGPROBS, MEAN, STD, REFERENCE)
 BATCH = 2**20
 """Tokens that are scored together, or thereabouts."""
 
-NAMES = {"log_probabilities": LOGPROBS, "means": MEAN, "deviations": STD, "reference": REFERENCE}
+NAMES = {
+    "totals": TOTAL,
+    "texts": TEXT,
+    "log_probabilities": LOGPROBS,
+    "means": MEAN,
+    "deviations": STD,
+    "reference": REFERENCE,
+}
 """What the queries call the fields."""
 
 
@@ -142,7 +149,10 @@ class Reader:
         self.copied = tuple(
             name
             for name in each.fields
-            if name in present and (name in self._keep or name.lower() in usual) and name not in self.fields
+            if name in present
+            and (name in self._keep or name.lower() in usual)
+            and name not in self.fields
+            and not (of_sides and name == MEMBER)
         )
 
     def _numbers(self, each: Text, name: str) -> Floats:
@@ -158,7 +168,10 @@ class Reader:
             place = odd + len(value) - len(values)
             kind = KINDS.get(type(values[odd]), "no number")
             raise self._wrong(each, f"{name}: token {place} is {kind}; need a number")
-        return np.array(values, dtype=np.float64)
+        try:
+            return np.array(values, dtype=np.float64)
+        except OverflowError:
+            raise self._wrong(each, f"{name}: a number is beyond 1e308") from None
 
     def _plain(self, each: Text, name: str) -> object:
         """A value that is copied: of one type in all texts."""
@@ -168,6 +181,7 @@ class Reader:
                 each, f"{self._display_name(name)}: need a number, text, or true or false", name
             )
         if isinstance(value, str):
+            require_text([value], self._display_name(name))
             require_short([value], self._display_name(name))
         kind = KINDS[type(value)]
         if self._kinds.setdefault(name, kind) != kind:
