@@ -110,7 +110,7 @@ def _of_sides(operation: str) -> Iterator[tuple[str, Schema, str]]:
 def _of_arrays(operation: str) -> Iterator[tuple[str, Schema, str]]:
     """What may be said of a table whose columns are arrays of the question."""
     fields = QUESTIONS[operation].model_fields
-    for option, name in zip(of_table(operation), ARRAYS[operation], strict=True):
+    for option, name in zip(of_table(operation), ARRAYS[operation], strict=False):
         usual = "; without it, all columns, or the only one" if option == COLUMN else ""
         text = (
             f"{ABOUT_TABLE}the column of {name}, or several, separated by commas, for rows of numbers{usual}"

@@ -654,7 +654,6 @@ class Client(ABC):
             id, group, unit: A value for each record; copied beside its scores.
             features, calibration_features, calibration_signal: For quantile regression: a row of numbers for each
                 record, and for others that are no members, with the audited model's signal of these.
-            column: The array of an archive that is the target, if it has another name.
             scale: What the signals are: ``"logit"``, log(p / (1 - p)) of a record's own class; ``"log"``, log p;
                 ``"plain"``, the default, any other number, of which RMIA makes nothing.
             max_advantage, max_tpr, at_fpr, max_exposed, at_precision: As for ``audit_synthetic``.

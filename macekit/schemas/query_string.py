@@ -55,7 +55,7 @@ def of_table(operation: str) -> tuple[str, ...]:
     if BY_NAME[operation].texts:
         return TABLE[1:2]
     if takes_arrays(operation):
-        return (COLUMN, *ARRAYS[operation][1:])
+        return (COLUMN, *ARRAYS[operation][1:]) if BY_NAME[operation].paper else ()
     return (
         TABLE
         if MODEL in QUESTIONS[operation].model_fields
