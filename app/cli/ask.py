@@ -183,7 +183,7 @@ def answer_question(
     Files are written first, those of ``write_files``, too: who reads what is printed may have stopped reading.
     """
     options = options_of(question.name)
-    if hasattr(arguments, "limits") and "state" not in beside:  # a run has its own, from its first batch
+    if hasattr(arguments, "limits") and not {"state", "declaration"} & beside.keys():  # which have their own
         _take_limits(question.name, options, arguments)
     values = {**values_of(options, arguments), **beside}
     output = _output(question, arguments)
@@ -230,9 +230,9 @@ def _take_limits(name: str, options: Sequence[Option], arguments: argparse.Names
     from app.cli.limits_file import fill_in, read_limits
 
     file = read_limits(arguments.limits)
-    taken = [] if file is None else fill_in(file, name, options, arguments)
-    if file is not None and taken and not arguments.quiet:
-        print(f"note: from {file.name}: {' '.join(taken)}", file=sys.stderr)
+    from_file = [] if file is None else fill_in(file, name, options, arguments)
+    if file is not None and from_file and not arguments.quiet:
+        print(f"note: from {file.name}: {' '.join(from_file)}", file=sys.stderr)
 
 
 def _is_table(output: Output | None) -> bool:
@@ -393,7 +393,7 @@ def _reply(call: Call, values: dict[str, object], inputs: Inputs, progress: Prog
 def _print(arguments: argparse.Namespace, answer: Answer, output: Output | None) -> None:
     """The answer on standard output; its sentence on standard error if the numbers went to a file."""
     if getattr(arguments, "brief", False):
-        from macekit.brief import brief
+        from macekit.reports.brief import brief
 
         write_line(escape_controls_in_json(json_bytes(brief(answer.content)).decode()))
     elif arguments.json:

@@ -12,9 +12,6 @@ from macekit.operation import Operation
 GATE = BY_NAME["gate"]
 """What has files of its own for a pipeline (``app.cli.gate``)."""
 
-READ_LIMITS = frozenset({"gate", "model", "synthetic"})
-"""Commands that take options from a file, too (``app.cli.limits_file``)."""
-
 QUESTIONS = tuple(each for each in OPERATIONS if each.command and not each.paper and each is not GATE)
 """Operations that one function asks, whatever they are."""
 
@@ -73,6 +70,7 @@ def run(question: Operation, given: argparse.Namespace) -> int:
 
 def fill(question: Operation, parser: Parser) -> None:
     """Add the options of a question."""
+    from app.cli.limits_file import COMMANDS
     from app.cli.options import add_to, options_of
     from app.cli.outputs import is_shown, suffixes_of
     from macekit.call import CSV
@@ -136,7 +134,7 @@ def fill(question: Operation, parser: Parser) -> None:
         more.add_argument(
             "--dated", action="store_true", help="with -o: have the report say when it was made"
         )
-    if question.name in READ_LIMITS:
+    if question.name in COMMANDS:
         more.add_argument(
             "--limits",
             metavar="FILE",

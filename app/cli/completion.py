@@ -59,23 +59,23 @@ def _commands(parser: Parser, words: str) -> Iterator[Command]:
     asks = parser.get_default("run")
     question = asks.args[0].name if getattr(asks, "args", None) else None
     names = {each.key: each.schema.get("enum") for each in options_of(question)} if question else {}
-    found = Command(words, (parser.description or "").partition("\n")[0])
-    yield found
+    command = Command(words, (parser.description or "").partition("\n")[0])
+    yield command
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             for name, below in action.choices.items():
-                found.following.append(name)
+                command.following.append(name)
                 yield from _commands(
-                    below.made() if isinstance(below, Later) else below, f"{words} {name}".strip()
+                    below.parser() if isinstance(below, Later) else below, f"{words} {name}".strip()
                 )
         elif action.help != argparse.SUPPRESS:
             values = [
                 str(each) for each in names.get(action.dest) or action.choices or () if each is not None
             ]
             long = [flag for flag in action.option_strings if flag.startswith("--")]
-            found.options.update(dict.fromkeys(long, values))
+            command.options.update(dict.fromkeys(long, values))
             if not action.option_strings:
-                found.following.extend(values)
+                command.following.extend(values)
 
 
 # --- scripts ------------------------------------------------------------------------------------------------
@@ -99,8 +99,8 @@ complete -o default -F _mace mace
 
 
 def _bash(commands: list[Command]) -> str:
-    def case(words: str, offered: list[str]) -> str:
-        return f"        {shlex.quote(words)}) offered={shlex.quote(' '.join(offered))} ;;"
+    def case(words: str, word_list: list[str]) -> str:
+        return f"        {shlex.quote(words)}) offered={shlex.quote(' '.join(word_list))} ;;"
 
     return BASH.format(
         commands="\n".join(case(each.words, [*each.following, *each.options]) for each in commands),
@@ -121,18 +121,18 @@ def _fish(commands: list[Command]) -> str:
     lines = []
     of_words = {each.words: each for each in commands}
     for each in commands:
-        seen = "; and ".join(f"__fish_seen_subcommand_from {word}" for word in each.words.split())
-        here = seen or "__fish_use_subcommand"
-        if each.following and seen:
-            here = f"{seen}; and not __fish_seen_subcommand_from {' '.join(each.following)}"
+        condition = "; and ".join(f"__fish_seen_subcommand_from {word}" for word in each.words.split())
+        here = condition or "__fish_use_subcommand"
+        if each.following and condition:
+            here = f"{condition}; and not __fish_seen_subcommand_from {' '.join(each.following)}"
         for name in each.following:
             below = of_words.get(f"{each.words} {name}".strip())
             about = f" -d {shlex.quote(below.about)}" if below and below.about else ""
             lines.append(f"complete -c mace -n {shlex.quote(here)} -f -a {name}{about}")
         for flag, values in each.options.items():
-            named = f" -x -a {shlex.quote(' '.join(values))}" if values else ""
+            names = f" -x -a {shlex.quote(' '.join(values))}" if values else ""
             lines.append(
-                f"complete -c mace -n {shlex.quote(seen or here)} -l {flag.removeprefix('--')}{named}"
+                f"complete -c mace -n {shlex.quote(condition or here)} -l {flag.removeprefix('--')}{names}"
             )
     return "\n".join(lines)
 

@@ -38,6 +38,17 @@ def add_options(parser: Parser) -> None:
     )
 
 
+def _declared(question: Operation, arguments: argparse.Namespace) -> dict[str, Any]:
+    """What a question says of the declaration that it was made under."""
+    from app.cli.declare import take
+    from app.cli.inputs import Misuse
+    from app.cli.options import options_of
+
+    if arguments.state is not None or getattr(arguments, "option:anytime"):
+        raise Misuse("--declared: does not go with a run of batches, whose limits stand in its first batch")
+    return take(arguments.declared, options_of(question.name), arguments)
+
+
 def target_of_state(name: str) -> Target:
     """The file of a run."""
     from app.cli.outputs import target_of
@@ -87,6 +98,11 @@ def _fill(question: Operation, parser: Parser) -> None:
 
     fill(question, parser)
     add_options(parser)
+    parser.add_argument_group("a gate that was declared before").add_argument(
+        "--declared",
+        metavar="FILE",
+        help="take limits and options from what mace declare wrote, and refuse any other; the answer names its SHA-256",
+    )
     group = parser.add_argument_group("files for a pipeline; an existing file is replaced")
     group.add_argument("--junit", metavar="FILE", help="JUnit XML (.xml): a test case for each limit")
     group.add_argument(
@@ -113,6 +129,8 @@ def _decide(question: Operation, arguments: argparse.Namespace) -> int:
     ):
         raise Misuse("--state, -o: are the same file; name another one for the answer")
     run = {} if state_file is None else read_state(state_file)
+    if arguments.declared is not None:
+        run = _declared(question, arguments)
 
     def write_files(answer: dict[str, Any]) -> None:
         if state_file is not None:

@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from app.cli.commands import READ_LIMITS
 from app.cli.inputs import Misuse
 from app.cli.options import Option, options_of
 from macekit.catalogue import BY_NAME
 from macekit.text import nearest, printable
 
-COMMANDS = sorted(READ_LIMITS)
+COMMANDS = ("gate", "model", "synthetic")
+"""What reads such a file."""
 
 PLAIN, PROJECT = "mace.toml", "pyproject.toml"
 NO_FILE = "none"
@@ -45,20 +45,20 @@ class LimitsFile:
         return shared | dict(self.options.get(command, {}))
 
 
-def read_limits(named: str | None) -> LimitsFile | None:
+def read_limits(path_text: str | None) -> LimitsFile | None:
     """The file that is named, or the one of this folder; None if there is none, or none is wanted.
 
     Raises:
         Misuse: it cannot be read, is not TOML, or holds what is no option.
     """
-    if named == NO_FILE:
+    if path_text == NO_FILE:
         return None
-    if named is not None:
-        path = Path(named)
-        return _parsed(path, _tables(path, required=path.name == PROJECT) or {})
+    if path_text is not None:
+        path = Path(path_text)
+        return _parse(path, _tables(path, required=path.name == PROJECT) or {})
     for name in (PLAIN, PROJECT):
         if Path(name).is_file() and (tables := _tables(Path(name), required=False)) is not None:
-            return _parsed(Path(name), tables)
+            return _parse(Path(name), tables)
     return None
 
 
@@ -67,12 +67,12 @@ def fill_in(
 ) -> list[str]:
     """Take from the file what was not typed; the options that were taken, as they would be typed."""
     keys = {each.flag.removeprefix("--"): each.key for each in options}
-    taken = []
+    typed_options = []
     for name, value in file.of(question).items():
         if getattr(arguments, keys[name]) is None:
             setattr(arguments, keys[name], value)
-            taken.append(_typed(name, value))
-    return taken
+            typed_options.append(_typed(name, value))
+    return typed_options
 
 
 def lines(file: LimitsFile) -> Iterator[str]:
@@ -100,14 +100,14 @@ def _tables(path: Path, *, required: bool) -> Mapping[str, Any] | None:
             data = file.read(MOST_BYTES + 1)
         if len(data) > MOST_BYTES:
             raise Misuse(f"{name}: is larger than {MOST_BYTES:,} bytes; that is no file of limits")
-        found: Mapping[str, Any] = tomllib.loads(data.decode())
+        content: Mapping[str, Any] = tomllib.loads(data.decode())
     except OSError as error:
         raise Misuse(f"{name}: cannot be read: {error.strerror}") from None
     except ValueError as error:
         raise Misuse(f"{name}: is not TOML: {printable(str(error))}; --limits none passes it over") from None
     if path.name != PROJECT:
-        return found
-    tool = found.get("tool")
+        return content
+    tool = content.get("tool")
     mace = tool.get("mace") if isinstance(tool, Mapping) else None
     if mace is None and required:
         raise Misuse(f"{name}: has no table [tool.mace]")
@@ -116,10 +116,10 @@ def _tables(path: Path, *, required: bool) -> Mapping[str, Any] | None:
     return mace
 
 
-def _parsed(path: Path, tables: Mapping[str, Any]) -> LimitsFile:
+def _parse(path: Path, tables: Mapping[str, Any]) -> LimitsFile:
     name = printable(str(path))
     of_all = {key: value for key, value in tables.items() if not isinstance(value, Mapping)}
-    found = {"": _options(name, "", of_all, frozenset().union(*map(_flags, COMMANDS)))}
+    options = {"": _options(name, "", of_all, frozenset().union(*map(_flags, COMMANDS)))}
     for command, table in tables.items():
         if not isinstance(table, Mapping):
             continue
@@ -127,22 +127,22 @@ def _parsed(path: Path, tables: Mapping[str, Any]) -> LimitsFile:
             raise Misuse(
                 f"{name}: {printable(command)} is none of {', '.join(COMMANDS)}{nearest(command, COMMANDS)}"
             )
-        found[command] = _options(name, f"{command}.", table, _flags(command))
-    return LimitsFile(name, found)
+        options[command] = _options(name, f"{command}.", table, _flags(command))
+    return LimitsFile(name, options)
 
 
 def _options(
     file: str, table: str, values: Mapping[str, Any], flags: frozenset[str]
 ) -> dict[str, str | bool]:
-    found: dict[str, str | bool] = {}
+    options: dict[str, str | bool] = {}
     for key, value in values.items():
         name, place = key.replace("_", "-"), f"{file}: {table}{printable(key)}"
         if name not in flags:
             raise Misuse(f"{place}: is not an option{nearest(name, sorted(flags)) or OF_SERVICE}")
-        if name in found:
+        if name in options:
             raise Misuse(f"{place}: is given twice")
-        found[name] = _text(place, value)
-    return found
+        options[name] = _text(place, value)
+    return options
 
 
 def _text(place: str, value: object) -> str | bool:

@@ -184,9 +184,9 @@ class Later:
         self, args: Sequence[str], namespace: argparse.Namespace | None
     ) -> tuple[argparse.Namespace, list[str]]:
         """Make the parser, and have it parse."""
-        return self.made().parse_known_args(args, namespace)
+        return self.parser().parse_known_args(args, namespace)
 
-    def made(self) -> Parser:
+    def parser(self) -> Parser:
         """The parser with all its options."""
         parser = Parser(**self._settings)
         self._fill(parser)

@@ -137,12 +137,12 @@ def form_of(request: Request, row: Operation) -> str:
 
 def one_of(request: Request, name: str, values: Sequence[str]) -> str | None:
     """What the query says of a word that may be one of these; None if nothing."""
-    found = request.query_params.getlist(name)
-    if len(found) > 1:
+    texts = request.query_params.getlist(name)
+    if len(texts) > 1:
         raise Problem("bad-option", f"{name}: is given more than once", field=name)
-    if found and found[0] not in values:
+    if texts and texts[0] not in values:
         raise Problem("wrong-type", f"{name}: need {_either(values)}", field=name)
-    return found[0] if found else None
+    return texts[0] if texts else None
 
 
 def _either(names: Sequence[str]) -> str:

@@ -11,12 +11,12 @@ from app.openapi.examples import JSON_EXAMPLES
 from app.openapi.files import file_bytes, files_of, options_with
 from app.openapi.parameters import parameters
 from app.openapi.references import share
-from macekit.brief import BriefAnswer
 from macekit.call import ARROW, BRIEF, CSV, FORM_DATA, JSON, NDJSON, NPY, NPZ, PARQUET, PROBLEM
 from macekit.catalogue import BY_NAME, OPERATIONS, has_reports
 from macekit.decoding.multipart import names_of
 from macekit.operation import TABLES, Operation
 from macekit.problems import KINDS
+from macekit.reports.brief import BriefAnswer
 from macekit.schemas.by_operation import ANSWERS, QUESTIONS
 from macekit.schemas.query_string import DATA, DATED, DETAIL
 
@@ -254,14 +254,14 @@ def _content(row: Operation) -> Schema:
 def _of_files(row: Operation) -> Schema:
     """The parts that hold files; any other one is an option, as the query string has it."""
     names = names_of(row.name)
-    needed = row.needed_tables
+    names_needed = row.needed_tables
     about = "a file in any of the other formats, compressed or not"
     if row.several:
         return {"type": "object", "additionalProperties": {**BYTES, "description": f"a query: {about}"}}
     return {
         "type": "object",
         "properties": {name: {**BYTES, "description": about} for name in names},
-        **({"required": list(needed)} if needed else {}),
+        **({"required": list(names_needed)} if names_needed else {}),
     }
 
 

@@ -108,21 +108,21 @@ def refuse_calls(*, network: bool = False) -> tuple[str, ...]:
         return ()
     program = _filter(*ARCHITECTURES[machine], network=network)
     of_program = ctypes.create_string_buffer(program, len(program))
-    described = struct.pack("HP", len(program) // 8, ctypes.addressof(of_program))
-    done = ctypes.CDLL(None).prctl(PR_SET_SECCOMP, MODE_FILTER, described, 0, 0)
-    return ("calls",) if done == 0 else ()
+    pointer = struct.pack("HP", len(program) // 8, ctypes.addressof(of_program))
+    status = ctypes.CDLL(None).prctl(PR_SET_SECCOMP, MODE_FILTER, pointer, 0, 0)
+    return ("calls",) if status == 0 else ()
 
 
-def refused(column: int, *, network: bool) -> list[int]:
+def numbers_to_refuse(column: int, *, network: bool) -> list[int]:
     """The numbers of the calls that are refused whatever their arguments."""
     kinds = [SERVERS, PROGRAMS, OTHER_PROCESSES, NAMESPACES, KERNEL, *([] if network else [NETWORK])]
-    found = (numbers[column] for kind in kinds for numbers in kind.values())
-    return [number for number in found if number is not None]
+    numbers = (pair[column] for kind in kinds for pair in kind.values())
+    return [number for number in numbers if number is not None]
 
 
 def _filter(architecture: int, column: int, *, network: bool) -> bytes:
     """The program that the kernel runs at each call; jumps count the steps that they pass over."""
-    numbers = refused(column, network=network)
+    numbers = numbers_to_refuse(column, network=network)
     steps = [
         (LOAD, 0, 0, OF_ARCHITECTURE),
         (JUMP_IF_EQUAL, 1, 0, architecture),

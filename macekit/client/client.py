@@ -862,6 +862,8 @@ class Client(ABC):
                 are best. 10,000 by default.
             state: With ``anytime``: the ``state`` of the result of the batch before; it fixes what is asked. None with
                 the first.
+            declaration: What was declared before the scores were seen, as ``mace declare`` wrote it: a question that is
+                not that one is refused, and ``provenance`` names its SHA-256.
             prior, confidence, seed, query, counts, units, score, member, group, unit, cluster: As for ``estimate``.
             members_column, nonmembers_column: As for ``estimate``.
 

@@ -106,40 +106,44 @@ def _texts(call: Call, files: Mapping[str, Part]) -> dict[str, object]:
 
 def _queries(call: Call, files: Mapping[str, Part]) -> DecodedBody:
     """Each file a query, called like its part."""
-    named = {name for name, _ in call.query} & {"group", "cluster"}
-    if named:
+    label_options = {name for name, _ in call.query} & {"group", "cluster"}
+    if label_options:
         raise Problem(
-            "bad-option", "labels of rows are not read of several files; send one table", field=min(named)
+            "bad-option",
+            "labels of rows are not read of several files; send one table",
+            field=min(label_options),
         )
-    found = DecodedBody(options=options(call), textual=True)
+    together = DecodedBody(options=options(call), textual=True)
     single = replace(call, operation="advantage", query=tuple(table_options(call).items()))
     for name, part in files.items():
         with _of_part("a query"):
             query = decoding.decode(_about(single, part), Body.of(part.content))
             if set(query.samples) != {""}:
                 raise Problem("bad-option", "holds several queries; each of several files is one")
-        found.samples[name] = query.samples[""]
+        together.samples[name] = query.samples[""]
         columns = tuple(replace(each, name=f"{name}: {each.name}", query=name) for each in query.columns)
-        found = replace(found, columns=found.columns + columns, cautions=found.cautions + query.cautions)
-    return found
+        together = replace(
+            together, columns=together.columns + columns, cautions=together.cautions + query.cautions
+        )
+    return together
 
 
 def _sorted_out(call: Call, body: memoryview) -> tuple[dict[str, Part], list[tuple[str, str]]]:
     """The files by the names of their parts, and the options."""
     row = BY_NAME[call.operation]
-    known = names_of(call.operation)
+    names = names_of(call.operation)
     files: dict[str, Part] = {}
     fields: list[tuple[str, str]] = []
     for part in parts(body):
         if part.file == "" and not part.content:  # a field of a page in which no file was chosen
             continue
-        if part.file is None and part.name not in known:
+        if part.file is None and part.name not in names:
             fields.append((part.name, _text(part)))
         elif part.name in files:
             raise Problem("bad-option", "a part is given twice; every file needs a name of its own")
-        elif part.name not in known and not row.several:
+        elif part.name not in names and not row.several:
             raise Problem(
-                "unknown-field", f"a part with a file is not known; {did_you_mean(part.name, known)}"
+                "unknown-field", f"a part with a file is not known; {did_you_mean(part.name, names)}"
             )
         else:
             files[part.name] = part
@@ -157,10 +161,10 @@ def _about(call: Call, part: Part) -> Call:
     head, path = bytes(part.content[:HEAD]), part.file or ""
     if holds_pickle(path, head):
         raise pickle_problem()
-    form, stated = format_of(path, head), ALIASES.get(part.media_type, part.media_type)
+    form, own_type = format_of(path, head), ALIASES.get(part.media_type, part.media_type)
     media_type = media_type_of(form, head)
-    if form in TEXTS and format_named(path) is None and stated in READERS and stated != FORM_DATA:
-        media_type = stated
+    if form in TEXTS and format_named(path) is None and own_type in READERS and own_type != FORM_DATA:
+        media_type = own_type
     return replace(call, media_type=media_type, encoding=encoding_of(head))
 
 
@@ -224,8 +228,8 @@ def _part(data: memoryview) -> Part:
         raise Problem(
             "bad-records", f"{OF_THE_MEDIA_TYPE}a part states a transfer encoding, which RFC 7578 forbids"
         )
-    stated = headers["content-type"]
-    media_type = stated.content_type if stated is not None else ""
+    own_type = headers["content-type"]
+    media_type = own_type.content_type if own_type is not None else ""
     return Part(str(name), disposition.params.get("filename"), media_type, data[len(head) + 4 :])
 
 

@@ -26,10 +26,11 @@ def render(
     ``chart`` names the one figure that SVG and PNG show; all of them, one below the other, if none.
     """
     if form == BRIEF:
-        from macekit.brief import brief
-        from macekit.operations.encode import json_bytes
+        from msgspec import json
 
-        return json_bytes(brief(answer))
+        from macekit.reports.brief import brief
+
+        return json.encode(brief(answer))
     if form in (SVG, PNG):
         return _image(operation, answer, form, chart)
     return _text(operation, cast("Mapping[str, Any]", answer), form, context).encode()

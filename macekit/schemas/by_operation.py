@@ -20,6 +20,7 @@ COLUMNS = frozenset(
         "model",
         "shards",
         "state",
+        "declaration",
     }
 )
 """Fields that hold records: decoded to arrays, checked by the library."""

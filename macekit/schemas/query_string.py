@@ -37,7 +37,7 @@ DETAIL = "detail"
 NAMES = frozenset({"against", "by"})
 """Options that are names of the caller's own: text whatever they look like, and never a list."""
 
-JSON_ONLY = frozenset({"edges", "state", "w1", "w2", "w3", "w4", "coefficients"})
+JSON_ONLY = frozenset({"edges", "state", "declaration", "w1", "w2", "w3", "w4", "coefficients"})
 """Options too long or too rare for a query string; a JSON body takes them."""
 
 

@@ -8,6 +8,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from macekit.catalogue import OPERATIONS
+from macekit.declaration import DeclarationAnswer
 
 COVERS = Field(
     description="of a pass: whom and what it covers, a sentence each; what they do not name is not covered. Empty "
@@ -388,6 +389,14 @@ class ProvenanceAnswer(TypedDict):
     seed: int
     options: dict[str, object]
     run: NotRequired[Annotated[StepAnswer, Field(description="with anytime alone")]]
+    declaration: NotRequired[
+        Annotated[
+            DeclarationAnswer | None,
+            Field(
+                description="of a gate: under which declaration; null if its question was not declared before"
+            ),
+        ]
+    ]
 
 
 # --- parts --------------------------------------------------------------------------------------------------

@@ -16,11 +16,11 @@ from pydantic import TypeAdapter
 from app.main import create_app
 from app.openapi.examples import JSON_EXAMPLES
 from app.openapi.files import file_bytes, files_of, options_with
-from macekit.brief import BriefAnswer
 from macekit.call import ARROW, BRIEF, HTML, JSON, MARKDOWN, PNG, Body, Call
 from macekit.catalogue import OPERATIONS
 from macekit.operation import Operation
 from macekit.operations import perform
+from macekit.reports.brief import BriefAnswer
 from macekit.reports.rendering import render
 from macekit.schemas.query_string import query_pairs
 from tests.app.client import TestClient

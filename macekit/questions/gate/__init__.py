@@ -145,6 +145,11 @@ class GateQuestion(PriorQuestion):
         None,
         description="with anytime: the state that was answered to the batch before; left out with the first",
     )
+    declaration: dict[str, Any] | None = Field(
+        None,
+        description="what was declared before the scores were seen, as `mace declare` wrote it: a question that is not "
+        "that one is refused, and the answer names its SHA-256",
+    )
 
 
 class AnytimeAnswer(TypedDict):

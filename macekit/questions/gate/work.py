@@ -14,6 +14,7 @@ from estimators.risk.groups import GroupTable
 from estimators.risk.within_groups import GroupAdvantage
 from estimators.sample.learned import LearnedCounts
 from macekit.call import Call, Reply
+from macekit.declaration import require_declared
 from macekit.decoding.body import DecodedBody
 from macekit.operations import effects, encode, samples
 from macekit.operations.encode import guarantee, warnings
@@ -134,10 +135,20 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     learned = adversaries if isinstance(adversaries, LearnedTarget) else None
     limits, cluster = _limits(q, body, data, table), samples.clusters_of(body)
     result = judge(data, limits, q.prior, q.confidence, q.seed, learned, cluster, q.accept_exposure)
-    source = encode.provenance(
-        data, result.provenance.method, q.seed, provenance_options(q, call), encode.columns_of(body)
+    options = provenance_options(q, call)
+    source = encode.provenance(data, result.provenance.method, q.seed, options, encode.columns_of(body))
+    source["declaration"] = under = (
+        None
+        if q.declaration is None
+        else require_declared(q.declaration, options, data.n_members, data.n_nonmembers)
     )
-    return reply_of(call, judgement(result, source, body.cautions), data)
+    content = judgement(result, source, body.cautions)
+    if under is not None and content["covers"]:
+        content["covers"].append(
+            f"Its limits and options are those that were declared at {under['at']} in the declaration with SHA-256 "
+            f"{under['sha256']}."
+        )
+    return reply_of(call, content, data)
 
 
 def require_gate_acts(question: GateQuestion, data: Scores | Counts) -> None:

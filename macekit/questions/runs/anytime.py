@@ -31,6 +31,7 @@ NOT_REMEMBERED = (
 )
 
 OTHERS = (
+    "declaration",
     "max_tpr",
     "at_fpr",
     "max_epsilon",

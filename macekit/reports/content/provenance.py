@@ -197,6 +197,9 @@ def origin(source: AnswerPath, context: Context) -> Iterator[tuple[Cell, Cell]]:
         if source["run"]["state_before"]:
             yield "SHA-256 of the state that came", source["run"]["state_before"].quote()
         yield "SHA-256 of the state that went out", source["run"]["state_after"].quote()
+    if "declaration" in (source.value or {}):
+        declared = source["declaration"]
+        yield "Declared before the scores were seen", declared["sha256"].quote() if declared else "no"
     if source["query"]:
         yield "How scores were read", source["query"].quote()
     if source:

@@ -93,7 +93,7 @@ def test_each_jump_leads_where_it_says(machine: str, network: bool) -> None:
     """A literal reading of the program by the kernel's rules, for each call there could be."""
     architecture, column = seccomp.ARCHITECTURES[machine]
     program = list(struct.iter_unpack("HBBI", seccomp._filter(architecture, column, network=network)))
-    refused = set(seccomp.refused(column, network=network))
+    refused = set(seccomp.numbers_to_refuse(column, network=network))
     clone, clone3 = seccomp.CLONE["clone"][column], seccomp.CLONE3["clone3"][column]
 
     def outcome(number: int, of: int = architecture, first: int = 0) -> int:

@@ -43,7 +43,7 @@ class BriefAnswer(TypedDict):
 
 
 ENDS = ("lower", "upper")
-JUDGED = ("name", "maximum", *ENDS, "decision")
+LIMIT_FIELDS = ("name", "maximum", *ENDS, "decision")
 
 
 def brief(answer: Mapping[str, Any]) -> BriefAnswer:
@@ -57,15 +57,15 @@ def brief(answer: Mapping[str, Any]) -> BriefAnswer:
     result = answer.get("result") or answer
     verdict = answer.get("gate") or result.get("verdict") or answer
     provenance = answer.get("provenance") or answer
-    needed = verdict.get("records_needed")
+    number = verdict.get("records_needed")
     several = list(provenance) if isinstance(provenance, list) else [provenance]
     return {
         "sentence": answer.get("sentence"),
         "decision": verdict.get("decision"),
         "undecided_because": verdict.get("undecided_because"),
-        "records_needed": needed if isinstance(needed, int) else None,
+        "records_needed": number if isinstance(number, int) else None,
         "covers": list(verdict.get("covers") or ()),
-        "limits": [{name: limit.get(name) for name in JUDGED} for limit in verdict.get("limits") or ()],  # type: ignore[misc]
+        "limits": [{name: limit.get(name) for name in LIMIT_FIELDS} for limit in verdict.get("limits") or ()],  # type: ignore[misc]
         "ends": dict(_ends(result)),
         "warnings": list(dict.fromkeys(each["code"] for each in answer.get("warnings") or ())),
         "version": several[0].get("version"),

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from macekit.brief import brief
 from macekit.call import BRIEF, JSON, Body, Call
 from macekit.catalogue import FORMS
 from macekit.operations import perform
+from macekit.reports.brief import brief
 
 Answer = dict[str, Any]
 

@@ -1,0 +1,89 @@
+"""What a gate was to be asked, written down before its scores were seen: options, limits, sizes, and a digest of these.
+
+Whoever looks first can choose the query, the seed or the limit by what comes out, and the level then holds for none of
+them. An answer that was given under a declaration names its digest; that the declaration is older than the scores says
+whoever keeps it: a commit, a ticket, a signature.
+"""
+
+import hmac
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import Annotated, Any
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from macekit.problems import Problem
+
+OPERATION = "gate"
+"""What is declared."""
+DIGEST, SIGNATURE = "sha256", "signature"
+FIELDS = frozenset({"declares", "options", "n_members", "n_nonmembers", "at", DIGEST})
+
+
+class DeclarationAnswer(TypedDict):
+    """Under which declaration an answer was given."""
+
+    sha256: str
+    at: Annotated[str, Field(description="when it was made, as it says itself")]
+
+
+def declaration_of(
+    options: Mapping[str, object], n_members: int | None, n_nonmembers: int | None
+) -> dict[str, Any]:
+    """A declaration of these options, as ``provenance`` has them; None where any number of records will do."""
+    content = {
+        "declares": OPERATION,
+        "options": dict(options),
+        "n_members": n_members,
+        "n_nonmembers": n_nonmembers,
+        "at": datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
+    }
+    return {**content, DIGEST: digest(content)}
+
+
+def digest(declaration: Mapping[str, Any]) -> str:
+    """SHA-256 of its JSON with sorted keys and without blanks; neither the digest nor a signature counts."""
+    content = {name: value for name, value in declaration.items() if name not in (DIGEST, SIGNATURE)}
+    return sha256(json.dumps(content, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+
+def require_declared(
+    declaration: Mapping[str, Any], options: Mapping[str, object], n_members: int, n_nonmembers: int
+) -> DeclarationAnswer:
+    """Refuse a question that is not the declared one.
+
+    Raises:
+        Problem: the declaration was changed since, or an option or a number of records differs from it.
+    """
+    declared = require_whole(declaration)["options"]
+    for name in sorted(options.keys() | declared.keys()):
+        if declared.get(name) != options.get(name):
+            title = name if name in options else "an option"
+            raise _refusal(f"{title} is not as it was declared; ask what was declared, or declare anew")
+    for name, number in (("n_members", n_members), ("n_nonmembers", n_nonmembers)):
+        if declaration[name] not in (None, number):
+            raise _refusal(f"{name} was declared as {declaration[name]}, and {number} came")
+    return {"sha256": declaration[DIGEST], "at": declaration["at"]}
+
+
+def require_whole(declaration: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Refuse what is no declaration, or was changed since it was made."""
+    numbers = (declaration.get("n_members"), declaration.get("n_nonmembers"))
+    if (
+        declaration.keys() - {SIGNATURE} != FIELDS
+        or declaration["declares"] != OPERATION
+        or not isinstance(declaration["options"], Mapping)
+        or not isinstance(declaration["at"], str)
+        or not all(each is None or isinstance(each, int) for each in numbers)
+    ):
+        raise _refusal("is none as mace declare writes it")
+    if not hmac.compare_digest(str(declaration[DIGEST]), digest(declaration)):
+        raise _refusal("was changed since it was made: its SHA-256 is not that of its content")
+    return declaration
+
+
+def _refusal(text: str) -> Problem:
+    return Problem("bad-option", f"declaration: {text}", field="declaration")
