@@ -3,23 +3,20 @@
     .venv/bin/python examples/language_model.py
 
 A model that trusts four words of context remembers its training texts; one that counts single words remembers less.
-What it says of each token goes to `mace text`, line by line, which is how any other model's log-probabilities go there
-(docs/queries.md); a third of the texts trains the reference, another model that saw neither side.
+What it says of each token goes to `macekit.audit_text`, as any other model's log-probabilities do (docs/queries.md); a
+third of the texts trains the reference, another model that saw neither side.
 """
 
 import ast
-import json
 import math
 import re
 import sysconfig
-import tempfile
 from collections import Counter
 from pathlib import Path
 
 import numpy as np
 
 import macekit
-from app.cli import main as mace
 
 WORDS = re.compile(r"\w+|[^\w\s]")
 
@@ -74,21 +71,18 @@ def main() -> None:
     reference = Model(other, 2)
     for context in (4, 0):
         model = Model(sides[0], context)
-        with tempfile.TemporaryDirectory() as folder:
-            tokens, scores = Path(folder, "tokens.jsonl"), Path(folder, "scores.csv")
-            with tokens.open("w") as file:
-                for member, side in ((True, sides[0]), (False, sides[1])):
-                    for words in side:
-                        line = {
-                            "member": member,
-                            "text": " ".join(words),
-                            "logprobs": model.log_probabilities(words),
-                            "reference_logprobs": reference.log_probabilities(words),
-                        }
-                        print(json.dumps(line), file=file)
-            mace(["text", str(tokens), str(scores), "--quiet"])
-            names = scores.read_text().partition("\n")[0].split(",")
-            answer = macekit.compare(scores, score=[name for name in names if name != "member"])
+        members, nonmembers = (
+            [
+                {
+                    "text": " ".join(words),
+                    "logprobs": model.log_probabilities(words),
+                    "reference_logprobs": reference.log_probabilities(words),
+                }
+                for words in side
+            ]
+            for side in sides
+        )
+        answer = macekit.audit_text(members, nonmembers)
         print(f"{context} words of context, {size} texts on either side")
         for place in answer.ranking:
             ends = place.advantage

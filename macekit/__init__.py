@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     audit_synthetic = _here.audit_synthetic
     audit_predictions = _here.audit_predictions
     check_split = _here.check_split
+    audit_text = _here.audit_text
+    audit_shadows = _here.audit_shadows
     release_size = _here.release_size
     plan = _here.plan
     counts = _here.counts
@@ -63,7 +65,9 @@ __all__ = [
     "audit",
     "audit_model",
     "audit_predictions",
+    "audit_shadows",
     "audit_synthetic",
+    "audit_text",
     "check_split",
     "compare",
     "compare_releases",

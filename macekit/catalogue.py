@@ -194,7 +194,7 @@ FORMS = {each.name: each.forms for each in OPERATIONS}
 SEVERAL = frozenset(each.name for each in OPERATIONS if each.several)
 OF_GROUPS = frozenset(each.name for each in OPERATIONS if each.of_groups)
 BY_CLUSTERS = frozenset(each.name for each in OPERATIONS if each.by_clusters)
-ARRAYS = {each.name: each.arrays for each in OPERATIONS if each.paper}
+ARRAYS = {each.name: each.arrays for each in OPERATIONS if each.paper or each.arrays}
 SIDED = {each.name: each.arrays for each in OPERATIONS if each.sides}
 
 FLAGS = {

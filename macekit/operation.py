@@ -39,6 +39,8 @@ class Operation:
     """Fields that hold whole tables; a body that is one table says of each row to which it belongs."""
     python: str = ""
     """Its function in ``macekit``: the command, unless said otherwise."""
+    texts: bool = False
+    """Whether it is asked of texts: of each a list of numbers, one a token, and what stands beside them."""
     several: bool = False
     """Whether it is asked of several queries by name, each with scores of its own; the columns of a table are these."""
     sides: bool = False
@@ -59,7 +61,7 @@ class Operation:
     @property
     def takes_files(self) -> bool:
         """Whether several files may come in one body, as parts of a form."""
-        return JSON in self.bodies and self.bodies != (JSON,) and not self.paper
+        return JSON in self.bodies and self.bodies != (JSON,) and not (self.paper or self.arrays)
 
     @property
     def paper(self) -> bool:

@@ -8,7 +8,6 @@ import os
 import sys
 from collections.abc import Iterator
 from difflib import unified_diff
-from itertools import groupby
 from pathlib import Path
 from textwrap import TextWrapper
 from typing import Any
@@ -112,9 +111,12 @@ def _object(name: str, schemas: Schema) -> Iterator[str]:
     fields = {name if name in needed else f"{name}?": each for name, each in schema["properties"].items()}
     as_below = [name for name, each in fields.items() if _is_own(name, each, own)]
     yield from _listed("as below", as_below)
-    others = [(name, _kind(each) + _marked(each)) for name, each in fields.items() if name not in as_below]
-    for kind, same in groupby(others, key=lambda pair: pair[1]):
-        yield f"  {', '.join(field for field, _ in same)}: {kind}"
+    of_kind: dict[str, list[str]] = {}
+    for field, each in fields.items():
+        if field not in as_below:
+            of_kind.setdefault(_kind(each) + _marked(each), []).append(field)
+    for kind, same in of_kind.items():
+        yield f"  {', '.join(same)}: {kind}"
     for keyword in ("allOf", "anyOf", "oneOf", "if", "then", "else", "not", "dependentRequired"):
         if keyword in schema:
             yield from _listed(keyword, [json.dumps(schema[keyword])])

@@ -13,7 +13,6 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("app", "estimators", "macekit")
 WINGS = (
-    "app/cli/audits/",
     "estimators/audits/",
     "estimators/runs/",
     "estimators/theory/",

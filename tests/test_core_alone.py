@@ -23,7 +23,6 @@ WINGS = (
     "macekit/questions/runs",
     "macekit/questions/audits",
     "macekit/questions/theory",
-    "app/cli/audits",
 )
 
 ASK = """

@@ -9,8 +9,6 @@ import sys
 import textwrap
 import traceback
 from collections.abc import Sequence
-from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
 
 from app.cli import commands, completion, config, declare, demo, gate, keys, serve, verify
@@ -18,15 +16,11 @@ from app.cli.parsing import MISUSE, Parser, parser_of
 from app.cli.terminal import CannotPrintError, discard, flush, ignore_stderr_errors, screen_width
 from macekit.call import __version__
 
-WINGS = tuple(import_module(name) for name in ("app.cli.audits",) if find_spec(name) is not None)
-"""What adds commands to those of the table; one that is not there adds none."""
-
 COMMANDS = (
     demo.add,
     commands.add,
     gate.add,
     declare.add,
-    *(add for wing in WINGS for add in wing.COMMANDS),
     commands.add_theory,
     serve.add,
     config.add,

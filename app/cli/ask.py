@@ -26,7 +26,6 @@ from app.cli.terminal import Progress, screen_width, write_line
 from estimators import MaceError
 from estimators.renamed import notice
 from macekit.call import ARROW, JSON, Call, Reply
-from macekit.catalogue import SIDED
 from macekit.decoding.compression import expanded
 from macekit.formats import FORMATS, format_named
 from macekit.operation import Operation
@@ -35,7 +34,7 @@ from macekit.problems import Problem
 from macekit.reports.model import TOP_RECORDS, Context, minute
 from macekit.reports.saved import MARKS, BrokenAnswerError, recognise, validate_answer
 from macekit.reports.text import closing, text
-from macekit.schemas.query_string import takes_arrays
+from macekit.schemas.query_string import of_table, takes_arrays
 from macekit.sources.risks import write_risks
 from macekit.sources.shards import Shards, is_address, shards_of
 from macekit.text import escape_controls_in_json, nearest, printable
@@ -336,7 +335,7 @@ def _tables(question: Operation, arguments: argparse.Namespace) -> dict[str, str
 
 def _takes_shards(question: Operation) -> bool:
     """Whether several files are one sample together."""
-    return question.most_files == 1 and not takes_arrays(question.name) and question.name not in SIDED
+    return question.most_files == 1 and "group" in of_table(question.name)
 
 
 def _inputs(

@@ -33,8 +33,9 @@ def describe(
 ) -> None:
     """One command that asks a question, and what runs it and adds its options."""
     summary = f"{question.summary[0].lower()}{question.summary[1:]}"
-    shards = question.most_files == 1 and not question.paper
+    shards = question.most_files == 1 and not (question.paper or question.arrays or question.texts)
     files = {None: " [FILE ...]", 0: "", 1: " [FILE ...]" if shards else " [FILE]"}[question.most_files]
+    files += " [OUTPUT]" * question.texts
 
     def complete(parser: Parser) -> None:
         examples = "".join(f"\n  {line}" for line in question.examples)
@@ -59,6 +60,8 @@ def run(question: Operation, given: argparse.Namespace) -> int:
     from app.cli.ask import answer_question, run_command
 
     def work() -> int:
+        if question.texts and len(given.files) == 2 and given.output is None:  # mace text FILE OUTPUT
+            given.output = given.files.pop()
         answer = answer_question(question, given)
         return status_of(answer.content) if answer.file is None else PASS
 
@@ -70,7 +73,8 @@ def fill(question: Operation, parser: Parser) -> None:
     from app.cli.limits_file import COMMANDS
     from app.cli.options import add_to, options_of
     from app.cli.outputs import is_shown, suffixes_of
-    from macekit.formats import FORMATS
+    from macekit.call import CSV
+    from macekit.formats import FILE_FORMATS, FORMATS
     from macekit.schemas.query_string import takes_arrays
 
     options = options_of(question.name)
@@ -82,18 +86,24 @@ def fill(question: Operation, parser: Parser) -> None:
         _add_tables(question, parser)
     elif question.most_files != 0:
         arrays = takes_arrays(question.name)
-        shards = question.most_files == 1 and not question.paper
-        source = parser.add_argument_group(f"where the {'numbers' if arrays else 'scores'} are")
-        names = (
-            "CSV, TSV, JSON lines, NPY, NPZ, Parquet, Arrow, or a JSON request as sent to the service; each may be "
-            "compressed (.gz, .zst)"
+        shards = question.most_files == 1 and not (question.paper or arrays or question.texts)
+        elsewhere = "" if arrays or question.texts else ELSEWHERE
+        source = parser.add_argument_group(
+            f"where the {'numbers' if arrays or question.texts else 'scores'} are"
         )
+        titles = [each.title for each in FILE_FORMATS if each.media_type in question.bodies]
+        forms = (
+            "CSV, TSV, JSON lines, NPY, NPZ, Parquet, Arrow"
+            if CSV in question.bodies
+            else ", ".join(titles[:-1])
+        )
+        names = f"{forms}, or a JSON request as sent to the service; each may be compressed (.gz, .zst)"
         source.add_argument(
             "files",
             nargs="*",
             metavar="FILE",
             default=[],
-            help=f"{names}; - is standard input{'' if arrays else ELSEWHERE}{TOGETHER if shards else ''}",
+            help=f"{names}; - is standard input{elsewhere}{TOGETHER if shards else ''}",
         )
         source.add_argument(
             "--format",
@@ -101,10 +111,9 @@ def fill(question: Operation, parser: Parser) -> None:
             help=f"format of the file, in place of its suffix: {', '.join(FORMATS)}",
         )
         if question.most_files == 1 and not arrays:
-            source.add_argument(
-                "--members", metavar="FILE", help="scores of members alone, with --nonmembers"
-            )
-            source.add_argument("--nonmembers", metavar="FILE", help="scores of nonmembers alone")
+            what = "what was said of" if question.texts else "scores of"
+            source.add_argument("--members", metavar="FILE", help=f"{what} members alone, with --nonmembers")
+            source.add_argument("--nonmembers", metavar="FILE", help=f"{what} nonmembers alone")
     out = parser.add_argument_group("where the answer goes").add_mutually_exclusive_group()
     suffixes = ", ".join(suffixes_of(question.name))
     out.add_argument("--json", action="store_true", help="print the answer as the service's JSON")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import json
 import os
 import secrets
 import stat
@@ -16,7 +18,7 @@ import msgspec
 
 from app.cli.inputs import Misuse, in_shell
 from macekit.call import ARROW, HTML, JSON, SVG, Reply
-from macekit.catalogue import FORMS
+from macekit.catalogue import BY_NAME, FORMS
 from macekit.formats import REPORTS
 from macekit.problems import Problem
 from macekit.reports.model import Context
@@ -226,8 +228,15 @@ def form_of(operation: str, suffix: str, card: bool, chart: str | None) -> Form:
 def _forms(operation: str) -> dict[str, Form]:
     forms: dict[str, Form] = {".json": Unchanged()}
     forms |= {suffix: Report(form) for suffix, form in FORMS_OF_SUFFIXES.items() if form in FORMS[operation]}
-    if operation == "individual-risk":
+    row = BY_NAME[operation]
+    if row.rows:
         forms |= {".csv": Records(_as_csv), ".arrow": Unchanged(ARROW), ".parquet": Records(_as_parquet)}
+    if row.texts or (row.arrays and row.rows):
+        forms |= {
+            ".jsonl": Records(_as_json_lines),
+            ".ndjson": Records(_as_json_lines),
+            ".npz": Records(_as_npz),
+        }
     return forms
 
 
@@ -260,3 +269,17 @@ def _as_csv(table: pa.Table) -> Data:
     sink = pa.BufferOutputStream()
     csv.write_csv(table, sink)
     return memoryview(sink.getvalue())
+
+
+def _as_json_lines(table: pa.Table) -> Data:
+    lines = (json.dumps(row, ensure_ascii=False) for row in table.to_pylist())
+    return "".join(f"{line}\n" for line in lines).encode()
+
+
+def _as_npz(table: pa.Table) -> Data:
+    import numpy as np
+
+    sink = io.BytesIO()
+    arrays: dict[str, Any] = {name: np.array(table[name].to_pylist()) for name in table.column_names}
+    np.savez(sink, **arrays)
+    return sink.getvalue()

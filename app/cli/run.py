@@ -17,8 +17,8 @@ from app.cli.inputs import Misuse, Source, detail_of, in_shell
 from app.cli.terminal import Progress
 from estimators import Caution, MaceError
 from macekit.call import JSON, NPZ, Body, Call, Reply
-from macekit.catalogue import SIDED, flag
-from macekit.decoding import columns_of, decode, read_side
+from macekit.catalogue import BY_NAME, SIDED, flag
+from macekit.decoding import columns_of, decode, read_side, texts
 from macekit.decoding.body import ColumnRead, DecodedBody, Sample
 from macekit.decoding.columns_read import columns_read
 from macekit.decoding.compression import expanded
@@ -74,6 +74,8 @@ def answer_inputs(call: Call, values: Values, inputs: Inputs, progress: Progress
     if isinstance(inputs, Sides):
         _require_none(call, (*TABLE[1:], FIRST_MEMBERS), "needs one table with both sides")
         progress.now("reading")
+        if BY_NAME[call.operation].texts:
+            return _of_texts(call, values, inputs)
         call = replace(call, names=values.get("query") == "discrete")
         material = replace(_both(call, inputs), options=dict(values))
         progress.now("computing")
@@ -243,6 +245,16 @@ def _table_of(call: Call, source: Source) -> Columns:
     """Every column of one input."""
     about = _call_about(call, source)
     return _read(source, lambda body: columns_of(about, expanded(about, body)))
+
+
+def _of_texts(call: Call, values: Values, inputs: Sides) -> Reply:
+    """The answer about texts of either side, read as they are scored."""
+    with inputs.members.body() as members, inputs.nonmembers.body() as nonmembers:
+        sides = {
+            "members": texts(_call_about(call, inputs.members), members),
+            "nonmembers": texts(_call_about(call, inputs.nonmembers), nonmembers),
+        }
+        return answer(call, DecodedBody(options={**values, **sides}))
 
 
 def _both(call: Call, inputs: Sides) -> DecodedBody:

@@ -20,7 +20,7 @@ from macekit.call import ARROW, CSV, NDJSON, NPY, NPZ, PARQUET
 from macekit.catalogue import ARRAYS, BY_NAME, OPERATIONS, SIDED
 from macekit.formats import TABLES
 from macekit.schemas.by_operation import columns_of
-from macekit.schemas.query_string import TABLE, WHOLE, takes_arrays
+from macekit.schemas.query_string import TABLE, WHOLE, required, takes_arrays
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -32,7 +32,11 @@ FILES = {f"scores.{suffix}": media_type for media_type, suffix in TABLES.items()
 BY_MODEL = "procedure"
 """The question whose table says of each row which model scored it."""
 
-WITH_FILES = (*ARRAYS, BY_MODEL, *(each.name for each in OPERATIONS if each.tables))
+WITH_FILES = (
+    *(name for name in ARRAYS if ARRAYS[name]),
+    BY_MODEL,
+    *(each.name for each in OPERATIONS if each.tables or each.texts),
+)
 """Operations that have files of their own."""
 
 Columns = dict[str, np.ndarray[Any, np.dtype[Any]]]
@@ -41,15 +45,10 @@ Columns = dict[str, np.ndarray[Any, np.dtype[Any]]]
 @cache
 def files_of(operation: str) -> Mapping[str, str]:
     """The files that can be posted to an operation, and how each is written."""
-    if BY_NAME[operation].tables or operation == BY_MODEL:
-        return {
-            f"{operation}.{suffix}": form
-            for form, suffix in TABLES.items()
-            if form in BY_NAME[operation].bodies
-        }
-    if not ARRAYS.get(operation):
+    if operation not in WITH_FILES:
         return FILES
-    return {f"{operation.replace('/', '-')}.{suffix}": form for form, suffix in TABLES.items()}
+    name = operation.replace("/", "-")
+    return {f"{name}.{suffix}": form for form, suffix in TABLES.items() if form in BY_NAME[operation].bodies}
 
 
 def files() -> dict[str, str]:
@@ -191,10 +190,25 @@ def _of_models() -> Columns:
     }
 
 
+def _texts(operation: str) -> Columns:
+    """The first example's texts of both sides, without their first tokens, which have no number."""
+    value = cast("dict[str, Any]", next(iter(JSON_EXAMPLES[operation].values())).value)
+    sides = [np.asarray(value[name], np.float64)[:, 1:] for name in ("members", "nonmembers")]
+    return {
+        "member": np.repeat([True, False], [len(side) for side in sides]),
+        "logprobs": np.concatenate(sides),
+    }
+
+
 def _columns(operation: str) -> Columns:
     """The columns of the example's table."""
     if operation == BY_MODEL:
         return _of_models()
+    if BY_NAME[operation].texts:
+        return _texts(operation)
+    if takes_arrays(operation) and len(required(operation)) > 1:  # arrays that no one table holds
+        arrays = cast("dict[str, Any]", next(iter(JSON_EXAMPLES[operation].values())).value)
+        return {name: np.asarray(arrays[name]) for name in ARRAYS[operation] if name in arrays}
     value = _example(operation)
     if not takes_arrays(operation):
         score, member = TABLE[:2]

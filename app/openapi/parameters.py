@@ -5,7 +5,7 @@ from typing import Any
 
 from macekit.catalogue import ARRAYS, BY_NAME, SIDED
 from macekit.schemas.by_operation import QUESTIONS, columns_of
-from macekit.schemas.query_string import COLUMN, JSON_ONLY, WHOLE, of_table, takes_arrays
+from macekit.schemas.query_string import COLUMN, FIRST_MEMBERS, JSON_ONLY, WHOLE, of_table, takes_arrays
 
 Schema = dict[str, Any]
 
@@ -96,9 +96,13 @@ def _about_table(operation: str) -> Iterator[tuple[str, Schema, str]]:
 
 def _of_sides(operation: str) -> Iterator[tuple[str, Schema, str]]:
     """What may be said of a table of both sides."""
-    fields = QUESTIONS[operation].model_fields
+    fields, about = QUESTIONS[operation].model_fields, set(of_table(operation))
+    if not BY_NAME[operation].texts:
+        about.add(FIRST_MEMBERS)
     for name, kind, text in TABLE:
         need = _NEEDS.get(name)
+        if name not in about:
+            continue
         if need is None or need in fields or (need == "members" and operation in SIDED):
             yield name, kind, text
 
@@ -106,7 +110,7 @@ def _of_sides(operation: str) -> Iterator[tuple[str, Schema, str]]:
 def _of_arrays(operation: str) -> Iterator[tuple[str, Schema, str]]:
     """What may be said of a table whose columns are arrays of the question."""
     fields = QUESTIONS[operation].model_fields
-    for option, name in zip(of_table(operation), ARRAYS[operation], strict=True):
+    for option, name in zip(of_table(operation), ARRAYS[operation], strict=False):
         usual = "; without it, all columns, or the only one" if option == COLUMN else ""
         text = (
             f"{ABOUT_TABLE}the column of {name}, or several, separated by commas, for rows of numbers{usual}"

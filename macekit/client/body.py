@@ -85,10 +85,12 @@ class Packed:
 
 def pack(operation: str, arrays: Mapping[str, Column]) -> Packed | None:
     """The first array as NPY; two sides, or several arrays of one length, as a table; None if only JSON will do."""
-    from macekit.call import NPY
-    from macekit.catalogue import ARRAYS, SIDED
+    from macekit.call import ARROW, NPY, NPZ
+    from macekit.catalogue import ARRAYS, BY_NAME, SIDED
 
     numbers = {name: column for name, column in arrays.items() if isinstance(column, np.ndarray)}
+    if ARROW not in BY_NAME[operation].bodies:
+        return Packed(NPZ, _npz(arrays))
     if operation in SIDED:
         return _sides(operation, numbers) if len(numbers) == len(SIDED[operation]) else None
     if [*arrays] == [*numbers] == [*ARRAYS[operation][:1]]:
@@ -113,6 +115,13 @@ def _sides(operation: str, arrays: Mapping[str, NDArray[Any]]) -> Packed:
 def _npy(array: NDArray[Any]) -> bytes:
     sink = io.BytesIO()
     np.save(sink, array)
+    return sink.getvalue()
+
+
+def _npz(arrays: Mapping[str, Column]) -> bytes:
+    sink = io.BytesIO()
+    columns: dict[str, Any] = {name: np.asarray(column) for name, column in arrays.items()}
+    np.savez(sink, **columns)
     return sink.getvalue()
 
 

@@ -12,7 +12,15 @@ from macekit.client import keywords
 from macekit.client.body import File
 from macekit.client.options import Data, Values
 from macekit.client.problems import answer_of, as_mace_problems
-from macekit.client.question import Dataset, Question, pose, pose_several, pose_tables
+from macekit.client.question import (
+    Dataset,
+    Question,
+    pose,
+    pose_arrays,
+    pose_several,
+    pose_tables,
+    pose_texts,
+)
 from macekit.client.result import Result
 from macekit.client.theory import Theory
 
@@ -577,6 +585,112 @@ class Client(ABC):
         """
         tables = {"train": train, "holdout": holdout}
         return self._result_of(lambda: pose_tables("model", tables, options))
+
+    def audit_text(
+        self, members: Any = None, nonmembers: Any = None, **options: Unpack[keywords.TextOptions]
+    ) -> Result:
+        """What a language model's log-probabilities give away about texts, by every query that they allow.
+
+        Args:
+            members: The log-probabilities of each text that the model was trained on: a list or an array for each, or a
+                dict with ``logprobs`` and, as far as there are, ``text``, ``mean`` and ``std``, ``reference_logprobs``;
+                or what a server answered about it (docs/queries.md). Or a file of them; or, alone, a file of both
+                sides, whose records say who is a member.
+            nonmembers: The same of texts like these that it has not seen.
+            max_advantage, max_tpr, at_fpr, max_exposed, at_precision: As for ``audit_synthetic``.
+            accept_exposure: As for ``estimate``.
+            layout: How they were written: ``"mace"``, as above; ``"prompt_logprobs"``, ``"completions"``, ``"chat"``,
+                ``"lm_eval"``. Read off the first text by default.
+            by: Field that names the document or person a text is of: one score for each.
+            how: How the scores of one are put together: ``"mean"``, the default, ``"max"``, ``"logsumexp"``,
+                ``"top_share"``.
+            share: Share of tokens for Min-K%, and of texts for ``"top_share"``. 0.2 by default.
+            keep: Further fields to copy beside the scores.
+            member: Of a file of both sides, the field that says who is a member, or ``"FIELD=VALUE"``.
+            scores: Whether ``records`` holds the scores of each text. False by default.
+            prior, confidence, seed: As for ``estimate``.
+
+        Returns:
+            a ``Result``: ``decision``, ``limits``, ``ranking``, ``not_asked``; with ``scores=True`` ``records``, of
+            which ``to_frame()`` has a row for each text.
+
+        Example:
+            >>> import macekit
+            >>> import numpy as np
+            >>> rng = np.random.default_rng(0)
+            >>> seen = [-rng.exponential(1.0, 50) for _ in range(200)]
+            >>> unseen = [-rng.exponential(1.2, 50) for _ in range(200)]
+            >>> result = macekit.audit_text(seen, unseen, max_advantage=0.1)
+            >>> result.decision, result.ranking[0].name
+            ('fail', 'text_loss')
+        """
+        return self._result_of(lambda: pose_texts(members, nonmembers, options))
+
+    def audit_shadows(
+        self,
+        target: Data = None,
+        signals: Values = None,
+        member: Values = None,
+        membership: Values = None,
+        *,
+        id: Values = None,  # noqa: A002 - what it is called in the archive
+        group: Values = None,
+        unit: Values = None,
+        features: Data = None,
+        calibration_features: Data = None,
+        calibration_signal: Values = None,
+        **options: Unpack[keywords.ShadowsOptions],
+    ) -> Result:
+        """LiRA, RMIA and calibrated loss from the signals of a model and of its shadows, and one verdict over them.
+
+        ``audit_model`` trains shadows of a model by itself.
+
+        Args:
+            target: The audited model's signal of each record, higher for members. Or, alone, an NPZ archive of arrays
+                by these names.
+            signals: The shadows' signals: a row a shadow, a column a record.
+            member: Whether the audited model was trained on the record.
+            membership: Whether the shadow was, in the shape of ``signals``; without it no shadow was on any.
+            id, group, unit: A value for each record; copied beside its scores.
+            features, calibration_features, calibration_signal: For quantile regression: a row of numbers for each
+                record, and for others that are no members, with the audited model's signal of these.
+            scale: What the signals are: ``"logit"``, log(p / (1 - p)) of a record's own class; ``"log"``, log p;
+                ``"plain"``, the default, any other number, of which RMIA makes nothing.
+            max_advantage, max_tpr, at_fpr, max_exposed, at_precision: As for ``audit_synthetic``.
+            accept_exposure: As for ``estimate``.
+            scores: Whether ``records`` holds the scores of each record. False by default.
+            prior, confidence, seed: As for ``estimate``.
+
+        Returns:
+            a ``Result``: ``decision``, ``limits``, ``ranking``, ``not_asked``; with ``scores=True`` ``records``, of
+            which ``to_frame()`` has a row for each record.
+
+        Example:
+            >>> import macekit
+            >>> import numpy as np
+            >>> from estimators.audits.queries.shadows import random_halves
+            >>> rng = np.random.default_rng(0)
+            >>> member, hard = np.arange(400) < 200, rng.normal(0, 3, 400)
+            >>> membership = random_halves(16, 400, seed=0)
+            >>> signals = hard + membership + rng.normal(0, 0.5, (16, 400))
+            >>> target = hard + member + rng.normal(0, 0.5, 400)
+            >>> result = macekit.audit_shadows(target, signals, member, membership, scale="logit", max_advantage=0.1)
+            >>> result.decision, result.ranking[0].name
+            ('fail', 'lira_online')
+        """
+        arrays = {
+            "target": target,
+            "signals": signals,
+            "member": member,
+            "membership": membership,
+            "id": id,
+            "group": group,
+            "unit": unit,
+            "features": features,
+            "calibration_features": calibration_features,
+            "calibration_signal": calibration_signal,
+        }
+        return self._result_of(lambda: pose_arrays("audit_shadows", "shadows", arrays, options))
 
     def check_split(self, train: Data, holdout: Data, **options: Unpack[keywords.CheckOptions]) -> Result:
         """Whether training and hold-out rows differ without any model: is the hold-out fair?

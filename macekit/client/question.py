@@ -15,7 +15,7 @@ import numpy as np
 from macekit.client.body import File
 from macekit.client.columns import clusters, column, is_table, labels
 from macekit.client.keywords import OPTIONS
-from macekit.client.tables import like_lists, matrix, query, read_frame, whole
+from macekit.client.tables import like_lists, matrix, query, read_frame, texts_of, whole
 from macekit.text import FORMER, require_keywords
 
 if TYPE_CHECKING:
@@ -140,6 +140,30 @@ def pose_arrays(
         arrays_by_name = {first: main, **beside} if main is not None else beside
         body = DecodedBody(arrays={each: matrix(value, each) for each, value in arrays_by_name.items()})
     return Question(operation, options, check_arrays(operation, body))
+
+
+def pose_texts(members: object, nonmembers: object, arguments: Mapping[str, Any]) -> Question:
+    """A question of what a language model said of texts: a file of both sides, or a file or a list for each."""
+    from macekit.decoding.body import DecodedBody
+    from macekit.problems import Problem
+    from macekit.schemas.query_string import of_table
+
+    arguments = _current("audit_text", "text", arguments)
+    about = set(of_table("text"))
+    roles = {each: value for each, value in arguments.items() if each in about and value is not None}
+    options = {each: _option(value, each) for each, value in arguments.items() if each not in about}
+    if nonmembers is None and isinstance(members, Dataset):
+        return Question("text", options, members, query(roles), members.name)
+    if nonmembers is None and isinstance(members, str | os.PathLike):
+        return _of_file("text", File.at(members), options, query(roles))
+    _require_none(roles, "names a field of a file of both sides")
+    sides = {"members": members, "nonmembers": nonmembers}
+    missing = next((name for name, side in sides.items() if side is None), None)
+    if missing is not None:
+        raise Problem("missing-field", f"{missing}: is required and missing", field=missing)
+    return Question(
+        "text", options | {name: texts_of(side, name) for name, side in sides.items()}, DecodedBody()
+    )
 
 
 def pose_tables(operation: str, tables: Mapping[str, object], arguments: Mapping[str, Any]) -> Question:

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 
 def frame(operation: str, answer: Mapping[str, Any]) -> Any:
-    """The records of a risk answer, the bounds of theory, or else a row for each statement; of pandas, or of Polars."""
-    if operation == "individual-risk":
+    """An answer's records, if it has any, bounds of theory, or a row for each statement; of pandas, or of Polars."""
+    if isinstance(answer.get("records"), Mapping):
         columns = records(answer)
     elif operation == "theory/convert":
         columns = _entries(answer["rows"])
@@ -57,12 +57,18 @@ def _entries(objects: Sequence[Mapping[str, Any]]) -> dict[str, Sequence[Any]]:
 
 
 def records_csv(answer: Mapping[str, Any]) -> bytes:
-    """The same as CSV, as the service writes them; all columns are numbers or flags: no formula."""
+    """The same as CSV, as the service writes them: no text in them is a formula."""
     import pyarrow as pa
     from pyarrow import csv
 
+    from macekit.reports.csv import disarm_formula
+
+    columns = {
+        name: [disarm_formula(each) if isinstance(each, str) else each for each in column]
+        for name, column in records(answer).items()
+    }
     sink = pa.BufferOutputStream()
-    csv.write_csv(pa.table({name: pa.array(column) for name, column in records(answer).items()}), sink)
+    csv.write_csv(pa.table(columns), sink)
     return bytes(sink.getvalue())
 
 
@@ -312,7 +318,7 @@ class Result:
         """
         from macekit.call import CSV
 
-        if self.operation == "individual-risk":
+        if isinstance(self.answer.get("records"), Mapping):
             return _write(records_csv(self.answer), path)
         return _write(self._render(CSV, dated=dated), path)
 

@@ -88,6 +88,34 @@ def whole(table: object, name: str) -> Mapping[str, Any]:
     return {each: of(place) for place, each in enumerate(names)}
 
 
+def texts_of(side: Any, name: str) -> list[object]:
+    """What a language model said of each text of a side: what a file holds, or lists, arrays or mappings of lists."""
+    from macekit.problems import Problem
+
+    if isinstance(side, str | os.PathLike):
+        from macekit.decoding import texts
+
+        file = File.at(side)
+        with file.body() as body:
+            return [_as_lists(entry.value) for entry in texts(file.call("text", ()), body)]
+    if isinstance(side, Mapping) or not hasattr(side, "__iter__"):
+        raise Problem(
+            "wrong-type",
+            f"{name}: got {type(side).__name__}; need an entry for each text, or a file",
+            field=name,
+        )
+    return [_as_lists(each) for each in side]
+
+
+def _as_lists(value: Any) -> object:
+    """Arrays and tensors of one text as lists, and those among its fields."""
+    if isinstance(value, Mapping):
+        return {str(key): _as_lists(each) for key, each in value.items()}
+    if isinstance(value, tuple):
+        return list(value)
+    return value.tolist() if hasattr(value, "tolist") else value
+
+
 def matrix(values: object, where: str) -> Column:
     """One array: a column, rows of numbers, or every column of a frame side by side."""
     from estimators.errors import MixedTypes

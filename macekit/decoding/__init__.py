@@ -27,6 +27,7 @@ from macekit.decoding.compression import expanded
 from macekit.decoding.format import NOTHING, Column, Format, Side
 from macekit.decoding.roles import Roles
 from macekit.decoding.table import Table, check_arrays
+from macekit.decoding.texts import Entry
 from macekit.decoding.whole_tables import Columns
 from macekit.formats import READERS
 from macekit.problems import Problem, fault
@@ -82,6 +83,11 @@ def columns_of(call: Call, data: memoryview) -> Columns:
 def read_side(call: Call, body: Body) -> Side:
     """The columns of a body that holds one side only: an array, a table, or a CSV of numbers without a header."""
     return format_of(call).side(call, body)
+
+
+def texts(call: Call, body: Body) -> Iterator[Entry]:
+    """What was written of each text, one after another."""
+    return format_of(call).texts(call, body)
 
 
 def preview(call: Call, body: Body) -> list[Column]:

@@ -51,7 +51,7 @@ class DecodedBody:
     ``groups``, ``units``, ``models`` and ``clusters``, which go by their columns' names, are in the order of the
     records, members first. ``rows`` says in which row of a table each record stood. ``textual`` options came in a query
     string and are still text. ``arrays`` are what theory is asked of, by the names of their fields: numbers of 64 bits
-    in one dimension or two, or a list of text. ``columns`` are
+    in one dimension or two, booleans, or a list of text. ``columns`` are
     those of a table that were read. ``cautions`` are about columns that nobody named (``spare``).
     """
 

@@ -18,6 +18,7 @@ from macekit.decoding.compression import expanded
 from macekit.decoding.csv_values import BOOLEANS, MISSING, NUMBER, Spelling, typed_texts
 from macekit.decoding.roles import C, Choose, OneSide, Roles, UnnamedColumns, choice, one_side
 from macekit.decoding.table import Table, Values, from_table, sides, stacked
+from macekit.decoding.texts import Entry, texts_needed
 from macekit.decoding.typed import inner_type, is_text
 from macekit.decoding.whole_tables import Columns, of_one_table
 from macekit.formats import READERS
@@ -88,6 +89,10 @@ class Format:
         """The columns' names and types, read off the head of a body."""
         tables = ", ".join(media_type for media_type, name in READERS.items() if name != "json")
         raise fault("unsupported-media-type", "Content-Type", f"a table is needed, one of {tables}")
+
+    def texts(self, call: Call, body: Body) -> Iterator[Entry]:
+        """What was written of each text, one after another."""
+        raise texts_needed()
 
     def whole_columns(self, call: Call, body: memoryview) -> Columns:
         """Every column of one table by its name, its missing values with it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, cast
 
 import numpy as np
@@ -11,8 +12,10 @@ from macekit.call import Body, Call
 from macekit.catalogue import ARRAYS, BY_NAME
 from macekit.decoding.body import Column, DecodedBody, Sample
 from macekit.decoding.columns import COLUMNS, MOST_CLUSTERS, require_name
+from macekit.decoding.compression import expanded
 from macekit.decoding.format import Format, Side
-from macekit.decoding.json_values import parse_object, read
+from macekit.decoding.json_values import parse, parse_object, read
+from macekit.decoding.texts import Entry, of_document
 from macekit.decoding.whole_tables import columns_of_json
 from macekit.problems import Problem, fault, unknown_field
 from macekit.schemas.by_operation import QUESTIONS
@@ -29,6 +32,8 @@ class Json(Format):
     def decode(self, call: Call, body: memoryview) -> DecodedBody:
         """The decoded body; null stands for what is not there."""
         _refuse_options(call)
+        if BY_NAME[call.operation].texts:  # lists of any length, and objects as others write them
+            return DecodedBody(options=parse_object(bytes(body)))
         arrays = ARRAYS.get(call.operation, ())
         tree = read(body, COLUMNS | set(arrays))
         if not RECORDS & QUESTIONS[call.operation].model_fields.keys():
@@ -53,6 +58,10 @@ class Json(Format):
     def side(self, call: Call, body: Body) -> Side:
         """None: it holds both."""
         raise Problem("bad-option", "a JSON request holds both sides; give it alone")
+
+    def texts(self, call: Call, body: Body) -> Iterator[Entry]:
+        """Each entry of a list, or the one object that the document is."""
+        return of_document(parse(bytes(expanded(call, body))))
 
     def whole_tables(self, call: Call, body: memoryview) -> DecodedBody:
         """Tables by their names, each an object of columns."""

@@ -38,6 +38,9 @@ MOST_ENTRIES = 10_000
 MOST_INNER = 40_000
 """Objects in all."""
 
+SIDES = ("members", "nonmembers")
+"""What an object of labels may have in place of names of the caller's."""
+
 PARTS = COLUMNS | FIELDS | {"by_group", "cells", "counts", "queries", "shards", "state"}
 """Names that may stand in a message; any other came from the caller."""
 
@@ -66,7 +69,7 @@ def within(path: str, name: str, place: int) -> str:
     """The path one step further, without names the caller chose."""
     if path == "queries":
         return f"queries[{place}]"
-    if path == "cluster" and name not in PARTS:
+    if path == "cluster" and name not in SIDES:
         return f"cluster[{place}]"
     part = name if name in PARTS else "an option"
     return f"{path}.{part}" if path else part

@@ -21,9 +21,10 @@ from macekit.call import Body, Call
 from macekit.decoding.columns import KINDS, Labels, absent, floats_of, integers, one_column
 from macekit.decoding.compression import first_bytes, unpacked
 from macekit.decoding.format import ROWS, ChooseUnnamed, Column, Format, LabelColumns, Readable, Tables
-from macekit.decoding.json_values import parse_object
+from macekit.decoding.json_values import parse, parse_object
 from macekit.decoding.roles import C, Choose, Fields, Wide, roles
 from macekit.decoding.table import Table, Values, filled_sizes
+from macekit.decoding.texts import Entry
 from macekit.decoding.typed import padding_note
 from macekit.decoding.unnamed_columns import first_lines
 from macekit.decoding.whole_tables import Columns, all_columns, columns_of_json
@@ -94,6 +95,19 @@ class JsonLines(Format):
         records = [record_of(line, number, row) for row, (number, line) in enumerate(lines[:ROWS])]
         names = dict.fromkeys(name for record in records for name in record)
         return [Column.of_values(name, [record.get(name) for record in records]) for name in names]
+
+    def texts(self, call: Call, body: Body) -> Iterator[Entry]:
+        """A value a line, read as it comes."""
+        row = 0
+        for first, lines in lines_of(unpacked(call, body).read):
+            for number, line in enumerate(lines, first):
+                if not line.strip(BLANK):
+                    continue
+                is_list = line.lstrip(BLANK).startswith(b"[")
+                yield Entry((list_of if is_list else record_of)(line, number, row), f"line {number}", row)
+                row += 1
+        if not row:
+            raise _empty()
 
     def whole_columns(self, call: Call, body: memoryview) -> Columns:
         """Every column, a value or None in each row."""
@@ -207,6 +221,19 @@ def record_of(line: bytes, number: int, row: int) -> dict[str, object]:
         pass
     try:
         return parse_object(line.rstrip(BLANK))
+    except Problem as problem:
+        raise _at(problem, number, row) from None
+
+
+def list_of(line: bytes, number: int, row: int) -> object:
+    """The list in a line, or what is wrong with it."""
+    if b"{" not in line:
+        try:
+            return READER.decode(line)
+        except (ValueError, RecursionError):
+            pass
+    try:
+        return parse(line.rstrip(BLANK))
     except Problem as problem:
         raise _at(problem, number, row) from None
 

@@ -66,6 +66,8 @@ class Multipart(Format):
         call = replace(call, query=(*call.query, *fields))
         if BY_NAME[call.operation].several and SCORES not in files:
             return _queries(call, files)
+        if BY_NAME[call.operation].texts:
+            return DecodedBody(options=options(call) | _texts(call, files), textual=True)
         if files.keys() == {SCORES}:
             with _of_part(SCORES):
                 return decoding.decode(_about(call, files[SCORES]), Body.of(files[SCORES].content))
@@ -94,6 +96,12 @@ class Multipart(Format):
 
 
 FORMAT = Multipart()
+
+
+def _texts(call: Call, files: Mapping[str, Part]) -> dict[str, object]:
+    """What was written of the texts of each side, read as it is needed."""
+    about = {name: (_about(call, part), Body.of(part.content)) for name, part in files.items()}
+    return {name: decoding.texts(*each) for name, each in about.items()}
 
 
 def _queries(call: Call, files: Mapping[str, Part]) -> DecodedBody:
@@ -142,7 +150,8 @@ def _sorted_out(call: Call, body: memoryview) -> tuple[dict[str, Part], list[tup
     options(replace(call, query=(*call.query, *fields)))  # refuses what is given twice
     if not files:
         raise Problem(
-            "missing-field", f"the body: holds no file; send {' and '.join(row.tables or (SCORES,))}"
+            "missing-field",
+            f"the body: holds no file; send {' and '.join(row.tables or (SIDES if row.texts else (SCORES,)))}",
         )
     return files, fields
 
@@ -227,4 +236,4 @@ def _part(data: memoryview) -> Part:
 def names_of(operation: str) -> Sequence[str]:
     """The parts that a question takes files in, for the description of the service."""
     row = BY_NAME[operation]
-    return row.tables or (*SIDES, SCORES)
+    return row.tables or (SIDES if row.texts else (*SIDES, SCORES))

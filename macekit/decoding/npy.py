@@ -20,10 +20,11 @@ from macekit.decoding import table
 from macekit.decoding.body import DecodedBody, Sample, first_members, options, table_options
 from macekit.decoding.columns import Labels
 from macekit.decoding.columns_read import ColumnRecorder
-from macekit.decoding.compression import Source, first_bytes, unpacked
+from macekit.decoding.compression import Source, expanded, first_bytes, unpacked
 from macekit.decoding.format import Column, Format, Readable, Sides, Tables
 from macekit.decoding.roles import C, Choose, Layout, Roles, TableLayout, Wide, choice
 from macekit.decoding.table import Table, Values, numbers_without_padding, plain, sides
+from macekit.decoding.texts import LOGPROBS, Entry, of_arrays
 from macekit.decoding.typed import padding_note
 from macekit.problems import Problem, pickle_problem
 from macekit.schemas.query_string import FIRST_MEMBERS, of_table, takes_arrays
@@ -129,6 +130,10 @@ class Npy(Format):
             )
         for start, part in _parts(header, source, call.expanded_limit):
             yield _table(part, layout, start), layout
+
+    def texts(self, call: Call, body: Body) -> Iterator[Entry]:
+        """A row for each text, padded with NaN."""
+        return of_arrays({LOGPROBS: array_of(*_header_and_data(expanded(call, body)))})
 
     def preview(self, call: Call, body: Body) -> list[Column]:
         """The fields."""

@@ -37,6 +37,7 @@ from macekit.decoding.roles import (
     find,
 )
 from macekit.decoding.table import Table, from_table, stacked
+from macekit.decoding.texts import Entry, of_arrays
 from macekit.problems import Problem, fault, pickle_problem
 from macekit.schemas.query_string import WIDE, takes_arrays
 
@@ -90,6 +91,18 @@ class Npz(Format):
         with Archive.of(expanded(call, body), call.expanded_limit) as archive:
             headers = {name: archive.header(name) for name in archive.names}
         return [Column.of_dtype(name, each.kind, len(each.shape) == 1) for name, each in headers.items()]
+
+    def texts(self, call: Call, body: Body) -> Iterator[Entry]:
+        """The rows of arrays, or their parts."""
+        with Archive.of(expanded(call, body), call.expanded_limit) as archive:
+            arrays = {name: archive.array(name) for name in archive.names}
+        for array in arrays.values():
+            values_of(array, 0)  # which refuses text of letters that there are none of
+            if array.dtype.kind not in "biufU":
+                raise fault(
+                    "bad-records", "the archive", "an array of this type cannot be used; need numbers or text"
+                )
+        return of_arrays(arrays)
 
     def first_labels(self, call: Call, body: memoryview, choose: ChooseUnnamed, rows: int) -> LabelColumns:
         """Arrays that are as long as the scores."""

@@ -366,6 +366,8 @@ def _checked_array(column: Column, operation: str, field: str) -> Column:
     allowed_kinds, kind = kinds(operation, field), _kind(column, field)
     if kind not in allowed_kinds and not (kind == "booleans" and "text" in allowed_kinds):
         raise fault("wrong-type", field, f"got {kind}, need {' or '.join(sorted(allowed_kinds))}")
+    if kind == "booleans" and "text" not in allowed_kinds:
+        return np.asarray(column, dtype=np.bool_)
     if kind == "booleans":
         return ["true" if value else "false" for value in column]
     if kind == "text":

@@ -74,24 +74,24 @@ def arrow_table(columns: Columns) -> pa.Table:
     return pa.table({name: pa.array(np.ma.getdata(c), mask=_mask(c)) for name, c in columns.items()})
 
 
-def arrow_bytes(columns: Columns, notes: Mapping[str, str]) -> bytes:
-    """Columns as an Arrow stream; ``notes`` travel in the schema's metadata."""
+def arrow_bytes(table: pa.Table, notes: Mapping[str, str]) -> bytes:
+    """A table as an Arrow stream; ``notes`` travel in the schema's metadata."""
     import pyarrow as pa
 
-    table = arrow_table(columns)
+    table = table.replace_schema_metadata(dict(notes))
     sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema.with_metadata(dict(notes))) as writer:
-        writer.write_table(table.replace_schema_metadata(dict(notes)))
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
     return bytes(sink.getvalue())
 
 
-def csv_bytes(columns: Columns) -> bytes:
-    """Columns as CSV with a header; an unknown value is an empty field. All columns are numbers: no formula."""
+def csv_bytes(table: pa.Table) -> bytes:
+    """A table as CSV with a header; an unknown value is an empty field. It holds no text that would be a formula."""
     import pyarrow as pa
     from pyarrow import csv
 
     sink = pa.BufferOutputStream()
-    csv.write_csv(arrow_table(columns), sink)
+    csv.write_csv(table, sink)
     return bytes(sink.getvalue())
 
 

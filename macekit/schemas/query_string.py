@@ -34,7 +34,7 @@ DATED = "dated"
 DETAIL = "detail"
 """Asks for an answer's brief form; like ``DATED`` no option of the question."""
 
-NAMES = frozenset({"against"})
+NAMES = frozenset({"against", "by"})
 """Options that are names of the caller's own: text whatever they look like, and never a list."""
 
 JSON_ONLY = frozenset({"edges", "state", "declaration", "w1", "w2", "w3", "w4", "coefficients"})
@@ -52,8 +52,10 @@ def of_table(operation: str) -> tuple[str, ...]:
         return (*TABLE[:2], *WIDE)
     if BY_NAME[operation].tables:
         return (WHOLE,)
+    if BY_NAME[operation].texts:
+        return TABLE[1:2]
     if takes_arrays(operation):
-        return (COLUMN, *ARRAYS[operation][1:])
+        return (COLUMN, *ARRAYS[operation][1:]) if BY_NAME[operation].paper else ()
     return (
         TABLE
         if MODEL in QUESTIONS[operation].model_fields

@@ -244,8 +244,8 @@ class TablesQuestion(records.Question):
     seed: int = Field(0, ge=0, le=2**53, description="seed of the random numbers behind the answer")
 
 
-class LimitsQuestion(TablesQuestion):
-    """Limits that are held against the riskiest of several queries."""
+class QueryLimitsQuestion(records.Question):
+    """Limits on one number each that are held against the riskiest of several queries."""
 
     max_advantage: Annotated[float, Field(ge=-1, le=1)] | None = Field(
         None, description="largest acceptable advantage of the riskiest query"
@@ -262,6 +262,11 @@ class LimitsQuestion(TablesQuestion):
     at_precision: records.Share | None = Field(
         None, description="the precision that goes with max_exposed, above the prior; 0.9, if left out"
     )
+
+
+class LimitsQuestion(QueryLimitsQuestion, TablesQuestion):
+    """Limits that are held against the riskiest of several queries."""
+
     max_group_advantage: Annotated[float, Field(ge=-1, le=1)] | None = Field(
         None,
         description="largest acceptable advantage of any query within any group, on the group's own rows; requires "

@@ -52,6 +52,7 @@ SAME_EVERYWHERE = (
 
 OF_OTHER_THINGS = {
     "estimators.audits.model.shadow_scores",  # whose target is a model
+    "macekit.audit_shadows",  # likewise
     "estimators.paper.record_risk",  # whose interval is of one record
     "estimators.runs.sequential.sequential_run",  # whose ends hold at all looks together
 }

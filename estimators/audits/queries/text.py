@@ -78,6 +78,14 @@ CATALOGUE: dict[str, Query] = by_name(
             ("log_probabilities", "means", "deviations"),
         ),
         Query(
+            "byte_loss",
+            "Yeom et al. 2018; Gao et al. 2021 (bits per byte)",
+            "the text is probable: its whole log p over its bytes, where that of each token is not known",
+            "a pass over the texts",
+            "the same text",
+            ("totals", "texts"),
+        ),
+        Query(
             "reference_difference",
             "Mireshghallah et al. 2022; Duan et al. 2024",
             "it is more probable than for a model that saw neither side: the loss of that one less the audited one's",
@@ -194,15 +202,7 @@ def compressed_sizes(texts: Sequence[str | bytes]) -> Integers:
         >>> bool(repeats < varied)
         True
     """
-    if isinstance(texts, str | bytes):
-        raise errors.InputError("texts: got a single text, need one for each record", field="texts")
-    for index, text in enumerate(texts):
-        if not isinstance(text, str | bytes):
-            raise errors.InputError(
-                f"texts: record {index} is {type(text).__name__}, need text", field="texts", index=index
-            )
-    encoded = (text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass") for text in texts)
-    return np.array([len(zlib.compress(each)) for each in encoded], dtype=np.intp)
+    return np.array([len(zlib.compress(each)) for each in _encoded(texts)], dtype=np.intp)
 
 
 def mink(log_probabilities: Tokens, lengths: ArrayLike | None = None, *, share: float = 0.2) -> Floats:
@@ -276,6 +276,42 @@ def minkpp(
         )
     scaled = (tokens.values - mu.values) / np.maximum(sigma.values, STEADY)
     return Ragged(scaled, tokens.starts, tokens.lengths).means_of_smallest(_share(share))
+
+
+def byte_loss(totals: ArrayLike, texts: Sequence[str | bytes]) -> Floats:
+    """Minus the loss in units of the text's bytes in UTF-8 (Yeom et al. 2018; bits per byte, Gao et al. 2021).
+
+    For evaluations that state the log-likelihood of a whole text and not how many tokens it has. Minus the bits per
+    byte times log 2. Records tie where texts are the same.
+
+    Args:
+        totals: The natural logarithm of each text's probability.
+        texts: The text of each.
+
+    Returns:
+        a score a record, at most 0.
+
+    Raises:
+        InputError: a text is empty, a number is NaN or above 0; the error names the record.
+
+    Example:
+        >>> from estimators.audits.queries.text import byte_loss
+        >>> byte_loss([-6.0, -2.0], ["abc", "ab"])
+        array([-2., -1.])
+    """
+    sizes = np.array([len(each) for each in _encoded(texts)], dtype=np.intp)
+    _require_tokens(sizes, "texts")
+    logs = numbers(totals, "totals")
+    require_length(logs, "totals", len(sizes), "texts")
+    above = logs > 1e-6
+    if above.any():
+        index = int(np.argmax(above))
+        raise errors.OutOfRange(
+            f"totals: record {index} is above 0, need the natural logarithm of its probability",
+            field="totals",
+            index=index,
+        )
+    return np.asarray(np.minimum(logs, 0.0) / sizes, dtype=np.float64)
 
 
 def reference_difference(
@@ -509,6 +545,18 @@ def _starts(lengths: Integers) -> Integers:
 def _record(tokens: Ragged, place: int) -> int:
     """The record that a number is of."""
     return int(np.searchsorted(tokens.starts, place, side="right")) - 1
+
+
+def _encoded(texts: Sequence[str | bytes]) -> list[bytes]:
+    """Each text in UTF-8."""
+    if isinstance(texts, str | bytes):
+        raise errors.InputError("texts: got a single text, need one for each record", field="texts")
+    for index, text in enumerate(texts):
+        if not isinstance(text, str | bytes):
+            raise errors.InputError(
+                f"texts: record {index} is {type(text).__name__}, need text", field="texts", index=index
+            )
+    return [text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass") for text in texts]
 
 
 def _share(share: float) -> float:

@@ -3,7 +3,7 @@
 ``ROWS`` are its operations.
 """
 
-from macekit.call import ARROW, CSV, JSON, NDJSON, PARQUET
+from macekit.call import ARROW, BRIEF, CSV, HTML, JSON, MARKDOWN, NDJSON, NPZ, PARQUET, PNG, SVG
 from macekit.operation import Operation
 
 ROWS = (
@@ -90,6 +90,54 @@ ROWS = (
         most_files=0,
         tables=("train", "holdout"),
         python="check_split",
+        wing="audits",
+    ),
+    Operation(
+        "text",
+        "text",
+        "What a language model's log-probabilities give away about texts, with a verdict",
+        "Give the log-probabilities of each text's tokens. Every query that they allow is asked, and limits are held "
+        "against the riskiest of them. `Accept: text/csv` or an Arrow stream returns the scores of each text.",
+        (
+            "mace text tokens.jsonl --max-advantage 0.1",
+            "mace text --members seen.jsonl --nonmembers unseen.jsonl -o report.html",
+            "mace text tokens.jsonl scores.jsonl",
+            "mace text tokens.jsonl.gz scores.parquet --by document --how max",
+        ),
+        bodies=(JSON, NDJSON, NPZ),
+        forms=(JSON, CSV, ARROW, HTML, MARKDOWN, BRIEF, SVG, PNG),
+        rows=(CSV, ARROW),
+        texts=True,
+        python="audit_text",
+        wing="audits",
+    ),
+    Operation(
+        "shadows",
+        "shadows",
+        "LiRA, RMIA and calibrated loss from the signals of a model and of its shadows, with a verdict",
+        "Give the signals of the audited model and of each shadow, and who was trained on which record. Every "
+        "query that they allow is asked, and limits are held against the riskiest of them. `Accept: text/csv` or an "
+        "Arrow stream returns the scores of each record.",
+        (
+            "mace shadows signals.npz --scale logit --max-advantage 0.1",
+            "mace shadows signals.npz --scale logit -o scores.csv",
+        ),
+        bodies=(JSON, NPZ),
+        forms=(JSON, CSV, ARROW, HTML, MARKDOWN, BRIEF, SVG, PNG),
+        rows=(CSV, ARROW),
+        arrays=(
+            "target",
+            "signals",
+            "member",
+            "membership",
+            "id",
+            "group",
+            "unit",
+            "features",
+            "calibration_features",
+            "calibration_signal",
+        ),
+        python="audit_shadows",
         wing="audits",
     ),
 )

@@ -6,11 +6,9 @@ from pydantic import ConfigDict, Field
 from pydantic.json_schema import SkipJsonSchema
 from typing_extensions import TypedDict
 
-from macekit.schemas import answers, statements
-from macekit.schemas.questions import TablesQuestion
-from macekit.schemas.records import (
-    Number,
-)
+from macekit.schemas import answers, records, statements
+from macekit.schemas.questions import ACCEPT_EXPOSURE, QueryLimitsQuestion, TablesQuestion
+from macekit.schemas.records import Number
 
 Cell = str | Number | bool | None  # typing keeps one of equal unions: all have this order
 
@@ -83,8 +81,8 @@ CopiesJudged = Annotated[
 ]
 
 
-class QueriesAnswer(TypedDict):
-    """Every query that was asked, what tells the sides apart anyway, and the verdict."""
+class RiskiestAnswer(TypedDict):
+    """Every query that was asked, and the verdict over all of them."""
 
     sentence: str
     decision: Annotated[
@@ -101,11 +99,47 @@ class QueriesAnswer(TypedDict):
     ranking: list[answers.RankedAnswer]
     queries: list[answers.AskedQueryAnswer]
     exposures: list[answers.QueryExposureAnswer]
+
+
+class QueriesAnswer(RiskiestAnswer):
+    """Every query that was asked, what tells the sides apart anyway, and the verdict."""
+
     split: Annotated[answers.SplitAnswer | None, Field(description="null if it was not asked")]
     control: Annotated[answers.ControlAnswer | None, Field(description="null if no column of it was named")]
     groups: Annotated[
         list[answers.GroupAnswer],
         Field(description="by the first query of ranking; empty if no group was named"),
+    ]
+    warnings: list[statements.WarningAnswer]
+    provenance: statements.ProvenanceAnswer
+
+
+class ScoredQuestion(QueryLimitsQuestion):
+    """What is asked of the scores that queries make of a model's answers."""
+
+    accept_exposure: bool = ACCEPT_EXPOSURE
+    scores: bool = Field(
+        False,
+        description="whether the answer holds the scores of each record; as CSV or Arrow it always does",
+    )
+    prior: records.Share = Field(
+        0.5, description="probability that a record is a member before its score is seen"
+    )
+    confidence: records.Confidence = Field(
+        0.95, description="probability that all intervals of the answer hold together"
+    )
+    seed: int = Field(0, ge=0, le=2**53, description="seed of the random numbers behind the answer")
+
+
+class ScoredAnswer(RiskiestAnswer):
+    """Every query that was asked, the verdict, and the scores themselves where they were asked for."""
+
+    not_asked: Annotated[dict[str, str], Field(description="queries that were not asked, and why")]
+    records: Annotated[
+        dict[str, list[str | float | int | bool]] | None,
+        Field(
+            description="a column for each query, beside what is copied of the records; null unless asked for"
+        ),
     ]
     warnings: list[statements.WarningAnswer]
     provenance: statements.ProvenanceAnswer

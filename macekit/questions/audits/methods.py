@@ -38,6 +38,22 @@ METHODS: list[MethodAnswer] = [
         "reference": "MACE, section 2.2; each query names its paper (docs/queries.md, docs/models.md)",
     },
     {
+        "name": "queries of a language model",
+        "asks": [ask("text", "maximum")],
+        "states": "the advantage of the riskiest of several queries of the log-probabilities of texts",
+        "assumes": IID,
+        "guarantee": SIMULATED,
+        "reference": "MACE, section 2.2; each query names its paper (docs/queries.md)",
+    },
+    {
+        "name": "a model beside its shadows",
+        "asks": [ask("shadows", "maximum")],
+        "states": "the advantage of the riskiest of LiRA, RMIA, calibrated loss and quantile regression",
+        "assumes": IID + "; both sides had the same chance to be in a shadow's training set",
+        "guarantee": SIMULATED,
+        "reference": "Carlini et al. 2022; each query names its paper (docs/queries.md)",
+    },
+    {
         "name": "two sides of a split",
         "asks": [ask("check", "advantage"), ask("synthetic", "split.advantage")],
         "states": "the advantage of who reads the rows' columns and no model",

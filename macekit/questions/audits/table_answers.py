@@ -20,7 +20,7 @@ from estimators.sample.digests import digest
 from macekit.operations import encode
 from macekit.problems import Problem, unknown_column, unknown_column_of
 from macekit.schemas import answers
-from macekit.schemas.questions import LimitsQuestion, TablesQuestion
+from macekit.schemas.questions import LimitsQuestion, QueryLimitsQuestion, TablesQuestion
 from macekit.schemas.statements import ColumnReadAnswer
 
 Values = NDArray[np.generic]
@@ -32,6 +32,15 @@ KINDS = {"number": "numbers", "date": "dates", "category": "categories"}
 
 def require_pairs(question: LimitsQuestion) -> None:
     """Refuse what belongs to a limit that is not there."""
+    require_rates(question)
+    if question.max_group_advantage is not None and question.group is None:
+        raise Problem(
+            "missing-field", "group: name the column of groups that max_group_advantage limits", field="group"
+        )
+
+
+def require_rates(question: QueryLimitsQuestion) -> None:
+    """Refuse a rate or a precision that belongs to no limit."""
     if question.max_tpr is None and question.at_fpr is not None:
         raise Problem(
             "missing-field",
@@ -39,10 +48,6 @@ def require_pairs(question: LimitsQuestion) -> None:
             field="max_tpr",
         )
     require_precision(question.max_exposed, question.at_precision)
-    if question.max_group_advantage is not None and question.group is None:
-        raise Problem(
-            "missing-field", "group: name the column of groups that max_group_advantage limits", field="group"
-        )
 
 
 def require_precision(max_exposed: float | None, at_precision: float | None) -> None:

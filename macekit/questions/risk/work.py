@@ -32,7 +32,7 @@ from macekit.catalogue import rendered
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode, samples
 from macekit.operations.effects import require_bins_act
-from macekit.operations.encode import arrow_bytes, csv_bytes, json_bytes
+from macekit.operations.encode import arrow_bytes, arrow_table, csv_bytes, json_bytes
 from macekit.operations.options import (
     cells_asked,
     metric,
@@ -135,9 +135,9 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     )
     records = data.n_members + data.n_nonmembers
     if call.accept == CSV:
-        return Reply(200, CSV, csv_bytes(columns), records, input_sha256=source["input_sha256"])
+        return Reply(200, CSV, csv_bytes(arrow_table(columns)), records, input_sha256=source["input_sha256"])
     if call.accept == ARROW:
-        table = arrow_bytes(columns, notes_of(result, source))
+        table = arrow_bytes(arrow_table(columns), notes_of(result, source))
         return Reply(200, ARROW, table, records, input_sha256=source["input_sha256"])
     tables = by_group_of(data, groups, question, cluster) if body.targets is None else {}
     whole = samples.with_counts(data) if cluster is None else data

@@ -148,7 +148,9 @@ def section(
     """
     options = unusual(operation, source["options"].value or {})
     from_counts = str(source["query"].value).startswith(COUNTS_PREFIX)
-    question = Reproduction(operation, options, context.source, grouped, context.others, from_counts)
+    roles = {column["role"].value for column in columns_of(source)}
+    arrays = tuple(name for name in ARRAYS.get(operation, ()) if name in roles) or None
+    question = Reproduction(operation, options, context.source, grouped, context.others, from_counts, arrays)
     blocks: tuple[Block, ...] = (
         *_tables(source, context, sources or source),
         Paragraph(COLUMNS),

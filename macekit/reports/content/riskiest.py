@@ -24,6 +24,7 @@ from macekit.reports.model import (
     Table,
 )
 from macekit.reports.palette import WORDS
+from macekit.text import printable
 
 RANKS = ("Query", "Advantage", "Lower end", "Upper end", "Best rank", "Worst rank")
 LIMITS = ("Limit", "At most", "Decision", "Query", "Seen", "Lower end", "Upper end")
@@ -147,6 +148,15 @@ def _tail(exposure: AnswerPath) -> tuple[Cell, ...]:
         tail["fpr_upper"].number(),
         tail["precision_lower"].number(),
     )
+
+
+def not_asked(reasons: AnswerPath) -> Iterator[Inline]:
+    """A line for each reason, with all queries that were not asked for it."""
+    names: dict[str, list[str]] = {}
+    for name, why in (reasons.value or {}).items():
+        names.setdefault(why, []).append(name)
+    for several in names.values():
+        yield f"not asked: {printable(', '.join(several), 200)}: ", reasons[several[0]].untrusted()
 
 
 def by_group(answer: AnswerPath, figures: Figures) -> tuple[Section, ...]:

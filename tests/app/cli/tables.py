@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.app.cli.files import runs, signals
+from tests.app.cli.files import runs, signals, tokens
 from tests.macekit.operations.test_synthetic import CLEAN, COPIED, HOLDOUT, SHIFTED, TRAIN
 
 Table = dict[str, list[Any]]
@@ -71,7 +71,7 @@ def tables() -> dict[str, bytes]:
         "four": {**scores, "run": np.tile(np.arange(4), 250).tolist()},
     }
     made = {f"{name}.csv": written(table) for name, table in files.items()}
-    return made | {"signals.npz": signals(), "runs.csv": runs().encode()}
+    return made | {"signals.npz": signals(), "tokens.jsonl": tokens(), "runs.csv": runs().encode()}
 
 
 def put_tables(folder: Path) -> None:

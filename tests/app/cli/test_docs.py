@@ -20,11 +20,6 @@ DECIDED = {"✕ FAIL": 1, "Fail": 1, "? UNDECIDED": 3}
 
 @each_case("command, printed", SHOWN)
 def test_what_the_page_shows_is_printed(command: str, printed: str, folder: Path) -> None:
-    for made in folder.glob("texts*"):
-        made.unlink()
-    if "texts.jsonl" in command and not command.startswith("mace text "):  # what the example before it wrote
-        typed("text tokens.jsonl texts.jsonl")
-
     done = typed(command.removeprefix("mace "))
 
     decided = next(

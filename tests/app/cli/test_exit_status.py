@@ -51,6 +51,7 @@ JUDGED: dict[str, tuple[str | None, ...]] = {
         f"clean.csv {LIMIT} 2",
     ),
     "model": (f"{CALM} {LIMIT} 0.9", f"{SAID} {LIMIT} 0.1", f"{CALM} {LIMIT} 0.01", f"{CALM} {LIMIT} 2"),
+    "text": limited(f"tokens.jsonl {LIMIT}", "1", "0.1", "0.99", "2"),
     "shadows": limited(f"signals.npz --scale logit {LIMIT}", "0.9", "0.1", "0.5", "2"),
     "check": (*limited("--train train.csv --holdout", "holdout.csv", "older.csv", None), "--train train.csv"),
     "audit": limited("two.csv --claimed-epsilon", "9", "0.01", None, "-1"),
@@ -92,8 +93,8 @@ def test_every_question_that_has_a_limit_or_a_claim_is_among_them() -> None:
         and any(name.startswith(("max", "claimed_epsilon")) for name in QUESTIONS[row.name].model_fields)
     }
 
-    # a plan is made before there are records to judge; what is no operation, or has no limit, stands beside them
-    assert judging - {"plan"} | {"shadows", "check"} == JUDGED.keys()
+    # a plan is made before there are records to judge; what has no limit stands beside them
+    assert judging - {"plan"} | {"check"} == JUDGED.keys()
 
 
 def test_the_manual_names_every_command_that_judges() -> None:

@@ -34,6 +34,11 @@ def printed(line: str, status: int = 0) -> str:
     return done.out
 
 
+def ranked(line: str) -> dict[str, float]:
+    """Every query that was asked, the riskiest first, and its advantage."""
+    return {each["name"]: each["advantage"]["estimate"] for each in answer(f"shadows {line}")["ranking"]}
+
+
 def test_scores_are_those_of_the_library_in_every_form(folder: Path) -> None:
     given = arrays()
     own, theirs = (0.0 - np.logaddexp(0.0, -given[name]) for name in ("target", "signals"))
@@ -75,17 +80,17 @@ def test_each_query_has_a_line_and_all_intervals_hold_together(folder: Path) -> 
     for each in comparison.ranking:
         assert re.search(rf"^{each.name} +{each.advantage.estimate.value:.3f}  ", out, re.MULTILINE)
     assert "\nFail: " in out
-    assert "\nnot asked: quantile_regression needs features, " in out
+    assert "\nnot asked: quantile_regression: needs features, " in out
 
 
 @each_case("suffix", ["csv", "npz"])
 def test_the_table_is_read_by_the_questions(folder: Path, suffix: str) -> None:
-    lines = printed(f"signals.npz --scale logit -o out.{suffix}").splitlines()
+    done = typed(f"shadows signals.npz --scale logit -o out.{suffix}")
 
-    name = re.fullmatch(rf"next: mace report out.{suffix} --score (\w+)", lines[-1])
-    assert name is not None
-    assert lines[1].split()[0] == name[1]
-    found = answer(f"report out.{suffix} --score {name[1]} --group group")
+    assert (done.status, done.out) == (0, "")
+    assert done.err == f"240 records scored by {', '.join(QUERIES)}; higher is more like a member.\n"
+    first = next(iter(ranked("signals.npz --scale logit")))
+    found = answer(f"report out.{suffix} --score {first} --group group")
     assert found["result"]["advantage"]["lower"] > 0
     assert typed(f"compare out.{suffix} --score {','.join(QUERIES)}").status == 0
 
@@ -99,7 +104,7 @@ def test_what_a_scale_is_decides_what_is_asked(folder: Path) -> None:
     for name, scale in (("signals", "logit"), ("logs", "log")):
         assert typed(f"shadows {name}.npz --scale {scale} -o {name}.jsonl -q").status == 0
 
-    assert "not asked: rmia needs probabilities; say --scale logit or log" in plain
+    assert "not asked: rmia: needs probabilities; say scale logit or log" in plain
     a, b = (
         [json.loads(x) for x in Path(f"{name}.jsonl").read_text().splitlines()]
         for name in ("signals", "logs")
@@ -127,7 +132,7 @@ def test_quantile_regression_is_asked_where_its_arrays_are(folder: Path) -> None
         more["features"], given["target"], more["calibration_features"], more["calibration_signal"]
     )
     assert [row["quantile_regression"] for row in rows] == expected.tolist()
-    assert "calibration_features: no array has this name" in refused("shadows less.npz")
+    assert "calibration_features: is missing; features, calibration_features" in refused("shadows less.npz")
 
 
 def test_shadows_of_one_side_are_worth_a_word(folder: Path) -> None:
@@ -142,7 +147,7 @@ def test_shadows_of_one_side_are_worth_a_word(folder: Path) -> None:
         "note: members are in 0% of the shadows and nonmembers in 50%: shadows that are not drawn from both"
         in aside
     )
-    assert "lira_online needs several shadows" in aside
+    assert "lira_online: needs several shadows" in aside
     assert "note: members are in" not in printed("none.npz --scale logit")
 
 
@@ -159,8 +164,10 @@ def test_records_without_their_shadows_are_left_out_and_counted(folder: Path) ->
     lacking = [k for k in range(1000) if membership[:, k].sum() in (0, 8)]
     assert len(lacking) == 5
 
-    out = printed("own.npz --scale logit -o own.csv")
+    out = printed("own.npz --scale logit")
+    said = typed("shadows own.npz --scale logit -o own.csv").err
 
+    assert "\nnote: 5 of 1,000 records left out" in said
     assert "\nnote: 5 of 1,000 records left out: no shadow was trained on them, or every one was" in out
     assert "\nlira_online " in out
     with open("own.csv", newline="") as file:
@@ -188,23 +195,25 @@ def test_too_few_records_with_their_shadows_are_refused(folder: Path) -> None:
 
 def test_two_queries_of_one_order_are_asked_once(folder: Path) -> None:
     """As they come, LiRA by one deviation for all records is calibrated loss on another scale."""
-    out = printed("signals.npz -o out.csv")
+    out = printed("signals.npz")
+    typed("shadows signals.npz -o out.csv")
 
-    assert "\nnot asked: calibrated_loss orders records as lira_offline does\n" in out
+    assert "\nnot asked: calibrated_loss: orders records as lira_offline does\n" in out
     assert set(re.findall(r"^(\w+) +\d\.\d{3}  ", out, re.MULTILINE)) == {"lira_online", "lira_offline"}
     with open("out.csv", newline="") as file:
         assert "calibrated_loss" in next(csv.reader(file))  # its scores are written all the same
 
 
 WRONG: dict[str, tuple[dict[str, Any], str]] = {
-    "no target": ({"target": None}, "target: no array has this name; need target, signals, member"),
+    "no target": ({"target": None}, "target: is required and missing"),
     "turned": ({"signals": np.ones((240, 16))}, "signals: "),
     "a membership of numbers": ({"membership": np.full((16, 240), 2)}, "membership: need True or False"),
-    "members in words": ({"member": np.full(240, "in")}, "member: need True or False (1 or 0)"),
+    "members in words": ({"member": np.full(240, "in")}, "member: got text, need booleans or numbers"),
+    "members of three kinds": ({"member": np.arange(240) % 3}, "member: need true or false (1 or 0)"),
     "too few members": ({"member": np.ones(239, bool)}, "member: need one for each record of target"),
     "NaN": ({"target": np.full(240, np.nan)}, "target: "),
     "objects": ({"target": np.array([None] * 240, dtype=object)}, "mace never opens one"),
-    "groups of bytes": ({"group": np.full(240, b"x")}, "group: an array of this type cannot be used"),
+    "groups of bytes": ({"group": np.full(240, b"x")}, "group: a column of this type cannot be used"),
     "one side": ({"member": np.ones(240, bool)}, "got 0, need at least 8"),
 }
 
@@ -214,7 +223,7 @@ def test_what_is_wrong_is_said(folder: Path, changes: dict[str, Any], said: str)
     given = {key: value for key, value in {**arrays(), **changes}.items() if value is not None}
     np.savez("wrong.npz", **given)
 
-    error = refused("shadows wrong.npz -o out.csv")
+    error = refused("shadows wrong.npz -o out.csv --max-advantage 0.5")
 
     assert error.startswith("mace shadows: wrong.npz: ")
     assert said in error

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+import re
 from pathlib import Path
 from typing import Any, get_args
 
@@ -12,8 +13,8 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from app.cli.audits import tokens as reading
 from estimators.audits.queries import text
+from macekit.questions.audits.text import reading
 from tests.app.cli.files import answer, refused, tokens, typed
 from tests.cases import each_case
 
@@ -35,14 +36,25 @@ def failed(line: str) -> str:
     return said
 
 
-@each_case("line", ["out.jsonl", "out.csv", "out.parquet --by document"])
+@each_case("line", ["", "out.jsonl", "out.csv", "out.parquet --by document"])
 def test_the_riskiest_of_the_scores_is_held_against_one_limit(folder: Path, line: str) -> None:
-    then = typed(f"text tokens.jsonl {line}").out.splitlines()[-1].removeprefix("next: mace ")
-
-    done = [typed(f"{then} --max-advantage {limit}") for limit in ("1", "0.1", "0.99")]
+    done = [typed(f"text tokens.jsonl {line} --max-advantage {n} --overwrite") for n in ("1", "0.1", "0.99")]
 
     assert [each.status for each in done] == [0, 1, 3]
-    assert any("The riskiest query's advantage" in each.out for each in done)
+    for each in done:
+        assert ("The riskiest query's advantage" in each.out) == (not line)
+        assert re.search(r"^(Pass|Fail|Not enough data): ", each.err if line else each.out, re.MULTILINE)
+
+
+def test_what_is_written_and_then_compared_is_what_is_answered_at_once(folder: Path) -> None:
+    assert typed("text tokens.jsonl out.jsonl -q").status == 0
+
+    at_once = answer("text tokens.jsonl")
+    later = answer(f"compare out.jsonl --query continuous --score {','.join(QUERIES)}")
+
+    assert at_once["ranking"] == later["ranking"]
+    assert at_once["maximum"] == later["maximum"]
+    assert at_once["not_asked"] == {"minkpp": "needs mean and std"}
 
 
 def test_scores_are_those_of_the_library(folder: Path) -> None:
@@ -64,7 +76,7 @@ def test_scores_are_those_of_the_library(folder: Path) -> None:
         assert [row[name] for row in table] == scores.tolist()
     for name in ("id", "member"):
         assert [row[name] for row in table] == [record[name] for record in records]
-    assert f"60 records: {', '.join(QUERIES)}; higher is more like a member" in done.out
+    assert done.err == f"60 records scored by {', '.join(QUERIES)}; higher is more like a member.\n"
 
 
 @pytest.mark.parametrize("batch", [1, 50, 2**20])
@@ -137,7 +149,7 @@ def test_minkpp_and_fields_to_keep(folder: Path) -> None:
 
 GOOD = {"logprobs": [-1.0, -2.0], "member": True}
 WRONG: dict[str, tuple[str, str]] = {
-    "nothing": ("\n", "in.jsonl: holds no record"),
+    "nothing": ("\n", "in.jsonl: the input is empty"),
     "no JSON": (lines(GOOD) + "x", "in.jsonl: JSONL, line 2: the line is not JSON"),
     "a cut": (lines(GOOD, GOOD)[:-9], "line 2: the JSON ended before it was complete"),
     "no logprobs": (lines({"logprob": [-1]}), "line 1: logprobs: is missing; need the natural logarithms"),
@@ -160,16 +172,16 @@ WRONG: dict[str, tuple[str, str]] = {
     "no list": (lines({**GOOD, "logprobs": -1}), "line 1: logprobs: need a list of numbers"),
     "probabilities": (
         lines(GOOD) + "\n" + lines(GOOD, {**GOOD, "logprobs": [0.5, 0.1]}),
-        "line 4: logprobs: a token of this record is above 0",
+        "line 4: logprobs: a token of this text is above 0",
     ),
     "NaN": (
         lines(GOOD) + '{"member": true, "logprobs": [-1, NaN]}',
-        "line 2: logprobs: token 1 of this record is NaN",
+        "line 2: logprobs: token 1 of this text is NaN",
     ),
-    "no token": (lines(GOOD, {**GOOD, "logprobs": [None]}), "line 2: logprobs: this record has no tokens"),
+    "no token": (lines(GOOD, {**GOOD, "logprobs": [None]}), "line 2: logprobs: this text has no tokens"),
     "a negative deviation": (
         lines({**GOOD, "mean": [-1, -1], "std": [1, -1]}),
-        "line 1: std: a token of this record",
+        "line 1: std: a token of this text",
     ),
     "a text that is none": (lines({**GOOD, "text": 7}), "line 1: text: need text"),
     "two kinds of member": (
@@ -193,7 +205,7 @@ def test_what_is_wrong_is_named_by_its_line(folder: Path, content: str, said: st
 @each_case(
     "line, said",
     [
-        ("tokens.jsonl out.xlsx", "the answer is written as .jsonl"),
+        ("tokens.jsonl out.xlsx", "the answer is written as .json, .html, .md, .csv"),
         ("tokens.jsonl out.jsonl --by person", "line 1: person: is asked for and missing"),
         ("tokens.jsonl out.jsonl --keep logprobs,nobody", "line 1: nobody: is asked for and missing"),
     ],
@@ -207,7 +219,7 @@ def test_a_document_that_is_on_both_sides_is_refused(folder: Path) -> None:
         lines({**GOOD, "by": 1}, {**GOOD, "by": 2}, {**GOOD, "by": 1, "member": False})
     )
 
-    assert "line 3: member: the records before it of the same by have another" in failed(
+    assert "by: text 2 is of one that other texts have on the other side" in failed(
         "in.jsonl out.jsonl --by by"
     )
 
@@ -228,7 +240,7 @@ def test_memory_does_not_grow_with_the_file(folder: Path, monkeypatch: pytest.Mo
     whole = reading.Reader.scores
 
     def seen(self: reading.Reader, batch: reading.Batch, share: float) -> dict[str, np.ndarray]:
-        sizes.append(len(batch.numbers))
+        sizes.append(len(batch.texts))
         return whole(self, batch, share)
 
     monkeypatch.setattr(reading.Reader, "scores", seen)

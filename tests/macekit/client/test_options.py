@@ -6,6 +6,7 @@ import inspect
 import runpy
 import types
 from collections.abc import Iterator
+from operator import attrgetter
 from pathlib import Path
 from typing import Annotated, Any, Literal, Required, Union, get_args, get_origin, get_type_hints
 
@@ -88,7 +89,7 @@ def test_options_within_options_are_those_of_the_schemas(name: str) -> None:
 
 @each_case("operation", sorted(ARRAYS))
 def test_every_array_is_an_argument_of_its_own_the_first_one_first(operation: str) -> None:
-    function = getattr(macekit.theory, operation.removeprefix("theory/").replace("-", "_"))
+    function = attrgetter(BY_NAME[operation].python)(macekit)
 
     arguments = [
         name for name, each in inspect.signature(function).parameters.items() if each.kind != each.VAR_KEYWORD
@@ -103,7 +104,7 @@ def test_there_is_a_function_for_each_question() -> None:
 
     for operation in OPTIONS:
         name = BY_NAME[operation].python
-        if operation in ARRAYS:
+        if BY_NAME[operation].paper:
             assert callable(getattr(Theory, name.removeprefix("theory.")))
         else:
             assert getattr(macekit, name).__func__ is getattr(macekit.Mace, name)

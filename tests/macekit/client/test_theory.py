@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -13,22 +14,25 @@ import pytest
 import macekit
 from app.openapi.examples import JSON_EXAMPLES
 from app.openapi.files import file_bytes, files_of, options_with
-from macekit.catalogue import ARRAYS
+from macekit.catalogue import ARRAYS, BY_NAME
 from macekit.client import server
 from tests.app.running import Running
 from tests.cases import each_case
 from tests.macekit.client.worlds import CONTAINERS, TABLES, by_hand
 
 ASKED = [(operation, name) for operation in ARRAYS for name in JSON_EXAMPLES[operation]]
-SUFFIXES = ("csv", "jsonl", "npy", "npz", "arrow", "parquet")
+FILES = [
+    (operation, name.rpartition(".")[2])
+    for operation in ARRAYS
+    if ARRAYS[operation]
+    for name in files_of(operation)
+]
 GAUSSIAN: dict[str, Any] = {"clip": 1.0, "sigma": 0.5, "delta": 1e-3}
 POINTS = np.round(np.random.default_rng(0).normal(size=(12, 3)), 3)
 
 
 def method(client: Any, operation: str) -> Callable[..., macekit.Result]:
-    found: Callable[..., macekit.Result] = getattr(
-        client.theory, operation.removeprefix("theory/").replace("-", "_")
-    )
+    found: Callable[..., macekit.Result] = attrgetter(BY_NAME[operation].python)(client)
     return found
 
 
@@ -48,8 +52,7 @@ def test_every_example_has_the_same_answer_here_and_by_hand_and_the_first_there(
 
 
 @pytest.mark.slow
-@each_case("operation", [operation for operation in ARRAYS if ARRAYS[operation]])
-@each_case("suffix", SUFFIXES)
+@each_case("operation, suffix", FILES)
 def test_a_file_is_asked_about_as_it_lies(
     operation: str, suffix: str, tmp_path: Path, mace: macekit.Mace
 ) -> None:

@@ -48,7 +48,7 @@ WRONG: dict[str, tuple[bytes, str, str, int | None]] = {
     "an indented object": (json.dumps(ROWS[0], indent=1).encode(), "incomplete-body", "line 1: ", 0),
     "a list": (b"[1, 1]\n", "malformed-body", "line 1: the line is JSON but no object", 0),
     "a number": (after(b"\n7\n"), "malformed-body", "line 42: .* no object", 40),
-    "one name twice": (after(TWICE), "malformed-body", "line 41: .* a name occurs twice in one object", 40),
+    "one name twice": (after(TWICE), "malformed-body", "line 41: .* member occurs twice in one object", 40),
     "no UTF-8": (after(b'{"score": "\xff"}'), "malformed-body", "line 41: .*not UTF-8 at byte 11", 40),
     "a missing score": (after({"member": 1}), "not-finite", "score: row 40 is missing", 40),
     "a null": (after({"member": True, "score": None}), "not-finite", "score: row 40 is missing", 40),

@@ -208,3 +208,30 @@ def test_a_form_that_is_cut_anywhere_is_refused_and_one_with_other_bytes_refused
 @pytest.mark.parametrize("boundary", ["-" * 40 + "0123", "a'b(c)+_,./:=?", "x" * 70])
 def test_any_boundary_will_do(boundary: str) -> None:
     assert answer(posted("gate", form(*SIDES, LIMIT, boundary=boundary)))["decision"]
+
+
+def test_texts_come_as_a_file_for_each_side_in_whatever_form_each_is() -> None:
+    sides = {
+        name: [[-0.5 * k, -scale] for k in range(12)] for name, scale in (("members", 1), ("nonmembers", 4))
+    }
+    array = io.BytesIO()
+    np.save(array, np.array(sides["nonmembers"]))
+    lines = b"".join(json.dumps(each).encode() + b"\n" for each in sides["members"])
+
+    found = answer(
+        posted(
+            "text",
+            form(
+                ("members", "seen.jsonl.gz", gzip.compress(lines)),
+                ("nonmembers", "unseen.npy", array.getvalue()),
+                ("max_advantage", None, b"0.1"),
+            ),
+        )
+    )
+
+    assert found == from_json("text", sides | {"max_advantage": 0.1})
+    alone = refusal("text", form(("members", "seen.jsonl", lines)))
+    assert alone == ("missing-field", "nonmembers: is required and missing")
+    assert refusal("text", form(("members", "a.jsonl", b'["a"]\n'), ("nonmembers", "b.jsonl", lines)))[1] == (
+        "members: line 1: logprobs: token 0 is text; need a number"
+    )

@@ -14,7 +14,7 @@ import pytest
 from pyarrow import csv
 
 from app.cli import main
-from app.openapi.examples import SAMPLE
+from app.openapi.examples import JSON_EXAMPLES, SAMPLE
 from app.openapi.files import file_bytes
 from macekit.call import ARROW_FILE, CSV
 from macekit.formats import COMPRESSED_SUFFIXES, FORMATS, SUFFIXES
@@ -214,3 +214,13 @@ def test_a_request_that_was_no_file_is_a_request_again(
 
 def of_scores(operation: str, options: dict[str, str]) -> Any:
     return asked(operation, file_bytes("scores.csv"), CSV, **options)
+
+
+def test_a_request_of_arrays_names_those_that_were_sent() -> None:
+    answer = asked("shadows", JSON_EXAMPLES["shadows"]["without"].value)
+
+    told = listings("shadows", answer)
+
+    assert told["Over HTTP"].startswith(
+        'request.json holds\n{"target": […], "signals": […], "member": […], "group": […], "scores": true}'
+    )

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 from macekit.reports import model
 from macekit.reports.content import limitations, provenance, riskiest
-from macekit.text import printable
 
 ONE_MODEL: model.Inline = (
     "It is about this model, asked once about each row. Attackers who train models of their own, who see weights or "
@@ -64,17 +63,8 @@ def _fit(answer: model.AnswerPath) -> model.Section:
         rows = tuple((name, reasons[name].untrusted()) for name in reasons.value)
         blocks.append(model.Table("Queries that were not asked", ("Query", "Why"), rows))
     return model.Section(
-        "fit", "How well the model does", tuple(blocks), (model.Bullets(tuple(_not_asked(reasons))),)
+        "fit", "How well the model does", tuple(blocks), (model.Bullets(tuple(riskiest.not_asked(reasons))),)
     )
-
-
-def _not_asked(reasons: model.AnswerPath) -> Iterator[model.Inline]:
-    """A line for each reason, with all queries that were not asked for it."""
-    names: dict[str, list[str]] = {}
-    for name, why in (reasons.value or {}).items():
-        names.setdefault(why, []).append(name)
-    for several in names.values():
-        yield f"not asked: {printable(', '.join(several), 200)}: ", reasons[several[0]].untrusted()
 
 
 def figures(answer: model.AnswerPath) -> tuple[model.Figure | None, ...]:

@@ -200,6 +200,9 @@ ASKED: dict[str, Callable[..., np.ndarray]] = {
     "zlib_ratio": lambda own, other, mu, sigma: text.zlib_ratio(own, np.full(len(own), 25)),
     "mink": lambda own, other, mu, sigma: text.mink(own),
     "minkpp": lambda own, other, mu, sigma: text.minkpp(own, mu, sigma),
+    "byte_loss": lambda own, other, mu, sigma: text.byte_loss(
+        [sum(each) for each in own], ["x" * 25] * len(own)
+    ),
     "reference_difference": lambda own, other, mu, sigma: text.reference_difference(own, other),
     "reference_ratio": lambda own, other, mu, sigma: text.reference_ratio(own, other),
 }
@@ -279,3 +282,36 @@ test_what_cannot_be_scored_is_named = refusals(
         (lambda: text.aggregate([1.0], ["a"], "median"), UnknownName, "how", None, "logsumexp"),
     ],
 )  # fmt: skip
+
+
+# A whole text's log-likelihood
+
+
+def test_the_log_likelihood_over_the_bytes_is_minus_the_bits_per_byte():
+    totals = [float(row.sum()) for row in LOGS]
+    texts = [f"{text}ü" for text in TEXTS]
+
+    bits = [-total / math.log(2) / len(each.encode()) for total, each in zip(totals, texts, strict=True)]
+
+    np.testing.assert_allclose(text.byte_loss(totals, texts), [-each * math.log(2) for each in bits])
+    np.testing.assert_array_equal(
+        text.byte_loss(totals, [each.encode() for each in texts]), text.byte_loss(totals, texts)
+    )
+
+
+test_what_has_no_log_likelihood_or_no_text_is_named = refusals(
+    "ask, error, field, index, words",
+    [
+        (
+            lambda: text.byte_loss([-1.0], ["a", "b"]),
+            DimensionMismatch,
+            "totals",
+            None,
+            "got 1, need one for each of 2",
+        ),
+        (lambda: text.byte_loss([-1.0, 0.5], ["a", "b"]), OutOfRange, "totals", 1, "record 1 is above 0"),
+        (lambda: text.byte_loss([-1.0, NAN], ["a", "b"]), NotFinite, "totals", 1, "record 1 is NaN"),
+        (lambda: text.byte_loss([-1.0], [""]), TooFewRecords, "texts", 0, "record 0 has no tokens"),
+        (lambda: text.byte_loss([-1.0], "a"), InputError, "texts", None, "got a single text"),
+    ],
+)

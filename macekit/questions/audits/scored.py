@@ -1,0 +1,182 @@
+"""What ``shadows`` and ``text`` answer alike: scores of records by several queries, and one verdict over all."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+from estimators import VERSION, Scores
+from estimators.arrays import Booleans, Floats
+from estimators.audits.model import without_same_order
+from estimators.audits.queries import Query
+from estimators.decisions.exposed_members import exposures_of
+from estimators.decisions.riskiest import compare_queries, judge_queries, limits_of, verdict_of
+from estimators.sample.digests import digest
+from estimators.sample.scores import Query as ScoreKind
+from estimators.statement import Caution
+from macekit.call import ARROW, CSV, Call, Reply
+from macekit.operations import encode, riskiest
+from macekit.operations.effects import require_acceptance_acts
+from macekit.operations.options import provenance_options, reply_of, require_form
+from macekit.problems import Problem
+from macekit.questions.audits import table_answers
+from macekit.questions.audits.contract import ScoredAnswer, ScoredQuestion
+from macekit.reports.csv import disarm_formula
+from macekit.schemas.statements import ColumnReadAnswer
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScoredRecords:
+    """Scores of the same records by several queries, higher for members.
+
+    Attributes:
+        scores: A score a record, under the name of each query.
+        member: Who is a member; None if nobody says.
+        copied: What goes with the scores of a record, column by column.
+        not_asked: Other queries, and why they were not asked.
+        cautions: What to know of how the scores were made.
+        read: The columns that were read.
+        about: What was scored, in words.
+    """
+
+    scores: Mapping[str, Floats]
+    member: Booleans | None
+    copied: Mapping[str, list[Any]]
+    not_asked: Mapping[str, str]
+    cautions: Sequence[Caution]
+    read: Sequence[ColumnReadAnswer]
+    about: str
+
+    @property
+    def columns(self) -> dict[str, list[Any]]:
+        """What is copied and every query, a value a record."""
+        return {**self.copied, **{name: values.tolist() for name, values in self.scores.items()}}
+
+    @property
+    def sha256(self) -> str:
+        """What ties an answer to these scores, and to who is a member."""
+        sides = () if self.member is None else (self.member,)
+        return digest(*sides, *self.scores.values())
+
+    def __len__(self) -> int:
+        return len(next(iter(self.scores.values())))
+
+    @property
+    def sentence(self) -> str:
+        """How many records have scores, by which queries."""
+        return f"{len(self):,} records scored by {', '.join(self.scores)}; higher is more like a member."
+
+
+def reply_with_scores(
+    call: Call,
+    question: ScoredQuestion,
+    records: ScoredRecords,
+    catalogue: Mapping[str, Query],
+    further: Mapping[str, object],
+) -> Reply:
+    """The verdict over all queries, or the scores as a table: CSV, or Arrow with the verdict in its metadata.
+
+    A table without a limit is of scores alone, so that records of which nobody says who is a member can be scored.
+    """
+    require_form(call)
+    table_answers.require_rates(question)
+    require_acceptance_acts(question)
+    limited = any(
+        each is not None for each in (question.max_advantage, question.max_tpr, question.max_exposed)
+    )
+    if call.accept == CSV:
+        return _table_of(call, records, encode.csv_bytes(_table(records, for_spreadsheets=True)))
+    if call.accept == ARROW and not limited:
+        return _with_answer(
+            call,
+            records,
+            {"sentence": records.sentence, "warnings": encode.warnings(records.cautions)},
+        )
+    content = {**_verdict(call, question, records, catalogue), **further}
+    if call.accept == ARROW:
+        return _with_answer(call, records, content)
+    return reply_of(call, content | {"records": records.columns if question.scores else None})
+
+
+def _with_answer(call: Call, records: ScoredRecords, content: Mapping[str, object]) -> Reply:
+    """The scores, and an answer in their metadata."""
+    notes = {"mace": encode.json_bytes(content).decode()}
+    return _table_of(call, records, encode.arrow_bytes(_table(records), notes))
+
+
+def _table_of(call: Call, records: ScoredRecords, body: bytes) -> Reply:
+    return Reply(200, call.accept, body, len(records), input_sha256=records.sha256)
+
+
+def _verdict(
+    call: Call, question: ScoredQuestion, records: ScoredRecords, catalogue: Mapping[str, Query]
+) -> ScoredAnswer:
+    """All intervals holding together, and one decision over all queries."""
+    member = records.member
+    if member is None:
+        raise Problem(
+            "missing-field",
+            "member: no record says who is a member; give it in each, or members and nonmembers apart. The scores "
+            "alone are answered as CSV or Arrow",
+            field="member",
+        )
+    every = {
+        name: Scores.of(each[member], each[~member], ScoreKind.CONTINUOUS)
+        for name, each in records.scores.items()
+    }
+    queries, same = without_same_order(every)
+    prior, confidence, seed = question.prior, question.confidence, question.seed
+    rates = question.model_dump(
+        exclude_none=True,
+        include={"max_advantage", "max_tpr", "at_fpr", "max_exposed", "at_precision"},
+    )
+    comparison = compare_queries(queries, prior, confidence, seed)
+    limits = judge_queries(limits_of(**rates), queries, prior, confidence, seed)
+    exposures = exposures_of(queries, prior, confidence)
+    verdict = verdict_of(limits, None, "", None, exposures, question.accept_exposure)
+    first, *others = comparison.ranking
+    result = comparison.sentence if others else first.advantage.sentence
+    return {
+        "sentence": f"{verdict.sentence} {result}".lstrip(),
+        "decision": cast("Any", verdict.word or None),
+        "covers": list(verdict.covers),
+        "undecided_because": verdict.undecided_because,
+        "limits": riskiest.limits(limits),
+        "maximum": encode.interval(comparison.maximum),
+        "baseline": first.advantage.baseline,
+        "ranking": riskiest.ranking(comparison),
+        "queries": table_answers.queries(comparison, catalogue),
+        "exposures": table_answers.exposures(exposures),
+        "not_asked": {**same, **records.not_asked},
+        "records": None,
+        "warnings": encode.warnings((*records.cautions, *verdict.cautions, *comparison.cautions)),
+        "provenance": {
+            "method": call.operation,
+            "version": VERSION,
+            "n_members": int(member.sum()),
+            "n_nonmembers": int((~member).sum()),
+            "input_sha256": records.sha256,
+            "query": records.about,
+            "columns": list(records.read),
+            "seed": seed,
+            "options": provenance_options(question, call),
+        },
+    }
+
+
+def _table(records: ScoredRecords, *, for_spreadsheets: bool = False) -> "pa.Table":
+    """A row for each record; whole numbers beyond 64 bits as text, and no text that a spreadsheet would run."""
+    import pyarrow as pa
+
+    columns = records.columns
+    for name, values in records.copied.items():
+        kinds = {*map(type, values)}
+        if int in kinds and any(not -(2**63) <= each < 2**63 for each in values):
+            columns[name] = [str(each) for each in values]
+        elif kinds == {int, float}:
+            columns[name] = [float(each) for each in values]
+        elif for_spreadsheets and str in kinds:
+            columns[name] = [disarm_formula(each) for each in values]
+    return pa.table(columns)
