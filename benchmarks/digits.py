@@ -38,7 +38,7 @@ KINDS: dict[str, dict[str, str]] = {
     "glibc without FMA": {"GLIBC_TUNABLES": OLDEST["GLIBC_TUNABLES"]},
     "all three": OLDEST,
 }
-EMULATED = ("Nehalem", "Haswell")
+EMULATED = ("Nehalem",)
 SIZES = ((24, 24), (300, 200), (3000, 2000))
 ASKED = {"advantage": {}, "gate": {"max_advantage": 0.2}, "report": {}, "individual-risk": {}}
 PRINT_ANSWERS = "from benchmarks.digits import print_answers; print_answers()"
