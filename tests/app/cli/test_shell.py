@@ -315,7 +315,7 @@ def test_every_command_stands_under_one_of_three_headings_those_of_every_day_fir
     listed = {title: re.findall(r"^  ([a-z-]+)  ", lines, re.MULTILINE) for title, lines in headings}
     assert list(listed) == ["every day", "more questions", "theory, and the service"]
     assert listed["every day"][:3] == ["demo", "gate", "report"]
-    assert listed["theory, and the service"] == ["theory", "config", "keys", "verify", "help"]
+    assert listed["theory, and the service"] == ["theory", "config", "keys", "verify", "completion", "help"]
     assert every is not None
     names = [each for names in listed.values() for each in names]
     assert sorted(names) == sorted(every[1].split(", "))
