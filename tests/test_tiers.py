@@ -57,6 +57,27 @@ def test_a_fast_run_leaves_out_what_is_slow_or_needs_more_and_says_so(
     assert "10 tests took" in said
 
 
+@pytest.mark.slow
+def test_each_worker_begins_at_another_file_and_all_agree_on_one_order(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    (tmp_path / "tests").mkdir()
+    text = f"""
+import os
+with open({str(log)!r}, "a") as log:
+    print(os.environ["PYTEST_XDIST_WORKER"], __name__.split(".")[-1], file=log)
+def test_here(): pass
+"""
+    for name in ("test_a.py", "test_b.py", "test_c.py"):
+        (tmp_path / "tests" / name).write_text(text)
+
+    status, said = run(tmp_path, "-n", "2", "-k", "test_here or test_quick")
+    begun = dict(line.split() for line in reversed(log.read_text().splitlines()))
+
+    assert status == 0, said  # xdist refuses workers that have not the same order
+    assert "11 passed" in said
+    assert begun == {"gw0": "test_a", "gw1": "test_c"}
+
+
 def test_a_test_that_is_skipped_fails_in_ci_alone(tmp_path: Path) -> None:
     status, said = run(tmp_path, ci="true")
 
