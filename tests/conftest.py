@@ -86,7 +86,6 @@ def pytest_make_collect_report(
 
 
 def pytest_collection_finish() -> None:
-    gc.freeze()
     gc.enable()
 
 
