@@ -66,6 +66,13 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Account(config), "account")
 
 
+@pytest.hookimpl(wrapper=True, optionalhook=True)
+def pytest_xdist_auto_num_workers() -> Generator[None, int, int]:
+    """One more than there are cores: a test that waits for a clock, or for a process that does, leaves one idle."""
+    cores = yield
+    return cores + ("PYTEST_XDIST_AUTO_NUM_WORKERS" not in os.environ)
+
+
 # --- what is collected ----------------------------------------------------------------------------------------
 
 gc.disable()  # what is imported and collected stays until the end: looking through it took a fifth of the time
