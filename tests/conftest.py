@@ -75,7 +75,15 @@ def pytest_xdist_auto_num_workers() -> Generator[None, int, int]:
 
 # --- what is collected ----------------------------------------------------------------------------------------
 
-gc.disable()  # what is imported and collected stays until the end: looking through it took a fifth of the time
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What is imported and collected stays until the end: looking through it for garbage took a fifth of the time."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
 
 
 @pytest.hookimpl(wrapper=True)
@@ -90,10 +98,6 @@ def pytest_make_collect_report(
         first = len(report.result) * number // workers["workercount"]
         report.result = [*report.result[first:], *report.result[:first]]
     return report
-
-
-def pytest_collection_finish() -> None:
-    gc.enable()
 
 
 # --- what is run, and where -----------------------------------------------------------------------------------
