@@ -124,6 +124,7 @@ def test_a_second_service_on_one_audit_file_does_not_start_and_names_the_first(
     assert f"another service writes it (process {kept.process.pid} of this machine)" in said
 
 
+@pytest.mark.slow
 def test_a_file_of_keys_that_went_bad_is_told_at_once_and_closes_the_service_after_a_while(
     kept: Running,
 ) -> None:
@@ -170,6 +171,7 @@ def test_killed_again_and_again_it_goes_on_with_every_line_of_every_answer(tmp_p
     assert len(files) > 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sent", [signal.SIGQUIT, signal.SIGTERM])
 def test_it_ends_well_and_every_line_of_its_output_is_json(tmp_path: Path, sent: signal.Signals) -> None:
     """Standard output and standard error go to one file."""
