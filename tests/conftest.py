@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import warnings
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from itertools import groupby, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -87,11 +88,47 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Account(config), "account")
 
 
+@pytest.hookimpl(wrapper=True, optionalhook=True)
+def pytest_xdist_auto_num_workers() -> Generator[None, int, int]:
+    """One more than there are cores: a test that waits for a clock, or for a process that does, leaves one idle."""
+    cores = yield
+    return cores + ("PYTEST_XDIST_AUTO_NUM_WORKERS" not in os.environ)
+
+
+# --- what is collected ----------------------------------------------------------------------------------------
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What is imported and collected stays until the end: looking through it for garbage took a fifth of the time."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(
+    collector: pytest.Collector,
+) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """Begin in each worker at another place of a folder: what one has compiled, the others find."""
+    report = yield
+    if isinstance(collector, pytest.Directory):
+        workers = getattr(collector.config, "workerinput", {"workerid": "gw0", "workercount": 1})
+        number = int(workers["workerid"].removeprefix("gw"))
+        first = len(report.result) * number // workers["workercount"]
+        report.result = [*report.result[first:], *report.result[:first]]
+    return report
+
+
 # --- what is run, and where -----------------------------------------------------------------------------------
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Generator[None]:
+    items.sort(key=lambda item: item.path.parts)  # one order for all workers, wherever they began
+    yield
     if config.option.fast:
         reasons = {item: reason for item in items if (reason := reason_to_leave_out(item))}
         config.hook.pytest_deselected(items=list(reasons))

@@ -40,7 +40,7 @@ answers = {}
 with TestClient(create_app()) as client:
     for row in CORE:
         for number, (name, example) in enumerate(JSON_EXAMPLES.get(row.name, {}).items()):
-            if name in of_wings:
+            if name in of_wings or (row.name == "plan" and number):  # which simulates: one is enough
                 continue
             whole = row.name in ("advantage", "gate", "report") and not number
             for form in [each for each in row.forms if each not in (PNG, SVG)] if whole else row.forms[:1]:

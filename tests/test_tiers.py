@@ -9,6 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import psutil
 import pytest
 
 from tests.conftest import dealt
@@ -55,6 +56,40 @@ def test_a_fast_run_leaves_out_what_is_slow_or_needs_more_and_says_so(
     assert "9 passed" in said
     assert "--fast left out 3 tests: 1 needs Java, 1 needs a browser, 1 slow" in said
     assert "10 tests took" in said
+
+
+@pytest.mark.slow
+def test_each_worker_begins_at_another_file_and_all_agree_on_one_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = tmp_path / "log"
+    (tmp_path / "tests").mkdir()
+    text = f"""
+import os
+with open({str(log)!r}, "a") as log:
+    print(os.environ["PYTEST_XDIST_WORKER"], __name__.split(".")[-1], file=log)
+def test_here(): pass
+"""
+    for name in ("test_a.py", "test_b.py", "test_c.py"):
+        (tmp_path / "tests" / name).write_text(text)
+
+    monkeypatch.setenv("PYTEST_XDIST_AUTO_NUM_WORKERS", "2")
+    status, said = run(tmp_path, "-n", "auto", "-k", "test_here or test_quick")
+    begun = dict(line.split() for line in reversed(log.read_text().splitlines()))
+
+    assert status == 0, said  # xdist refuses workers that have not the same order
+    assert "11 passed" in said
+    assert begun == {"gw0": "test_a", "gw1": "test_c"}
+
+
+@pytest.mark.slow
+def test_there_is_a_worker_more_than_cores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PYTEST_XDIST_AUTO_NUM_WORKERS", raising=False)
+
+    status, said = run(tmp_path, "-n", "auto", "-k", "test_quick")
+
+    assert status == 0, said
+    assert f"{psutil.cpu_count(logical=False) + 1} workers [" in said
 
 
 def test_a_test_that_is_skipped_fails_in_ci_alone(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from app.cli.parsing import MISUSE
+from app.cli.parsing import MISUSE, Parser
 
 DESCRIPTION = """The keys of a service: named, each for what it may ask, with an end. MACE_KEYS_FILE names the file;
 a running service reads it again when it has changed.
@@ -29,13 +29,17 @@ SPAN = re.compile(r"(\d{1,5})([dh])")
 
 def add(commands: Any) -> None:
     """Describe the command."""
-    command = commands.add_parser(
+    commands.add_parser(
         "keys",
         help="make, list, replace and remove the service's keys",
         usage="mace keys add|list|rotate|remove FILE [NAME] [OPTIONS]",
         description=DESCRIPTION,
         epilog=ENDINGS,
+        fill=_add_acts,
     )
+
+
+def _add_acts(command: Parser) -> None:
     acts = command.add_subparsers(title="what to do", metavar="ACT", prog="mace keys", required=True)
     new = acts.add_parser(
         "add", help="make a key and print it, once", usage="mace keys add FILE NAME [OPTIONS]"

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from benchmarks.mutants.faults import broken, load
 
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.mark.slow
 def test_every_fault_can_be_made_in_the_product_as_it_stands() -> None:
     lost = []
     for fault in load():

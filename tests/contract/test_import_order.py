@@ -5,11 +5,14 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 DIGEST = "; import hashlib, json; from app.main import create_app; " + (
     "print(hashlib.sha256(json.dumps(create_app().openapi()).encode()).hexdigest())"
 )
 
 
+@pytest.mark.slow
 def test_the_description_does_not_hang_on_what_was_imported_before() -> None:
     first = ("import macekit.operations.imported", "import app.main")
 

@@ -1,10 +1,7 @@
 """Every example runs as its first lines say, and shows what it says."""
 
 import importlib.util
-import os
 import runpy
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -151,18 +148,6 @@ def test_an_engine_answers_what_one_file_does(engine: str, last: str, sentence: 
 
     assert sentence in printed
     assert last in printed.splitlines()[-1]
-
-
-@pytest.mark.slow
-def test_spark_answers_what_one_file_does_as_a_program_of_its_own(sentence: str) -> None:
-    command = [sys.executable, str(EXAMPLES / "engines" / "with_spark.py")]
-    soon_over = os.environ | {"JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
-
-    done = subprocess.run(command, env=soon_over, capture_output=True, text=True, timeout=600, check=True)
-    printed = done.stdout
-
-    assert sentence in printed
-    assert "of 100000 records are flagged" in printed.splitlines()[-1]
 
 
 def test_ray_s_function_makes_parts_that_merge_to_all(

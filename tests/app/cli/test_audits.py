@@ -234,6 +234,7 @@ def test_one_file_for_both_sides_is_no_pass(tables: Path, line: str) -> None:
     assert "held out" in said
 
 
+@pytest.mark.slow
 @each_case(
     "line, status, words",
     [

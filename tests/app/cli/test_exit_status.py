@@ -69,6 +69,7 @@ WORDS = {
 """How each is told to people."""
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("tables")
 @each_case("command", JUDGED)
 def test_the_exit_status_is_what_was_decided(command: str) -> None:

@@ -143,6 +143,7 @@ def test_the_upper_end_of_the_maximum_holds_without_correction() -> None:
     assert misses <= most_misses(runs, 0.025)
 
 
+@pytest.mark.slow
 @each_case(
     "ask, first, second", [(difference, 0.0, 0.0), (difference, 0.5, 0.1), (paired_difference, 0.3, 0.3)]
 )

@@ -49,6 +49,7 @@ def truth_inside(share: float, width: float) -> float:
     return ODDS * max(share / (ODDS - 1.0 + share), width)
 
 
+@pytest.mark.slow
 @each_case(
     "draw, truth, n, share, shape",
     [
@@ -73,6 +74,7 @@ def test_each_end_misses_the_truth_no_oftener_than_its_error(draw, truth, n, sha
     assert (misses <= binom.isf(0.001, runs, alpha)).all()
 
 
+@pytest.mark.slow
 @each_case("top", [3.0, 1e9])
 @each_case("odds, sides", [(ODDS, (60, 60)), (1.5, (60, 60)), (ODDS, (80, 25)), (3.0, (25, 80))])
 def test_the_upper_end_is_that_of_every_range_by_itself(top, odds, sides) -> None:

@@ -292,6 +292,7 @@ def test_a_true_positive_rate_is_limited_at_a_false_positive_rate_in_both_direct
     assert judge(data, [MaxTpr(0.1, fpr=0.001)]).decision is Decision.PASS
 
 
+@pytest.mark.slow
 def test_a_limit_on_the_true_positive_rate_is_seldom_wrong() -> None:
     rng, runs = np.random.default_rng(0), 80
     wrong = {"fail": 0, "pass": 0}

@@ -83,6 +83,7 @@ def best_of_normals(shift: float, prior: float) -> float:
     return float(2.0 * (prior * norm.sf(cut - shift) + (1.0 - prior) * norm.cdf(cut)) - 1.0)
 
 
+@pytest.mark.slow
 def test_a_narrower_interval_needs_more_records() -> None:
     assert plan_width(0.2, 0.04).records > 5 * plan_width(0.2, 0.12).records
 

@@ -385,6 +385,7 @@ def test_a_limit_holds_for_every_rule_where_the_cells_are_all_there_is_and_for_n
     assert advantage(SHIFTED, cluster=rows).holds_up_to(0.9) is None
 
 
+@pytest.mark.slow
 @each_case("prior", [0.5, 0.3])
 @each_case("target", [None, ThresholdTarget(), TwoSidedTarget()])
 def test_no_rule_with_so_many_changes_is_above_the_limit_in_truth(target, prior) -> None:

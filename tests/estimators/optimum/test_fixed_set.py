@@ -230,6 +230,7 @@ def test_neighbours_prove_no_more_of_a_set_than_its_ends_do(one_draw) -> None:
     assert "16 times along the score" in result.sentence
 
 
+@pytest.mark.slow
 def test_both_ends_keep_their_level_where_a_set_has_many_leaks(one_draw) -> None:
     runs, missed = 12, np.zeros(2)
     for seed in range(runs):

@@ -36,6 +36,7 @@ def literally(counts: Counts, nonmembers: int, ranges: int) -> int:
     return most
 
 
+@pytest.mark.slow
 @each_case("cells", [Values, Categories])
 @each_case("ranges", [1, 2, 4])
 def test_no_set_of_so_few_ranges_holds_more_members_than_the_bound_and_the_bound_is_close(
@@ -65,6 +66,7 @@ def spiked(rng: np.random.Generator, n: int, share: float, mass: float) -> Score
     return Scores.of(members, rng.random(n))
 
 
+@pytest.mark.slow
 @each_case("mass, rate", [(0.01, 0.01), (0.004, 0.01), (0.04, 0.01)])
 def test_both_ends_hold_for_a_window_anywhere(mass, rate) -> None:
     """The best set is the window, with as much of the rest as the rate allows, or the part of it that it allows."""

@@ -88,6 +88,7 @@ def too_high(sample: Callable[[np.random.Generator], Counts], truth: float, runs
     return sum(exposure(sample(rng)).score_epsilon > truth for _ in range(runs)) > most_misses(runs, LEVEL)
 
 
+@pytest.mark.slow
 @each_case("sides", [(8, 8), (100, 100), (15, 1000), (1000, 15)])
 def test_without_a_leak_alarms_are_as_rare_as_the_confidence_says(sides) -> None:
     assert not too_high(lambda rng: ranks(*(rng.random(n) for n in sides)), 0.0, 250, 1)
@@ -102,6 +103,7 @@ def test_so_they_are_with_ties_and_with_labels(cells, sides) -> None:
     assert not too_high(sample, 0.0, 200, 2)
 
 
+@pytest.mark.slow
 @each_case("ratio", [2.0, 20.0])
 def test_the_limit_holds_where_every_tail_has_the_largest_ratio(ratio) -> None:
     rng, runs = np.random.default_rng(3), 150
@@ -110,6 +112,7 @@ def test_the_limit_holds_where_every_tail_has_the_largest_ratio(ratio) -> None:
     assert sum(exposure(each).members_epsilon > np.log(ratio) for each in samples) <= most_misses(runs, LEVEL)
 
 
+@pytest.mark.slow
 @each_case("ratio, sides", [(1.0, (200, 200)), (3.0, (60, 540)), (20.0, (200, 200))])
 def test_it_holds_where_both_sides_attain_the_ratio_at_both_ends(ratio, sides) -> None:
     def sample(rng: np.random.Generator) -> Counts:

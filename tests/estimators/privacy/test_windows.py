@@ -86,6 +86,7 @@ def test_what_a_window_truly_holds_of_nonmembers_has_the_law_that_its_limit_uses
         assert kstest(shares[:, 10 + k + 1] - shares[:, 10], beta(k + 1, 30 - k).cdf).pvalue > 1e-3
 
 
+@pytest.mark.slow
 @each_case("top", [40, 10**9])
 @each_case("sides", [(200, 200), (900, 100), (100, 900)])
 def test_without_a_leak_windows_alone_show_something_no_more_often_than_their_level(top, sides) -> None:
@@ -103,6 +104,7 @@ def test_without_a_leak_windows_alone_show_something_no_more_often_than_their_le
     assert misses <= most_misses(runs, LEVEL)
 
 
+@pytest.mark.slow
 @each_case("ratio", [3.0, 12.0])
 def test_the_limit_of_windows_is_not_above_a_known_ratio_more_often_than_its_level(ratio) -> None:
     """Members lie in a band in which they are so many times as often as nonmembers everywhere."""

@@ -489,6 +489,7 @@ def test_no_record_of_a_separated_sample_is_said_to_be_safe(sides, prior):
     assert (result.simultaneous_lower <= result.lower).all()
 
 
+@pytest.mark.slow
 @each_case("shift, sides", [(0.0, (500, 500)), (0.0, (100, 900)), (0.6, (500, 500)), (0.6, (900, 100))])
 def test_limits_hold_for_all_narrowing_cells_at_once_and_flags_without_leak_are_rare(shift, sides):
     rng, runs, above, below, flags = np.random.default_rng(22), 150, 0, 0, 0

@@ -74,6 +74,7 @@ def test_the_interval_of_a_record_in_a_spike_and_of_one_beside_it_has_its_own_ri
     assert np.mean(beside) >= 0.9
 
 
+@pytest.mark.slow
 @each_case("sides", [(300, 300), (1000, 1000), (100, 900)])
 def test_without_a_leak_cells_that_are_divided_flag_as_seldom_and_their_limits_hold(sides) -> None:
     rng, runs, flags, missed, some = np.random.default_rng(34), 200, 0, 0, 0

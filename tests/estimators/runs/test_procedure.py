@@ -13,6 +13,7 @@ from estimators import Decision, Scores, advantage
 from estimators.adversary.changes import best_by_changes
 from estimators.decisions.plan import expected_design_effect, plan_verdict, plan_width
 from estimators.errors import MaceError, OutOfRange
+from estimators.privacy.exposure import exposure
 from estimators.runs.procedure import plan_models, planning, procedure_advantage
 from estimators.runs.procedure.answer import exposures_by
 from estimators.runs.procedure.limits import Trainings, seeds_of
@@ -242,7 +243,7 @@ def test_all_models_together_claim_a_severe_exposure_that_is_none_no_more_often_
     None
 ):
     """Nearly severe everywhere: 9.9 times as often in a range of 5% of nonmembers; or beyond all, 0.49% of members."""
-    rng, runs, number = np.random.default_rng(6), 200, 6
+    rng, runs, number = np.random.default_rng(6), 40, 6
     wrong = np.zeros(2)
     for _ in range(runs):
         rows = rng.random((2, number, 1200))
@@ -254,6 +255,8 @@ def test_all_models_together_claim_a_severe_exposure_that_is_none_no_more_often_
             wrong[place] += any(each.severe for each in exposures_by(samples, 0.5, 0.95).values())
 
     assert (wrong <= most_misses(runs)).all(), wrong
+    shared = {name: exposure(each, 1.0 - 0.05 / number, 0.5) for name, each in samples.items()}
+    assert exposures_by(samples, 0.5, 0.95) == shared  # too few runs to see that a level is not shared
 
 
 def test_a_pass_names_the_most_changes_along_each_models_score_for_which_its_end_keeps_the_limit() -> None:

@@ -77,6 +77,7 @@ def figure(request: pytest.FixtureRequest) -> Figure:
     return FIGURES[request.param](QUICK)
 
 
+@pytest.mark.slow
 def test_a_figure_has_the_papers_estimates_their_floors_and_certified_intervals(figure: Figure) -> None:
     main = [lines(text) for text in figure.tables.values() if "W_N" in text]
 

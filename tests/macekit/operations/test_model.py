@@ -183,6 +183,7 @@ def test_names_of_columns_and_classes_are_inert_in_reports() -> None:
         assert "\x1b" not in report
 
 
+@pytest.mark.slow
 def test_a_check_is_the_librarys_and_csv_says_the_same() -> None:
     body = {"train": TRAIN, "holdout": SHIFTED}
     answer, check = ask("check", body), check_split(TRAIN, SHIFTED)

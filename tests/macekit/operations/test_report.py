@@ -194,6 +194,7 @@ def counts_by_group() -> dict[str, Any]:
     return {"counts": asked("counts", OF_GROUPS)["counts"]}
 
 
+@pytest.mark.slow
 @each_case(
     "records",
     [OF_GROUPS, {**OF_GROUPS, "units": [*range(1600)]}, {**OF_GROUPS, "cluster": [*range(1600)]}, {}],

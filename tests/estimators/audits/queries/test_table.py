@@ -120,6 +120,7 @@ def test_exchanging_the_sides_exchanges_their_rows(seed) -> None:
         np.testing.assert_array_equal(one_way.synthetic.points, other_way.synthetic.points)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(
     st.lists(

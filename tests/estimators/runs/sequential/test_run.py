@@ -274,6 +274,7 @@ def test_the_upper_end_is_that_of_a_larger_class_once_more_changes_are_evident()
     assert (again.lower, again.upper, again.changes) == (run.lower, run.upper, run.changes)
 
 
+@pytest.mark.slow
 def test_rules_at_many_scales_bet_no_better_than_chance_without_a_leak() -> None:
     """Ever, over six looks, at 80% confidence: at most what chance makes of 10%."""
     runs, wrong = 24, 0

@@ -79,6 +79,7 @@ def drawn(name: str) -> tuple[Figure, ...]:
     return figures(*world(name))
 
 
+@pytest.mark.slow
 @each_case("name", NAMES)
 def test_every_number_of_a_table_stands_in_the_answer(name: str) -> None:
     answer, found = world(name)[1], drawn(name)
