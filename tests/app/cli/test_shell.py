@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -141,8 +142,13 @@ def test_an_interrupt_ends_it_without_a_traceback(folder: Path) -> None:
     with (folder / "pipe").open("wb") as pipe:  # opens when the command has opened its end
         pipe.write(b"score,member\n")
         pipe.flush()
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=DEADLINE)
+        while (
+            process.poll() is None
+        ):  # one that comes just before the read waits for it, and a person presses again
+            process.send_signal(signal.SIGINT)
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(DEADLINE / 6)
+        out, err = process.communicate()
 
     assert (process.returncode, out, err) == (130, b"", b"")
 
