@@ -27,6 +27,11 @@ class Entry(NamedTuple):
     row: int
     is_member: bool | None = None
 
+    @property
+    def field(self) -> str | None:
+        """Where it stood in a question, if its side is a field there."""
+        return None if self.is_member is None else "members" if self.is_member else "nonmembers"
+
 
 def texts_needed() -> Problem:
     """What is said where only texts will do."""

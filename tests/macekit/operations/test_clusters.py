@@ -147,6 +147,7 @@ OTHERS = sorted(
     if {"members", "queries"} & question.model_fields.keys()
     and name not in catalogue.BY_CLUSTERS
     and not catalogue.BY_NAME[name].tables
+    and name != "text"  # it brings the texts of a person together itself, by an option of its own
 )
 
 

@@ -296,6 +296,11 @@ SILENT: dict[tuple[str, str], tuple[str, str]] = {
         "",
         "what is limited fails, or nobody is exposed severely; where nothing is limited, or exposure is, it is refused",
     ),
+    ("layout", "mace|prompt_logprobs|completions"): ("text", LEAVE),
+    ("share", "0.55"): (
+        "text: (fields|vllm|completions)",
+        "of texts of so few tokens either share is the same number of tokens",
+    ),
     ("seed", "1"): (
         "",
         "a seed goes with every question; where nothing is drawn every seed gives the same answer",

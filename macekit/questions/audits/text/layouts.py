@@ -68,7 +68,7 @@ def _plain(fields: Mapping[str, Any]) -> Fields:
 
 
 def _wrong(entry: Entry, why: str) -> Problem:
-    return Problem("bad-records", f"{entry.where}: {why}", index=entry.row)
+    return Problem("bad-records", f"{entry.where}: {why}", field=entry.field, index=entry.row)
 
 
 def _mace(entry: Entry) -> Iterator[Text]:

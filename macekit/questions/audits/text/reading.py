@@ -197,7 +197,13 @@ class Reader:
     def _wrong(self, each: Text, why: str, name: str = "") -> Problem:
         where = each.entry.where
         local = why.replace("a field that was named", printable(name), 1) if name else why
-        return Problem("bad-records", f"{where}: {why}", index=each.entry.row, local=f"{where}: {local}")
+        return Problem(
+            "bad-records",
+            f"{where}: {why}",
+            field=each.entry.field,
+            index=each.entry.row,
+            local=f"{where}: {local}",
+        )
 
     def scores(self, batch: Batch, share: float) -> dict[str, Floats]:
         """The scores of a batch by every query that its fields allow."""
