@@ -69,18 +69,21 @@ class Multipart(Format):
         if BY_NAME[call.operation].texts:
             return DecodedBody(options=options(call) | _texts(call, files), textual=True)
         if files.keys() == {SCORES}:
+            ((_, about, data),) = _as_written(call, files)
             with _of_part(SCORES):
-                return decoding.decode(_about(call, files[SCORES]), Body.of(files[SCORES].content))
+                return decoding.decode(about, Body.of(data))
         if SCORES in files:
             raise fault("bad-option", SCORES, "holds both sides; send it alone, or members and nonmembers")
-        sides = []
-        for name in SIDES:
-            if name not in files:
-                raise fault("missing-field", name, f"is missing; send members and nonmembers, or {SCORES}")
+        if missing := [name for name in SIDES if name not in files]:
+            raise fault("missing-field", missing[0], f"is missing; send members and nonmembers, or {SCORES}")
+        sides = {}
+        for name, about, data in _as_written(call, files):
             with _of_part(name):
-                sides.append(decoding.read_side(_about(call, files[name]), Body.of(files[name].content)))
+                sides[name] = decoding.read_side(about, Body.of(data))
         return replace(
-            join_sides(sides[0], sides[1], ("members", "nonmembers")), options=options(call), textual=True
+            join_sides(sides["members"], sides["nonmembers"], ("members", "nonmembers")),
+            options=options(call),
+            textual=True,
         )
 
     def whole_tables(self, call: Call, body: memoryview) -> DecodedBody:
@@ -88,10 +91,9 @@ class Multipart(Format):
         files, fields = _sorted_out(call, body)
         call = replace(call, query=(*call.query, *fields))
         tables = {}
-        for name, part in files.items():
+        for name, about, data in _as_written(call, files):
             with _of_part(name):
-                about = _about(call, part)
-                tables[name] = decoding.columns_of(about, expanded(about, Body.of(part.content)))
+                tables[name] = decoding.columns_of(about, data)
         return DecodedBody(options=options(call), textual=True, tables=tables)
 
 
@@ -115,9 +117,9 @@ def _queries(call: Call, files: Mapping[str, Part]) -> DecodedBody:
         )
     together = DecodedBody(options=options(call), textual=True)
     single = replace(call, operation="advantage", query=tuple(table_options(call).items()))
-    for name, part in files.items():
+    for name, about, data in _as_written(single, files, "a query"):
         with _of_part("a query"):
-            query = decoding.decode(_about(single, part), Body.of(part.content))
+            query = decoding.decode(about, Body.of(data))
             if set(query.samples) != {""}:
                 raise Problem("bad-option", "holds several queries; each of several files is one")
         together.samples[name] = query.samples[""]
@@ -154,6 +156,20 @@ def _sorted_out(call: Call, body: memoryview) -> tuple[dict[str, Part], list[tup
             f"the body: holds no file; send {' and '.join(row.tables or (SIDES if row.texts else (SCORES,)))}",
         )
     return files, fields
+
+
+def _as_written(
+    call: Call, files: Mapping[str, Part], title: str = ""
+) -> Iterator[tuple[str, Call, memoryview]]:
+    """Each file as it was before it was compressed; together they may expand as far as one body may."""
+    left = call.expanded_limit
+    for name, part in files.items():
+        with _of_part(title or name):
+            about = _about(replace(call, expanded_limit=left), part)
+            data = expanded(about, Body.of(part.content))
+        if about.encoding != "identity":
+            left -= len(data)
+        yield name, replace(about, encoding="identity", expanded_limit=call.expanded_limit), data
 
 
 def _about(call: Call, part: Part) -> Call:

@@ -197,6 +197,20 @@ def test_the_run_goes_on_after_all_of_that_and_a_lost_answer_comes_again(seen: S
     assert "restart" not in assumes
 
 
+def test_a_brief_answer_is_signed_and_a_run_goes_on_from_its_sealed_state(seen: Seen, folder: Path) -> None:
+    keys = public_keys(folder / "key.pub")
+    question: Body = {"max_advantage": LIMIT}
+    for look in (1, 2):
+        reply = post(seen.service, "/v1/gate?detail=brief", {"anytime": True, **question, **batch(40 + look)})
+        assert reply.status == 200, reply.body
+        verify(reply.body, keys)
+        question = {"state": reply.json()["state"]}
+        assert len(question["state"]["batches"]) == look
+    forged = deepcopy(question)
+    forged["state"]["max_advantage"] = 0.99
+    assert post(seen.service, "/v1/gate?detail=brief", {"anytime": True, **forged, **batch(44)}).status != 200
+
+
 def test_a_fork_at_the_very_start_is_a_run_of_its_own(seen: Seen) -> None:
     first, second = (asked(seen.service, {"max_advantage": LIMIT, **batch(30)}).json() for _ in range(2))
 

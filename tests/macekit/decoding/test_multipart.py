@@ -138,6 +138,25 @@ def test_each_table_is_a_file_and_its_missing_values_are_known() -> None:
 
 
 @each_case(
+    "operation, names",
+    [("check", ("train", "holdout")), ("gate", ("members", "nonmembers")), ("compare", "ab")],
+)
+def test_files_may_expand_together_as_far_as_one_body_may(operation: str, names: Sequence[str]) -> None:
+    rows = b"score,member\n" + b"0.25,1\n0.75,0\n" * 50_000
+    parts = [(name, f"{name}.csv.gz", gzip.compress(rows)) for name in names]
+    limit = len(rows) + len(rows) // 2
+
+    reply = perform(Call(operation, FORM_DATA, expanded_limit=limit), Body.of(form(*parts)))
+
+    assert reply.problem == "too-large", bytes(reply.body)[:200]
+    twice = gzip.compress(gzip.compress(rows))
+    again = perform(
+        Call(operation, FORM_DATA), Body.of(form(*((name, f"{name}.gz", twice) for name in names)))
+    )
+    assert again.problem == "malformed-body", "one layer is opened, and no more"
+
+
+@each_case(
     "operation, parts, slug, words",
     [
         ("gate", SIDES[:1], "missing-field", "nonmembers: is missing"),
