@@ -1,9 +1,10 @@
 """Whether a question takes longer over HTTP than at an earlier commit: both services, asked by turns.
 
 ``--commit`` names the other one, which is checked out into a folder that goes again. Each pair asks first the one and
-then the other of the same records; ratios are of pairs, so what else the machine does falls on both. Two minutes.
+then the other of the same records; ratios are of pairs, so what else the machine does falls on both. Six minutes.
 """
 
+import asyncio
 import json
 import subprocess
 import tempfile
@@ -16,12 +17,16 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.harness import Refused, Run, table
-from benchmarks.processes import serving
+from benchmarks.load import closed, request
+from benchmarks.processes import Service, serving
+from benchmarks.service import as_json
+from macekit.call import JSON
 
 OPTIONS = {"commit": ("", "HEAD"), "operation": ("advantage", "advantage")}
 ROOT = Path(__file__).parents[1]
 PAIRS = {200: 200, 1_000: 200, 10_000: 100, 100_000: 40}
 """Records a side, and how often both are asked."""
+CLIENTS = (1, 2, 4, 16)
 
 
 @contextmanager
@@ -41,6 +46,15 @@ def checked_out(commit: str) -> Iterator[Path]:
             subprocess.run([*git, "remove", "--force", tree], check=True)
 
 
+@contextmanager
+def both_services(commit: str) -> Iterator[tuple[Service, Service]]:
+    """That of a commit, and today's."""
+    if not commit:
+        raise Refused("--commit: needs the commit to compare with")
+    with checked_out(commit) as tree, serving(tree=tree) as before, serving(tree=ROOT) as now:
+        yield before, now
+
+
 def milliseconds(connection: HTTPConnection, path: str, body: bytes) -> float:
     """How long one answer takes."""
     start = time.perf_counter()
@@ -55,16 +69,8 @@ def milliseconds(connection: HTTPConnection, path: str, body: bytes) -> float:
 @table
 def times(run: Run):
     """Medians of both, and of the ratio of pairs with its quartiles."""
-    if not run.commit:
-        raise Refused("--commit: needs the commit to compare with")
     rng, path = np.random.default_rng(0), f"/v1/{run.operation}"
-    with (
-        checked_out(run.commit) as tree,
-        serving(tree=tree) as before,
-        serving(tree=ROOT) as now,
-        closing(before.connect()) as one,
-        closing(now.connect()) as other,
-    ):
+    with both_services(run.commit) as (before, now), closing(before.connect()) as one, closing(now.connect()) as other:
         yield "records a side | pairs | ms before | ms now | ratio | its quartiles"
         for size, full in run.few(PAIRS.items(), 2):
             pairs, both = run.times(full, 5), np.empty((2, 0))
@@ -77,3 +83,30 @@ def times(run: Run):
             low, middle, high = np.quantile(both[1] / both[0], [0.25, 0.5, 0.75])
             first, second = np.median(both, axis=1)
             yield f"{size:,} | {pairs} | {first:.2f} | {second:.2f} | {middle:.2f} | {low:.2f} to {high:.2f}"
+
+
+@table
+def rates(run: Run):
+    """How many small questions are answered in a second, 200 records a side, and what one of a hundred waits."""
+    asked = request(f"/v1/{run.operation}", as_json(200), JSON)
+    with both_services(run.commit) as services:
+        yield "clients | rounds | answers a second before | now | ratio | its quartiles | p99 before, ms | now"
+        for clients in CLIENTS:
+            rounds, seconds = run.times(20, 3), 0.5 if run.quick else 1.5
+            goodput: list[list[float]] = [[], []]
+            waits: list[list[float]] = [[], []]
+            for at in range(rounds + 1):
+                for number, each in enumerate(services):
+                    tally = asyncio.run(closed(each.port, clients, seconds, lambda _: asked))
+                    if tally.faults:
+                        raise Refused(f"{tally.cut}, where every question has an answer")
+                    if at:  # the first ones are slower
+                        goodput[number].append(tally.goodput)
+                        waits[number] += tally.answers
+            first, second = (np.array(each) for each in goodput)
+            low, middle, high = np.quantile(second / first, [0.25, 0.5, 0.75])
+            one, other = (1000 * np.quantile(each, 0.99) for each in waits)
+            yield (
+                f"{clients} | {rounds} | {np.median(first):.0f} | {np.median(second):.0f} | {middle:.2f} | "
+                f"{low:.2f} to {high:.2f} | {one:.0f} | {other:.0f}"
+            )

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import math
 import select
+import time
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
@@ -42,6 +43,9 @@ to get on, and a new connection has to be taken, one in each. So many at least, 
 MOST_IN_TURN = 3
 """Small requests that are computed in one turn of the event loop, if what passed before took as long."""
 
+LATELY = 10.0
+"""Seconds for which a client that asks is counted among those who do."""
+
 REFUSALS = 200
 """Refusals for want of room that leave in a second; the next wait, but no longer than LONGEST_REFUSAL."""
 LONGEST_REFUSAL = 1.0
@@ -73,6 +77,9 @@ class Admission:
         self.places = processes + queue
         self._per_client = per_client
         self._clients: Counter[str] = Counter()
+        self._latest: str | None = None
+        self._others_asked = -math.inf
+        """When a client asked after another one."""
         self._seconds = 1.0
         self.line = Line()
         """Those under way that wait for a worker."""
@@ -104,6 +111,9 @@ class Admission:
             raise self.full()
         if self.arriving >= MOST_ARRIVING:
             self.displace(upload)
+        if self._latest not in (None, client):
+            self._others_asked = time.monotonic()
+        self._latest = client
         self._arriving.append(upload)
         self._clients[client] += 1
         try:
@@ -124,6 +134,10 @@ class Admission:
         finally:
             self.here -= 1
             self._leave(client)
+
+    def takes_more(self, client: str) -> bool:
+        """Whether this client has a request under way, or its body arrives, while others have asked lately, too."""
+        return client in self._clients and time.monotonic() - self._others_asked < LATELY
 
     def displace(self, upload: Arriving) -> None:
         """End the body that is furthest behind its pace, for one that is not; refuse this one if it is itself."""

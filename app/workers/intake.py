@@ -84,8 +84,12 @@ async def answer(
 
 
 async def _answer_small(pool: Pool, call: Call, body: bytes, upload: Upload, client: str) -> Reply:
-    """Answer in this process, if it is its turn; else by a worker that has nothing to do, now or before its turn."""
-    if not (pool.turns.busy and pool.has_idle()):
+    """Answer in this process, if it is its turn; else by a worker that has nothing to do, now or before its turn.
+
+    While several clients ask, one that has another question under way gets a worker: nobody waits here behind what one
+    asks at once.
+    """
+    if not (pool.takes_more(client) or (pool.turns.busy and pool.has_idle())):
         with pool.count(client):
             async with pool.turns.turn(client) as own:
                 if own:

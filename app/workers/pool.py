@@ -163,6 +163,10 @@ class Pool:
         """Count a request that is answered here: around ``answer``."""
         return self._admission.count(client)
 
+    def takes_more(self, client: str) -> bool:
+        """Whether this client has a request under way while others ask, too."""
+        return self._admission.takes_more(client)
+
     def displace(self, upload: Arriving) -> None:
         """End the body that arrives most slowly, for this one; refuse this one if it is the slowest."""
         self._admission.displace(upload)

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from app.workers import admission
 from app.workers.intake import PACE, Disconnected, Upload, _read_whole, answer
 from app.workers.pool import Pool
 from app.workers.uploads import PIPE_SIZE, Spool
@@ -113,6 +114,31 @@ async def test_small_json_that_is_quick_is_answered_here_and_all_else_by_a_worke
         assert not await here(Call("process", JSON), size=101)
         assert not await here(Call("process", CSV))
         assert not await here(Call("process", JSON, "gzip"))
+
+
+@in_loop
+async def test_who_asks_several_things_at_once_gets_workers_while_others_ask_too(
+    workers: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with workers.given(inline_limit=100) as pool:
+
+        async def here(client: str) -> bool:
+            await until(lambda: not pool.turns.busy)
+            reply = await answer(
+                pool, Call("process", JSON), request(b"x"), {}, client=client, inline=lambda *_: True
+            )
+            return int(reply.body) == os.getpid()
+
+        assert await here("greedy")
+        with pool.count("greedy"):
+            assert await here("greedy")  # nobody else asks
+            assert await here("modest")
+            assert not await here("greedy")
+            assert await here("modest")
+        assert await here("greedy")  # one thing after another
+        with pool.count("greedy"):
+            monkeypatch.setattr(admission, "LATELY", 0.0)
+            assert await here("greedy")  # the others have gone
 
 
 BOTH = False, True
