@@ -70,7 +70,11 @@ def milliseconds(connection: HTTPConnection, path: str, body: bytes) -> float:
 def times(run: Run):
     """Medians of both, and of the ratio of pairs with its quartiles."""
     rng, path = np.random.default_rng(0), f"/v1/{run.operation}"
-    with both_services(run.commit) as (before, now), closing(before.connect()) as one, closing(now.connect()) as other:
+    with (
+        both_services(run.commit) as (before, now),
+        closing(before.connect()) as one,
+        closing(now.connect()) as other,
+    ):
         yield "records a side | pairs | ms before | ms now | ratio | its quartiles"
         for size, full in run.few(PAIRS.items(), 2):
             pairs, both = run.times(full, 5), np.empty((2, 0))

@@ -13,14 +13,15 @@ from typing import TypeVar
 from estimators.clusters.design import Labels
 from estimators.decisions import compare
 from estimators.decisions.coverage import AS_CLOSE, Reach, covers
-from estimators.decisions.exposed_members import Because, Withheld, exposures_of
-from estimators.decisions.plan import Decision, beneath_baseline, decision, overall
+from estimators.decisions.exposed_members import Withheld, doubts_of, exposures_of
+from estimators.decisions.plan import Because, Decision, beneath_baseline, decision, overall
 from estimators.errors import OptionError, OutOfRange, UnknownName, require_number, require_open_unit
 from estimators.optimum.answer import Advantage
 from estimators.optimum.ends import Ends
 from estimators.privacy.epsilon import Direction
 from estimators.runs.series import Queries, riskiest_ends, riskiest_estimate, riskiest_upper
 from estimators.sample.counts import Counts
+from estimators.sample.doubts import DOUBTS
 from estimators.sample.scores import Scores
 from estimators.statement import CLUSTERED, IID, Caution, both_ends, percent
 
@@ -177,9 +178,12 @@ def compare_releases(
     notes: list[Caution] = []
     for name in [name for name, each in decisions.items() if each is Decision.PASS]:
         exposures = exposures_of(every[name], prior, together, Direction.EITHER, cluster, seed)
-        withheld = Withheld.by(exposures, accepted=accept_exposure)
+        odd = doubts_of(every[name], clustered=cluster is not None)
+        withheld = Withheld.by(exposures, accepted=accept_exposure, odd=odd)
         notes += (
-            Caution(each.code, f"{name!r}: {each.message}") for each in withheld.cautions(Decision.PASS)
+            Caution(each.code, f"{name!r}: {each.message}")
+            for each in withheld.cautions(Decision.PASS)
+            if each.code not in DOUBTS  # the comparison has said them
         )
         decisions[name] = withheld.decide(Decision.PASS)
         if (reason := withheld.because(Decision.PASS)) is not None:

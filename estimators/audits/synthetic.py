@@ -206,7 +206,14 @@ class SyntheticAudit:
     def verdict(self) -> AuditVerdict:
         """The decision over all limits, which is ``fail, or drift`` where the sides differ anyway."""
         return verdict_of(
-            self.limits, self.split, "release", self.control, self.exposures, self.accept_exposure
+            self.limits,
+            self.split,
+            "release",
+            self.control,
+            self.exposures,
+            self.accept_exposure,
+            self.cautions,
+            self.provenance.prior,
         )
 
     @property

@@ -305,7 +305,10 @@ def side_by_side(
         for odd in answer.cautions
         if odd.code in DOUBTS | {FEW_CLUSTERS}
     ]
-    return Comparison(Estimate(top.value, interval), ranking, (*doubts, note), apart)
+    value = min(
+        top.value, interval.upper
+    )  # the upper end of the largest is at a higher level than those beside it
+    return Comparison(Estimate(value, interval), ranking, (*doubts, note), apart)
 
 
 def difference(

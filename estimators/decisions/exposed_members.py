@@ -16,24 +16,26 @@ largest lower limit of a true positive rate whose range is shown to have the odd
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from estimators.clusters.dependent_rows import lone_rows, require_scores
 from estimators.clusters.design import Labels
+from estimators.decisions.applicable import code_of, unanswerable
 from estimators.decisions.compare import same_order
 from estimators.decisions.maxima import GateSample, JudgedLimit
-from estimators.decisions.plan import Decision, decide, records_needed
+from estimators.decisions.plan import Because, Decision, decide, records_needed
 from estimators.errors import OptionError, OutOfRange, TooFewRecords, require_number, require_open_unit
 from estimators.limits.binomial import lower_limit, upper_limit
 from estimators.privacy.best_set import joined_cells
 from estimators.privacy.epsilon import Direction, direction_of
 from estimators.privacy.exposure import Exposure, exposure, ranges_of, ratio_limit, windows_of
+from estimators.sample.counting import finest
 from estimators.sample.counts import Counts
+from estimators.sample.doubts import REPEATED
 from estimators.sample.scores import Scores
 from estimators.statement import IID, Caution, Estimate, Guarantee, Interval
 
@@ -253,8 +255,6 @@ def _beyond(counts: Counts, ends: Direction) -> list[tuple[NDArray[np.int64], ND
 EXPOSED = "exposed"
 """Why a decision is open: the code of the caution, and of ``undecided_because``."""
 
-Because = Literal["exposed"]
-
 OF_EXPOSURE = frozenset({"tpr", "exposed", "epsilon"})
 """Limits that judge exposure themselves, by the names of their answers."""
 
@@ -269,11 +269,13 @@ class Withheld:
         who: Whom the score exposes so surely that a pass would hide them, in words; empty if nobody.
         accepted: Whether exposure was accepted by name.
         limited: Whether something that judges exposure is among the limits.
+        odd: What is odd about the records: by some of it they cannot answer the question.
     """
 
     who: str = ""
     accepted: bool = False
     limited: bool = False
+    odd: tuple[Caution, ...] = ()
 
     @classmethod
     def by(
@@ -283,34 +285,43 @@ class Withheld:
         *,
         accepted: bool = False,
         one: str = "query",
+        odd: Iterable[Caution] = (),
     ) -> Withheld:
-        """What the exposures of several queries withhold; they have to hold together.
+        """What the exposures of several queries withhold, which have to hold together, and what is odd about records.
 
         Args:
             exposures: For each query what it exposes; of a single one the name may be empty.
             limits: Names of what is limited.
             accepted: Whether exposure was accepted.
             one: What each of them is, in a word.
+            odd: Cautions about the records.
         """
         severe = {name: each for name, each in exposures.items() if each.severe}
         limited = not OF_EXPOSURE.isdisjoint(limits)
         if not severe:
-            return cls("", accepted, limited)
+            return cls("", accepted, limited, tuple(odd))
         name = max(severe, key=lambda each: severe[each].members_epsilon)
-        return cls(f"{f'{one} {name!r}: ' if name else ''}{severe[name].surely}", accepted, limited)
+        who = f"{f'{one} {name!r}: ' if name else ''}{severe[name].surely}"
+        return cls(who, accepted, limited, tuple(odd))
 
     def decide(self, plain: Decision) -> Decision:
-        """The decision, open where it would be a pass that hides them."""
+        """The decision; not applicable, or open, where no pass stands."""
+        if unanswerable(plain, self.odd):
+            return Decision.NOT_APPLICABLE
         return Decision.INCONCLUSIVE if self.because(plain) else plain
 
     def because(self, plain: Decision | None) -> Because | None:
-        """``exposed`` where a pass is withheld."""
+        """Why no pass stands: a code; None where the decision is that of the limits."""
+        if (caution := unanswerable(plain, self.odd)) is not None:
+            return code_of(caution)
         hides = plain is Decision.PASS and self.who and not (self.accepted or self.limited)
         return "exposed" if hides else None
 
     @property
     def reason(self) -> str:
-        """Why a pass is withheld and what to do, without its stop."""
+        """Why no pass stands and what to do, without its stop."""
+        if (caution := unanswerable(Decision.PASS, self.odd)) is not None:
+            return caution.message.removesuffix(".")
         return (
             f"what is limited is kept, but a pass would hide that {self.who}; {WAYS}, or accept it by name "
             "(accept_exposure)"
@@ -324,14 +335,28 @@ class Withheld:
         return f" Accepted by name (accept_exposure): {self.who}."
 
     def cautions(self, plain: Decision | None) -> tuple[Caution, ...]:
-        """That a pass is withheld, or that it stands because exposure was accepted."""
-        if self.because(plain):
+        """Why no pass stands, or that it stands because exposure was accepted."""
+        if (caution := unanswerable(plain, self.odd)) is not None:
+            return (caution,)
+        if self.because(plain) == EXPOSED:
             return (Caution(EXPOSED, self.reason),)
         if plain is Decision.PASS and self.acceptance:
             return (
                 Caution("exposure_accepted", f"a pass stands beside this, for it was accepted: {self.who}"),
             )
         return ()
+
+
+def doubts_of(queries: Mapping[str, Scores | Counts], *, clustered: bool) -> Iterator[Caution]:
+    """What is odd about the records of each query.
+
+    Args:
+        queries: Scores of each query under its name, or their counts.
+        clustered: Whether rows that belong together are known: such rows may repeat.
+    """
+    for each in queries.values():
+        doubts = (each if isinstance(each, Counts) else finest(each)).doubts
+        yield from (odd for odd in doubts if not (clustered and odd.code == REPEATED))
 
 
 def exposures_of(

@@ -15,10 +15,10 @@ from estimators.clusters.dependent_rows import lone_caution, lone_rows, require_
 from estimators.clusters.design import Labels
 from estimators.clusters.ends import ClusterSummary
 from estimators.decisions.coverage import covers
-from estimators.decisions.exposed_members import Because, Withheld
+from estimators.decisions.exposed_members import Withheld
 from estimators.decisions.group_limit import MaxGroupAdvantage, exceeding
 from estimators.decisions.maxima import GateSample, JudgedLimit, Limit, MaxAdvantage, MaxGroupRisk
-from estimators.decisions.plan import Decision, opening, overall, what_settles
+from estimators.decisions.plan import Because, Decision, opening, overall, what_settles
 from estimators.errors import OptionError, OutOfRange, require_count, require_number, require_open_unit
 from estimators.privacy.exposure import Exposure, exposure
 from estimators.risk.within_groups import GroupAdvantage, at_once, ends_by_group
@@ -36,7 +36,8 @@ class Judgement:
     """The decision over all limits together; ``judge`` makes it.
 
     A pass does not stand beside a severe exposure: the decision is then open (``undecided_because``), unless exposure
-    is limited (``MaxTpr``, ``MaxExposed``, ``MaxEpsilon``) or was accepted.
+    is limited (``MaxTpr``, ``MaxExposed``, ``MaxEpsilon``) or was accepted. It is not applicable where the records
+    cannot answer the question: sides written in two ways, rows that repeat or depend on each other.
 
     Attributes:
         limits: Each limit with its interval and its own verdict.
@@ -75,12 +76,12 @@ class Judgement:
 
     @property
     def decision(self) -> Decision:
-        """Fail if any fails, pass if all pass, unless that would hide a severe exposure."""
+        """Fail if any fails, pass if all pass, unless that would hide a severe exposure or means nothing."""
         return self._withheld.decide(self._of_limits)
 
     @property
     def undecided_because(self) -> Because | None:
-        """``exposed``, if all limits pass and the decision is open for a severe exposure that none of them judges."""
+        """Why the decision is not that of the limits: ``exposed``, or by which caution it is not applicable."""
         return self._withheld.because(self._of_limits)
 
     @property
@@ -90,12 +91,12 @@ class Judgement:
     @property
     def _withheld(self) -> Withheld:
         limits = [each.name for each in self.limits]
-        return Withheld.by({"": self.exposure}, limits, accepted=self.accept_exposure)
+        return Withheld.by({"": self.exposure}, limits, accepted=self.accept_exposure, odd=self.doubts)
 
     @property
     def records_needed(self) -> int | None:
         """Records of both sides that would settle an open decision; None if one limit cannot be settled."""
-        if self._of_limits is not Decision.INCONCLUSIVE:
+        if self.decision is not Decision.INCONCLUSIVE or self.undecided_because:
             return None
         totals = [each.verdict.records_needed for each in self._which(Decision.INCONCLUSIVE)]
         return None if None in totals else max(total for total in totals if total is not None)
@@ -165,6 +166,7 @@ def judge(
     learned_by: LearnedTarget | None = None,
     cluster: Labels | None = None,
     accept_exposure: bool = False,
+    doubts: Sequence[Caution] = (),
 ) -> Judgement:
     """Hold a sample against every limit; each has to be named before the records are looked at.
 
@@ -183,10 +185,11 @@ def judge(
             are a line in accuracy, are then judged by all rows; every other limit by rows of which no two share a
             label, drawn at random.
         accept_exposure: Whether a pass may stand beside a severe exposure that no limit judges.
+        doubts: What is known to be odd about the records, such as ``dependent_rows`` of their columns.
 
     Returns:
-        a ``Judgement``: fail if any limit fails, pass if all pass and no severe exposure is beside them, else
-        inconclusive.
+        a ``Judgement``: fail if any limit fails, pass if all pass and no severe exposure is beside them, not applicable
+        where the records cannot answer the question, else inconclusive.
 
     Raises:
         OptionError: no limit, or a maximum that is no finite number.
@@ -236,7 +239,7 @@ def judge(
         summary = sample.advantage_ends(every, CellsTarget()).clusters
     whole = [each.about for each in results if each.clusters is not None]
     of_all = f"{' and '.join(whole)} use{'s' * (len(whole) == 1)}" if whole else ""
-    doubts = (*fine.doubts, *lone_caution(data, submitted, of_all))
+    doubts = (*doubts, *fine.doubts, *lone_caution(data, submitted, of_all))
     own = _by_group(limits, sample)
     risks = [group for each in results if each.name == "group_risk" for group in each.groups]
     doubts = (*doubts, *exceeding(risks, own))

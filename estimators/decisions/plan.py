@@ -55,6 +55,7 @@ class Decision(StrEnum):
         PASS: ``"pass"``: the whole interval is at or below the threshold.
         FAIL: ``"fail"``: the whole interval is above it.
         INCONCLUSIVE: ``"inconclusive"``: the threshold lies within the interval.
+        NOT_APPLICABLE: ``"not applicable"``: what was sent cannot answer the question, so that nothing passes.
 
     Example:
         >>> from estimators import Counts, Decision, advantage, verdict
@@ -68,6 +69,12 @@ class Decision(StrEnum):
     PASS = "pass"
     FAIL = "fail"
     INCONCLUSIVE = "inconclusive"
+    NOT_APPLICABLE = "not applicable"
+
+
+Because = Literal["exposed", "sides_differ_in_precision", "repeated_scores", "dependent_rows", "sides_differ"]
+"""Why no pass stands where all limits are kept, the code of a caution: members whom it would hide (the decision is then
+open), or what was sent cannot answer the question (not applicable)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +83,7 @@ class Verdict:
 
     Attributes:
         threshold: The threshold that was decided at.
-        decision: ``Decision.PASS``, ``Decision.FAIL`` or ``Decision.INCONCLUSIVE``.
+        decision: What the interval says; ``Decision.NOT_APPLICABLE`` where the records cannot say it.
         reason: Why, in words.
         records_needed: Records of both sides together that are expected to settle an open decision; None if it is
             settled, or if no number of records is expected to settle it.
@@ -85,8 +92,9 @@ class Verdict:
         holds_up_to_changes: Of a pass of the advantage: the largest number of changes of guess along the score, up to
             1,000, with which every attacker keeps within the limit; None without an order, and of rows in clusters.
         coverage: Of a pass of the advantage: the attackers and the resolution that it covers, a sentence each.
-        undecided_because: ``"exposed"`` if it would be a pass that hides a severe exposure; None else. ``verdict``
-            sees an advantage and no records; ``assess``, and whatever else has them, looks.
+        undecided_because: ``"exposed"`` if it would be a pass that hides a severe exposure, the code of a caution if
+            the decision is not applicable; None else. ``verdict`` sees an advantage and no records; ``assess``, and
+            whatever else has them, looks.
 
     Example:
         >>> from estimators import Counts, advantage, verdict
@@ -102,7 +110,7 @@ class Verdict:
     learned_score_accepted: bool | None = None
     holds_up_to_changes: int | None = None
     coverage: tuple[str, ...] = ()
-    undecided_because: Literal["exposed"] | None = None
+    undecided_because: Because | None = None
 
     @property
     def covers(self) -> tuple[str, ...]:
@@ -240,9 +248,9 @@ def opening(outcome: Decision, more_would_settle: bool) -> str:
 
 
 def overall(decisions: Iterable[Decision]) -> Decision:
-    """The decision over several limits: fail if any fails, pass if all pass, else inconclusive."""
-    distinct = set(decisions)
-    return next((d for d in (Decision.FAIL, Decision.INCONCLUSIVE) if d in distinct), Decision.PASS)
+    """The decision over several limits: fail if any fails, pass if all pass, else not applicable, or inconclusive."""
+    distinct, order = set(decisions), (Decision.FAIL, Decision.NOT_APPLICABLE, Decision.INCONCLUSIVE)
+    return next((each for each in order if each in distinct), Decision.PASS)
 
 
 def beneath_baseline(threshold: float, baseline: float) -> tuple[Caution, ...]:

@@ -174,7 +174,10 @@ class Assessment:
 
 
 def assess(
-    data: Scores | Counts, options: AssessOptions | None = None, cluster: Labels | None = None
+    data: Scores | Counts,
+    options: AssessOptions | None = None,
+    cluster: Labels | None = None,
+    doubts: Sequence[Caution] = (),
 ) -> Assessment:
     """Answer everything at once; scores are counted a single time.
 
@@ -183,6 +186,7 @@ def assess(
         options: What to answer, as ``AssessOptions``. None: their defaults.
         cluster: Whom each row belongs to, as in ``advantage``. The advantage and the area under the ROC curve then
             allow for it; everything else is that of rows of which no two share a label, drawn at random.
+        doubts: What is known to be odd about the records, such as ``dependent_rows`` of their columns.
 
     Returns:
         an ``Assessment``.
@@ -254,7 +258,8 @@ def assess(
         () if options.max_advantage is None else beneath_baseline(options.max_advantage, result.baseline)
     )
     tails = exposure(fine, options.confidence, options.prior)
-    withheld = Withheld.by({"": tails}, accepted=options.accept_exposure)
+    odd = (*doubts, *fine.doubts)
+    withheld = Withheld.by({"": tails}, accepted=options.accept_exposure, odd=odd)
     plain = None if options.max_advantage is None else verdict(result, options.max_advantage)
     decision = plain
     if plain is not None and withheld.because(plain.decision):
@@ -262,6 +267,7 @@ def assess(
             plain,
             decision=withheld.decide(plain.decision),
             reason=withheld.reason,
+            records_needed=None,
             undecided_because=withheld.because(plain.decision),
         )
     parts = [each for each in (paper, metric, published, area, *points, epsilon) if each is not None]
@@ -281,7 +287,7 @@ def assess(
         decision,
         _cautions(
             [
-                fine.doubts,
+                odd,
                 () if learned is None else (learned.caution,),
                 lone_caution(data, submitted, "advantages and the area under the ROC curve use"),
                 tails.cautions,

@@ -9,7 +9,7 @@ Queries of a model point one way, the higher the more like a member, so one end 
 table that was filtered keeps away from members, so there it is either.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from estimators.adversary.targets import Target
 from estimators.clusters.dependent_rows import lone_rows, require_scores
 from estimators.clusters.design import Labels
+from estimators.decisions.applicable import DRIFT
 from estimators.decisions.compare import (
     Comparison,
     RankedQuery,
@@ -26,10 +27,10 @@ from estimators.decisions.compare import (
     compare,
 )
 from estimators.decisions.coverage import covers
-from estimators.decisions.exposed_members import AT_PRECISION, Because, MaxExposed, Withheld
+from estimators.decisions.exposed_members import AT_PRECISION, MaxExposed, Withheld
 from estimators.decisions.group_limit import MaxGroupAdvantage
 from estimators.decisions.maxima import GateSample, JudgedLimit, MaxAdvantage, MaxTpr
-from estimators.decisions.plan import Decision, opening, overall
+from estimators.decisions.plan import Because, Decision, opening, overall
 from estimators.errors import OptionError, OutOfRange, require_number, require_open_unit
 from estimators.optimum.advantage import advantage
 from estimators.optimum.answer import Advantage, times
@@ -41,7 +42,7 @@ from estimators.risk.within_groups import GroupAdvantage, by_group
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Scores
-from estimators.statement import Caution, Estimate, at_least, at_most
+from estimators.statement import Caution, Estimate, Interval, at_least, at_most, exactly
 
 AnyLimit = MaxAdvantage | MaxTpr | MaxExposed
 
@@ -55,6 +56,14 @@ class Sides(Protocol):
     @property
     def differs(self) -> bool:
         """Whether they do, with confidence."""
+
+
+class SidesBefore(Sides, Protocol):
+    """The same with by how much, without any model."""
+
+    @property
+    def interval(self) -> Interval:
+        """Of the advantage at a prior of one half."""
 
 
 class ControlScore(Sides, Protocol):
@@ -76,7 +85,7 @@ class AuditVerdict:
         sentence: The word with the reasons of the limits behind it; empty if nothing was limited.
         covers: Of a pass: whom and what it covers, a sentence each; what they do not name is not covered.
         undecided_because: ``exposed``, if all limits pass and the decision is open for a severe exposure that none of
-            them judges.
+            them judges; the code of a caution, if the decision is not applicable.
         cautions: That a pass was withheld for that, or stands because exposure was accepted.
     """
 
@@ -362,11 +371,13 @@ def by_groups(
 
 def verdict_of(
     limits: Sequence[RiskiestLimit],
-    split: Sides | None,
+    split: SidesBefore | None,
     what: str,
     control: ControlScore | None = None,
     exposures: Mapping[str, Exposure] | None = None,
     accept_exposure: bool = False,
+    odd: Iterable[Caution] = (),
+    prior: float = 0.5,
 ) -> AuditVerdict:
     """The decision over all limits; a fail of sides that differ without the model is ``fail, or drift``.
 
@@ -377,11 +388,15 @@ def verdict_of(
         control: The advantage of a score whose model saw neither side; None if there is no such score.
         exposures: What each query exposes, held together; a severe one leaves open what would be a pass.
         accept_exposure: Whether such a pass was accepted.
+        odd: What is odd about the records.
+        prior: Probability that a record is a member before its score is seen.
     """
     if not limits:
         return AuditVerdict(None, False, "", "")
     decision = overall(limit.decision for limit in limits)
-    withheld = Withheld.by(exposures or {}, (limit.name for limit in limits), accepted=accept_exposure)
+    odd = (*(each for each in odd if each.code != DRIFT), *_hidden_by_drift(limits, split, control, prior))
+    names = [limit.name for limit in limits]
+    withheld = Withheld.by(exposures or {}, names, accepted=accept_exposure, odd=odd)
     because, cautions = withheld.because(decision), withheld.cautions(decision)
     if because is not None:
         is_open = withheld.decide(decision)
@@ -401,6 +416,31 @@ def verdict_of(
         tail = withheld.acceptance
         lines = covers([line for limit in limits for line in limit.coverage], "the scores that were asked")
     return AuditVerdict(decision, or_drift, word, f"{start}: {reasons}.{tail}", lines, cautions=cautions)
+
+
+def _hidden_by_drift(
+    limits: Sequence[RiskiestLimit], split: SidesBefore | None, control: ControlScore | None, prior: float
+) -> Iterator[Caution]:
+    """That a pass says nothing, as a difference which the sides are shown to have may hide a leak beyond the limit.
+
+    With f of members, g of the hold-out, and h of those that a fair hold-out were, the advantage of f over h is at most
+    that of f over g and 2 (1 - prior) TV(g, h): what TV is shown to be is added to the upper end. An advantage at that
+    prior is at most its baseline and 2 min(prior, 1 - prior) TV.
+    """
+    if control is not None:
+        beyond = max(0.0, control.advantage.lower - control.advantage.baseline)
+        shown = min(1.0, beyond / (2.0 * min(prior, 1.0 - prior)))
+    else:
+        shown = split.interval.lower if split is not None and split.differs else 0.0
+    for limit in limits:
+        most = limit.estimate.upper + 2.0 * (1.0 - prior) * shown
+        if shown and limit.name == "advantage" and limit.decision is Decision.PASS and most > limit.maximum:
+            yield Caution(
+                DRIFT,
+                f"the two sides differ by at least {at_least(shown)} without any leak, and so much may hide one: the "
+                f"advantage may be {at_most(min(1.0, most))}, above {exactly(limit.maximum)}; shuffle all rows before "
+                "you split them, or audit matched sides",
+            )
 
 
 def _of_drift(what: str, control: ControlScore | None) -> str:

@@ -17,8 +17,8 @@ from estimators.clusters.design import Labels
 from estimators.clusters.ends import ClusterSummary
 from estimators.decisions.compare import asked_once, sound_upper
 from estimators.decisions.coverage import AS_CLOSE, NO_PASS, Reach, covers
-from estimators.decisions.exposed_members import Because, Withheld, exposures_of
-from estimators.decisions.plan import NEAR, Decision, beneath_baseline, decide, records_needed
+from estimators.decisions.exposed_members import Withheld, doubts_of, exposures_of
+from estimators.decisions.plan import NEAR, Because, Decision, beneath_baseline, decide, records_needed
 from estimators.errors import DimensionMismatch, OptionError, OutOfRange, require_number, require_open_unit
 from estimators.optimum.ends import Ends, ends_of
 from estimators.privacy.epsilon import Direction
@@ -269,7 +269,8 @@ def judge_series(
             step = _decided(step, ends, max_advantage, within, confidence)
         if step.decision is Decision.PASS and accept_exposure is not None:
             exposures = exposures_of(queries, prior, together, Direction.EITHER, cluster, seed)
-            withheld = Withheld.by(exposures, accepted=accept_exposure)
+            odd = doubts_of(queries, clustered=cluster is not None)
+            withheld = Withheld.by(exposures, accepted=accept_exposure, odd=odd)
             step, notes = without_pass(step, withheld), withheld.cautions(step.decision)
             accepted += (Caution(each.code, f"{label!r}: {each.message}") for each in notes)
             within = step.decision is Decision.PASS

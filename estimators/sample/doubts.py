@@ -222,8 +222,8 @@ def of_precision(a: Floats, b: Floats) -> tuple[Caution, ...]:
         Caution(
             PRECISION,
             f"{shares[0]:.0%} of the member scores and {shares[1]:.0%} of the nonmember scores {PRECISIONS[most]}: "
-            "that tells the sides apart, and no number here counts it; if the model did not do it, the sides were "
-            "written in two ways: write both by the same program, with all digits",
+            "that tells the sides apart; if the model did not do it, the sides were written in two ways: write both by "
+            "the same program, with all digits",
         ),
     )
 

@@ -154,7 +154,14 @@ class ModelAudit:
     def verdict(self) -> AuditVerdict:
         """The decision over all limits, which is ``fail, or drift`` where the sides differ anyway."""
         return verdict_of(
-            self.limits, self.split, "model", self.control, self.exposures, self.accept_exposure
+            self.limits,
+            self.split,
+            "model",
+            self.control,
+            self.exposures,
+            self.accept_exposure,
+            self.cautions,
+            self.comparison.ranking[0].advantage.provenance.prior,
         )
 
     @property

@@ -24,8 +24,8 @@ from estimators.adversary.insample import last_within
 from estimators.adversary.many_changes import Around, gain_by_changes, widths_for
 from estimators.arrays import Integers
 from estimators.decisions.coverage import covers
-from estimators.decisions.exposed_members import Because, Withheld
-from estimators.decisions.plan import Decision, decision, opening
+from estimators.decisions.exposed_members import Withheld
+from estimators.decisions.plan import Because, Decision, decision, opening
 from estimators.optimum.answer import MOST_CHANGES
 from estimators.privacy.exposure import exposure
 from estimators.runs.sequential import repeats
@@ -172,7 +172,8 @@ class SequentialRun(State):
             return Withheld(accepted=self.accept_exposure)
         looks = len(self.looks)
         together = 1.0 - (1.0 - self.confidence) / (looks * (looks + 1.0))
-        return Withheld.by({"": exposure(self.counts, together, self.prior)}, accepted=self.accept_exposure)
+        exposures = {"": exposure(self.counts, together, self.prior)}
+        return Withheld.by(exposures, accepted=self.accept_exposure, odd=self.counts.doubts)
 
     @property
     def _of_ends(self) -> Decision:

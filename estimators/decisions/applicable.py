@@ -1,0 +1,45 @@
+"""Whether what was sent can answer the question at all: if not, nothing passes, and more of the same settles nothing.
+
+A fail stands: what is read off the records is read off them, whatever else they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import cast
+
+from estimators.clusters.dependent_rows import DEPENDENT
+from estimators.decisions.plan import Because, Decision
+from estimators.sample.doubts import PRECISION, REPEATED
+from estimators.statement import Caution
+
+DRIFT = "sides_differ"
+"""The code where a difference of the sides themselves may hide a leak."""
+
+UNANSWERABLE = frozenset({PRECISION, REPEATED, DEPENDENT, DRIFT})
+"""Codes of cautions by which a question cannot be answered."""
+
+
+def unanswerable(plain: Decision | None, cautions: Iterable[Caution]) -> Caution | None:
+    """The first caution by which no pass stands: sides written in two ways, no fair hold-out, rows of one person.
+
+    Args:
+        plain: The decision of the limits.
+        cautions: What is odd about the records.
+
+    Example:
+        >>> from estimators.decisions.applicable import unanswerable
+        >>> from estimators.decisions.plan import Decision
+        >>> from estimators.statement import Caution
+        >>> odd = Caution("repeated_scores", "40 of the member scores repeat another one of their side")
+        >>> unanswerable(Decision.PASS, [odd]) is odd, unanswerable(Decision.FAIL, [odd])
+        (True, None)
+    """
+    if plain not in (Decision.PASS, Decision.INCONCLUSIVE):
+        return None
+    return next((each for each in cautions if each.code in UNANSWERABLE), None)
+
+
+def code_of(caution: Caution) -> Because:
+    """The code of such a caution."""
+    return cast("Because", caution.code)
