@@ -21,6 +21,7 @@ STATUS = {
     "fail, or drift": FAIL,
     "contradicted": FAIL,
     "inconclusive": UNDECIDED,
+    "not applicable": UNDECIDED,
 }
 """What each decision ends with; records never prove a claim, so one that they do not contradict is all there is."""
 
@@ -29,7 +30,7 @@ ENDINGS = """exit status:
   1    fail: a limit is exceeded, the records contradict a claimed epsilon, or the sides differ without any model
   2    misuse, or input that cannot be used; standard error says why
   3    undecided: too few records to say, and the answer says how many are needed; or members are exposed, and no
-       limit judges that
+       limit judges that; or not applicable: what was sent cannot answer the question, and the answer says why
   70   an error in mace itself
   130  interrupted
   141  the program that read the answer stopped reading"""

@@ -90,7 +90,7 @@ class ModelAudit(Result):
 
     @property
     def decision(self) -> Decision | str | None:
-        """``pass``, ``fail``, ``fail, or drift`` or ``inconclusive``; None if nothing was limited."""
+        """``pass``, ``fail``, ``fail, or drift``, ``inconclusive``, ``not applicable``; None if nothing was limited."""
         return self.verdict.word if self.verdict.or_drift else self.verdict.decision
 
     def __getattr__(self, name: str) -> Any:

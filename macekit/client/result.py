@@ -465,13 +465,14 @@ def settle(result: Result, stacklevel: int) -> None:
     lines = [result.sentence, *_limit_lines(assessment)]
     if result.decision in ("fail", "fail, or drift"):
         raise LimitExceeded("\n".join(lines), result)
-    if result.decision != "inconclusive":
+    if result.decision not in ("inconclusive", "not applicable"):
         raise ValueError(
             f"nothing that {result.operation} was asked is a limit, so nothing can pass; give one, such as "
             "max_advantage=0.1"
         )
     raise Inconclusive(
-        "\n".join([f"{_word('inconclusive')}, which is no pass", *lines, *_records_lines(assessment)]), result
+        "\n".join([f"{_word(result.decision)}, which is no pass", *lines, *_records_lines(assessment)]),
+        result,
     )
 
 

@@ -4,8 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from estimators import Counts, Scores
 from estimators.decisions.compare import Comparison
-from estimators.decisions.exposed_members import Because
-from estimators.decisions.plan import Decision, overall
+from estimators.decisions.plan import Because, Decision, overall
 from estimators.decisions.riskiest import RiskiestLimit
 from macekit.decoding.body import DecodedBody
 from macekit.decoding.columns_read import columns_by_query
@@ -51,8 +50,8 @@ def limits(judged: Sequence[RiskiestLimit]) -> list[RiskiestLimitAnswer] | None:
 
 
 def because(decisions: Iterable[Decision], reasons: Iterable[Because | None]) -> Because | None:
-    """Why the decision over several is open, if for nothing else: those that are open are so for an exposure."""
-    if overall(decisions) is not Decision.INCONCLUSIVE:
+    """Why the decision over several is open or not applicable, if for nothing else."""
+    if overall(decisions) not in (Decision.INCONCLUSIVE, Decision.NOT_APPLICABLE):
         return None
     return next(filter(None, reasons), None)
 

@@ -155,7 +155,7 @@ class Section:
     brief: tuple[Block, ...] = ()
 
 
-Decision: TypeAlias = Literal["pass", "fail", "fail, or drift", "inconclusive"] | None
+Decision: TypeAlias = Literal["pass", "fail", "fail, or drift", "inconclusive", "not applicable"] | None
 """What was decided, if that was asked."""
 
 

@@ -54,5 +54,6 @@ WORDS = {
     "fail": Verdict("FAIL", "✕", "fail", FAIL),
     "fail, or drift": Verdict("FAIL, OR DRIFT", "✕", "fail", FAIL),
     "inconclusive": Verdict("UNDECIDED", "?", "open", OPEN),
+    "not applicable": Verdict("NOT APPLICABLE", "?", "open", OPEN),
 }
 """Every decision there is, by its word in the JSON: what people read of it, in every door, is here alone."""

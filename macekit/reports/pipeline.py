@@ -15,17 +15,18 @@ from macekit.text import escape_controls
 SUITE = "mace gate"
 ELEMENTS = {"fail": "failure", "inconclusive": "error"}
 UNJUDGED = "no severe exposure that no limit judges"
+UNANSWERED = "the records can answer the question"
 
 
 def junit(answer: Mapping[str, Any]) -> bytes:
     """One test case a limit: one that is exceeded is a failure, one that is open an error; neither is a passed test.
 
-    A severe exposure that no limit judges is one case more, and an error. Characters that XML cannot hold are written
-    out.
+    A severe exposure that no limit judges is one case more, and an error; so are records that cannot answer. Characters
+    that XML cannot hold are written out.
     """
     limits = answer["limits"]
-    exposed = answer["undecided_because"] is not None
-    decisions = [limit["decision"] for limit in limits] + ["inconclusive"] * exposed
+    because = answer["undecided_because"]
+    decisions = [limit["decision"] for limit in limits] + ["inconclusive"] * (because is not None)
     totals = {
         "name": SUITE,
         "tests": str(len(decisions)),
@@ -42,9 +43,10 @@ def junit(answer: Mapping[str, Any]) -> bytes:
         ET.SubElement(properties, "property", {"name": name, "value": escape_controls(str(source[name]))})
     for limit in limits:
         _case(suite, limit)
-    if exposed:
-        case = ET.SubElement(suite, "testcase", {"classname": "mace.gate", "name": UNJUDGED, "time": "0"})
-        reason = {"type": answer["undecided_because"], "message": escape_controls(answer["sentence"])}
+    if because is not None:
+        name = UNJUDGED if because == "exposed" else UNANSWERED
+        case = ET.SubElement(suite, "testcase", {"classname": "mace.gate", "name": name, "time": "0"})
+        reason = {"type": because, "message": escape_controls(answer["sentence"])}
         ET.SubElement(case, ELEMENTS["inconclusive"], reason)
     sentences = map(escape_controls, [answer["sentence"], *answer["covers"], *_exposures(answer)])
     ET.SubElement(suite, "system-out").text = "\n".join(sentences)
@@ -100,7 +102,7 @@ def _head(name: str, about: str) -> tuple[str, str]:
 # --- summary ------------------------------------------------------------------------------------------------
 # A gate's answer where a pipeline's reader looks first: a summary in Markdown, and one line beside the job.
 
-LEVELS = {"pass": "notice", "fail": "error", "inconclusive": "warning"}
+LEVELS = {"pass": "notice", "fail": "error", "inconclusive": "warning", "not applicable": "warning"}
 
 
 def summary(answer: Mapping[str, Any]) -> bytes:

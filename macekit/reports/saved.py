@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
+from estimators.decisions.exposed_members import EXPOSED
 from estimators.decisions.plan import Decision, by_learned_score, decision, overall
 from macekit.schemas.by_operation import ANSWERS
 
@@ -182,8 +183,11 @@ def _misjudged(gate: Mapping[str, Any], path: str) -> Iterator[str]:
 
 
 def _unless_exposed(part: Mapping[str, Any], plain: str) -> str:
-    """The decision, open where a pass is withheld for a severe exposure."""
-    withheld = plain == Decision.PASS.value and part.get("undecided_because") is not None
+    """The decision, open where a pass is withheld for a severe exposure, and not applicable for anything else."""
+    because = part.get("undecided_because")
+    if because not in (None, EXPOSED):
+        return plain if plain == Decision.FAIL.value else Decision.NOT_APPLICABLE.value
+    withheld = plain == Decision.PASS.value and because is not None
     return Decision.INCONCLUSIVE.value if withheld else plain
 
 

@@ -233,7 +233,7 @@ class LimitAnswer(TypedDict):
     upper: Annotated[float | None, Field(description="null where the records bound it from one side only")]
     confidence: float
     guarantee: statements.GuaranteeAnswer
-    decision: Literal["pass", "fail", "inconclusive"]
+    decision: statements.DecisionWord
     reason: str
     records_needed: Annotated[
         int | None,
@@ -274,7 +274,7 @@ class GroupOfGateAnswer(TypedDict):
     records: int
     n_members: Annotated[int | None, Field(description="null where only targets are known")]
     n_nonmembers: int | None
-    decision: Literal["pass", "fail", "inconclusive"]
+    decision: statements.DecisionWord
     reason: str
     records_needed: Annotated[
         int | None,
@@ -303,7 +303,7 @@ class DecisionAnswer(TypedDict):
     """A decision over all limits together, which share the error: fail if any fails, pass if all pass."""
 
     sentence: str
-    decision: Literal["pass", "fail", "inconclusive"]
+    decision: statements.DecisionWord
     covers: Annotated[list[str], statements.COVERS]
     undecided_because: statements.UndecidedBecause
     records_needed: int | None
@@ -341,7 +341,7 @@ class SideBySideAnswer(TypedDict):
 
     sentence: str
     decision: Annotated[
-        Literal["pass", "fail", "inconclusive"] | None,
+        statements.DecisionWord | None,
         Field(
             description="pass: the limit is kept by all; fail: by one it is not; null if nothing was limited"
         ),
@@ -361,7 +361,7 @@ class RiskiestLimitAnswer(statements.IntervalAnswer):
 
     name: Annotated[str, Field(description="advantage, tpr, exposed, group_advantage, copies or near_copies")]
     maximum: float
-    decision: Literal["pass", "fail", "inconclusive"]
+    decision: statements.DecisionWord
     query: Annotated[str, Field(description="the query that decides")]
     reason: str
     holds_up_to_changes: Annotated[int | None, statements.HOLDS_UP_TO]
@@ -386,7 +386,7 @@ class StepAnswer(statements.IntervalAnswer):
         Field(description="upper end at the confidence of this step alone, by which the limit is judged"),
     ]
     decision: Annotated[
-        Literal["pass", "fail", "inconclusive"] | None,
+        statements.DecisionWord | None,
         Field(description="pass: this step and all before it keep the limit; null without a limit"),
     ]
     holds_up_to_changes: Annotated[int | None, statements.HOLDS_UP_TO]

@@ -7,6 +7,7 @@ from typing import Annotated, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from estimators.decisions.plan import Because
 from macekit.catalogue import OPERATIONS
 from macekit.declaration import DeclarationAnswer
 
@@ -296,20 +297,24 @@ class ClaimAnswer(TypedDict):
 
 
 UndecidedBecause = Annotated[
-    Literal["exposed"] | None,
+    Because | None,
     Field(
         description="exposed: what is limited is kept, but a severe exposure stands beside it that no limit judges and "
-        "that was not accepted (accept_exposure); null else"
+        "that was not accepted (accept_exposure). Of a decision that is not applicable, the code of the warning that "
+        "says why; null else"
     ),
 ]
 """Why a decision is open, if not for want of records."""
+
+DecisionWord = Literal["pass", "fail", "inconclusive", "not applicable"]
+"""A decision; not applicable where what was sent cannot answer the question, so that nothing passes."""
 
 
 class VerdictAnswer(TypedDict):
     """A decision at a threshold."""
 
     threshold: float
-    decision: Literal["pass", "fail", "inconclusive"]
+    decision: DecisionWord
     reason: str
     records_needed: Annotated[
         int | None,

@@ -1,7 +1,5 @@
 """``/v1/advantage``: everything about one sample."""
 
-from dataclasses import replace
-
 from estimators import Assessment, AssessOptions, Counts, Scores, assess
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
@@ -34,7 +32,7 @@ def assessed(
     """
     adversaries = target(question.estimator, question.changes)
     require_advantage_acts(question, data, units=body.units is not None)
-    assessment = assess(
+    return assess(
         data,
         AssessOptions(
             prior=question.prior,
@@ -52,8 +50,8 @@ def assessed(
             accept_exposure=question.accept_exposure,
         ),
         clusters_of(body),
+        body.cautions,
     )
-    return replace(assessment, cautions=(*body.cautions, *assessment.cautions))
 
 
 def require_advantage_acts(question: AdvantageQuestion, data: Scores | Counts, *, units: bool) -> None:

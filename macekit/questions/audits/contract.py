@@ -86,7 +86,7 @@ class RiskiestAnswer(TypedDict):
 
     sentence: str
     decision: Annotated[
-        Literal["pass", "fail", "fail, or drift", "inconclusive"] | None,
+        Literal["pass", "fail", "fail, or drift", "inconclusive", "not applicable"] | None,
         Field(description="null if nothing was limited; fail, or drift: the sides differ anyway, too"),
     ]
     covers: Annotated[list[str], statements.COVERS]

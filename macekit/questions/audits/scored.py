@@ -135,7 +135,8 @@ def _verdict(
     comparison = compare_queries(queries, prior, confidence, seed)
     limits = judge_queries(limits_of(**rates), queries, prior, confidence, seed)
     exposures = exposures_of(queries, prior, confidence)
-    verdict = verdict_of(limits, None, "", None, exposures, question.accept_exposure)
+    odd = (*records.cautions, *comparison.cautions)
+    verdict = verdict_of(limits, None, "", None, exposures, question.accept_exposure, odd)
     first, *others = comparison.ranking
     result = comparison.sentence if others else first.advantage.sentence
     return {

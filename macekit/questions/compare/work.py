@@ -6,7 +6,7 @@ from itertools import combinations
 from estimators import Caution, Counts, LearnedTarget, Scores, compare
 from estimators.adversary.targets import Target
 from estimators.clusters.design import Labels
-from estimators.decisions.exposed_members import exposures_of
+from estimators.decisions.exposed_members import doubts_of, exposures_of
 from estimators.decisions.maxima import MaxAdvantage
 from estimators.decisions.plan import Decision, beneath_baseline
 from estimators.decisions.riskiest import RiskiestLimit, judge_groups, judge_queries, verdict_of
@@ -62,7 +62,8 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         exposures = exposures_of(
             data, question.prior, question.confidence, Direction.EITHER, cluster, question.seed
         )
-    verdict = verdict_of(limits, None, "", None, exposures, question.accept_exposure)
+    odd = (*body.cautions, *(doubts_of(data, clustered=cluster is not None) if limits else ()))
+    verdict = verdict_of(limits, None, "", None, exposures, question.accept_exposure, odd)
     base = result.ranking[0].advantage.baseline
     notes = [note for limit in limits for note in beneath_baseline(limit.maximum, base)]
     document: CompareAnswer = {

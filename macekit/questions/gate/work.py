@@ -5,7 +5,7 @@ from typing import cast
 
 from numpy.typing import ArrayLike
 
-from estimators import Caution, CellsTarget, Counts, Estimate, LearnedTarget, Scores
+from estimators import CellsTarget, Counts, Estimate, LearnedTarget, Scores
 from estimators.decisions import maxima
 from estimators.decisions.gate import Judgement, judge
 from estimators.decisions.group_limit import MaxGroupAdvantage
@@ -45,8 +45,8 @@ def decision(result: Judgement) -> DecisionAnswer:
     }
 
 
-def judgement(result: Judgement, source: ProvenanceAnswer, cautions: tuple[Caution, ...] = ()) -> GateAnswer:
-    """The same with what stands beside it; ``cautions`` come before its own."""
+def judgement(result: Judgement, source: ProvenanceAnswer) -> GateAnswer:
+    """The same with what stands beside it."""
     return {
         **decision(result),
         "baseline": result.baseline,
@@ -54,7 +54,7 @@ def judgement(result: Judgement, source: ProvenanceAnswer, cautions: tuple[Cauti
         "clusters": encode.clusters(result.clusters),
         "anytime": None,
         "state": None,
-        "warnings": warnings((*cautions, *result.cautions)),
+        "warnings": warnings(result.cautions),
         "provenance": source,
     }
 
@@ -134,7 +134,9 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     require_gate_acts(q, data)
     learned = adversaries if isinstance(adversaries, LearnedTarget) else None
     limits, cluster = _limits(q, body, data, table), samples.clusters_of(body)
-    result = judge(data, limits, q.prior, q.confidence, q.seed, learned, cluster, q.accept_exposure)
+    result = judge(
+        data, limits, q.prior, q.confidence, q.seed, learned, cluster, q.accept_exposure, body.cautions
+    )
     options = provenance_options(q, call)
     source = encode.provenance(data, result.provenance.method, q.seed, options, encode.columns_of(body))
     source["declaration"] = under = (
@@ -142,7 +144,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         if q.declaration is None
         else require_declared(q.declaration, options, data.n_members, data.n_nonmembers)
     )
-    content = judgement(result, source, body.cautions)
+    content = judgement(result, source)
     if under is not None and content["covers"]:
         content["covers"].append(
             f"Its limits and options are those that were declared at {under['at']} in the declaration with SHA-256 "

@@ -194,7 +194,7 @@ def of_groups(groups: AnswerPath) -> Iterator[Inline]:
 def _verdict(verdict: AnswerPath) -> Iterator[Inline]:
     if verdict["decision"].value == "pass":
         yield ("A pass says that the upper end is not above the limit. It does not say that nothing leaks.",)
-    elif verdict["decision"].value == "inconclusive":
+    elif verdict["decision"].value in ("inconclusive", "not applicable"):
         yield "No decision was reached at the limit: ", verdict["reason"].quote(), "."
 
 

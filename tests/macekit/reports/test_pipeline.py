@@ -72,7 +72,7 @@ def test_openmetrics_is_read_by_prometheus_own_parser() -> None:
     uppers = {s.labels["limit"]: s.value for s in families["mace_gate_upper"].samples}
     assert uppers == {each["name"]: each["upper"] for each in answer["limits"] if each["upper"] is not None}
     decided = {s.labels["decision"]: s.value for s in families["mace_gate_decision"].samples}
-    assert decided == {"pass": 0, "fail": 1, "inconclusive": 0}
+    assert decided == {"pass": 0, "fail": 1, "inconclusive": 0, "not applicable": 0}
 
 
 def test_the_summary_has_a_row_for_each_limit() -> None:

@@ -89,7 +89,10 @@ TAMPERED: dict[str, list[tuple[Spoil, str]]] = {
         (put("0.1", "advantage", "upper"), "advantage.upper: input should be a valid number"),
         (put(True, "baseline"), "baseline: input should be a valid number"),
         (put(["<b>"], "sentence"), "sentence: input should be a valid string"),
-        (put("excellent", "verdict", "decision"), "verdict.decision: input should be 'pass', 'fail' or"),
+        (
+            put("excellent", "verdict", "decision"),
+            "verdict.decision: input should be 'pass', 'fail', 'inconclusive' or",
+        ),
         (put(0.01, "metric", "upper"), "metric: the lower end is above the upper one"),
         (put("pass", "verdict", "decision"), "verdict: decision is not what the interval says"),
         (put([0.0], "roc", "fpr"), "roc: fpr, tpr differ in length"),

@@ -1,6 +1,6 @@
 """What ``compare-releases`` asks and answers."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -9,6 +9,7 @@ from macekit.schemas.answers import SideBySideAnswer
 from macekit.schemas.questions import Name, ReleasesQuestion
 from macekit.schemas.statements import (
     HOLDS_UP_TO,
+    DecisionWord,
     UndecidedBecause,
 )
 
@@ -31,7 +32,7 @@ class ReleaseAnswer(TypedDict):
     name: str
     query: Annotated[str, Field(description="the query with the largest estimated advantage")]
     decision: Annotated[
-        Literal["pass", "fail", "inconclusive"] | None,
+        DecisionWord | None,
         Field(description="whether it keeps the limit; all decisions hold together; null without a limit"),
     ]
     holds_up_to_changes: Annotated[int | None, HOLDS_UP_TO]

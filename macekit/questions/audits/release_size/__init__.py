@@ -1,6 +1,6 @@
 """What ``release-size`` asks and answers."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -69,7 +69,7 @@ class ReleaseSizeAnswer(TypedDict):
 
     sentence: str
     decision: Annotated[
-        Literal["pass", "fail", "inconclusive"] | None,
+        statements.DecisionWord | None,
         Field(
             description="pass: every size keeps the limit, that of all rows included; fail: one is shown to exceed it"
         ),

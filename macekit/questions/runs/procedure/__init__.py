@@ -52,7 +52,7 @@ class ProcedureVerdictAnswer(TypedDict):
     """A decision about a training procedure."""
 
     threshold: float
-    decision: Literal["pass", "fail", "inconclusive"]
+    decision: statements.DecisionWord
     rests_on: Annotated[
         Literal["any_variation", "advantage"], Field(description="the limits of the mean that decided")
     ]

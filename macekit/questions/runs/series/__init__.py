@@ -1,6 +1,6 @@
 """What ``series`` asks and answers."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
@@ -68,7 +68,7 @@ class SeriesAnswer(TypedDict):
 
     sentence: str
     decision: Annotated[
-        Literal["pass", "fail", "inconclusive"] | None,
+        statements.DecisionWord | None,
         Field(
             description="pass: every step keeps the limit; fail: one is shown to exceed it; null without a limit"
         ),

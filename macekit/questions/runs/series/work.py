@@ -3,11 +3,9 @@
 import re
 from collections.abc import Mapping
 from math import isfinite
-from typing import Literal
 
 from estimators import Counts, Scores
-from estimators.decisions.exposed_members import Because
-from estimators.decisions.plan import Decision, overall
+from estimators.decisions.plan import Because, overall
 from estimators.errors import TooFewRecords
 from estimators.runs.series import Series, Step, advantage_series
 from estimators.sample.scores import MIN_RECORDS
@@ -31,7 +29,7 @@ from macekit.operations.samples import (
 from macekit.problems import Problem
 from macekit.questions.runs.series import SeriesAnswer, SeriesQuestion
 from macekit.schemas.answers import StepAnswer
-from macekit.schemas.statements import ProvenanceAnswer
+from macekit.schemas.statements import DecisionWord, ProvenanceAnswer
 
 NUMBER = re.compile(r"(\d+(?:\.\d+)?)")
 
@@ -177,13 +175,14 @@ def step_answer(step: Step) -> StepAnswer:
     }
 
 
-def decision_of(series: Series) -> Literal["pass", "fail", "inconclusive"] | None:
+def decision_of(series: Series) -> DecisionWord | None:
     """Pass if every step keeps the limit, fail if one is shown to exceed it; None if nothing was limited."""
     decisions = [step.decision for step in series.steps if step.decision is not None]
     return overall(decisions).value if decisions else None
 
 
 def because_of(series: Series) -> Because | None:
-    """The same of a series: the first step that is open is so for an exposure."""
-    first = next((step for step in series.steps if step.decision is Decision.INCONCLUSIVE), None)
-    return None if first is None or decision_of(series) != "inconclusive" else first.undecided_because
+    """The same of a series: the reason of the first step that has its decision."""
+    return next(
+        (step.undecided_because for step in series.steps if step.decision == decision_of(series)), None
+    )

@@ -1,0 +1,164 @@
+"""Nothing passes by records that cannot answer the question, and no more of them are asked for; a fail stands."""
+
+import json
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import numpy as np
+import pytest
+
+import macekit.testing
+from app.cli.parsing import UNDECIDED, status_of
+from estimators import Scores
+from estimators.audits.split import check_split, control
+from estimators.decisions.maxima import MaxAdvantage
+from estimators.decisions.plan import Decision
+from estimators.decisions.riskiest import judge_queries, verdict_of
+from estimators.statement import Caution
+from macekit.client.result import Inconclusive
+from macekit.reports.pipeline import annotation, junit, summary
+from macekit.reports.saved import validate_answer
+from tests.cases import each_case
+from tests.macekit.asking import asked
+
+RNG = np.random.default_rng(0)
+N = 2_000
+CALM = RNG.normal(size=(2, N))
+LEAK = RNG.normal(size=(2, N)) + np.array([[3.0], [0.0]])
+
+
+def sides(members: Any, nonmembers: Any) -> dict[str, list[float]]:
+    return {"members": members.tolist(), "nonmembers": nonmembers.tolist()}
+
+
+SHORT, AGAIN = CALM[0].copy(), CALM[0].copy()
+SHORT[:200] = SHORT[:200].astype(np.float32)
+AGAIN[:100] = AGAIN[100:200]
+ODD = {"sides_differ_in_precision": sides(SHORT, CALM[1]), "repeated_scores": sides(AGAIN, CALM[1])}
+FEW = sides(np.repeat(CALM[0, :40], 2), CALM[1, :80])
+DOORS = ("gate", "advantage", "report", "compare", "compare-releases", "series")
+
+
+def question(operation: str, records: dict[str, Any]) -> dict[str, Any]:
+    """Records as these doors take them; where several are, a good query stands beside."""
+    several = operation.startswith(("compare", "series"))
+    return {"queries": {"calm": sides(*CALM), "odd": records}} if several else records
+
+
+def decided(answer: dict[str, Any]) -> dict[str, Any]:
+    """What has the decision."""
+    part = answer.get("result", answer)
+    return part.get("verdict") or part
+
+
+@each_case("operation", DOORS)
+def test_no_door_passes_by_records_that_cannot_answer(operation) -> None:
+    for code, records in ODD.items():
+        answer = asked(operation, {**question(operation, records), "max_advantage": 0.2})
+        warnings = [each["code"] for each in answer.get("result", answer)["warnings"]]
+
+        assert (decided(answer)["decision"], decided(answer)["undecided_because"]) == ("not applicable", code)
+        assert code in warnings
+        assert status_of(answer) == UNDECIDED == 3
+        assert validate_answer(operation, answer) == answer  # so that a kept answer is shown
+        assert not decided(answer)["covers"]
+
+
+@each_case("operation", DOORS)
+def test_every_door_passes_the_same_records_written_alike(operation) -> None:
+    written = sides(*CALM.astype(np.float32).astype(float))
+    answer = asked(operation, {**question(operation, written), "max_advantage": 0.2})
+
+    assert (decided(answer)["decision"], decided(answer)["undecided_because"]) == ("pass", None)
+
+
+def test_a_fail_stands_and_more_of_the_same_is_not_asked_for() -> None:
+    leak = sides(LEAK[0].astype(np.float32).astype(float), LEAK[1])
+    few = asked("gate", {**FEW, "max_advantage": 0.2})
+
+    assert asked("gate", {**leak, "max_advantage": 0.2})["decision"] == "fail"
+    assert few["limits"][0]["decision"] == "inconclusive"
+    assert (few["decision"], few["records_needed"]) == ("not applicable", None)
+    assert few["sentence"].startswith("Not applicable: ")
+    assert "give each record once, or say as cluster whose it is" in few["sentence"]
+
+
+def test_a_column_whose_rows_are_alike_has_to_be_named() -> None:
+    person = np.repeat(np.arange(500), 4)
+    score = RNG.normal(size=500)[person] + RNG.normal(size=N)
+    order = np.argsort(np.tile([1, 0], N // 2), kind="stable")  # persons lie on both sides
+    lines = [f"{score[row]:.6f},{row % 2},{person[row]}" for row in order.tolist()]
+    body = "\n".join(["score,member,user_id", *lines]).encode()
+    limit = {"max_advantage": "0.5"}
+
+    answer = asked("gate", body, media_type="text/csv", **limit)
+    known = asked("gate", body, media_type="text/csv", **limit, cluster="user_id")
+
+    assert (answer["decision"], answer["undecided_because"]) == ("not applicable", "dependent_rows")
+    assert "name the column as cluster" in answer["sentence"]
+    assert known["decision"] == "pass"
+
+
+def test_a_pipeline_is_told_in_every_form() -> None:
+    answer = asked("gate", {**ODD["repeated_scores"], "max_advantage": 0.2})
+    suite = ET.fromstring(junit(answer))
+    errors = [(case.get("name"), case.find("error")) for case in suite.iter("testcase")]
+    last, error = errors[-1]
+
+    assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("2", "0", "1")
+    assert last == "the records can answer the question"
+    assert error is not None
+    assert error.get("type") == "repeated_scores"
+    assert summary(answer).decode().startswith("\n### mace gate: not applicable\n")
+    assert annotation(answer).startswith("::warning ")
+    with pytest.raises(Inconclusive, match="NOT APPLICABLE, which is no pass"):
+        macekit.testing.assert_advantage_below(0.2, **ODD["repeated_scores"])
+
+
+def test_a_hold_out_that_drifted_may_hide_a_leak_and_nothing_passes_then() -> None:
+    """The score of members is shifted up by a leak and down by drift: what is left of both is nothing."""
+    rng = np.random.default_rng(1)
+    age = {"members": rng.normal(0.0, 1, N), "nonmembers": rng.normal(0.4, 1, N)}
+    score = Scores.of(age["members"] + 0.4, age["nonmembers"])  # the model adds .4 to whoever it has seen
+    split = check_split(*({"age": each} for each in age.values()))
+    drifted = control(age["members"], age["nonmembers"])
+
+    def verdict(most: float, **beside: Any) -> Any:
+        limits = judge_queries([MaxAdvantage(most)], {"score": score})
+        return verdict_of(limits, beside.get("split"), "model", beside.get("control"))
+
+    assert verdict(0.15).decision is Decision.PASS  # though the model's own advantage is .16
+    for beside in ({"split": split}, {"control": drifted}, {"split": split, "control": drifted}):
+        withheld = verdict(0.15, **beside)
+        assert (withheld.decision, withheld.undecided_because) == (Decision.NOT_APPLICABLE, "sides_differ")
+        assert "so much may hide one" in withheld.sentence
+        assert [each.code for each in withheld.cautions] == ["sides_differ"]
+        assert verdict(0.6, **beside).decision is Decision.PASS  # even with so much more
+    fair = control(*rng.normal(size=(2, N)))
+    assert (
+        verdict(0.15, split=split, control=fair).decision is Decision.PASS
+    )  # it does not reach such a score
+
+
+def test_what_the_sides_differ_by_weighs_as_the_prior_says() -> None:
+    """At most 2 (1 - prior) times the distance: the law of nonmembers stands with 1 - prior in the advantage."""
+    rng = np.random.default_rng(2)
+    split = check_split({"age": rng.normal(0.0, 1, N)}, {"age": rng.normal(0.4, 1, N)})
+    shown = split.interval.lower
+    for prior in (0.1, 0.5, 0.9):
+        [limit] = judge_queries([MaxAdvantage(0.99)], {"score": Scores.of(*CALM)}, prior)
+        most = limit.estimate.upper + 2.0 * (1.0 - prior) * shown
+        for maximum, outcome in ((most - 1e-6, Decision.NOT_APPLICABLE), (most + 1e-6, Decision.PASS)):
+            if maximum <= 1.0:
+                limits = judge_queries([MaxAdvantage(maximum)], {"score": Scores.of(*CALM)}, prior)
+                assert verdict_of(limits, split, "model", prior=prior).decision is outcome
+
+
+def test_doubts_that_have_a_good_reason_stop_nothing() -> None:
+    sorted_side = asked("gate", {**sides(np.sort(CALM[0]), CALM[1]), "max_advantage": 0.2})
+
+    assert "one_side_sorted" in json.dumps(sorted_side["warnings"])
+    assert sorted_side["decision"] == "pass"
+    limits = judge_queries([MaxAdvantage(0.2)], {"score": Scores.of(*CALM)})
+    tiny = verdict_of(limits, None, "", odd=[Caution("sides_differ", "they do, but by little")])
+    assert tiny.decision is Decision.PASS
