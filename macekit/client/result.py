@@ -463,9 +463,11 @@ def settle(result: Result, stacklevel: int) -> None:
         return
     assessment = result.answer.get("result", result.answer)
     lines = [result.sentence, *_limit_lines(assessment)]
+    if result.decision == "not applicable":
+        raise Inconclusive("\n".join([f"{_word(result.decision)}, which is no pass", *lines]), result)
     if result.decision in ("fail", "fail, or drift"):
         raise LimitExceeded("\n".join(lines), result)
-    if result.decision not in ("inconclusive", "not applicable"):
+    if result.decision != "inconclusive":
         raise ValueError(
             f"nothing that {result.operation} was asked is a limit, so nothing can pass; give one, such as "
             "max_advantage=0.1"

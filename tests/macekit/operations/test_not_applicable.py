@@ -111,7 +111,7 @@ def test_a_pipeline_is_told_in_every_form() -> None:
     assert error.get("type") == "repeated_scores"
     assert summary(answer).decode().startswith("\n### mace gate: not applicable\n")
     assert annotation(answer).startswith("::warning ")
-    with pytest.raises(Inconclusive, match="NOT APPLICABLE, which is no pass"):
+    with pytest.raises(Inconclusive, match="not applicable, which is no pass"):
         macekit.testing.assert_advantage_below(0.2, **ODD["repeated_scores"])
 
 
