@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
 import stat
@@ -22,8 +21,10 @@ def own(path: Path, how: int = os.O_CREAT) -> int:
     Raises:
         NotOwn: another service has it, it cannot be opened, or it is no file in which anything stays.
     """
+    import fcntl  # noqa: PLC0415 - settings are read on systems that have no such locks, and no service
+
     try:
-        descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC | os.O_NONBLOCK | how, 0o640)
+        descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_NONBLOCK | how, 0o640)
     except OSError as error:
         raise NotOwn(f"the file cannot be opened ({type(error).__name__})") from None
     try:
@@ -71,7 +72,7 @@ def append(descriptor: int, data: bytes, *, sync: bool = False) -> None:
 
 def sync_folder(path: Path) -> None:
     """Have the name of a file reach the disk."""
-    folder = os.open(path.parent, os.O_RDONLY | os.O_CLOEXEC)
+    folder = os.open(path.parent, os.O_RDONLY)
     try:
         os.fsync(folder)
     finally:

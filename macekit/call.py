@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 """Of the distribution; every answer's page, log and measurement that states one states this."""
 
+READ_BYTES = os.O_RDONLY | getattr(os, "O_BINARY", 0)
+"""How a file is opened by its descriptor: Windows would translate ends of lines."""
+
 JSON = "application/json"
 CSV = "text/csv"
 NDJSON = "application/x-ndjson"

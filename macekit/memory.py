@@ -10,11 +10,18 @@ is not taken for memory that a job has left behind.
 from __future__ import annotations
 
 import gc
-import resource
+import mmap
 from dataclasses import dataclass
 from pathlib import Path
 
-PAGE = resource.getpagesize()
+try:
+    import resource
+except ImportError:  # Windows, which has no such limit, and no workers
+    HAS_LIMITS = False
+else:
+    HAS_LIMITS = True
+
+PAGE = mmap.PAGESIZE
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +55,8 @@ class MemoryLimit:
 
 def raise_limit(size: int) -> None:
     """Raise the limit of this process, if it has one, by what something that stays for good needs."""
+    if not HAS_LIMITS:
+        return
     soft, _ = resource.getrlimit(resource.RLIMIT_DATA)
     if soft != resource.RLIM_INFINITY:
         _set_limit(soft + size)

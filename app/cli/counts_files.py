@@ -45,7 +45,9 @@ class _Content(msgspec.Struct):
 
 
 def memory() -> int:
-    """Bytes that this machine has."""
+    """Bytes that this machine has; 8 GiB where the system does not say."""
+    if not hasattr(os, "sysconf"):
+        return 8 * 2**30
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 

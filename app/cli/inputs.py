@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 import msgspec
 
 from macekit import formats
-from macekit.call import READ, Body, Reply
+from macekit.call import READ, READ_BYTES, Body, Reply
 from macekit.catalogue import command, flag
 from macekit.problems import pickle_problem
 from macekit.text import nearest, printable
@@ -82,7 +82,7 @@ def open_source(path: str, format_name: str | None = None) -> Source:
     """A file, or standard input for ``-``; ``format_name`` wins over its suffix and its first bytes."""
     name = "standard input" if path == "-" else printable(path)
     try:
-        fd = os.dup(0) if path == "-" else os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        fd = os.dup(0) if path == "-" else os.open(path, READ_BYTES)
     except ValueError:
         raise Misuse(f"{name}: not a file name") from None
     except OSError as error:
@@ -115,12 +115,20 @@ def stem_of(path: str) -> str:
     return pure.stem if pure.suffix.lower() in formats.SUFFIXES else pure.name
 
 
+def _first_bytes(fd: int) -> bytes:
+    """Of a file, which is read from its start again afterwards."""
+    os.lseek(fd, 0, os.SEEK_SET)
+    head = os.read(fd, formats.HEAD)
+    os.lseek(fd, 0, os.SEEK_SET)
+    return head
+
+
 def _source(name: str, path: str, format_name: str | None, fd: int) -> Source:
     with ExitStack() as undo:
         undo.callback(os.close, fd)
         status = os.fstat(fd)
         mapped = stat.S_ISREG(status.st_mode) and status.st_size > 0
-        head = os.pread(fd, formats.HEAD, 0) if mapped else _read_pipe(fd)
+        head = _first_bytes(fd) if mapped else _read_pipe(fd)
         size = status.st_size if mapped else len(head) if len(head) < PIPE_MEMORY else None
         if not head:
             raise Misuse(f"{name}: empty; look at what was to write it")

@@ -47,13 +47,13 @@ class Target:
         """A file beside its place, which is moved there once all is written, and removed if something goes wrong."""
         beside = self.path.with_name(f".mace-{secrets.token_hex(8)}.part")
         try:
-            fd = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+            file = beside.open("xb")
             try:
-                with os.fdopen(fd, "wb") as file:
+                with file:
                     yield file
                     file.flush()
                     if self.path.exists():
-                        os.fchmod(file.fileno(), stat.S_IMODE(self.path.stat().st_mode))
+                        beside.chmod(stat.S_IMODE(self.path.stat().st_mode))
                     os.fsync(file.fileno())
                 beside.replace(self.path)
             except BaseException:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import gc
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -49,8 +50,17 @@ def add(commands: Any) -> None:
     command.set_defaults(run=run)
 
 
+ELSEWHERE = (
+    "mace cannot start: the service forks its workers, which this system cannot; run it on Linux or macOS, in a "
+    "container, say. Every other command answers here without it, and so does Python"
+)
+
+
 def run(options: argparse.Namespace) -> int:
     """Serve by the settings of the environment; the options of the command win over them."""
+    if not hasattr(os, "fork"):
+        print(ELSEWHERE, file=sys.stderr)
+        return 2
     with nothing_collected():
         from app.settings import BadSettings, load, unknown_variables
 

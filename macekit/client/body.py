@@ -59,9 +59,9 @@ class File:
 
     def body(self) -> Body:
         """Its bytes, mapped."""
-        from macekit.call import Body
+        from macekit.call import READ_BYTES, Body
 
-        return Body.of_descriptor(os.open(self.path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0)))
+        return Body.of_descriptor(os.open(self.path, READ_BYTES))
 
     def decode(self, operation: str, query: tuple[tuple[str, str], ...]) -> DecodedBody:
         """The whole of it, decoded here."""

@@ -29,8 +29,8 @@ LONGEST_LISTING = 10.0
 MOST_LINKS = 40
 """Links on the way to one file: as many as Linux follows."""
 
-FOLDER = os.O_RDONLY | os.O_DIRECTORY
-JUST_LOOK = getattr(os, "O_PATH", os.O_RDONLY | os.O_NONBLOCK)
+FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
+JUST_LOOK = getattr(os, "O_PATH", os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
 """Neither waits for the other end of a pipe nor wakes a device."""
 
 
@@ -134,7 +134,7 @@ class Beneath:
 
     def _open(self, path: str, how: int) -> int:
         """A descriptor of what a path leads to."""
-        folders = [os.open(self._place, FOLDER | os.O_CLOEXEC)]
+        folders = [os.open(self._place, FOLDER)]
         parts, links = path.split("/")[::-1], 0
         try:
             while parts:
@@ -186,7 +186,7 @@ def _target(part: str, folder: int) -> str | None:
 
 
 def _open_at(part: str, how: int, folder: int) -> int:
-    return os.open(part, how | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+    return os.open(part, how | os.O_NOFOLLOW, dir_fd=folder)
 
 
 def _refusal(why: str) -> Problem:
