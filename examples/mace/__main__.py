@@ -3,7 +3,7 @@
     OMP_NUM_THREADS=1 .venv/bin/python -m examples.mace [FIGURE...] [--quick] [--data mnist] [--write]
 
 Without names all are made. ``--write`` makes those of the page and puts their tables into it, with the size that they
-were made with.
+were made with, and draws them.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from examples.mace import figure1, figure2, figure3, figure4, figure5, figure7, figure8, floor
+from examples.mace import drawing, figure1, figure2, figure3, figure4, figure5, figure7, figure8, floor
 from examples.mace.claims import Claim, Figure, claims_table
 from examples.mace.run import arguments, study_of
 from examples.mace.study import Study
@@ -58,6 +58,7 @@ def main() -> None:
         print("", *figure.tables.values(), claims_table(figure.claims), sep="\n\n", flush=True)
     if options.write:
         write_blocks(PAGES[options.data], {**tables, "claims": claims_table(claims)})
+        drawing.main()
 
 
 if __name__ == "__main__":

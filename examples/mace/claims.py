@@ -72,23 +72,33 @@ class Claim:
         paper: What it says, in plain words.
         rule: Of what the intervals are; the claim says that it is above 0.
         intervals: One for each model, or for each part of the claim and model, all holding together.
+        advantages: Where the claim is empty of models that give nothing away: what these models give away.
     """
 
     figure: str
     paper: str
     rule: str
     intervals: tuple[Interval, ...]
+    advantages: tuple[Interval, ...] = ()
 
     @property
     def verdict(self) -> str:
-        """``survives`` if all intervals lie above 0, ``contradicted`` if one lies below, else ``not shown``."""
+        """``survives`` if all intervals lie above 0, ``contradicted here`` if one lies below, else ``not shown``.
+
+        What is not shown says which differences so many records would show: half the width of the widest interval.
+        ``says nothing`` if it is about models of which none is shown to give anything away.
+        """
         above = sum(each.lower > 0.0 for each in self.intervals)
         below = sum(each.upper < 0.0 for each in self.intervals)
+        number = len(self.intervals)
+        if self.advantages and not any(each.lower > 0.0 for each in self.advantages):
+            return f"says nothing (none of {len(self.advantages)} models is shown to give anything away)"
         if below:
-            return f"contradicted ({below} of {len(self.intervals)} below 0)"
-        if above == len(self.intervals):
+            return f"contradicted here ({below} of {number} below 0)"
+        if above == number:
             return f"survives ({above} of {above} above 0)"
-        return f"not shown ({above} of {len(self.intervals)} above 0)"
+        least = max(each.upper - each.lower for each in self.intervals) / 2.0
+        return f"not shown ({above} of {number} above 0; so few records show differences from {at_most(least, 2)} on)"
 
 
 def limit_less(limit: float, interval: Interval, share: float = 1.0) -> Interval:

@@ -83,11 +83,12 @@ def advantages(study: Study) -> Figure:
     extra: dict[str, dict[str, str]] = {"tanh(epsilon/2)": {}, "with delta": {}, "of mu-GDP": {}}
     models = len(study.epsilons) * study.models
     for epsilon in study.epsilons:
-        query, apart = f"epsilon {epsilon:g}", []
+        query, apart, own = f"epsilon {epsilon:g}", [], []
         for seed in study.seeds:
             model = dp_model(study, epsilon, seed)
             row = Row.of(query, model.scores, seed, models=models)
             rows.append(row)
+            own.append(row.certified.estimate.interval)
             apart.append(limit_less(tanh(epsilon / 2.0) / MUCH, row.certified.estimate.interval))
             ceilings = tanh(epsilon / 2.0), advantage_ceiling(epsilon, DELTA), gdp_ceiling(model.mu)
             for column, ceiling in zip(extra.values(), ceilings, strict=True):
@@ -98,6 +99,7 @@ def advantages(study: Study) -> Figure:
                 f"at epsilon {epsilon:g} the ceiling tanh(epsilon/2) is much larger than the advantage",
                 f"the ceiling divided by {MUCH:g}, less the advantage",
                 tuple(apart),
+                tuple(own),
             )
         )
     return Figure({"figure5": markdown(rows, extra)}, tuple(claims))

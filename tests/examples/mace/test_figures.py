@@ -20,7 +20,7 @@ from estimators.paper import EqualWidth, algorithm_1, algorithm_2
 from estimators.statement import IID, Guarantee
 from estimators.theory.dp.ceilings import advantage_ceiling, gdp_ceiling
 from examples.mace import data as examples_data
-from examples.mace import figure1, figure2, figure3, figure4, figure5, figure7, figure8
+from examples.mace import drawing, figure1, figure2, figure3, figure4, figure5, figure7, figure8
 from examples.mace.__main__ import FIGURES, PAGES
 from examples.mace.claims import (
     BINS,
@@ -47,9 +47,14 @@ from examples.mace.study import (
     of_js,
     synthetic_records,
 )
+from examples.theory.drawing import svg
 from examples.theory.readme import blocks
 
-VERDICT = re.compile(r"(survives|contradicted|not shown) \(\d+ of \d+ (above|below) 0\)")
+VERDICT = re.compile(
+    r"(survives|contradicted here|not shown) \((\d+) of (\d+) (above|below) 0"
+    r"(?:; so few records show differences from ([\d.]+) on)?\)"
+    r"|says nothing \(none of \d+ models is shown to give anything away\)"
+)
 ANY = Guarantee("anything", IID, True)
 
 
@@ -123,20 +128,42 @@ def test_the_verdicts_on_the_page_are_those_of_its_intervals(data: str) -> None:
 
     assert page["size"].startswith(f"data: {data}, ")
 
-    for *_, cell, verdict in lines(page["claims"])[1:]:
+    for line in lines(page["claims"])[1:]:
+        *_, cell, verdict = line
         ends = intervals_in(cell)
         above, below = sum(low > 0 for low, _ in ends), sum(high < 0 for _, high in ends)
-        word = re.fullmatch(r"\*\*(.*) \((\d+) of (\d+) (above|below) 0\)\*\*", verdict)
+        word = VERDICT.fullmatch(verdict.strip("*"))
         assert word is not None
+        if word[1] is None:  # Figure 5 alone compares a promise with what is given away
+            assert "ceiling" in line[2]
+            continue
         assert len(ends) == int(word[3]) >= FULL.models
         if (
-            word[1] == "contradicted"
+            word[1] == "contradicted here"
         ):  # ends are written two digits long and outwards, so that a count may be less
             assert below <= int(word[2])
         else:
             assert above <= int(word[2]) <= len(ends)
             assert (int(word[2]) == len(ends)) == (word[1] == "survives")
             assert below == 0
+        assert (word[5] is None) == (word[1] != "not shown")
+        if word[5] is not None:
+            widest = max(high - low for low, high in ends) / 2.0
+            assert widest - 0.02 < float(word[5]) < widest + 0.02
+
+
+@pytest.mark.parametrize("page", drawing.PAGES)
+def test_the_pictures_are_those_of_the_tables(page: str) -> None:
+    path = Path(drawing.__file__).parent / page
+    drawn = drawing.pictures(path)
+
+    assert set(drawn) == set(blocks(path)) & set(drawing.TITLES)
+    for name, spec in drawn.items():
+        file = path.parent / f"{drawing.PAGES[page]}{name}.svg"
+        assert file.read_text("utf-8") == svg(spec)
+        assert f"]({file.name})" in path.read_text("utf-8")
+    values = [part for layer in drawn["figure1a"]["layer"][:1] for part in layer["data"]["values"]]
+    assert {part["kind"] for part in values} == {"W_N", "U_N", "certified, a model each", drawing.NO_LEAK}
 
 
 def test_a_figure_runs_as_its_first_lines_say(
@@ -159,13 +186,28 @@ def test_a_figure_runs_as_its_first_lines_say(
     ("ends", "verdict"),
     [
         ([(0.1, 0.2), (0.01, 0.3)], "survives (2 of 2 above 0)"),
-        ([(0.1, 0.2), (0.0, 0.3)], "not shown (1 of 2 above 0)"),
-        ([(-0.1, 0.2), (-0.2, 0.0)], "not shown (0 of 2 above 0)"),
-        ([(0.1, 0.2), (-0.3, -0.1)], "contradicted (1 of 2 below 0)"),
+        (
+            [(0.1, 0.2), (0.0, 0.3)],
+            "not shown (1 of 2 above 0; so few records show differences from 0.15 on)",
+        ),
+        (
+            [(-0.1, 0.2), (-0.2, 0.0)],
+            "not shown (0 of 2 above 0; so few records show differences from 0.16 on)",
+        ),
+        ([(0.1, 0.2), (-0.3, -0.1)], "contradicted here (1 of 2 below 0)"),
     ],
 )
 def test_a_verdict_is_a_rule_on_intervals(ends: list[tuple[float, float]], verdict: str) -> None:
     assert Claim("", "", "", tuple(Interval(*each, 0.99, ANY) for each in ends)).verdict == verdict
+
+
+def test_a_promise_says_nothing_of_models_that_give_nothing_away() -> None:
+    kept, none, some = (Interval(*ends, 0.99, ANY) for ends in ((0.1, 0.4), (0.0, 0.3), (0.1, 0.3)))
+
+    assert Claim("", "", "", (kept,), (none, none)).verdict == (
+        "says nothing (none of 2 models is shown to give anything away)"
+    )
+    assert Claim("", "", "", (kept,), (none, some)).verdict == "survives (1 of 1 above 0)"
 
 
 def test_a_limit_less_an_interval_is_an_interval() -> None:
