@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from macekit.engines.counting import risk_table as risk_table
     from macekit.engines.counting import sql as sql
     from macekit.engines.counting import write_risks as write_risks
+    from macekit.imports.reading import import_scores as import_scores
 
     _here = Local()
 
@@ -75,6 +76,7 @@ __all__ = [
     "counts_by",
     "estimate",
     "gate",
+    "import_scores",
     "merged",
     "metrics",
     "partial",
@@ -99,6 +101,7 @@ _OWNERS = {
     "ModelAudit": "macekit.audits.model",
     "audit_model": "macekit.audits.model",
     "counts_by": "macekit.engines",
+    "import_scores": "macekit.imports.reading",
     "merged": "macekit.engines",
     "partial": "macekit.engines",
     "risk_table": "macekit.engines",

@@ -18,6 +18,7 @@ WINGS = (
     "estimators/theory/",
     "macekit/audits/",
     "macekit/engines/",
+    "macekit/imports/",
     "macekit/mlflow",
     "macekit/questions/audits/",
     "macekit/questions/runs/",

@@ -18,6 +18,7 @@ WINGS = (
     "estimators/theory",
     "macekit/audits",
     "macekit/engines",
+    "macekit/imports",
     "macekit/mlflow.py",
     "macekit/mlflow_evaluator.py",
     "macekit/questions/runs",

@@ -20,7 +20,6 @@ from app.cli.counts_files import CountsFiles
 from app.cli.inputs import Misuse, Source, detail_of, in_shell, open_source
 from app.cli.options import Option, columns_of, options_of, values_of
 from app.cli.outputs import Answer, Form, Report, Target, form_of, is_shown, suffixes_of, target_of
-from app.cli.parsing import MISUSE
 from app.cli.run import Inputs, Sides, Tables, answer_inputs, require_question, risks_to_write
 from app.cli.terminal import Progress, screen_width, write_line
 from estimators import MaceError
@@ -161,17 +160,6 @@ class Output:
     form: Form
 
 
-def run_command(name: str, work: Callable[[], int]) -> int:
-    """The exit status of a command; 2 if what was typed or read cannot be used."""
-    try:
-        return work()
-    except Misuse as error:
-        print(f"mace {name}: {error}", file=sys.stderr)
-    except MemoryError:
-        print(f"mace {name}: not enough memory", file=sys.stderr)
-    return MISUSE
-
-
 def answer_question(
     question: Operation,
     arguments: argparse.Namespace,
@@ -198,7 +186,10 @@ def answer_question(
         for each in options:
             if each.former and getattr(arguments, "former", None) == each.former:
                 progress.say(notice(each.former, each.flag))
-        inputs = _inputs(question, tables, paths, arguments, stack)
+        if getattr(arguments, "tool", None) is None:
+            inputs = _inputs(question, tables, paths, arguments, stack)
+        else:
+            inputs = _results(question, paths, arguments, progress)
         if isinstance(inputs, CountsFiles):
             progress.say(f"{inputs.name} are brought together; mace compare takes them apart")
         elif _takes_shards(question) and len(paths) > 1 and isinstance(inputs, list):
@@ -367,6 +358,29 @@ def _inputs(
     return Sides(*files) if getattr(arguments, "members", None) else sources
 
 
+def _results(
+    question: Operation, paths: list[str], arguments: argparse.Namespace, progress: Progress
+) -> Inputs:
+    """Scores out of another tool's file: one, or one for each query."""
+    from app.cli.importing import open_result
+
+    if getattr(arguments, "members", None) or arguments.format is not None:
+        raise Misuse(
+            "--from: reads both sides of one file, and tells its format by itself; name the file alone"
+        )
+    if question.most_files == 1 and len(paths) > 1:
+        raise Misuse("--from: reads one file; mace import makes a table of each")
+    return [open_result(path, arguments.tool, progress.say) for path in paths]
+
+
+def _of_other_tool(source: Source | Shards | None) -> str:
+    """That a file which cannot be read is another tool's result, and how it is; empty if it is none."""
+    from app.cli.importing import tool_of
+
+    tool = tool_of(source) if isinstance(source, Source) else None
+    return "" if tool is None else f"is a result of {tool.title}'s: --from {tool.name} reads it"
+
+
 def _is_json(path: str) -> bool:
     """Whether a file is called so; of several files it can then only be counts."""
     return format_named(path) == "json" and not is_address(path)
@@ -385,8 +399,9 @@ def _shards(paths: list[str], arguments: argparse.Namespace) -> Shards:
 def _reply(call: Call, values: dict[str, object], inputs: Inputs, progress: Progress) -> Reply:
     reply = answer_inputs(call, values, inputs, progress)
     if reply.problem is not None:
-        prefix = f"{inputs[0].name}: " if isinstance(inputs, list) and len(inputs) == 1 else ""
-        raise Misuse(prefix + detail_of(reply))
+        only = inputs[0] if isinstance(inputs, list) and len(inputs) == 1 else None
+        prefix = "" if only is None else f"{only.name}: "
+        raise Misuse(prefix + (_of_other_tool(only) or detail_of(reply)))
     return reply
 
 

@@ -57,7 +57,8 @@ def run(question: Operation, given: argparse.Namespace) -> int:
 
     An answer that was kept is only shown: nothing is decided anew.
     """
-    from app.cli.ask import answer_question, run_command
+    from app.cli.ask import answer_question
+    from app.cli.inputs import run_command
 
     def work() -> int:
         if question.texts and len(given.files) == 2 and given.output is None:  # mace text FILE OUTPUT
@@ -70,6 +71,7 @@ def run(question: Operation, given: argparse.Namespace) -> int:
 
 def fill(question: Operation, parser: Parser) -> None:
     """Add the options of a question."""
+    from app.cli.importing import IS_THERE, add_tool
     from app.cli.limits_file import COMMANDS
     from app.cli.options import add_to, options_of
     from app.cli.outputs import is_shown, suffixes_of
@@ -110,6 +112,8 @@ def fill(question: Operation, parser: Parser) -> None:
             metavar="NAME",
             help=f"format of the file, in place of its suffix: {', '.join(FORMATS)}",
         )
+        if CSV in question.bodies and IS_THERE and not (arrays or question.texts or question.paper):
+            add_tool(source)
         if question.most_files == 1 and not arrays:
             what = "what was said of" if question.texts else "scores of"
             source.add_argument("--members", metavar="FILE", help=f"{what} members alone, with --nonmembers")

@@ -51,7 +51,7 @@ def _fill(parser: Parser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the file; 2 if it would declare no question."""
-    from app.cli.ask import run_command
+    from app.cli.inputs import run_command
 
     return run_command("declare", partial(_declare, arguments))
 

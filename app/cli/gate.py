@@ -88,7 +88,7 @@ def add(commands: Any) -> None:
 
 def run(question: Operation, arguments: argparse.Namespace) -> int:
     """Ask, print, write what a pipeline reads, and end with the decision."""
-    from app.cli.ask import run_command
+    from app.cli.inputs import run_command
 
     return run_command(question.command, partial(_decide, question, arguments))
 

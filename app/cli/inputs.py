@@ -6,6 +6,7 @@ import io
 import os
 import re
 import stat
+import sys
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 
 import msgspec
 
+from app.cli.parsing import MISUSE
 from macekit import formats
 from macekit.call import READ, READ_BYTES, Body, Reply
 from macekit.catalogue import command, flag
@@ -31,6 +33,17 @@ PIPE_MEMORY = 64 * 2**20
 
 class Misuse(Exception):
     """A command that cannot be carried out; the text says why, and can be printed as it is."""
+
+
+def run_command(name: str, work: Callable[[], int]) -> int:
+    """The exit status of a command; 2 if what was typed or read cannot be used."""
+    try:
+        return work()
+    except Misuse as error:
+        print(f"mace {name}: {error}", file=sys.stderr)
+    except MemoryError:
+        print(f"mace {name}: not enough memory", file=sys.stderr)
+    return MISUSE
 
 
 @dataclass(frozen=True, slots=True)

@@ -283,3 +283,23 @@ def _as_npz(table: pa.Table) -> Data:
     arrays: dict[str, Any] = {name: np.array(table[name].to_pylist()) for name in table.column_names}
     np.savez(sink, **arrays)
     return sink.getvalue()
+
+
+def _as_arrow(table: pa.Table) -> Data:
+    import pyarrow as pa
+
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return memoryview(sink.getvalue())
+
+
+WRITERS: dict[str, Callable[[pa.Table], Data]] = {
+    ".csv": _as_csv,
+    ".parquet": _as_parquet,
+    ".arrow": _as_arrow,
+    ".jsonl": _as_json_lines,
+    ".ndjson": _as_json_lines,
+    ".npz": _as_npz,
+}
+"""What writes a table of records, by the suffix of its file."""

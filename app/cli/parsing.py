@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
-from macekit.text import escape_controls, nearest, printable
+from macekit.text import closest, escape_controls, nearest, printable
 
 # --- status -------------------------------------------------------------------------------------------------
 # The exit status: what a pipeline is told of an answer, by every command alike.
@@ -57,7 +57,7 @@ def _decisions(answer: Mapping[str, Any]) -> Iterator[str]:
 MISUSE = 2
 """The exit status of what was typed, or of input, that cannot be used."""
 
-CHOICE = re.compile(r"argument \S+: invalid choice: '(.*)' \(choose from (.*)\)", re.DOTALL)
+CHOICE = re.compile(r"argument (\S+): invalid choice: '(.*)' \(choose from (.*)\)", re.DOTALL)
 
 
 class Once(argparse.Action):
@@ -149,9 +149,10 @@ class Parser(argparse.ArgumentParser):
         options, extra = super().parse_known_args(args, namespace)
         for word in extra:
             if word.startswith("-") and word != "-":
-                flags = [name for name in self._option_string_actions if name.startswith("--")]
+                names = [flag[2:] for flag in self._option_string_actions if flag.startswith("--")]
                 name = word.split("=")[0]
-                hint = self.elsewhere.get(name) or nearest(name, flags)
+                near = closest(name.lstrip("-"), names)  # dashes are alike in all of them
+                hint = self.elsewhere.get(name) or (f"; did you mean --{near}?" if near else "")
                 self.error(f"{printable(name)} is not an option{hint}")
         if extra and "files" not in options:
             self.error(f"{printable(extra[0])} is more than this command takes")
@@ -163,8 +164,12 @@ class Parser(argparse.ArgumentParser):
         """Say what is wrong, and where to read more; misuse is 2."""
         choice = CHOICE.fullmatch(message)
         if choice:
-            names = choice[2].replace("'", "").split(", ")
-            message = f"{choice[1]} is not a command{nearest(choice[1], names)}\ncommands: {', '.join(names)}"
+            where, word, names = choice[1], choice[2], choice[3].replace("'", "").split(", ")
+            message = (
+                f"{where}: {printable(word)} is none of {', '.join(names)}{nearest(word, names)}"
+                if where.startswith("--")
+                else f"{word} is not a command{nearest(word, names)}\ncommands: {', '.join(names)}"
+            )
         lines = "\n".join(escape_controls(line) for line in message.split("\n"))
         print(f"{self.prog}: {lines}\nSee {self.prog} --help.", file=sys.stderr)
         raise SystemExit(MISUSE)

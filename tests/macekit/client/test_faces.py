@@ -23,8 +23,8 @@ from macekit.reports.saved import recognise, validate_answer
 from macekit.testing import Inconclusive, LimitExceeded
 from tests.cases import each_case
 
-MAKE_NO_ANSWER = {"counts_by", "merged", "partial", "risk_table", "sql", "write_risks"}
-"""Functions for engines that only run a function: they give counts, tables and SQL."""
+MAKE_NO_ANSWER = {"counts_by", "import_scores", "merged", "partial", "risk_table", "sql", "write_risks"}
+"""What gives counts, tables or SQL: functions for engines that only run a function, and another tool's scores."""
 
 SEVERAL = {"compare-releases": "releases", "series": "steps"}
 """What the argument of several samples is called, where the service calls it ``queries``."""
