@@ -23,7 +23,7 @@ const kinds = (() => {
         },
       ],
       roles: ["score", "member", "group", "cluster"],
-      options: ["max_advantage", "prior", "confidence", "max_group_advantage", "changes", "metric", "estimator", "accept_exposure"],
+      options: ["prior", "max_advantage", "max_group_advantage", "changes", "metric", "estimator", "confidence", "accept_exposure"],
     },
     release: {
       operation: "synthetic",
