@@ -244,6 +244,7 @@ def test_a_report_is_shown_whole_without_scripts_printed_and_taken_along_in_ever
     report.get_by_role("navigation", name="Contents").get_by_role("link").last.click()
 
     until(lambda: page.evaluate("scrollY") > before + 500)
+    expect(report.locator(":target")).to_be_in_viewport()
     expect(sentence(page)).to_be_attached()
     assert frame.get_attribute("sandbox") == "allow-same-origin allow-modals"
     assert frame.evaluate("frame => frame.contentDocument.scripts.length") == 0

@@ -54,6 +54,19 @@ def test_each_way_in_leads_to_a_verdict_and_sends_a_form_of_files(
             assert begun.value.suggested_filename == f"{path}-report.json"
 
 
+def test_each_way_in_has_an_example(visit: Visit, subtests: pytest.Subtests) -> None:
+    for kind, titles in KINDS.items():
+        with subtests.test(kind):
+            page = have(visit, kind)
+
+            page.get_by_role("button", name="Try an example").click()
+            for title in titles:
+                expect(chosen(page, title)).to_contain_text("columns")
+            compute(page)
+
+            expect(sentence(page)).to_contain_text(re.compile("^(Fail|Not enough data)"))
+
+
 def test_what_came_is_said_and_columns_are_proposed_which_can_be_changed(visit: Visit) -> None:
     rows = [*zip(*people(1), strict=True)]
     parquet = as_parquet(pa.table({"id": range(120), "age": rows[0], "income": rows[1], "job": rows[2]}))

@@ -25,7 +25,7 @@ const form = (() => {
     for (const all of ["roles", "options"])
       for (const id of each(all)) at(id).closest(".field").hidden = !kind[all].includes(id);
     for (const one of Object.values(kinds)) at(`slots-${one.name}`).hidden = one !== kind;
-    at("pasting").hidden = at("either").hidden = !kind.raw;
+    at("pasting").hidden = !kind.raw;
     clear();
     forget();
   }

@@ -8,12 +8,22 @@ const kinds = (() => {
   const CHOOSE = "choose a file or drop it here";
   const table = (name, title, hint, more) => ({ name, title, rest: CHOOSE, hint: `${hint} ${TABLE}.`, ...more });
   const texts = (name, title, hint) => ({ name, title, rest: CHOOSE, hint: `${hint} ${TEXTS}.`, loose: true });
+
+  // The service's example holds all tables in one: its last column, or its member, says to which a row belongs.
+  const byTable = (text) => {
+    const [head, ...rows] = text.trim().split("\n").map((line) => line.split(","));
+    return (name) => [head, ...rows.filter((row) => row.at(-1) === name)].map((row) => `${row.slice(0, -1)}\n`).join("");
+  };
+  const byMember = (text) => (name) =>
+    text.split(/(?<=\n)/).filter((line) => line.includes('"member": true') === (name === "members")).join("");
+
   const COMMON = ["max_advantage", "prior", "confidence", "accept_exposure"];
 
   const all = {
     scores: {
       operation: "report",
       python: "report",
+      example: { file: "scores.csv", part: (text) => () => text },
       files: [
         {
           name: "file",
@@ -28,6 +38,7 @@ const kinds = (() => {
     release: {
       operation: "synthetic",
       python: "audit_synthetic",
+      example: { file: "synthetic.csv", part: byTable },
       files: [
         table("train", "Training rows", "What the release was made from."),
         table("holdout", "Hold-out rows", "Rows like these that it was not made from."),
@@ -40,6 +51,7 @@ const kinds = (() => {
     model: {
       operation: "model",
       python: "audit_predictions",
+      example: { file: "model.csv", part: byTable },
       files: [
         table("train", "Training rows", "What the model predicts for them, beside what is true."),
         table("holdout", "Hold-out rows", "The same columns of rows it was not trained on."),
@@ -50,6 +62,7 @@ const kinds = (() => {
     text: {
       operation: "text",
       python: "audit_text",
+      example: { file: "text.jsonl", part: byMember },
       files: [
         texts("members", "Texts it was trained on", "Of each the log-probabilities of its tokens."),
         texts("nonmembers", "Texts it has not seen", "Like these, cut to the same lengths."),

@@ -52,13 +52,18 @@
   }
 
   async function example() {
+    const { file, part } = kind.example;
+    const needed = slots.of(kind).filter(({ optional }) => !optional);
     try {
-      const answer = await fetch(new URL("examples/scores.csv", base));
+      const answer = await fetch(new URL(`examples/${file}`, base));
       if (!answer.ok) throw new Error();
+      const of = part(await answer.text());
       at("max_advantage").value ||= "0.1";
-      await choose(scores(), new File([await answer.blob()], "scores.csv", { type: FORMS.csv }));
+      const ending = file.slice(file.indexOf("."));
+      const named = ({ name }) => new File([of(name)], kind.raw ? file : `${name}${ending}`);
+      await Promise.all(needed.map((slot) => choose(slot, named(slot))));
     } catch {
-      form.complain("file", "The example could not be fetched: is the server running?");
+      form.complain(needed[0].id, "The example could not be fetched: is the server running?");
     }
   }
 
@@ -202,9 +207,14 @@
   function fit(frame) {
     const root = frame.contentDocument?.documentElement;
     if (!root) return;
-    new ResizeObserver(() => {
+    const stretch = () => {
       frame.style.height = `${Math.ceil(root.getBoundingClientRect().height)}px`;
-    }).observe(root);
+    };
+    new ResizeObserver(stretch).observe(root);
+    frame.contentWindow.addEventListener("hashchange", () => {
+      stretch(); // what a link unfolds is not seen until there is room for it
+      frame.contentDocument.querySelector(":target")?.scrollIntoView();
+    });
   }
 
   async function keep(ending) {
