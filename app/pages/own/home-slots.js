@@ -66,7 +66,7 @@ const slots = (() => {
       if (unfit) form.complain(slot.id, unfit);
       else await look(Object.assign(slot, { source: found }), headers, signal, all);
     } catch (error) {
-      if (signal.aborted || slot.loose) return false;
+      if (signal.aborted || (slot.loose && error.status !== 401)) return false; // texts need no columns
       if (error instanceof requests.Refused) refused(error, slot.id);
       else form.complain(slot.id, "This cannot be read as a file.");
     }
