@@ -91,6 +91,10 @@ def test_paper_has_every_section_and_no_chart_or_row_is_torn(report: Page) -> No
     after = "all => all.filter(each => getComputedStyle(each).breakAfter !== 'avoid').length"
     assert report.locator("h2, figcaption, caption").evaluate_all(after) == 0
     assert report.pdf(format="A4").startswith(b"%PDF")
+    report.set_viewport_size({"width": 680, "height": 990})  # A4 within its margins
+    assert report.evaluate("document.documentElement.scrollWidth") == 680
+    cut = "all => all.filter(each => each.scrollWidth > each.clientWidth).length"
+    assert report.locator(".scroll").evaluate_all(cut) == 0
 
 
 def test_nothing_is_wider_than_the_screen_and_what_is_moved_sideways_says_so(report: Page) -> None:
