@@ -20,6 +20,7 @@ from app.pages.static import Asset, compressed, fragment, load_assets
 from estimators import PRESETS
 from estimators.density.bandwidth import BANDWIDTHS
 from macekit.call import __version__
+from macekit.catalogue import OPERATIONS
 from macekit.formats import FILE_FORMATS, FORMATS, SUFFIXES
 from macekit.reports.html import STYLE_HASH
 
@@ -122,14 +123,14 @@ REDOC = Page(
 ABBREVIATION = 3
 """Letters that an abbreviation has at most: NPV, F1."""
 
-PARTS = ("files", "commands", "request", "form", "progress")
-"""The scripts of the page from scores to a report, each after those it uses."""
+PARTS = ("files", "kinds", "commands", "request", "form", "progress", "slots")
+"""The scripts of the page at the root, each after those it uses."""
 
 
 def home(body: str) -> Page:
-    """The page from scores to a report, which it shows in a frame that inherits this policy: hence the style's hash."""
+    """The page from files to a report, which it shows in a frame that inherits this policy: hence the style's hash."""
     return Page(
-        title="mace: what do your scores give away?",
+        title="mace: what does your model give away?",
         styles=("home.css",),
         scripts=(*(f"home-{part}.js" for part in PARTS), "home.js"),
         extra={"style-src": f"'self' '{STYLE_HASH}'", "frame-src": "blob:"},
@@ -188,7 +189,10 @@ def pages(openapi_url: str = "/openapi.json", guide: Path = PLACE) -> list[Route
     openapi = openapi_url.removeprefix("/")
     start = home(
         Template(fragment("home.html")).safe_substitute(
-            metrics=metrics(), kernels=kernels(), formats=formats()
+            metrics=metrics(),
+            kernels=kernels(),
+            formats=formats(),
+            operations=" ".join(row.name for row in OPERATIONS),
         )
     )
     return [

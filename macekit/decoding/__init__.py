@@ -97,6 +97,11 @@ def preview(call: Call, body: Body) -> list[Column]:
     return columns
 
 
+def rows_of(call: Call, body: Body) -> int | None:
+    """How many rows a table has, where its head or its end says so."""
+    return format_of(call).rows(call, body)
+
+
 def blocks(
     call: Call, body: Body, recorder: ColumnRecorder | None = None
 ) -> Iterator[tuple[NDArray[np.generic], NDArray[np.generic]]]:

@@ -90,6 +90,10 @@ class Format:
         tables = ", ".join(media_type for media_type, name in READERS.items() if name != "json")
         raise fault("unsupported-media-type", "Content-Type", f"a table is needed, one of {tables}")
 
+    def rows(self, call: Call, body: Body) -> int | None:
+        """How many rows there are, where the head or the end of a body says so."""
+        return None
+
     def texts(self, call: Call, body: Body) -> Iterator[Entry]:
         """What was written of each text, one after another."""
         raise texts_needed()

@@ -140,6 +140,10 @@ class Npy(Format):
         kind = _header_of_sides(io.BytesIO(first_bytes(call, body, PREVIEW)).read).kind
         return [Column.of_dtype(name, kind[name]) for name in kind.names or ()]
 
+    def rows(self, call: Call, body: Body) -> int | None:
+        """By the header."""
+        return _header_of_sides(io.BytesIO(first_bytes(call, body, PREVIEW)).read).shape[0]
+
 
 FORMAT = Npy()
 

@@ -71,6 +71,14 @@ class Parquet(Typed):
         with refusals(NAME):
             return Column.of_schema(pq.read_schema(_reader(data)))
 
+    def rows(self, call: Call, body: Body) -> int | None:
+        """By the footer."""
+        import pyarrow.parquet as pq
+
+        data = expanded(call, body)
+        with refusals(NAME):
+            return int(pq.read_metadata(_reader(data)).num_rows)
+
 
 FORMAT = Parquet()
 

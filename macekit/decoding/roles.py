@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeVar
 
 from estimators.clusters.dependent_rows import says_whose
@@ -29,6 +30,8 @@ SCORE_NAMES = ("score", "loss", "confidence", "logit", "probability")
 """What a column of scores is usually called; names such as ``my_score`` and ``score_2`` follow."""
 
 ID_NAMES = frozenset({"", "id", "index", "unnamed: 0"})
+TRUTH_NAMES = ("truth", "label", "labels", "target", "y", "y_true")
+"""What the column of what is true is usually called, beside a model's predictions."""
 """What a column is called that numbers the records; it is taken for scores only where it is named."""
 
 USUAL_SCORES = f"{', '.join(SCORE_NAMES[:-1])} or {SCORE_NAMES[-1]}"
@@ -196,11 +199,13 @@ def _column_and_value(names: Sequence[str], member: str) -> tuple[str, str | Non
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """Places of the scores, of membership and of the group; ``reason`` says why no column is taken for scores."""
+    """Places of the columns by what they are taken for; ``reason`` says why no column is taken for scores."""
 
     scores: list[int] | None
     member: int | None
     group: int | None
+    truth: int | None
+    ids: list[int]
     reason: str | None
 
 
@@ -215,18 +220,22 @@ def suggestion(names: Sequence[str], numbering: Collection[int] = ()) -> Suggest
     group = lower.index(GROUP_NAME) if lower.count(GROUP_NAME) == 1 else None
     member = _clear(lambda: _usual_member(names))
     others = [place for place in (member, group) if place is not None]
+    truths, ids = truth_columns(names), _ids(names)
+    suggested = partial(
+        Suggestion, member=member, group=group, truth=truths[0] if len(truths) == 1 else None, ids=ids
+    )
     usual = _called_scores(names, others)
     if usual:
-        return Suggestion(usual[:1], member, group, None)
-    free = sorted(set(range(len(names))) - {*others, *numbering, *_ids(names)})
+        return suggested(usual[:1], reason=None)
+    free = sorted(set(range(len(names))) - {*others, *numbering, *ids})
     if len(free) == 1:
-        return Suggestion(free, member, group, None)
+        return suggested(free, reason=None)
     reason = (
         f"{len(free)} columns could be the scores, and none is called {USUAL_SCORES}"
         if free
         else NUMBERS_ONLY
     )
-    return Suggestion(None, member, group, reason)
+    return suggested(None, reason=reason)
 
 
 def _clear(look: Callable[[], T]) -> T | None:
@@ -300,6 +309,11 @@ def _called_scores(names: Sequence[str], others: Collection[int]) -> list[int]:
     exact = [at for name in SCORE_NAMES for at in free if lower[at] == name]
     near = [at for at in free if lower[at].endswith("_score") or lower[at].startswith("score_")]
     return exact + near
+
+
+def truth_columns(names: Sequence[str]) -> list[int]:
+    """Columns whose names say that they hold what is true."""
+    return [at for at, name in enumerate(names) if name.lower() in TRUTH_NAMES]
 
 
 def _ids(names: Sequence[str]) -> list[int]:

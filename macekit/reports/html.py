@@ -8,7 +8,7 @@ from base64 import b64encode
 from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from html import escape
-from itertools import groupby
+from itertools import count, groupby
 from pathlib import Path
 
 from macekit.reports import model
@@ -26,6 +26,9 @@ CSP = f"default-src 'none'; style-src '{STYLE_HASH}'; img-src data:; base-uri 'n
 WIDE = 500
 """Width from which a drawing has a line of the page to itself."""
 
+UNFOLDED = frozenset({"not-established"})
+"""Sections that are never folded: what must not be concluded is not to be overlooked."""
+
 READ_OFF = frozenset({"percent", "guesses", "floor", "ceiling", "roughly"})
 """Kinds of number that are written in another unit than the answer's, or rounded one way."""
 
@@ -42,7 +45,7 @@ def html(report: model.Report) -> str:
         f"<header>\n<h1>{_text(report.title)}</h1>\n{_headline(report.headline)}{_block(report.facts)}"
         f"{_missing_pictures(report)}</header>\n"
         f'<nav aria-label="Contents"><ul>{contents}</ul></nav>\n'
-        f"<main>\n{''.join(map(_section, report.sections))}</main>\n"
+        f"<main>\n{''.join(map(_section, report.sections, count()))}</main>\n"
         "<footer><p>Every number here is a number of the answer&#x27;s JSON, rounded; a report holds nothing "
         "that is not in it.</p></footer>\n</body>\n</html>\n"
     )
@@ -86,11 +89,16 @@ def _missing_pictures(report: model.Report) -> str:
     return "" if missing is None else f'<p class="note">This report has no pictures: {_text(missing)}</p>\n'
 
 
-def _section(section: model.Section) -> str:
+def _section(section: model.Section, place: int) -> str:
+    """All but the first are unfolded by their headings; an anchor stands inside, where a link to it unfolds, too."""
     blocks = "".join(
         _figures(run) if is_figure else "".join(map(_block, run)) for is_figure, run in _runs(section.blocks)
     )
-    return f'<section id="{section.name}">\n<h2>{_text(section.title)}</h2>\n{blocks}</section>\n'
+    heading = f"<h2>{_text(section.title)}</h2>"
+    body = f'<div class="body" id="{section.name}">\n{blocks}</div>'
+    if place and section.name not in UNFOLDED:
+        return f"<section><details><summary>{heading}</summary>{body}</details></section>\n"
+    return f"<section>{heading}{body}</section>\n"
 
 
 def _block(block: model.Block) -> str:

@@ -15,6 +15,7 @@ from app.openapi.files import file_bytes
 from tests.browser.conftest import Visit
 
 CSV = file_bytes("scores.csv")
+FILE = "Choose a file or drop it here"
 FAIL = re.compile("Fail: with 95% confidence")
 REPORTED = """async () => {
   const shown = () => document.querySelector("iframe[title=Report]")?.contentDocument?.querySelector("h1");
@@ -61,7 +62,7 @@ def named(score: str) -> bytes:
 
 def give(page: Page, file: FilePayload | Path) -> None:
     """Choose a file."""
-    page.get_by_label("Choose a file").set_input_files(file)
+    page.get_by_label(FILE, exact=True).set_input_files(file)
 
 
 def opened(visit: Visit, file: FilePayload | Path | None = None) -> Page:
@@ -109,6 +110,11 @@ def said(control: Locator) -> Locator:
     expect(control).to_be_focused()
     names = (control.get_attribute("aria-describedby") or "").split()
     return control.page.locator(f"#{names[-1]}")
+
+
+def more(page: Page) -> None:
+    """Unfold the options that are asked for seldom."""
+    page.get_by_text("More options").click()
 
 
 def reach(page: Page, control: Locator, most: int = 40) -> None:

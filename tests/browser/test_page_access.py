@@ -10,7 +10,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import Visit
-from tests.browser.home import CSV, compute, give, opened, payload, reach, sentence
+from tests.browser.home import CSV, FILE, compute, give, opened, payload, reach, sentence
 
 READERS: list[tuple[Literal["light", "dark"], int]] = [("light", 1280), ("dark", 320)]
 """What colours do depends on the scheme, what the layout does on the width."""
@@ -77,7 +77,7 @@ def test_everything_works_by_keyboard_alone(visit: Visit) -> None:
     page.keyboard.press("Tab")
     expect(page.get_by_role("link", name="Skip to the form")).to_be_focused()
     page.keyboard.press("Enter")
-    reach(page, page.get_by_label("Choose a file"))
+    reach(page, page.get_by_label(FILE, exact=True))
     with page.expect_file_chooser() as chooser:
         page.keyboard.press("Space")
     chooser.value.set_files(payload("scores.csv", CSV))

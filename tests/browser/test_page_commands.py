@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Visit
-from tests.browser.home import named, opened, payload
+from tests.browser.home import more, named, opened, payload
 
 HOSTILE = {
     "markup, right to left": "<img src=x onerror=alert(1)>\u202egnp.exe",
@@ -31,6 +31,7 @@ def test_the_commands_shown_make_the_same_report(
             (folder / file).write_bytes(named(name))
             page = opened(visit, payload(file, named(name)))
             page.get_by_label("Limit").fill("0.1")
+            more(page)
             page.get_by_label("Further metric").select_option("Jaccard")
             page.get_by_label("Estimator").select_option("Kernel densities, bandwidth by Silverman")
 

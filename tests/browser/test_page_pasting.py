@@ -56,7 +56,7 @@ def test_numbers_with_commas_in_them_are_refused_beside_their_box(
             refuse(page)
 
             expect(said(control)).to_contain_text(words)
-            expect(page.locator("#chosen")).to_be_empty()
+            expect(page.locator("#file-chosen")).to_be_empty()
             expect(page.locator("#file-problem")).to_be_hidden()
 
     control.fill("\n".join(CLEAR))

@@ -16,6 +16,7 @@ from tests.app.running import until
 from tests.browser.conftest import BELOW, Visit
 from tests.browser.home import (
     CSV,
+    FILE,
     compute,
     give,
     opened,
@@ -52,12 +53,12 @@ def test_a_bad_file_is_told_beside_the_choice_of_files_and_so_is_none(
 
             give(page, payload(file, data))
 
-            expect(said(page.get_by_label("Choose a file"))).to_contain_text(words)
+            expect(said(page.get_by_label(FILE, exact=True))).to_contain_text(words)
 
     page = visit.open("/")
     refuse(page)
 
-    expect(said(page.get_by_label("Choose a file"))).to_contain_text("paste scores")
+    expect(said(page.get_by_label(FILE, exact=True))).to_contain_text("paste scores")
 
 
 def test_a_score_that_is_missing_is_told_at_the_score(visit: Visit) -> None:
@@ -129,7 +130,7 @@ def test_a_file_too_large_is_told_with_the_limit(visit: Visit) -> None:
     give(page, payload("big.csv", table(("score", "member"), *rows)))
     refuse(page)
 
-    expect(said(page.get_by_label("Choose a file"))).to_contain_text("5000 bytes")
+    expect(said(page.get_by_label(FILE, exact=True))).to_contain_text("5000 bytes")
 
 
 @pytest.mark.parametrize("address", [(("api_key", KEY),)], indirect=True, ids=["locked"])

@@ -64,13 +64,14 @@ def test_a_big_file_shows_how_far_it_is(visit: Visit, big: Path) -> None:
     expect(page.locator("#said")).to_have_text("The report is ready.")
 
 
-def test_what_is_under_way_can_be_cancelled(visit: Visit, big: Path) -> None:
+def test_an_upload_can_be_stopped(visit: Visit, big: Path) -> None:
     page = upload(visit, big)
 
-    expect(page.get_by_role("button", name="Cancel")).to_be_focused()
+    expect(page.get_by_role("button", name="Stop")).to_be_focused()
     page.keyboard.press("Enter")
 
-    expect(page.locator("#said")).to_have_text("Cancelled.")
+    expect(page.locator("#said")).to_have_text("Stopped. The service no longer works on it.")
+    expect(page.locator("#said")).to_be_visible()
     expect(page.get_by_role("button", name="Make the report")).to_be_focused()
     expect(page.locator("#working")).to_be_hidden()
     give(page, payload("scores.csv", CSV))

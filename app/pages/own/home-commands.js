@@ -21,24 +21,35 @@ const commands = (() => {
     return `"${escaped(plain, spelt)}"`;
   }
 
-  // asked: { address, file, type, coding, options: [[name, value]], key }
-  function shell({ address, file, type, coding, options, key }) {
-    const query = new URLSearchParams(options).toString();
-    const named = file.startsWith("-") ? `./${file}` : file;
+  const path = (name) => (name.startsWith("-") ? `./${name}` : name);
+
+  // A part of a form: curl reads commas and semicolons of a file's name unless it is quoted, and @ and < of a value.
+  function upload({ name, file }) {
+    const plain = /^[\w./ -]+$/.test(file) ? path(file) : `"${path(file).replace(/[\\"]/g, "\\$&")}"`;
+    return `-F ${word(`${name}=@${plain}`)}`;
+  }
+  const field = ([name, value]) => `${/^[\w.,+-]+$/.test(value) ? "-F" : "--form-string"} ${word(`${name}=${value}`)}`;
+
+  // asked: { address, kind, sent: [{ name, file, type, coding }], options: [[name, value]], values, key }
+  function shell({ address, kind, sent, options, key }) {
+    const query = kind.raw ? new URLSearchParams(options).toString() : "";
+    const [{ file, type, coding }] = sent;
     return [
       "curl --fail-with-body -o report.html",
-      `--data-binary ${word(`@${named}`)}`,
-      `-H 'Content-Type: ${type}'`,
-      ...(coding ? [`-H 'Content-Encoding: ${coding}'`] : []),
+      ...(kind.raw
+        ? [`--data-binary ${word(`@${path(file)}`)}`, `-H 'Content-Type: ${type}'`]
+        : [...sent.map(upload), ...options.map(field)]),
+      ...(kind.raw && coding ? [`-H 'Content-Encoding: ${coding}'`] : []),
       "-H 'Accept: text/html'",
       ...(key ? ['-H "Authorization: Bearer $MACE_API_KEY"'] : []),
-      word(`${address}v1/report${query && `?${query}`}`),
+      word(`${address}v1/${kind.operation}${query && `?${query}`}`),
     ].join(" \\\n  ");
   }
 
-  function python({ address, file, coding, values, key }) {
+  function python({ address, kind, sent, values, key }) {
     const { members, ...named } = values;
-    const first = members ? [`values[:${members}]`, `values[${members}:]`] : [literal(file)];
+    const [{ file, coding }] = sent;
+    const first = members ? [`values[:${members}]`, `values[${members}:]`] : sent.map((each) => literal(each.file));
     const given = Object.entries(named).map(([name, value]) => `${name}=${literal(value)}`);
     const opened = coding === "gzip" ? `gzip.open(${literal(file)})` : literal(file);
     const server = [literal(address.replace(/\/$/, "")), ...(key ? ['key=os.environ["MACE_API_KEY"]'] : [])];
@@ -48,7 +59,7 @@ const commands = (() => {
       "import macekit",
       ...(members ? ["import numpy", "", `values = numpy.load(${opened})`] : [""]),
       `server = macekit.Mace(${server.join(", ")})`,
-      `report = server.report(${[...first, ...given].join(", ")})`,
+      `report = server.${kind.python}(${[...first, ...given].join(", ")})`,
       'report.to_html("report.html")',
     ].join("\n");
   }

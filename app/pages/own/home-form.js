@@ -3,15 +3,32 @@
 
 const form = (() => {
   const at = (id) => document.getElementById(id);
-  const PLAIN =
-    "prior max_advantage max_group_advantage changes metric estimator confidence accept_exposure".split(" ");
-  const ROLES = ["member", "group", "cluster"];
+  const MANY = ["score", "predictions", "leave_out"]; // roles that several columns may have
+  const ALWAYS_A_LIST = ["predictions", "leave_out"];
+  const CHOSEN = ["member", "truth"]; // roles that some column has
+  const WITH_COMMAS = ["cluster"]; // a list of names, so that none may hold a comma
   const OTHER_NAMES = { groups: "group", scores: "score" };
+  const OTHER_TABLES = { members: "train", nonmembers: "holdout", released: "synthetic" };
   const DEFAULTS = { prior: 0.5, metric: "accuracy", confidence: 0.95 };
 
-  const boxes = () => [...at("scores").querySelectorAll("input")];
+  let kind = kinds.scores;
+
+  const each = (all) => Object.values(kinds).flatMap((one) => one[all]);
+  const boxes = (role) => [...at(role).querySelectorAll("input")];
+  const ticked = (role) => boxes(role).filter((box) => box.checked).map((box) => box.value);
   const known = () => !at("columns").hidden;
   const single = () => known() && !at("split").hidden;
+
+  // Another kind of thing is asked about: only its own fields are there.
+  function turn(to) {
+    kind = to;
+    for (const all of ["roles", "options"])
+      for (const id of each(all)) at(id).closest(".field").hidden = !kind[all].includes(id);
+    for (const one of Object.values(kinds)) at(`slots-${one.name}`).hidden = one !== kind;
+    at("pasting").hidden = !kind.raw;
+    clear();
+    forget();
+  }
 
   // Options unlike defaults, typed; columns by name.
   function values() {
@@ -19,11 +36,12 @@ const form = (() => {
     if (single()) {
       if (at("first").value) found.members = Number(at("first").value);
     } else if (known()) {
-      const scores = boxes().filter((box) => box.checked).map((box) => box.value);
-      if (scores.length) found.score = scores.length > 1 ? scores : scores[0];
-      for (const role of ROLES) if (at(role).value) found[role] = at(role).value;
+      for (const role of kind.roles) {
+        const names = MANY.includes(role) ? ticked(role) : at(role).value;
+        if (names.length) found[role] = names.length === 1 && !ALWAYS_A_LIST.includes(role) ? names[0] : names;
+      }
     }
-    for (const name of PLAIN) {
+    for (const name of kind.options) {
       const text = at(name).value.trim();
       const value = name === "metric" ? text : /^[{t]/.test(text) ? JSON.parse(text) : Number(text);
       if (text && value !== DEFAULTS[name]) found[name] = value;
@@ -39,29 +57,34 @@ const form = (() => {
   // Names stand in a list with commas, no space around them.
   const UNNAMEABLE = /,|^[\s\x1c-\x1f\x85]|[\s\x1c-\x1f\x85]$/;
 
-  function choice({ name, label }, chosen) {
+  function choice(role, { name, label }, chosen) {
     const made = document.createElement("label");
     const box = document.createElement("input");
     const text = document.createElement("bdi");
-    Object.assign(box, { type: "checkbox", name: "score", value: name, checked: chosen });
+    Object.assign(box, { type: "checkbox", name: role, value: name, checked: chosen });
     text.textContent = label;
     made.append(box, text, UNNAMEABLE.test(name) ? "Rename it: no comma, no space at its ends." : "");
     return made;
   }
 
-  // The service's answer: { columns: [{ name, type }], score, no_score, member, group }.
+  // The service's answer of /v1/columns; what it proposes is chosen.
   function fill(answer) {
     const columns = answer.columns.map((column) => ({ ...column, label: files.shown(column.name) || "(no name)" }));
-    const scores = columns.filter(({ type }) => type !== "other");
-    at("scores").replaceChildren(...scores.map((each) => choice(each, answer.score?.includes(each.name))));
+    const proposed = { ...answer, leave_out: answer.ids };
     at("no-score").textContent = answer.no_score;
     at("score-none").hidden = answer.score;
-    for (const role of ROLES) {
-      const none = role === "member" ? answer.member === null && "Choose a column" : "None";
-      const each = columns.filter(({ name }) => name && !(role === "cluster" && UNNAMEABLE.test(name)));
-      const options = each.map(({ name, label }) => new Option(label, name));
-      at(role).replaceChildren(...(none ? [new Option(none, "")] : []), ...options);
-      at(role).value = answer[role] ?? "";
+    for (const role of kind.roles) {
+      if (MANY.includes(role)) {
+        const usable = columns.filter(({ type, name }) => type !== "other" && (name || role === "score"));
+        const made = usable.map((column) => choice(role, column, proposed[role]?.includes(column.name)));
+        at(role).querySelector(".choices").replaceChildren(...made);
+      } else {
+        const usable = columns.filter(({ name }) => name && !(WITH_COMMAS.includes(role) && UNNAMEABLE.test(name)));
+        const none = CHOSEN.includes(role) ? proposed[role] == null && "Choose a column" : "None";
+        const made = usable.map(({ name, label }) => new Option(label, name));
+        at(role).replaceChildren(...(none ? [new Option(none, "")] : []), ...made);
+        at(role).value = proposed[role] ?? "";
+      }
     }
     reveal("roles");
     part();
@@ -81,8 +104,8 @@ const form = (() => {
 
   // A column has one role.
   function part() {
-    const taken = ROLES.map((role) => at(role).value);
-    for (const box of boxes()) {
+    const taken = kind.roles.filter((role) => !MANY.includes(role)).map((role) => at(role).value);
+    for (const box of kind.roles.filter((role) => MANY.includes(role)).flatMap(boxes)) {
       box.disabled = UNNAMEABLE.test(box.value) || taken.includes(box.value);
       if (box.disabled) box.checked = false;
     }
@@ -92,26 +115,33 @@ const form = (() => {
     at("columns").hidden = true;
   };
 
-  // Where a problem belongs: a visible control, or null.
-  function place(field, pasted) {
+  // Where a problem belongs: a visible control, or null. What is wrong in a table begins with its name.
+  function place(field, pasted, detail = "") {
     const plain = (field || "").split(".")[0];
     const name = OTHER_NAMES[plain] ?? plain;
+    if (!kind.raw) {
+      const told = /^(\w+): /.exec(detail)?.[1];
+      const table = [told, name, OTHER_TABLES[name]].find((one) => kind.files.some((file) => file.name === one));
+      if (table) return `${kind.name}-${table}`;
+      if (kind.roles.includes(name) && known()) return name;
+      return kind.options.includes(name) || name === "key" ? name : null;
+    }
     const whole = pasted ? "members" : "file";
     if (name === "members" && single()) return "first";
     if (name === "nonmembers" && pasted) return name;
     if (["file", "members", "nonmembers"].includes(name)) return whole;
-    if (["score", ...ROLES].includes(name)) return known() && !single() ? name : whole;
-    return PLAIN.includes(name) || name === "key" ? name : null;
+    if (kind.roles.includes(name)) return known() && !single() ? name : whole;
+    return kind.options.includes(name) || name === "key" ? name : null;
   }
 
-  const controls = (id) => (id === "score" ? boxes() : [at(id)]);
+  const controls = (id) => (MANY.includes(id) ? boxes(id) : [at(id)]);
 
   function complain(id, text) {
     const line = at(`${id}-problem`);
     Object.assign(line, { hidden: false, textContent: text });
     for (const control of controls(id)) {
       control.setAttribute("aria-invalid", "true");
-      if (id === "score") control.setAttribute("aria-describedby", "score-problem");
+      if (MANY.includes(id)) control.setAttribute("aria-describedby", `${id}-problem`);
     }
     at(id).closest("details")?.setAttribute("open", "");
     controls(id).find((control) => !control.disabled)?.focus();
@@ -133,13 +163,13 @@ const form = (() => {
 
   // What cannot be right, before sending.
   function valid() {
-    const none = known() && !single() && !boxes().some((box) => box.checked);
+    const none = kind.raw && known() && !single() && !ticked("score").length;
     if (none) complain("score", "Tick a score.");
-    const wrong = (control) => control.checkVisibility() && !control.validity.valid;
+    const wrong = (control) => !control.closest("[hidden]") && !control.validity.valid;
     const bad = none ? null : [...at("form").querySelectorAll("[data-need]")].find(wrong);
     if (bad) complain(bad.id, `Need ${bad.dataset.need}.`);
     return !none && !bad;
   }
 
-  return Object.freeze({ at, values, options, fill, split, part, forget, place, complain, settle, clear, valid });
+  return Object.freeze({ at, turn, values, options, fill, split, part, forget, place, complain, settle, clear, valid });
 })();

@@ -5,15 +5,17 @@ const progress = (() => {
   const { at } = form;
   let clock = 0;
 
-  const say = (text) => {
+  // What is `shown` is seen by all, the rest only heard.
+  function say(text, shown = false) {
     at("said").textContent = text;
-  };
+    at("said").classList.toggle("unseen", !shown);
+  }
 
   function begin(total) {
     sent(0, total);
     say(`Uploading ${files.size(total)}.`);
     busy(true);
-    at("cancel").focus();
+    at("stop").focus();
   }
 
   function sent(bytes, total) {
@@ -27,25 +29,39 @@ const progress = (() => {
   function working() {
     const began = performance.now();
     const tick = () => {
-      at("amount").textContent = `${Math.floor((performance.now() - began) / 1000)} s`;
+      const seconds = Math.floor((performance.now() - began) / 1000);
+      at("amount").textContent = seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
     };
     at("stage").textContent = "Computing";
     at("progress").removeAttribute("value");
     say("Uploaded; computing.");
     tick();
+    clearInterval(clock);
     clock = setInterval(tick, 1000);
   }
 
+  // It takes longer than a moment: the service has a job for it.
+  const later = () => {
+    at("later").hidden = false;
+  };
+
+  const stopping = () => {
+    at("stage").textContent = "Stopping";
+    at("stop").disabled = true;
+  };
+
   function end() {
     clearInterval(clock);
+    at("later").hidden = true;
+    at("stop").disabled = false;
     busy(false);
   }
 
   function busy(on) {
-    at("working").hidden = at("cancel").hidden = !on;
+    at("working").hidden = at("stop").hidden = !on;
     at("compute").disabled = on;
     for (const button of at("report").querySelectorAll("[data-form]")) button.disabled = on;
   }
 
-  return Object.freeze({ begin, sent, working, end, say });
+  return Object.freeze({ begin, sent, working, later, stopping, end, say });
 })();

@@ -1,4 +1,4 @@
-// The page: a source of scores, a question, and its report.
+// The page: what somebody has, a question about it, and its report.
 "use strict";
 
 (() => {
@@ -6,108 +6,105 @@
   const FORMS = { html: "text/html", md: "text/markdown", csv: "text/csv", png: "image/png", json: "application/json" };
   const base = new URL(".", document.baseURI).href;
 
-  let source = null; // { file, name, type, coding, pasted }
+  let kind = kinds.scores;
   let running = null; // the AbortController of what is under way
-  let reading = null; // that of the question after columns
   let done = null; // { asked, html, url, stem } of the report on show
   let wait = 0;
 
-  const headers = (type, coding, accept) => {
+  const headers = () => {
     const key = at("key").value.trim();
-    return { "Content-Type": type, "Content-Encoding": coding, Accept: accept, Authorization: key && `Bearer ${key}` };
+    return { Authorization: key && `Bearer ${key}` };
   };
+  const filled = () => slots.of(kind).filter(({ source }) => source);
+  const scores = () => slots.named(kinds.scores, "file");
 
-  // --- the source
+  // --- what came
 
-  function unchoose() {
-    reading?.abort();
-    source = null;
-    form.clear();
-    form.forget();
-    at("chosen").replaceChildren();
+  function turn(name) {
+    kind = kinds[name];
+    form.turn(kind);
+    columns();
+    tell();
   }
 
-  async function choose(file, { pasted = false, others = 0 } = {}) {
-    unchoose();
-    const mine = (reading = new AbortController());
-    try {
-      const found = { ...(await files.recognise(file)), pasted };
-      if (mine.signal.aborted) return;
-      introduce(found, others);
-      const unfit = files.unfit(found);
-      if (unfit) return form.complain("file", unfit);
-      source = found;
-      await columns(mine.signal);
-    } catch (error) {
-      if (mine.signal.aborted) return;
-      if (error instanceof requests.Refused) refused(error, "file");
-      else form.complain("file", "This cannot be read as a file.");
-    } finally {
-      tell();
-    }
+  function unchoose(slot) {
+    slots.clear(slot);
+    columns();
+    tell();
   }
 
-  function introduce({ file, name: kind, coding }, others) {
-    const name = document.createElement("bdi");
-    name.textContent = files.shown(file.name);
-    const told = [coding ? `${kind}, ${coding}` : kind, files.size(file.size)];
-    if (kind === "JSON") told.push("posted to /v1/report as it is, as curl does below");
-    if (others) told.push(`one file at a time: ${others} more left out`);
-    at("chosen").replaceChildren(name, ...told.map((part) => ` · ${part}`));
+  async function choose(slot, file, { pasted = false, notes = [] } = {}) {
+    const before = known();
+    if (slot.kind.raw) form.forget();
+    const stayed = await slots.choose(slot, file, { pasted, notes, headers: headers(), refused });
+    if (stayed && slot.kind === kind && (slot.kind.raw || known() !== before)) columns();
+    tell();
   }
 
-  async function columns(signal) {
-    const head = await files.head(source);
-    if (!head) return;
-    const sent = headers(source.type, head.coding, FORMS.json);
-    const answer = JSON.parse(await (await requests.post("v1/columns", head.body, sent, { signal })).text());
-    const shape = source.name === "NPY" && !answer.columns.length ? await files.shape(head.body) : [];
-    if (signal.aborted) return;
-    if (shape.length === 1) form.split(shape[0]);
-    else if (shape.length === 2) form.fill(numbered(shape[1]));
-    else if (answer.columns.length) form.fill(answer);
-  }
+  // The columns on offer are those of the first file that has any.
+  const known = () => slots.of(kind).find(({ answer }) => answer?.columns.length || answer?.values)?.answer;
 
-  // Columns are numbered; the last says who is a member.
-  function numbered(wide) {
-    const columns = Array.from({ length: wide }, (_, place) => ({ name: String(place), type: "number" }));
-    const score = wide === 2 ? ["0"] : null;
-    return { columns, score, no_score: "several could be it", member: String(wide - 1), group: null };
+  function columns() {
+    const answer = known();
+    if (!answer) form.forget();
+    else if (answer.values) form.split(answer.values);
+    else form.fill(answer);
   }
 
   async function example() {
+    const { file, part } = kind.example;
+    const needed = slots.of(kind).filter(({ optional }) => !optional);
     try {
-      const answer = await fetch(new URL("examples/scores.csv", base));
+      const answer = await fetch(new URL(`examples/${file}`, base));
       if (!answer.ok) throw new Error();
+      const of = part(await answer.text());
       at("max_advantage").value ||= "0.1";
-      await choose(new File([await answer.blob()], "scores.csv", { type: FORMS.csv }));
+      const ending = file.slice(file.indexOf("."));
+      const named = ({ name }) => new File([of(name)], kind.raw ? file : `${name}${ending}`);
+      await Promise.all(needed.map((slot) => choose(slot, named(slot))));
     } catch {
-      form.complain("file", "The example could not be fetched: is the server running?");
+      form.complain(needed[0].id, "The example could not be fetched: is the server running?");
     }
   }
 
   async function paste() {
     const [members, nonmembers] = [at("members").value, at("nonmembers").value];
-    unchoose();
-    tell();
+    form.clear();
+    unchoose(scores());
     if (!members.trim()) return form.complain("members", "Paste scores here first.");
     for (const box of nonmembers.trim() ? ["members", "nonmembers"] : []) {
       const unclear = files.unclear(at(box).value);
       if (unclear) return form.complain(box, unclear);
     }
-    await choose(files.pasted(members, nonmembers), { pasted: true });
+    await choose(scores(), files.pasted(members, nonmembers), { pasted: true });
   }
 
   // --- the question
 
-  async function ask({ source: { file, type, coding }, options }, accept) {
+  // Of scores the file is the body, with options in the address; else all of them are parts of a form.
+  function request({ kind: { raw, operation }, sent, options }, accept) {
+    const start = { ...headers(), Accept: accept };
+    if (raw) {
+      const [{ file, type, coding }] = sent;
+      const query = new URLSearchParams(options).toString();
+      const path = `v1/${operation}${query && `?${query}`}`;
+      return { path, body: file, size: file.size, headers: { ...start, "Content-Type": type, "Content-Encoding": coding } };
+    }
+    const body = new FormData();
+    for (const { name, file } of sent) body.append(name, file, file.name);
+    for (const [name, value] of options) body.append(name, String(value));
+    const size = sent.reduce((sum, { file }) => sum + file.size, 0);
+    return { path: `v1/${operation}`, body, size, headers: start };
+  }
+
+  async function ask(asked, accept) {
     running?.abort();
     running = new AbortController();
-    const query = new URLSearchParams(options).toString();
-    progress.begin(file.size);
+    const { path, body, size, headers: about } = request(asked, accept);
+    progress.begin(size);
     try {
-      const watch = { signal: running.signal, sent: progress.sent, working: progress.working };
-      return await requests.post(`v1/report${query && `?${query}`}`, file, headers(type, coding, accept), watch);
+      const { sent, working, later } = progress;
+      return await requests.ask(path, body, about, { signal: running.signal, sent, working, later });
     } finally {
       progress.end();
     }
@@ -120,23 +117,24 @@
     try {
       return await ask(asked, accept);
     } catch (error) {
-      const called = error.name === "AbortError";
-      progress.say(called ? "Cancelled." : "");
-      if (called) at("compute").focus();
+      const stopped = error.name === "AbortError";
+      progress.say(stopped ? "Stopped. The service no longer works on it." : "", stopped);
+      if (stopped) at("compute").focus();
       else refused(error);
       return null;
     }
   }
 
   // `where` is the control to blame if the service names none.
-  function refused(error, where = [400, 413, 415].includes(error.status) ? "file" : null) {
+  function refused(error, where = kind.raw && [400, 413, 415].includes(error.status) ? "file" : null) {
     if (error.status === 401) {
       at("locked").hidden = false;
       return form.complain("key", at("key").value ? "This is not the key." : "This service needs a key.");
     }
     if (error.after !== null) return later(error);
-    const place = (field) => form.place(field, source?.pasted);
-    const id = place(error.field) ?? place(error.status && where);
+    const place = (field, detail) => form.place(field, scores().source?.pasted, detail);
+    const plain = !kind.raw && at(`${where}-problem`) ? where : place(error.status && where);
+    const id = place(error.field, error.message) ?? plain;
     return id ? form.complain(id, error.message) : general(error.message);
   }
 
@@ -163,22 +161,34 @@
 
   // --- the report
 
+  // Whether every file that is needed is there; else the first that lacks is asked for.
+  async function complete() {
+    if (kind.raw && !scores().source && at("members").value.trim()) await paste();
+    const lacking = slots.of(kind).find(({ source, optional }) => !source && !optional);
+    if (!lacking) return true;
+    const unsaid = at(`${lacking.id}-problem`).hidden && at("members-problem").hidden;
+    const ways = kind.raw ? "Choose a file, paste scores, or try the example." : "Choose a file.";
+    if (unsaid) form.complain(lacking.id, ways);
+    return false;
+  }
+
   async function report() {
-    if (!source && at("members").value.trim()) await paste();
-    else if (!source && at("file-problem").hidden) form.complain("file", "Choose a file, paste scores, or try the example.");
-    if (!source) return;
+    if (!(await complete())) return;
     form.clear();
     if (!form.valid()) return;
-    const asked = { source, options: form.options() };
+    const sent = filled().map(({ name, source }) => ({ ...source, name }));
+    const asked = { kind, sent, options: form.options() };
     const html = await answered(asked, FORMS.html);
     if (html) show(asked, html);
   }
 
+  const title = ({ sent }) => files.shown((sent.find(({ name }) => name === "synthetic") ?? sent[0]).file.name);
+
   function show(asked, html) {
     if (done) URL.revokeObjectURL(done.url);
-    const stem = asked.source.file.name.replace(/(\.\w{1,8}){1,2}$/, "") || "scores";
+    const stem = asked.sent[0].file.name.replace(/(\.\w{1,8}){1,2}$/, "") || "scores";
     const url = URL.createObjectURL(new Blob([html], { type: "text/html;charset=utf-8" }));
-    done = { asked, html, url, stem };
+    done = { asked, html, url, stem: asked.kind.raw ? stem : asked.kind.operation };
     const frame = document.createElement("iframe");
     frame.title = "Report";
     frame.sandbox = "allow-same-origin allow-modals"; // to be measured and printed; it runs no script
@@ -186,7 +196,7 @@
     frame.src = url;
     at("shown").replaceChildren(frame);
     at("open").href = url;
-    at("about").textContent = files.shown(asked.source.file.name);
+    at("about").textContent = title(asked);
     at("report").hidden = false;
     tell();
     progress.say("The report is ready.");
@@ -197,9 +207,14 @@
   function fit(frame) {
     const root = frame.contentDocument?.documentElement;
     if (!root) return;
-    new ResizeObserver(() => {
+    const stretch = () => {
       frame.style.height = `${Math.ceil(root.getBoundingClientRect().height)}px`;
-    }).observe(root);
+    };
+    new ResizeObserver(stretch).observe(root);
+    frame.contentWindow.addEventListener("hashchange", () => {
+      stretch(); // what a link unfolds is not seen until there is room for it
+      frame.contentDocument.querySelector(":target")?.scrollIntoView();
+    });
   }
 
   async function keep(ending) {
@@ -218,11 +233,16 @@
 
   // What the form asks as commands, and whether the report on show still answers it.
   function tell() {
+    const wanted = slots.of(kind).filter(({ source, optional }) => source || !optional);
     const asked = {
       address: base,
-      file: source?.file.name ?? "scores.csv",
-      type: source?.type ?? FORMS.csv,
-      coding: source?.coding,
+      kind,
+      sent: wanted.map(({ name, source }) => ({
+        name,
+        file: source?.file.name ?? `${kind.raw ? "scores" : name}.csv`,
+        type: source?.type ?? FORMS.csv,
+        coding: source?.coding,
+      })),
       options: form.options(),
       values: form.values(),
       key: !at("locked").hidden,
@@ -230,9 +250,12 @@
     at("shell").textContent = commands.shell(asked);
     at("python").textContent = commands.python(asked);
     if (!done) return;
-    const same = String(asked.options) === String(done.asked.options);
-    const changed = same ? "" : "Options have changed since this report.";
-    at("stale").textContent = source?.file === done.asked.source.file ? changed : "This report is about the earlier scores.";
+    const before = done.asked;
+    const now = slots.of(before.kind).filter(({ source }) => source);
+    const kept = now.length === before.sent.length && now.every(({ source }, at) => source.file === before.sent[at].file);
+    const changed = kind === before.kind && String(asked.options) !== String(before.options);
+    const earlier = `This report is about the earlier ${before.kind.raw ? "scores" : "files"}.`;
+    at("stale").textContent = !kept || kind !== before.kind ? earlier : changed ? "Options have changed since this report." : "";
   }
 
   async function copy(button) {
@@ -250,26 +273,38 @@
   // --- what the reader does
 
   const click = (id, act) => at(id).addEventListener("click", act);
-  at("file").addEventListener("change", () => {
-    const [file] = at("file").files;
-    if (file) choose(file);
-  });
+  for (const slot of slots.every) {
+    slot.input.addEventListener("change", () => {
+      const [file] = slot.input.files;
+      if (file) choose(slot, file);
+    });
+    slot.chosen.addEventListener("click", ({ target }) => {
+      if (target.localName !== "button") return;
+      unchoose(slot);
+      slot.input.focus();
+    });
+  }
   click("example", example);
   click("paste", paste);
-  click("cancel", () => running?.abort());
+  click("stop", () => {
+    progress.stopping();
+    running?.abort();
+  });
   click("print", () => at("shown").firstElementChild.contentWindow.print());
+  at("kinds").addEventListener("change", ({ target }) => turn(target.value));
   at("form").addEventListener("submit", (event) => {
     event.preventDefault();
     report();
   });
   at("form").addEventListener("input", ({ target }) => {
-    if (source?.pasted && target.localName === "textarea") unchoose();
+    if (target.name === "kind" || target.type === "file") return;
+    if (scores().source?.pasted && target.localName === "textarea") unchoose(scores());
     form.part();
-    form.settle(target.name === "score" ? "score" : target.id);
+    form.settle(target.type === "checkbox" ? target.name : target.id);
     tell();
   });
   at("key").addEventListener("change", () => {
-    if (source && at("columns").hidden) choose(source.file, source);
+    for (const slot of filled()) if (!slot.answer) choose(slot, slot.source.file, slot.source);
   });
   for (const button of document.querySelectorAll("[data-form]"))
     button.addEventListener("click", () => keep(button.dataset.form));
@@ -278,11 +313,20 @@
   for (const name of ["dragover", "dragleave", "drop"])
     addEventListener(name, (event) => {
       event.preventDefault();
-      at("drop").classList.toggle("over", name === "dragover");
+      for (const { root } of slots.of(kind))
+        root.classList.toggle("over", name === "dragover" && (kind.raw || root.contains(event.target)));
     });
-  addEventListener("drop", ({ dataTransfer }) => {
-    const [file, ...others] = dataTransfer.files;
-    if (file) choose(file, { others: others.length });
+  addEventListener("drop", ({ dataTransfer, target }) => {
+    const dropped = [...dataTransfer.files];
+    if (!dropped.length) return;
+    const pairs = slots.shared(kind, dropped, target);
+    const left = dropped.length - pairs.length;
+    const notes = left && kind.raw ? [`one file at a time: ${left} more left out`] : left ? [`${left} more left out`] : [];
+    pairs.forEach(([slot, file], place) => choose(slot, file, { notes: place ? [] : notes }));
   });
-  tell();
+
+  const offered = document.querySelector("[data-operations]").dataset.operations.split(" ");
+  for (const radio of at("kinds").querySelectorAll("input"))
+    radio.closest("label").hidden = !offered.includes(kinds[radio.value].operation);
+  turn(at("kinds").querySelector(":checked").value);
 })();

@@ -31,3 +31,13 @@ class ColumnsAnswer(TypedDict):
     group: Annotated[
         str | None, Field(description="called group: it is used only where it is named with group=")
     ]
+    truth: Annotated[
+        str | None, Field(description="called truth, label, target or y; null if that is not clear")
+    ]
+    ids: Annotated[
+        list[str], Field(description="called id, index, something_id, or nothing: they number the rows")
+    ]
+    rows: Annotated[
+        int | None,
+        Field(description="how many there are, where the footer of Parquet or the header of NPY says"),
+    ]

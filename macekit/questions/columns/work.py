@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from macekit.call import Body, Call, Reply
 from macekit.decoding import preview as columns
+from macekit.decoding import rows_of
 from macekit.decoding.roles import suggestion
 from macekit.operations.options import reply_of
 from macekit.problems import Problem
@@ -24,6 +25,9 @@ def answer_body(call: Call, body: Body, options: Mapping[str, object] | None = N
         "score": None if roles.scores is None else [names[at] for at in roles.scores],
         "member": None if roles.member is None else names[roles.member],
         "group": None if roles.group is None else names[roles.group],
+        "truth": None if roles.truth is None else names[roles.truth],
+        "ids": [names[at] for at in roles.ids],
+        "rows": rows_of(call, body),
         "no_score": roles.reason if table_columns else None,
     }
     return reply_of(call, document)

@@ -17,6 +17,7 @@ from app.pages.static import load_assets
 from estimators import PRESETS
 from estimators.density.bandwidth import BANDWIDTHS
 from macekit.call import __version__
+from macekit.catalogue import OPERATIONS
 from macekit.reports.html import STYLE_HASH
 from macekit.schemas.questions import Estimator
 from tests.app.client import TestClient
@@ -98,6 +99,14 @@ def test_the_page_offers_every_bandwidth_as_an_estimator_that_is_understood(clie
 
     offered = [Estimator.model_validate(value) for value in values]
     assert {each.bandwidth for each in offered} - {None} == set(BANDWIDTHS)
+
+
+def test_the_page_knows_which_questions_there_are(client: TestClient) -> None:
+    """Without its wing a way in is not offered."""
+    listed = re.search(r'data-operations="([^"]*)"', client.get("/").text)
+
+    assert listed is not None
+    assert listed[1].split() == [row.name for row in OPERATIONS]
 
 
 def test_the_page_says_its_version(client: TestClient) -> None:

@@ -50,10 +50,8 @@ def test_a_changed_file_says_what_it_was_and_why_it_is_changed() -> None:
 
 
 def test_nothing_but_scripts_styles_and_images_is_served() -> None:
-    home = [
-        f"home{part}"
-        for part in ("-commands.js", "-files.js", "-form.js", "-progress.js", "-request.js", ".css", ".js")
-    ]
+    parts = ("commands", "files", "form", "kinds", "progress", "request", "slots")
+    home = [*(f"home-{part}.js" for part in parts), "home.css", "home.js"]
     others = [
         "page.css",
         "redoc.js",

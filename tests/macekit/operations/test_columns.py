@@ -109,8 +109,32 @@ def test_a_compressed_head_may_be_cut_too(encoding: str) -> None:
 
 def test_plain_arrays_have_no_columns() -> None:
     for array in (np.zeros(9), np.zeros((9, 3))):
-        nothing = {"score": None, "no_score": None, "member": None, "group": None}
-        assert found(npy_bytes(array), NPY) == {"columns": [], **nothing}
+        nothing = {"score": None, "no_score": None, "member": None, "group": None, "truth": None}
+        assert found(npy_bytes(array), NPY) == {"columns": [], **nothing, "ids": [], "rows": 9}
+
+
+@pytest.mark.parametrize(
+    ("header", "truth", "ids"),
+    [
+        ("age,label,p_0", "label", []),
+        ("Y,p_0", "Y", []),
+        ("label,target,p_0", None, []),
+        ("id,patient_id,age", None, ["id", "patient_id"]),
+        (",age", None, [""]),
+    ],
+)
+def test_the_truth_and_what_numbers_the_rows_are_known_by_their_names(
+    header: str, truth: str | None, ids: list[str]
+) -> None:
+    answer = found(f"{header}\n".encode())
+
+    assert (answer["truth"], answer["ids"]) == (truth, ids)
+
+
+def test_how_many_rows_there_are_is_said_where_the_file_says_it() -> None:
+    assert found(as_parquet(TABLE), PARQUET)["rows"] == ROWS
+    assert found(structured(), NPY)["rows"] == 9
+    assert found(as_csv(TABLE))["rows"] is None
 
 
 @pytest.mark.parametrize(

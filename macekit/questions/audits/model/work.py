@@ -15,6 +15,7 @@ from estimators.sample.digests import digest
 from estimators.statement import Caution
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
+from macekit.decoding.roles import truth_columns
 from macekit.decoding.whole_tables import require_tables
 from macekit.operations import encode, riskiest
 from macekit.operations.effects import require_acceptance_acts
@@ -25,9 +26,6 @@ from macekit.questions.audits.model import ModelAnswer, ModelQuestion
 from macekit.questions.audits.table_answers import Columns, Values
 from macekit.questions.risk.work import group_rows
 from macekit.schemas.statements import ColumnReadAnswer, ProvenanceAnswer
-
-TRUTH = ("truth", "label", "labels", "target", "y", "y_true")
-"""What the column of the truth is usually called."""
 
 NUMBERS = ("whole", "number")
 """Kinds of columns that hold numbers."""
@@ -137,7 +135,8 @@ def of_audit(audit: ModelAudit, notes: Sequence[Caution], source: ProvenanceAnsw
 
 def _truth_of(train: Columns) -> str:
     """The column of the truth by its usual name."""
-    names = [name for name in train if name.lower() in TRUTH]
+    columns = list(train)
+    names = [columns[at] for at in truth_columns(columns)]
     if len(names) != 1:
         why = "no column is" if not names else f"{' and '.join(map(repr, names))} could be"
         raise Problem("missing-field", f"truth: {why} the truth by name; name the column", field="truth")

@@ -1,0 +1,80 @@
+// What somebody may have, and how it is asked about: all in which the ways into the page differ.
+// Of each: the operation, its function in Python, its files, the columns that play a part, and its options.
+"use strict";
+
+const kinds = (() => {
+  const TABLE = "CSV, JSON lines, Parquet or Arrow";
+  const TEXTS = "JSON lines, JSON, NPY or NPZ";
+  const CHOOSE = "choose a file or drop it here";
+  const table = (name, title, hint, more) => ({ name, title, rest: CHOOSE, hint: `${hint} ${TABLE}.`, ...more });
+  const texts = (name, title, hint) => ({ name, title, rest: CHOOSE, hint: `${hint} ${TEXTS}.`, loose: true });
+
+  // The service's example holds all tables in one: its last column, or its member, says to which a row belongs.
+  const byTable = (text) => {
+    const [head, ...rows] = text.trim().split("\n").map((line) => line.split(","));
+    return (name) => [head, ...rows.filter((row) => row.at(-1) === name)].map((row) => `${row.slice(0, -1)}\n`).join("");
+  };
+  const byMember = (text) => (name) =>
+    text.split(/(?<=\n)/).filter((line) => line.includes('"member": true') === (name === "members")).join("");
+
+  const COMMON = ["max_advantage", "prior", "confidence", "accept_exposure"];
+
+  const all = {
+    scores: {
+      operation: "report",
+      python: "report",
+      example: { file: "scores.csv", part: (text) => () => text },
+      files: [
+        {
+          name: "file",
+          title: "Choose a file",
+          rest: "or drop it here",
+          hint: "CSV or TSV with a header, JSON lines, Parquet, Arrow, NPY or NPZ; gzip and zstd, too.",
+        },
+      ],
+      roles: ["score", "member", "group", "cluster"],
+      options: ["prior", "max_advantage", "max_group_advantage", "changes", "metric", "estimator", "confidence", "accept_exposure"],
+    },
+    release: {
+      operation: "synthetic",
+      python: "audit_synthetic",
+      example: { file: "synthetic.csv", part: byTable },
+      files: [
+        table("train", "Training rows", "What the release was made from."),
+        table("holdout", "Hold-out rows", "Rows like these that it was not made from."),
+        table("synthetic", "Released table", "What may go out."),
+        table("reference", "Further rows", "Optional: of neither side.", { optional: true }),
+      ],
+      roles: ["leave_out", "unit", "group"],
+      options: [...COMMON, "max_copies_over_holdout", "max_group_advantage"],
+    },
+    model: {
+      operation: "model",
+      python: "audit_predictions",
+      example: { file: "model.csv", part: byTable },
+      files: [
+        table("train", "Training rows", "What the model predicts for them, beside what is true."),
+        table("holdout", "Hold-out rows", "The same columns of rows it was not trained on."),
+      ],
+      roles: ["truth", "predictions", "leave_out", "unit", "group"],
+      options: [...COMMON, "max_group_advantage"],
+    },
+    text: {
+      operation: "text",
+      python: "audit_text",
+      example: { file: "text.jsonl", part: byMember },
+      files: [
+        texts("members", "Texts it was trained on", "Of each the log-probabilities of its tokens."),
+        texts("nonmembers", "Texts it has not seen", "Like these, cut to the same lengths."),
+      ],
+      roles: ["by"],
+      options: COMMON,
+    },
+  };
+  for (const [name, kind] of Object.entries(all)) {
+    kind.name = name;
+    kind.raw = name === "scores"; // one file is the body, with options in the address; else a form of files and options
+    for (const file of kind.files) file.id = kind.raw ? file.name : `${name}-${file.name}`;
+  }
+  return Object.freeze(all);
+})();
