@@ -37,7 +37,7 @@ from macekit.reports.saved import MARKS, BrokenAnswerError, recognise, validate_
 from macekit.reports.text import closing, text
 from macekit.schemas.query_string import of_table, takes_arrays
 from macekit.sources.risks import write_risks
-from macekit.sources.shards import Shards, is_address, shards_of
+from macekit.sources.shards import Shards, is_address, safe_name, shards_of
 from macekit.text import escape_controls_in_json, nearest, printable
 
 # --- saved answers ------------------------------------------------------------------------------------------
@@ -352,7 +352,7 @@ def _inputs(
     by_groups = question.of_groups and getattr(arguments, "option:group", None) is not None
     if len(paths) > 1 and getattr(arguments, "one_table", None) is False and arguments.files:
         _require_distinct(paths)
-        return Apart([(printable(path), _inputs(question, tables, [path], arguments, stack)) for path in paths])
+        return Apart([(safe_name(path), _inputs(question, tables, [path], arguments, stack)) for path in paths])
     together = (_takes_shards(question) or by_groups) and not getattr(arguments, "members", None)
     if together and len(paths) > 1 and arguments.format is None and all(map(_is_json, paths)):
         return CountsFiles([stack.enter_context(open_source(path)) for path in paths])
@@ -379,7 +379,7 @@ def _require_distinct(paths: Sequence[str]) -> None:
     for path in paths:
         real = path if path == "-" or is_address(path) else os.path.realpath(path)
         if real in seen:
-            raise Misuse(f"{printable(path)}: is given twice; each file is judged once")
+            raise Misuse(f"{safe_name(path)}: is given twice; each file is judged once")
         seen.add(real)
 
 

@@ -114,7 +114,7 @@ def _fill(question: Operation, parser: Parser) -> None:
     group.add_argument(
         "--sarif",
         metavar="FILE",
-        help="SARIF 2.1.0 (.sarif, .json): a result for each limit that is not kept, where code scanning reads it",
+        help="SARIF 2.1.0 (.sarif): a result for each limit that is not kept, where code scanning reads it",
     )
     group.add_argument(
         "--metrics", metavar="FILE", help="OpenMetrics text (.txt), as GitLab's metrics report"
@@ -183,7 +183,7 @@ def _writers(arguments: argparse.Namespace) -> list[Callable[[dict[str, Any]], N
             partial(_replace, target_of(arguments.metrics, (".txt",), overwrite=True), openmetrics)
         )
     if arguments.sarif is not None:
-        target = target_of(arguments.sarif, (".sarif", ".json"), overwrite=True)
+        target = target_of(arguments.sarif, (".sarif",), overwrite=True)
         writers.append(partial(_replace, target, partial(sarif, places=_places(arguments))))
     summaries = (
         [] if arguments.summary is None else [target_of(arguments.summary, (".md",), overwrite=True).path]
@@ -199,6 +199,7 @@ def _places(arguments: argparse.Namespace) -> list[str]:
     from urllib.parse import quote
 
     from app.cli.inputs import Misuse
+    from macekit.sources.shards import ADDRESS, safe_name
 
     files = [each for each in (arguments.members, arguments.nonmembers) if each] or arguments.files
     if not files or "-" in files:
@@ -208,7 +209,7 @@ def _places(arguments: argparse.Namespace) -> list[str]:
         path = Path(os.path.abspath(name))
         inside = path.is_relative_to(Path.cwd())
         own = quote(path.relative_to(Path.cwd()).as_posix()) if inside else path.as_uri()
-        places.append(name if "://" in name else own)
+        places.append(safe_name(name) if ADDRESS.fullmatch(name) else own)
     return places
 
 
