@@ -281,6 +281,31 @@ def test_the_airflow_dag_is_python_and_calls_that_task() -> None:
     assert len(calls[0].args) == 3
 
 
+@pytest.mark.slow
+def test_the_command_of_the_airflow_dag_gates_each_file(folder: Path) -> None:
+    source = (EXAMPLES / "airflow" / "gate_dag.py").read_text()
+    tree = ast.parse(source)
+    compile(tree, "gate_dag.py", "exec")
+    (task,) = (
+        {each.arg: each.value for each in node.keywords}
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "BashOperator"
+    )
+    command, templates = (ast.literal_eval(task[name]) for name in ("bash_command", "env"))
+    table = parquet.read_table(folder / "scores.parquet").rename_columns(["score", "member"])
+    for name in ("a", "b"):
+        parquet.write_table(table, folder / f"{name}.parquet")
+    values = {"scores": "a.parquet b.parquet", "maximum": "0.1", "folder": str(folder)}
+    env = {name: values[re.findall(r"params\.(\w+)", text)[0]] for name, text in templates.items()}
+
+    done = shell(command, folder.parent, **env)
+
+    assert done.returncode == 0, done.stderr
+    assert cases(folder / "gate.xml") == ["a.parquet", "b.parquet"]
+    assert (folder / "gate.html").read_text().startswith("<!doctype html>")
+    assert "params." not in command, "it could be read as a command"
+
+
 def test_the_model_card_is_what_its_script_makes(folder: Path) -> None:
     card = EXAMPLES / "huggingface" / "model-card.md"
     (folder / "example.csv").write_bytes(example_table())
