@@ -21,7 +21,7 @@ from estimators.metric.bounds import Objective, optimum
 from estimators.privacy.closeness import epsilon_upper, tail_cells, within
 from estimators.sample.cells import Categories
 from estimators.sample.counting import finest
-from macekit.questions.gate.files import level_of_each
+from macekit.reports.files import level_of_each
 from tests.oracles import shift_for
 
 HAIR = 1e-9
@@ -130,7 +130,7 @@ def decisions(run: Run):
 
 @table
 def families(run: Run):
-    """A wrong decision about any of several files, each limit a hair from the truth; and if each had the whole error."""
+    """A wrong decision about any of several files, limits a hair from the truth; and if each had the whole error."""
     yield "files | n1, n0 | families | any wrong, the error shared | any wrong, the whole error each"
     runs = run.times(FAMILIES, 3 if run.quick else 10)
     for number, sides in run.few(product((1, 3, 10, 30), ((1_000, 1_000), (200, 1_800))), 2):
@@ -139,7 +139,9 @@ def families(run: Run):
         for family in range(runs):
             data = [LEAK.draw(rng, *sides) for _ in range(number)]
             for place, level in enumerate((level_of_each(0.95, number), 0.95)):
-                decisions = (judge(each, [limit(-HAIR, each)], 0.5, level, seed=family).decision for each in data)
+                decisions = (
+                    judge(each, [limit(-HAIR, each)], 0.5, level, seed=family).decision for each in data
+                )
                 wrong[place] += any(each is not Decision.INCONCLUSIVE for each in decisions)
         shown = " | ".join(map(percent, wrong / runs))
         yield f"{number} | {sides[0]}, {sides[1]} | {runs} | {shown}"

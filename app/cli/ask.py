@@ -352,7 +352,9 @@ def _inputs(
     by_groups = question.of_groups and getattr(arguments, "option:group", None) is not None
     if len(paths) > 1 and getattr(arguments, "one_table", None) is False and arguments.files:
         _require_distinct(paths)
-        return Apart([(safe_name(path), _inputs(question, tables, [path], arguments, stack)) for path in paths])
+        return Apart(
+            [(safe_name(path), _inputs(question, tables, [path], arguments, stack)) for path in paths]
+        )
     together = (_takes_shards(question) or by_groups) and not getattr(arguments, "members", None)
     if together and len(paths) > 1 and arguments.format is None and all(map(_is_json, paths)):
         return CountsFiles([stack.enter_context(open_source(path)) for path in paths])

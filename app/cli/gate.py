@@ -101,8 +101,8 @@ def _fill(question: Operation, parser: Parser) -> None:
     parser.add_argument_group("several files").add_argument(
         "--one-table",
         action="store_true",
-        help="they are one table; without it each is judged by itself, and the confidence is that of all decisions "
-        "together",
+        help="read several files as one table; without it each is judged by itself, and the confidence is that of all "
+        "decisions together",
     )
     parser.add_argument_group("a gate that was declared before").add_argument(
         "--declared",
@@ -110,7 +110,9 @@ def _fill(question: Operation, parser: Parser) -> None:
         help="take limits and options from what mace declare wrote, and refuse any other; the answer names its SHA-256",
     )
     group = parser.add_argument_group("files for a pipeline; an existing file is replaced")
-    group.add_argument("--junit", metavar="FILE", help="JUnit XML (.xml): a test case for each limit")
+    group.add_argument(
+        "--junit", metavar="FILE", help="JUnit XML (.xml): a test case for each limit, or file"
+    )
     group.add_argument(
         "--sarif",
         metavar="FILE",
@@ -166,7 +168,9 @@ def _require_one_question(arguments: argparse.Namespace) -> None:
     }
     name = next((name for name, value in options.items() if value), None)
     if name is not None and len(arguments.files) > 1 and not arguments.one_table:
-        raise Misuse(f"{name}: is about one table; with several files give --one-table, or ask about each alone")
+        raise Misuse(
+            f"{name}: is about one table; with several files give --one-table, or ask about each alone"
+        )
 
 
 def _writers(arguments: argparse.Namespace) -> list[Callable[[dict[str, Any]], None]]:

@@ -26,12 +26,12 @@ from macekit.decoding.format import join_sides
 from macekit.decoding.table import check_arrays
 from macekit.decoding.whole_tables import Columns
 from macekit.operations import answer, perform
+from macekit.operations.encode import json_bytes
 from macekit.operations.options import validate
 from macekit.problems import Problem
-from macekit.operations.encode import json_bytes
 from macekit.questions.counts.work import EXPANSION, GROUPED, LARGE, counts_suffice, streams, vectors_suffice
 from macekit.questions.gate import GateQuestion
-from macekit.questions.gate.files import FileAnswer, level_of_each, together
+from macekit.reports.files import FileAnswer, level_of_each, together
 from macekit.schemas.by_operation import QUESTIONS
 from macekit.schemas.query_string import FIRST_MEMBERS, TABLE, of_table
 from macekit.sources.reading import read

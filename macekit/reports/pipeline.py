@@ -33,7 +33,7 @@ class Case:
 
 
 def junit(answer: Mapping[str, Any]) -> bytes:
-    """One test case a limit, of several files one a file: a failure where a limit is exceeded, an error where it is open.
+    """One test case a limit, or a file of several: a failure where a limit is exceeded, an error where it is open.
 
     A severe exposure that no limit judges is one case more, and an error. Characters that XML cannot hold are written
     out.
@@ -52,7 +52,9 @@ def junit(answer: Mapping[str, Any]) -> bytes:
     suite = ET.SubElement(top, "testsuite", totals)
     properties = ET.SubElement(suite, "properties")
     for name, value in _properties(answer):
-        ET.SubElement(properties, "property", {"name": escape_controls(name), "value": escape_controls(value)})
+        ET.SubElement(
+            properties, "property", {"name": escape_controls(name), "value": escape_controls(value)}
+        )
     for case in cases:
         element = ET.SubElement(suite, "testcase", {"classname": "mace.gate", "name": case.name, "time": "0"})
         if case.decision in ELEMENTS:

@@ -1,4 +1,4 @@
-"""A gate's answer as SARIF 2.1.0, which code scanning shows beside the files: a rule a limit, a result where none is kept.
+"""A gate's answer as SARIF 2.1.0, which code scanning shows beside the files: a rule a limit, a result if it is not kept.
 
 GitHub requires of a result its location with a line, and a fingerprint by which it knows the same result of the next
 run: that is made of the file's place and the limit, and of no number that another sample would change.
@@ -17,13 +17,25 @@ SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 LEVELS = {"fail": "error", "inconclusive": "warning"}
 EXPOSURE = "exposure"
 TEXTS = {
-    "advantage": ("Advantage of the best attacker", "How much better than guessing an attacker tells members."),
-    "tpr": ("Members found at few false accusations", "The true positive rate of the best set of a few ranges."),
+    "advantage": (
+        "Advantage of the best attacker",
+        "How much better than guessing an attacker tells members.",
+    ),
+    "tpr": (
+        "Members found at few false accusations",
+        "The true positive rate of the best set of a few ranges.",
+    ),
     "epsilon": ("Epsilon of the score", "How far apart the two distributions of the score may be at delta."),
     "metric": ("Metric of the best attacker", "The largest value of a metric over attackers."),
-    "group_advantage": ("Advantage within a group", "What each group gives away by itself, on its own records."),
+    "group_advantage": (
+        "Advantage within a group",
+        "What each group gives away by itself, on its own records.",
+    ),
     "group_risk": ("Mean risk of a group", "The mean over a group of what is read off all records together."),
-    EXPOSURE: ("Exposed members that no limit judges", "No pass stands beside members who are severely exposed."),
+    EXPOSURE: (
+        "Exposed members that no limit judges",
+        "No pass stands beside members who are severely exposed.",
+    ),
 }
 """Of each limit its title, and what it is about."""
 FIRST = {"startLine": 1, "startColumn": 1, "endLine": 1, "endColumn": 2}
@@ -46,7 +58,8 @@ def sarif(answer: Mapping[str, Any], places: Sequence[str]) -> bytes:
     run = {
         "tool": {"driver": driver},
         "results": [
-            {"ruleId": rules[name]["id"], "ruleIndex": order.index(name), **result} for name, result in results
+            {"ruleId": rules[name]["id"], "ruleIndex": order.index(name), **result}
+            for name, result in results
         ],
         "properties": {"decision": answer["decision"], "sentence": escape_controls(answer["sentence"])},
     }

@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 
 from macekit.call import __version__
-from macekit.questions.gate.files import is_of_files
 from macekit.reports import model
 from macekit.reports.charts.gate import gate
 from macekit.reports.content import groups, limitations, provenance
 from macekit.reports.content.guarantees import Backing
 from macekit.reports.content.plain_words import rare_exposure, records, without_leak, worth
+from macekit.reports.files import is_of_files
 from macekit.reports.palette import WORDS
 
 MECHANISM: model.Inline = (
@@ -203,11 +203,11 @@ def _of_files(answer: model.AnswerPath, context: model.Context) -> model.Report:
 
 def _facts_of_files(answer: model.AnswerPath) -> Iterator[model.Fact]:
     labels = {"pass": "Files that pass", "fail": "Files that fail", "inconclusive": "Files undecided"}
+    sure, each = (answer[name].number("percent") for name in ("confidence", "confidence_of_each"))
+    note: model.Inline = ("decided with ", sure, " confidence together, ", each, " each")
     for name, label in labels.items():
-        yield model.Fact(label, answer["decisions"][name].number("count"))
-    each = answer["confidence_of_each"].number("percent")
-    of_all = answer["confidence"].number("percent")
-    yield model.Fact("Confidence", of_all, ("of all decisions together; each file is judged at ", each))
+        yield model.Fact(label, answer["decisions"][name].number("count"), note)
+        note = ()
 
 
 def _file(each: model.AnswerPath) -> tuple[model.Cell, ...]:
@@ -229,7 +229,9 @@ def _open_of_files(answer: model.AnswerPath, files: list[model.AnswerPath]) -> I
     if answer["decision"].value == "pass":
         yield PASSED
     yield EACH_ALONE
-    above = (words for each in files for words in _above(each["answer"]["limits"], each["answer"]["warnings"]))
+    above = (
+        words for each in files for words in _above(each["answer"]["limits"], each["answer"]["warnings"])
+    )
     yield from dict.fromkeys(above)
     yield MECHANISM
     first = files[0]["answer"]

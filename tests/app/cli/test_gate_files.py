@@ -14,7 +14,7 @@ from pyarrow import parquet
 from benchmarks.gate import HAIR, LEAK, at_the_truth
 from estimators import Decision
 from estimators.decisions.gate import judge
-from macekit.questions.gate.files import level_of_each
+from macekit.reports.files import level_of_each
 from tests.app.cli.files import answer, refused, typed
 from tests.cases import each_case
 
@@ -106,6 +106,35 @@ def test_the_brief_form_has_that_of_each_file(three: Path) -> None:
     assert len(json.dumps(found)) < len(json.dumps(answer(THREE))) / 3
 
 
+def test_a_kept_answer_is_shown_again_and_refused_where_its_files_say_something_else(three: Path) -> None:
+    shown = typed(f"{THREE} -q").out
+    assert typed(f"{THREE} -q -o kept.json").status == 1
+    kept = json.loads(Path("kept.json").read_text())
+
+    assert typed("report kept.json").out == shown
+
+    for change in (
+        {"decision": "pass"},
+        {"files": []},
+        {"files": [{}]},
+        {"confidence": "much"},
+        {"covers": ["x"]},
+    ):
+        Path("changed.json").write_text(json.dumps(kept | change))
+        assert refused("report changed.json").startswith("mace report: changed.json: not a complete answer")
+    kept["files"][1]["answer"]["decision"] = "pass"
+    Path("changed.json").write_text(json.dumps(kept))
+    assert refused("report changed.json").startswith("mace report: changed.json: not a complete answer")
+
+
+def test_the_answer_about_one_of_the_files_is_computed_again(three: Path) -> None:
+    (three / "one.json").write_text(json.dumps(answer(THREE)["files"][0]["answer"]))
+
+    done = typed("verify one.json --recompute pass.csv")
+
+    assert (done.status, done.out) == (0, "one.json: what pass.csv gives, number by number\n")
+
+
 def test_limits_stand_in_a_file_as_for_one(three: Path) -> None:
     (three / "mace.toml").write_text("max-advantage = 0.1\nconfidence = 0.9\n")
 
@@ -165,7 +194,9 @@ def test_a_name_of_a_file_is_inert_wherever_it_is_told(three: Path) -> None:
     (three / name).write_bytes((three / "open.jsonl").read_bytes())
     files = "--junit g.xml --sarif g.sarif --summary g.md --metrics g.txt"
 
-    done = typed(f"gate pass.csv --max-advantage 0.1 --format jsonl {files}".replace("pass.csv", "open.jsonl"), name)
+    done = typed(
+        f"gate pass.csv --max-advantage 0.1 --format jsonl {files}".replace("pass.csv", "open.jsonl"), name
+    )
 
     assert done.status == 3
     told = done.out + "".join(Path(each).read_text() for each in ("g.xml", "g.sarif", "g.md", "g.txt"))
@@ -176,7 +207,9 @@ def test_a_name_of_a_file_is_inert_wherever_it_is_told(three: Path) -> None:
 
 
 def test_an_address_is_named_without_its_key(three: Path) -> None:
-    said = refused("gate pass.csv s3://key:secret@bucket/a.csv s3://key:secret@bucket/a.csv --max-advantage 0.1 -q")
+    said = refused(
+        "gate pass.csv s3://key:secret@bucket/a.csv s3://key:secret@bucket/a.csv --max-advantage 0.1 -q"
+    )
 
     assert "s3://bucket/a.csv: is given twice" in said
     assert "secret" not in said
@@ -193,7 +226,8 @@ def test_no_decision_on_any_file_is_wrong_more_often_than_stated() -> None:
         data = [LEAK.draw(rng, 1000, 1000) for _ in range(files)]
         for level in wrong:
             wrong[level] += any(
-                judge(each, [limit(-HAIR, each)], 0.5, level, seed=family).decision is not Decision.INCONCLUSIVE
+                judge(each, [limit(-HAIR, each)], 0.5, level, seed=family).decision
+                is not Decision.INCONCLUSIVE
                 for each in data
             )
 

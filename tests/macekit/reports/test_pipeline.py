@@ -10,7 +10,7 @@ from markdown_it import MarkdownIt
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from app.openapi.examples import SAMPLE
-from macekit.questions.gate.files import together
+from macekit.reports.files import together
 from macekit.reports.pipeline import annotation, junit, openmetrics, summary
 from macekit.text import escape_controls
 from tests.cases import each_case

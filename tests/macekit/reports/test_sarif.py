@@ -12,7 +12,7 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 
-from macekit.questions.gate.files import together
+from macekit.reports.files import together
 from macekit.reports.sarif import TEXTS, sarif
 from tests.cases import each_case
 from tests.macekit.reports.test_pipeline import HOSTILE, MIXED, asked, hostile
@@ -116,7 +116,9 @@ def test_a_pass_has_no_result() -> None:
 
 def test_a_severe_exposure_that_no_limit_judges_is_a_warning() -> None:
     counts = {"members": [4000, 1000], "nonmembers": [5000, 0], "edges": [0.0]}
-    answer = asked(members=None, nonmembers=None, counts=counts, max_advantage=0.9, max_epsilon=None, delta=0.0)
+    answer = asked(
+        members=None, nonmembers=None, counts=counts, max_advantage=0.9, max_epsilon=None, delta=0.0
+    )
 
     run = run_of(answer, "scores.csv")
 

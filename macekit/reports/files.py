@@ -12,7 +12,6 @@ from typing_extensions import TypedDict
 
 from estimators.decisions.plan import Decision, opening, overall
 from estimators.statement import percent
-from macekit.questions.gate import GateAnswer
 from macekit.schemas.statements import WarningAnswer
 
 MOST_NAMED = 5
@@ -23,7 +22,7 @@ class FileAnswer(TypedDict):
     """One file: its name as it was given, and the whole answer about it."""
 
     file: str
-    answer: GateAnswer
+    answer: Mapping[str, Any]
 
 
 class FilesAnswer(TypedDict):
@@ -69,10 +68,11 @@ def _sentence(answers: Sequence[FileAnswer], outcome: Decision, confidence: floa
     of_outcome = [each for each in answers if each["answer"]["decision"] == outcome.value]
     begin = opening(outcome, any(each["answer"]["records_needed"] is not None for each in of_outcome))
     number, names, one = len(answers), _names(of_outcome), len(of_outcome) == 1
+    open_ones = f"{names} {'is' if one else 'are'} undecided"
     says = {
         Decision.PASS: f"each of {number} files keeps every limit",
         Decision.FAIL: f"of {number} files {names} {'exceeds' if one else 'exceed'} a limit",
-        Decision.INCONCLUSIVE: f"of {number} files {names} {'is' if one else 'are'} undecided, and none exceeds a limit",
+        Decision.INCONCLUSIVE: f"of {number} files {open_ones}, and none exceeds a limit",
     }[outcome]
     shared = percent(level_of_each(confidence, number))
     return (
@@ -90,7 +90,7 @@ def _names(answers: Sequence[FileAnswer]) -> str:
 
 def _lines(answers: Sequence[FileAnswer], field: str) -> Iterator[str]:
     """The lines of every file: what stands under all of them once, anything else after the name of its file."""
-    every: list[list[str]] = [each["answer"][field] for each in answers]  # type: ignore[literal-required]
+    every: list[list[str]] = [each["answer"][field] for each in answers]
     shared = [line for line in every[0] if all(line in lines for lines in every)]
     yield from shared
     for each, lines in zip(answers, every, strict=True):
