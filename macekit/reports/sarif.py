@@ -1,4 +1,4 @@
-"""A gate's answer as SARIF 2.1.0, which code scanning shows beside the files: a rule a limit, a result if it is not kept.
+"""A gate's answer as SARIF 2.1.0, as code scanning shows it: a rule for each limit, a result for each not kept.
 
 GitHub requires of a result its location with a line, and a fingerprint by which it knows the same result of the next
 run: that is made of the file's place and the limit, and of no number that another sample would change.
