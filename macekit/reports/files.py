@@ -68,12 +68,11 @@ def _sentence(answers: Sequence[FileAnswer], outcome: Decision, confidence: floa
     of_outcome = [each for each in answers if each["answer"]["decision"] == outcome.value]
     begin = opening(outcome, any(each["answer"]["records_needed"] is not None for each in of_outcome))
     number, names, one = len(answers), _names(of_outcome), len(of_outcome) == 1
-    open_ones = f"{names} {'is' if one else 'are'} undecided"
+    word = "undecided" if outcome is Decision.INCONCLUSIVE else outcome.value
     says = {
         Decision.PASS: f"each of {number} files keeps every limit",
         Decision.FAIL: f"of {number} files {names} {'exceeds' if one else 'exceed'} a limit",
-        Decision.INCONCLUSIVE: f"of {number} files {open_ones}, and none exceeds a limit",
-    }[outcome]
+    }.get(outcome, f"of {number} files {names} {'is' if one else 'are'} {word}, and none exceeds a limit")
     shared = percent(level_of_each(confidence, number))
     return (
         f"{begin}: {says}. With {percent(confidence)} confidence no decision on any of them is wrong: each is judged "

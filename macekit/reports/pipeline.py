@@ -19,6 +19,7 @@ from macekit.text import escape_controls
 SUITE = "mace gate"
 ELEMENTS = {"fail": "failure", "inconclusive": "error"}
 UNJUDGED = "no severe exposure that no limit judges"
+UNANSWERED = "the records can answer the question"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +94,8 @@ def _cases(answer: Mapping[str, Any]) -> Iterator[Case]:
         text = f"{reason}\nCovers: {covers}.\nAssumes: {assumes}."
         yield Case(name, limit["decision"], limit["decision"], reason, text)
     if (because := answer["undecided_because"]) is not None:
-        yield Case(UNJUDGED, "inconclusive", because, escape_controls(answer["sentence"]))
+        name = UNJUDGED if because == "exposed" else UNANSWERED
+        yield Case(name, "inconclusive", because, escape_controls(answer["sentence"]))
 
 
 def _case_of_file(each: Mapping[str, Any]) -> Case:
@@ -102,7 +104,8 @@ def _case_of_file(each: Mapping[str, Any]) -> Case:
     text = "\n".join(f"{case.name}:\n{case.text or case.message}" for case in open_cases)
     decision, sentence = answer["decision"], escape_controls(answer["sentence"])
     kind = answer["undecided_because"] or decision
-    return Case(escape_controls(each["file"]), decision, kind, sentence, text)
+    end = decision if decision in ("pass", "fail") else "inconclusive"
+    return Case(escape_controls(each["file"]), end, kind, sentence, text)
 
 
 # --- openmetrics --------------------------------------------------------------------------------------------

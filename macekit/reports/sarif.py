@@ -15,7 +15,7 @@ from macekit.text import escape_controls
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 LEVELS = {"fail": "error", "inconclusive": "warning"}
-EXPOSURE = "exposure"
+EXPOSURE, RECORDS = "exposure", "records"
 TEXTS = {
     "advantage": (
         "Advantage of the best attacker",
@@ -32,6 +32,7 @@ TEXTS = {
         "What each group gives away by itself, on its own records.",
     ),
     "group_risk": ("Mean risk of a group", "The mean over a group of what is read off all records together."),
+    RECORDS: ("Records that can answer the question", "Nothing passes by records that cannot say it."),
     EXPOSURE: (
         "Exposed members that no limit judges",
         "No pass stands beside members who are severely exposed.",
@@ -68,7 +69,7 @@ def sarif(answer: Mapping[str, Any], places: Sequence[str]) -> bytes:
 
 def _rules(answer: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     """A rule for each limit, and for what no limit judges; none depends on the records."""
-    for name in (*(limit["name"] for limit in answer["limits"]), EXPOSURE):
+    for name in (*(limit["name"] for limit in answer["limits"]), EXPOSURE, RECORDS):
         yield name, _rule(name, *TEXTS[name])
 
 
@@ -93,7 +94,8 @@ def _results(answer: Mapping[str, Any], places: Sequence[str]) -> Iterator[tuple
             stands = f"Covers: {limit['guarantee']['covers']}. Assumes: {limit['guarantee']['assumes']}."
             yield name, _result(name, level, f"{limit['reason']}. {stands}", numbers, answer, places)
     if answer["undecided_because"] is not None:
-        yield EXPOSURE, _result(EXPOSURE, LEVELS["inconclusive"], answer["sentence"], {}, answer, places)
+        name = EXPOSURE if answer["undecided_because"] == "exposed" else RECORDS
+        yield name, _result(name, LEVELS["inconclusive"], answer["sentence"], {}, answer, places)
 
 
 def _result(

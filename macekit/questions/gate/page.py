@@ -205,9 +205,11 @@ def _facts_of_files(answer: model.AnswerPath) -> Iterator[model.Fact]:
     labels = {"pass": "Files that pass", "fail": "Files that fail", "inconclusive": "Files undecided"}
     sure, each = (answer[name].number("percent") for name in ("confidence", "confidence_of_each"))
     note: model.Inline = ("decided with ", sure, " confidence together, ", each, " each")
-    for name, label in labels.items():
-        yield model.Fact(label, answer["decisions"][name].number("count"), note)
-        note = ()
+    for name, number in answer["decisions"].value.items():
+        if name in labels or number:
+            label = labels.get(name, f"Files {name}")
+            yield model.Fact(label, answer["decisions"][name].number("count"), note)
+            note = ()
 
 
 def _file(each: model.AnswerPath) -> tuple[model.Cell, ...]:
@@ -217,7 +219,8 @@ def _file(each: model.AnswerPath) -> tuple[model.Cell, ...]:
     deciding = [limit for limit in answer["limits"] if limit["decision"].value == decided]
     first: tuple[model.Cell, ...] = each["file"].untrusted(), WORDS[decided].word
     if not deciding:
-        return (*first, "exposed members", "", "", "")
+        why = answer["undecided_because"].value
+        return (*first, "exposed members" if why == "exposed" else "cannot be judged", "", "", "")
     if decided == "pass" and len(deciding) > 1:
         return (*first, f"all {len(deciding)}", "", "", "")
     limit = deciding[0]

@@ -102,7 +102,7 @@ def test_each_limit_is_a_rule_and_what_is_not_kept_a_result() -> None:
     shown = [(each["ruleId"], each["level"]) for each in run["results"]]
     assert shown == [("mace/advantage", "error"), ("mace/epsilon", "warning")]
     rules = [each["id"] for each in run["tool"]["driver"]["rules"]]
-    assert rules == ["mace/advantage", "mace/epsilon", "mace/metric", "mace/exposure"]
+    assert rules == ["mace/advantage", "mace/epsilon", "mace/metric", "mace/exposure", "mace/records"]
     assert answer["limits"][0]["reason"] in run["results"][0]["message"]["text"]
     assert run["results"][0]["properties"]["lower"] == answer["limits"][0]["lower"]
 
@@ -147,7 +147,7 @@ def test_results_of_several_files_stand_at_their_own() -> None:
     assert places == ["a.csv", "a.csv", "b.csv", "b.csv"]
     prints = {each["partialFingerprints"]["primaryLocationLineHash"] for each in run["results"]}
     assert len(prints) == 4
-    assert len(run["tool"]["driver"]["rules"]) == 4
+    assert len(run["tool"]["driver"]["rules"]) == 5
 
 
 @each_case("text", HOSTILE)
@@ -166,4 +166,4 @@ def test_every_limit_of_a_gate_has_its_text() -> None:
 
     names = [limit["name"] for limit in answer["limits"]]
 
-    assert {*names, "exposure"} == TEXTS.keys()
+    assert {*names, "exposure", "records"} == TEXTS.keys()
