@@ -140,6 +140,7 @@ CORE = (
             "mace gate scores.parquet --max-advantage 0.1",
             "mace gate scores.csv --max-advantage 0.1 --max-tpr 0.01 --at-fpr 0.001",
             "mace gate scores.csv --max-epsilon 1 --delta 0.01 --junit gate.xml",
+            "mace gate loss.parquet margin.csv entropy.csv --max-advantage 0.1 --sarif gate.sarif",
             "mace gate scores.csv --metric f_beta --beta 2 --max 0.7",
             "mace gate scores.csv --max-group-advantage 0.2 --group age_band",
             "mace gate scores.csv --max-group-risk 0.5 --group age_band",

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from importlib.metadata import Distribution, distributions
 from itertools import starmap
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import container_checks as container
 import licences
@@ -90,6 +91,19 @@ def said_by(command: Sequence[str | Path]) -> list[str]:
 def program(name: str, holds: str, command: str) -> Step:
     """A step of the table of programs."""
     return Step(name, holds, lambda: said_by(shlex.split(command)))
+
+
+def component() -> list[str]:
+    """Check both documents of GitLab's component: its inputs, and the job with a word in the place of each."""
+    header, job = (ROOT / "templates" / "mace.yml").read_text().split("\n---\n")
+    schema = ["--builtin-schema=vendor.gitlab-ci", "--data-transform=gitlab-ci"]
+    found = []
+    with TemporaryDirectory() as folder:
+        for name, text in (("inputs", header), ("job", re.sub(r"\$\[\[ inputs\.\w+ \]\]", "word", job))):
+            path = Path(folder) / f"{name}.yml"
+            path.write_text(text)
+            found += said_by(["check-jsonschema", *schema, path])
+    return found
 
 
 # --- the set-up files ---------------------------------------------------------------------------------------
@@ -212,6 +226,7 @@ STEPS = (
         "Dockerfile, compose.yaml, manifest and dashboard are as they should be",
         container.complaints,
     ),
+    Step("component", "the component keeps to the schema of GitLab's", component),
     Step("names", "at most 0.3% of the names bound are bare participles", names.complaints),
     Step("set-up", "requirements are pinned, hashed, explained, and free of addresses", set_up),
     Step("commits", f"a commit has at most {MOST_FILES} files, or the script that made it", commits),

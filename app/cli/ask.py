@@ -6,6 +6,7 @@ In place of scores, `mace report` also takes an answer that was saved.
 import argparse
 import codecs
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -20,7 +21,7 @@ from app.cli.counts_files import CountsFiles
 from app.cli.inputs import Misuse, Source, detail_of, in_shell, open_source
 from app.cli.options import Option, columns_of, options_of, values_of
 from app.cli.outputs import Answer, Form, Report, Target, form_of, is_shown, suffixes_of, target_of
-from app.cli.run import Inputs, Sides, Tables, answer_inputs, require_question, risks_to_write
+from app.cli.run import Apart, Inputs, Sides, Tables, answer_inputs, require_question, risks_to_write
 from app.cli.terminal import Progress, screen_width, write_line
 from estimators import MaceError
 from estimators.renamed import notice
@@ -35,7 +36,7 @@ from macekit.reports.saved import MARKS, BrokenAnswerError, recognise, validate_
 from macekit.reports.text import closing, text
 from macekit.schemas.query_string import of_table, takes_arrays
 from macekit.sources.risks import write_risks
-from macekit.sources.shards import Shards, is_address, shards_of
+from macekit.sources.shards import Shards, is_address, safe_name, shards_of
 from macekit.text import escape_controls_in_json, nearest, printable
 
 # --- saved answers ------------------------------------------------------------------------------------------
@@ -190,7 +191,9 @@ def answer_question(
             inputs = _inputs(question, tables, paths, arguments, stack)
         else:
             inputs = _results(question, paths, arguments, progress)
-        if isinstance(inputs, CountsFiles):
+        if isinstance(inputs, Apart):
+            progress.say(f"{len(paths)} files, each judged by itself; --one-table reads them as one table")
+        elif isinstance(inputs, CountsFiles):
             progress.say(f"{inputs.name} are brought together; mace compare takes them apart")
         elif _takes_shards(question) and len(paths) > 1 and isinstance(inputs, list):
             progress.say(f"{inputs[0].name} are read as one table; mace compare takes them apart")
@@ -336,8 +339,13 @@ def _inputs(
     arguments: argparse.Namespace,
     stack: ExitStack,
 ) -> Inputs:
-    """What is read: a file for each table, for each side, or for each query; or many files for one sample."""
+    """What is read: a file for each table, for each side, or for each query; many files for one sample, or apart."""
     by_groups = question.of_groups and getattr(arguments, "option:group", None) is not None
+    if len(paths) > 1 and getattr(arguments, "one_table", None) is False and arguments.files:
+        _require_distinct(paths)
+        return Apart(
+            [(safe_name(path), _inputs(question, tables, [path], arguments, stack)) for path in paths]
+        )
     together = (_takes_shards(question) or by_groups) and not getattr(arguments, "members", None)
     if together and len(paths) > 1 and arguments.format is None and all(map(_is_json, paths)):
         return CountsFiles([stack.enter_context(open_source(path)) for path in paths])
@@ -381,6 +389,16 @@ def _of_other_tool(source: Source | Shards | None) -> str:
     return "" if tool is None else f"is a result of {tool.title}'s: --from {tool.name} reads it"
 
 
+def _require_distinct(paths: Sequence[str]) -> None:
+    """Refuse a file that is named twice, by whatever name."""
+    seen: set[str] = set()
+    for path in paths:
+        real = path if path == "-" or is_address(path) else os.path.realpath(path)
+        if real in seen:
+            raise Misuse(f"{safe_name(path)}: is given twice; each file is judged once")
+        seen.add(real)
+
+
 def _is_json(path: str) -> bool:
     """Whether a file is called so; of several files it can then only be counts."""
     return format_named(path) == "json" and not is_address(path)
@@ -408,9 +426,10 @@ def _reply(call: Call, values: dict[str, object], inputs: Inputs, progress: Prog
 def _print(arguments: argparse.Namespace, answer: Answer, output: Output | None) -> None:
     """The answer on standard output; its sentence on standard error if the numbers went to a file."""
     if getattr(arguments, "brief", False):
-        from macekit.reports.brief import brief
+        from macekit.reports.brief import brief, brief_of_files
 
-        write_line(escape_controls_in_json(json_bytes(brief(answer.content)).decode()))
+        form = brief_of_files if "files" in answer.content else brief
+        write_line(escape_controls_in_json(json_bytes(form(answer.content)).decode()))
     elif arguments.json:
         write_line(escape_controls_in_json(bytes(answer.reply.body).decode()))
     elif output is None:

@@ -89,6 +89,7 @@ def fill(question: Operation, parser: Parser) -> None:
     elif question.most_files != 0:
         arrays = takes_arrays(question.name)
         shards = question.most_files == 1 and not (question.paper or arrays or question.texts)
+        together = APART if question is GATE else TOGETHER
         elsewhere = "" if arrays or question.texts else ELSEWHERE
         source = parser.add_argument_group(
             f"where the {'numbers' if arrays or question.texts else 'scores'} are"
@@ -105,7 +106,7 @@ def fill(question: Operation, parser: Parser) -> None:
             nargs="*",
             metavar="FILE",
             default=[],
-            help=f"{names}; - is standard input{elsewhere}{TOGETHER if shards else ''}",
+            help=f"{names}; - is standard input{elsewhere}{together if shards else ''}",
         )
         source.add_argument(
             "--format",
@@ -175,6 +176,7 @@ ELSEWHERE = (
     "; a folder, a pattern in quotes or an address (s3:// gs:// abfs:// hdfs://) stands for the files there"
 )
 TOGETHER = ", and several files are one table"
+APART = ", and several files are judged each by itself, at one level for all"
 TABLES = {
     "train": "training rows: what the model was fitted to, or the release made from",
     "holdout": "rows like these that were held out",

@@ -98,13 +98,26 @@ def _fill(question: Operation, parser: Parser) -> None:
 
     fill(question, parser)
     add_options(parser)
+    parser.add_argument_group("several files").add_argument(
+        "--one-table",
+        action="store_true",
+        help="read several files as one table; without it each is judged by itself, and the confidence is that of all "
+        "decisions together",
+    )
     parser.add_argument_group("a gate that was declared before").add_argument(
         "--declared",
         metavar="FILE",
         help="take limits and options from what mace declare wrote, and refuse any other; the answer names its SHA-256",
     )
     group = parser.add_argument_group("files for a pipeline; an existing file is replaced")
-    group.add_argument("--junit", metavar="FILE", help="JUnit XML (.xml): a test case for each limit")
+    group.add_argument(
+        "--junit", metavar="FILE", help="JUnit XML (.xml): a test case for each limit, or file"
+    )
+    group.add_argument(
+        "--sarif",
+        metavar="FILE",
+        help="SARIF 2.1.0 (.sarif): a result for each limit that is not kept, where code scanning reads it",
+    )
     group.add_argument(
         "--metrics", metavar="FILE", help="OpenMetrics text (.txt), as GitLab's metrics report"
     )
@@ -121,6 +134,7 @@ def _decide(question: Operation, arguments: argparse.Namespace) -> int:
     from app.cli.inputs import Misuse
 
     writers = _writers(arguments)
+    _require_one_question(arguments)
     if arguments.state is not None and getattr(arguments, "option:anytime") is False:
         raise Misuse("--no-sequential: does not go with --state")
     state_file = None if arguments.state is None else target_of_state(arguments.state)
@@ -143,10 +157,27 @@ def _decide(question: Operation, arguments: argparse.Namespace) -> int:
     return status_of(answer)
 
 
+def _require_one_question(arguments: argparse.Namespace) -> None:
+    """Refuse several files where the question is about one table."""
+    from app.cli.inputs import Misuse
+
+    options = {
+        "--state": arguments.state,
+        "--sequential": getattr(arguments, "option:anytime"),
+        "--declared": arguments.declared,
+    }
+    name = next((name for name, value in options.items() if value), None)
+    if name is not None and len(arguments.files) > 1 and not arguments.one_table:
+        raise Misuse(
+            f"{name}: is about one table; with several files give --one-table, or ask about each alone"
+        )
+
+
 def _writers(arguments: argparse.Namespace) -> list[Callable[[dict[str, Any]], None]]:
     """The files to write, checked before any work is done."""
     from app.cli.outputs import target_of
     from macekit.reports.pipeline import junit, openmetrics
+    from macekit.reports.sarif import sarif
 
     writers: list[Callable[[dict[str, Any]], None]] = []
     if arguments.junit is not None:
@@ -155,6 +186,9 @@ def _writers(arguments: argparse.Namespace) -> list[Callable[[dict[str, Any]], N
         writers.append(
             partial(_replace, target_of(arguments.metrics, (".txt",), overwrite=True), openmetrics)
         )
+    if arguments.sarif is not None:
+        target = target_of(arguments.sarif, (".sarif",), overwrite=True)
+        writers.append(partial(_replace, target, partial(sarif, places=_places(arguments))))
     summaries = (
         [] if arguments.summary is None else [target_of(arguments.summary, (".md",), overwrite=True).path]
     )
@@ -162,6 +196,25 @@ def _writers(arguments: argparse.Namespace) -> list[Callable[[dict[str, Any]], N
     if step and Path(os.path.realpath(step)) not in summaries:
         summaries.append(Path(step))
     return [*writers, *(partial(_append, place) for place in summaries)]
+
+
+def _places(arguments: argparse.Namespace) -> list[str]:
+    """The files that are read, as URIs: relative to this folder where they lie in it, as a checkout is shown."""
+    from urllib.parse import quote
+
+    from app.cli.inputs import Misuse
+    from macekit.sources.shards import ADDRESS, safe_name
+
+    files = [each for each in (arguments.members, arguments.nonmembers) if each] or arguments.files
+    if not files or "-" in files:
+        raise Misuse("--sarif: a result has to name a file, and standard input is none")
+    places = []
+    for name in files:
+        path = Path(os.path.abspath(name))
+        inside = path.is_relative_to(Path.cwd())
+        own = quote(path.relative_to(Path.cwd()).as_posix()) if inside else path.as_uri()
+        places.append(safe_name(name) if ADDRESS.fullmatch(name) else own)
+    return places
 
 
 def _replace(target: Target, convert: Callable[[dict[str, Any]], bytes], answer: dict[str, Any]) -> None:

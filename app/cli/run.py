@@ -26,9 +26,12 @@ from macekit.decoding.format import join_sides
 from macekit.decoding.table import check_arrays
 from macekit.decoding.whole_tables import Columns
 from macekit.operations import answer, perform
+from macekit.operations.encode import json_bytes
 from macekit.operations.options import validate
 from macekit.problems import Problem
 from macekit.questions.counts.work import EXPANSION, GROUPED, LARGE, counts_suffice, streams, vectors_suffice
+from macekit.questions.gate import GateQuestion
+from macekit.reports.files import FileAnswer, level_of_each, together
 from macekit.schemas.by_operation import QUESTIONS
 from macekit.schemas.query_string import FIRST_MEMBERS, TABLE, of_table
 from macekit.sources.reading import read
@@ -38,8 +41,9 @@ from macekit.sources.shards import Shards, shards_of
 LARGEST = 2**40
 """Bytes that one's own compressed file may expand to while it is counted."""
 
-Inputs: TypeAlias = "list[Source | Shards] | CountsFiles | Sides | Tables"
-"""What a question is asked of: an input for each query, or for each side, or for each table; or counts of parts."""
+Inputs: TypeAlias = "list[Source | Shards] | CountsFiles | Sides | Tables | Apart"
+"""What a question is asked of: an input for each query, for each side, for each table; counts of parts; or several
+files, each by itself."""
 
 T = TypeVar("T")
 
@@ -61,8 +65,17 @@ class Sides:
     nonmembers: Source
 
 
+@dataclass(frozen=True, slots=True)
+class Apart:
+    """Several files, each of which a gate judges by itself, with their names."""
+
+    files: Sequence[tuple[str, Inputs]]
+
+
 def answer_inputs(call: Call, values: Values, inputs: Inputs, progress: Progress) -> Reply:
     """The answer to one call about what is in the inputs; what is wrong with them is an answer, too."""
+    if isinstance(inputs, Apart):
+        return _of_files(call, values, inputs, progress)
     if isinstance(inputs, Tables):
         progress.now("reading")
         tables = {name: _table_of(call, source) for name, source in inputs.files.items()}
@@ -245,6 +258,19 @@ def _table_of(call: Call, source: Source) -> Columns:
     """Every column of one input."""
     about = _call_about(call, source)
     return _read(source, lambda body: columns_of(about, expanded(about, body)))
+
+
+def _of_files(call: Call, values: Values, inputs: Apart, progress: Progress) -> Reply:
+    """The answer about each of several files, and the decision over them: the error is split evenly among them."""
+    confidence = values.get("confidence", GateQuestion.model_fields["confidence"].default)
+    level = level_of_each(float(str(confidence)), len(inputs.files))
+    answers: list[FileAnswer] = []
+    for name, each in inputs.files:
+        reply = answer_inputs(call, {**values, "confidence": level}, each, progress)
+        if reply.problem is not None:
+            raise Misuse(f"{name}: {detail_of(reply)}")
+        answers.append({"file": name, "answer": msgspec.json.decode(reply.body)})
+    return Reply(OK, JSON, json_bytes(together(answers, float(str(confidence)))))
 
 
 def _of_texts(call: Call, values: Values, inputs: Sides) -> Reply:

@@ -42,6 +42,23 @@ class BriefAnswer(TypedDict):
     ]
 
 
+class BriefFile(TypedDict):
+    """One of several files, and what a pipeline reads of the answer about it."""
+
+    file: str
+    answer: BriefAnswer
+
+
+class BriefFiles(TypedDict):
+    """What a pipeline reads of a gate of several files (`mace gate a.csv b.csv --brief`)."""
+
+    sentence: str
+    decision: str
+    covers: list[str]
+    files: list[BriefFile]
+    warnings: Annotated[list[str], Field(description="the codes of all answers' warnings")]
+
+
 ENDS = ("lower", "upper")
 LIMIT_FIELDS = ("name", "maximum", *ENDS, "decision")
 
@@ -71,6 +88,17 @@ def brief(answer: Mapping[str, Any]) -> BriefAnswer:
         "version": several[0].get("version"),
         "input_sha256": [each["input_sha256"] for each in several if each.get("input_sha256")],
         "state": answer.get("state"),
+    }
+
+
+def brief_of_files(answer: Mapping[str, Any]) -> BriefFiles:
+    """The brief form of a gate of several files."""
+    return {
+        "sentence": answer["sentence"],
+        "decision": answer["decision"],
+        "covers": answer["covers"],
+        "files": [{"file": each["file"], "answer": brief(each["answer"])} for each in answer["files"]],
+        "warnings": list(dict.fromkeys(each["code"] for each in answer["warnings"])),
     }
 
 

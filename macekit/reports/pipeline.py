@@ -1,6 +1,10 @@
-"""A gate's answer for a pipeline: JUnit XML, OpenMetrics, a summary in Markdown, and one line beside the job."""
+"""A gate's answer for a pipeline: JUnit XML, OpenMetrics, a summary in Markdown, and one line beside the job.
 
-from collections.abc import Mapping
+An answer may be about several files (``parts``); SARIF is ``macekit.reports.sarif``.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 from xml.etree import ElementTree as ET
 
@@ -18,15 +22,25 @@ UNJUDGED = "no severe exposure that no limit judges"
 UNANSWERED = "the records can answer the question"
 
 
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One test case: its name, how it ended, and what is said of an end that is no pass."""
+
+    name: str
+    decision: str
+    kind: str
+    message: str
+    text: str = ""
+
+
 def junit(answer: Mapping[str, Any]) -> bytes:
-    """One test case a limit: one that is exceeded is a failure, one that is open an error; neither is a passed test.
+    """One test case a limit, or a file of several: a failure where a limit is exceeded, an error where it is open.
 
     A severe exposure that no limit judges is one case more, and an error; so are records that cannot answer. Characters
     that XML cannot hold are written out.
     """
-    limits = answer["limits"]
-    because = answer["undecided_because"]
-    decisions = [limit["decision"] for limit in limits] + ["inconclusive"] * (because is not None)
+    cases = [_case_of_file(each) for each in parts(answer)] if "files" in answer else list(_cases(answer))
+    decisions = [case.decision for case in cases]
     totals = {
         "name": SUITE,
         "tests": str(len(decisions)),
@@ -38,16 +52,16 @@ def junit(answer: Mapping[str, Any]) -> bytes:
     top = ET.Element("testsuites", totals)
     suite = ET.SubElement(top, "testsuite", totals)
     properties = ET.SubElement(suite, "properties")
-    source = _source(answer)
-    for name in ("method", "version", "n_members", "n_nonmembers", "input_sha256", "seed"):
-        ET.SubElement(properties, "property", {"name": name, "value": escape_controls(str(source[name]))})
-    for limit in limits:
-        _case(suite, limit)
-    if because is not None:
-        name = UNJUDGED if because == "exposed" else UNANSWERED
-        case = ET.SubElement(suite, "testcase", {"classname": "mace.gate", "name": name, "time": "0"})
-        reason = {"type": because, "message": escape_controls(answer["sentence"])}
-        ET.SubElement(case, ELEMENTS["inconclusive"], reason)
+    for name, value in _properties(answer):
+        ET.SubElement(
+            properties, "property", {"name": escape_controls(name), "value": escape_controls(value)}
+        )
+    for case in cases:
+        element = ET.SubElement(suite, "testcase", {"classname": "mace.gate", "name": case.name, "time": "0"})
+        if case.decision in ELEMENTS:
+            attributes = {"type": case.kind, "message": case.message}
+            reason = ET.SubElement(element, ELEMENTS[case.decision], attributes)
+            reason.text = case.text or None
     sentences = map(escape_controls, [answer["sentence"], *answer["covers"], *_exposures(answer)])
     ET.SubElement(suite, "system-out").text = "\n".join(sentences)
     ET.indent(top)
@@ -55,15 +69,43 @@ def junit(answer: Mapping[str, Any]) -> bytes:
     return document + b"\n"
 
 
-def _case(suite: ET.Element, limit: Mapping[str, Any]) -> None:
-    name = f"{escape_controls(limit['about'])}, at most {exactly(limit['maximum'])}"
-    case = ET.SubElement(suite, "testcase", {"classname": "mace.gate", "name": name, "time": "0"})
-    if limit["decision"] in ELEMENTS:
+def parts(answer: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Each file with the answer about it; of an answer about one sample, that alone, and no file."""
+    of_files: list[Mapping[str, Any]] = answer.get("files") or [{"file": None, "answer": answer}]
+    return of_files
+
+
+def _properties(answer: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    if "files" in answer:
+        yield "confidence", str(answer["confidence"])
+        for each in answer["files"]:
+            yield f"input_sha256 of {each['file']}", each["answer"]["provenance"]["input_sha256"]
+        return
+    source = _source(answer)
+    for name in ("method", "version", "n_members", "n_nonmembers", "input_sha256", "seed"):
+        yield name, str(source[name])
+
+
+def _cases(answer: Mapping[str, Any]) -> Iterator[Case]:
+    for limit in answer["limits"]:
         reason, stands = escape_controls(limit["reason"]), limit["guarantee"]
-        attributes = {"type": limit["decision"], "message": reason}
-        element = ET.SubElement(case, ELEMENTS[limit["decision"]], attributes)
         covers, assumes = (escape_controls(stands[name]) for name in ("covers", "assumes"))
-        element.text = f"{reason}\nCovers: {covers}.\nAssumes: {assumes}."
+        name = f"{escape_controls(limit['about'])}, at most {exactly(limit['maximum'])}"
+        text = f"{reason}\nCovers: {covers}.\nAssumes: {assumes}."
+        yield Case(name, limit["decision"], limit["decision"], reason, text)
+    if (because := answer["undecided_because"]) is not None:
+        name = UNJUDGED if because == "exposed" else UNANSWERED
+        yield Case(name, "inconclusive", because, escape_controls(answer["sentence"]))
+
+
+def _case_of_file(each: Mapping[str, Any]) -> Case:
+    answer = each["answer"]
+    open_cases = [case for case in _cases(answer) if case.decision in ELEMENTS]
+    text = "\n".join(f"{case.name}:\n{case.text or case.message}" for case in open_cases)
+    decision, sentence = answer["decision"], escape_controls(answer["sentence"])
+    kind = answer["undecided_because"] or decision
+    end = decision if decision in ("pass", "fail") else "inconclusive"
+    return Case(escape_controls(each["file"]), end, kind, sentence, text)
 
 
 # --- openmetrics --------------------------------------------------------------------------------------------
@@ -79,7 +121,7 @@ GAUGES = {
 
 
 def openmetrics(answer: Mapping[str, Any]) -> bytes:
-    """One gauge a number, labelled by its limit; what there is no number of has no line."""
+    """One gauge a number, labelled by its limit and its file; what there is no number of has no line."""
     lines = [*_head("decision", "1 at the decision over all limits")]
     lines += [
         f'mace_gate_decision{{decision="{each.value}"}} {int(each.value == answer["decision"])}'
@@ -88,11 +130,19 @@ def openmetrics(answer: Mapping[str, Any]) -> bytes:
     for name, about in GAUGES.items():
         lines += _head(name, about)
         lines += [
-            f'mace_gate_{name}{{limit="{limit["name"]}"}} {limit[name]!r}'
-            for limit in answer["limits"]
+            f'mace_gate_{name}{{{_file_label(part)}limit="{limit["name"]}"}} {limit[name]!r}'
+            for part in parts(answer)
+            for limit in part["answer"]["limits"]
             if limit[name] is not None
         ]
     return "\n".join([*lines, "# EOF", ""]).encode()
+
+
+def _file_label(part: Mapping[str, Any]) -> str:
+    if part["file"] is None:
+        return ""
+    name = escape_controls(part["file"]).replace("\\", "\\\\").replace('"', '\\"')
+    return f'file="{name}",'
 
 
 def _head(name: str, about: str) -> tuple[str, str]:
@@ -107,26 +157,37 @@ LEVELS = {"pass": "notice", "fail": "error", "inconclusive": "warning", "not app
 
 def summary(answer: Mapping[str, Any]) -> bytes:
     """The decision, its sentence, and a row for each limit; it begins and ends apart from what stands around it."""
-    source = _source(answer)
-    rows = [
-        "| limit | at most | estimate | lower | upper | decision |",
-        "| --- | ---: | ---: | ---: | ---: | --- |",
-    ]
-    rows += [_row(limit) for limit in answer["limits"]]
+    head, rules = list(HEAD), list(RULES)
+    if "files" in answer:
+        head, rules = ["file", *head], ["---", *rules]
+    rows = [_line(head), _line(rules)]
+    rows += [_row(part, limit) for part in parts(answer) for limit in part["answer"]["limits"]]
     covers = [f"- {_escape(line)}" for line in answer["covers"]]
     notes = [f"- {_escape(note['message'])}" for note in answer["warnings"]]
-    scores = f"{source['n_members']} member and {source['n_nonmembers']} nonmember scores"
-    last = " of the last batch" if answer["anytime"] else ""
-    origin = f"{scores}; methods version {_escape(source['version'])}; input SHA-256{last} `{source['input_sha256']}`"
-    parts = [
+    texts = [
         f"### mace gate: {_word(answer)}",
         _escape(answer["sentence"]),
         *([f"{COVERAGE}:", "\n".join(covers)] if covers else []),
         "\n".join(rows),
         *(["\n".join(notes)] if notes else []),
-        f"{origin}. It speaks of this score at the resolution stated, not of the mechanism.",
+        "\n".join(map(_origin, parts(answer))) + ("\n\n" if "files" in answer else " ") + SPEAKS_OF,
     ]
-    return ("\n" + "\n\n".join(parts) + "\n").encode()
+    return ("\n" + "\n\n".join(texts) + "\n").encode()
+
+
+SPEAKS_OF = "It speaks of this score at the resolution stated, not of the mechanism."
+HEAD = ("limit", "at most", "estimate", "lower", "upper", "decision")
+RULES = ("---", "---:", "---:", "---:", "---:", "---")
+
+
+def _origin(part: Mapping[str, Any]) -> str:
+    """How many scores, and which."""
+    answer = part["answer"]
+    source = _source(answer)
+    scores = f"{source['n_members']} member and {source['n_nonmembers']} nonmember scores"
+    last = " of the last batch" if answer["anytime"] else ""
+    origin = f"{scores}; methods version {_escape(source['version'])}; input SHA-256{last} `{source['input_sha256']}`"
+    return f"{origin}." if part["file"] is None else f"- {_escape(part['file'])}: {origin}"
 
 
 def _source(answer: Mapping[str, Any]) -> dict[str, Any]:
@@ -154,10 +215,15 @@ def _exposures(answer: Mapping[str, Any]) -> list[str]:
     return [f"{note['message']}." for note in answer["warnings"] if note["code"] == "rare_exposure"]
 
 
-def _row(limit: Mapping[str, Any]) -> str:
+def _row(part: Mapping[str, Any], limit: Mapping[str, Any]) -> str:
     writers = {"maximum": exactly, "estimate": three, "lower": at_least, "upper": at_most}
     numbers = [DASH if limit[name] is None else write(limit[name]) for name, write in writers.items()]
-    return f"| {' | '.join([_escape(limit['about']), *numbers, f'**{_word(limit)}**'])} |"
+    file = [] if part["file"] is None else [_escape(part["file"])]
+    return _line([*file, _escape(limit["about"]), *numbers, f"**{_word(limit)}**"])
+
+
+def _line(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
 
 
 def _word(answer: Mapping[str, Any]) -> str:

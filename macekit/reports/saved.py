@@ -9,6 +9,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from estimators.decisions.exposed_members import EXPOSED
 from estimators.decisions.plan import Decision, by_learned_score, decision, overall
+from macekit.reports.files import is_of_files, together
 from macekit.schemas.by_operation import ANSWERS
 
 MARKS = frozenset({"sentence", "provenance"})
@@ -58,6 +59,8 @@ def recognise(answer: object) -> str | None:
     """The operation whose answer this is, by its keys; None if it is no answer at all."""
     if not isinstance(answer, Mapping) or not MARKS & answer.keys():
         return None
+    if is_of_files(answer):
+        return "gate"
     return max(
         ANSWERS, key=lambda operation: _likeness(answer.keys(), ANSWERS[operation].__annotations__.keys())
     )
@@ -70,6 +73,8 @@ def validate_answer(operation: str, answer: object) -> dict[str, Any]:
     """
     if not _shallow(answer, DEEPEST):
         raise BrokenAnswerError("nested too deeply")
+    if operation == "gate" and isinstance(answer, Mapping) and is_of_files(answer):
+        return _of_files(answer)
     try:
         result: dict[str, Any] = TypeAdapter(ANSWERS[operation]).validate_python(answer, strict=True)
     except ValidationError as error:
@@ -79,6 +84,23 @@ def validate_answer(operation: str, answer: object) -> dict[str, Any]:
     for fault in _faults(result, ""):
         raise BrokenAnswerError(fault)
     return result
+
+
+def _of_files(answer: Mapping[str, Any]) -> dict[str, Any]:
+    """A gate of several files: each answer as it has to be, and the decision over them the one that these make."""
+    try:
+        answers: list[Any] = [
+            {"file": str(each["file"]), "answer": validate_answer("gate", each["answer"])}
+            for each in answer["files"]
+        ]
+        result: Any = together(answers, answer["confidence"])
+    except (AttributeError, LookupError, TypeError, ArithmeticError) as error:
+        raise BrokenAnswerError(
+            f"files: not those of a gate of several files ({type(error).__name__})"
+        ) from None
+    if result != answer:
+        raise BrokenAnswerError("the decision, or what stands beside it, is not what its files say")
+    return dict(result)
 
 
 def _shallow(value: object, levels: int) -> bool:

@@ -132,7 +132,7 @@ def shards_of(paths: Sequence[str | os.PathLike[str]]) -> Shards:
         if place in places:
             raise Problem("bad-records", f"{shard.name}: is named twice; its records would count twice")
         places.add(place)
-    name = os.path.basename(_name(os.fspath(paths[0])).rstrip("/"))
+    name = os.path.basename(safe_name(os.fspath(paths[0])).rstrip("/"))
     return Shards(name if len(paths) == 1 else f"{len(files)} files", tuple(files))
 
 
@@ -171,7 +171,7 @@ def shards_below(place: str, name: str) -> Shards:
     return Shards(title, tuple(_files_at(title, files, "/".join(segments[:wild]), segments[wild:])))
 
 
-def _name(path: str) -> str:
+def safe_name(path: str) -> str:
     """What messages call a path: without the key that an address may hold."""
     address = ADDRESS.fullmatch(path)
     if address is None:
@@ -195,7 +195,7 @@ def _shards(path: str) -> Iterator[Shard]:
     """The files of one path."""
     import pyarrow.fs as arrow_fs
 
-    name = _name(path)
+    name = safe_name(path)
     address = ADDRESS.fullmatch(path)
     whole = path if address is None else address["path"]
     segments = whole.split("/")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import os
 import re
 import shutil
@@ -106,6 +107,31 @@ def test_the_scripts_of_the_gitlab_job_gate_and_report(folder: Path) -> None:
     assert job["image"]["name"] == IMAGE
 
 
+@pytest.mark.slow
+def test_the_job_of_the_gitlab_component_gates_each_file_and_reports(folder: Path) -> None:
+    header, jobs = yaml.safe_load_all((EXAMPLES.parent / "templates" / "mace.yml").read_text())
+    inputs = {name: each.get("default") for name, each in header["spec"]["inputs"].items()}
+    required = [name for name, default in inputs.items() if default is None]
+    shutil.copy(folder / "scores.parquet", folder / "again.parquet")
+    inputs |= {
+        "scores": "scores.parquet again.parquet",
+        "options": "--score loss --member is_train --max-advantage 0.1",
+    }
+    text = re.sub(r"\$\[\[ inputs\.(\w+) \]\]", lambda match: inputs[match[1]], yaml.safe_dump(jobs))
+    job = yaml.safe_load(text)["membership"]
+
+    done = shell("\n".join(job["script"]), folder, **job["variables"])
+
+    assert done.returncode == 0, done.stderr
+    assert required == ["scores"]
+    reports = job["artifacts"]["reports"]
+    assert cases(folder / reports["junit"]) == ["scores.parquet", "again.parquet"]
+    assert 'file="again.parquet"' in (folder / reports["metrics"]).read_text()
+    assert all((folder / name).exists() for name in job["artifacts"]["paths"])
+    assert job["image"]["name"] == IMAGE
+    assert "inputs." not in "".join(jobs["$[[ inputs.job ]]"]["script"]), "it could be read as a command"
+
+
 ACTION = EXAMPLES.parent / "deploy" / "github-action" / "action.yml"
 
 
@@ -119,6 +145,7 @@ def test_the_github_action_gates_and_says_what_was_decided(
     given = {
         "scores": "scores.parquet",
         "options": f"--score loss --member is_train --max-advantage {maximum}",
+        "sarif": "gate.sarif",
     }
     inputs = {name: given.get(name, about.get("default", "")) for name, about in action["inputs"].items()}
     variables = {
@@ -131,6 +158,8 @@ def test_the_github_action_gates_and_says_what_was_decided(
     assert done.returncode == status, done.stderr
     assert (folder / "output").read_text() == f"decision={decision}\n"
     assert len(cases(folder / "gate.xml")) == 1
+    (code_scanning,) = json.loads((folder / "gate.sarif").read_text())["runs"]
+    assert len(code_scanning["results"]) == (decision != "pass")
     assert (folder / "report.html").read_text().startswith("<!doctype html>")
     assert "inputs." not in gate["run"], "an input in a script could be read as a command"
     root = (ACTION.parent / "../..").resolve()
@@ -160,7 +189,12 @@ def test_the_hook_of_pre_commit_gates_the_files_it_is_given(folder: Path) -> Non
 
     assert re.search(hook["files"], "data/scores.parquet")
     assert not re.search(hook["files"], "scores.py")
-    assert typed(f"{hook['entry'].removeprefix('mace ')} scores.parquet").status == 3
+    command = hook["entry"].removeprefix("mace ")
+    assert typed(f"{command} scores.parquet").status == 3
+    (folder / "other").mkdir()
+    shutil.copy(folder / "scores.parquet", folder / "other")
+    several = typed(f"{command} scores.parquet other/scores.parquet --json")
+    assert [each["file"] for each in several.answer["files"]] == ["scores.parquet", "other/scores.parquet"]
 
 
 def test_what_a_cluster_changes_is_laid_over_the_manifest() -> None:
@@ -245,6 +279,31 @@ def test_the_airflow_dag_is_python_and_calls_that_task() -> None:
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "check"
     ]
     assert len(calls[0].args) == 3
+
+
+@pytest.mark.slow
+def test_the_command_of_the_airflow_dag_gates_each_file(folder: Path) -> None:
+    source = (EXAMPLES / "airflow" / "gate_dag.py").read_text()
+    tree = ast.parse(source)
+    compile(tree, "gate_dag.py", "exec")
+    (task,) = (
+        {each.arg: each.value for each in node.keywords}
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "BashOperator"
+    )
+    command, templates = (ast.literal_eval(task[name]) for name in ("bash_command", "env"))
+    table = parquet.read_table(folder / "scores.parquet").rename_columns(["score", "member"])
+    for name in ("a", "b"):
+        parquet.write_table(table, folder / f"{name}.parquet")
+    values = {"scores": "a.parquet b.parquet", "maximum": "0.1", "folder": str(folder)}
+    env = {name: values[re.findall(r"params\.(\w+)", text)[0]] for name, text in templates.items()}
+
+    done = shell(command, folder.parent, **env)
+
+    assert done.returncode == 0, done.stderr
+    assert cases(folder / "gate.xml") == ["a.parquet", "b.parquet"]
+    assert (folder / "gate.html").read_text().startswith("<!doctype html>")
+    assert "params." not in command, "it could be read as a command"
 
 
 def test_the_model_card_is_what_its_script_makes(folder: Path) -> None:

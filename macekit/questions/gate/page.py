@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator
 
+from macekit.call import __version__
 from macekit.reports import model
 from macekit.reports.charts.gate import gate
 from macekit.reports.content import groups, limitations, provenance
 from macekit.reports.content.guarantees import Backing
 from macekit.reports.content.plain_words import rare_exposure, records, without_leak, worth
+from macekit.reports.files import is_of_files
 from macekit.reports.palette import WORDS
 
 MECHANISM: model.Inline = (
@@ -14,6 +16,9 @@ MECHANISM: model.Inline = (
     "this one model; keeping it does not show that a promise about the training is kept. What the records say the "
     "epsilon of the mechanism must be at least is another statement, which rests on how members were drawn: an audit "
     "makes it, and the two numbers may differ.",
+)
+PASSED: model.Inline = (
+    "A pass says that no upper end is above its limit. It does not say that nothing leaks.",
 )
 EACH_ONCE: model.Inline = (
     "Each record has to be given once only, in one batch, and how many come in a batch must not depend on the scores "
@@ -23,7 +28,9 @@ HEAD = ("Limit", "At most", "Decision", "Estimate", "Lower end", "Upper end", "C
 
 
 def content(answer: model.AnswerPath, figures: model.Figures, context: model.Context) -> model.Report:
-    """The decision over all limits, then each of them."""
+    """The decision over all limits, then each of them; of several files, over all of these."""
+    if is_of_files(answer.value):
+        return _of_files(answer, context)
     source, limits = answer["provenance"], answer["limits"]
     names = {limit["name"].value for limit in limits}
     by_own = "group_advantage" in names
@@ -143,7 +150,7 @@ def _backings(limits: model.AnswerPath) -> Iterator[model.Inline]:
 
 def _open(answer: model.AnswerPath) -> Iterator[model.Inline]:
     if answer["decision"].value == "pass":
-        yield ("A pass says that no upper end is above its limit. It does not say that nothing leaks.",)
+        yield PASSED
     yield from _above(answer["limits"], answer["warnings"])
     if answer["anytime"]:
         yield EACH_ONCE
@@ -153,5 +160,105 @@ def _open(answer: model.AnswerPath) -> Iterator[model.Inline]:
 
 
 def figures(answer: model.AnswerPath) -> tuple[model.Figure | None, ...]:
-    """Each limit with its interval."""
-    return (gate(answer["limits"]),)
+    """Each limit with its interval; those of several files stand in tables."""
+    return () if is_of_files(answer.value) else (gate(answer["limits"]),)
+
+
+# --- files --------------------------------------------------------------------------------------------------
+# The same of several files: each of them, each of its limits, and what stands behind these.
+
+HEAD_OF_FILES = ("File", "Decision", "Limit", "At most", "Lower end", "Upper end")
+HEAD_OF_SOURCES = ("File", "Members", "Nonmembers", "SHA-256 of the scores")
+
+EACH_ALONE: model.Inline = (
+    "Each file was judged by itself. What somebody learns who reads several of them together is not covered.",
+)
+
+
+def _of_files(answer: model.AnswerPath, context: model.Context) -> model.Report:
+    """The decision over all files, then each of them."""
+    files = list(answer["files"])
+    every = model.Table("Every file", HEAD_OF_FILES, tuple(map(_file, files)))
+    said = tuple((each["file"].untrusted(), ": ", each["answer"]["sentence"].quote()) for each in files)
+    limits = tuple(
+        (each["file"].untrusted(), *_row(limit)) for each in files for limit in each["answer"]["limits"]
+    )
+    backings = tuple(
+        (each["file"].untrusted(), ": ", *words)
+        for each in files
+        for words in _backings(each["answer"]["limits"])
+    )
+    sections = (
+        model.Section("files", "Files", (every, model.Bullets(said)), (every,)),
+        model.Section("limits", "Limits", (model.Table("Every limit", ("File", *HEAD), limits),)),
+        model.Section("guarantees", "What stands behind the intervals", (model.Bullets(backings),)),
+        limitations.section(_open_of_files(answer, files), answer["warnings"]),
+        _origin(files, context),
+    )
+    quote, covers = answer["sentence"].quote(), answer["covers"].quotes()
+    headline = model.Headline(answer["decision"].value, quote, covers=covers)
+    facts = model.Facts(tuple(_facts_of_files(answer)))
+    return model.Report("Membership leakage gate", headline, facts, sections)
+
+
+def _facts_of_files(answer: model.AnswerPath) -> Iterator[model.Fact]:
+    labels = {"pass": "Files that pass", "fail": "Files that fail", "inconclusive": "Files undecided"}
+    sure, each = (answer[name].number("percent") for name in ("confidence", "confidence_of_each"))
+    note: model.Inline = ("decided with ", sure, " confidence together, ", each, " each")
+    for name, number in answer["decisions"].value.items():
+        if name in labels or number:
+            label = labels.get(name, f"Files {name}")
+            yield model.Fact(label, answer["decisions"][name].number("count"), note)
+            note = ()
+
+
+def _file(each: model.AnswerPath) -> tuple[model.Cell, ...]:
+    """A file with the limit that decides; where all of several are kept, none is the one."""
+    answer = each["answer"]
+    decided = answer["decision"].value
+    deciding = [limit for limit in answer["limits"] if limit["decision"].value == decided]
+    first: tuple[model.Cell, ...] = each["file"].untrusted(), WORDS[decided].word
+    if not deciding:
+        why = answer["undecided_because"].value
+        return (*first, "exposed members" if why == "exposed" else "cannot be judged", "", "", "")
+    if decided == "pass" and len(deciding) > 1:
+        return (*first, f"all {len(deciding)}", "", "", "")
+    limit = deciding[0]
+    ends = limit["maximum"].number("exact"), limit["lower"].number(), limit["upper"].number()
+    return (*first, limit["about"].untrusted(), *ends)
+
+
+def _open_of_files(answer: model.AnswerPath, files: list[model.AnswerPath]) -> Iterator[model.Inline]:
+    if answer["decision"].value == "pass":
+        yield PASSED
+    yield EACH_ALONE
+    above = (
+        words for each in files for words in _above(each["answer"]["limits"], each["answer"]["warnings"])
+    )
+    yield from dict.fromkeys(above)
+    yield MECHANISM
+    first = files[0]["answer"]
+    yield from limitations.of_sample(first["provenance"]["options"]["prior"], first["clusters"])
+
+
+def _origin(files: list[model.AnswerPath], context: model.Context) -> model.Section:
+    """Which scores each file held."""
+    sources = [(each["file"], each["answer"]["provenance"]) for each in files]
+    rows = tuple(
+        (
+            file.untrusted(),
+            source["n_members"].number("count"),
+            source["n_nonmembers"].number("count"),
+            source["input_sha256"].quote(),
+        )
+        for file, source in sources
+    )
+    method = sources[0][1]
+    made: list[tuple[model.Cell, ...]] = [
+        ("Method", model.Phrase((method["method"].quote(), ", version ", method["version"].quote())))
+    ]
+    if context.date is not None:
+        made.append(("Report made", model.Untrusted(context.date)))
+    made.append(("Report made by", model.Untrusted(f"mace {__version__}")))
+    blocks = (model.Table("Files", HEAD_OF_SOURCES, rows), model.Table("Origin", ("", ""), tuple(made)))
+    return model.Section("provenance", "Where this comes from", blocks)

@@ -35,7 +35,10 @@ def counts_file(scores: Path) -> Path:
     return scores
 
 
-LIMITS = {"gate": "--max-advantage 0.9 --max-group-risk 0.9", "theory together": "--claimed-epsilon 9"}
+LIMITS = {
+    "gate": "--max-advantage 0.9 --max-group-risk 0.9 --one-table",
+    "theory together": "--claimed-epsilon 9",
+}
 QUESTIONS = [each.command for each in OPERATIONS if each.counts_suffice and not each.several]
 
 

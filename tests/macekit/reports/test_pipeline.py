@@ -10,7 +10,9 @@ from markdown_it import MarkdownIt
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from app.openapi.examples import SAMPLE
+from macekit.reports.files import together
 from macekit.reports.pipeline import annotation, junit, openmetrics, summary
+from macekit.text import escape_controls
 from tests.cases import each_case
 from tests.macekit.asking import asked as answer_of
 
@@ -132,3 +134,32 @@ def test_what_a_pass_covers_stands_in_every_file_that_has_its_sentence() -> None
     assert "What this pass covers:" in written
     assert all(f"- {line}" in written for line in covers)
     assert "covers:" not in summary(failed).decode()
+
+
+def of_files(*names: str) -> dict[str, Any]:
+    """A gate of several files, one answer under each name."""
+    answers: list[Any] = [{"file": name, "answer": asked(**MIXED)} for name in names]
+    found: Any = together(answers, 0.95)
+    return dict(found)
+
+
+@each_case("name", HOSTILE)
+def test_a_hostile_name_of_a_file_stays_text_wherever_a_pipeline_reads_it(name: str) -> None:
+    answer = of_files(name, "b.csv")
+
+    data = junit(answer)
+    cases = ET.fromstring(data).findall("testsuite/testcase")
+    assert [[child.tag for child in case] for case in cases] == [["failure"], ["failure"]]
+    assert not re.search(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]", data)
+
+    families = {f.name: f for f in text_string_to_metric_families(openmetrics(answer).decode())}
+    named = {sample.labels["file"] for sample in families["mace_gate_maximum"].samples}
+    assert named == {escape_controls(name), "b.csv"}
+
+    shown = MARKDOWN.render(summary(answer).decode())
+    assert shown.count("<tr>") == 1 + 2 * 3
+    assert not any(tag in shown for tag in ("<script", "<img", "<a ", "<em>"))
+
+    line = annotation(answer)
+    assert line.startswith("::error title=mace gate::Fail: of 2 files")
+    assert len(line.splitlines()) == 1
