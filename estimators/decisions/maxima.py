@@ -283,9 +283,10 @@ class MaxTpr:
         if (
             records is not None and value > most
         ):  # too few nonmembers show nothing at this rate, whatever the members
-            nonmembers = np.log((1.0 - OF_RANGES) * (1.0 - sample.below) / 4.0) / np.log1p(-rate)
-            records = max(records, int(np.ceil(nonmembers * sample.records / fine.n_nonmembers)))
-            records = None if records > most_records(sample.records) else records
+            with np.errstate(over="ignore"):  # at a rate of 1e-320
+                nonmembers = np.log((1.0 - OF_RANGES) * (1.0 - sample.below) / 4.0) / np.log1p(-rate)
+            needed = np.ceil(nonmembers * sample.records / fine.n_nonmembers)
+            records = None if needed > most_records(sample.records) else max(records, int(needed))
         about = f"the true positive rate at a false positive rate of {rate:g}"
         verdict = sample.decide(f"{about}, by the best set of at most {sets},", estimate, most, records)
         if threshold is not None:

@@ -1,5 +1,6 @@
 """Theorem 11: how far training losses lie below held-out losses says how secure a learner is at most."""
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -99,7 +100,11 @@ def overfitting(
 
 def overfits(loss: float, alpha: float) -> float:
     """The epsilon at which a mean training loss means (epsilon, 1 - alpha)-overfitting: loss/alpha (Proposition 10)."""
-    return loss / errors.require_open_unit("alpha", alpha)
+    if loss > errors.require_open_unit("alpha", alpha) * sys.float_info.max:
+        raise errors.OutOfRange(
+            "alpha: is so small that the mean loss divided by it is no number", field="alpha"
+        )
+    return loss / alpha
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,7 +63,9 @@ def test_a_file_that_cannot_answer_lets_no_other_pass_for_it(three: Path) -> Non
     rows = [f"{place // 40},{place % 2}" for place in range(4000)]
     (three / "again.csv").write_text("\n".join(["score,member", *rows]))
 
-    done = typed("gate pass.csv again.csv --max-advantage 1 --query continuous --junit g.xml --sarif g.sarif --json")
+    done = typed(
+        "gate pass.csv again.csv --max-advantage 1 --query continuous --junit g.xml --sarif g.sarif --json"
+    )
 
     assert (done.status, done.answer["decision"]) == (3, "not applicable")
     assert done.answer["decisions"]["not applicable"] == 1

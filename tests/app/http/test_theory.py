@@ -74,6 +74,7 @@ MISTAKES: list[tuple[str, dict[str, Any], str, str | None]] = [
     ("mis", {"values": ["a"], "tallies": [1]}, "bad-option", None),
     ("mis-overfitting", {"train_losses": [1.0]}, "missing-field", "heldout_losses"),
     ("mis-overfitting", {**LOSSES, "alpha": 1}, "out-of-range", "alpha"),
+    ("mis-overfitting", {**LOSSES, "alpha": 5e-324}, "out-of-range", "alpha"),
     ("mis-overfitting", {**LOSSES, "train_losses": [-1.0], "alpha": 0.1}, "out-of-range", "train_losses"),
     ("mis-divergence", {}, "missing-field", "outputs"),
     ("mis-divergence", {"outputs": [[0.5, 0.5, 0.0]]}, "dimension-mismatch", "outputs"),

@@ -397,3 +397,9 @@ def test_a_pass_by_a_learned_score_counts_changes_along_it() -> None:
     assert "It covers this learned score alone" in accepted.covers[-2]
     assert refused.decision is Decision.INCONCLUSIVE
     assert (refused.limits[0].verdict.holds_up_to_changes, refused.covers) == (None, ())
+
+
+def test_no_number_of_records_settles_a_rate_that_is_hardly_above_0() -> None:
+    judgement = judge(Scores.of([2.0] * 8, [1.0] * 8), [MaxTpr(0.0, 5e-324)])
+
+    assert (judgement.decision, judgement.records_needed) == (Decision.INCONCLUSIVE, None)
