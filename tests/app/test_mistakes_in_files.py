@@ -38,9 +38,9 @@ GROUPED = "score,member,who,group\n" + "".join(f"{i * 7 % 80},{i % 2},{i // 4},{
 UNITS = [str(place) for place in range(80)]
 TWICE = gzip.compress(gzip.compress(SCORES.encode()))
 PICTURE = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
-LOGITS = {**TRAIN, "p_0": [5 * p - 2 for p in TRAIN["p_0"]]}
-OVER_ONE = {**TRAIN, "p_0": TRAIN["p_1"]}
-SIXES = {**TRAIN, "label": [6] * 40}
+LOGITS: dict[str, list[float]] = {**TRAIN, "p_0": [5 * p - 2 for p in TRAIN["p_0"]]}
+OVER_ONE: dict[str, list[float]] = {**TRAIN, "p_0": TRAIN["p_1"]}
+SIXES: dict[str, list[float]] = {**TRAIN, "label": [6] * 40}
 RENAMED = {"label": HOLDOUT["label"], "q_0": HOLDOUT["p_0"], "q_1": HOLDOUT["p_1"]}
 PEOPLE = {"height": MEMBERS, "weight": NONMEMBERS}
 SHORTER = {"label": TRAIN["label"][:5], "p_0": TRAIN["p_0"], "p_1": TRAIN["p_1"]}
@@ -96,6 +96,7 @@ MISTAKES = [
         f"gate minus.csv {LIMIT}", lambda: macekit.gate("minus.csv", max_advantage=0.1),
         ("gate?max_advantage=.1", FILES["minus.csv"], CSV)),
     # what a model says
+    predicted("over.csv", "numbers from 0 to 1 that are no probabilities", "rows do not sum to 1.*one label at a time"),
     predicted("over.csv", "probabilities that do not sum to one", "do not sum to 1; if a record can have several",
         "--outputs probabilities", outputs="probabilities"),
     predicted("logits.csv", "logits called probabilities", "is no probability; say that they are logits",
