@@ -493,7 +493,7 @@ class _Reader:
         """The same with the kind of its answers, if that has to be seen from them."""
         import numpy as np
 
-        from estimators.audits.model import kind_of
+        from estimators.audits.model import kind_of, require_no_shares
         from estimators.errors import DimensionMismatch
 
         if answers[0].shape[1:] != answers[1].shape[1:]:
@@ -502,7 +502,9 @@ class _Reader:
             )
         if self.outputs is not None:
             return self
-        return replace(self, outputs=kind_of(np.concatenate(answers), np.concatenate(labels)))
+        outputs = kind_of(np.concatenate(answers), np.concatenate(labels))
+        require_no_shares(outputs, np.concatenate(answers))
+        return replace(self, outputs=outputs)
 
 
 def _offers(model: Any, classes: Any) -> Iterator[tuple[str, Outputs | None]]:

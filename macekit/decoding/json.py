@@ -78,7 +78,9 @@ FORMAT = Json()
 
 def _refuse_options(call: Call) -> None:
     if call.query:
-        raise Problem("bad-option", "query string: the options of a JSON body stand in the body")
+        raise Problem(
+            "bad-option", "the options of a JSON body stand in it, not in the query string or a form's fields"
+        )
 
 
 def _of_arrays(tree: dict[str, Any], names: tuple[str, ...]) -> DecodedBody:

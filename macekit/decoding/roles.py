@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
@@ -156,10 +156,9 @@ def roles(names: Sequence[str], call: Call, member: int | None = None) -> Roles:
         scores = [find(names, name, "score") for name in options.score]
     else:
         scores = _usual_scores(names, others, several)
-    if len({*scores, *others}) < len(scores) + len(others):
-        raise Problem(
-            "bad-option", "score, member, group, unit, cluster, model: one column is named for two of them"
-        )
+    _require_distinct(
+        [*(("score", at) for at in scores), *places.items(), *(("cluster", at) for at in clusters)]
+    )
     if several and len(scores) > MOST_QUERIES:
         raise fault("out-of-range", "score", f"got {len(scores)} columns, at most {MOST_QUERIES}")
     queries = tuple(require_name(names[at], i) for i, at in enumerate(scores)) if several else ()
@@ -167,6 +166,18 @@ def roles(names: Sequence[str], call: Call, member: int | None = None) -> Roles:
         raise fault("bad-option", "score", "two columns have the same name")
     group, unit, model = (places.get(role) for role in ("group", "unit", "model"))
     return Roles(tuple(scores), places["member"], group, unit, model, clusters, queries, member_value)
+
+
+def _require_distinct(roles: Iterable[tuple[str, int]]) -> None:
+    """A column has one role."""
+    role_of: dict[int, str] = {}
+    for role, at in roles:
+        if at in role_of:
+            what = f"{role_of[at]}, {role}"
+            raise Problem(
+                "bad-option", f"{what}: one column is named for two of them; leave one out, or name another"
+            )
+        role_of[at] = role
 
 
 def wide(names: Sequence[str], call: Call) -> Wide | None:

@@ -271,11 +271,11 @@ def _problem(kind: type[BaseModel], error: ValidationError) -> Problem:
     if slug == "missing-field":
         return Problem(slug, f"{field}: is required and missing", field=field)
     index = next((part for part in fault["loc"] if isinstance(part, int)), None)
-    if re.search(r"less than (or equal to )?(1|0\.9+)$", need) and not field.endswith("delta"):
+    percent = str(fault["input"]).endswith("%") and need == WORDS["float_type"]
+    if percent or (re.search(r"less than (or equal to )?(1|0\.9+)$", need) and not field.endswith("delta")):
         need += "; a percentage is written as a share, 95% as 0.95"
-    near = (
-        nearest_name(str(fault["input"]), re.findall(r"'([^']+)'", need)) if slug == "unknown-name" else None
-    )
+    names = re.findall(r"'([^']+)'", need) if slug == "unknown-name" else []
+    near = nearest_name(str(fault["input"]), names)
     hint = f"; did you mean {near!r}?" if near else ""
     return Problem(slug, f"{field}: needs to be {need}{hint}", field=field, index=index)
 

@@ -279,11 +279,7 @@ def test_there_are_thirty_and_more_by_every_door() -> None:
         assert sum(getattr(each, door) is not None for each in MISTAKES) >= 30
 
 
-@each_case("mistake", [each for each in MISTAKES if each.shell is not None])
-def test_in_the_shell_a_mistake_is_one_line_and_nothing_is_written(
-    mistake: Mistake, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(folder)
+def refused_in_the_shell(mistake: Mistake, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = sorted(folder.iterdir())
 
     try:
@@ -298,14 +294,9 @@ def test_in_the_shell_a_mistake_is_one_line_and_nothing_is_written(
     assert re.search(mistake.says, first)
     assert all(line.startswith(("See mace ", "commands: ")) for line in others)
     assert sorted(folder.iterdir()) == before
-    assert (folder / "there.html").read_text() == "dear"
 
 
-@each_case("mistake", [each for each in MISTAKES if each.python is not None])
-def test_from_python_a_mistake_is_one_line_of_an_error_of_ours_or_of_a_call(
-    mistake: Mistake, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(folder)
+def refused_in_python(mistake: Mistake) -> None:
     assert mistake.python is not None
 
     with pytest.raises((ValueError, TypeError, AttributeError), match=mistake.says) as raised:
@@ -315,10 +306,7 @@ def test_from_python_a_mistake_is_one_line_of_an_error_of_ours_or_of_a_call(
     assert len(str(raised.value)) < 500
 
 
-@each_case("mistake", [each for each in MISTAKES if each.http is not None])
-def test_over_http_a_mistake_is_a_problem_whose_detail_is_one_line(
-    mistake: Mistake, service: Running
-) -> None:
+def refused_over_http(mistake: Mistake, service: Running) -> None:
     assert mistake.http is not None
 
     answer = post(service, f"/v1/{mistake.http[0]}", *mistake.http[1:])
@@ -327,6 +315,30 @@ def test_over_http_a_mistake_is_a_problem_whose_detail_is_one_line(
     assert slug(answer)
     assert re.search(mistake.says, answer.json()["detail"])
     assert "\n" not in answer.json()["detail"]
+
+
+@each_case("mistake", [each for each in MISTAKES if each.shell is not None])
+def test_in_the_shell_a_mistake_is_one_line_and_nothing_is_written(
+    mistake: Mistake, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(folder)
+    refused_in_the_shell(mistake, folder, capsys)
+    assert (folder / "there.html").read_text() == "dear"
+
+
+@each_case("mistake", [each for each in MISTAKES if each.python is not None])
+def test_from_python_a_mistake_is_one_line_of_an_error_of_ours_or_of_a_call(
+    mistake: Mistake, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    refused_in_python(mistake)
+
+
+@each_case("mistake", [each for each in MISTAKES if each.http is not None])
+def test_over_http_a_mistake_is_a_problem_whose_detail_is_one_line(
+    mistake: Mistake, service: Running
+) -> None:
+    refused_over_http(mistake, service)
 
 
 SECRET = "SECRET_COLUMN"

@@ -154,6 +154,29 @@ def kind_of(answers: NDArray[np.generic], labels: NDArray[np.generic]) -> Output
     )
 
 
+def require_no_shares(outputs: Outputs, answers: NDArray[np.generic]) -> None:
+    """Refuse answers that were read as logits though all lie from 0 to 1, as probabilities of several labels do.
+
+    Args:
+        outputs: What ``kind_of`` read them as.
+        answers: What the model answers about each row.
+
+    Example:
+        >>> import numpy as np
+        >>> from estimators.audits.model import require_no_shares
+        >>> require_no_shares("logits", np.array([[2.0, -1.0], [0.5, 3.0]]))
+    """
+    if outputs != "logits":
+        return
+    values = answers.astype(np.float64)
+    if bool(((values >= 0.0) & (values <= 1.0)).all()):
+        raise OptionError(
+            "outputs: numbers from 0 to 1 whose rows do not sum to 1 are probabilities of no single label; ask about "
+            "one label at a time, or say outputs='logits' if they are scores before the softmax",
+            field="outputs",
+        )
+
+
 # --- one side ---
 
 

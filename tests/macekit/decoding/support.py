@@ -141,3 +141,20 @@ def npy_bytes(array: np.ndarray) -> bytes:
     sink = io.BytesIO()
     np.save(sink, array, allow_pickle=True)
     return sink.getvalue()
+
+
+# --- several files in one body ---
+
+Part = tuple[str, str | None, bytes]
+"""A name, what its file is called if it is one, and its bytes."""
+
+
+def form(*parts: Part, boundary: str = "xYz") -> bytes:
+    lines = []
+    for name, file, content in parts:
+        called = "" if file is None else f'; filename="{file}"'
+        lines.append(
+            f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"{called}\r\n\r\n'.encode()
+        )
+        lines += [content, b"\r\n"]
+    return b"".join([*lines, f"--{boundary}--\r\n".encode()])

@@ -17,20 +17,7 @@ from pyarrow import parquet
 from macekit.call import FORM_DATA, JSON, Body, Call, Reply
 from macekit.operations import perform
 from tests.cases import each_case
-
-Part = tuple[str, str | None, bytes]
-"""A name, what its file is called if it is one, and its bytes."""
-
-
-def form(*parts: Part, boundary: str = "xYz") -> bytes:
-    lines = []
-    for name, file, content in parts:
-        called = "" if file is None else f'; filename="{file}"'
-        lines.append(
-            f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"{called}\r\n\r\n'.encode()
-        )
-        lines += [content, b"\r\n"]
-    return b"".join([*lines, f"--{boundary}--\r\n".encode()])
+from tests.macekit.decoding.support import Part, form
 
 
 def posted(operation: str, body: bytes, query: Sequence[tuple[str, str]] = ()) -> Reply:

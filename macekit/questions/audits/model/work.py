@@ -6,7 +6,7 @@ from typing import Any, cast
 import numpy as np
 
 from estimators import VERSION
-from estimators.audits.model import ModelAudit, audit_model, kind_of
+from estimators.audits.model import ModelAudit, audit_model, kind_of, require_no_shares
 from estimators.audits.queries import MODELS, encode_sides
 from estimators.audits.queries.values import read_values
 from estimators.audits.sides import labels_of_sides, one_row_each, part
@@ -55,6 +55,8 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     fingerprint = digest(*answers, *labels, *control.scores)
     columns = [*_columns(names, answers, truth, labels, outputs), *control.read()]
     classes = _classes(names, labels, outputs)
+    if question.outputs is None:
+        require_no_shares(outputs, np.concatenate(answers))
     if classes is not None and classes.dtype.kind == "U":
         labels = [each.astype(np.str_) for each in labels]
     split = _split(question, train, holdout)

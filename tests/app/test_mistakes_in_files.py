@@ -1,0 +1,276 @@
+"""More typical mistakes, in files, limits and forms: at every door one line that says what to do."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+import macekit
+from macekit.call import CSV, JSON, NPZ
+from tests.app.http.asked import post, slug
+from tests.app.running import Running
+from tests.app.test_mistakes import FILES as OTHERS
+from tests.app.test_mistakes import (
+    HOLDOUT,
+    MEMBERS,
+    NONMEMBERS,
+    SCORES,
+    SIDES,
+    TRAIN,
+    Mistake,
+    as_csv,
+    refused_in_python,
+    refused_in_the_shell,
+    refused_over_http,
+    spreadsheet,
+)
+from tests.cases import each_case
+from tests.macekit.decoding.support import form
+
+PEERS = Path(__file__).parents[1] / "macekit" / "imports" / "peers"
+FORM = "multipart/form-data; boundary=xYz"
+LIMIT = "--max-advantage .1"
+MODEL = {"train": TRAIN, "holdout": HOLDOUT, "truth": "label"}
+
+GROUPED = "score,member,who,group\n" + "".join(f"{i * 7 % 80},{i % 2},{i // 4},{i % 3}\n" for i in range(80))
+UNITS = [str(place) for place in range(80)]
+TWICE = gzip.compress(gzip.compress(SCORES.encode()))
+PICTURE = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
+LOGITS: dict[str, list[float]] = {**TRAIN, "p_0": [5 * p - 2 for p in TRAIN["p_0"]]}
+OVER_ONE: dict[str, list[float]] = {**TRAIN, "p_0": TRAIN["p_1"]}
+SIXES: dict[str, list[float]] = {**TRAIN, "label": [6] * 40}
+RENAMED = {"label": HOLDOUT["label"], "q_0": HOLDOUT["p_0"], "q_1": HOLDOUT["p_1"]}
+PEOPLE = {"height": MEMBERS, "weight": NONMEMBERS}
+SHORTER = {"label": TRAIN["label"][:5], "p_0": TRAIN["p_0"], "p_1": TRAIN["p_1"]}
+FILES: dict[str, str | bytes] = {
+    "scores.csv": SCORES,
+    "grouped.csv": GROUPED,
+    "picture.csv": PICTURE,
+    "picture.png": PICTURE,
+    "minus.csv": SCORES.replace(",0\n", ",-1\n"),
+    "other.csv": as_csv(RENAMED),
+    "train.csv": as_csv(TRAIN),
+    "holdout.csv": as_csv(HOLDOUT),
+    "over.csv": as_csv(OVER_ONE),
+    "logits.csv": as_csv(LOGITS),
+    "sixes.csv": as_csv(SIXES),
+    "people.csv": as_csv(PEOPLE),
+    "twice.csv.gz": TWICE,
+    "words.jsonl": '{"text": "a b c", "member": 1}\n',
+    "leakpro.json": (PEERS / "leakpro.json").read_bytes(),
+    "sacro_ml.npz": (PEERS / "sacro_ml.npz").read_bytes(),
+}
+
+
+def predicted(train: str, name: str, says: str, more: str = "", **options: str) -> Mistake:
+    """A wrong table of predictions at every door."""
+    tables = {"over.csv": OVER_ONE, "logits.csv": LOGITS, "sixes.csv": SIXES}
+    return Mistake(
+        name,
+        says,
+        f"model --train {train} --holdout holdout.csv --truth label {more}",
+        lambda: macekit.audit_predictions(train, "holdout.csv", truth="label", **options),  # type: ignore[arg-type]
+        ("model", {**MODEL, "train": tables[train], **options}),
+    )
+
+
+MISTAKES = [
+    # what a file is
+    Mistake("a picture called CSV", "not UTF-8: is it text", f"gate picture.csv {LIMIT}",
+        lambda: macekit.gate("picture.csv", max_advantage=0.1), ("gate?max_advantage=.1", PICTURE, CSV)),
+    Mistake("a picture", "not UTF-8: is it text", f"gate picture.png {LIMIT}",
+        lambda: macekit.gate("picture.png", max_advantage=0.1)),
+    Mistake("a file that was compressed twice", "begins as gzip does; one layer is opened.*unpack",
+        f"gate twice.csv.gz {LIMIT}", lambda: macekit.gate("twice.csv.gz", max_advantage=0.1),
+        ("gate?max_advantage=.1", TWICE, CSV)),
+    Mistake("another tool's result", "--from leakpro reads it|a field is not known; known are .*members",
+        f"gate leakpro.json {LIMIT}", lambda: macekit.gate("leakpro.json", max_advantage=0.1),
+        ("gate", FILES["leakpro.json"])),
+    Mistake("another tool's result in NPZ", "--from sacro-ml reads it|say with member=NAME which",
+        f"gate sacro_ml.npz {LIMIT}", lambda: macekit.gate("sacro_ml.npz", max_advantage=0.1),
+        ("gate?max_advantage=.1", FILES["sacro_ml.npz"], NPZ)),
+    Mistake("a tool by a wrong name", r"did you mean leakpro\?", f"gate leakpro.json --from leakpr {LIMIT}"),
+    Mistake("members called 1, nonmembers -1", "if the column has two other values, name that of members",
+        f"gate minus.csv {LIMIT}", lambda: macekit.gate("minus.csv", max_advantage=0.1),
+        ("gate?max_advantage=.1", FILES["minus.csv"], CSV)),
+    # what a model says
+    predicted("over.csv", "numbers from 0 to 1 that are no probabilities", "rows do not sum to 1.*one label at a time"),
+    predicted("over.csv", "probabilities that do not sum to one", "do not sum to 1; if a record can have several",
+        "--outputs probabilities", outputs="probabilities"),
+    predicted("logits.csv", "logits called probabilities", "is no probability; say that they are logits",
+        "--outputs probabilities", outputs="probabilities"),
+    predicted("logits.csv", "outputs by a wrong name", "did you mean '?probabilities", "--outputs probabilites",
+        outputs="probabilites"),
+    predicted("sixes.csv", "labels that no column is called after", "class.* name the columns of predictions"),
+    Mistake("a hold-out with other columns", "holdout has no column ('p_0'; it has|of this name among its 3)",
+        "model --train train.csv --holdout other.csv --truth label",
+        lambda: macekit.audit_predictions("train.csv", "other.csv", truth="label"),
+        ("model", {**MODEL, "holdout": RENAMED})),
+    Mistake("columns of different lengths", "column '?p_0'? has 40 rows, '?label'? has 5|5 rows",
+        python=lambda: macekit.audit_predictions(SHORTER, HOLDOUT, truth="label"),
+        http=("model", {**MODEL, "train": SHORTER})),
+    Mistake("the hold-out as the training rows of a release", "row for row.*give rows that were held out",
+        "synthetic --train people.csv --holdout people.csv --synthetic people.csv",
+        lambda: macekit.audit_synthetic("people.csv", "people.csv", "people.csv"),
+        ("synthetic", {"train": PEOPLE, "holdout": PEOPLE, "synthetic": PEOPLE})),
+    # limits
+    Mistake("a limit in percent signs", "a number, such as 0.1; a percentage is written as a share",
+        "gate scores.csv --max-advantage 10%", lambda: macekit.gate(MEMBERS, NONMEMBERS, max_advantage="10%"),  # type: ignore[arg-type]
+        ("gate", {**SIDES, "max_advantage": "10%"})),
+    Mistake("a limit with a decimal comma", "a number, such as 0.1", "gate scores.csv --max-advantage 0,1",
+        lambda: macekit.gate(MEMBERS, NONMEMBERS, max_advantage="0,1"),  # type: ignore[arg-type]
+        ("gate", {**SIDES, "max_advantage": "0,1"})),
+    Mistake("the limit by a former name", "did you mean ('|--)max.advantage", "gate scores.csv --threshold .1",
+        lambda: macekit.gate(MEMBERS, NONMEMBERS, threshold=0.1),  # type: ignore[call-arg]
+        ("gate", {**SIDES, "threshold": 0.1})),
+    Mistake("a mistyped limit", "did you mean ('|--)max.advantage", "gate scores.csv --max-advantge .1",
+        lambda: macekit.gate(MEMBERS, NONMEMBERS, max_advantge=0.1),  # type: ignore[call-arg]
+        ("gate", {**SIDES, "max_advantge": 0.1})),
+    Mistake("a rate without where", "say at which false positive rate (--)?max.tpr limits",
+        "gate scores.csv --max-tpr .1", lambda: macekit.gate(MEMBERS, NONMEMBERS, max_tpr=0.1),
+        ("gate", {**SIDES, "max_tpr": 0.1})),
+    Mistake("where without a rate", "give the largest acceptable true positive rate",
+        "gate scores.csv --at-fpr .1", lambda: macekit.gate(MEMBERS, NONMEMBERS, at_fpr=0.1),
+        ("gate", {**SIDES, "at_fpr": 0.1})),
+    Mistake("groups without a limit of theirs", "groups apply only with .*max.group.advantage",
+        f"gate grouped.csv --group group {LIMIT}",
+        lambda: macekit.gate("grouped.csv", group="group", max_advantage=0.1),
+        ("gate?group=group&max_advantage=.1", GROUPED, CSV)),
+    Mistake("a limit of groups without groups", "needs a label for each record",
+        "gate grouped.csv --max-group-advantage .1",
+        lambda: macekit.gate("grouped.csv", max_group_advantage=0.1),
+        ("gate?max_group_advantage=.1", GROUPED, CSV)),
+    # whose rows are whose
+    Mistake("one column for two", "unit, cluster: one column is named for two of them; leave one out",
+        f"gate grouped.csv --unit who --cluster who {LIMIT}",
+        lambda: macekit.gate("grouped.csv", unit="who", cluster="who", max_advantage=0.1),
+        ("gate?unit=who&cluster=who&max_advantage=.1", GROUPED, CSV)),
+    Mistake("clusters and units", "does not go with units?.*name one of them",
+        f"gate grouped.csv --unit who --cluster group {LIMIT}",
+        lambda: macekit.gate(MEMBERS, NONMEMBERS, max_advantage=0.1, units=UNITS, cluster=UNITS),
+        ("gate", {**SIDES, "max_advantage": 0.1, "units": UNITS, "cluster": UNITS})),
+    Mistake("clusters of another length", "cluster: got 5 labels for 80 rows",
+        python=lambda: macekit.gate(MEMBERS, NONMEMBERS, max_advantage=0.1, cluster=["a"] * 5),
+        http=("gate", {**SIDES, "max_advantage": 0.1, "cluster": ["a"] * 5})),
+    Mistake("units of another length", "units: got 5 labels for 80 records",
+        python=lambda: macekit.gate(MEMBERS, NONMEMBERS, max_advantage=0.1, units=["a"] * 5),
+        http=("gate", {**SIDES, "max_advantage": 0.1, "units": ["a"] * 5})),
+    # at the prompt
+    Mistake("a command of theory by a wrong name", r"did you mean dp\?", "theory dpp --epsilon 1"),
+    Mistake("a number in words", "epsilon: needs to be a number", "theory dp --epsilon one",
+        lambda: macekit.theory.dp(epsilon="one"),  # type: ignore[arg-type]
+        ("theory/dp", {"epsilon": "one"})),
+    Mistake("an option without its value", "--max-advantage: expected one argument", "gate scores.csv --max-advantage"),
+    Mistake("texts without log-probabilities", "logprobs: is missing; need the natural logarithms",
+        "text words.jsonl"),
+    # what a form holds, as the page and curl send it
+    *(
+        Mistake(f"a form with {name}", says, http=(path, form(*parts), FORM))
+        for name, says, path, parts in (
+            ("a pickle", "scores: .*mace never opens one", "gate", [("scores", "s.pkl", OTHERS["pickle.pkl"])]),
+            ("a spreadsheet", "scores: .*(CSV|text)", "gate", [("scores", "s.xlsx", spreadsheet())]),
+            ("a picture", "scores: .*is it text", "gate", [("scores", "s.png", PICTURE)]),
+            ("an empty file", "scores: .*empty", "gate", [("scores", "s.csv", b"")]),
+            ("a file of an unknown name", "known are members, nonmembers, scores", "gate",
+                [("file", "s.csv", SCORES.encode())]),
+            ("one side", "nonmembers: is missing", "gate", [("members", "m.csv", SCORES.encode())]),
+            ("decimal commas", "decimal point", "gate", [("scores", "s.csv", str(OTHERS["comma.csv"]).encode())]),
+            ("percent signs", "without percent", "gate",
+                [("max_advantage", None, b".1"), ("scores", "s.csv", str(OTHERS["percent.csv"]).encode())]),
+            ("membership of three values", "two other values", "gate",
+                [("scores", "s.csv", str(OTHERS["three.csv"]).encode())]),
+            ("no limit", "give at least one of max_advantage", "gate", [("scores", "s.csv", SCORES.encode())]),
+            ("a limit in percent", "written as a share", "gate",
+                [("max_advantage", None, b"10%"), ("scores", "s.csv", SCORES.encode())]),
+            ("another tool's result", "scores: the options of a JSON body stand in it", "gate",
+                [("max_advantage", None, b".1"), ("scores", "leakpro.json", FILES["leakpro.json"])]),
+            ("a file that was compressed twice", "scores: .*begins as gzip does", "gate",
+                [("scores", "s.csv.gz", TWICE)]),
+            ("other columns in the hold-out", "holdout has no column", "model",
+                [("truth", None, b"label"), ("train", "t.csv", as_csv(TRAIN).encode()),
+                 ("holdout", "h.csv", as_csv(RENAMED).encode())]),
+            ("the training rows as the hold-out", "row for row", "model",
+                [("truth", None, b"label"), ("train", "t.csv", as_csv(TRAIN).encode()),
+                 ("holdout", "h.csv", as_csv(TRAIN).encode())]),
+        )
+    ),
+    Mistake("a form without its boundary", "boundary", http=("gate", form(), "multipart/form-data")),
+    Mistake("columns of an empty file", "empty", http=("columns", b"", CSV)),
+    Mistake("columns of a picture", "is it text", http=("columns", PICTURE, CSV)),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("mistakes")
+    for name, content in FILES.items():
+        (place / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    return place
+
+
+def test_each_is_another() -> None:
+    assert len({each.name for each in MISTAKES}) == len(MISTAKES) >= 40
+
+
+@each_case("mistake", [each for each in MISTAKES if each.shell is not None])
+def test_in_the_shell_it_is_one_line(
+    mistake: Mistake, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(folder)
+    refused_in_the_shell(mistake, folder, capsys)
+
+
+@each_case("mistake", [each for each in MISTAKES if each.python is not None])
+def test_from_python_it_is_one_line(mistake: Mistake, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    refused_in_python(mistake)
+
+
+@each_case("mistake", [each for each in MISTAKES if each.http is not None])
+def test_over_http_it_is_a_problem_of_one_line(mistake: Mistake, service: Running) -> None:
+    refused_over_http(mistake, service)
+
+
+@each_case(
+    "headers, status, says",
+    [
+        ({"Content-Encoding": "gzip, gzip"}, 415, "need identity, gzip or zstd"),
+        ({"Content-Encoding": "gzip"}, 400, "is not gzip"),
+        ({"Content-Encoding": "br"}, 415, "need identity, gzip or zstd"),
+    ],
+)
+def test_a_wrong_encoding_is_said(service: Running, headers: dict[str, str], status: int, says: str) -> None:
+    answer = post(service, "/v1/advantage", SCORES, CSV, headers)
+
+    assert (answer.status, slug(answer) != "") == (status, True)
+    assert says in answer.json()["detail"]
+
+
+def test_a_length_beyond_all_limits_is_refused_before_it_comes(service: Running) -> None:
+    answer = post(service, "/v1/advantage", SIDES, JSON, {"Content-Length": "9" * 14})
+
+    assert (answer.status, slug(answer)) == (413, "too-large")
+    assert "post the counts" in answer.json()["detail"]
+
+
+def test_a_dataset_that_is_not_there_is_said(service: Running) -> None:
+    answer = service.ask("/v1/advantage?data=nothing.csv", "POST", b"")
+
+    assert 400 <= answer.status < 500
+    assert slug(answer)
+    assert answer.json()["detail"] == "nothing.csv: no such file or folder"
+
+
+def test_a_release_that_is_the_training_table_is_noticed_at_every_door(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, service: Running
+) -> None:
+    monkeypatch.chdir(folder)
+    said = "is it the right file?"
+
+    here = macekit.audit_synthetic("train.csv", "holdout.csv", "train.csv")
+    there = post(service, "/v1/synthetic", {"train": TRAIN, "holdout": HOLDOUT, "synthetic": TRAIN}).json()
+
+    for answer in (here.answer, there):
+        assert any(said in each["message"] for each in answer["warnings"])
