@@ -10,18 +10,18 @@ from typing import cast
 
 from estimators.clusters.dependent_rows import DEPENDENT
 from estimators.decisions.plan import Because, Decision
-from estimators.sample.doubts import PRECISION, REPEATED
+from estimators.sample.doubts import PRECISION, REPEATED, SAME
 from estimators.statement import Caution
 
 DRIFT = "sides_differ"
 """The code where a difference of the sides themselves may hide a leak."""
 
-UNANSWERABLE = frozenset({PRECISION, REPEATED, DEPENDENT, DRIFT})
+UNANSWERABLE = frozenset({SAME, PRECISION, REPEATED, DEPENDENT, DRIFT})
 """Codes of cautions by which a question cannot be answered."""
 
 
 def unanswerable(plain: Decision | None, cautions: Iterable[Caution]) -> Caution | None:
-    """The first caution by which no pass stands: sides written in two ways, no fair hold-out, rows of one person.
+    """The first caution by which no pass stands: the same records on both sides, rows of one person, and the like.
 
     Args:
         plain: The decision of the limits.

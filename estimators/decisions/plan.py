@@ -72,7 +72,14 @@ class Decision(StrEnum):
     NOT_APPLICABLE = "not applicable"
 
 
-Because = Literal["exposed", "sides_differ_in_precision", "repeated_scores", "dependent_rows", "sides_differ"]
+Because = Literal[
+    "exposed",
+    "sides_share_records",
+    "sides_differ_in_precision",
+    "repeated_scores",
+    "dependent_rows",
+    "sides_differ",
+]
 """Why no pass stands where all limits are kept, the code of a caution: members whom it would hide (the decision is then
 open), or what was sent cannot answer the question (not applicable)."""
 

@@ -16,8 +16,8 @@ from estimators.arrays import Floats, Integers
 from estimators.statement import Caution
 
 REPEATED, SHARED, RANGES = "repeated_scores", "shared_scores", "sides_differ_in_range"
-PRECISION, SORTED = "sides_differ_in_precision", "one_side_sorted"
-DOUBTS = frozenset({REPEATED, SHARED, RANGES, PRECISION, SORTED})
+PRECISION, SORTED, SAME = "sides_differ_in_precision", "one_side_sorted", "sides_share_records"
+DOUBTS = frozenset({REPEATED, SHARED, RANGES, PRECISION, SORTED, SAME})
 """The codes of all cautions made here."""
 
 SURE = 14.0
@@ -61,7 +61,11 @@ OUTSIDE, BOTH_WAYS, ALL_BUT_FEW = 0.5, 0.05, 0.95
 
 
 def of_values(
-    members: Integers, nonmembers: Integers, ordered: bool, scale: float = 1.0
+    members: Integers,
+    nonmembers: Integers,
+    ordered: bool,
+    scale: float = 1.0,
+    smaller: int | None = None,
 ) -> tuple[Caution, ...]:
     """What is odd about how often each different value occurs on either side.
 
@@ -70,13 +74,14 @@ def of_values(
         nonmembers: Nonmember records of each value.
         ordered: Whether neighbours among the values are neighbours as scores.
         scale: How many repetitions each one stands for, where only a part of the records is looked at.
+        smaller: Records of the smaller side then; None: as many as are here.
 
     Example:
         >>> import numpy as np
         >>> from estimators.sample.doubts import of_values
         >>> once = np.ones(60, dtype=np.int64)
         >>> [caution.code for caution in of_values(once, once, ordered=True)]  # the same 60 scores on both sides
-        ['shared_scores']
+        ['sides_share_records']
     """
     pooled = members + nonmembers
     if not pooled.size or int(pooled.max()) < 2:
@@ -98,9 +103,10 @@ def of_values(
             )
         )
     if on_both:
+        least = min(int(members.sum()), int(nonmembers.sum())) if smaller is None else smaller
         cautions.append(
             Caution(
-                SHARED,
+                SAME if 2.0 * scale * on_both >= least else SHARED,
                 f"{_number(on_both, scale)} scores stand on both sides, far more than chance makes; if they are "
                 "the same records, they hide a leak: leave them out of both sides",
             )
@@ -126,7 +132,7 @@ def of_many(a: Floats, b: Floats) -> tuple[Caution, ...]:
     members = np.add.reduceat(order < len(parts[0]), starts, dtype=np.int64)
     records = np.diff(np.append(starts, len(pooled)))
     scale = (len(a) / len(parts[0])) * (len(b) / len(parts[1]))
-    return of_values(members, records - members, ordered=True, scale=scale)
+    return of_values(members, records - members, True, scale, min(len(a), len(b)))
 
 
 def of_rows(a: Floats, b: Floats) -> tuple[Caution, ...]:

@@ -34,7 +34,11 @@ def sides(members: Any, nonmembers: Any) -> dict[str, list[float]]:
 SHORT, AGAIN = CALM[0].copy(), CALM[0].copy()
 SHORT[:200] = SHORT[:200].astype(np.float32)
 AGAIN[:100] = AGAIN[100:200]
-ODD = {"sides_differ_in_precision": sides(SHORT, CALM[1]), "repeated_scores": sides(AGAIN, CALM[1])}
+ODD = {
+    "sides_share_records": sides(CALM[0], np.append(CALM[0, : N // 2], CALM[1, : N // 2])),
+    "sides_differ_in_precision": sides(SHORT, CALM[1]),
+    "repeated_scores": sides(AGAIN, CALM[1]),
+}
 FEW = sides(np.repeat(CALM[0, :40], 2), CALM[1, :80])
 DOORS = ("gate", "advantage", "report", "compare", "compare-releases", "series")
 
