@@ -1,6 +1,5 @@
 """Theorem 11: how far training losses lie below held-out losses says how secure a learner is at most."""
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -100,7 +99,7 @@ def overfitting(
 
 def overfits(loss: float, alpha: float) -> float:
     """The epsilon at which a mean training loss means (epsilon, 1 - alpha)-overfitting: loss/alpha (Proposition 10)."""
-    if loss > errors.require_open_unit("alpha", alpha) * sys.float_info.max:
+    if loss > errors.require_open_unit("alpha", alpha) * np.finfo(np.float64).max:
         raise errors.OutOfRange(
             "alpha: is so small that the mean loss divided by it is no number", field="alpha"
         )
