@@ -82,7 +82,7 @@ def test_the_demo_answers_and_its_report_says_what_to_install_for_pictures(
 def test_a_report_and_a_saved_question_are_answered(python: Path, tmp_path: Path) -> None:
     (tmp_path / "scores.json").write_text(
         '{"members": ['
-        + ", ".join(str(i / 40 + 0.3) for i in range(40))
+        + ", ".join(str(i / 40 + 0.31) for i in range(40))
         + '], "nonmembers": ['
         + ", ".join(str(i / 40) for i in range(40))
         + "]}"

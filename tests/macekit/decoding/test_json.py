@@ -300,7 +300,7 @@ def test_ten_thousand_shards_are_read() -> None:
 
 
 def test_options_of_a_json_body_do_not_stand_in_the_address() -> None:
-    with pytest.raises(Problem, match="stand in the body"):
+    with pytest.raises(Problem, match="stand in it, not in the query string"):
         read(b'{"members": [1]}', prior="0.5")
 
 
