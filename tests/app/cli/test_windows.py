@@ -37,13 +37,9 @@ def here(*words: str) -> subprocess.CompletedProcess[str]:
 
 LINES = [
     "gate two.csv --max-advantage 0.9 --json",
-    "risk two.csv --json",
     "report two.csv -o report.html --overwrite",
     "counts two.csv -o counts.json --overwrite",
-    "plan --expected 0.1 --width 0.1",
     f"synthetic {RELEASE} clean.csv --max-advantage 0.9 --json",
-    "check --train train.csv --holdout holdout.csv --json",
-    "completion bash",
     "config --toml",
 ]
 
