@@ -305,10 +305,8 @@ def side_by_side(
         for odd in answer.cautions
         if odd.code in DOUBTS | {FEW_CLUSTERS}
     ]
-    value = min(
-        top.value, interval.upper
-    )  # the upper end of the largest is at a higher level than those beside it
-    return Comparison(Estimate(value, interval), ranking, (*doubts, note), apart)
+    # The upper end of the largest needs no correction, so it may lie below that of its query, and below its estimate.
+    return Comparison(Estimate(min(top.value, interval.upper), interval), ranking, (*doubts, note), apart)
 
 
 def difference(

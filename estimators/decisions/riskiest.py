@@ -429,15 +429,15 @@ def _hidden_by_drift(
     """
     if control is not None:
         beyond = max(0.0, control.advantage.lower - control.advantage.baseline)
-        shown = min(1.0, beyond / (2.0 * min(prior, 1.0 - prior)))
+        gap = min(1.0, beyond / (2.0 * min(prior, 1.0 - prior)))
     else:
-        shown = split.interval.lower if split is not None and split.differs else 0.0
+        gap = split.interval.lower if split is not None and split.differs else 0.0
     for limit in limits:
-        most = limit.estimate.upper + 2.0 * (1.0 - prior) * shown
-        if shown and limit.name == "advantage" and limit.decision is Decision.PASS and most > limit.maximum:
+        most = limit.estimate.upper + 2.0 * (1.0 - prior) * gap
+        if gap and limit.name == "advantage" and limit.decision is Decision.PASS and most > limit.maximum:
             yield Caution(
                 DRIFT,
-                f"the two sides differ by at least {at_least(shown)} without any leak, and so much may hide one: the "
+                f"the two sides differ by at least {at_least(gap)} without any leak, and so much may hide one: the "
                 f"advantage may be {at_most(min(1.0, most))}, above {exactly(limit.maximum)}; shuffle all rows before "
                 "you split them, or audit matched sides",
             )

@@ -72,9 +72,9 @@ def cells(table: str) -> list[dict[str, str]]:
 
 def picture(title: str, lines: Sequence[Mapping[str, str]]) -> Spec:
     """Each query from the top down, its estimates as points with their range over the models, intervals as lines."""
-    drawn = [part for line in lines for part in _parts(line)]
-    shown = [kind for kind in COLOURS if any(part["kind"] == kind for part in drawn)]
-    domain = min(0.0, *(float(part["low"]) for part in drawn)), 1.0
+    marks = [part for line in lines for part in _parts(line)]
+    kinds = [kind for kind in COLOURS if any(part["kind"] == kind for part in marks)]
+    domain = min(0.0, *(float(part["low"]) for part in marks)), 1.0
     what = "risk" if "epsilon" in lines[0] else "advantage"
     place: Spec = {
         "y": {
@@ -88,14 +88,14 @@ def picture(title: str, lines: Sequence[Mapping[str, str]]) -> Spec:
         "color": {
             "field": "kind",
             "type": "nominal",
-            "scale": {"domain": shown, "range": [COLOURS[kind] for kind in shown]},
+            "scale": {"domain": kinds, "range": [COLOURS[kind] for kind in kinds]},
             "legend": {"columns": 2, "symbolLimit": 0},
         },
     }
     ends = {"x": scaled("low", what, domain), "x2": {"field": "high"}}
-    means = [part for part in drawn if "mean" in part]
+    means = [part for part in marks if "mean" in part]
     return chart(
-        {"data": rows(drawn), "mark": {"type": "rule", "strokeWidth": 2}, "encoding": {**place, **ends}},
+        {"data": rows(marks), "mark": {"type": "rule", "strokeWidth": 2}, "encoding": {**place, **ends}},
         {
             "data": rows(means),
             "mark": {"type": "point", "filled": True, "size": 40, "opacity": 1},
@@ -113,15 +113,15 @@ def _parts(line: Mapping[str, str]) -> Iterator[dict[str, str | float]]:
     columns |= {kind: line[column] for column, kind in RISKS.items() if column in line}
     for at, kind in enumerate(KINDS):
         text = columns.get(kind, "-")
-        drawn = {"query": query, "kind": NO_LEAK if "shuffled" in kind else kind}
+        marks = {"query": query, "kind": NO_LEAK if "shuffled" in kind else kind}
         intervals = list(INTERVAL.finditer(text))
         for number, each in enumerate(intervals):
             low, high = float(each["low"]), float(each["high"])
-            yield {**drawn, "place": f"{at}.{number}", "low": low, "high": high}
+            yield {**marks, "place": f"{at}.{number}", "low": low, "high": high}
         if not intervals and (match := PAPER.fullmatch(text)) is not None:
             mean = float(match["mean"])
             low, high = (float(match[end] or mean) for end in ("least", "most"))
-            yield {**drawn, "place": str(at), "mean": mean, "low": low, "high": high}
+            yield {**marks, "place": str(at), "mean": mean, "low": low, "high": high}
 
 
 def pictures(page: Path) -> dict[str, Spec]:

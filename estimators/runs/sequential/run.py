@@ -172,8 +172,7 @@ class SequentialRun(State):
             return Withheld(accepted=self.accept_exposure)
         looks = len(self.looks)
         together = 1.0 - (1.0 - self.confidence) / (looks * (looks + 1.0))
-        exposures = {"": exposure(self.counts, together, self.prior)}
-        return Withheld.by(exposures, accepted=self.accept_exposure, odd=self.counts.doubts)
+        return Withheld.by({"": exposure(self.counts, together, self.prior)}, accepted=self.accept_exposure)
 
     @property
     def _of_ends(self) -> Decision:

@@ -7,10 +7,15 @@ said to be what they are.
 from collections.abc import Mapping
 from dataclasses import replace
 
+from estimators import Counts, Scores
+from estimators.clusters.dependent_rows import DEPENDENT
+from estimators.decisions.applicable import unanswerable
+from estimators.decisions.exposed_members import doubts_of
 from estimators.decisions.plan import Decision, beneath_baseline
 from estimators.runs.sequential import SequentialRun, sequential_run
 from estimators.runs.sequential.run import PLANNED
-from estimators.statement import baseline
+from estimators.sample.scores import Query
+from estimators.statement import Caution, baseline
 from macekit.call import Call, Keeping, Reply, Step
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
@@ -61,6 +66,7 @@ def answer(call: Call, body: DecodedBody, q: GateQuestion) -> Reply:
         )
     before = _run_of(q, None if call.keeping is None else call.keeping.run_id)
     data = sample_of(body, q.model_copy(update={"query": _query_of(q, before, body)}))
+    _require_answerable(data, body.cautions)
     run = replace(before.after(data), accept_exposure=q.accept_exposure)
     question = q.model_copy(update={name: getattr(run, name) for name in FIXED})
     last = run.looks[-1]
@@ -109,6 +115,22 @@ def answer(call: Call, body: DecodedBody, q: GateQuestion) -> Reply:
         "provenance": source,
     }
     return replace(reply_of(call, content, data), step=step)
+
+
+def _require_answerable(batch: Scores | Counts, cautions: tuple[Caution, ...]) -> None:
+    """Refuse a batch that cannot answer: once counted, it could not be told from the others of its run."""
+    labels = (
+        isinstance(batch, Scores) and batch.query is Query.DISCRETE
+    )  # each label may have one record in a batch
+    doubts = () if labels else doubts_of({"": batch}, clustered=False)
+    odd = unanswerable(Decision.PASS, (*cautions, *doubts))
+    if odd is None:
+        return
+    said = odd.message
+    if odd.code == DEPENDENT:  # a problem repeats no name of a column
+        said = "rows of one label of a column have scores that are alike: name it as unit"
+    why = "this batch was not added to the run"
+    raise Problem("bad-records", f"{why}: {said}", local=f"{why}: {odd.message}")
 
 
 def _seal_of(state: Mapping[str, object]) -> str | None:

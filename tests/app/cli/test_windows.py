@@ -1,4 +1,4 @@
-"""Every command but the service answers where there is no Unix; the service says in one line where it runs."""
+"""Commands that read, write and draw answer where there is no Unix; the service says in one line where it runs."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from macekit.client.result import Inconclusive
 from macekit.reports.pipeline import annotation, junit, summary
 from macekit.reports.saved import validate_answer
 from tests.cases import each_case
-from tests.macekit.asking import asked
+from tests.macekit.asking import asked, refused
 
 RNG = np.random.default_rng(0)
 N = 2_000
@@ -74,6 +74,19 @@ def test_every_door_passes_the_same_records_written_alike(operation) -> None:
     answer = asked(operation, {**question(operation, written), "max_advantage": 0.2})
 
     assert (decided(answer)["decision"], decided(answer)["undecided_because"]) == ("pass", None)
+
+
+def test_a_run_takes_no_batch_that_cannot_answer() -> None:
+    limit = {"max_advantage": 0.3, "anytime": True}
+    for code, records in ODD.items():
+        problem = refused("gate", {**records, **limit})
+        assert problem["kind"] == "bad-records"
+        assert problem["detail"].startswith("this batch was not added to the run: "), code
+
+    first = asked("gate", {**sides(*CALM), **limit})
+    again = {**ODD["sides_share_records"], "anytime": True, "state": first["state"]}
+    assert "not added to the run" in refused("gate", again)["detail"]
+    assert first["decision"] == "pass"
 
 
 def test_a_fail_stands_and_more_of_the_same_is_not_asked_for() -> None:
