@@ -14,7 +14,7 @@ from benchmarks.harness import Run, mark, table
 from benchmarks.worlds import Floats, Rng, shift
 from estimators import Scores, advantage
 from estimators.adversary.holdout import validate_anywhere
-from estimators.adversary.insample import cells_or_changes_upper
+from estimators.adversary.insample import FewChanges, cells_or_changes_upper
 from estimators.adversary.lower_end import BestCut, best_cut
 from estimators.adversary.many_changes import EVIDENT, HINT, gain_by_changes
 from estimators.limits.binomial import clopper_pearson
@@ -232,7 +232,12 @@ def priced(task: tuple[str, int, int]) -> tuple[float, float, float, float]:
     scores = Scores.of(*FEW[name][0](rng, n))
     ends, fine = ends_of(scores, 0.5, None, seed), finest(scores)
     found, alone = ends.at(0.95), validate_anywhere(fine, 0.5, resolution(2 * n), seed).at(ALPHA).lower
-    return found.lower, found.upper, alone, cells_or_changes_upper(ends.counts, fine, 0.5, ALPHA, 2)
+    return (
+        found.lower,
+        found.upper,
+        alone,
+        cells_or_changes_upper(ends.counts, FewChanges(fine, 0.5, 2), ALPHA, 2),
+    )
 
 
 @table

@@ -11,13 +11,16 @@ from numpy.typing import NDArray
 
 from estimators.arrays import Booleans, Floats, Integers
 
+FEW = 2
+"""Changes for which running sums are enough."""
+
 STRETCH = 256
 """Running sums that are first compared by their least and largest only."""
 
 
 def best_by_changes(gain: Floats, most: int) -> Floats:
     """Largest sum of gain over "member" minus that over "nonmember", for at most 0, 1, ..., ``most`` changes."""
-    if most <= 2:
+    if most <= FEW:
         return _few_changes(gain)[: most + 1]
     gain = gain[gain != 0.0]
     if not gain.size:

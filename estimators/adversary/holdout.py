@@ -201,9 +201,8 @@ def validate(counts: Counts, prior: float, seed: int, orders: int = ORDERS) -> V
     """Progressive validation of rules measurable on the cells of ``counts``, in several orders of the records."""
     way, (fractions, since) = Way.of(counts, prior), _fractions(counts)
     blocks = way.counts.shuffles(fractions, np.random.default_rng(seed), orders)
-    return validation_of(
-        way, [_guess_record(way, blocks, families_for(way.counts), since)], _names(way.counts)
-    )
+    families = families_for(way.counts)
+    return validation_of(way, [_guess_record(way, blocks, families, since)], _names(families))
 
 
 def validate_anywhere(fine: Counts, prior: float, cells: int, seed: int, orders: int = ORDERS) -> Validation:
@@ -220,12 +219,16 @@ def validate_anywhere(fine: Counts, prior: float, cells: int, seed: int, orders:
     else:
         pilots = orders if fine.n_records <= OWN_PILOT else 1
         looks = [_close_look(way, cells, fractions, rng, orders // pilots) for _ in range(pilots)]
-    records = [_guess_record(way, blocks, families_for(counts, cells), since) for counts, blocks in looks]
-    return validation_of(way, records, _names(way.counts, cells))
+    rules = [families_for(counts, cells) for counts, _ in looks]
+    records = [
+        _guess_record(way, blocks, families, since)
+        for (_, blocks), families in zip(looks, rules, strict=True)
+    ]
+    return validation_of(way, records, _names(rules[0]))
 
 
-def _names(counts: Counts, cells: int | None = None) -> tuple[str, ...]:
-    return tuple(family.name for family in families_for(counts, cells))
+def _names(families: Sequence[Family]) -> tuple[str, ...]:
+    return tuple(family.name for family in families)
 
 
 def _close_look(

@@ -12,7 +12,7 @@ from functools import cache
 
 import numpy as np
 
-from estimators.adversary.changes import best_by_changes
+from estimators.adversary.changes import FEW, best_by_changes
 from estimators.arrays import Floats
 from estimators.errors import OutOfRange
 from estimators.limits.binomial import normal_quantile, pools, upper_limit
@@ -39,44 +39,63 @@ ROUNDS = 24
 SLACK = 0.01
 
 
+class FewChanges:
+    """Rules that change their guess at most so many times along a score, wherever, and their upper limits.
+
+    A limit equals the optimal advantage if the posterior crosses 1/2 no more often. The best rules on the records are
+    looked up once, for every number of changes and every level.
+    """
+
+    def __init__(self, counts: Counts, prior: float, most: int) -> None:
+        """Of ordered cells, as fine as there are.
+
+        Args:
+            counts: Counts on these cells.
+            prior: Probability that a record is a member before its score is seen.
+            most: The largest number of changes that will be asked for.
+        """
+        self.cells, counts = counts.size, _fewer_first(counts, prior)
+        self.prior, self.sides = prior, (counts.n_members, counts.n_nonmembers)
+        self.is_one_sample = pools(*self.sides, prior)
+        gain = (lambda _: counts.weights(prior)) if self.is_one_sample else _gains(counts)
+        self._best = cache(lambda share, most: best_by_changes(gain(share), most))
+        self._most = most
+
+    def upper(self, alpha: float, changes: int, enough: float = 1.0) -> float:
+        """The upper limit of level 1 - alpha for so many changes; of ``enough`` it tells only which side."""
+        if self.is_one_sample:
+            return _clip(_exact(self.reached(self.prior, changes), sum(self.sides), alpha), self.prior)
+        chain = self.enclosing(changes)
+        largest = _largest_along(*chain, *self.sides, self.prior, alpha, (1.0 + enough) / 2.0)
+        return _clip(2.0 * largest - 1.0, self.prior)
+
+    def enclosing(self, changes: int) -> tuple[Floats, Floats]:
+        """Corners of a chain of lines below which every rule with so many changes lies."""
+        return _enclosing(lambda share: self.reached(share, changes), self.prior)
+
+    def reached(self, share: float, changes: int) -> float:
+        """In-sample advantage of the best rule with so many changes, if members had this share of all."""
+        return float(self._best(share, FEW if changes <= FEW else self._most)[changes])
+
+    def within(self, alpha: float, maximum: float) -> int | None:
+        """Most changes of rules whose upper limit is not above ``maximum``; None if not even that of 0 is.
+
+        Limits grow with the changes. A limit is not below what the rule has on these records, and about a normal one's
+        width above it: there the search begins.
+        """
+        if maximum >= 1.0:
+            return self._most
+        prior, (n1, n0), values = self.prior, self.sides, self._best(self.prior, self._most)
+        spread = np.sqrt((1.0 - maximum**2) * (prior**2 / n1 + (1.0 - prior) ** 2 / n0))
+        start = int(np.searchsorted(values, maximum - normal_quantile(alpha) * spread))
+        end = int(np.searchsorted(values, maximum, side="right"))
+        last = last_within(lambda changes: self.upper(alpha, changes, maximum) <= maximum, start, end)
+        return None if last < 0 else last
+
+
 def changes_upper(counts: Counts, prior: float, alpha: float, changes: int) -> float:
-    """Upper limit for every rule that changes its guess at most so many times along the score, wherever.
-
-    It equals the optimal advantage if the posterior crosses 1/2 no more often.
-    """
-    counts = _fewer_first(counts, prior)
-    n1, n0 = counts.n_members, counts.n_nonmembers
-    if pools(n1, n0, prior):
-        value = float(best_by_changes(counts.weights(prior), changes)[-1])
-        return _clip(_exact(value, counts.n_records, alpha), prior)
-    chain = _enclosing(_reach(counts, changes), prior)
-    return _clip(2.0 * _largest_along(*chain, n1, n0, prior, alpha) - 1.0, prior)
-
-
-def changes_within(counts: Counts, prior: float, alpha: float, maximum: float, most: int) -> int | None:
-    """Most changes, up to ``most``, of rules whose upper limit is not above ``maximum``; None if not even 0 are.
-
-    Limits grow with the changes, and one pass over the score finds the best rule for every number of them. A limit is
-    not below what the rule has on these records, and about a normal one's width above it: there the search begins.
-    """
-    n1, n0 = counts.n_members, counts.n_nonmembers
-    if maximum >= 1.0:
-        return most
-    curve = cache(_curve(counts, most))
-    one_sample = pools(n1, n0, prior)
-    values = best_by_changes(counts.weights(prior), most) if one_sample else curve(prior)
-
-    def within(changes: int) -> bool:
-        if one_sample:
-            return _clip(_exact(float(values[changes]), counts.n_records, alpha), prior) <= maximum
-        chain = _enclosing(lambda share: float(curve(share)[changes]), prior)
-        largest = _largest_along(*chain, n1, n0, prior, alpha, (1.0 + maximum) / 2.0)
-        return _clip(2.0 * largest - 1.0, prior) <= maximum
-
-    spread = np.sqrt((1.0 - maximum**2) * (prior**2 / n1 + (1.0 - prior) ** 2 / n0))
-    start = int(np.searchsorted(values, maximum - normal_quantile(alpha) * spread))
-    last = last_within(within, start, int(np.searchsorted(values, maximum, side="right")))
-    return None if last < 0 else last
+    """Upper limit for every rule that changes its guess at most so many times along the score."""
+    return FewChanges(counts, prior, changes).upper(alpha, changes)
 
 
 def last_within(within: Callable[[int], bool], start: int, end: int) -> int:
@@ -96,14 +115,13 @@ def last_within(within: Callable[[int], bool], start: int, end: int) -> int:
     return low
 
 
-def cells_or_changes_upper(cells: Counts, fine: Counts, prior: float, alpha: float, changes: int) -> float:
+def cells_or_changes_upper(cells: Counts, rules: FewChanges, alpha: float, changes: int) -> float:
     """The larger of the limits of rules that see the cell and of those that change their guess along the score."""
-    cells, fine = _fewer_first(cells, prior), _fewer_first(fine, prior)
-    n1, n0 = fine.n_members, fine.n_nonmembers
-    if cells.size > MANY_CELLS or pools(n1, n0, prior):
-        return max(cells_upper(cells, prior, alpha), changes_upper(fine, prior, alpha, changes))
-    chain = _outer(_hull(cells), _enclosing(_reach(fine, changes), prior))
-    return _clip(2.0 * _largest_along(*chain, n1, n0, prior, alpha) - 1.0, prior)
+    prior = rules.prior
+    if cells.size > MANY_CELLS or rules.is_one_sample:
+        return max(cells_upper(cells, prior, alpha), rules.upper(alpha, changes))
+    chain = _outer(_hull(_fewer_first(cells, prior)), rules.enclosing(changes))
+    return _clip(2.0 * _largest_along(*chain, *rules.sides, prior, alpha) - 1.0, prior)
 
 
 def _fewer_first(counts: Counts, prior: float) -> Counts:
@@ -127,14 +145,8 @@ def _outer(*chains: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
     return tpr, np.maximum(*(np.interp(tpr, *chain, right=0.0) for chain in chains))
 
 
-def _reach(counts: Counts, changes: int) -> Support:
-    """In-sample advantage of the best rule with so many changes, by the share of members."""
-    curve = _curve(counts, changes)
-    return lambda share: float(curve(share)[-1])
-
-
-def _curve(counts: Counts, most: int) -> Callable[[float], Floats]:
-    """The same for every number of changes up to ``most``.
+def _gains(counts: Counts) -> Callable[[float], Floats]:
+    """What "member" gains from cell to cell, by the share of members.
 
     No rule gains by a change between neighbouring cells of which all hold members alone, or nonmembers alone.
     """
@@ -144,11 +156,7 @@ def _curve(counts: Counts, most: int) -> Callable[[float], Floats]:
     starts = np.flatnonzero(new)
     hits = np.add.reduceat(x, starts) / counts.n_members
     alarms = np.add.reduceat(y, starts) / counts.n_nonmembers
-
-    def curve(share: float) -> Floats:
-        return best_by_changes(share * hits - (1.0 - share) * alarms, most)
-
-    return curve
+    return lambda share: share * hits - (1.0 - share) * alarms
 
 
 def cells_upper(counts: Counts, prior: float, alpha: float, universe: int | None = None) -> float:

@@ -79,6 +79,9 @@ ENOUGH = 2.0
 PARTS = (0.28, 0.12, 0.15, 0.19, 0.26)
 """Records to learn from, and blocks on each of which the rule is judged that was chosen before."""
 
+ONE_ORDER = 1_000_000
+"""Records of both sides from which one order is enough: another moves the end by some ten-thousandths."""
+
 CELLS = 8192
 IN_A_CELL = 3
 """Finest cells at most, and records that one of them has at least on average."""
@@ -342,7 +345,7 @@ def many_changes(
     is_asked, evident = sign_of(fine)
     if not is_asked:
         return None, None
-    way, orders = Way.of(fine, prior), min(orders, ORDERS)
+    way, orders = Way.of(fine, prior), 1 if fine.n_records >= ONE_ORDER else min(orders, ORDERS)
     return validation_of(way, [_achieved_by(way, readings(fine)[1:], seed, orders)], (MANY_CHANGES,)), evident
 
 

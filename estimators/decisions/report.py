@@ -300,7 +300,7 @@ def assess(
             ]
         ),
         fingerprint(submitted),
-        () if ordered is None else upper_by_changes(ordered, options.prior, options.confidence),
+        () if ordered is None else _by_changes(ends, ordered, options),
         fine,
         data if data is not submitted and isinstance(data, Scores) else None,
         learned,
@@ -313,6 +313,13 @@ def assess(
             confidence,
         ),
     )
+
+
+def _by_changes(ends: Ends, ordered: Counts, options: AssessOptions) -> tuple[ChangesLimit, ...]:
+    """``upper_by_changes``; the rules are those of the advantage, where it is of the same counts."""
+    if ends.fine is not ordered:
+        return upper_by_changes(ordered, options.prior, options.confidence)
+    return ends.upper_by_changes(options.confidence)
 
 
 def _set_named(options: AssessOptions) -> str | None:

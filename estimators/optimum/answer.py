@@ -3,9 +3,7 @@
 from dataclasses import dataclass, field
 
 from estimators import statement
-from estimators.adversary.insample import (
-    changes_within,
-)
+from estimators.adversary.insample import FewChanges
 from estimators.adversary.targets import (
     Target,
 )
@@ -189,7 +187,7 @@ class Advantage:
             return most
         least = min(ASSUMED.get(self.target.name, self.changes or 0), most)
         alpha = (1.0 - self.estimate.interval.confidence) / 2.0
-        largest = changes_within(fine, self.provenance.prior, alpha, maximum, most)
+        largest = FewChanges(fine, self.provenance.prior, most).within(alpha, maximum)
         return max(least, largest or 0)
 
 

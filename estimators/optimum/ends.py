@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -13,9 +14,9 @@ from estimators.adversary.families import Cellwise, families_for, in_sample
 from estimators.adversary.holdout import ORDERS, HeldOut
 from estimators.adversary.insample import (
     MANY_CELLS,
+    FewChanges,
     cells_or_changes_upper,
     cells_upper,
-    changes_upper,
     second_moment,
 )
 from estimators.adversary.learned import (
@@ -85,7 +86,7 @@ def checked_ends(
     return ends_of(data, prior, target, seed, shuffles, cluster)
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(frozen=True, eq=False)
 class Ends:
     """Both ends of the interval, at any level: the rules are fitted and judged once."""
 
@@ -107,18 +108,27 @@ class Ends:
         if isinstance(self.validation, ClusteredEnds):
             return self.validation.upper(alpha)
         if isinstance(self.target, ThresholdTarget):
-            return changes_upper(self.fine, self.prior, alpha, 1)
+            return self.few_changes.upper(alpha, 1)
         if isinstance(self.target, TwoSidedTarget):
-            return changes_upper(self.fine, self.prior, alpha, 2)
+            return self.few_changes.upper(alpha, 2)
         universe = self.target.universe if isinstance(self.target, CellsTarget) else None
         if self.changes is None:
             return cells_upper(self.counts, self.prior, alpha, universe)
-        return cells_or_changes_upper(self.counts, self.fine, self.prior, alpha, self.changes)
+        return cells_or_changes_upper(self.counts, self.few_changes, alpha, self.changes)
+
+    def upper_by_changes(self, confidence: float) -> tuple[ChangesLimit, ...]:
+        """The function of that name, of scores with an order."""
+        return _limits(self.few_changes, confidence, CURVE)
 
     def interval(self, alpha: float) -> tuple[float, float]:
         """Both ends at level 1 - alpha each; a class that is rejected bounds nothing, and its upper end is 1."""
         lower, upper = self.lower(alpha), self.upper(alpha)
         return lower, 1.0 if upper < lower else upper
+
+    @cached_property
+    def few_changes(self) -> FewChanges:
+        """Rules that change their guess a few times along a score with an order."""
+        return FewChanges(self.fine, self.prior, max(CURVE[-1], self.changes or 0))
 
     @property
     def clustered(self) -> bool:
@@ -344,10 +354,13 @@ def upper_by_changes(
     fine = data if isinstance(data, Counts) else finest(data)
     if not fine.cells.ordered:
         return ()
+    rules = FewChanges(fine, prior, max(changes, default=0))
+    return _limits(rules, confidence, changes)
+
+
+def _limits(rules: FewChanges, confidence: float, changes: Sequence[int]) -> tuple[ChangesLimit, ...]:
     alpha = (1.0 - confidence) / 2.0
-    return tuple(
-        ChangesLimit(each, changes_upper(fine, prior, alpha, each)) for each in changes if each < fine.size
-    )
+    return tuple(ChangesLimit(each, rules.upper(alpha, each)) for each in changes if each < rules.cells)
 
 
 def cells_for(fine: Counts, target: Target) -> Counts:

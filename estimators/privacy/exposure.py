@@ -22,6 +22,7 @@ nonmembers that almost no member reaches, too, with a small share of the level.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cache
 from math import log
 from typing import Literal
 
@@ -623,6 +624,7 @@ def ratio_limit(m: int, n1: int, k: int, n0: int, level: float, start: float = 0
     else:  # then g U is far below 1, where the law of V_(m) has its corner
         values, weights = _law(c, d, OUTSIDE * level, np.sqrt(of_c + of_d), 1.0)
 
+    @cache
     def excess(log_ratio: float) -> float:
         g = np.exp(log_ratio)
         if over_members:

@@ -278,11 +278,14 @@ class Counts:
         """
         if size >= self.size:
             return np.arange(self.size)
-        pooled = self.pooled
-        middle = pooled.cumsum() - pooled / 2.0
-        place = middle * (size / self.n_records)
-        group = np.where(2.0 * place <= size, np.floor(place), np.ceil(place) - 1.0)  # alike from either end
-        return np.concatenate([[0], np.flatnonzero(group[1:] != group[:-1]) + 1])
+        place = self.pooled.astype(np.float64)
+        place = place.cumsum() - place / 2.0
+        place *= size / self.n_records
+        half = size // 2  # up to it a group begins at its mass, beyond just behind it: alike from either end
+        below = np.searchsorted(place, np.arange(1.0, half + 1.0))
+        above = np.searchsorted(place, np.arange(half + 1.0, size), side="right")
+        starts = np.unique(np.concatenate([[0], below, above]))
+        return starts[starts < self.size]
 
     def tail_starts(self, starts: Integers, outermost: int) -> Integers:
         """These groups, with the first and the last one halved again and again towards their ends.

@@ -10,7 +10,13 @@ from estimators.adversary import insample
 from estimators.adversary.changes import best_by_changes
 from estimators.adversary.families import Cellwise, Threshold, in_sample
 from estimators.adversary.holdout import block_fractions, validate, validate_anywhere
-from estimators.adversary.insample import SLACK, cells_or_changes_upper, cells_upper, changes_upper
+from estimators.adversary.insample import (
+    SLACK,
+    FewChanges,
+    cells_or_changes_upper,
+    cells_upper,
+    changes_upper,
+)
 from estimators.limits import two_rates
 from estimators.limits.binomial import pools
 from estimators.limits.two_rates import weighted_accuracy_upper
@@ -89,7 +95,7 @@ def test_two_classes_searched_together_have_the_larger_of_their_limits(world) ->
             cells = fine.coarsen(10)
 
             alone = max(cells_upper(cells, prior, ALPHA), changes_upper(fine, prior, ALPHA, 2))
-            together = cells_or_changes_upper(cells, fine, prior, ALPHA, 2)
+            together = cells_or_changes_upper(cells, FewChanges(fine, prior, 2), ALPHA, 2)
 
             seen = max(in_sample(Cellwise("cells"), cells, prior), in_sample(Threshold(), fine, prior))
             assert together == pytest.approx(alone, abs=2.0 * SLACK * (alone - seen) + 1e-9)

@@ -8,6 +8,7 @@ from estimators import CellsTarget, Scores, ThresholdTarget, advantage, verdict
 from estimators.adversary.changes import best_by_changes
 from estimators.adversary.many_changes import (
     BY_CHANCE,
+    ONE_ORDER,
     STEPS,
     gain_by_changes,
     many_changes,
@@ -132,3 +133,19 @@ def test_cells_of_counts_few_values_and_constant_scores_are_looked_at_without_ha
         assert len(readings(counts)) >= 1
         found, _ = many_changes(counts, 0.01, 0)
         assert found is None or found.at(0.025).lower <= 0.99
+
+
+def test_of_a_million_records_one_order_says_what_four_say() -> None:
+    rng = np.random.default_rng(3)
+    place = rng.random((2, 1_300_000)) * 200.0
+    shares = np.where(np.floor(place) % 2 == np.array([[0], [1]]), 0.6, 0.4)
+    scores = [
+        side[rng.random(side.size) < share][:600_000] for side, share in zip(place, shares, strict=True)
+    ]
+    fine = finest(Scores.of(*scores))
+    assert fine.n_records >= ONE_ORDER
+
+    ends = [many_changes(fine, 0.5, seed)[0].at(0.003).lower for seed in range(5)]
+
+    assert max(ends) < 0.2 < min(ends) + 0.01  # the truth: .6 - .4
+    assert np.std(ends) < 0.001

@@ -12,7 +12,7 @@ from estimators.errors import IncompatibleCells, InputError, MaceError, OutOfRan
 from estimators.optimum.advantage import advantage
 from estimators.optimum.answer import Advantage
 from estimators.optimum.ends import upper_by_changes
-from estimators.sample.counting import by_grid, by_rank
+from estimators.sample.counting import by_grid, by_rank, finest
 from estimators.statement import at_least, at_most, both_ends
 from tests.cases import each_case
 from tests.oracles import (
@@ -321,6 +321,8 @@ def test_the_upper_end_grows_with_the_changes_that_it_covers() -> None:
     assert ends == sorted(ends)
     four = advantage(scores, 0.4, CellsTarget(changes=4))
     assert four.upper == max(ends[3], advantage(scores, 0.4, CellsTarget(changes=0)).upper)
+    alone = [changes_upper(finest(scores), 0.4, 0.025, each.changes) for each in curve]
+    assert alone == ends
     assert upper_by_changes(Scores.of(["a", "b", "a"] * 4, ["a", "b", "c"] * 4)) == ()
 
 

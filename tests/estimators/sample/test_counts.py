@@ -352,3 +352,17 @@ def test_texts_are_counted_whatever_slots_they_meet_in(slot_bits, widths, severa
     assert labels == sorted(expected[0] | expected[1])
     assert counts.members.tolist() == [expected[0][label] for label in labels]
     assert counts.nonmembers.tolist() == [expected[1][label] for label in labels]
+
+
+def test_a_cell_is_in_the_group_of_its_middle_record() -> None:
+    rng = np.random.default_rng(1)
+    for _ in range(200):
+        sides = rng.integers(0, rng.choice([2, 5, 50]), (2, int(rng.integers(2, 60))))
+        sides[:, [0, -1]] += 1
+        counts = Counts.of(*sides, np.arange(1.0, sides.shape[1]))
+        for size in (1, 2, 3, 7, 8, 20):
+            starts = counts.group_starts(size)
+            if size < counts.size:
+                middle = (counts.pooled.cumsum() - counts.pooled / 2.0) * (size / counts.n_records)
+                group = [np.floor(at) if 2.0 * at <= size else np.ceil(at) - 1.0 for at in middle]
+                assert starts.tolist() == [0, *(np.flatnonzero(np.diff(group)) + 1)]
