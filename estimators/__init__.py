@@ -26,6 +26,7 @@ from estimators.metric.presets import PRESETS, preset
 from estimators.optimum.advantage import advantage
 from estimators.optimum.answer import Advantage
 from estimators.optimum.fixed_set import SetAdvantage, advantage_on_set
+from estimators.privacy.band import RocBand, roc_band
 from estimators.privacy.exposure import Exposure, exposure
 from estimators.renamed import find_former_modules
 from estimators.risk.cells import MeanRisk, mean_risk
@@ -73,6 +74,7 @@ __all__ = [
     "Query",
     "ReleaseComparison",
     "ReleaseSize",
+    "RocBand",
     "Scores",
     "Series",
     "SetAdvantage",
@@ -109,6 +111,7 @@ __all__ = [
     "preset",
     "release_queries",
     "release_size",
+    "roc_band",
     "verdict",
 ]
 

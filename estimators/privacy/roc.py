@@ -50,9 +50,6 @@ POINTS = 512
 FALSE_POSITIVE_RATES = (0.001, 0.01, 0.1)
 """Rates at which an auditor asks for the true positive rate (Carlini et al. 2022)."""
 
-BAND = 20
-"""Rates of a band below 1/10, in equal ratios, and as many above, in equal steps."""
-
 OF_AREA = Guarantee("the probability that a member outscores a nonmember, ties one half", IID, False)
 OF_RATES = Guarantee("the TPR of the threshold with the FPR asked for, each rate by itself", IID, False)
 """What the intervals of the area and of operating points cover."""
@@ -176,7 +173,7 @@ def roc(counts: Counts, points: int = POINTS) -> RocCurve:
         (True, 1.0)
     """
     require_count("points", points, 8)
-    hits, alarms = _from_the_top(counts)
+    hits, alarms = from_the_top(counts)
     run, rise = np.diff(alarms), np.diff(hits)
     bends = run[1:] * rise[:-1] != run[:-1] * rise[1:]  # what lies on a straight line adds nothing
     corners = np.concatenate([[0], np.flatnonzero(bends) + 1, [len(hits) - 1]])
@@ -367,7 +364,7 @@ def operating_points(
     rates = [require_open_unit("fpr", rate) for rate in rates]
     if not rates:
         return ()
-    hits, alarms = _from_the_top(counts)
+    hits, alarms = from_the_top(counts)
     n1, n0 = int(hits[-1]), int(alarms[-1])
     j_low = np.array([_largest_count_exceeded(n0, rate, alpha) for rate in rates])  # P(Bin >= j) >= 1 - alpha
     j_high = np.array([_smallest_count_reached(n0, rate, alpha) for rate in rates])  # P(Bin >= j) <= alpha
@@ -401,16 +398,6 @@ def operating_points(
         interval = Interval(lower, min(1.0, float(uppers[k])), confidence, OF_RATES)
         points.append(OperatingPoint(rate, Estimate(float(hits[at[k]] / n1), interval), cautions))
     return tuple(points)
-
-
-def band(counts: Counts, confidence: float = 0.95) -> tuple[OperatingPoint, ...]:
-    """Operating points along the whole curve, for a picture: each interval holds by itself, not all together.
-
-    Below one nonmember in all, or one in 10,000, there is nothing to be seen.
-    """
-    least = min(0.1, max(1e-4, 1.0 / counts.n_nonmembers))
-    rates = np.unique(np.concatenate([np.geomspace(least, 0.1, BAND), np.linspace(0.1, 0.99, BAND + 1)]))
-    return operating_points(counts, rates.tolist(), confidence)
 
 
 def _require_order(counts: Counts) -> Counts:
@@ -467,7 +454,7 @@ def _area_upper(members: Integers, nonmembers: Integers, alpha: float) -> float:
     return min(1.0, mean + float(reach) * sqrt(variance))
 
 
-def _from_the_top(counts: Counts) -> tuple[Integers, Integers]:
+def from_the_top(counts: Counts) -> tuple[Integers, Integers]:
     """Members and nonmembers at or above each threshold, from none to all."""
     counts = _require_order(counts)
     hits, alarms = np.zeros((2, counts.size + 1), dtype=np.int64)

@@ -41,6 +41,9 @@ __all__ = [
 EXACT_RECORDS = 2**17
 """Up to this many records every distinct score is a cell of its own; beyond, cells hold at most 1/4096."""
 
+HEAVY = 4096
+"""One record in so many is the most that such a cell holds, if it is not one score."""
+
 SMALL_INTEGER_RANGE = 2**20
 """Integers spanning less than this are counted by index, without sorting."""
 
@@ -278,7 +281,7 @@ def by_rank(scores: Scores) -> Counts:
     at = [_clipped_keys(side, exponent, first, last) for side in (a, b)]
     columns = [np.bincount(side, minlength=span) for side in at]
     pooled = columns[0] + columns[1]
-    heavy = pooled > (len(a) + len(b)) // 4096
+    heavy = pooled > (len(a) + len(b)) // HEAVY
     heavy[[0, -1]] |= pooled[[0, -1]] > 0  # the two end cells also hold everything beyond the range
     starts = np.ldexp(np.arange(first, last + 1, dtype=np.float64), exponent)
     light = np.flatnonzero((pooled > 0) & ~heavy)

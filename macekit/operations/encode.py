@@ -28,6 +28,7 @@ from estimators.adversary.learned import LearnedScore
 from estimators.clusters.ends import ClusterSummary
 from estimators.decisions.compare import Difference
 from estimators.paper import PaperAdvantage, PaperMetric, RecordMetric, RecordRisk
+from estimators.privacy.band import RocBand
 from estimators.privacy.epsilon import ClaimCheck, EpsilonBound
 from estimators.privacy.exposure import Exposure, NonmemberTail, Tail
 from estimators.privacy.roc import OF_RATES, OperatingPoint
@@ -294,6 +295,15 @@ def points(rates: Iterable[OperatingPoint]) -> list[statements.OperatingPointAns
             "upper": point.estimate.upper,
         }
         for point in rates
+    ]
+
+
+def band(of: RocBand) -> list[statements.OperatingPointAnswer]:
+    """Limits along the ROC that hold together."""
+    columns = (of.fpr.tolist(), of.tpr.tolist(), of.lower.tolist(), of.upper.tolist())
+    return [
+        {"fpr": fpr, "tpr": tpr, "lower": lower, "upper": upper}
+        for fpr, tpr, lower, upper in zip(*columns, strict=True)
     ]
 
 

@@ -53,7 +53,18 @@ class ReportAnswer(TypedDict):
     result: answers.AdvantageAnswer
     band: Annotated[
         list[statements.OperatingPointAnswer],
-        Field(description="true positive rates along the ROC, each interval by itself"),
+        Field(
+            description="true positive rates along the ROC: with the confidence asked for every limit holds, at these "
+            "rates and between them, where the lower limit is that of the rate before and the upper one that of the "
+            "rate behind"
+        ),
+    ]
+    rarest_fpr: Annotated[
+        float | None,
+        Field(
+            description="the false positive rate below which so few nonmembers can show nothing at every rate at "
+            "once: lower limits of the band are 0 there; null without a band"
+        ),
     ]
     distribution: answers.DistributionAnswer | None
     posterior: Annotated[

@@ -122,20 +122,28 @@ def roc(answer: AnswerPath, band: AnswerPath | None) -> Figure:
         f"The area under the curve is {three(value['auc'])}, "
         f"{between(value['auc_lower'], value['auc_upper'])}; guessing gives 0.5."
     )
+    if band is not None and len(band):
+        text += " With the same confidence the whole curve lies within the band, whichever rate is looked at."
     return Figure("roc", "ROC: members found against false alarms", text, spec, rates_table(answer))
 
 
 def _band(band: AnswerPath, x: Spec) -> list[Spec]:
-    """Intervals along the curve, each by itself."""
+    """The limits along the curve, all of which hold together."""
     encoding = {"x": x, "y": {"field": "lower", "type": "quantitative"}, "y2": {"field": "upper"}}
     return [
-        {
-            "data": rows(limits(band.value)),
-            "mark": BANDED,
-            "encoding": encoding,
-        },
-        note("band: interval of each rate by itself"),
+        {"data": rows(stairs(band.value)), "mark": BANDED, "encoding": encoding},
+        note("band: the whole curve lies within"),
     ]
+
+
+def stairs(band: Sequence[Mapping[str, float]]) -> list[dict[str, float]]:
+    """What holds between the rates: the lower limit of the one before, the upper limit of the one behind."""
+    steps = [
+        {"fpr": at, "lower": before["lower"], "upper": behind["upper"]}
+        for before, behind in pairwise(band)
+        for at in (before["fpr"], behind["fpr"])
+    ]
+    return [{name: rounded(value) for name, value in step.items()} for step in steps]
 
 
 # --- low fpr ------------------------------------------------------------------------------------------------
@@ -150,7 +158,7 @@ def low_fpr(answer: AnswerPath, band: AnswerPath | None) -> Figure | None:
     value = answer.value
     if not value["operating_points"]:
         return None
-    around = [] if band is None else limits(band.value)
+    around = [] if band is None else stairs(band.value)
     operating_points = limits(value["operating_points"])
     floor = _floor(operating_points)
     x, y = _axis("fpr", "false positive rate", floor), _axis("tpr", "true positive rate", floor)
@@ -168,7 +176,10 @@ def low_fpr(answer: AnswerPath, band: AnswerPath | None) -> Figure | None:
         width=SIDE,
         height=SIDE,
     )
-    return Figure("low-fpr", "ROC where false alarms are few", _in_words(value), spec, rates_table(answer))
+    text = _in_words(value)
+    if band is not None and len(band):
+        text += " Each of these intervals is for a rate named beforehand; the band holds at every rate at once."
+    return Figure("low-fpr", "ROC where false alarms are few", text, spec, rates_table(answer))
 
 
 def _floor(points: Sequence[Mapping[str, float]]) -> float:

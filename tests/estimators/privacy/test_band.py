@@ -1,33 +1,105 @@
-"""Operating points along the whole curve, for a picture."""
+"""A band that holds the whole ROC at once."""
 
 import numpy as np
 import pytest
 
-from estimators import Counts, Scores
-from estimators.privacy.roc import band, operating_point
-from estimators.sample.counting import finest
+from benchmarks.band import WORLDS, holds
+from estimators import Counts, Scores, roc_band
+from estimators.errors import IncompatibleCells, InputError, OutOfRange
+from estimators.limits.every_cut import records_beyond, share_limits
+from estimators.privacy.roc import operating_points
+from estimators.sample.counting import EXACT_RECORDS, finest
 from tests.cases import each_case
+from tests.oracles import most_misses
 
 
-@each_case("records, least", [(8, 0.1), (200, 1 / 200), (50_000, 1e-4)])
-def test_a_band_reaches_from_one_nonmember_to_nearly_all(records, least) -> None:
+@each_case("records", [8, 200, 50_000])
+def test_a_band_reaches_from_few_to_nearly_all_and_never_falls(records) -> None:
     rng = np.random.default_rng(0)
 
-    result = band(finest(Scores.of(rng.normal(1.0, 1.0, records), rng.normal(0.0, 1.0, records))))
+    band = roc_band(Scores.of(rng.normal(1.0, 1.0, records), rng.normal(0.0, 1.0, records)))
 
-    rates = [point.fpr for point in result]
-    assert rates == sorted(set(rates))
-    assert (rates[0], rates[-1]) == pytest.approx((least, 0.99))
-    assert sum(rate > 0.1 for rate in rates) == 20
-    assert len(rates) <= 40
+    assert (band.fpr[0], band.fpr[-1]) == pytest.approx((1e-4, 0.99))
+    for ends in (band.fpr, band.lower, band.tpr, band.upper):
+        assert np.all(np.diff(ends) >= 0.0)
+    assert np.all((band.lower <= band.tpr) & (band.tpr <= band.upper))
+    assert np.all((band.lower == 0.0) | (band.fpr >= band.rarest))
 
 
-def test_each_point_of_a_band_is_the_operating_point_at_its_rate_and_none_is_lower(rng):
-    counts = Counts.of([120, 300, 580], [310, 420, 270], [0.4, 0.7])
+@each_case("sides", [(8, 8), (9, 30), (40, 25), (60, 300)])
+def test_limits_are_those_of_their_definition(sides) -> None:
+    rng = np.random.default_rng(sides)
+    members, nonmembers = (
+        np.round(rng.normal(shift, 1.0, n), 1) for shift, n in zip((1, 0), sides, strict=True)
+    )
+    alpha, rates = 1.0 - 0.9**0.5, [0.01, 0.1, 0.25, 0.5, 0.9]
 
-    for point in band(counts, 0.9):
-        assert point == operating_point(counts, point.fpr, 0.9)
+    band = roc_band(Scores.of(members, nonmembers), 0.9, rates)
 
-    result = band(finest(Scores.of(rng.normal(1.0, 1.0, 3000), rng.normal(0.0, 1.0, 3000))))
+    cuts = [np.inf, *np.unique(np.concatenate([members, nonmembers]))[::-1]]
+    above = [np.array([(side >= cut).sum() for cut in cuts]) for side in (members, nonmembers)]
+    (c, d), (a, b) = (share_limits(k, n, alpha) for k, n in zip(above, sides, strict=True))
+    assert band.lower.tolist() == [max([0.0, *c[b <= rate]]) for rate in rates]
+    assert band.upper.tolist() == [d[a <= rate].max() for rate in rates]
+    assert band.tpr.tolist() == [(above[0] / sides[0])[above[1] <= rate * sides[1]].max() for rate in rates]
 
-    assert np.all(np.diff([float(point.estimate.value or 0.0) for point in result]) >= 0.0)
+
+@each_case("world", WORLDS)
+def test_the_whole_curve_lies_within_as_often_as_it_says(world) -> None:
+    rng, runs, sides = np.random.default_rng(WORLDS.index(world)), 200, (60, 150)
+
+    missed = sum(not holds(world, *world.draw(rng, *sides), share_limits) for _ in range(runs))
+
+    assert missed <= most_misses(runs, 0.05)
+
+
+def test_limits_of_one_rate_each_do_not_hold_as_a_band_and_are_narrower() -> None:
+    rng, runs, missed = np.random.default_rng(4), 100, 0
+    for _ in range(runs):
+        counts = finest(Scores.of(rng.normal(size=200), rng.normal(size=200)))
+        band = roc_band(counts)
+        single = [each.estimate.interval for each in operating_points(counts, band.fpr.tolist())]
+        missed += any(not each.lower <= f <= each.upper for each, f in zip(single, band.fpr, strict=True))
+        wider = (band.upper - band.lower) - np.array([each.upper - each.lower for each in single])
+        assert wider.mean() > 0.0
+
+    assert missed > most_misses(runs, 0.05)
+
+
+def test_the_band_of_sides_wholly_apart_and_of_one_score_for_all() -> None:
+    apart = roc_band(Scores.of(np.arange(500.0) + 1000.0, np.arange(500.0)), rates=[0.001, 0.02, 0.5])
+    assert apart.lower[0] == 0.0
+    assert apart.lower[1] > 0.97
+    assert apart.rarest < 0.02
+    same = roc_band(Scores.of(np.ones(50), np.ones(50)), rates=[0.1, 0.5])
+    assert same.lower.tolist() == [0.0, 0.0]
+    assert np.all(same.upper < 0.2)  # only a cut above everybody accuses half of nonmembers at most
+
+
+def test_cells_of_more_scores_than_are_told_apart_may_be_cut() -> None:
+    rng, n = np.random.default_rng(0), EXACT_RECORDS
+    members, nonmembers = rng.normal(0.5, 1.0, n), rng.normal(0.0, 1.0, n)
+    rates = [1e-4, 0.001, 0.1, 0.5]
+
+    whole = roc_band(Scores.of(members, nonmembers), rates=rates)
+
+    cuts = np.sort(np.concatenate([members, nonmembers]))[::-1]
+    above = [n - np.searchsorted(np.sort(side), cuts) for side in (members, nonmembers)]
+    alpha = 1.0 - 0.95**0.5
+    most = [above[1].searchsorted(k, side="right") - 1 for k in records_beyond(np.array(rates), n, alpha)]
+    exact = zip(*(share_limits(above[0][at], n, alpha)[end] for end, at in enumerate(most)), strict=True)
+    for at, (low, high) in enumerate(exact):
+        assert low - 5e-4 <= whole.lower[at] <= low
+        assert high <= whole.upper[at] <= high + 5e-4
+
+
+def test_what_has_no_curve_is_refused() -> None:
+    with pytest.raises(IncompatibleCells, match="have no order"):
+        roc_band(Counts.of([3, 4], [4, 3]))
+    with pytest.raises(InputError, match="need Scores"):
+        roc_band([0.5, 0.7])
+    scores = Scores.of(np.arange(8.0), np.arange(9.0))
+    for wrong in ({"confidence": 1.0}, {"rates": [0.0]}, {"rates": [0.1, float("nan")]}):
+        with pytest.raises(OutOfRange):
+            roc_band(scores, **wrong)
+    assert roc_band(scores, rates=[]).fpr.tolist() == []

@@ -119,8 +119,10 @@ def test_there_is_a_band_where_there_is_a_curve(kind: str) -> None:
         == (found["result"]["roc"] is not None)
         == (kind in ("scores", "integers", "counts", "vectors"))
     )
-    if found["band"]:
-        assert found["result"]["roc"]["operating_points"][0] in found["band"]
+    assert bool(found["band"]) == (found["rarest_fpr"] is not None)
+    for point in found["band"]:
+        assert point["lower"] <= point["tpr"] <= point["upper"]
+        assert point["lower"] == 0.0 or point["fpr"] >= found["rarest_fpr"]
 
 
 def test_a_table_says_the_same_as_json() -> None:

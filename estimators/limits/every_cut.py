@@ -1,0 +1,87 @@
+"""The share of a law beyond every cut at once, whichever cut is picked after a look at the records.
+
+Whatever the law, the share above a cut with k of n records at or above it lies between the k-th and the (k+1)-th
+smallest of n uniform numbers; ties only take from it. Each of these follows a beta law, and each has the same small
+chance ``eta`` to lie outside its limits (equal local levels: Berk and Jones 1979; Gontscharuk, Landwehr and Finner
+2016): chosen so that with probability 1 - alpha all n lie within. Bands of one width (Dvoretzky, Kiefer and Wolfowitz)
+waste most of their width at the ends, where false positive rates are few.
+"""
+
+import numpy as np
+from scipy.special import betainc, betaincinv
+
+from estimators.arrays import Floats, Integers
+
+# --- level --------------------------------------------------------------------------------------------------
+# Found by the exact chance that n uniform numbers in order keep within their limits (benchmarks band), for some sizes
+# and levels; between them logarithms are interpolated, and SPARE is left for that.
+
+SIZES = (1, 2, 3, 5, 8, 12, 20, 40, 100, 300, 1000, 5000, 20_000, 100_000, 1_000_000)
+ALPHAS = (0.3, 0.1, 0.05, 0.02, 0.005, 0.0005, 1e-05)
+ETAS = (
+    (0.2999, 0.1, 0.05, 0.02, 0.005, 0.0005, 1e-05),  # 1
+    (0.1768, 0.05451, 0.02652, 0.01037, 0.002544, 0.0002513, 5.002e-06),  # 2
+    (0.1308, 0.03884, 0.01862, 0.007183, 0.001738, 0.0001695, 3.346e-06),  # 3
+    (0.09132, 0.02602, 0.01226, 0.004649, 0.001103, 0.0001054, 2.04e-06),  # 5
+    (0.06728, 0.01856, 0.008625, 0.003219, 0.0007504, 7.005e-05, 1.322e-06),  # 8
+    (0.05281, 0.01422, 0.006535, 0.00241, 0.0005532, 5.062e-05, 9.328e-07),  # 12
+    (0.04003, 0.0105, 0.004768, 0.001734, 0.0003912, 3.495e-05, 6.245e-07),  # 20
+    (0.0288, 0.007344, 0.00329, 0.001178, 0.0002606, 2.263e-05, 3.893e-07),  # 40
+    (0.02001, 0.004962, 0.002194, 0.0007745, 0.0001679, 1.417e-05, 2.341e-07),  # 100
+    (0.01405, 0.003408, 0.001492, 0.0005207, 0.0001111, 9.171e-06, 1.465e-07),  # 300
+    (0.0103, 0.002461, 0.00107, 0.0003708, 7.835e-05, 6.368e-06, 9.939e-08),  # 1,000
+    (0.007413, 0.001751, 0.0007587, 0.0002614, 5.487e-05, 4.411e-06, 6.767e-08),  # 5,000
+    (0.005893, 0.001386, 0.0005993, 0.0002062, 4.316e-05, 3.454e-06, 5.256e-08),  # 20,000
+    (0.00463, 0.001092, 0.000473, 0.0001629, 3.415e-05, 2.734e-06, 4.156e-08),  # 100,000
+    (0.003632, 0.000862, 0.0003745, 0.0001295, 2.726e-05, 2.194e-06, 3.355e-08),  # 1,000,000
+)
+"""The level of each limit, both its sides together: a row for each number of records, a column for each alpha."""
+
+SPARE = 0.97
+
+
+def local_level(n: int, alpha: float) -> float:
+    """At what level each limit has to be stated for all of them to hold with probability 1 - alpha.
+
+    Of more than a million records it falls as 1 / (log n log log n), which is the law for very many.
+    """
+    if alpha < ALPHAS[-1]:
+        return alpha / n  # of n statements each with its part
+    at = np.log(min(n, SIZES[-1]))
+    columns = [np.interp(at, np.log(SIZES), np.log(column)) for column in zip(*ETAS, strict=True)]
+    level = SPARE * float(np.exp(np.interp(-np.log(alpha), -np.log(ALPHAS), columns)))
+    return level * _law_of_many(SIZES[-1]) / _law_of_many(n) if n > SIZES[-1] else level
+
+
+def _law_of_many(n: int) -> float:
+    return float(np.log(n) * np.log(np.log(n)))
+
+
+# --- limits -------------------------------------------------------------------------------------------------
+
+
+def share_limits(k: Integers, n: int, alpha: float) -> tuple[Floats, Floats]:
+    """Limits of the share above cuts with k of n records, all of which hold together with probability 1 - alpha."""
+    side = local_level(n, alpha) / 2.0
+    low = betaincinv(np.maximum(k, 1), n + 1.0 - np.maximum(k, 1), side)
+    high = betaincinv(np.minimum(k, n - 1) + 1.0, n - np.minimum(k, n - 1) + 0.0, 1.0 - side)
+    return np.where(k > 0, low, 0.0), np.where(k < n, high, 1.0)
+
+
+def records_beyond(shares: Floats, n: int, alpha: float) -> tuple[Integers, Integers]:
+    """The most records above a cut whose upper limit is at most these shares, and the same of the lower limit.
+
+    The first is -1 where even a cut with no record above it leaves more open.
+    """
+    side = local_level(n, alpha) / 2.0
+    return _most(shares, n, 1.0 - side), _most(shares, n, side) + 1
+
+
+def _most(shares: Floats, n: int, chance: float) -> Integers:
+    """The largest k from -1 to n - 1 with P(Beta(k+1, n-k) <= share) of at least so much, by halves."""
+    low, high = np.full(shares.shape, -1), np.full(shares.shape, n - 1)
+    while (low < high).any():
+        middle = (low + high + 1) // 2
+        enough = betainc(middle + 1.0, n - middle + 0.0, shares) >= chance
+        low, high = np.where(enough, middle, low), np.where(enough, high, middle - 1)
+    return low
