@@ -62,7 +62,11 @@ class RocBand:
     guarantee: Guarantee
 
     def sentence(self, fpr: float) -> str:
-        """The limits at the last of the rates up to this one in plain words."""
+        """The limits at the last of the rates up to this one in plain words.
+
+        Args:
+            fpr: A false positive rate, not below the first that is stated.
+        """
         at = int(np.searchsorted(self.fpr, fpr, side="right")) - 1
         return (
             f"With {percent(self.confidence)} confidence, for this and every other rate at once: who accuses at most "
@@ -79,7 +83,8 @@ def roc_band(
     Args:
         data: Scores of both sides (``Scores.of``) or their counts (``Counts``), with an order; a higher score means
             member.
-        confidence: Probability that the whole curve lies within the band, strictly between 0 and 1.
+        confidence: Probability that both ends of an interval hold, strictly between 0 and 1. It is that of all rates
+            together: the whole curve lies within.
         rates: The false positive rates to state, each strictly between 0 and 1. None: sixty along the curve, from
             1/10,000 on.
 

@@ -178,7 +178,9 @@ def low_fpr(answer: AnswerPath, band: AnswerPath | None) -> Figure | None:
     )
     text = _in_words(value)
     if band is not None and len(band):
-        text += " Each of these intervals is for a rate named beforehand; the band holds at every rate at once."
+        text += (
+            " Each of these intervals is for a rate named beforehand; the band holds at every rate at once."
+        )
     return Figure("low-fpr", "ROC where false alarms are few", text, spec, rates_table(answer))
 
 

@@ -87,8 +87,21 @@ def test_of_many_categories_the_most_frequent_are_drawn_and_the_rest_is_counted(
 def test_the_curve_begins_at_nothing_and_ends_at_everything() -> None:
     drawn = figure("prior of a tenth", "roc")
 
-    points = list(zip(column(drawn.spec, "fpr"), column(drawn.spec, "tpr"), strict=True))
+    points = [(row["fpr"], row["tpr"]) for row in data(drawn.spec) if "tpr" in row]
     assert {(0.0, 0.0), (1.0, 1.0)} <= set(points)
+
+
+def test_between_two_rates_the_band_is_as_wide_as_both_limits_allow() -> None:
+    _, answer = world("prior of a tenth")
+    band = answer["band"]
+
+    steps = [row for row in data(figure("prior of a tenth", "roc").spec) if "lower" in row]
+
+    assert len(steps) == 2 * (len(band) - 1)
+    for before, behind, left, right in zip(band, band[1:], steps[::2], steps[1::2], strict=False):
+        assert (left["fpr"], right["fpr"]) == (near(before["fpr"]), near(behind["fpr"]))
+        for step in (left, right):
+            assert (step["lower"], step["upper"]) == (near(before["lower"]), near(behind["upper"]))
 
 
 def test_a_point_whose_lower_end_is_nothing_reaches_the_foot_and_is_marked() -> None:
