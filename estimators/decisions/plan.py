@@ -250,7 +250,7 @@ def decision(lower: float, upper: float, threshold: float) -> Decision:
 def opening(outcome: Decision, more_would_settle: bool) -> str:
     """How a sentence about a decision begins: an open one is for want of data only if more of them would settle it."""
     if outcome is Decision.INCONCLUSIVE:
-        return "Not enough data" if more_would_settle else "Undecided"
+        return "Undecided, not enough data" if more_would_settle else "Undecided"
     return str(outcome.value).capitalize()
 
 

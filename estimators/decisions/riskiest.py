@@ -79,7 +79,7 @@ class AuditVerdict:
     """The decision over all limits, in words that say whether the sides' own difference may be behind it.
 
     Attributes:
-        decision: Fail if any limit fails, pass if all pass, else inconclusive; None if nothing was limited.
+        decision: Fail if any limit fails, pass if all pass, else undecided; None if nothing was limited.
         or_drift: Whether a fail may be the sides' own difference: they are told apart without model or release.
         word: The decision as a word: ``fail, or drift`` where that is so; empty if nothing was limited.
         sentence: The word with the reasons of the limits behind it; empty if nothing was limited.

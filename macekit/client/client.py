@@ -832,7 +832,7 @@ class Client(ABC):
     def gate(
         self, members: Data = None, nonmembers: Values = None, **options: Unpack[keywords.GateOptions]
     ) -> Result:
-        """Limits that must hold: pass, fail, or inconclusive with the records still needed.
+        """Limits that must hold: pass, fail, or undecided with the records still needed.
 
         Give at least one limit, chosen before the records are looked at. The gate fails if any limit fails and passes
         if all pass.

@@ -92,7 +92,7 @@ def _cases(answer: Mapping[str, Any]) -> Iterator[Case]:
         covers, assumes = (escape_controls(stands[name]) for name in ("covers", "assumes"))
         name = f"{escape_controls(limit['about'])}, at most {exactly(limit['maximum'])}"
         text = f"{reason}\nCovers: {covers}.\nAssumes: {assumes}."
-        yield Case(name, limit["decision"], limit["decision"], reason, text)
+        yield Case(name, limit["decision"], limit["decision"], f"{begin(limit)}: {reason}", text)
     if (because := answer["undecided_because"]) is not None:
         name = UNJUDGED if because == "exposed" else UNANSWERED
         yield Case(name, "inconclusive", because, escape_controls(answer["sentence"]))
@@ -226,9 +226,14 @@ def _line(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _word(answer: Mapping[str, Any]) -> str:
+def begin(statement: Mapping[str, Any]) -> str:
+    """How what is said of a decision begins."""
+    return _word(statement).capitalize()
+
+
+def _word(statement: Mapping[str, Any]) -> str:
     """The decision for people."""
-    return WORDS[answer["decision"]].word.lower()
+    return WORDS[statement["decision"]].word.lower()
 
 
 def _escape(text: str) -> str:

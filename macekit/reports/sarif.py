@@ -10,7 +10,7 @@ from hashlib import sha256
 from typing import Any
 
 from macekit.call import __version__
-from macekit.reports.pipeline import parts
+from macekit.reports.pipeline import begin, parts
 from macekit.text import escape_controls
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -92,7 +92,7 @@ def _results(answer: Mapping[str, Any], places: Sequence[str]) -> Iterator[tuple
             numbers = {name: limit[name] for name in ("maximum", "lower", "upper", "confidence")}
             level, name = LEVELS[limit["decision"]], limit["name"]
             stands = f"Covers: {limit['guarantee']['covers']}. Assumes: {limit['guarantee']['assumes']}."
-            yield name, _result(name, level, f"{limit['reason']}. {stands}", numbers, answer, places)
+            yield name, _result(name, level, f"{begin(limit)}: {limit['reason']}. {stands}", numbers, answer, places)
     if answer["undecided_because"] is not None:
         name = EXPOSURE if answer["undecided_because"] == "exposed" else RECORDS
         yield name, _result(name, LEVELS["inconclusive"], answer["sentence"], {}, answer, places)
