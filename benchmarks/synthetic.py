@@ -132,7 +132,7 @@ def shifted(run: Run):
     verdicts = ("fail, or drift", "fail", "inconclusive", "pass")
     yield (
         f"sides ({runs} runs, {n:,} rows a table, no leak) | sides said to differ | fail, or drift | plain fail | "
-        "inconclusive | pass"
+        "undecided | pass"
     )
     for name, sort in (("sorted by age, split in the middle", True), ("shuffled", False)):
         audits = []
