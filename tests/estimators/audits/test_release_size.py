@@ -85,8 +85,8 @@ def test_rows_are_those_that_keep_the_limit() -> None:
     "options, expected, words",
     [
         ({"max_advantage": 0.25}, "p", "all 600 released rows keep the advantage at or below 0.25"),
-        ({"max_advantage": 0.01}, "i", "Undecided, not enough data: not even the smallest size is shown with 97.5% confidence "
-         "(one end of a 95% interval) to keep 0.01"),
+        ({"max_advantage": 0.01}, "i", "Undecided, not enough data: not even the smallest size is shown with 97.5% "
+         "confidence (one end of a 95% interval) to keep 0.01"),
         ({}, "-", "All 600 released rows give an attacker an advantage between 0.000 and"),
     ],
 )  # fmt: skip
