@@ -260,6 +260,28 @@ def overall(decisions: Iterable[Decision]) -> Decision:
     return next((each for each in order if each in distinct), Decision.PASS)
 
 
+def by_a_hair(outcome: Decision, threshold: float, below: Advantage) -> tuple[Caution, ...]:
+    """That another seed may decide otherwise: single orders of the records do not agree with their median.
+
+    No pass hangs on the seed, as no upper end does.
+
+    Args:
+        outcome: What was decided.
+        threshold: The largest advantage that is acceptable.
+        below: The advantage whose lower end was held against it.
+    """
+    least, most = below.lower_by_order or (below.lower, below.lower)
+    fails = outcome is Decision.FAIL and least <= threshold
+    if not (fails or (outcome is Decision.INCONCLUSIVE and most > threshold >= below.lower)):
+        return ()
+    end = at_least(below.lower, beyond=threshold) if fails else at_least(below.lower)
+    message = (
+        f"the lower end, {end}, is so near the limit of {exactly(threshold)} that another seed may decide otherwise: "
+        "declare the seed beforehand (mace declare), or collect more records"
+    )
+    return (Caution("seed_may_decide", message),)
+
+
 def beneath_baseline(threshold: float, baseline: float) -> tuple[Caution, ...]:
     """A threshold that is exceeded without any leak."""
     if baseline - threshold <= NEAR:

@@ -200,6 +200,7 @@ class Ends:
             self.target,
             self.clusters,
             None if self.clustered else self.fine,
+            below.orders,
         )
 
 
