@@ -172,6 +172,13 @@ def _as_written(
         yield name, replace(about, encoding="identity", expanded_limit=call.expanded_limit), data
 
 
+def files_in(call: Call, body: memoryview) -> Iterator[tuple[str, Call, Body]]:
+    """The name of each part with a file, how it is written, and what it holds."""
+    for part in parts(body):
+        if part.file:
+            yield part.name, _about(call, part), Body.of(part.content)
+
+
 def _about(call: Call, part: Part) -> Call:
     """The call about one part alone: how it is written."""
     head, path = bytes(part.content[:HEAD]), part.file or ""
