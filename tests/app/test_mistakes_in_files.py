@@ -88,7 +88,7 @@ MISTAKES = [
     Mistake("another tool's result", "is a result of LeakPro's(: --from leakpro|: macekit.import_|; `mace import)",
         f"gate leakpro.json {LIMIT}", lambda: macekit.gate("leakpro.json", max_advantage=0.1),
         ("gate", FILES["leakpro.json"])),
-    Mistake("another tool's result in NPZ", "is a result of SACRO-ML's(: --from sacro-ml|: macekit.import_|; `mace import)",
+    Mistake("another tool's result in NPZ", "is a result of SACRO-ML's(: --from sacro-ml|: macekit|; `mace import)",
         f"gate sacro_ml.npz {LIMIT}", lambda: macekit.gate("sacro_ml.npz", max_advantage=0.1),
         ("gate?max_advantage=.1", FILES["sacro_ml.npz"], NPZ)),
     Mistake("a tool by a wrong name", r"did you mean leakpro\?", f"gate leakpro.json --from leakpr {LIMIT}"),

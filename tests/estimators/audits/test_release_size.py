@@ -155,7 +155,7 @@ def test_what_looks_wrong_with_the_tables_is_said() -> None:
     mixed = {name: np.concatenate([column[:150], holdout[name][150:]]) for name, column in train.items()}
 
     assert "shared_rows" in codes(release_size(train, mixed, released, sizes=[300], queries=NEAR))
-    with pytest.raises(InputError, match="the table of nonmembers is that of members, row for row"):
+    with pytest.raises(InputError, match="nonmembers: these are the training rows, row for row"):
         release_size(train, train, released, sizes=[300], queries=NEAR)
 
 
