@@ -558,8 +558,8 @@ def require_two_sides(members: Rows, nonmembers: Rows) -> None:
     same = np.array_equal(np.sort(members.records), np.sort(nonmembers.records))
     if same and _beyond_chance(across, within):
         raise InputError(
-            f"{NONMEMBERS}: these are the training rows, row for row: nothing tells them apart, whatever leaks; give rows "
-            "that were held out",
+            f"{NONMEMBERS}: these are the training rows, row for row: nothing tells them apart, whatever leaks; give "
+            "rows that were held out",
             field=NONMEMBERS,
         )
 
