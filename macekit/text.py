@@ -102,12 +102,14 @@ def require_keywords(function: str, names: Iterable[str], keywords: Collection[s
             )
 
 
-def require_by_name(function: str, by_position: Sequence[str], given: int, keywords: Collection[str]) -> None:
+def require_by_name(
+    function: str, by_position: Sequence[str], number: int, keywords: Collection[str]
+) -> None:
     """Refuse more arguments than have a place, as Python does, and say how the others are given."""
-    if given <= len(by_position):
+    if number <= len(by_position):
         return
-    named = [example for name, example in EXAMPLES.items() if name in keywords]
-    such_as = f", such as {' or '.join(named)}" if named else ""
+    examples = [example for name, example in EXAMPLES.items() if name in keywords]
+    such_as = f", such as {' or '.join(examples)}" if examples else ""
     first = [name for name in by_position if name != "self"]
     raise TypeError(
         f"{function}() takes {' and '.join(first) or 'nothing'} by position, and everything else by its name{such_as}"

@@ -50,16 +50,16 @@ def writer_of(question: Operation, arguments: argparse.Namespace) -> Writer:
     """What writes all of them, the places checked before any work is done."""
     from app.cli.inputs import Misuse
 
-    named = next((flag for flag in FLAGS if getattr(arguments, flag) is not None), None)
+    wish = next((flag for flag in FLAGS if getattr(arguments, flag) is not None), None)
     writers = _writers(question, arguments)
 
     def write(answer: dict[str, Any]) -> None:
         if _is_judged(answer):
             for each in writers:
                 each(answer)
-        elif named is not None:
+        elif wish is not None:
             raise Misuse(
-                f"--{named}: nothing was limited, so that there is nothing to tell; give a limit, such as "
+                f"--{wish}: nothing was limited, so that there is nothing to tell; give a limit, such as "
                 "--max-advantage 0.1"
             )
 
@@ -114,8 +114,8 @@ def _places(question: Operation, arguments: argparse.Namespace) -> list[str]:
     from macekit.sources.shards import ADDRESS, safe_name
 
     tables = sorted(question.tables, key=lambda name: name != "synthetic")
-    named = [getattr(arguments, name, None) for name in (*tables, "members", "nonmembers")]
-    files = [each for each in named if each] or getattr(arguments, "files", [])
+    options = [getattr(arguments, name, None) for name in (*tables, "members", "nonmembers")]
+    files = [each for each in options if each] or getattr(arguments, "files", [])
     if not files or "-" in files:
         raise Misuse("--sarif: a result has to name a file, and standard input is none")
     places = []

@@ -333,18 +333,18 @@ async def begin(
     context.run(IN_LINE.set, in_line)
     task = loop.create_task(work, context=context)
     complete = loop.create_task(body.complete.wait())
-    gone = loop.create_task(body.wait_for_disconnect())
+    departure = loop.create_task(body.wait_for_disconnect())
     try:
         await asyncio.wait({task, complete}, return_when=asyncio.FIRST_COMPLETED)
-        await asyncio.wait({task, gone}, timeout=wait, return_when=asyncio.FIRST_COMPLETED)
-        if gone.done() and not task.done():
+        await asyncio.wait({task, departure}, timeout=wait, return_when=asyncio.FIRST_COMPLETED)
+        if departure.done() and not task.done():
             raise Disconnected
     except BaseException:
         task.cancel()
         raise
     finally:
         complete.cancel()
-        gone.cancel()
+        departure.cancel()
     return task, in_line
 
 

@@ -142,7 +142,7 @@ class JobsInStore:
         """What is known of a job."""
         self._require_name(name)
         async with self._store.connection() as connection:
-            return self._known(self._require_row(await connection.fetchrow(statements.LOOK, name, owner)))
+            return self._about(self._require_row(await connection.fetchrow(statements.LOOK, name, owner)))
 
     async def result(self, name: str, owner: str | None, *, fetched: bool) -> KeptAnswer | Description:
         """The answer, kept for a while only once it was fetched; what is known of the job if there is none yet."""
@@ -155,7 +155,7 @@ class JobsInStore:
                     await connection.fetchrow(f"{statements.LOOK} FOR KEY SHARE", name, owner)
                 )
                 if row["answer"] is None:
-                    return self._known(row)
+                    return self._about(row)
                 body = await answer_body(connection, name, row["size"], self._budget)
         outcome = msgspec.json.decode(row["answer"], type=Head).outcome(body)
         return KeptAnswer(outcome, min(GRACE, float(row["seconds_kept"])))
@@ -317,7 +317,7 @@ class JobsInStore:
 
     # --- answers ----------------------------------------------------------------------------------------
 
-    def _known(self, row: Any) -> Description:
+    def _about(self, row: Any) -> Description:
         """What is known of a job, and whether it waits where it is worked on here."""
         work = self._work.get(row["id"])
         return {**_description(row), "ahead": None if work is None else ahead(work.in_line)}

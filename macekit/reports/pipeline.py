@@ -62,8 +62,8 @@ def junit(answer: Mapping[str, Any], command: str = GATE) -> bytes:
         attributes = {"classname": f"mace.{command}", "name": case.name, "time": "0"}
         element = ET.SubElement(suite, "testcase", attributes)
         if case.decision in ELEMENTS:
-            said = {"type": case.kind, "message": case.message}
-            reason = ET.SubElement(element, ELEMENTS[case.decision], said)
+            kind = {"type": case.kind, "message": case.message}
+            reason = ET.SubElement(element, ELEMENTS[case.decision], kind)
             reason.text = case.text or None
     sentences = map(escape_controls, [answer["sentence"], *answer["covers"], *_exposures(answer)])
     ET.SubElement(suite, "system-out").text = "\n".join(sentences)
