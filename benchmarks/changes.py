@@ -17,11 +17,14 @@ from estimators.adversary.holdout import validate_anywhere
 from estimators.adversary.insample import FewChanges, cells_or_changes_upper
 from estimators.adversary.lower_end import BestCut, best_cut
 from estimators.adversary.many_changes import EVIDENT, HINT, gain_by_changes
+from estimators.decisions.gate import judge
+from estimators.decisions.maxima import MaxAdvantage
 from estimators.limits.binomial import clopper_pearson
 from estimators.optimum.ends import ends_of
 from estimators.sample.counting import finest, resolution
 
 ALPHA = 0.025
+LIMIT = 0.15
 NEIGHBOURS = (1, 5, 15, 45, 135)
 SIZES = {500: 200, 3000: 200, 10_000: 200}
 Draw = Callable[[Rng, int], tuple[Floats, Floats]]
@@ -280,6 +283,34 @@ def seeds(run: Run):
         samples, number = run.times(10, 1), run.times(200, 3)
         ends = np.array(run.map(steady, [(truth, n, sample, number) for sample in range(samples)]))
         yield f"{truth} | {n} | {samples} | {number} | {ends.mean():.3f} | {ends.std(axis=1).max():.3f}"
+
+
+def judged(task: tuple[float, int, int, int]) -> tuple[int, float]:
+    """Whether the decision about one sample changes with the seed, and the share of seeds that warn of it."""
+    truth, n, sample, seeds = task
+    rng = np.random.default_rng([n, sample, 7])
+    scores = Scores.of(rng.normal(shift(truth), 1.0, n), rng.normal(size=n))
+    gates = [judge(scores, [MaxAdvantage(LIMIT)], seed=seed) for seed in range(seeds)]
+    warned = [any(note.code == "seed_may_decide" for note in each.cautions) for each in gates]
+    return len({each.decision for each in gates}) - 1, sum(warned) / seeds
+
+
+@table
+def hairs(run: Run):
+    """How often a decision changes with the seed, and how often the answer warns of it."""
+    yield (
+        f"truth (limit {LIMIT}) | records a side | samples | seeds | decided otherwise by a seed | of their answers "
+        "warned | of the others"
+    )
+    for n in (50, 200, 1000, 4000):
+        for truth in (0.0, 0.2, 0.3, 0.4, 0.6):
+            samples, seeds = run.times(100, 2), run.times(6, 2)
+            found = run.map(judged, [(truth, n, sample, seeds) for sample in range(samples)])
+            shares = [
+                [warned for changes, warned in found if bool(changes) is kind] for kind in (True, False)
+            ]
+            told = [f"{100 * np.mean(each):.2g}%" if each else "-" for each in shares]
+            yield f"{truth} | {n} | {samples} | {seeds} | {len(shares[0])} | {' | '.join(told)}"
 
 
 def worst_law(task: tuple[int, int, float, float, int]) -> int:

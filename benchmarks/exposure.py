@@ -133,8 +133,8 @@ def release(copies: int, seed: int, rows: int = 5000) -> Scores:
 
 
 def decided(words: list[str]) -> str:
-    every = ("pass", "fail", "inconclusive")
-    return ", ".join(f"{words.count(word)} {word}" for word in every if word in words)
+    every = {"pass": "pass", "fail": "fail", "inconclusive": "undecided"}
+    return ", ".join(f"{words.count(word)} {shown}" for word, shown in every.items() if word in words)
 
 
 @table

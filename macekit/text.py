@@ -2,10 +2,10 @@
 
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from difflib import get_close_matches
 from functools import wraps
-from inspect import signature
+from inspect import Parameter, signature
 from typing import Any, TypeVar
 
 MOST = 60
@@ -65,6 +65,9 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
 
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
+EXAMPLES = {"max_advantage": "max_advantage=0.1", "prior": "prior=0.1"}
+"""What a number behind the records may be meant for."""
 
 
 def names_the_nearest(function: Function) -> Function:
@@ -76,9 +79,12 @@ def names_the_nearest(function: Function) -> Function:
         if each.kind in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY)
     ]
 
+    by_position = [name for name, each in signature(work).parameters.items() if each.kind in POSITIONAL]
+
     @wraps(work)
     def wrapper(*arguments: Any, **keywords: Any) -> Any:
         require_keywords(function.__name__, keywords, names)
+        require_by_name(function.__name__, by_position, len(arguments), names)
         return work(*arguments, **keywords)
 
     if isinstance(function, type):
@@ -94,6 +100,20 @@ def require_keywords(function: str, names: Iterable[str], keywords: Collection[s
             raise TypeError(
                 f"{function}() got an unexpected keyword argument {name!r}; {did_you_mean(name, keywords)}"
             )
+
+
+def require_by_name(
+    function: str, by_position: Sequence[str], number: int, keywords: Collection[str]
+) -> None:
+    """Refuse more arguments than have a place, as Python does, and say how the others are given."""
+    if number <= len(by_position):
+        return
+    examples = [example for name, example in EXAMPLES.items() if name in keywords]
+    such_as = f", such as {' or '.join(examples)}" if examples else ""
+    first = [name for name in by_position if name != "self"]
+    raise TypeError(
+        f"{function}() takes {' and '.join(first) or 'nothing'} by position, and everything else by its name{such_as}"
+    )
 
 
 def nearest_first(name: str, names: Iterable[str], most: int = 12) -> str:

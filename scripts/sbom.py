@@ -144,7 +144,6 @@ def asset(name: str, about: Json) -> Json:
     purl, files = f"pkg:npm/{name}@{about['version']}", sorted(about["files"].items())
     algorithm, _, digest = about["integrity"].partition("-")
     hashes = [{"alg": algorithm.upper().replace("SHA", "SHA-"), "content": base64.b64decode(digest).hex()}]
-    changes = [f"{file}: {details['changed']}" for file, details in files if "changed" in details]
     return {
         "type": "library",
         "bom-ref": purl,
@@ -158,7 +157,6 @@ def asset(name: str, about: Json) -> Json:
             {"type": "file", "name": file, "hashes": [{"alg": "SHA-256", "content": details["sha256"]}]}
             for file, details in files
         ],
-        **({"pedigree": {"notes": "; ".join(changes)}} if changes else {}),
     }
 
 

@@ -22,19 +22,8 @@ MANIFEST = ASSETS / "manifest.json"
 PACKAGES = {
     "swagger-ui-dist": ("5", "Apache-2.0", "swagger-ui-bundle.js swagger-ui-bundle.js.LICENSE.txt swagger-ui.css "
         "favicon-32x32.png LICENSE NOTICE"),
-    # 3 sends usage data unless told not to, takes icons from a CDN, and is twice the size
-    "redoc": ("2", "MIT", "bundles/redoc.standalone.js bundles/redoc.standalone.js.LICENSE.txt LICENSE"),
 }  # fmt: skip
 """The range of versions of each, the licence it must have, and the files that are kept."""
-
-CHANGES = {
-    "redoc.standalone.js": (
-        "https://cdn.redoc.ly/redoc/logo-mini.svg",
-        "data:image/gif;base64,R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw==",
-        "the logo beside the attribution came from a CDN, and no option turns it off",
-    )
-}
-"""A text that occurs exactly once in a file, what is put in its place (an image of one clear pixel), and why."""
 
 
 def main(arguments: list[str]) -> int:
@@ -76,16 +65,10 @@ def fetch(package: str, licence: str, files: list[str], scratch: Path) -> dict[s
 
 
 def place(file: Path, shelf: Path) -> dict[str, str]:
-    """Copy one file, changed if need be; return what the manifest says about it."""
-    data, entry = file.read_bytes(), {}
-    if file.name in CHANGES:
-        old, new, why = CHANGES[file.name]
-        if data.count(old.encode()) != 1:
-            raise SystemExit(f"assets: {file.name} no longer holds {old} once: look at it anew")
-        entry = {"upstream_sha256": hashlib.sha256(data).hexdigest(), "changed": why}
-        data = data.replace(old.encode(), new.encode())
+    """Copy one file; return what the manifest says about it."""
+    data = file.read_bytes()
     (shelf / file.name).write_bytes(data)
-    return {"sha256": hashlib.sha256(data).hexdigest(), **entry}
+    return {"sha256": hashlib.sha256(data).hexdigest()}
 
 
 if __name__ == "__main__":

@@ -6,11 +6,12 @@ from functools import partial
 from typing import Any
 
 from app.cli.parsing import ENDINGS, PASS, Parser, add_overwrite, parser_of, status_of
+from app.cli.pipeline import JUDGES, add_files, annotate, writer_of
 from macekit.catalogue import BY_NAME, OPERATIONS
 from macekit.operation import Operation
 
 GATE = BY_NAME["gate"]
-"""What has files of its own for a pipeline (``app.cli.gate``)."""
+"""What may be asked batch after batch, and of several files (``app.cli.gate``)."""
 
 QUESTIONS = tuple(each for each in OPERATIONS if each.command and not each.paper and each is not GATE)
 """Operations that one function asks, whatever they are."""
@@ -63,7 +64,11 @@ def run(question: Operation, given: argparse.Namespace) -> int:
     def work() -> int:
         if question.texts and len(given.files) == 2 and given.output is None:  # mace text FILE OUTPUT
             given.output = given.files.pop()
-        answer = answer_question(question, given)
+        if question not in JUDGES:
+            answer = answer_question(question, given)
+        else:
+            answer = answer_question(question, given, write_files=writer_of(question, given))
+            annotate(question, answer.content)
         return status_of(answer.content) if answer.file is None else PASS
 
     return run_command(question.command, work)
@@ -152,6 +157,8 @@ def fill(question: Operation, parser: Parser) -> None:
             metavar="FILE",
             help="of a kept answer: refuse it unless it is, byte for byte, what the service with this key (PEM) signed",
         )
+    if question in JUDGES and question is not GATE:
+        add_files(parser)
     add_overwrite(more, "the file of -o if it exists")
     more.add_argument("-q", "--quiet", action="store_true", help="print only errors on standard error")
 

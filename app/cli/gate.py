@@ -1,24 +1,20 @@
-"""`mace gate`: limits that a model must keep, with the files that a pipeline reads."""
+"""`mace gate`: limits that a model must keep, asked once, batch after batch, or of several files."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import os
-import sys
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from app.cli.commands import GATE, describe, fill
 from app.cli.parsing import Parser, status_of
+from app.cli.pipeline import add_files, annotate, writer_of
 from macekit.operation import Operation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from app.cli.outputs import Target
-    from app.cli.parsing import Parser
 
 # --- sequential ---------------------------------------------------------------------------------------------
 # `mace gate --sequential --state FILE`: a gate that is asked again and again as records come, and may stop early.
@@ -94,8 +90,6 @@ def run(question: Operation, arguments: argparse.Namespace) -> int:
 
 
 def _fill(question: Operation, parser: Parser) -> None:
-    from app.cli.gate import add_options
-
     fill(question, parser)
     add_options(parser)
     parser.add_argument_group("several files").add_argument(
@@ -109,31 +103,14 @@ def _fill(question: Operation, parser: Parser) -> None:
         metavar="FILE",
         help="take limits and options from what mace declare wrote, and refuse any other; the answer names its SHA-256",
     )
-    group = parser.add_argument_group("files for a pipeline; an existing file is replaced")
-    group.add_argument(
-        "--junit", metavar="FILE", help="JUnit XML (.xml): a test case for each limit, or file"
-    )
-    group.add_argument(
-        "--sarif",
-        metavar="FILE",
-        help="SARIF 2.1.0 (.sarif): a result for each limit that is not kept, where code scanning reads it",
-    )
-    group.add_argument(
-        "--metrics", metavar="FILE", help="OpenMetrics text (.txt), as GitLab's metrics report"
-    )
-    group.add_argument(
-        "--summary",
-        metavar="FILE",
-        help="Markdown (.md), appended to the file, and to the one that $GITHUB_STEP_SUMMARY names",
-    )
+    add_files(parser)
 
 
 def _decide(question: Operation, arguments: argparse.Namespace) -> int:
     from app.cli.ask import answer_question
-    from app.cli.gate import read_state, target_of_state, write_state
     from app.cli.inputs import Misuse
 
-    writers = _writers(arguments)
+    write_for_pipeline = writer_of(question, arguments)
     _require_one_question(arguments)
     if arguments.state is not None and getattr(arguments, "option:anytime") is False:
         raise Misuse("--no-sequential: does not go with --state")
@@ -149,11 +126,10 @@ def _decide(question: Operation, arguments: argparse.Namespace) -> int:
     def write_files(answer: dict[str, Any]) -> None:
         if state_file is not None:
             write_state(state_file, answer)
-        for write in writers:
-            write(answer)
+        write_for_pipeline(answer)
 
     answer = answer_question(question, arguments, run, write_files).content
-    _annotate(answer)
+    annotate(question, answer)
     return status_of(answer)
 
 
@@ -171,72 +147,3 @@ def _require_one_question(arguments: argparse.Namespace) -> None:
         raise Misuse(
             f"{name}: is about one table; with several files give --one-table, or ask about each alone"
         )
-
-
-def _writers(arguments: argparse.Namespace) -> list[Callable[[dict[str, Any]], None]]:
-    """The files to write, checked before any work is done."""
-    from app.cli.outputs import target_of
-    from macekit.reports.pipeline import junit, openmetrics
-    from macekit.reports.sarif import sarif
-
-    writers: list[Callable[[dict[str, Any]], None]] = []
-    if arguments.junit is not None:
-        writers.append(partial(_replace, target_of(arguments.junit, (".xml",), overwrite=True), junit))
-    if arguments.metrics is not None:
-        writers.append(
-            partial(_replace, target_of(arguments.metrics, (".txt",), overwrite=True), openmetrics)
-        )
-    if arguments.sarif is not None:
-        target = target_of(arguments.sarif, (".sarif",), overwrite=True)
-        writers.append(partial(_replace, target, partial(sarif, places=_places(arguments))))
-    summaries = (
-        [] if arguments.summary is None else [target_of(arguments.summary, (".md",), overwrite=True).path]
-    )
-    step = os.environ.get("GITHUB_STEP_SUMMARY")
-    if step and Path(os.path.realpath(step)) not in summaries:
-        summaries.append(Path(step))
-    return [*writers, *(partial(_append, place) for place in summaries)]
-
-
-def _places(arguments: argparse.Namespace) -> list[str]:
-    """The files that are read, as URIs: relative to this folder where they lie in it, as a checkout is shown."""
-    from urllib.parse import quote
-
-    from app.cli.inputs import Misuse
-    from macekit.sources.shards import ADDRESS, safe_name
-
-    files = [each for each in (arguments.members, arguments.nonmembers) if each] or arguments.files
-    if not files or "-" in files:
-        raise Misuse("--sarif: a result has to name a file, and standard input is none")
-    places = []
-    for name in files:
-        path = Path(os.path.abspath(name))
-        inside = path.is_relative_to(Path.cwd())
-        own = quote(path.relative_to(Path.cwd()).as_posix()) if inside else path.as_uri()
-        places.append(safe_name(name) if ADDRESS.fullmatch(name) else own)
-    return places
-
-
-def _replace(target: Target, convert: Callable[[dict[str, Any]], bytes], answer: dict[str, Any]) -> None:
-    target.write(convert(answer))
-
-
-def _append(place: Path, answer: dict[str, Any]) -> None:
-    from app.cli.inputs import Misuse
-    from macekit.reports.pipeline import summary
-    from macekit.text import printable
-
-    try:
-        with place.open("ab") as file:
-            file.write(summary(answer))
-    except (OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) else "not a file name"
-        raise Misuse(f"{printable(str(place))}: cannot be written: {why}") from None
-
-
-def _annotate(answer: dict[str, Any]) -> None:
-    """A line that GitHub Actions shows beside the job: on standard error, so that --json stays JSON."""
-    from macekit.reports.pipeline import annotation
-
-    if os.environ.get("GITHUB_ACTIONS") == "true":
-        print(annotation(answer), file=sys.stderr)

@@ -110,20 +110,18 @@ def open_result(path: str, tool: str, say: Callable[[str], None]) -> Source:
 
 def tool_of(source: Source) -> Peer | None:
     """The tool whose result a file is; None if it is no tool's, or too large to be looked at again."""
-    from app.cli.inputs import PIPE_MEMORY
-    from estimators import MaceError
-    from macekit.call import JSON, NPZ, Call
-    from macekit.problems import Problem
+    from macekit.call import Call
+    from macekit.operations import of_wings
 
-    if not IS_THERE or source.media_type not in (JSON, NPZ) or (source.size or PIPE_MEMORY) >= PIPE_MEMORY:
+    if source.size is None:
         return None
-    from macekit.imports.reading import read
+    with source.body() as body:
+        name = of_wings.tool_of(Call("columns", source.media_type, source.encoding), body)
+    if name is None:
+        return None
+    from macekit.imports.peers import BY_NAME
 
-    try:
-        with source.body() as body:
-            return read(Call("columns", source.media_type, source.encoding), body, "").tool
-    except (Problem, MaceError):
-        return None
+    return BY_NAME[name]
 
 
 def _scores_in(source: Source, path: str, tool: str | None, say: Callable[[str], None]) -> ImportedScores:

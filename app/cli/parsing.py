@@ -29,7 +29,7 @@ ENDINGS = """exit status:
   0    pass: every limit holds; or nothing was limited
   1    fail: a limit is exceeded, the records contradict a claimed epsilon, or the sides differ without any model
   2    misuse, or input that cannot be used; standard error says why
-  3    undecided: too few records to say, and the answer says how many are needed; or members are exposed, and no
+  3    undecided: not enough data, and the answer says how many records are needed; or members are exposed, and no
        limit judges that; or not applicable: what was sent cannot answer the question, and the answer says why
   70   an error in mace itself
   130  interrupted

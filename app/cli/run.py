@@ -5,7 +5,7 @@ here: two files for the two sides, a file for each query, options beside a JSON 
 ``values`` are the options of the question; the call's query only names columns.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeAlias, TypeVar
@@ -15,12 +15,12 @@ import msgspec
 from app.cli.counts_files import OK, CountsFiles, answer_counts_files, counts_in, memory
 from app.cli.inputs import Misuse, Source, detail_of, in_shell
 from app.cli.terminal import Progress
-from estimators import Caution, MaceError
+from estimators import MaceError
 from macekit.call import JSON, NPZ, Body, Call, Reply
 from macekit.catalogue import BY_NAME, SIDED, flag
 from macekit.decoding import columns_of, decode, read_side, texts
 from macekit.decoding.body import ColumnRead, DecodedBody, Sample
-from macekit.decoding.columns_read import columns_read
+from macekit.decoding.columns_read import join_queries
 from macekit.decoding.compression import expanded
 from macekit.decoding.format import join_sides
 from macekit.decoding.table import check_arrays
@@ -193,27 +193,28 @@ def _queries(
     )
     stems = [_stem(source) for source in sources]
     single = replace(call, operation="advantage", names=values.get("query") == "discrete")
-    samples: dict[str, Sample] = {}
-    columns: list[ColumnRead] = []
-    cautions: list[Caution] = []
-    for source in sources:
-        name = source.name if stems.count(_stem(source)) > 1 else _stem(source)
-        if name in samples:
-            raise Misuse(f"{source.name}: was given twice")
-        if isinstance(source, Shards):
-            material = _of_shards(single, values, source, progress)
-        elif counts_first(single, values, source):
-            material = _counts_of(single, values, source, progress)
-        else:
-            progress.now("reading")
-            material = _decode(single, source)
-        if set(material.samples) != {""}:
-            raise Misuse(f"{source.name}: holds several queries; each of several files is one")
-        samples[name] = material.samples[""]
-        cautions += [replace(each, message=f"{name}: {each.message}") for each in material.cautions]
-        columns += [replace(each, name=f"{name}: {each.name}", query=name) for each in columns_read(material)]
+
+    def each() -> Iterator[tuple[str, DecodedBody]]:
+        names = set()
+        for source in sources:
+            name = source.name if stems.count(_stem(source)) > 1 else _stem(source)
+            if name in names:
+                raise Misuse(f"{source.name}: was given twice")
+            names.add(name)
+            if isinstance(source, Shards):
+                yield name, _of_shards(single, values, source, progress)
+            elif counts_first(single, values, source):
+                yield name, _counts_of(single, values, source, progress)
+            else:
+                progress.now("reading")
+                yield name, _decode(single, source)
+
+    try:
+        together = replace(join_queries(each()), options=dict(values))
+    except Problem as problem:
+        raise Misuse(in_shell(problem.local)) from None
     progress.now("computing")
-    return DecodedBody(samples, dict(values), columns=tuple(columns), cautions=tuple(cautions))
+    return together
 
 
 def _stem(source: Source | Shards) -> str:

@@ -15,6 +15,7 @@ import secrets
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import ExitStack, suppress
+from contextvars import copy_context
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
@@ -24,6 +25,7 @@ from starlette.types import Message, Receive
 
 from app.refusals import busy, internal_error
 from app.telemetry.logs import Exchange
+from app.workers.admission import IN_LINE, InLine
 from app.workers.channel import InternalError
 from app.workers.intake import Disconnected
 from app.workers.uploads import Budget, Spool
@@ -141,6 +143,7 @@ class Job:
     client: str
     began: float
     task: asyncio.Task[Outcome]
+    in_line: InLine = field(default_factory=InLine)
     outcome: Outcome | None = None
     ended: float | None = None
     size: int = 0
@@ -173,11 +176,11 @@ class JobsInMemory:
         """The answer if it is there soon after the body, else what is known of the job that will have it."""
         began = asyncio.get_running_loop().time()
         body = WholeBody(receive)
-        task = await begin(self.answer(question, body, headers), body, wait)
+        task, in_line = await begin(self.answer(question, body, headers), body, wait)
         if task.done():
             return task.result()
         exchange = Exchange.of(scope)
-        job = Job(new_name(), question.call.operation, exchange.owner, exchange.holder, began, task)
+        job = Job(new_name(), question.call.operation, exchange.owner, exchange.holder, began, task, in_line)
         self._jobs[job.id] = job
         task.add_done_callback(partial(self._finish, job, place_of(scope), exchange.request_id))
         return self._description(job)
@@ -232,6 +235,7 @@ class JobsInMemory:
             "operation": job.operation,
             "state": job.state,
             "status": None if job.outcome is None else job.outcome.reply.status,
+            "ahead": ahead(job.in_line),
             "seconds": round(end - job.began, 3),
             "seconds_kept": None if job.ended is None else round(self._left(job), 3),
         }
@@ -313,24 +317,39 @@ def no_such_job(seconds: float, why: str) -> Problem:
     )
 
 
-async def begin(work: Coroutine[Any, Any, Outcome], body: WholeBody, wait: float) -> asyncio.Task[Outcome]:
-    """The work on a question, done or once its body is there and it had so many seconds more."""
-    loop = asyncio.get_running_loop()
-    task = loop.create_task(work)
+def ahead(in_line: InLine) -> int | None:
+    """How many wait for a worker that came before a request; None if it waits no more."""
+    return in_line.ahead() if in_line.waits else None
+
+
+async def begin(
+    work: Coroutine[Any, Any, Outcome], body: WholeBody, wait: float
+) -> tuple[asyncio.Task[Outcome], InLine]:
+    """The work on a question, done or once its body is there and it had so many seconds more; and whether it waits.
+
+    A client that leaves until then knows no address to ask at, so that its work ends with it.
+    """
+    loop, context, in_line = asyncio.get_running_loop(), copy_context(), InLine()
+    context.run(IN_LINE.set, in_line)
+    task = loop.create_task(work, context=context)
     complete = loop.create_task(body.complete.wait())
+    departure = loop.create_task(body.wait_for_disconnect())
     try:
         await asyncio.wait({task, complete}, return_when=asyncio.FIRST_COMPLETED)
-        await asyncio.wait({task}, timeout=wait)
+        await asyncio.wait({task, departure}, timeout=wait, return_when=asyncio.FIRST_COMPLETED)
+        if departure.done() and not task.done():
+            raise Disconnected
     except BaseException:
         task.cancel()
         raise
     finally:
         complete.cancel()
-    return task
+        departure.cancel()
+    return task, in_line
 
 
 class WholeBody:
-    """A body as it comes; behind its end nothing more is heard of its client."""
+    """A body as it comes; behind its end whoever reads it hears nothing more of its client."""
 
     def __init__(self, receive: Receive) -> None:
         self._receive = receive
@@ -344,6 +363,12 @@ class WholeBody:
         if message["type"] == "http.request" and not message.get("more_body", False):
             self.complete.set()
         return message
+
+    async def wait_for_disconnect(self) -> None:
+        """Wait until the client has gone after all of its body came."""
+        await self.complete.wait()
+        while (await self._receive())["type"] != "http.disconnect":
+            pass
 
 
 def outcome_of(task: asyncio.Task[Outcome], request_id: str) -> Outcome:

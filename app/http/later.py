@@ -34,6 +34,10 @@ class JobAnswer(BaseModel):
     operation: str
     state: State = Field(description="failed: there is an answer, a problem")
     status: int | None = Field(description="the status of the answer; null while it is worked on")
+    ahead: int | None = Field(
+        description="how many requests wait for a worker that came before it; clients take turns, so it may get one "
+        "sooner. null once it has a worker, and where another replica works on it"
+    )
     seconds: float = Field(
         description="how long it has been worked on, or was, waiting for a worker included"
     )

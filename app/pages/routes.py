@@ -1,4 +1,4 @@
-"""The pages: the report at ``/``, the API at ``/docs`` and ``/redoc``, the guide at ``/docs/guide/``; their files."""
+"""The pages: the report at ``/``, the API at ``/docs``, the guide at ``/docs/guide/``; their files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from string import Template
 from anyio import to_thread
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from app.pages.guide import PLACE, Guide, inline_hashes
@@ -41,13 +41,6 @@ EVERYWHERE = {
 
 def _policy(extra: Mapping[str, str]) -> str:
     return "; ".join(f"{name} {value}" for name, value in {**EVERYWHERE, **extra}.items())
-
-
-EMPTY_STYLE = "'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='"
-"""Allows a style element with nothing in it: ReDoc makes one and fills it rule by rule, by script."""
-
-SCROLLBAR_STYLE = "'sha256-QMIg+bpjm3JdElJ388KYke01izlUW0UoNOeKjpMxdgc='"
-"""Allows the one style sheet in ReDoc's bundle; a new release may change it, and tests/browser then says its hash."""
 
 
 DESCRIPTION = """\
@@ -108,17 +101,6 @@ SWAGGER = Page(
     scripts=("swagger-ui-bundle.js", "swagger.js"),
     extra={},
 )
-
-REDOC = Page(
-    title="mace: the API",
-    styles=("page.css",),
-    scripts=("redoc.standalone.js", "redoc.js"),
-    extra={
-        "style-src": f"'self' {EMPTY_STYLE} {SCROLLBAR_STYLE}",
-        "worker-src": "blob:",
-    },  # the worker searches
-)
-
 
 ABBREVIATION = 3
 """Letters that an abbreviation has at most: NPV, F1."""
@@ -202,11 +184,16 @@ def pages(openapi_url: str = "/openapi.json", guide: Path = PLACE) -> list[Route
             name="home",
         ),
         Route("/docs", _PageAnswer.of(SWAGGER, SWAGGER.text(assets, openapi=openapi)).answer, name="docs"),
-        Route("/redoc", _PageAnswer.of(REDOC, REDOC.text(assets, openapi=openapi)).answer, name="redoc"),
+        Route("/redoc", _former, name="redoc"),
         Route("/docs/guide", built.enter, name="guide"),
         Route("/docs/guide/{place:path}", _GuideAnswer(built).answer, name="guide_pages"),
         Route("/assets/{address}", _AssetAnswer.of(assets).answer, name="assets"),
     ]
+
+
+async def _former(request: Request) -> Response:
+    """Where the API was read before: what is tried there is read there."""
+    return RedirectResponse("docs", 308, ALWAYS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,7 @@ from app.http.jobs import (
     Question,
     State,
     WholeBody,
+    ahead,
     begin,
     event,
     new_name,
@@ -46,6 +47,7 @@ from app.store import statements
 from app.store.bodies import PART, Head, Replay, StoredBody, answer_body, store_parts
 from app.store.database import UNUSABLE, Connection, Store, tell
 from app.telemetry.logs import Exchange
+from app.workers.admission import InLine
 from app.workers.uploads import MOST_KEPT, Budget
 from macekit.problems import Problem
 
@@ -69,6 +71,7 @@ class Work:
     turn: int
     request_id: str
     task: asyncio.Task[Outcome]
+    in_line: InLine = field(default_factory=InLine)
     place: ExitStack = field(default_factory=ExitStack)
     was_taken_up: bool = False
     end: asyncio.Task[None] | None = None
@@ -115,7 +118,7 @@ class JobsInStore:
         body, clock = WholeBody(receive), asyncio.get_running_loop().time
         began = clock()
         with StoredBody() as source:
-            task = await begin(self.answer(question, body, headers, source.note), body, wait)
+            task, in_line = await begin(self.answer(question, body, headers, source.note), body, wait)
             exchange, name = Exchange.of(scope), new_name()
             try:
                 await source.wait_or_end(task)
@@ -125,12 +128,13 @@ class JobsInStore:
             except BaseException:
                 task.cancel()
                 raise
-        self._go_on(Work(name, 1, exchange.request_id, task, place_of(scope)))
+        self._go_on(Work(name, 1, exchange.request_id, task, in_line, place_of(scope)))
         about: Description = {
             "id": name,
             "operation": question.call.operation,
             "state": "working",
             "status": None,
+            "ahead": ahead(in_line),
         }
         return {**about, "seconds": round(clock() - began, 3), "seconds_kept": None}
 
@@ -138,7 +142,7 @@ class JobsInStore:
         """What is known of a job."""
         self._require_name(name)
         async with self._store.connection() as connection:
-            return _description(self._require_row(await connection.fetchrow(statements.LOOK, name, owner)))
+            return self._about(self._require_row(await connection.fetchrow(statements.LOOK, name, owner)))
 
     async def result(self, name: str, owner: str | None, *, fetched: bool) -> KeptAnswer | Description:
         """The answer, kept for a while only once it was fetched; what is known of the job if there is none yet."""
@@ -151,7 +155,7 @@ class JobsInStore:
                     await connection.fetchrow(f"{statements.LOOK} FOR KEY SHARE", name, owner)
                 )
                 if row["answer"] is None:
-                    return _description(row)
+                    return self._about(row)
                 body = await answer_body(connection, name, row["size"], self._budget)
         outcome = msgspec.json.decode(row["answer"], type=Head).outcome(body)
         return KeptAnswer(outcome, min(GRACE, float(row["seconds_kept"])))
@@ -312,6 +316,11 @@ class JobsInStore:
             waiting.set()
 
     # --- answers ----------------------------------------------------------------------------------------
+
+    def _about(self, row: Any) -> Description:
+        """What is known of a job, and whether it waits where it is worked on here."""
+        work = self._work.get(row["id"])
+        return {**_description(row), "ahead": None if work is None else ahead(work.in_line)}
 
     def _require_row(self, row: Any) -> Any:
         if row is None:

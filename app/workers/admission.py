@@ -12,8 +12,10 @@ import math
 import select
 import time
 from collections import Counter, deque
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
+from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from app.refusals import busy, shutting_down, too_many
@@ -249,6 +251,18 @@ class Streams:
                 return
 
 
+@dataclass(slots=True)
+class InLine:
+    """What is known of whether a request waits for a worker."""
+
+    ahead: Callable[[], int] = lambda: 0
+    waits: bool = False
+
+
+IN_LINE: ContextVar[InLine | None] = ContextVar("IN_LINE", default=None)
+"""Where a request says that it waits, of which somebody asks while it is under way."""
+
+
 class Line:
     """Requests that wait for a worker: small ones and others get one by turns, and so do their clients among them."""
 
@@ -256,6 +270,8 @@ class Line:
         self._small: Shares[asyncio.Future[Any]] = Shares()
         self._others: Shares[asyncio.Future[Any]] = Shares()
         self._small_next = True
+        self._order: dict[asyncio.Future[Any], None] = {}
+        """All of them, as they came."""
 
     def __len__(self) -> int:
         return len(self._small) + len(self._others)
@@ -264,10 +280,16 @@ class Line:
         """Wait behind what this client has waiting, holding so many bytes; what is waited for becomes the result."""
         waiting: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         (self._small if small else self._others).add(client, waiting, size)
+        self._order[waiting] = None
         return waiting
+
+    def ahead(self, waiting: asyncio.Future[Any]) -> int:
+        """How many wait that came before; as clients take turns, it may be sooner or later than that."""
+        return next((place for place, each in enumerate(self._order) if each is waiting), 0)
 
     def leave(self, waiting: asyncio.Future[Any]) -> None:
         """Wait no longer."""
+        self._order.pop(waiting, None)
         for line in (self._small, self._others):
             line.discard(waiting)
 

@@ -27,7 +27,7 @@ from app.refusals import (
     worker_lost,
 )
 from app.settings import Settings
-from app.workers.admission import Admission, Arriving, Refusals, Streams, Turns
+from app.workers.admission import IN_LINE, Admission, Arriving, InLine, Refusals, Streams, Turns
 from app.workers.channel import InternalError, Outcome
 from app.workers.forkserver import attempt, load_function
 from app.workers.processes import ForkServer, Source, Worker
@@ -271,6 +271,8 @@ class Pool:
             worker.unwatch()
             return worker
         waiting: asyncio.Future[Worker] = self._admission.line.join(small=small, client=client, size=size)
+        in_line = IN_LINE.get() or InLine()
+        in_line.ahead, in_line.waits = partial(self._admission.line.ahead, waiting), True
         try:
             await asyncio.wait([waiting], timeout=self.settings.time_limit)
         except asyncio.CancelledError:
@@ -278,6 +280,7 @@ class Pool:
                 self._release(waiting.result())
             raise
         finally:
+            in_line.waits = False
             self._admission.line.leave(waiting)
         if not waiting.done():
             raise self.busy(f"no worker came free within {self.settings.time_limit:g} seconds")

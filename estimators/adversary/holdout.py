@@ -57,12 +57,13 @@ SIMPLER = 1.0
 
 @dataclass(frozen=True, slots=True)
 class HeldOut:
-    """What rules fitted on the past achieved on the future."""
+    """What rules fitted on the past achieved on the future; ``orders`` are the ends between which other seeds lie."""
 
     lower: float
     value: float
     leader: str
     exact: bool
+    orders: tuple[float, float]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -95,6 +96,8 @@ class Validation:
     names: tuple[str, ...]
     prior: float
     pooled: bool
+    one_pilot: bool = False
+    """Whether one draw showed all orders where to look: then they differ less than seeds do."""
 
     def at(self, alpha: float) -> HeldOut:
         """Median over orders of the limit of level 1 - alpha, never below what the likelier side earns for free.
@@ -113,7 +116,14 @@ class Validation:
             (1.0 - prior) / np.sqrt(np.median(outcome.n_nonmembers)),
         )
         leader = int(np.argmax(by_rule >= by_rule.max() - SIMPLER * error))
-        return HeldOut(max(lower, floor), max(float(by_rule[leader]), floor), self.names[leader], False)
+        value = max(float(by_rule[leader]), floor)
+        return HeldOut(max(lower, floor), value, self.names[leader], False, self._orders(limits, floor))
+
+    def _orders(self, limits: Floats, floor: float) -> tuple[float, float]:
+        """The least and the largest limit of any order, further apart by what a shared pilot hides."""
+        least, most = float(limits.min()), float(limits.max())
+        beyond = (most - least) / 2.0 if self.one_pilot else 0.0
+        return max(least - beyond, floor), max(most + beyond, floor)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -213,18 +223,18 @@ def validate_anywhere(fine: Counts, prior: float, cells: int, seed: int, orders:
     need no pilot: every score is a cell.
     """
     way, (fractions, since) = Way.of(fine, prior), _fractions(fine)
-    rng = np.random.default_rng(seed)
+    rng, one_pilot = np.random.default_rng(seed), fine.n_records > OWN_PILOT
     if fine.n_records <= WHOLE:
         looks = [(way.counts, way.counts.shuffles(fractions, rng, orders))]
     else:
-        pilots = orders if fine.n_records <= OWN_PILOT else 1
+        pilots = 1 if one_pilot else orders
         looks = [_close_look(way, cells, fractions, rng, orders // pilots) for _ in range(pilots)]
     rules = [families_for(counts, cells) for counts, _ in looks]
     records = [
         _guess_record(way, blocks, families, since)
         for (_, blocks), families in zip(looks, rules, strict=True)
     ]
-    return validation_of(way, records, _names(rules[0]))
+    return validation_of(way, records, _names(rules[0]), one_pilot=one_pilot)
 
 
 def _names(families: Sequence[Family]) -> tuple[str, ...]:
@@ -284,12 +294,14 @@ def close_to_cuts(
     return np.unique(np.concatenate([starts, near[near < len(ends)]]))
 
 
-def validation_of(way: Way, records: Sequence[GuessRecord], names: tuple[str, ...]) -> Validation:
+def validation_of(
+    way: Way, records: Sequence[GuessRecord], names: tuple[str, ...], *, one_pilot: bool = False
+) -> Validation:
     """What rules achieved in every order, with the sides as they were sent."""
     counts, prior = way.counts, way.prior
     fixed = counts.n_records < HYPERGEOMETRIC_LIMIT  # beyond, block sizes are random too (Counts.blocks)
     pooled = fixed and pools(counts.n_members, counts.n_nonmembers, prior)
-    return Validation(way.restore(together(records)), names, prior, pooled)
+    return Validation(way.restore(together(records)), names, prior, pooled, one_pilot)
 
 
 def _guess_record(

@@ -4,7 +4,7 @@ Each holds by itself, so the largest holds at the sum of their levels. How the l
 of records alone: of few the best cut of all says most, of many it says nothing that the others do not.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import gammaln, ndtri, xlog1py, xlogy
@@ -248,13 +248,18 @@ class LowerEnd:
         if self.cut is not None:
             lower = self.cut.lower(alpha * self.of_cut)
             if lower > best.lower:
-                best = HeldOut(lower, max(best.value, lower), best.leader, False)
+                orders = lower, max(lower, best.orders[1])  # the best cut draws nothing
+                best = HeldOut(lower, max(best.value, lower), best.leader, False, orders)
         return best
 
     def of_unseen(self, alpha: float) -> HeldOut:
         """The same without the best cut, whose limit takes longest: never above it."""
         best = self.unseen.at(alpha * (1.0 - self.of_cut - self.of_many))
-        return best if self.many is None else max(best, self.many.at(alpha * self.of_many), key=_lower)
+        if self.many is None:
+            return best
+        many = self.many.at(alpha * self.of_many)
+        least, most = (max(ends) for ends in zip(best.orders, many.orders, strict=True))
+        return replace(max(best, many, key=_lower), orders=(least, most))
 
 
 def _lower(best: HeldOut) -> float:

@@ -20,10 +20,12 @@ from estimators.audits.queries.query import choose
 from estimators.audits.queries.synthetic import CATALOGUE, WITH_REFERENCE
 from estimators.audits.queries.table import Encoding, Table, encode, require_two_sides
 from estimators.audits.sides import one_row_each, part
+from estimators.audits.split import SPLIT_LEARNERS
 from estimators.audits.synthetic import (
     NEAR_COPY,
     Copies,
     CopiesJudged,
+    compare_sides,
     copies_cautions,
     count_copies,
     count_near_copies,
@@ -38,7 +40,7 @@ from estimators.audits.synthetic import (
 )
 from estimators.decisions.exposed_members import AT_PRECISION, Withheld
 from estimators.decisions.plan import Decision, opening, overall
-from estimators.decisions.riskiest import RiskiestLimit, judge_queries, limits_of, most_exposed
+from estimators.decisions.riskiest import RiskiestLimit, drift_beside, judge_queries, limits_of, most_exposed
 from estimators.errors import OptionError, OutOfRange, require_count, require_open_unit
 from estimators.privacy.epsilon import Direction
 from estimators.privacy.exposure import Exposure, exposure
@@ -154,7 +156,7 @@ class ReleaseSize:
             if series.max_advantage is not None and next_step.estimate.lower <= series.max_advantage:
                 one = ""  # copies that nobody limited
             return f"No size: with {series.sure} even the smallest exceeds {one or 'a limit'}. {why}."
-        start = opening(Decision.INCONCLUSIVE, next_step.records_needed is not None)
+        start = opening(next_step.decision or Decision.INCONCLUSIVE, next_step.records_needed is not None)
         return f"{start}: not even the smallest size is shown with {series.sure} to keep {one or 'every limit'}. {why}."
 
     @property
@@ -250,6 +252,14 @@ def release_size(
     tables = encode(train, holdout, synthetic, reference, categories=categories, leave_out=leave_out, use=use)
     require_two_sides(tables.members, tables.nonmembers)
     require_rows(tables)
+    split = None
+    if max_advantage is not None:
+        split = compare_sides(
+            train, holdout, tables, confidence, seed, SPLIT_LEARNERS, categories, use, notes
+        )
+    if split is not None and split.caution is not None:
+        notes.append(split.caution)
+    gap = split.interval.lower if split is not None and split.differs else 0.0
     total = len(tables.synthetic)
     further = limits_of(direction=Direction.EITHER, max_exposed=max_exposed, at_precision=at_precision)
     grid = default_sizes(total) if sizes is None else _sizes(sizes, total)
@@ -286,8 +296,13 @@ def release_size(
         each_size(), several, max_advantage, prior, confidence, seed, OF_ROWS, accept_exposure=None
     )
     withheld = [
-        Withheld.by({query: each}, (limit.name for limit in of_size), accepted=accept_exposure)
-        for (query, each), of_size in zip(exposures, limits, strict=True)
+        Withheld.by(
+            {query: each},
+            (limit.name for limit in of_size),
+            accepted=accept_exposure,
+            odd=drift_beside(step.decisive_upper, max_advantage or 0.0, gap, prior),
+        )
+        for step, (query, each), of_size in zip(series.steps, exposures, limits, strict=True)
     ]
     answer = ReleaseSize(
         _by_all_limits(series, limits, unasked, withheld),

@@ -361,7 +361,7 @@ def audit_synthetic(
     comparison = compare(scores, prior, confidence=confidence, seed=seed)
     split = None
     if check_sides:
-        split = _check_split(train, holdout, tables, confidence, seed, learners, categories, use, notes)
+        split = compare_sides(train, holdout, tables, confidence, seed, learners, categories, use, notes)
     risks: GroupRisks | None = None
     within: tuple[GroupAdvantage, ...] = ()
     if labels is not None:
@@ -529,7 +529,7 @@ def _copies(
 # --- tables -------------------------------------------------------------------------------------------------
 
 
-def _check_split(
+def compare_sides(
     train: Table,
     holdout: Table,
     tables: Encoding,
@@ -540,7 +540,19 @@ def _check_split(
     use: Sequence[str],
     notes: list[Caution],
 ) -> SplitCheck | None:
-    """The sides without the release, in the columns that a score reads: what others say cannot reach it."""
+    """The sides without the release, in the columns that a score reads: what others say cannot reach it.
+
+    Args:
+        train: Columns of the training rows, by their names.
+        holdout: The same of the hold-out.
+        tables: Both, as they were encoded with the release.
+        confidence: Probability that the interval holds.
+        seed: From which everything random is drawn.
+        learners: What may tell the sides apart.
+        categories: Columns of numbers that are names.
+        use: Columns that are used although they look like identifiers.
+        notes: Gets why the sides were not compared, if they could not be.
+    """
     names = [column.name for column in tables.columns]
     try:
         sides = encode_sides(

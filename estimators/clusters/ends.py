@@ -107,10 +107,11 @@ class ClusteredEnds:
     def at(self, alpha: float) -> HeldOut:
         """The lower end, and the rule that set the point."""
         lower = max(self.limits.lower(alpha * (1.0 - self.of_many)), baseline(self.prior))
-        best = HeldOut(lower, self.value, self.leader, self.limits.finite_sample)
+        best = HeldOut(lower, self.value, self.leader, self.limits.finite_sample, (lower, lower))
         if self.many is None or (by_many := self.many.lower(alpha * self.of_many)) <= lower:
             return best
-        return replace(best, lower=by_many, value=max(self.many.value, by_many), leader=MANY_CHANGES)
+        value = max(self.many.value, by_many)
+        return replace(best, lower=by_many, value=value, leader=MANY_CHANGES, orders=(by_many, by_many))
 
     def flattered_by(self, below: HeldOut) -> float:
         """What the leading rule has on its own rows: one with many changes flatters itself out of all measure."""

@@ -1,4 +1,4 @@
-"""A decision over several limits: fail if any fails, pass if all pass, inconclusive else.
+"""A decision over several limits: fail if any fails, pass if all pass, undecided else.
 
 With k limits at confidence 1 - alpha the decision errs either way with probability at most alpha/2. A wrong pass needs
 that a limit which is violated passes, and one such is enough to hold against it: upper ends need no correction
@@ -189,7 +189,7 @@ def judge(
 
     Returns:
         a ``Judgement``: fail if any limit fails, pass if all pass and no severe exposure is beside them, not applicable
-        where the records cannot answer the question, else inconclusive.
+        where the records cannot answer the question, else undecided (``inconclusive``).
 
     Raises:
         OptionError: no limit, or a maximum that is no finite number.

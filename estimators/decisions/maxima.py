@@ -20,6 +20,7 @@ from estimators.decisions.plan import (
     Decision,
     Verdict,
     beneath_baseline,
+    by_a_hair,
     decide,
     judge_advantage,
     most_records,
@@ -212,8 +213,13 @@ class MaxAdvantage:
         above, below = sample.ends(sample.advantage_ends(data, self.target).at)
         estimate = between(below.lower, above.value, above.upper, above.estimate.interval)
         records = None if above.class_rejected else records_needed(estimate, self.maximum, sample.records)
-        about, cautions = "the advantage", (*above.cautions, *beneath_baseline(self.maximum, above.baseline))
+        about = "the advantage"
         verdict = judge_advantage(above, estimate, self.maximum, records, about)
+        cautions = (
+            *above.cautions,
+            *beneath_baseline(self.maximum, above.baseline),
+            *by_a_hair(verdict.decision, self.maximum, below),
+        )
         return JudgedLimit("advantage", about, estimate, verdict, cautions, above.clusters)
 
 

@@ -250,7 +250,7 @@ def decision(lower: float, upper: float, threshold: float) -> Decision:
 def opening(outcome: Decision, more_would_settle: bool) -> str:
     """How a sentence about a decision begins: an open one is for want of data only if more of them would settle it."""
     if outcome is Decision.INCONCLUSIVE:
-        return "Not enough data" if more_would_settle else "Undecided"
+        return "Undecided, not enough data" if more_would_settle else "Undecided"
     return str(outcome.value).capitalize()
 
 
@@ -258,6 +258,28 @@ def overall(decisions: Iterable[Decision]) -> Decision:
     """The decision over several limits: fail if any fails, pass if all pass, else not applicable, or inconclusive."""
     distinct, order = set(decisions), (Decision.FAIL, Decision.NOT_APPLICABLE, Decision.INCONCLUSIVE)
     return next((each for each in order if each in distinct), Decision.PASS)
+
+
+def by_a_hair(outcome: Decision, threshold: float, below: Advantage) -> tuple[Caution, ...]:
+    """That another seed may decide otherwise: single orders of the records do not agree with their median.
+
+    No pass hangs on the seed, as no upper end does.
+
+    Args:
+        outcome: What was decided.
+        threshold: The largest advantage that is acceptable.
+        below: The advantage whose lower end was held against it.
+    """
+    least, most = below.lower_by_order or (below.lower, below.lower)
+    fails = outcome is Decision.FAIL and least <= threshold
+    if not (fails or (outcome is Decision.INCONCLUSIVE and most > threshold >= below.lower)):
+        return ()
+    end = at_least(below.lower, beyond=threshold) if fails else at_least(below.lower)
+    message = (
+        f"the lower end, {end}, is so near the limit of {exactly(threshold)} that another seed may decide otherwise: "
+        "declare the seed beforehand (mace declare), or collect more records"
+    )
+    return (Caution("seed_may_decide", message),)
 
 
 def beneath_baseline(threshold: float, baseline: float) -> tuple[Caution, ...]:

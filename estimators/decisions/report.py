@@ -11,7 +11,7 @@ from estimators.clusters.dependent_rows import lone_caution, lone_of
 from estimators.clusters.design import Labels
 from estimators.clusters.ends import ClusteredEnds
 from estimators.decisions.exposed_members import Withheld
-from estimators.decisions.plan import Decision, Verdict, beneath_baseline, verdict
+from estimators.decisions.plan import Decision, Verdict, beneath_baseline, by_a_hair, verdict
 from estimators.errors import NotFinite, OutOfRange, require_open_unit
 from estimators.metric.definition import Metric
 from estimators.metric.estimate import MetricEstimate, metric_optimum
@@ -270,6 +270,7 @@ def assess(
             records_needed=None,
             undecided_because=withheld.because(plain.decision),
         )
+    hair = () if plain is None else by_a_hair(plain.decision, plain.threshold, result)
     parts = [each for each in (paper, metric, published, area, *points, epsilon) if each is not None]
     elsewhere = () if paper is None else _elsewhere(paper, result)
     return Assessment(
@@ -293,6 +294,7 @@ def assess(
                 tails.cautions,
                 () if plain is None else withheld.cautions(plain.decision),
                 beneath,
+                hair,
                 result.cautions,
                 missing,
                 elsewhere,

@@ -79,7 +79,7 @@ class AuditVerdict:
     """The decision over all limits, in words that say whether the sides' own difference may be behind it.
 
     Attributes:
-        decision: Fail if any limit fails, pass if all pass, else inconclusive; None if nothing was limited.
+        decision: Fail if any limit fails, pass if all pass, else undecided; None if nothing was limited.
         or_drift: Whether a fail may be the sides' own difference: they are told apart without model or release.
         word: The decision as a word: ``fail, or drift`` where that is so; empty if nothing was limited.
         sentence: The word with the reasons of the limits behind it; empty if nothing was limited.
@@ -433,14 +433,27 @@ def _hidden_by_drift(
     else:
         gap = split.interval.lower if split is not None and split.differs else 0.0
     for limit in limits:
-        most = limit.estimate.upper + 2.0 * (1.0 - prior) * gap
-        if gap and limit.name == "advantage" and limit.decision is Decision.PASS and most > limit.maximum:
-            yield Caution(
-                DRIFT,
-                f"the two sides differ by at least {at_least(gap)} without any leak, and so much may hide one: the "
-                f"advantage may be {at_most(min(1.0, most))}, above {exactly(limit.maximum)}; shuffle all rows before "
-                "you split them, or audit matched sides",
-            )
+        if limit.name == "advantage" and limit.decision is Decision.PASS:
+            yield from drift_beside(limit.estimate.upper, limit.maximum, gap, prior)
+
+
+def drift_beside(upper: float, maximum: float, gap: float, prior: float) -> Iterator[Caution]:
+    """That an upper end that keeps a limit says nothing beside sides which are shown to differ by so much.
+
+    Args:
+        upper: The upper end.
+        maximum: The largest advantage that is acceptable.
+        gap: What the sides differ by at least, without any leak.
+        prior: Probability that a record is a member before its score is seen.
+    """
+    most = upper + 2.0 * (1.0 - prior) * gap
+    if gap and most > maximum:
+        yield Caution(
+            DRIFT,
+            f"the two sides differ by at least {at_least(gap)} without any leak, and so much may hide one: the "
+            f"advantage may be {at_most(min(1.0, most))}, above {exactly(maximum)}; shuffle all rows before you split "
+            "them, or audit matched sides",
+        )
 
 
 def _of_drift(what: str, control: ControlScore | None) -> str:

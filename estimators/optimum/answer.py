@@ -38,6 +38,8 @@ class Advantage:
         target: The adversaries that were asked about.
         clusters: How many clusters the rows come in and what that costs; None if none were named.
         fine: The counts that the upper end was found on; None of rows in clusters, which are not judged by counts.
+        lower_by_order: The least and the largest lower end by one order of the records alone, which the seed draws;
+            both are the lower end where nothing is drawn, and of rows in clusters.
 
     Example:
         >>> from estimators import Counts, advantage
@@ -60,6 +62,7 @@ class Advantage:
     target: Target = field(repr=False)
     clusters: ClusterSummary | None = None
     fine: Counts | None = field(default=None, repr=False, compare=False)
+    lower_by_order: tuple[float, float] | None = field(default=None, repr=False, compare=False)
 
     @property
     def value(self) -> float:

@@ -210,6 +210,7 @@ class Ends:
             self.target,
             self.clusters,
             None if self.clustered else self.fine,
+            below.orders,
         )
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Unpack
+from functools import wraps
+from inspect import signature
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 from macekit.catalogue import OPERATIONS
 from macekit.client import keywords
@@ -23,8 +25,35 @@ from macekit.client.question import (
 )
 from macekit.client.result import Result
 from macekit.client.theory import Theory
+from macekit.text import POSITIONAL, require_by_name
+
+C = TypeVar("C")
 
 
+def _with_options_by_name(client: type[C]) -> type[C]:
+    """The class, whose methods say of an argument without a place how it is given."""
+    for name, method in list(vars(client).items()):
+        options = str(getattr(method, "__annotations__", {}).get("options", ""))
+        if options.startswith("Unpack["):
+            setattr(
+                client, name, _by_name(method, options.removeprefix("Unpack[keywords.").removesuffix("]"))
+            )
+    return client
+
+
+def _by_name(method: Callable[..., Result], options: str) -> Callable[..., Result]:
+    places = [name for name, each in signature(method).parameters.items() if each.kind in POSITIONAL]
+    names = getattr(keywords, options).__annotations__
+
+    @wraps(method)
+    def wrapper(*arguments: Any, **others: Any) -> Result:
+        require_by_name(method.__name__, places, len(arguments), names)
+        return method(*arguments, **others)
+
+    return wrapper
+
+
+@_with_options_by_name
 class Client(ABC):
     """The methods that all clients share.
 
@@ -832,7 +861,7 @@ class Client(ABC):
     def gate(
         self, members: Data = None, nonmembers: Values = None, **options: Unpack[keywords.GateOptions]
     ) -> Result:
-        """Limits that must hold: pass, fail, or inconclusive with the records still needed.
+        """Limits that must hold: pass, fail, or undecided with the records still needed.
 
         Give at least one limit, chosen before the records are looked at. The gate fails if any limit fails and passes
         if all pass.

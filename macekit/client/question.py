@@ -212,12 +212,18 @@ def _of_file(
 ) -> Question:
     """A file as it lies; a request kept as JSON is read, and these options stand above its own."""
     from macekit.call import JSON
+    from macekit.operations.of_wings import as_result
 
     source = os.path.basename(file.path)
     if file.media_type != JSON:
         return Question(operation, options, file, roles, source)
     _require_none(dict(roles), "a JSON request has no columns")
     body = file.decode(operation, ())
+    if not body.samples:
+        with file.body() as data:
+            result = as_result(file.call(operation, ()), data)
+        if result is not None:
+            raise result
     return Question(operation, {**body.options, **options}, body, source=source)
 
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from estimators.sample.integers import LEAST, MOST, or_infinite
-from macekit.decoding.body import Column, ColumnRead, DecodedBody
+from estimators.statement import Caution
+from macekit.decoding.body import Column, ColumnRead, DecodedBody, Sample
 from macekit.decoding.columns import FILLED, Labels
+from macekit.problems import Problem
 
 MOST_DISTINCT = 1000
 """Different values that are counted; of more it is only said that there are more."""
@@ -186,3 +188,18 @@ def _unique(values: NDArray[np.generic]) -> set[object]:
         if not len(rest)
         else set(range(MOST_DISTINCT + 1))
     )
+
+
+def join_queries(queries: Iterable[tuple[str, DecodedBody]]) -> DecodedBody:
+    """Several bodies of one query each as one, each with its name before what was read and what is odd of it."""
+    samples: dict[str, Sample] = {}
+    columns: list[ColumnRead] = []
+    cautions: list[Caution] = []
+    for name, body in queries:
+        if set(body.samples) != {""}:
+            what = "holds several queries; each of several files is one"
+            raise Problem("bad-option", f"a query: {what}", local=f"{name}: {what}")
+        samples[name] = body.samples[""]
+        columns += [replace(each, name=f"{name}: {each.name}", query=name) for each in columns_read(body)]
+        cautions += [replace(each, message=f"{name}: {each.message}") for each in body.cautions]
+    return DecodedBody(samples, columns=tuple(columns), cautions=tuple(cautions))

@@ -19,6 +19,7 @@ from macekit import decoding
 from macekit.call import FORM_DATA, Body, Call
 from macekit.catalogue import BY_NAME
 from macekit.decoding.body import DecodedBody, options, table_options
+from macekit.decoding.columns_read import join_queries
 from macekit.decoding.compression import expanded
 from macekit.decoding.format import SIDES, Format, join_sides
 from macekit.formats import (
@@ -115,19 +116,15 @@ def _queries(call: Call, files: Mapping[str, Part]) -> DecodedBody:
             "labels of rows are not read of several files; send one table",
             field=min(label_options),
         )
-    together = DecodedBody(options=options(call), textual=True)
     single = replace(call, operation="advantage", query=tuple(table_options(call).items()))
-    for name, about, data in _as_written(single, files, "a query"):
-        with _of_part("a query"):
-            query = decoding.decode(about, Body.of(data))
-            if set(query.samples) != {""}:
-                raise Problem("bad-option", "holds several queries; each of several files is one")
-        together.samples[name] = query.samples[""]
-        columns = tuple(replace(each, name=f"{name}: {each.name}", query=name) for each in query.columns)
-        together = replace(
-            together, columns=together.columns + columns, cautions=together.cautions + query.cautions
-        )
-    return together
+
+    def each() -> Iterator[tuple[str, DecodedBody]]:
+        for name, about, data in _as_written(single, files, "a query"):
+            with _of_part("a query"):
+                query = decoding.decode(about, Body.of(data))
+            yield name, query
+
+    return replace(join_queries(each()), options=options(call), textual=True)
 
 
 def _sorted_out(call: Call, body: memoryview) -> tuple[dict[str, Part], list[tuple[str, str]]]:
@@ -170,6 +167,13 @@ def _as_written(
         if about.encoding != "identity":
             left -= len(data)
         yield name, replace(about, encoding="identity", expanded_limit=call.expanded_limit), data
+
+
+def files_in(call: Call, body: memoryview) -> Iterator[tuple[str, Call, Body]]:
+    """The name of each part with a file, how it is written, and what it holds."""
+    for part in parts(body):
+        if part.file:
+            yield part.name, _about(call, part), Body.of(part.content)
 
 
 def _about(call: Call, part: Part) -> Call:

@@ -14,8 +14,12 @@ from macekit import catalogue
 from macekit.call import Body, Call, Reply
 from macekit.decoding import decode
 from macekit.decoding.body import DecodedBody
+from macekit.operations.of_wings import as_result
 from macekit.operations.options import field_path
 from macekit.problems import Problem
+
+OF_NAMES = frozenset({"unknown-field", "missing-field", "unknown-name", "bad-option"})
+"""What is wrong with a body whose names are another tool's."""
 
 
 @cache
@@ -36,7 +40,10 @@ def perform(call: Call, body: Body, options: Mapping[str, object] | None = None)
         reply: Reply | None = read(call, body, options) if read else None
         return _answer(call, decode(call, body).with_options(options)) if reply is None else reply
     except (Problem, MaceError) as error:
-        return _problem(call, error).reply(call.request_id)
+        problem = _problem(call, error)
+        if problem.kind.slug in OF_NAMES:
+            problem = as_result(call, body) or problem
+        return problem.reply(call.request_id)
 
 
 def answer(call: Call, body: DecodedBody) -> Reply:

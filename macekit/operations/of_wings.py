@@ -1,12 +1,21 @@
 """What a wing answers in place of the core: a question of the core that asks for more than the core has."""
 
 from importlib import import_module
+from importlib.util import find_spec
 from types import ModuleType
 
-from macekit.call import Call, Reply
-from macekit.catalogue import WINGS
+from estimators import MaceError
+from macekit.call import FORM_DATA, JSON, NPZ, Body, Call, Reply
+from macekit.catalogue import BY_NAME, WINGS
 from macekit.decoding.body import DecodedBody
+from macekit.decoding.compression import expanded
+from macekit.decoding.multipart import files_in
+from macekit.problems import Problem
 from macekit.schemas.records import Question
+
+IMPORTS = "macekit.imports"
+LARGEST_RESULT = 2**26
+"""Bytes of a body that is looked at again."""
 
 
 def answer_of_wing(call: Call, body: DecodedBody, question: Question) -> Reply | None:
@@ -23,3 +32,39 @@ def modules_of(wing: ModuleType) -> list[ModuleType]:
     """Every module that answers for the core."""
     answers = getattr(wing, "ANSWERS_FOR", {}).values()
     return [import_module(f"{wing.__name__}.{name}") for modules in answers for name in modules]
+
+
+def tool_of(call: Call, body: Body) -> str | None:
+    """What the tool is called whose result a body is; None if it is no tool's, or too large to be looked at again."""
+    if call.media_type not in (JSON, NPZ) or not body.seekable or find_spec(IMPORTS) is None:
+        return None
+    if len(body.view()) >= LARGEST_RESULT:
+        return None
+    try:
+        return str(import_module(f"{IMPORTS}.reading").read(call, body, "").tool.name)
+    except (Problem, MaceError):
+        return None
+
+
+def as_result(call: Call, body: Body) -> Problem | None:
+    """That what cannot be read, the body or a part of it, is another tool's result, and what makes scores of it."""
+    row = BY_NAME[call.operation]
+    if not row.takes_files or row.tables or row.texts or not body.seekable:
+        return None
+    files = [("the body", call, body)]
+    if call.media_type == FORM_DATA:
+        try:
+            files = list(files_in(call, expanded(call, body)))
+        except (Problem, MaceError):  # no form, which was said already
+            return None
+    for where, about, data in files:
+        name = tool_of(about, data)
+        if name is not None:
+            title = import_module(f"{IMPORTS}.peers").BY_NAME[name].title
+            return Problem(
+                "bad-records",
+                f"{where}: is a result of {title}'s; `mace import FILE -o scores.csv`, or macekit.import_scores in "
+                "Python, makes the table of it that this takes",
+                local=f"is a result of {title}'s: macekit.import_scores(path) makes the table of it that this takes",
+            )
+    return None

@@ -30,7 +30,7 @@ from estimators.paper import EqualWidth, Kernel
 from estimators.sample.digests import digest
 from estimators.statement import Caution
 from macekit.call import BRIEF, Call, Reply
-from macekit.catalogue import FORMS, rendered
+from macekit.catalogue import BY_NAME, FORMS, rendered
 from macekit.decoding.body import Column, DecodedBody, table_options
 from macekit.operations.encode import columns_of as read_columns
 from macekit.operations.encode import json_bytes
@@ -318,9 +318,15 @@ def _path(kind: type[BaseModel], loc: tuple[int | str, ...]) -> tuple[list[str],
     return path, at
 
 
+TABLES = {"members": "train", "nonmembers": "holdout"}
+"""The tables of a question, by what the library calls them."""
+
+
 def field_path(operation: str, argument: str | None) -> str | None:
     """Where the question of an operation has an argument of the library: ``estimator.bins``, if not ``bins``."""
     fields = QUESTIONS[operation].model_fields
+    if BY_NAME[operation].tables:
+        return TABLES.get(argument or "", argument)
     if argument is None or "estimator" not in fields:
         return argument
     estimator = _class_of(fields["estimator"].annotation, None)

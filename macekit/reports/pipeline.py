@@ -1,6 +1,7 @@
-"""A gate's answer for a pipeline: JUnit XML, OpenMetrics, a summary in Markdown, and one line beside the job.
+"""An answer with limits for a pipeline: JUnit XML, OpenMetrics, a summary in Markdown, and one line beside the job.
 
-An answer may be about several files (``parts``); SARIF is ``macekit.reports.sarif``.
+``command`` is what was asked: ``gate``, ``model``. An answer of a gate may be about several files (``parts``); SARIF is
+``macekit.reports.sarif``.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -10,13 +11,14 @@ from xml.etree import ElementTree as ET
 
 from estimators.decisions.plan import Decision
 from estimators.statement import at_least, at_most, exactly
+from macekit.reports.content.riskiest import LABELS
 from macekit.reports.formatting import DASH, three
 from macekit.reports.markdown import escape_markdown
 from macekit.reports.model import COVERAGE
 from macekit.reports.palette import WORDS
 from macekit.text import escape_controls
 
-SUITE = "mace gate"
+GATE = "gate"
 ELEMENTS = {"fail": "failure", "inconclusive": "error"}
 UNJUDGED = "no severe exposure that no limit judges"
 UNANSWERED = "the records can answer the question"
@@ -33,7 +35,7 @@ class Case:
     text: str = ""
 
 
-def junit(answer: Mapping[str, Any]) -> bytes:
+def junit(answer: Mapping[str, Any], command: str = GATE) -> bytes:
     """One test case a limit, or a file of several: a failure where a limit is exceeded, an error where it is open.
 
     A severe exposure that no limit judges is one case more, and an error; so are records that cannot answer. Characters
@@ -42,7 +44,7 @@ def junit(answer: Mapping[str, Any]) -> bytes:
     cases = [_case_of_file(each) for each in parts(answer)] if "files" in answer else list(_cases(answer))
     decisions = [case.decision for case in cases]
     totals = {
-        "name": SUITE,
+        "name": f"mace {command}",
         "tests": str(len(decisions)),
         "failures": str(decisions.count("fail")),
         "errors": str(decisions.count("inconclusive")),
@@ -57,16 +59,22 @@ def junit(answer: Mapping[str, Any]) -> bytes:
             properties, "property", {"name": escape_controls(name), "value": escape_controls(value)}
         )
     for case in cases:
-        element = ET.SubElement(suite, "testcase", {"classname": "mace.gate", "name": case.name, "time": "0"})
+        attributes = {"classname": f"mace.{command}", "name": case.name, "time": "0"}
+        element = ET.SubElement(suite, "testcase", attributes)
         if case.decision in ELEMENTS:
-            attributes = {"type": case.kind, "message": case.message}
-            reason = ET.SubElement(element, ELEMENTS[case.decision], attributes)
+            kind = {"type": case.kind, "message": case.message}
+            reason = ET.SubElement(element, ELEMENTS[case.decision], kind)
             reason.text = case.text or None
     sentences = map(escape_controls, [answer["sentence"], *answer["covers"], *_exposures(answer)])
     ET.SubElement(suite, "system-out").text = "\n".join(sentences)
     ET.indent(top)
     document: bytes = ET.tostring(top, encoding="utf-8", xml_declaration=True)
     return document + b"\n"
+
+
+def _about(limit: Mapping[str, Any]) -> str:
+    """What is limited, in words: a gate says it of each score, an audit of all its queries."""
+    return str(limit.get("about") or LABELS[limit["name"]])
 
 
 def parts(answer: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -90,9 +98,9 @@ def _cases(answer: Mapping[str, Any]) -> Iterator[Case]:
     for limit in answer["limits"]:
         reason, stands = escape_controls(limit["reason"]), limit["guarantee"]
         covers, assumes = (escape_controls(stands[name]) for name in ("covers", "assumes"))
-        name = f"{escape_controls(limit['about'])}, at most {exactly(limit['maximum'])}"
+        name = f"{escape_controls(_about(limit))}, at most {exactly(limit['maximum'])}"
         text = f"{reason}\nCovers: {covers}.\nAssumes: {assumes}."
-        yield Case(name, limit["decision"], limit["decision"], reason, text)
+        yield Case(name, limit["decision"], limit["decision"], f"{begin(limit)}: {reason}", text)
     if (because := answer["undecided_because"]) is not None:
         name = UNJUDGED if because == "exposed" else UNANSWERED
         yield Case(name, "inconclusive", because, escape_controls(answer["sentence"]))
@@ -109,7 +117,7 @@ def _case_of_file(each: Mapping[str, Any]) -> Case:
 
 
 # --- openmetrics --------------------------------------------------------------------------------------------
-# A gate's answer as OpenMetrics text, which GitLab shows beside the numbers of the target branch.
+# An answer as OpenMetrics text, which GitLab shows beside the numbers of the target branch.
 
 GAUGES = {
     "maximum": "largest acceptable value",
@@ -120,20 +128,19 @@ GAUGES = {
 }
 
 
-def openmetrics(answer: Mapping[str, Any]) -> bytes:
+def openmetrics(answer: Mapping[str, Any], command: str = GATE) -> bytes:
     """One gauge a number, labelled by its limit and its file; what there is no number of has no line."""
-    lines = [*_head("decision", "1 at the decision over all limits")]
-    lines += [
-        f'mace_gate_decision{{decision="{each.value}"}} {int(each.value == answer["decision"])}'
-        for each in Decision
-    ]
+    prefix = f"mace_{command}"
+    words = [each.value for each in Decision] if command == GATE else list(WORDS)
+    lines = [*_head(f"{prefix}_decision", "1 at the decision over all limits")]
+    lines += [f'{prefix}_decision{{decision="{each}"}} {int(each == answer["decision"])}' for each in words]
     for name, about in GAUGES.items():
-        lines += _head(name, about)
+        lines += _head(f"{prefix}_{name}", about)
         lines += [
-            f'mace_gate_{name}{{{_file_label(part)}limit="{limit["name"]}"}} {limit[name]!r}'
+            f'{prefix}_{name}{{{_file_label(part)}limit="{limit["name"]}"}} {limit[name]!r}'
             for part in parts(answer)
             for limit in part["answer"]["limits"]
-            if limit[name] is not None
+            if limit.get(name) is not None
         ]
     return "\n".join([*lines, "# EOF", ""]).encode()
 
@@ -146,60 +153,69 @@ def _file_label(part: Mapping[str, Any]) -> str:
 
 
 def _head(name: str, about: str) -> tuple[str, str]:
-    return f"# TYPE mace_gate_{name} gauge", f"# HELP mace_gate_{name} {about}"
+    return f"# TYPE {name} gauge", f"# HELP {name} {about}"
 
 
 # --- summary ------------------------------------------------------------------------------------------------
-# A gate's answer where a pipeline's reader looks first: a summary in Markdown, and one line beside the job.
+# An answer where a pipeline's reader looks first: a summary in Markdown, and one line beside the job.
 
-LEVELS = {"pass": "notice", "fail": "error", "inconclusive": "warning", "not applicable": "warning"}
+LEVELS = {
+    "pass": "notice",
+    "fail": "error",
+    "fail, or drift": "error",
+    "inconclusive": "warning",
+    "not applicable": "warning",
+}
 
 
-def summary(answer: Mapping[str, Any]) -> bytes:
+def summary(answer: Mapping[str, Any], command: str = GATE) -> bytes:
     """The decision, its sentence, and a row for each limit; it begins and ends apart from what stands around it."""
     head, rules = list(HEAD), list(RULES)
     if "files" in answer:
         head, rules = ["file", *head], ["---", *rules]
     rows = [_line(head), _line(rules)]
     rows += [_row(part, limit) for part in parts(answer) for limit in part["answer"]["limits"]]
+    one = command == GATE
+    rows_are, speaks_of = "scores" if one else "rows", "this score" if one else "the scores that were asked"
     covers = [f"- {_escape(line)}" for line in answer["covers"]]
     notes = [f"- {_escape(note['message'])}" for note in answer["warnings"]]
     texts = [
-        f"### mace gate: {_word(answer)}",
+        f"### mace {command}: {_word(answer)}",
         _escape(answer["sentence"]),
         *([f"{COVERAGE}:", "\n".join(covers)] if covers else []),
         "\n".join(rows),
         *(["\n".join(notes)] if notes else []),
-        "\n".join(map(_origin, parts(answer))) + ("\n\n" if "files" in answer else " ") + SPEAKS_OF,
+        "\n".join(_origin(part, rows_are) for part in parts(answer))
+        + ("\n\n" if "files" in answer else " ")
+        + f"It speaks of {speaks_of} at the resolution stated, not of the mechanism.",
     ]
     return ("\n" + "\n\n".join(texts) + "\n").encode()
 
 
-SPEAKS_OF = "It speaks of this score at the resolution stated, not of the mechanism."
 HEAD = ("limit", "at most", "estimate", "lower", "upper", "decision")
 RULES = ("---", "---:", "---:", "---:", "---:", "---")
 
 
-def _origin(part: Mapping[str, Any]) -> str:
-    """How many scores, and which."""
+def _origin(part: Mapping[str, Any], rows_are: str) -> str:
+    """How many scores or rows, and which."""
     answer = part["answer"]
     source = _source(answer)
-    scores = f"{source['n_members']} member and {source['n_nonmembers']} nonmember scores"
-    last = " of the last batch" if answer["anytime"] else ""
+    scores = f"{source['n_members']} member and {source['n_nonmembers']} nonmember {rows_are}"
+    last = " of the last batch" if answer.get("anytime") else ""
     origin = f"{scores}; methods version {_escape(source['version'])}; input SHA-256{last} `{source['input_sha256']}`"
     return f"{origin}." if part["file"] is None else f"- {_escape(part['file'])}: {origin}"
 
 
 def _source(answer: Mapping[str, Any]) -> dict[str, Any]:
     """Where the answer is from: of a run, the records of all batches."""
-    of_run = answer["anytime"] or {}
+    of_run = answer.get("anytime") or {}
     return {
         **answer["provenance"],
         **{name: of_run[name] for name in ("n_members", "n_nonmembers") if of_run},
     }
 
 
-def annotation(answer: Mapping[str, Any]) -> str:
+def annotation(answer: Mapping[str, Any], command: str = GATE) -> str:
     """The line GitHub Actions shows beside the job; a percent sign or a line's end within it would end it.
 
     A pass that hides exposed members is a warning, and says so.
@@ -208,7 +224,7 @@ def annotation(answer: Mapping[str, Any]) -> str:
     if answer["decision"] == "pass" and len(sentences) > 1:
         level = "warning"
     text = escape_controls(" ".join(sentences)).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-    return f"::{level} title=mace gate::{text}"
+    return f"::{level} title=mace {command}::{text}"
 
 
 def _exposures(answer: Mapping[str, Any]) -> list[str]:
@@ -219,16 +235,21 @@ def _row(part: Mapping[str, Any], limit: Mapping[str, Any]) -> str:
     writers = {"maximum": exactly, "estimate": three, "lower": at_least, "upper": at_most}
     numbers = [DASH if limit[name] is None else write(limit[name]) for name, write in writers.items()]
     file = [] if part["file"] is None else [_escape(part["file"])]
-    return _line([*file, _escape(limit["about"]), *numbers, f"**{_word(limit)}**"])
+    return _line([*file, _escape(_about(limit)), *numbers, f"**{_word(limit)}**"])
 
 
 def _line(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _word(answer: Mapping[str, Any]) -> str:
+def begin(statement: Mapping[str, Any]) -> str:
+    """How what is said of a decision begins."""
+    return _word(statement).capitalize()
+
+
+def _word(statement: Mapping[str, Any]) -> str:
     """The decision for people."""
-    return WORDS[answer["decision"]].word.lower()
+    return WORDS[statement["decision"]].word.lower()
 
 
 def _escape(text: str) -> str:

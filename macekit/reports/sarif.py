@@ -1,4 +1,4 @@
-"""A gate's answer as SARIF 2.1.0, as code scanning shows it: a rule for each limit, a result for each not kept.
+"""An answer with limits as SARIF 2.1.0, as code scanning shows it: a rule for each limit, a result for each not kept.
 
 GitHub requires of a result its location with a line, and a fingerprint by which it knows the same result of the next
 run: that is made of the file's place and the limit, and of no number that another sample would change.
@@ -10,7 +10,7 @@ from hashlib import sha256
 from typing import Any
 
 from macekit.call import __version__
-from macekit.reports.pipeline import parts
+from macekit.reports.pipeline import begin, parts
 from macekit.text import escape_controls
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -31,6 +31,9 @@ TEXTS = {
         "Advantage within a group",
         "What each group gives away by itself, on its own records.",
     ),
+    "exposed": ("Members exposed", "How many members a score shows to be members so surely."),
+    "copies": ("Copied rows", "Training rows that stand in the release beyond what chance explains."),
+    "near_copies": ("Rows with a near copy", "Training rows with a near copy in the release beyond chance."),
     "group_risk": ("Mean risk of a group", "The mean over a group of what is read off all records together."),
     RECORDS: ("Records that can answer the question", "Nothing passes by records that cannot say it."),
     EXPOSURE: (
@@ -92,7 +95,8 @@ def _results(answer: Mapping[str, Any], places: Sequence[str]) -> Iterator[tuple
             numbers = {name: limit[name] for name in ("maximum", "lower", "upper", "confidence")}
             level, name = LEVELS[limit["decision"]], limit["name"]
             stands = f"Covers: {limit['guarantee']['covers']}. Assumes: {limit['guarantee']['assumes']}."
-            yield name, _result(name, level, f"{limit['reason']}. {stands}", numbers, answer, places)
+            text = f"{begin(limit)}: {limit['reason']}. {stands}"
+            yield name, _result(name, level, text, numbers, answer, places)
     if answer["undecided_because"] is not None:
         name = EXPOSURE if answer["undecided_because"] == "exposed" else RECORDS
         yield name, _result(name, LEVELS["inconclusive"], answer["sentence"], {}, answer, places)

@@ -172,7 +172,7 @@ OF_CORE: list[MethodAnswer] = [
     {
         "name": "gate",
         "asks": [ask("gate", "decision", max_advantage=0.9)],
-        "states": "pass, fail or inconclusive over several limits",
+        "states": "pass, fail or undecided over several limits",
         "assumes": IID,
         "guarantee": "a wrong pass and a wrong fail have at most (1 - confidence)/2 each",
         "reference": "Berger 1982 for the pass, Bonferroni for the fail (docs/gate.md)",

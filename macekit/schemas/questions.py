@@ -34,7 +34,7 @@ ACCEPT_EXPOSURE = Field(
     False,
     description="whether a pass may stand beside a severe exposure (members shown to be in a range of scores at least "
     "ten times as often as nonmembers, and at least 0.5% of them) that no limit judges; without it the decision is "
-    "then inconclusive",
+    "then undecided",
 )
 """Of every question that a pass may answer."""
 
@@ -152,7 +152,7 @@ class Estimator(records.Question):
     accept_learned_score: bool | None = Field(
         None,
         description="learned: let a verdict pass by the learned score, of which alone the upper end speaks; without "
-        "it, a verdict on vectors fails or stays inconclusive",
+        "it, a verdict on vectors fails or stays undecided",
     )
 
 

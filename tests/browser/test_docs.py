@@ -91,23 +91,6 @@ def test_swagger_ui_shows_every_operation_executes_an_example_by_keyboard_and_is
         )
 
 
-@BELOW
-def test_redoc_renders_the_titles_of_every_operation_and_finds_what_is_searched_for(visit: Visit) -> None:
-    page = visit.open("/redoc")
-
-    expect(page.locator("h1").first).to_contain_text("mace")
-    described = page.request.get(f"{visit.address}/openapi.json").json()
-    summaries = [operation["summary"] for _, _, operation in operations(described)]
-    expect(page.locator("h2", has_text=summaries[-1]).first).to_be_attached()
-    titles = page.locator("h2").all_text_contents()
-    assert [each for each in summaries if not any(each in title for title in titles)] == []
-    expect(page.locator("[role=menu]").first).to_be_visible()
-
-    page.get_by_role("search").locator("input").fill("advantage")
-
-    expect(page.locator("[data-role='search:results'] li").first).to_be_visible()
-
-
 EXECUTE = """
 async (asked) => {
   const until = async (what, find) => {

@@ -89,3 +89,25 @@ def test_a_connection_that_breaks_while_a_job_is_followed_is_made_again(visit: V
     expect(sentence(page)).to_be_visible()
     assert len(broken) == 1
     visit.complaints.clear()  # the browser's own word for it
+
+
+def test_a_job_that_waits_for_a_worker_says_how_many_wait_before_it(visit: Visit) -> None:
+    page = given(visit, MODEL)
+    page.route("**/v1/model", at_once)
+    waits = [2, 0]
+    page.route(
+        "**/v1/jobs/*/result",
+        lambda route: route.fulfill(status=202, json={"ahead": waits.pop(0)}) if waits else route.continue_(),
+    )
+    seen = "window.seen = []; const stage = document.getElementById('stage');"
+    page.evaluate(
+        f"{seen} new MutationObserver(() => window.seen.push(stage.textContent)).observe(stage, {{childList: true}})"
+    )
+    compute(page)
+
+    expect(sentence(page)).to_be_visible()
+    told = page.evaluate("window.seen")
+    assert [each for each in told if "worker" in each] == [
+        "Waiting for a worker, behind 2 more",
+        "Waiting for a worker, next",
+    ]

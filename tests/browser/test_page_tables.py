@@ -64,7 +64,7 @@ def test_each_way_in_has_an_example(visit: Visit, subtests: pytest.Subtests) -> 
                 expect(chosen(page, title)).to_contain_text("columns")
             compute(page)
 
-            expect(sentence(page)).to_contain_text(re.compile("^(Fail|Not enough data)"))
+            expect(sentence(page)).to_contain_text(re.compile("^(Fail|Undecided, not enough data)"))
 
 
 def test_what_came_is_said_and_columns_are_proposed_which_can_be_changed(visit: Visit) -> None:

@@ -155,7 +155,7 @@ def statements() -> list[str]:
         "if in doubt, 0.5,",
         "At 95% both ends are meant to hold in at least 95 of 100 answers",
         f"Of 40 answers {tell(40 * (1 - 0.95))} may",
-        "At a threshold of 0.25 the demo is inconclusive (the word in JSON; for people it is undecided):"
+        "At a threshold of 0.25 the demo is undecided (`inconclusive` in JSON):"
         f" about {at_quarter:,} records in all would settle it,"
         f" against {2 * SIDE} now",
         f"At 0.2, which is the truth, it would take {at_truth:,}",

@@ -257,7 +257,7 @@ def test_the_task_of_the_airflow_dag_runs_without_airflow(
     scores, report = str(folder / "scores.parquet"), str(folder / "report.html")
 
     found = check(scores, report, 0.2, **columns)
-    with pytest.raises(RuntimeError, match="Not enough data"):
+    with pytest.raises(RuntimeError, match="Undecided, not enough data"):
         check(scores, report, 0.05, **columns)
 
     assert found["decision"] == "pass"

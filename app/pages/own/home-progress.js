@@ -45,6 +45,12 @@ const progress = (() => {
     at("later").hidden = false;
   };
 
+  // How many requests wait before it for a worker; none is told once it has one.
+  const place = (ahead) => {
+    at("stage").textContent =
+      ahead === null ? "Computing" : `Waiting for a worker, ${ahead ? `behind ${ahead} more` : "next"}`;
+  };
+
   const stopping = () => {
     at("stage").textContent = "Stopping";
     at("stop").disabled = true;
@@ -63,5 +69,5 @@ const progress = (() => {
     for (const button of at("report").querySelectorAll("[data-form]")) button.disabled = on;
   }
 
-  return Object.freeze({ begin, sent, working, later, stopping, end, say });
+  return Object.freeze({ begin, sent, working, later, place, stopping, end, say });
 })();

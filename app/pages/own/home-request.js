@@ -71,7 +71,7 @@ const requests = (() => {
   }
 
   // Look after a job until it has ended. Its answer is fetched once, and then it is gone; so it is if nobody waits.
-  async function follow(id, { Authorization }, { signal, later }) {
+  async function follow(id, { Authorization }, { signal, later, place }) {
     const job = address(`v1/jobs/${encodeURIComponent(id)}`);
     const headers = Authorization ? { Authorization } : {};
     const end = () => fetch(job, { method: "DELETE", headers, keepalive: true }).catch(() => {});
@@ -85,6 +85,7 @@ const requests = (() => {
         misses = 0;
         if (!answer.ok) throw await refusal(answer.status, answer.headers.get("Retry-After"), answer.body);
         if (answer.status !== 202) return answer.body;
+        place(JSON.parse(await answer.body.text()).ahead);
       }
     } finally {
       removeEventListener("pagehide", end);

@@ -103,8 +103,8 @@
     const { path, body, size, headers: about } = request(asked, accept);
     progress.begin(size);
     try {
-      const { sent, working, later } = progress;
-      return await requests.ask(path, body, about, { signal: running.signal, sent, working, later });
+      const { sent, working, later, place } = progress;
+      return await requests.ask(path, body, about, { signal: running.signal, sent, working, later, place });
     } finally {
       progress.end();
     }

@@ -166,7 +166,7 @@ class ModelAudit:
 
     @property
     def decision(self) -> Decision | None:
-        """Fail if any limit fails, pass if all pass, else inconclusive; None if nothing was limited.
+        """Fail if any limit fails, pass if all pass, else undecided; None if nothing was limited.
 
         A pass does not stand beside a severe exposure, unless exposure is limited or was accepted.
         """

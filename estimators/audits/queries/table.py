@@ -558,7 +558,7 @@ def require_two_sides(members: Rows, nonmembers: Rows) -> None:
     same = np.array_equal(np.sort(members.records), np.sort(nonmembers.records))
     if same and _beyond_chance(across, within):
         raise InputError(
-            "the table of nonmembers is that of members, row for row: nothing tells them apart, whatever leaks; give "
+            f"{NONMEMBERS}: these are the training rows, row for row: nothing tells them apart, whatever leaks; give "
             "rows that were held out",
             field=NONMEMBERS,
         )

@@ -5,7 +5,7 @@ advantage of a procedure is the mean of that over trainings. An attacker who rea
 has no more.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -13,10 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from estimators.adversary.insample import last_within
 from estimators.decisions.coverage import LEAST, NO_PASS, USUAL, Reach, covers, ends_of
-from estimators.decisions.exposed_members import Withheld
+from estimators.decisions.exposed_members import Withheld, doubts_of
 from estimators.decisions.plan import MOST_RECORDS, NONE_SETTLES, Because, Decision, decide, decision, opening
 from estimators.errors import OutOfRange, require_count, require_number, require_open_unit
-from estimators.optimum.answer import MOST_CHANGES, Advantage
+from estimators.optimum.answer import MOST_CHANGES
 from estimators.optimum.ends import checked_ends
 from estimators.privacy.exposure import Exposure, exposure
 from estimators.renamed import renamed
@@ -157,6 +157,7 @@ class Procedure:
             a guess may change more often than the upper end covers; else None.
         groups: The fewest and the most values, or groups of values, of scores that are read whole; None if there are
             none.
+        doubts: What is odd about the scores of single models, by some of which they cannot answer the question.
 
     Example:
         >>> import numpy as np
@@ -182,6 +183,7 @@ class Procedure:
     exposures: Mapping[str, Exposure] = field(repr=False)
     by_changes: NDArray[np.float64] | None = field(repr=False)
     groups: tuple[int, int] | None
+    doubts: tuple[Caution, ...] = ()
 
     @property
     def value(self) -> float:
@@ -231,9 +233,9 @@ class Procedure:
         records = sum(each.n_members + each.n_nonmembers for each in self.models)
         plain = decide("the procedure's advantage", rests_on, threshold, None, records)
         beside = self._beside(other, threshold, accept_simulated)
-        if plain.decision is not Decision.INCONCLUSIVE:
-            withheld = Withheld.by(self.exposures, accepted=accept_exposure, one="model")
-            because = withheld.because(plain.decision)
+        withheld = Withheld.by(self.exposures, accepted=accept_exposure, one="model", odd=self.doubts)
+        because = withheld.because(plain.decision)
+        if plain.decision is not Decision.INCONCLUSIVE or because:
             reason, reach = plain.reason + beside * accept_simulated, NO_PASS
             if plain.decision is Decision.PASS:
                 changes = self._holds_up_to(threshold, accept_simulated)
@@ -366,6 +368,7 @@ def procedure_advantage(
     mean = "the mean over trainings of the optimal advantage against the model"
     ends_of_mean = interval(trainings.mean(alpha), mean, NORMAL)
     exposures = exposures_by(samples, prior, confidence)
+    doubts = _of_models({name: doubts_of({name: each}, clustered=False) for name, each in samples.items()})
     value = sum(each.value for each in alone.values()) / number
     return Procedure(
         Estimate(min(max(value, ends_of_mean.lower), ends_of_mean.upper), ends_of_mean),
@@ -382,7 +385,12 @@ def procedure_advantage(
             for name, each in samples.items()
         ),
         floor,
-        (*_few(number, confidence), *_exposed(exposures), *_cautions(alone)),
+        (
+            *doubts,
+            *_few(number, confidence),
+            *_exposed(exposures),
+            *_of_models({name: each.cautions for name, each in alone.items()}),
+        ),
         Provenance("procedure", VERSION, data.n_members, data.n_nonmembers, prior, seed),
         trainings,
         exposures,
@@ -390,6 +398,7 @@ def procedure_advantage(
         if any(each.changes is not None for each in ends.values())
         else None,
         ends_of((each.resolution, each.resolution) for each in alone.values() if each.reads_every_cell),
+        doubts,
     )
 
 
@@ -423,10 +432,10 @@ def _exposed(exposures: Mapping[str, Exposure]) -> tuple[Caution, ...]:
     return tuple(Caution(each.code, f"model {name!r}: {each.message}") for each in exposures[name].cautions)
 
 
-def _cautions(alone: Mapping[str, Advantage]) -> tuple[Caution, ...]:
+def _of_models(cautions: Mapping[str, Iterable[Caution]]) -> tuple[Caution, ...]:
     """What is to be known of single models: of each kind the first, with the model's name."""
     first: dict[str, Caution] = {}
-    for name, each in alone.items():
-        for caution in each.cautions:
+    for name, each in cautions.items():
+        for caution in each:
             first.setdefault(caution.code, Caution(caution.code, f"model {name!r}: {caution.message}"))
     return tuple(first.values())

@@ -121,7 +121,7 @@ def _ends(estimate: Estimate) -> EndsAnswer:
 
 
 def answer(call: Call, body: DecodedBody) -> Reply:
-    """Pass, fail or inconclusive, and what each limit has to do with it."""
+    """Pass, fail or undecided, and what each limit has to do with it."""
     q = parse_question(GateQuestion, body)
     if (reply := answer_of_wing(call, body, q)) is not None:
         return reply

@@ -177,7 +177,7 @@ NUMBER = next(name for name, values in CLEAN.items() if isinstance(values[0], fl
         (
             written({name: values[:3] for name, values in CLEAN.items()}),
             "check",
-            "nonmembers: got 3 different rows, need at least 8",
+            "holdout: got 3 different rows, need at least 8",
         ),
         (written(CLEAN) + b"1\r\n", OF_TABLES, "values, the header"),
     ],

@@ -64,7 +64,7 @@ OUTCOMES = (0, 1, 3, 2)
 WORDS = {
     0: ("PASS", "Pass: ", "not contradicted", "Nothing shows", "do not contradict"),
     1: ("FAIL", "Fail: ", "contradict", "The two sides differ"),
-    3: ("UNDECIDED", "Undecided: ", "Not enough data"),
+    3: ("UNDECIDED", "Undecided: ", "Undecided, not enough data: "),
 }
 """How each is told to people."""
 

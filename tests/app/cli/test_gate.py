@@ -16,7 +16,10 @@ from tests.cases import each_case
 LIMIT = "gate scores.csv --max-advantage"
 
 
-@each_case("maximum, status, word", [("0.9", 0, "Pass"), ("0.1", 1, "Fail"), ("0.6", 3, "Not enough data")])
+@each_case(
+    "maximum, status, word",
+    [("0.9", 0, "Pass"), ("0.1", 1, "Fail"), ("0.6", 3, "Undecided, not enough data")],
+)
 def test_the_exit_status_is_the_decision(folder: Path, maximum: str, status: int, word: str) -> None:
     done = typed(f"{LIMIT} {maximum}")
 
@@ -204,7 +207,7 @@ def test_batches_are_given_until_the_run_says_fail(empty: Path) -> None:
     third = look(batch(3, 1.0), "--json")
 
     assert first[0] == 3
-    assert "Not enough data after 1 look at 80 records" in first[1]
+    assert "Undecided, not enough data after 1 look at 80 records" in first[1]
     assert second[0] == 1
     assert "Fail after 2 looks at 880 records: with 95% confidence at all looks together" in second[2]
     assert 'failures="1"' in (empty / "gate.xml").read_text()

@@ -17,7 +17,7 @@ from tests.cases import each_case
 
 KEY = "correct-horse-battery-staple"
 WRONG = f"{KEY}x", KEY[:-1], "\xff"
-OPEN = ("/healthz", "/readyz", "/openapi.json", "/docs", "/redoc", "/")
+OPEN = ("/healthz", "/readyz", "/openapi.json", "/docs", "/")
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+import socket
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -212,6 +213,41 @@ def test_a_job_that_is_cancelled_gives_back_its_worker_and_its_place(brief: Wait
 
     assert (busy.status, gone.status, after, twice.status) == (429, 204, [404] * 3, 404)
     assert free.status == 200
+
+
+def test_a_client_that_leaves_before_it_is_told_where_its_answer_will_be_leaves_no_work_behind(
+    brief: Waiting,
+) -> None:
+    (worker,) = workers_of(brief)
+    lines = (
+        "POST /v1/advantage HTTP/1.1",
+        "Host: mace",
+        "Content-Type: application/json",
+        f"Content-Length: {len(BODY)}",
+        "Prefer: respond-async, wait=600",
+    )
+    with socket.create_connection(("127.0.0.1", brief.port), timeout=30.0) as connection:
+        connection.sendall("\r\n".join([*lines, "", ""]).encode() + BODY)
+        until(lambda: post(brief).status == 429)  # the one place of a client is taken
+    until(lambda: workers_of(brief) and workers_of(brief) != [worker])
+    brief.go()
+    free = until(lambda: (answer := post(brief, {})).status == 200 and answer)
+
+    assert free.status == 200
+
+
+def test_a_job_that_waits_says_how_many_wait_before_it(usual: Waiting) -> None:
+    begun = [post(usual) for _ in range(3)]
+    places = [each.headers["location"] for each in begun]
+    known = [usual.ask(place).json()["ahead"] for place in places]
+    fetched = usual.ask(f"{places[2]}/result").json()["ahead"]
+    usual.ask(places[1], "DELETE")
+    moved = until(lambda: usual.ask(places[2]).json()["ahead"] == 0)
+    usual.go()
+    last = [ended(usual, place)["ahead"] for place in (places[0], places[2])]
+
+    assert known == [None, 0, 1]
+    assert (fetched, moved, last) == (1, True, [None, None])
 
 
 def test_an_answer_is_kept_for_a_while(brief: Waiting) -> None:

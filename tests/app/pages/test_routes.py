@@ -24,8 +24,8 @@ from tests.app.client import TestClient
 
 PLAIN = {"Accept-Encoding": "identity"}
 BUNDLE = f"/assets/{load_assets()['swagger-ui-bundle.js'].address}"
-LINKS = {"openapi.json", "#form", "./", "docs", "docs/guide/", "redoc", "healthz"}
-PAGES = ["/", "/docs", "/redoc"]
+LINKS = {"openapi.json", "#form", "./", "docs", "docs/guide/", "healthz"}
+PAGES = ["/", "/docs"]
 ICON = f"/assets/{load_assets()['favicon-32x32.png'].address}"
 
 
@@ -73,9 +73,14 @@ def test_a_policy_allows_no_inline_script_no_eval_and_no_other_origin(client: Te
     assert answer.headers["cache-control"] == "no-cache"
 
 
-def test_only_redoc_may_start_a_worker(client: TestClient) -> None:
-    assert directives(client.get("/redoc"))["worker-src"] == "blob:"
-    assert "worker-src" not in directives(client.get("/docs"))
+def test_no_page_may_start_a_worker(client: TestClient) -> None:
+    assert not any("worker-src" in directives(client.get(path)) for path in PAGES)
+
+
+def test_the_former_reference_leads_to_where_the_api_is_shown(client: TestClient) -> None:
+    answer = client.get("/redoc")
+
+    assert (answer.status_code, answer.headers["location"]) == (308, "docs")
 
 
 def test_only_the_page_with_a_report_may_frame_and_only_what_it_made_itself(client: TestClient) -> None:
@@ -176,7 +181,7 @@ def test_head_answers_like_get_without_a_body(client: TestClient, path: str) -> 
 OTHERS = "swagger-ui-bundle.js", "swagger-ui-bundle.0000000000000000.js", "LICENSE", "manifest.json", ""
 
 
-@pytest.mark.parametrize("name", [*OTHERS, "..%2f..%2fmain.py", "redoc/redoc.standalone.js"])
+@pytest.mark.parametrize("name", [*OTHERS, "..%2f..%2fmain.py", "swagger-ui-dist/swagger-ui.css"])
 def test_nothing_else_is_served(client: TestClient, name: str) -> None:
     assert client.get(f"/assets/{name}").status_code == 404
 

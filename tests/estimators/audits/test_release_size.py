@@ -85,8 +85,8 @@ def test_rows_are_those_that_keep_the_limit() -> None:
     "options, expected, words",
     [
         ({"max_advantage": 0.25}, "p", "all 600 released rows keep the advantage at or below 0.25"),
-        ({"max_advantage": 0.01}, "i", "Not enough data: not even the smallest size is shown with 97.5% confidence "
-         "(one end of a 95% interval) to keep 0.01"),
+        ({"max_advantage": 0.01}, "i", "Undecided, not enough data: not even the smallest size is shown with 97.5% "
+         "confidence (one end of a 95% interval) to keep 0.01"),
         ({}, "-", "All 600 released rows give an attacker an advantage between 0.000 and"),
     ],
 )  # fmt: skip
@@ -155,7 +155,7 @@ def test_what_looks_wrong_with_the_tables_is_said() -> None:
     mixed = {name: np.concatenate([column[:150], holdout[name][150:]]) for name, column in train.items()}
 
     assert "shared_rows" in codes(release_size(train, mixed, released, sizes=[300], queries=NEAR))
-    with pytest.raises(InputError, match="the table of nonmembers is that of members, row for row"):
+    with pytest.raises(InputError, match="nonmembers: these are the training rows, row for row"):
         release_size(train, train, released, sizes=[300], queries=NEAR)
 
 
@@ -341,3 +341,21 @@ def test_near_copies_are_limited_size_by_size() -> None:
     assert decisions(answer) == "pf"
     assert answer.limits[-1][0].name == "near_copies"
     assert "the number of rows that have a near copy beyond chance at or below 5" in answer.sentence
+
+
+def test_no_size_passes_beside_sides_that_differ_by_so_much_that_a_leak_may_hide() -> None:
+    rng = np.random.default_rng(8)
+    train, holdout, released = points(rng, 1000), points(rng, 1000), points(rng, 1000)
+    older = {name: column + 0.5 for name, column in holdout.items()}
+    fair, drifted, unasked = (
+        release_size(train, side, released, sizes=[50, 1000], max_advantage=most, queries=NEAR)
+        for side, most in ((holdout, 0.3), (older, 0.3), (older, None))
+    )
+
+    assert (decisions(fair), fair.largest) == ("pp", 1000)
+    assert (decisions(drifted), drifted.largest) == ("nn", None)
+    assert {each.decision for each in drifted.series.steps} == {Decision.NOT_APPLICABLE}
+    assert {each.undecided_because for each in drifted.series.steps} == {"sides_differ"}
+    assert drifted.sentence.startswith("Not applicable: not even the smallest size")
+    assert "sides_differ" in codes(drifted)
+    assert decisions(unasked) == "--"

@@ -303,7 +303,7 @@ def test_the_training_file_the_holdout_file_and_shared_rows_are_said_first() -> 
     both = audited(stacked(train, part(holdout, slice(50))), holdout, released, reference, **LIMITS)
     assert codes(both)[0] == "shared_rows"
     assert "50 rows" in both.cautions[0].message
-    with pytest.raises(errors.InputError, match="the table of nonmembers is that of members, row for row"):
+    with pytest.raises(errors.InputError, match="nonmembers: these are the training rows, row for row"):
         audit_synthetic(train, part(train, slice(None, None, -1)), released, reference, **LIMITS)
 
 

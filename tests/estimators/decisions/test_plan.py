@@ -147,4 +147,4 @@ def test_above_a_hundred_million_records_or_twice_what_there_is_none_settle_it(
         reason = f"about {roughly(needed)} records in all would settle it, you sent {records:,}"
     assert decided.records_needed == needed == (expected and pytest.approx(expected, rel=1e-6))
     assert decided.reason.endswith(reason)
-    assert decided.opening == ("Not enough data" if expected else "Undecided")
+    assert decided.opening == ("Undecided, not enough data" if expected else "Undecided")

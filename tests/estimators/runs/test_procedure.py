@@ -238,6 +238,24 @@ def test_no_pass_stands_beside_members_whom_one_of_the_models_exposes_unless_tha
     assert (failed.decision, failed.undecided_because, failed.cautions) == (Decision.FAIL, None, ())
 
 
+def test_records_that_cannot_answer_let_nothing_pass_and_do_not_undo_a_fail() -> None:
+    data, label = models([0.0] * 8, 200)
+    of_members, of_nonmembers = np.split(label, [data.n_members])
+    nonmembers = data.nonmembers.copy()
+    nonmembers[of_nonmembers == 3] = data.members[of_members == 3]  # the same records twice, of one model
+    result = procedure_advantage(Scores.of(data.members, nonmembers), label)
+
+    assert [each.code for each in result.doubts] == ["sides_share_records"]
+    for most, simulated in ((0.9, True), (0.9, False), (0.05, True)):  # two would pass, one would be open
+        held = result.verdict(most, simulated)
+        assert held.decision is Decision.NOT_APPLICABLE
+        assert (held.undecided_because, held.covers) == ("sides_share_records", ())
+        assert held.sentence.startswith("Not applicable: model '3': ")
+        assert held.cautions == result.doubts
+    assert result.verdict(-0.5, accept_simulated=True).decision is Decision.FAIL
+    assert result.cautions[0] == result.doubts[0]
+
+
 @pytest.mark.slow
 def test_all_models_together_claim_a_severe_exposure_that_is_none_no_more_often_than_half_of_the_level() -> (
     None

@@ -278,3 +278,33 @@ def test_a_file_that_is_called_npy_and_is_none_is_refused(tmp_path: Path) -> Non
         path.write_bytes(content)
 
         assert refused(macekit, path, path).kind == "malformed-body"
+
+
+@each_case(
+    "call, said",
+    [
+        (
+            lambda: macekit.estimate([1, 2], [3, 4], 0.1),
+            "estimate() takes members and nonmembers by position, and everything else by its name, such as "
+            "max_advantage=0.1 or prior=0.1",
+        ),
+        (
+            lambda: macekit.risk([1, 2], [3, 4], 0.1),
+            "risk() takes members and nonmembers by position, and everything else by its name, such as prior=0.1",
+        ),
+        (
+            lambda: macekit.plan(0.1),
+            "plan() takes nothing by position, and everything else by its name, such as max_advantage=0.1 or prior=0.1",
+        ),
+        (
+            lambda: macekit.audit_model(1, 2, 3, 4, 5, 0.1),
+            "audit_model() takes model and X_train and y_train and X_test and y_test by position, and everything else "
+            "by its name, such as max_advantage=0.1 or prior=0.1",
+        ),
+    ],
+)
+def test_an_argument_without_a_place_is_refused_with_its_possible_names(call: Any, said: str) -> None:
+    with pytest.raises(TypeError) as raised:
+        call()
+
+    assert str(raised.value) == said

@@ -1,12 +1,15 @@
-"""How many different values of a column the account names."""
+"""How many different values of a column the account names, and several bodies as one."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from macekit.decoding.columns_read import LOOKS, MOST_DISTINCT
+from estimators import Caution
+from macekit.decoding.body import DecodedBody, Sample
+from macekit.decoding.columns_read import LOOKS, MOST_DISTINCT, join_queries
 from macekit.decoding.columns_read import ColumnRecorder as Account
+from macekit.problems import Problem
 
 TYPES = (np.bool_, np.int8, np.uint8, np.int16, np.int64, np.uint64, np.float64)
 RANGES = {
@@ -48,3 +51,20 @@ def test_different_values_are_counted_exactly(kind: type[np.generic], low: int, 
 
     (column,) = account.columns()
     assert column.distinct == (different if different <= MOST_DISTINCT else None)
+
+
+def test_files_of_a_query_each_are_one_body_with_the_name_of_each_before_what_is_said_of_it() -> None:
+    sample, odd = Sample(np.arange(9.0), np.arange(9.0)), Caution("odd", "rows repeat")
+    bodies = [(name, DecodedBody({"": sample}, cautions=(odd,))) for name in ("old", "new")]
+
+    joined = join_queries(bodies)
+
+    assert [*joined.samples] == ["old", "new"]
+    assert [each.message for each in joined.cautions] == ["old: rows repeat", "new: rows repeat"]
+    assert {(each.name, each.query) for each in joined.columns} == {
+        (f"{name}: {side}", name) for name in ("old", "new") for side in ("members", "nonmembers")
+    }
+    with pytest.raises(Problem) as raised:
+        join_queries([("old", joined)])
+    assert raised.value.detail == "a query: holds several queries; each of several files is one"
+    assert raised.value.local.startswith("old: holds several")

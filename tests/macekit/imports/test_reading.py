@@ -20,6 +20,7 @@ from macekit.call import JSON, NPZ, Body, Call
 from macekit.imports.peers import BY_NAME, PEERS, Columns
 from macekit.imports.reading import ImportedScores
 from macekit.imports.reading import read as read_result
+from macekit.operations import perform
 from macekit.problems import Problem
 from tests.cases import each_case
 
@@ -316,3 +317,27 @@ def test_no_two_tools_have_a_name_in_common() -> None:
     names = [name for peer in PEERS for name in {name for each in peer.layouts for name in each.names}]
 
     assert len(names) == len({*names})
+
+
+@each_case("file, tool", FILES.items())
+def test_a_result_in_place_of_scores_is_refused_with_what_makes_scores_of_it(file: str, tool: str) -> None:
+    title = BY_NAME[tool].title
+
+    with pytest.raises(macekit.MaceProblem) as raised:
+        macekit.gate(PEERS_FOLDER / file, max_advantage=0.1)
+    media_type = NPZ if file.endswith(".npz") else JSON
+    reply = perform(Call("gate", media_type), Body.of((PEERS_FOLDER / file).read_bytes()))
+
+    assert str(raised.value) == (
+        f"is a result of {title}'s: macekit.import_scores(path) makes the table of it that this takes"
+    )
+    assert reply.status == 422
+    assert f"is a result of {title}'s; `mace import FILE -o scores.csv`" in json.loads(reply.body)["detail"]
+
+
+def test_what_is_no_result_keeps_its_own_refusal() -> None:
+    body = json.dumps({"memberz": [1, 2], "nonmembers": [3, 4]}).encode()
+
+    reply = perform(Call("gate", JSON), Body.of(body))
+
+    assert "did you mean 'members'?" in json.loads(reply.body)["detail"]

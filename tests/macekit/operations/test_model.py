@@ -150,7 +150,7 @@ def test_groups_and_one_row_of_each_person_are_named_in_the_body_or_in_the_query
         ({"p_1": [None] + [0.3] * (COUNT - 1)}, "predictions: row 0 of train has no value in column 'p_1'"),
         ({"label": [0] * (COUNT - 1) + [None]}, f"truth: row {COUNT - 1} of train has no value"),
         ({"p_0": ["much"] * COUNT}, "column 'p_0' of train holds no numbers"),
-        ({"p_0": [-0.5] * COUNT}, "members: outputs: record 0 has a number below 0"),
+        ({"p_0": [-0.5] * COUNT}, "train: outputs: record 0 has a number below 0"),
         ({"y": [0] * COUNT}, "'label' and 'y' could be"),
         ({"p_3": [0.0] * (COUNT - 1)}, "train: column 'p_3' has 199 rows"),
     ],

@@ -42,7 +42,7 @@ def hostile(text: str) -> dict[str, Any]:
     answer = asked()
     limit = answer["limits"][0]
     limit |= {"about": f"the mean risk of group {text}", "reason": f"group {text} is at most 1"}
-    return {**answer, "limits": [limit], "sentence": f"Inconclusive: group {text}."}
+    return {**answer, "limits": [limit], "sentence": f"Undecided: group {text}."}
 
 
 def test_a_test_case_for_each_limit_says_how_it_ended() -> None:

@@ -196,7 +196,9 @@ def test_what_it_says() -> None:
 
     assert run.sentence == "No batch has come yet."
     run = run.after(Counts.of([40, 10], [10, 40], edges=[0.0]))
-    assert run.sentence.startswith("Not enough data after 1 look at 100 records: with 95% confidence at all")
+    assert run.sentence.startswith(
+        "Undecided, not enough data after 1 look at 100 records: with 95% confidence at all"
+    )
     run = run.after(Counts.of([400, 100], [100, 400], edges=[0.0]))
     assert run.sentence.startswith("Fail after 2 looks at 1100 records")
     assert "at every look at once" in run.interval.guarantee.covers
