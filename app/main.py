@@ -14,6 +14,7 @@ from anyio import to_thread
 from fastapi import FastAPI
 from fastapi.telemetry import TelemetryConfig
 
+from app import WELL_KNOWN
 from app.http import health, later, operations
 from app.http.jobs import JobsInMemory
 from app.http.middleware import CallRoute, front
@@ -22,7 +23,6 @@ from app.openapi.document import complete
 from app.pages import pages
 from app.pages.guide import PLACE
 from app.settings import BadSettings, Settings, load
-from app.signing import WELL_KNOWN
 from app.telemetry import logs
 from app.telemetry.traces import traces
 from app.workers.pool import Pool
@@ -140,7 +140,7 @@ def _document(application: FastAPI, *, locked: bool, open_to_all: frozenset[str]
     def openapi() -> dict[str, Any]:
         if application.openapi_schema:
             return application.openapi_schema
-        document = complete(generate())
+        document = complete(generate(), (*health.ANSWERS, *later.ANSWERS))
         if locked:
             schemes = document["components"].setdefault("securitySchemes", {})
             schemes["key"] = {

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from ipaddress import ip_address, ip_network
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import (
@@ -27,7 +27,9 @@ from pydantic_settings import (
 from app.audit_file import AuditError, AuditFile
 from app.keys import BadKeys, KeyRing
 from app.runs import Runs, RunsError, RunsFile
-from app.signing import BadKey, Signer
+
+if TYPE_CHECKING:
+    from app.signing import Signer
 
 MIB = 2**20
 PREFIX = "MACE_"
@@ -300,6 +302,8 @@ class Settings(BaseSettings):
         """What signs answers; None if nothing does."""
         if self.signing_key_file is None:
             return None
+        from app.signing import BadKey, Signer
+
         try:
             return Signer.of_file(self.signing_key_file)
         except BadKey as error:

@@ -9,7 +9,7 @@ result = macekit.Mace("https://mace.example").estimate(frame, score="loss", memb
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from macekit.own_packages import prefer_own
+from macekit.own_packages import prefer_own, put_off
 
 if TYPE_CHECKING:
     from macekit.audits.model import ModelAudit as ModelAudit
@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     theory = _here.theory
 
 prefer_own("estimators")
+put_off("numpy.f2py", "numpy.polynomial", "numpy.testing")
 
 __all__ = [
     "Chart",

@@ -176,17 +176,20 @@ def _require_one_question(arguments: argparse.Namespace) -> None:
 def _writers(arguments: argparse.Namespace) -> list[Callable[[dict[str, Any]], None]]:
     """The files to write, checked before any work is done."""
     from app.cli.outputs import target_of
-    from macekit.reports.pipeline import junit, openmetrics
-    from macekit.reports.sarif import sarif
 
     writers: list[Callable[[dict[str, Any]], None]] = []
-    if arguments.junit is not None:
-        writers.append(partial(_replace, target_of(arguments.junit, (".xml",), overwrite=True), junit))
-    if arguments.metrics is not None:
-        writers.append(
-            partial(_replace, target_of(arguments.metrics, (".txt",), overwrite=True), openmetrics)
-        )
+    if arguments.junit is not None or arguments.metrics is not None:
+        from macekit.reports.pipeline import junit, openmetrics
+
+        named = ((arguments.junit, ".xml", junit), (arguments.metrics, ".txt", openmetrics))
+        writers += [
+            partial(_replace, target_of(name, (suffix,), overwrite=True), convert)
+            for name, suffix, convert in named
+            if name is not None
+        ]
     if arguments.sarif is not None:
+        from macekit.reports.sarif import sarif
+
         target = target_of(arguments.sarif, (".sarif",), overwrite=True)
         writers.append(partial(_replace, target, partial(sarif, places=_places(arguments))))
     summaries = (
