@@ -67,7 +67,7 @@ def _of(answer: BaseModel) -> Response:
     summary="Whether the service is alive",
     responses=answers_with(Alive),
 )
-async def healthz() -> Response:
+async def healthz(_request: Request) -> Response:
     """Answers as long as the event loop turns; needs no key."""
     return _of(Alive())
 
@@ -121,7 +121,7 @@ async def signing_keys(request: Request) -> Response:
     summary="Which versions answer",
     responses={**answers_with(Versions), **problems(401)},
 )
-async def versions() -> Response:
+async def versions(_request: Request) -> Response:
     """Name the service, its methods, and what they are computed with."""
     return _of(_versions())
 
@@ -176,7 +176,7 @@ reference = APIRouter(tags=["reference"], default_response_class=Response, respo
     summary="Every named metric",
     responses=answers_with(PresetsAnswer),
 )
-async def presets() -> Response:
+async def presets(_request: Request) -> Response:
     """Name, formula in the confusion table, and parameters of each metric that has a name."""
     answer: PresetsAnswer = {
         "presets": [
@@ -199,7 +199,7 @@ async def presets() -> Response:
     summary="Every method, its guarantee and its reference",
     responses=answers_with(MethodsAnswer),
 )
-async def methods() -> Response:
+async def methods(_request: Request) -> Response:
     """What each number states, what it takes for granted, and where it comes from."""
     answer: MethodsAnswer = {"version": VERSION, "methods": METHODS}
     return Response(json_bytes(answer), media_type=JSON)
