@@ -49,7 +49,6 @@ SERVICE = frozenset(
         "fastapi",
         "httptools",
         "prometheus_client",
-        "pydantic_settings",
         "starlette",
         "uvicorn",
     }

@@ -33,7 +33,6 @@ SERVE = {
     "httptools",
     "limits",
     "prometheus_client",
-    "pydantic_settings",
     "simdjson",
     "starlette",
     "uvicorn",
