@@ -1,1 +1,8 @@
 """The service and the command `mace`: they carry questions to `macekit` and its answers back."""
+
+from macekit.own_packages import put_off
+
+WELL_KNOWN = "/.well-known/jwks.json"
+"""Where a service publishes the keys that verify its signed answers."""
+
+put_off("numpy.f2py", "numpy.polynomial", "numpy.testing")  # not in macekit: a user's own process is theirs

@@ -12,8 +12,11 @@ from typing import Any
 
 from anyio import to_thread
 from fastapi import FastAPI
+from fastapi.routing import APIRoute
 from fastapi.telemetry import TelemetryConfig
+from starlette.routing import request_response
 
+from app import WELL_KNOWN
 from app.http import health, later, operations
 from app.http.jobs import JobsInMemory
 from app.http.middleware import CallRoute, front
@@ -22,7 +25,6 @@ from app.openapi.document import complete
 from app.pages import pages
 from app.pages.guide import PLACE
 from app.settings import BadSettings, Settings, load
-from app.signing import WELL_KNOWN
 from app.telemetry import logs
 from app.telemetry.traces import traces
 from app.workers.pool import Pool
@@ -90,6 +92,10 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     for router in (operations.router(), later.router, health.reference, health.router, health.examples):
         # Not include_router: an included router is searched anew for every request.
         application.router.routes.extend(router.routes)
+    for route in application.routes:
+        if isinstance(route, APIRoute):
+            # Each takes the request and gives a response: the framework has nothing to work out, every time, for it.
+            route.app = request_response(route.endpoint)
     application.router.routes.extend(page_routes)
     open_to_all = PROBES | {OPENAPI, WELL_KNOWN, "/examples/{name}"} | {page.path for page in page_routes}
     application.user_middleware = front(service, application.routes, open_to_all, PROBES | {"/metrics"})
@@ -140,7 +146,7 @@ def _document(application: FastAPI, *, locked: bool, open_to_all: frozenset[str]
     def openapi() -> dict[str, Any]:
         if application.openapi_schema:
             return application.openapi_schema
-        document = complete(generate())
+        document = complete(generate(), (*health.ANSWERS, *later.ANSWERS))
         if locked:
             schemes = document["components"].setdefault("securitySchemes", {})
             schemes["key"] = {

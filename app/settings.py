@@ -13,21 +13,24 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from ipaddress import ip_address, ip_network
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
-from pydantic_settings import (
-    BaseSettings,
-    InitSettingsSource,
-    NoDecode,
-    PydanticBaseSettingsSource,
-    SettingsConfigDict,
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+    field_validator,
+    model_validator,
 )
 
 from app.audit_file import AuditError, AuditFile
 from app.keys import BadKeys, KeyRing
 from app.runs import Runs, RunsError, RunsFile
-from app.signing import BadKey, Signer
+
+if TYPE_CHECKING:
+    from app.signing import Signer
 
 MIB = 2**20
 PREFIX = "MACE_"
@@ -44,7 +47,7 @@ STATES = b"mace states of runs 1"
 HOST = re.compile(r"[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\]")
 """What a header Host may name, without its port."""
 
-Names = Annotated[tuple[str, ...], NoDecode]
+Names = tuple[str, ...]
 """Several names, separated by commas."""
 
 
@@ -52,12 +55,10 @@ class BadSettings(ValueError):
     """The settings cannot be used; the text says which and why, one a line, and repeats no value."""
 
 
-class Settings(BaseSettings):
+class Settings(BaseModel):
     """Every setting of the service, with its default."""
 
-    model_config = SettingsConfigDict(
-        env_prefix=PREFIX, extra="forbid", frozen=True, hide_input_in_errors=True
-    )
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True, validate_default=True)
 
     host: str = Field("127.0.0.1", description="address to listen on")
     port: int = Field(8000, ge=0, le=65535, description="port to listen on; 0 takes a free one")
@@ -167,17 +168,9 @@ class Settings(BaseSettings):
         None, description="where traces go by OTLP over HTTP; none are made without"
     )
 
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
+    def __init__(self, **values: Any) -> None:
         """Arguments, then variables, then the file."""
-        return (init_settings, env_settings, InitSettingsSource(settings_cls, file_settings()))
+        super().__init__(**{**file_settings(), **variables(), **values})
 
     @field_validator("cors_origins", "trusted_proxies", "allowed_hosts", mode="before")
     @classmethod
@@ -300,6 +293,8 @@ class Settings(BaseSettings):
         """What signs answers; None if nothing does."""
         if self.signing_key_file is None:
             return None
+        from app.signing import BadKey, Signer
+
         try:
             return Signer.of_file(self.signing_key_file)
         except BadKey as error:
@@ -358,6 +353,13 @@ def load(**options: Any) -> Settings:
     except ValidationError as error:
         lines = (_line(details, options) for details in error.errors(include_input=False))
         raise BadSettings("\n".join(lines)) from None
+
+
+def variables() -> dict[str, str]:
+    """What ``MACE_*`` variables say, whatever the case of their names."""
+    texts = {name.upper(): text for name, text in os.environ.items()}
+    names = ((name, PREFIX + name.upper()) for name in Settings.model_fields)
+    return {name: texts[variable] for name, variable in names if variable in texts}
 
 
 def file_settings() -> dict[str, Any]:

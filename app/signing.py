@@ -37,10 +37,11 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_public_key,
 )
 
+from app import WELL_KNOWN
+
 LABEL, LABEL_BEFORE = b"mace answer, signature 2\n", b"mace answer, signature 1\n"
 """The second is that of signatures without a time and a request."""
 BLOCK = re.compile(rb"-----BEGIN ([A-Z ]+)-----.*?-----END \1-----", re.DOTALL)
-WELL_KNOWN = "/.well-known/jwks.json"
 MEMBER = b',"signature":'
 COMMENT, COMMENT_END = b"\n<!-- mace signature ", b" -->\n"
 LONGEST = 512

@@ -87,8 +87,8 @@ class Tally:
         return self.problems.total() + self.reset + self.late + self.lost_probes + silent
 
 
-def request(path: str, body: bytes, media_type: str, key: str = "") -> bytes:
-    fields = {"Host": "here", "Content-Type": media_type, "Content-Length": len(body)}
+def request(path: str, body: bytes, media_type: str, key: str = "", accept: str = "*/*") -> bytes:
+    fields = {"Host": "here", "Content-Type": media_type, "Accept": accept, "Content-Length": len(body)}
     fields |= {"Authorization": f"Bearer {key}"} if key else {}
     head = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
     return f"POST {path} HTTP/1.1\r\n{head}\r\n".encode() + body

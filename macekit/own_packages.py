@@ -2,12 +2,16 @@
 
 The folder that Python is started in and `PYTHONPATH` come before what is installed, and `app` and `estimators` are
 names that others have, too. `sys.path` is left as it is: everything else is found where it was.
+
+SciPy looks at every name of NumPy's and so imports its compiler of Fortran and its tools for tests: in processes of
+`app` these wait here until something of theirs is used.
 """
 
 import os
 import sys
 from collections.abc import Sequence
 from importlib.machinery import ModuleSpec, PathFinder
+from importlib.util import LazyLoader
 from types import ModuleType
 
 HOME = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
@@ -30,6 +34,13 @@ def prefer_own(name: str) -> None:
         sys.meta_path.insert(0, _OwnFinder)
 
 
+def put_off(*names: str) -> None:
+    """Have modules that are not imported yet run when something of theirs is first used."""
+    _LateFinder.names.update(names)
+    if _LateFinder not in sys.meta_path:
+        sys.meta_path.insert(0, _LateFinder)
+
+
 def _own_file(name: str) -> str:
     return os.path.join(HOME, name, "__init__.py")
 
@@ -45,3 +56,19 @@ class _OwnFinder:
     ) -> ModuleSpec | None:
         """What Python asks for each name that is not imported yet."""
         return PathFinder.find_spec(name, [HOME]) if name in cls.names else None
+
+
+class _LateFinder:
+    """Finds the modules that were put off where they are, and has their loaders wait."""
+
+    names: set[str] = set()  # noqa: RUF012 - of the process, as `sys.meta_path` is
+
+    @classmethod
+    def find_spec(
+        cls, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """What Python asks for each name that is not imported yet."""
+        spec = PathFinder.find_spec(name, path) if name in cls.names else None
+        if spec is not None and spec.loader is not None:
+            spec.loader = LazyLoader(spec.loader)
+        return spec

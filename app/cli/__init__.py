@@ -49,12 +49,11 @@ SERVICE = frozenset(
         "fastapi",
         "httptools",
         "prometheus_client",
-        "pydantic_settings",
         "starlette",
         "uvicorn",
     }
 )
-"""Modules that `mace serve` and `mace config` need, and that come with the extra `serve`."""
+"""Modules that `mace serve` needs, and that come with the extra `serve`."""
 
 OUR_MISTAKE = 70
 INTERRUPTED = 130

@@ -81,18 +81,21 @@ def _is_judged(answer: dict[str, Any]) -> bool:
 
 def _writers(question: Operation, arguments: argparse.Namespace) -> list[Writer]:
     from app.cli.outputs import target_of
-    from macekit.reports.pipeline import junit, openmetrics
-    from macekit.reports.sarif import sarif
 
     command = question.command
     writers: list[Writer] = []
-    if arguments.junit is not None:
-        target = target_of(arguments.junit, (".xml",), overwrite=True)
-        writers.append(partial(_replace, target, partial(junit, command=command)))
-    if arguments.metrics is not None:
-        target = target_of(arguments.metrics, (".txt",), overwrite=True)
-        writers.append(partial(_replace, target, partial(openmetrics, command=command)))
+    if arguments.junit is not None or arguments.metrics is not None:
+        from macekit.reports.pipeline import junit, openmetrics
+
+        named = ((arguments.junit, ".xml", junit), (arguments.metrics, ".txt", openmetrics))
+        writers += [
+            partial(_replace, target_of(name, (suffix,), overwrite=True), partial(convert, command=command))
+            for name, suffix, convert in named
+            if name is not None
+        ]
     if arguments.sarif is not None:
+        from macekit.reports.sarif import sarif
+
         target = target_of(arguments.sarif, (".sarif",), overwrite=True)
         writers.append(partial(_replace, target, partial(sarif, places=_places(question, arguments))))
     summaries = (

@@ -12,19 +12,20 @@ import numpy as np
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, Field
 
+from app import WELL_KNOWN
 from app.http.service import service
-from app.openapi.document import problems
+from app.openapi.document import answers_with, problems
 from app.openapi.files import file_bytes, files
 from app.refusals import not_ready, shutting_down
-from app.signing import WELL_KNOWN
 from app.telemetry.metrics import CONTENT_TYPE
 from estimators import PRESETS, VERSION
-from macekit.call import __version__
+from macekit.call import JSON, __version__
+from macekit.operations.encode import json_bytes
 from macekit.problems import Problem
 from macekit.schemas.method import MethodsAnswer, PresetsAnswer
 from macekit.schemas.methods import METHODS
 
-router = APIRouter(tags=["health"], responses=problems(500))
+router = APIRouter(tags=["health"], default_response_class=Response, responses=problems(500))
 JWK_SET = "application/jwk-set+json"
 SAMPLE = "# HELP mace_workers Worker processes alive.\n# TYPE mace_workers gauge\nmace_workers 2.0\n"
 
@@ -52,19 +53,32 @@ class Versions(BaseModel):
     scikit_learn: str
 
 
-@router.get("/healthz", operation_id="healthz", summary="Whether the service is alive")
-async def healthz() -> Alive:
+ANSWERS = (Alive, Ready, Versions, PresetsAnswer, MethodsAnswer)
+"""What the routes here answer with."""
+
+
+def _of(answer: BaseModel) -> Response:
+    return Response(answer.model_dump_json(), media_type=JSON)
+
+
+@router.get(
+    "/healthz",
+    operation_id="healthz",
+    summary="Whether the service is alive",
+    responses=answers_with(Alive),
+)
+async def healthz(_request: Request) -> Response:
     """Answers as long as the event loop turns; needs no key."""
-    return Alive()
+    return _of(Alive())
 
 
 @router.get(
     "/readyz",
     operation_id="readyz",
     summary="Whether the service takes requests",
-    responses=problems(503),
+    responses={**answers_with(Ready), **problems(503)},
 )
-async def readyz(request: Request) -> Ready:
+async def readyz(request: Request) -> Response:
     """Answers 503 until the workers are up, while no request would be admitted, and once the service is shutting down.
 
     So it does while the audit file cannot be written, or the file of keys or the store that replicas share cannot be
@@ -80,7 +94,7 @@ async def readyz(request: Request) -> Ready:
     if state.store is not None and state.store.fault is not None:
         raise not_ready(f"the store that replicas share cannot be used: {state.store.fault}")
     state.pool.check_ready()
-    return Ready()
+    return _of(Ready())
 
 
 @router.get(
@@ -101,10 +115,15 @@ async def signing_keys(request: Request) -> Response:
     return Response(json.dumps({"keys": []} if signer is None else signer.key_set()), media_type=JWK_SET)
 
 
-@router.get("/version", operation_id="version", summary="Which versions answer", responses=problems(401))
-async def versions() -> Versions:
+@router.get(
+    "/version",
+    operation_id="version",
+    summary="Which versions answer",
+    responses={**answers_with(Versions), **problems(401)},
+)
+async def versions(_request: Request) -> Response:
     """Name the service, its methods, and what they are computed with."""
-    return _versions()
+    return _of(_versions())
 
 
 @router.get(
@@ -148,13 +167,18 @@ def _version(distribution: str) -> str:
 # --- reference ----------------------------------------------------------------------------------------------
 # What there is to ask for: methods, presets, and the files of the examples.
 
-reference = APIRouter(tags=["reference"], responses=problems(401, 500, 503))
+reference = APIRouter(tags=["reference"], default_response_class=Response, responses=problems(401, 500, 503))
 
 
-@reference.get("/v1/metrics/presets", operation_id="presets", summary="Every named metric")
-async def presets() -> PresetsAnswer:
+@reference.get(
+    "/v1/metrics/presets",
+    operation_id="presets",
+    summary="Every named metric",
+    responses=answers_with(PresetsAnswer),
+)
+async def presets(_request: Request) -> Response:
     """Name, formula in the confusion table, and parameters of each metric that has a name."""
-    return {
+    answer: PresetsAnswer = {
         "presets": [
             {
                 "name": name,
@@ -166,21 +190,28 @@ async def presets() -> PresetsAnswer:
             for name, preset in PRESETS.items()
         ]
     }
+    return Response(json_bytes(answer), media_type=JSON)
 
 
-@reference.get("/v1/methods", operation_id="methods", summary="Every method, its guarantee and its reference")
-async def methods() -> MethodsAnswer:
+@reference.get(
+    "/v1/methods",
+    operation_id="methods",
+    summary="Every method, its guarantee and its reference",
+    responses=answers_with(MethodsAnswer),
+)
+async def methods(_request: Request) -> Response:
     """What each number states, what it takes for granted, and where it comes from."""
-    return {"version": VERSION, "methods": METHODS}
+    answer: MethodsAnswer = {"version": VERSION, "methods": METHODS}
+    return Response(json_bytes(answer), media_type=JSON)
 
 
 examples = APIRouter(include_in_schema=False)
 
 
 @examples.get("/examples/{name}")
-def example(name: str) -> Response:
+def example(request: Request) -> Response:
     """A file that can be posted as it is."""
-    media_types = files()
+    name, media_types = request.path_params["name"], files()
     if name not in media_types:
         raise Problem("not-found", f"examples are {', '.join(media_types)}")
     return Response(file_bytes(name), media_type=media_types[name])

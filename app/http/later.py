@@ -8,8 +8,9 @@ from starlette.responses import Response, StreamingResponse
 
 from app.http.jobs import JOBS, KEPT_FOR, RESULT, KeptAnswer, State
 from app.http.service import accepted_later, answered, service
-from app.openapi.document import ACCEPTED, OF_RUNS, WORK_PROBLEMS, problems
+from app.openapi.document import ACCEPTED, OF_RUNS, WORK_PROBLEMS, answers_with, problems
 from app.telemetry.logs import Exchange
+from macekit.call import JSON
 
 EVENTS = "text/event-stream"
 ABOUT = {
@@ -46,16 +47,22 @@ class JobAnswer(BaseModel):
     )
 
 
+ANSWERS = (JobAnswer,)
+"""What a route here answers with."""
+
+
 @router.get(
     JOBS + "/{name}",
     openapi_extra=ABOUT,
     operation_id="job",
     summary="How far a question is whose answer is fetched later",
-    responses=problems(401, 404, 500, 503),
+    response_class=Response,
+    responses={**answers_with(JobAnswer), **problems(401, 404, 500, 503)},
 )
-async def job(request: Request) -> JobAnswer:
+async def job(request: Request) -> Response:
     """Of one sent with `Prefer: respond-async`: whether it is worked on, and how long its answer is kept."""
-    return JobAnswer(**await service(request).jobs.look(*_job(request)))
+    answer = JobAnswer(**await service(request).jobs.look(*_job(request)))
+    return Response(answer.model_dump_json(), media_type=JSON)
 
 
 @router.get(

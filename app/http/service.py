@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -18,13 +18,15 @@ from app.keys import KeyRing
 from app.refusals import internal_error
 from app.runs import Sealing
 from app.settings import STATES, Settings
-from app.signing import Signer
 from app.telemetry.logs import Exchange
 from app.telemetry.metrics import Metrics
 from app.telemetry.traces import Traces
 from app.workers.pool import Pool
 from macekit.call import Reply
 from macekit.problems import Problem
+
+if TYPE_CHECKING:
+    from app.signing import Signer
 
 
 class Shared(Protocol):

@@ -1,6 +1,7 @@
 """What each operation says about itself, and the whole document."""
 
 import json
+from collections.abc import Sequence
 from copy import deepcopy
 from typing import Any
 
@@ -167,8 +168,18 @@ def problems(*statuses: int) -> dict[int | str, Schema]:
     return responses
 
 
-def components() -> Schema:
-    """Schemas of all questions, answers and problems."""
+def answers_with(model: type) -> dict[int | str, Schema]:
+    """The documented answer of a route that is no operation.
+
+    The route itself has no model for the framework, which would import pydantic's first version to look whether it is
+    one of that.
+    """
+    schema = {"$ref": REF.format(model=model.__name__)}
+    return {200: {"description": "Successful Response", "content": {JSON: {"schema": schema}}}}
+
+
+def components(further: Sequence[type]) -> Schema:
+    """Schemas of all questions, answers and problems, and of further answers."""
     models: list[tuple[str, JsonSchemaMode, TypeAdapter[Any]]] = []
     models += [
         (name, "validation", TypeAdapter(model))
@@ -176,14 +187,16 @@ def components() -> Schema:
         if JSON in BY_NAME[name].bodies
     ]
     models += [(name, "serialization", TypeAdapter(answer)) for name, answer in ANSWERS.items()]
-    models += [("brief", "serialization", TypeAdapter(BriefAnswer))]
+    models += [(each.__name__, "serialization", TypeAdapter(each)) for each in (BriefAnswer, *further)]
     _, schemas = TypeAdapter.json_schemas(models, ref_template=REF)
     forms = {name: {**made_of, "description": about} for name, made_of, about in TO_SEND.values()}
     return {**schemas["$defs"], **forms, "Problem": PROBLEM_SCHEMA}
 
 
-def complete(document: Schema) -> Schema:
+def complete(document: Schema, further: Sequence[type]) -> Schema:
     """The framework's document with our operations and schemas, and without its own picture of an error.
+
+    ``further`` are the models of ``answers_with``.
 
     They are made here and not with the routes: only who reads the document waits for them.
     """
@@ -192,7 +205,7 @@ def complete(document: Schema) -> Schema:
     schemas = document.setdefault("components", {}).setdefault("schemas", {})
     for stray in ("HTTPValidationError", "ValidationError"):
         schemas.pop(stray, None)
-    schemas.update(components())
+    schemas.update(components(further))
     share(document)
     return document
 

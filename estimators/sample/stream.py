@@ -224,7 +224,8 @@ class _Values:
         columns = self.columns
         at = np.minimum(np.searchsorted(ours, theirs), max(len(ours) - 1, 0))
         if not len(ours) or not (ours[at] == theirs).all():
-            both: Integers = np.union1d(ours, theirs)
+            both: Integers = np.sort(np.concatenate([ours, theirs]), kind="stable")  # which merges the two
+            both = both[np.append(True, both[1:] != both[:-1])]
             place = np.searchsorted(both, ours)
             members, nonmembers = (_spread_over(column, place, len(both)) for column in self.columns)
             columns = (members, nonmembers)

@@ -11,8 +11,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from email.parser import BytesHeaderParser
-from email.policy import HTTP
 
 from estimators import MaceError
 from macekit import decoding
@@ -239,6 +237,9 @@ def _part(data: memoryview) -> Part:
     head, line, _ = bytes(data[: MOST_HEAD + 4]).partition(b"\r\n\r\n")
     if not line:
         raise Problem("bad-records", f"{OF_THE_MEDIA_TYPE}a part has no end of its headers")
+    from email.parser import BytesHeaderParser
+    from email.policy import HTTP
+
     headers = BytesHeaderParser(policy=HTTP).parsebytes(head + b"\r\n\r\n")
     disposition = headers["content-disposition"]
     name = disposition.params.get("name") if disposition is not None else None

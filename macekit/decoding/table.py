@@ -50,11 +50,16 @@ def _from_roles(table: Table, roles: Roles, call: Call, limit: int) -> DecodedBo
     member = membership(table, roles, values)
     if roles.member_value is not None and len(member) and not member.any():
         raise fault("unknown-name", "member", "no row has the value that is named for members")
-    rows = np.concatenate([np.flatnonzero(member), np.flatnonzero(~member)])
-    cut = int(member.sum())
+    cut = int(np.count_nonzero(member))
+    in_order = bool(member[:cut].all())  # members first: then no score is moved
+    rows = (
+        np.arange(len(member))
+        if in_order
+        else np.concatenate([np.flatnonzero(member), np.flatnonzero(~member)])
+    )
 
     def sample(scores: NDArray[np.generic]) -> Sample:
-        ordered = scores[rows]
+        ordered = scores if in_order else scores[rows]
         return Sample(ordered[:cut], ordered[cut:])
 
     if roles.queries:

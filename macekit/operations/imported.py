@@ -1,12 +1,14 @@
-"""``perform`` with the work of every operation imported: for a process that forks workers."""
+"""``perform`` with the work of every operation imported, and its question's checks built: for who forks workers."""
 
 from macekit import operations
 from macekit.catalogue import OPERATIONS, WINGS
 from macekit.operations.of_wings import modules_of
+from macekit.schemas.by_operation import QUESTIONS
 
 perform = operations.perform
 
 for row in OPERATIONS:
     operations.work_of(row.name)
+    QUESTIONS[row.name].model_rebuild()
 for wing in WINGS:
     modules_of(wing)

@@ -23,9 +23,12 @@ Position = Annotated[int, Field(ge=-(2**53), le=2**53)]
 
 
 class Question(BaseModel):
-    """Base of every question: nothing is guessed, nothing unknown is passed over."""
+    """Base of every question: nothing is guessed, nothing unknown is passed over.
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    What checks it is built when it is first asked: a command asks one question of thirty.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, defer_build=True)
 
 
 def present(kind: str, *names: str) -> JsonDict:

@@ -4,13 +4,44 @@ import subprocess
 import sys
 
 
-def test_importing_the_library_loads_neither_scipy_stats_nor_scikit_learn_nor_pandas() -> None:
-    code = (
-        "import sys, estimators; print([m for m in ('scipy.stats', 'sklearn', 'pandas') if m in sys.modules])"
-    )
-
+def imported_by(code: str, *names: str) -> str:
+    """Those of the modules that have run after some code, as printed."""
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, "-c", f"{code}\nimport sys\nprint([m for m in {names} if m in sys.modules])"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
     )
+    return done.stdout.strip()
 
-    assert done.stdout.strip() == "[]"
+
+def test_importing_the_library_loads_neither_scipy_stats_nor_scikit_learn_nor_pandas() -> None:
+    assert imported_by("import estimators", "scipy.stats", "sklearn", "pandas") == "[]"
+
+
+TOOLS = ("numpy.f2py.crackfortran", "numpy.testing._private.utils", "numpy.polynomial.chebyshev")
+"""What SciPy imports of NumPy beside what it needs: fifteen MiB."""
+
+
+def test_a_first_answer_imports_no_statistics_and_no_engine_that_draws() -> None:
+    code = "import macekit\nmacekit.report([*range(20)], [*range(5, 25)])"
+
+    assert imported_by(code, "scipy.stats", "vl_convert", "fastapi") == "[]"
+
+
+def test_the_library_leaves_the_imports_of_others_alone() -> None:
+    code = "import sys, macekit\nassert not any(each.__name__ == '_LateFinder' for each in sys.meta_path)"
+    assert imported_by(code) == "[]"
+
+
+def test_the_service_imports_no_former_pydantic_no_mail_and_nothing_that_signs_without_a_key() -> None:
+    others = ("pydantic.v1", "email.headerregistry", "cryptography", "pyarrow", "sklearn", "vl_convert")
+
+    assert imported_by("import app.main\napp.main.create_app()", *TOOLS, *others) == "[]"
+
+
+def test_what_was_put_off_is_there_when_it_is_used() -> None:
+    code = "import app, estimators, numpy\nfrom numpy.testing import assert_equal\nnumpy.polynomial.Polynomial"
+
+    assert imported_by(code, *TOOLS[1:]) == str(list(TOOLS[1:]))

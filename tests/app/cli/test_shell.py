@@ -30,7 +30,6 @@ WEB = (
     "starlette",
     "uvicorn",
     "httptools",
-    "pydantic_settings",
     "cryptography",
     "prometheus_client",
 )
