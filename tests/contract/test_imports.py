@@ -42,6 +42,8 @@ def test_the_service_imports_no_former_pydantic_no_mail_and_nothing_that_signs_w
 
 
 def test_what_was_put_off_is_there_when_it_is_used() -> None:
-    code = "import app, estimators, numpy\nfrom numpy.testing import assert_equal\nnumpy.polynomial.Polynomial"
+    code = (
+        "import app, estimators, numpy\nfrom numpy.testing import assert_equal\nnumpy.polynomial.Polynomial"
+    )
 
     assert imported_by(code, *TOOLS[1:]) == str(list(TOOLS[1:]))
