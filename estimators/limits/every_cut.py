@@ -13,8 +13,8 @@ from scipy.special import betainc, betaincinv
 from estimators.arrays import Floats, Integers
 
 # --- level --------------------------------------------------------------------------------------------------
-# Found by the exact chance that n uniform numbers in order keep within their limits (benchmarks band), for some sizes
-# and levels; between them logarithms are interpolated, and SPARE is left for that.
+# Found by the chance that n uniform numbers in order keep within their limits (benchmarks.band.level_for), for some
+# sizes and levels; between them logarithms are interpolated, and SPARE is left for that.
 
 SIZES = (1, 2, 3, 5, 8, 12, 20, 40, 100, 300, 1000, 5000, 20_000, 100_000, 1_000_000)
 ALPHAS = (0.3, 0.1, 0.05, 0.02, 0.005, 0.0005, 1e-05)
@@ -38,6 +38,10 @@ ETAS = (
 """The level of each limit, both its sides together: a row for each number of records, a column for each alpha."""
 
 SPARE = 0.97
+
+EVERY_RANK = 20_000
+"""Records up to which that chance is exact. Of more, ranks a tenth or a fifth of a standard deviation apart stood for
+all, with 2 or 3% added to the chance."""
 
 
 def local_level(n: int, alpha: float) -> float:

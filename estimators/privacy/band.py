@@ -13,7 +13,7 @@ import numpy as np
 
 from estimators.arrays import Floats
 from estimators.errors import require_open_unit
-from estimators.limits.every_cut import local_level, records_beyond, share_limits
+from estimators.limits.every_cut import EVERY_RANK, local_level, records_beyond, share_limits
 from estimators.privacy.roc import from_the_top
 from estimators.sample.counting import EXACT_RECORDS, HEAVY, finest
 from estimators.sample.counts import Counts, require_data
@@ -26,8 +26,7 @@ RATES = 30
 RAREST = 1e-4
 """The lowest rate that is looked at unasked."""
 
-OF_CURVE = Guarantee("the TPR at every FPR, all of them together", IID, True)
-"""What a band covers."""
+COVERS = "the TPR at every FPR, all of them together"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,10 +110,11 @@ def roc_band(
     first, last = (alarms.searchsorted(most, side="right") - 1 for most in (surely, maybe))
     if counts.n_records > EXACT_RECORDS:  # a cell that is no tie may be cut
         ahead = np.minimum(last + 1, len(hits) - 1)
-        held = hits[ahead] + alarms[ahead] - hits[last] - alarms[last]
-        last = np.where(held <= counts.n_records // HEAVY, ahead, last)
+        between = hits[ahead] + alarms[ahead] - hits[last] - alarms[last]
+        last = np.where(between <= counts.n_records // HEAVY, ahead, last)
     lower = np.where(first >= 0, share_limits(hits[first], n1, alpha)[0], 0.0)
     upper = share_limits(hits[last], n1, alpha)[1]
-    seen = hits[alarms.searchsorted(np.floor(fpr * n0 * (1.0 + 1e-12)), side="right") - 1] / n1
+    tpr = hits[alarms.searchsorted(np.floor(fpr * n0 * (1.0 + 1e-12)), side="right") - 1] / n1
     rarest = float(-np.expm1(np.log(local_level(n0, alpha) / 2.0) / n0))
-    return RocBand(fpr, seen, lower, upper, rarest, confidence, OF_CURVE)
+    guarantee = Guarantee(COVERS, IID, finite_sample=max(n1, n0) <= EVERY_RANK)
+    return RocBand(fpr, tpr, lower, upper, rarest, confidence, guarantee)

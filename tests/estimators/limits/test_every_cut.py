@@ -1,9 +1,10 @@
 """Limits of the share beyond every cut hold all together, as often as they say."""
 
 import numpy as np
+import pytest
 from scipy.stats import beta
 
-from benchmarks.band import chance_outside
+from benchmarks.band import chance_outside, level_for
 from estimators.limits.every_cut import ALPHAS, ETAS, SIZES, local_level, records_beyond, share_limits
 from tests.cases import each_case
 from tests.oracles import most_misses
@@ -22,6 +23,12 @@ def test_the_exact_chance_that_a_limit_fails_is_at_most_alpha(n, alpha) -> None:
 def test_the_levels_that_are_kept_are_those_of_their_sizes(place) -> None:
     for alpha, level in zip(ALPHAS, ETAS[place], strict=True):
         assert 0.995 * alpha <= chance_outside(SIZES[place], level) <= alpha * (1.0 + 1e-9)
+
+
+def test_a_level_that_is_kept_is_found_again() -> None:
+    for size, alpha in ((3, 0.3), (100, 0.02), (300, 0.0005)):
+        kept = ETAS[SIZES.index(size)][ALPHAS.index(alpha)]
+        assert level_for(size, alpha) == pytest.approx(kept, rel=2e-3)
 
 
 def test_the_exact_chance_is_that_of_drawing() -> None:

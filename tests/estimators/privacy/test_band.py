@@ -24,6 +24,7 @@ def test_a_band_reaches_from_few_to_nearly_all_and_never_falls(records) -> None:
         assert np.all(np.diff(ends) >= 0.0)
     assert np.all((band.lower <= band.tpr) & (band.tpr <= band.upper))
     assert np.all((band.lower == 0.0) | (band.fpr >= band.rarest))
+    assert band.guarantee.finite_sample == (records < 50_000)  # of so many not every rank was looked at
 
 
 @each_case("sides", [(8, 8), (9, 30), (40, 25), (60, 300)])
