@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     counts = _here.counts
     gate = _here.gate
     theory = _here.theory
+    usage = _here.usage
 
 prefer_own("estimators")
 
@@ -88,6 +89,7 @@ __all__ = [
     "risk_table",
     "sql",
     "theory",
+    "usage",
     "write_risks",
 ]
 

@@ -111,7 +111,7 @@ class Writer:
         for name, field in model.model_fields.items():
             if name in held:
                 continue
-            text = RECORDS.get(name) or self.of_type(field.annotation)
+            text = ("" if row.tables else RECORDS.get(name)) or self.of_type(field.annotation)
             if name in RECORDS and type(None) in get_args(field.annotation):
                 text += " | None"
             found[name] = (f"Required[{text}]" if field.is_required() else text, field.description or "")

@@ -160,9 +160,8 @@ def _parts(operation: str) -> Columns:
     """Several tables in one: a column says of each row to which it belongs."""
     example: Any = next(iter(JSON_EXAMPLES[operation].values())).value
     parts: Mapping[str, Any] = {name: example[name] for name in BY_NAME[operation].needed_tables}
-    columns = {
-        name: np.array([value for part in parts.values() for value in part[name]]) for name in parts["train"]
-    }
+    first = next(iter(parts.values()))
+    columns = {name: np.array([value for part in parts.values() for value in part[name]]) for name in first}
     sizes = [len(next(iter(part.values()))) for part in parts.values()]
     return columns | {WHOLE: np.repeat([*parts], sizes)}
 

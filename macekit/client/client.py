@@ -19,6 +19,7 @@ from macekit.client.question import (
     Question,
     pose,
     pose_arrays,
+    pose_groups,
     pose_several,
     pose_tables,
     pose_texts,
@@ -748,6 +749,40 @@ class Client(ABC):
         """
         tables = {"train": train, "holdout": holdout}
         return self._result_of(lambda: pose_tables("check", tables, options))
+
+    def usage(
+        self, members: Data, nonmembers: Data, candidates: Data, **options: Unpack[keywords.UsageOptions]
+    ) -> Result:
+        """How large a share of some records was trained on.
+
+        Args:
+            members: The model's scores of records known to be trained on: numbers, a frame, a mapping of columns, or
+                the path of a file.
+            nonmembers: Those of records of the same kind and date, known not to be trained on.
+            candidates: Those of the records in question.
+            score: Columns of scores; of several, that which tells members from nonmembers best is chosen on records
+                that are set aside for it. If left out, the only column, or one with a usual name.
+            unit: Column of all three that says whom a row belongs to, such as a document: one row of each, drawn at
+                random, is asked about.
+            max_share: Largest acceptable share, for a verdict.
+            direction: Which end of the scores speaks for use: ``"high"``, ``"low"`` or ``"either"``, the default. Not
+                knowing costs some of the known records, on which it is learned.
+            confidence, seed: As for ``estimate``.
+
+        Returns:
+            a ``Result``: ``share``, ``lower_whatever``, ``is_mixture``, ``none_used``, ``decision``.
+
+        Example:
+            >>> import macekit
+            >>> import numpy as np
+            >>> rng = np.random.default_rng(0)
+            >>> members, nonmembers, fresh = rng.normal(2, 1, 500), rng.normal(0, 1, 500), rng.normal(0, 1, 500)
+            >>> result = macekit.usage(members, nonmembers, fresh, max_share=0.2)
+            >>> result.decision, result.share.lower
+            ('pass', 0.0)
+        """
+        groups = {"members": members, "nonmembers": nonmembers, "candidates": candidates}
+        return self._result_of(lambda: pose_groups("usage", groups, options))
 
     def audit(
         self, members: Data = None, nonmembers: Values = None, **options: Unpack[keywords.AuditOptions]

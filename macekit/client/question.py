@@ -166,6 +166,15 @@ def pose_texts(members: object, nonmembers: object, arguments: Mapping[str, Any]
     )
 
 
+def pose_groups(operation: str, groups: Mapping[str, object], arguments: Mapping[str, Any]) -> Question:
+    """Likewise of tables of scores, of which one column may come as it is."""
+    tables = {
+        name: each if is_table(each) or isinstance(each, str | os.PathLike) else {"score": column(each, name)}
+        for name, each in groups.items()
+    }
+    return pose_tables(operation, tables, arguments)
+
+
 def pose_tables(operation: str, tables: Mapping[str, object], arguments: Mapping[str, Any]) -> Question:
     """A question of whole tables: frames, mappings of columns, or files."""
     from macekit.catalogue import BY_NAME

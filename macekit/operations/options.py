@@ -326,7 +326,7 @@ def field_path(operation: str, argument: str | None) -> str | None:
     """Where the question of an operation has an argument of the library: ``estimator.bins``, if not ``bins``."""
     fields = QUESTIONS[operation].model_fields
     if BY_NAME[operation].tables:
-        return TABLES.get(argument or "", argument)
+        return argument if argument in BY_NAME[operation].tables else TABLES.get(argument or "", argument)
     if argument is None or "estimator" not in fields:
         return argument
     estimator = _class_of(fields["estimator"].annotation, None)

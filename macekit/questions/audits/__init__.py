@@ -140,4 +140,22 @@ ROWS = (
         python="audit_shadows",
         wing="audits",
     ),
+    Operation(
+        "usage",
+        "usage",
+        "How large a share of some records was trained on, from records known to be members and not",
+        "Give the model's scores of records known to be trained on, of records known not to be, and of those in "
+        "question. The answer is an interval for the share of the last that was trained on, and a lower end that takes "
+        "nothing for granted of how members score. One table may hold all: `table` names the column that says of "
+        "each row whether it is of members, nonmembers or candidates.",
+        (
+            "mace usage --members known.csv --nonmembers fresh.csv --candidates corpus.csv --score loss",
+            "mace usage --members k.parquet --nonmembers f.parquet --candidates c.parquet --unit document "
+            "--max-share 0.05 -o report.html",
+        ),
+        bodies=(JSON, CSV, NDJSON, ARROW, PARQUET),
+        most_files=0,
+        tables=("members", "nonmembers", "candidates"),
+        wing="audits",
+    ),
 )

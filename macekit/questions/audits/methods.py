@@ -61,4 +61,13 @@ METHODS: list[MethodAnswer] = [
         "guarantee": SIMULATED,
         "reference": "docs/synthetic.md",
     },
+    {
+        "name": "share that was trained on",
+        "asks": [ask("usage", "share"), ask("usage", "lower_whatever")],
+        "states": "how large a share of some records was trained on",
+        "assumes": "members score alike wherever they stand, nonmembers too; records are independent",
+        "guarantee": "each order of the records exact at shares in steps of .05, their median "
+        + SIMULATED.replace("docs/coverage.md", "docs/usage.md"),
+        "reference": "docs/usage.md, docs/methods.md, section 13",
+    },
 ]

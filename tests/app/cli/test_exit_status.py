@@ -53,6 +53,13 @@ JUDGED: dict[str, tuple[str | None, ...]] = {
     "model": (f"{CALM} {LIMIT} 0.9", f"{SAID} {LIMIT} 0.1", f"{CALM} {LIMIT} 0.01", f"{CALM} {LIMIT} 2"),
     "text": limited(f"tokens.jsonl {LIMIT}", "1", "0.1", "0.99", "2"),
     "shadows": limited(f"signals.npz --scale logit {LIMIT}", "0.9", "0.1", "0.5", "2"),
+    "usage": limited(
+        "--members older.csv --nonmembers train.csv --score age --candidates",
+        "train.csv --max-share 0.9",
+        "older.csv --max-share 0.01",
+        "train.csv --max-share 0",
+        "train.csv --max-share 1",
+    ),
     "check": (*limited("--train train.csv --holdout", "holdout.csv", "older.csv", None), "--train train.csv"),
     "audit": limited("two.csv --claimed-epsilon", "9", "0.01", None, "-1"),
     "theory together": (*limited("two.csv --claimed-epsilon", "9", "0.01", None), "two.csv"),

@@ -1,0 +1,355 @@
+"""How large a share of some records was trained on, from scores of known members, known nonmembers and candidates.
+
+To test one share, that share of the known members and the rest of the known nonmembers are mixed by coins. If it is the
+true share, and members score alike wherever they stand, the mixture and the candidates are drawn from one law: every
+permutation test between them is exact, at any number of records, with ties, and where nothing leaks. The shares that
+are not rejected are the interval. docs/methods.md, section 13, has the proof.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from estimators import errors
+from estimators.arrays import Floats, Integers
+from estimators.audits.mixtures import SPARE, Mixtures, Tests
+from estimators.decisions.plan import Decision
+from estimators.privacy.epsilon import Direction, direction_of
+from estimators.sample.doubts import ALL, SAME, of_many, of_values
+from estimators.sample.scores import MIN_RECORDS, labels_of
+from estimators.statement import Caution, Guarantee, Interval, percent, percent_at_least, percent_at_most
+
+__all__ = ["DatasetUse", "dataset_use"]
+
+GROUPS = ("members", "nonmembers", "candidates")
+
+CUTS = (0.0005, 0.002, 0.005, 0.01, 0.02, 0.04, 0.08, 0.15, 0.25, 0.4, 0.5)
+"""Shares of all records, from either end of the scores, at which bins of the statistic are cut."""
+
+LEAST_BEYOND = 5
+"""Records beyond a cut, at least."""
+
+ORDERS = 5
+"""Random orders of the known records; what most of them reject is rejected."""
+
+ASIDE = 20
+"""Records of a known group, at least, that are set aside to learn the direction or to choose the score, or half of
+them."""
+
+UNLIKE = 0.01
+"""The chance, at most, that records which are a mixture are said to be none."""
+
+HARDLY = 0.9
+"""An interval as wide as this says nothing."""
+
+ALIKE = (
+    "the candidates that were used score as the known members, and those that were not as the known nonmembers; "
+    "records are drawn independently of each other, one a person or document"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetUse:
+    """How large a share of the candidates was trained on; ``dataset_use`` makes it.
+
+    Attributes:
+        share: The interval of the share; its ends contradict each other where no share fits.
+        is_mixture: Whether the candidates can be a mixture of the known groups. If not, the interval says nothing.
+        lower_whatever: The share is at least this, however members score; nonmembers still score alike.
+        none_used: p-value of "none of them was used"; below 1 - confidence it is refuted.
+        all_used: p-value of "all of them were used".
+        column: Which column of scores was read; 0 if there is one.
+        is_low: Whether low scores speak for use, and not high ones.
+        numbers: Records of each group that were compared: members, nonmembers, candidates.
+        limit: The largest acceptable share; None if nothing was limited.
+        cautions: What to know before using it.
+
+    Example:
+        >>> import numpy as np
+        >>> from estimators.audits.usage import dataset_use
+        >>> rng = np.random.default_rng(0)
+        >>> members, nonmembers = rng.normal(2, 1, 1000), rng.normal(0, 1, 1000)
+        >>> half = np.append(rng.normal(2, 1, 300), rng.normal(0, 1, 300))
+        >>> result = dataset_use(members, nonmembers, half, max_share=0.2)
+        >>> result.share.lower < 0.5 < result.share.upper, result.decision.value
+        (True, 'fail')
+    """
+
+    share: Interval
+    is_mixture: bool
+    lower_whatever: float
+    none_used: float
+    all_used: float
+    column: int
+    is_low: bool
+    numbers: tuple[int, int, int]
+    limit: float | None
+    cautions: tuple[Caution, ...] = field(default=())
+
+    @property
+    def lower(self) -> float:
+        """The share is at least this: by the interval, or, where no share fits, however members score."""
+        return self.share.lower if self.is_mixture else self.lower_whatever
+
+    @property
+    def upper(self) -> float:
+        """The share is at most this; 1 where the candidates are no mixture, so that nothing limits it."""
+        return self.share.upper if self.is_mixture else 1.0
+
+    @property
+    def decision(self) -> Decision | None:
+        """A pass by the upper end, a fail by the lower one; None if nothing was limited."""
+        if self.limit is None:
+            return None
+        if self.lower > self.limit:
+            return Decision.FAIL
+        return Decision.PASS if self.upper <= self.limit else Decision.INCONCLUSIVE
+
+    @property
+    def covers(self) -> tuple[str, ...]:
+        """Of a pass, what it takes for granted, a sentence each; none without one."""
+        if self.decision is not Decision.PASS:
+            return ()
+        return (
+            f"these {self.numbers[2]} candidates, by this score of this model",
+            "if those of them that were used score as the known members: of one kind and date, and seen as often "
+            "(no data test that)",
+            "if those that were not used score as the known nonmembers",
+        )
+
+    @property
+    def sentence(self) -> str:
+        """The result in plain words."""
+        limits = {
+            Decision.PASS: "keeps the limit of",
+            Decision.FAIL: "exceeds the limit of",
+            Decision.INCONCLUSIVE: "may lie on either side of the limit of",
+        }
+        decision = self.decision
+        verdict = "" if decision is None else f" The share {limits[decision]} {self.limit:g}."
+        return f"{self._ends_in_words}{verdict}"
+
+    @property
+    def _ends_in_words(self) -> str:
+        sure = f"With {percent(self.share.confidence)} confidence"
+        if not self.is_mixture:
+            return (
+                "The candidates score like no mixture of the known members and the known nonmembers, so that no "
+                f"interval holds for them. {sure} at least {percent_at_least(self.lower_whatever)} were trained on, if "
+                "those that were not score as the known nonmembers."
+            )
+        whatever = (
+            f" However members score, it is at least {percent_at_least(self.lower_whatever)}."
+            if self.lower_whatever > 0.0
+            else ""
+        )
+        ends = f"between {percent_at_least(self.lower)} and" if self.lower > 0.0 else "at most"
+        return (
+            f"{sure} {ends} {percent_at_most(self.upper)} of the candidates were trained on, if they score as "
+            f"the known ones do.{whatever}"
+        )
+
+
+def dataset_use(
+    members: ArrayLike,
+    nonmembers: ArrayLike,
+    candidates: ArrayLike,
+    *,
+    units: Sequence[ArrayLike] | None = None,
+    max_share: float | None = None,
+    confidence: float = 0.95,
+    direction: Direction | str = Direction.EITHER,
+    seed: int = 0,
+) -> DatasetUse:
+    """How large a share of the candidates was trained on.
+
+    Args:
+        members: The model's scores of records known to be trained on: one each, or a row of several.
+        nonmembers: Those of records of the same kind and date, known not to be trained on.
+        candidates: Those of the records in question.
+        units: Whom each record of the three groups belongs to, such as a document: one record of each, drawn at random,
+            is compared.
+        max_share: Largest acceptable share, for a verdict.
+        confidence: Probability that both ends of an interval hold, strictly between 0 and 1.
+        direction: Which end of the scores speaks for use: ``"high"``, ``"low"`` or ``"either"``. Not knowing costs some
+            of the known records, on which it is learned; so does a choice among several scores.
+        seed: Whole number from which everything random is drawn; the same seed gives the same answer.
+
+    Returns:
+        a ``DatasetUse``.
+
+    Raises:
+        TooFewRecords: fewer than 8 records of a group.
+        NotFinite: a score that is no finite number.
+
+    Example:
+        >>> import numpy as np
+        >>> from estimators.audits.usage import dataset_use
+        >>> rng = np.random.default_rng(1)
+        >>> result = dataset_use(rng.normal(2, 1, 500), rng.normal(0, 1, 500), rng.normal(0, 1, 500), max_share=0.2)
+        >>> result.decision.value, result.none_used > 0.05
+        ('pass', True)
+    """
+    confidence = errors.require_open_unit("confidence", confidence)
+    limit = None if max_share is None else errors.require_share("max_share", max_share)
+    ends = direction_of(direction)
+    errors.require_count("seed", seed, 0)
+    rows = [_scores(each, name) for each, name in zip((members, nonmembers, candidates), GROUPS, strict=True)]
+    if len({each.shape[1] for each in rows}) > 1:
+        raise errors.DimensionMismatch(
+            f"members, nonmembers, candidates: {', '.join(str(each.shape[1]) for each in rows)} scores a record; need "
+            "as many of each",
+            field="candidates",
+        )
+    rng = np.random.default_rng(seed)
+    if units is not None:
+        rows = _one_of_each(rows, units, rng)
+    numbers = (len(rows[0]), len(rows[1]), len(rows[2]))
+    column, is_low, aside, mixed = 0, ends is Direction.LOW, list[Floats](), rows
+    if ends is Direction.EITHER or rows[0].shape[1] > 1:
+        halves = [_set_aside(each, rng) for each in rows[:2]]
+        aside, mixed = [each[0] for each in halves], [*(each[1] for each in halves), rows[2]]
+        column, is_low = _choice(aside[0], aside[1], ends)
+    toward = -1.0 if is_low else 1.0
+    cuts = _cuts(toward * np.concatenate([each[:, column] for each in rows]))
+    bins, spare = (
+        [_bin_counts(toward * each[:, column], cuts) for each in groups] for groups in (mixed, aside)
+    )
+    level = (1.0 - confidence) / 2.0
+    tests = Tests([Mixtures(bins, spare, rng) for _ in range(ORDERS)], level)
+    lower, upper = tests.end(0), tests.end(1)
+    fits = lower <= upper and tests.fit(lower, upper) > UNLIKE
+    guarantee = Guarantee("the share of the candidates that was trained on", ALIKE, False)
+    return DatasetUse(
+        Interval(min(lower, 1.0), max(upper, 0.0), confidence, guarantee),
+        fits,
+        tests.lower_whatever(),
+        tests.p_value(0.0, 0),
+        tests.p_value(1.0, 1),
+        column,
+        is_low,
+        numbers,
+        limit,
+        tuple(_cautions([each[:, column] for each in rows], lower, upper, fits)),
+    )
+
+
+def _scores(values: ArrayLike, name: str) -> Floats:
+    """Finite scores, a row a record."""
+    try:
+        rows = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise errors.InputError(
+            f"{name}: need numbers, one score a record or a row of several", field=name
+        ) from None
+    rows = rows[:, None] if rows.ndim == 1 else rows
+    if rows.ndim != 2 or not rows.shape[1]:
+        raise errors.DimensionMismatch(f"{name}: need one score a record or a row of several", field=name)
+    if len(rows) < MIN_RECORDS:
+        raise errors.TooFewRecords(
+            f"{name}: got {len(rows)} records, need at least {MIN_RECORDS}", field=name
+        )
+    if not np.isfinite(rows).all():
+        row = int(np.argmin(np.isfinite(rows).all(axis=1)))
+        raise errors.NotFinite(f"{name}: score {row} is not a finite number", field=name, index=row)
+    return rows
+
+
+def _one_of_each(rows: list[Floats], units: Sequence[ArrayLike], rng: np.random.Generator) -> list[Floats]:
+    """One record of each unit of a group; a unit of two groups is refused, since it is in one by itself."""
+    labels = [labels_of(each, "units") for each in units]
+    if [len(each) for each in labels] != [len(each) for each in rows]:
+        raise errors.DimensionMismatch("units: need a label for each record of each group", field="units")
+    for i, j in ((0, 1), (0, 2), (1, 2)):
+        if shared := len(np.intersect1d(labels[i], labels[j])):
+            raise errors.InputError(
+                f"units: {shared} of {GROUPS[i]} stand in {GROUPS[j]}, too; leave their records out of one",
+                field="units",
+            )
+    result = []
+    for name, group, own in zip(GROUPS, rows, labels, strict=True):
+        order = rng.permutation(len(group))
+        first = np.unique(own[order], return_index=True)[1]
+        if len(first) < MIN_RECORDS:
+            raise errors.TooFewRecords(
+                f"{name}: got {len(first)} units, need at least {MIN_RECORDS}", field="units"
+            )
+        result.append(group[np.sort(order[first])])
+    return result
+
+
+def _set_aside(rows: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """Known records that learn the direction, and those that are mixed; whatever order they came in."""
+    number = max(int(SPARE * len(rows)), min(ASIDE, len(rows) // 2))
+    rows = rows[np.lexsort(rows.T)]
+    order = rng.permutation(len(rows))
+    return rows[order[:number]], rows[order[number:]]
+
+
+def _choice(members: Floats, nonmembers: Floats, ends: Direction) -> tuple[int, bool]:
+    """The column whose ranks tell the set-aside records apart best, and whether its low end speaks for use."""
+    lean = np.array([_lean(a, b) for a, b in zip(members.T, nonmembers.T, strict=True)])
+    if ends is Direction.EITHER:
+        column = int(np.argmax(np.abs(lean)))
+        return column, bool(lean[column] < 0.0)
+    is_low = ends is Direction.LOW
+    return int(np.argmax(-lean if is_low else lean)), is_low
+
+
+def _lean(a: Floats, b: Floats) -> float:
+    """The area under the ROC curve beyond one half."""
+    b = np.sort(b)
+    return float((np.searchsorted(b, a, "left") + np.searchsorted(b, a, "right")).mean() / (2 * len(b)) - 0.5)
+
+
+def _cuts(pooled: Floats) -> Floats:
+    """Where bins are cut, by all records alike, whatever group they are of."""
+    shares = np.array([each for each in CUTS if each * len(pooled) >= LEAST_BEYOND])
+    shares = np.unique(np.concatenate([shares, 1.0 - shares]))
+    places = np.minimum(np.ceil(shares * (len(pooled) - 1)).astype(np.int64), len(pooled) - 1)
+    return (
+        np.unique(np.partition(pooled, np.unique(places))[places]) if len(places) else np.unique(pooled)[1:2]
+    )
+
+
+def _bin_counts(scores: Floats, cuts: Floats) -> Integers:
+    """Records in each bin."""
+    return np.bincount(np.searchsorted(cuts, scores, "right"), minlength=len(cuts) + 1)
+
+
+def _doubts(a: Floats, b: Floats) -> tuple[Caution, ...]:
+    """What is odd about equal scores of two groups."""
+    if max(len(a), len(b)) > ALL:
+        return of_many(a, b)
+    values, place = np.unique(np.concatenate([a, b]), return_inverse=True)
+    first, second = (np.bincount(each, minlength=len(values)) for each in (place[: len(a)], place[len(a) :]))
+    return of_values(first, second, ordered=True)
+
+
+def _cautions(scores: Sequence[Floats], lower: float, upper: float, fits: bool) -> list[Caution]:
+    """Records that seem to stand in two groups, scores that say nothing, and what is no mixture."""
+    result = []
+    for (i, a), (j, b) in ((x, y) for x in enumerate(scores) for y in enumerate(scores) if x[0] < y[0]):
+        if any(odd.code == SAME for odd in _doubts(a, b)):
+            message = (
+                f"half of the scores of {GROUPS[i]} stand in {GROUPS[j]}, too, far more than chance makes: if they are "
+                "the same records, leave them out of one"
+            )
+            result.append(Caution("groups_share_records", message))
+    if not fits:
+        message = (
+            "the candidates score like no mixture of the two known groups: they may be of another kind or "
+            "date, or used otherwise (once rather than often, say)"
+        )
+        result.append(Caution("not_a_mixture", message))
+    elif upper - lower >= HARDLY:
+        message = (
+            "these scores hardly tell members from nonmembers, so that next to nothing is said: ask a sharper score, "
+            "or give more records"
+        )
+        result.append(Caution("says_little", message))
+    return result

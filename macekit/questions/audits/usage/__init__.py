@@ -1,0 +1,81 @@
+"""What ``usage`` asks and answers."""
+
+from typing import Annotated, Literal
+
+from pydantic import ConfigDict, Field
+from typing_extensions import TypedDict
+
+from macekit.questions.audits.contract import TableRequired
+from macekit.schemas import records, statements
+from macekit.schemas.questions import Name
+
+
+class UsageQuestion(records.Question):
+    """How large a share of some records was trained on."""
+
+    model_config = ConfigDict(json_schema_extra={"required": ["members", "nonmembers", "candidates"]})
+
+    members: TableRequired = Field(
+        None, description="the model's scores of records known to be trained on: a list for each column"
+    )
+    nonmembers: TableRequired = Field(
+        None,
+        description="those of records of the same kind and date, known not to be trained on, with the same columns",
+    )
+    candidates: TableRequired = Field(None, description="those of the records in question")
+    score: list[Name] = Field(
+        [],
+        max_length=64,
+        description="columns of scores; of several, that which tells members from nonmembers best is chosen on "
+        "records that are set aside for it. If left out, the only column, or one with a usual name",
+    )
+    unit: Name | None = Field(
+        None,
+        description="column of all three that says whom a row belongs to, such as a document: one row of each, drawn "
+        "at random, is asked about",
+    )
+    max_share: Annotated[float, Field(ge=0, lt=1)] | None = Field(
+        None, description="largest acceptable share of the candidates that was trained on"
+    )
+    direction: Literal["high", "low", "either"] = Field(
+        "either",
+        description="which end of the scores speaks for use; not knowing costs some of the known records, on which it "
+        "is learned. It has to be known before the scores are looked at",
+    )
+    confidence: records.Confidence = Field(
+        0.95, description="probability that both ends of the interval hold"
+    )
+    seed: int = Field(0, ge=0, le=2**53, description="seed of the random numbers behind the answer")
+
+
+class UsageAnswer(TypedDict):
+    """How large a share of the candidates was trained on."""
+
+    sentence: str
+    decision: Annotated[
+        statements.DecisionWord | None, Field(description="against max_share; null if it was not given")
+    ]
+    covers: Annotated[list[str], statements.COVERS]
+    max_share: float | None
+    share: Annotated[
+        statements.IntervalAnswer,
+        Field(description="if members score alike wherever they stand; there is no point estimate"),
+    ]
+    is_mixture: Annotated[
+        bool,
+        Field(
+            description="whether the candidates' scores can be a mixture of the known ones; if not, share says nothing"
+        ),
+    ]
+    lower_whatever: Annotated[float, Field(description="the share is at least this, however members score")]
+    none_used: Annotated[float, Field(description="p-value of: none of them was used")]
+    all_used: Annotated[float, Field(description="p-value of: all of them were used")]
+    score: Annotated[str, Field(description="the column that was read")]
+    direction: Annotated[
+        Literal["high", "low"], Field(description="the end of the scores that speaks for use")
+    ]
+    n_members: int
+    n_nonmembers: int
+    n_candidates: int
+    warnings: list[statements.WarningAnswer]
+    provenance: statements.ProvenanceAnswer

@@ -1,0 +1,83 @@
+"""The report on how large a share of some records was trained on."""
+
+from collections.abc import Iterator
+
+from macekit.reports.charts.forest import Line, forest
+from macekit.reports.charts.frame import threshold
+from macekit.reports.content import limitations, provenance, riskiest
+from macekit.reports.formatting import between, rounded, three
+from macekit.reports.model import (
+    AnswerPath,
+    Cell,
+    Context,
+    Fact,
+    Facts,
+    Figure,
+    Figures,
+    Headline,
+    Inline,
+    Report,
+    Section,
+    Table,
+)
+
+ALIKE: Inline = (
+    "The interval takes for granted that members score alike, whether they are known or candidates: of the same "
+    "kind and date, and seen as often. No data test that: where they were seen less often, the upper end is too low.",
+)
+DRIFT: Inline = (
+    "Every lower end takes for granted that records which were not used score as the known nonmembers do. If the "
+    "candidates are of another date or source, a difference that no training made counts as use.",
+)
+
+
+def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
+    """The interval, and the end that takes less for granted."""
+    sections = (
+        Section("share", "How large a share", figures.pick("share")),
+        riskiest.backings([("The interval covers ", answer["share"])]),
+        limitations.section((ALIKE, DRIFT, limitations.CONFIDENCE), answer["warnings"]),
+        provenance.section("usage", answer["provenance"], context),
+    )
+    headline = Headline(
+        answer["decision"].value, answer["sentence"].quote(), covers=answer["covers"].quotes()
+    )
+    return Report("How much of it was trained on", headline, Facts(tuple(_facts(answer))), sections)
+
+
+def _facts(answer: AnswerPath) -> Iterator[Fact]:
+    confidence: Inline = (answer["share"]["confidence"].number("percent"), " confidence")
+    if answer["is_mixture"].value:
+        yield Fact("Trained on, at least", answer["share"]["lower"].number(), confidence)
+        yield Fact("Trained on, at most", answer["share"]["upper"].number(), confidence)
+    else:
+        yield Fact("Trained on", "no mixture", ("of members and nonmembers: no interval holds",))
+    yield Fact("However members score, at least", answer["lower_whatever"].number(), confidence)
+    yield Fact("None was used", answer["none_used"].number(), ("p-value",))
+    yield Fact(
+        "Candidates",
+        answer["n_candidates"].number("count"),
+        (
+            answer["n_members"].number("count"),
+            " known members, ",
+            answer["n_nonmembers"].number("count"),
+            " known nonmembers",
+        ),
+    )
+
+
+def figures(answer: AnswerPath) -> tuple[Figure | None, ...]:
+    """The interval, if there is one, and the end that holds however members score; the limit is drawn through."""
+    share, least, most = answer["share"], answer["lower_whatever"], answer["max_share"].value
+    lines = [Line("however they score", None, least.value, 1.0)]
+    cells: list[tuple[Cell, ...]] = [("however members score", least.number(), "1")]
+    text = f"However members score, the share is at least {three(least.value)}."
+    if answer["is_mixture"].value:
+        lines.insert(0, Line("as the known ones", None, share.value["lower"], share.value["upper"]))
+        cells.insert(0, ("as the known ones", share["lower"].number(), share["upper"].number()))
+        text = f"The share lies {between(share.value['lower'], share.value['upper'])}. {text}"
+    title = "share trained on" + ("" if most is None else " (drawn through: the limit)")
+    limits = [] if most is None else [threshold(rounded(most))]
+    spec = forest(lines, title, limits, 0.0, 1.0, *([] if most is None else [most]))
+    table = Table("The share", ("if members score", "lower", "upper"), tuple(cells))
+    return (Figure("share", "How large a share was trained on", text, spec, table),)

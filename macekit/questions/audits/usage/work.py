@@ -1,0 +1,114 @@
+"""``/v1/usage``: how large a share of some records was trained on."""
+
+import hashlib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from estimators import VERSION
+from estimators.audits.usage import GROUPS, dataset_use
+from estimators.sample.digests import digest
+from macekit.call import Call, Reply
+from macekit.decoding.body import DecodedBody
+from macekit.decoding.roles import SCORE_NAMES
+from macekit.decoding.whole_tables import require_tables
+from macekit.operations import encode
+from macekit.operations.options import parse_question, provenance_options, reply_of
+from macekit.problems import Problem, unknown_column
+from macekit.questions.audits.table_answers import Columns, column_of, column_read
+from macekit.questions.audits.usage import UsageAnswer, UsageQuestion
+
+
+def answer(call: Call, body: DecodedBody) -> Reply:
+    """The share, between two ends."""
+    question = parse_question(UsageQuestion, body)
+    require_tables(call.operation, body.tables)
+    tables = [body.tables[name] for name in GROUPS]
+    names = question.score or [_usual(tables, question.unit)]
+    scores = [_scores(name, table, names) for name, table in zip(GROUPS, tables, strict=True)]
+    units = None
+    if question.unit is not None:
+        units = [
+            column_of(name, table, question.unit, "unit") for name, table in zip(GROUPS, tables, strict=True)
+        ]
+    result = dataset_use(
+        *scores,
+        units=units,
+        max_share=question.max_share,
+        confidence=question.confidence,
+        direction=question.direction,
+        seed=question.seed,
+    )
+    lines = "".join(f"{name} {digest(each)}\n" for name, each in zip(GROUPS, scores, strict=True))
+    read = [
+        column_read("score", name, np.concatenate([each[:, i] for each in scores]))
+        for i, name in enumerate(names)
+    ]
+    if units is not None and question.unit is not None:
+        read.append(column_read("unit", question.unit, np.concatenate(units)))
+    content: UsageAnswer = {
+        "sentence": result.sentence,
+        "decision": None if result.decision is None else result.decision.value,
+        "covers": list(result.covers),
+        "max_share": result.limit,
+        "share": {
+            "estimate": None,
+            "lower": result.share.lower,
+            "upper": result.share.upper,
+            "confidence": result.share.confidence,
+            "guarantee": encode.guarantee(result.share.guarantee),
+        },
+        "is_mixture": result.is_mixture,
+        "lower_whatever": result.lower_whatever,
+        "none_used": result.none_used,
+        "all_used": result.all_used,
+        "score": names[result.column],
+        "direction": "low" if result.is_low else "high",
+        "n_members": result.numbers[0],
+        "n_nonmembers": result.numbers[1],
+        "n_candidates": result.numbers[2],
+        "warnings": encode.warnings(result.cautions),
+        "provenance": {
+            "method": "usage",
+            "version": VERSION,
+            "n_members": result.numbers[0],
+            "n_nonmembers": result.numbers[1],
+            "input_sha256": hashlib.sha256(lines.encode()).hexdigest(),
+            "query": names[result.column],
+            "columns": read,
+            "seed": question.seed,
+            "options": provenance_options(question, call),
+        },
+    }
+    return reply_of(call, content)
+
+
+def _usual(tables: Sequence[Columns], unit: str | None) -> str:
+    """The only column of all tables, or one with a usual name of scores."""
+    names = [name for name in tables[0] if name != unit and all(name in table for table in tables)]
+    usual = [name for each in SCORE_NAMES for name in names if name.lower() == each]
+    if len(names) != 1 and not usual:
+        raise Problem(
+            "missing-field",
+            f"score: {len(names)} columns stand in all three tables and could be the scores; say which with score",
+            field="score",
+        )
+    return usual[0] if usual else names[0]
+
+
+def _scores(group: str, table: Columns, names: Sequence[str]) -> Any:
+    """The columns of scores of one group, a row a record."""
+    columns = []
+    for place, name in enumerate(names):
+        if name not in table:
+            raise unknown_column("score", name, list(table))
+        column = column_of(group, table, name, "score")
+        if column.dtype.kind not in "iuf":
+            raise Problem(
+                "wrong-type",
+                f"score: column {place + 1} of those named holds no numbers in {group}; name that of the scores",
+                field="score",
+            )
+        columns.append(column.astype(np.float64))
+    return np.stack(columns, axis=1)

@@ -1,0 +1,124 @@
+"""``usage`` over every door: one answer, its report, and what it refuses."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import macekit
+from estimators.audits.usage import dataset_use
+from macekit import MaceProblem
+from macekit.call import CSV, HTML, JSON, MARKDOWN, PARQUET, Body, Call
+from macekit.operations import perform
+from tests.cases import refusals
+
+RNG = np.random.default_rng(8)
+GROUPS = {
+    "members": RNG.normal(2.0, 1.0, 150).round(4),
+    "nonmembers": RNG.normal(size=150).round(4),
+    "candidates": np.append(RNG.normal(2.0, 1.0, 40), RNG.normal(size=80)).round(4),
+}
+TABLES = {name: {"loss": (-scores).tolist()} for name, scores in GROUPS.items()}
+QUESTION = {"max_share": 0.1, "direction": "low", "seed": 3}
+
+
+def asked(body: bytes, media_type: str = JSON, accept: str = JSON, **query: str) -> Any:
+    reply = perform(Call("usage", media_type, accept=accept, query=tuple(query.items())), Body.of(body))
+    assert reply.status == 200, bytes(reply.body)
+    return json.loads(bytes(reply.body)) if accept == JSON else bytes(reply.body).decode()
+
+
+def test_every_door_gives_the_librarys_answer(tmp_path: Path) -> None:
+    own = dataset_use(*GROUPS.values(), max_share=0.1, direction="high", seed=3)
+    lines = [f"{-score},{name}" for name, scores in GROUPS.items() for score in scores]
+    frame = pa.table(
+        {"loss": [float(line.split(",")[0]) for line in lines]}
+        | {"which": [line.split(",")[1] for line in lines]}
+    )
+    sink = io.BytesIO()
+    pq.write_table(frame, sink)
+    for name, scores in GROUPS.items():
+        (tmp_path / f"{name}.csv").write_text("loss\n" + "".join(f"{-score}\n" for score in scores))
+    texts = {name: str(value) for name, value in QUESTION.items()}
+
+    answers = [
+        asked(json.dumps(TABLES | QUESTION).encode()),
+        asked("\n".join(["loss,which", *lines]).encode(), CSV, table="which", **texts),
+        asked(sink.getvalue(), PARQUET, table="which", score="loss", **texts),
+        macekit.usage(*(-each for each in GROUPS.values()), **QUESTION),
+        macekit.usage(*(tmp_path / f"{name}.csv" for name in GROUPS), **QUESTION),
+    ]
+
+    for each in answers:
+        assert (each["share"]["lower"], each["share"]["upper"]) == (own.share.lower, own.share.upper)
+        assert (each["sentence"], each["decision"], each["direction"]) == (own.sentence, own.decision, "low")
+        assert (each["n_members"], each["n_nonmembers"], each["n_candidates"]) == (150, 150, 120)
+        assert each["provenance"]["input_sha256"] == answers[0]["provenance"]["input_sha256"]
+    assert answers[0]["score"] == "loss"
+
+
+def test_a_report_says_what_the_ends_take_for_granted_and_draws_both() -> None:
+    posted = json.dumps(TABLES | QUESTION | {"max_share": 0.6}).encode()
+
+    text, page = asked(posted, accept=MARKDOWN), asked(posted, accept=HTML)
+
+    assert "PASS" in text
+    assert "seen as often (no data test that)" in text  # beside the pass
+    assert "However members score, at least" in text
+    assert "<svg" in page
+    assert "How large a share was trained on" in page
+
+
+def test_no_mixture_has_no_interval_on_its_page() -> None:
+    odd = {**TABLES, "candidates": {"loss": [*TABLES["candidates"]["loss"], *[9.0] * 60]}}
+
+    answer = asked(json.dumps(odd | QUESTION).encode())
+    text = asked(json.dumps(odd | QUESTION).encode(), accept=MARKDOWN)
+
+    assert (answer["is_mixture"], answer["decision"]) == (False, "inconclusive")
+    assert "no mixture" in text
+    assert "not_a_mixture" in [each["code"] for each in answer["warnings"]]
+
+
+def test_passages_of_a_document_count_once() -> None:
+    six = {
+        name: {
+            "loss": np.repeat(table["loss"], 6),
+            "document": np.repeat([f"{name}{i}" for i in range(len(table["loss"]))], 6),
+        }
+        for name, table in TABLES.items()
+    }
+
+    answer = macekit.usage(*six.values(), unit="document", direction="low")
+
+    assert (answer.n_members, answer.n_candidates) == (150, 120)
+    assert [each.role for each in answer.provenance.columns] == ["score", "unit"]
+    with pytest.raises(MaceProblem, match="150 of members stand in nonmembers, too"):
+        macekit.usage(six["members"], six["members"], six["candidates"], unit="document")
+
+
+def with_tables(**tables: Any) -> Any:
+    return lambda: macekit.usage(*({**TABLES, **tables}).values())
+
+
+test_what_cannot_be_read_is_refused_with_what_to_do = refusals(
+    "ask, words",
+    [
+        (with_tables(members={"loss": [1.0] * 7}), "members: got 7 records, need at least 8"),
+        (with_tables(members={"a": [1.0] * 9, "b": [1.0] * 9}), "score: 0 columns stand in all three"),
+        (with_tables(candidates={"loss": [1.0, None] * 9}), "row 1 of candidates has no value"),
+        (with_tables(nonmembers={"loss": ["x"] * 9}), "holds no numbers in nonmembers"),
+        (lambda: macekit.usage(*TABLES.values(), score=["margin"]), "margin"),
+        (lambda: macekit.usage(*TABLES.values(), unit="person"), "person"),
+        (lambda: macekit.usage(*TABLES.values(), max_share=1.0), "max_share"),
+        (lambda: macekit.usage(*TABLES.values(), direction="up"), "direction"),
+    ],
+    error=MaceProblem,
+)
