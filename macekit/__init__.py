@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     release_size = _here.release_size
     plan = _here.plan
     counts = _here.counts
+    frontier = _here.frontier
     gate = _here.gate
     theory = _here.theory
     usage = _here.usage
@@ -76,6 +77,7 @@ __all__ = [
     "counts",
     "counts_by",
     "estimate",
+    "frontier",
     "gate",
     "import_scores",
     "merged",

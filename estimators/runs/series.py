@@ -263,10 +263,10 @@ def judge_series(
     for label, queries in steps:
         ends = riskiest_ends(queries, prior, seed, f"step {label!r}", cluster)
         rows = CLUSTERED if any(each.clustered for each in ends.values()) else assumes
-        step = _step(label, ends, alpha, number, confidence, rows + IN_ORDER)
+        step = step_of(label, ends, alpha, number, confidence, rows + IN_ORDER)
         if max_advantage is not None:
             within = within and step.decisive_upper <= max_advantage
-            step = _decided(step, ends, max_advantage, within, confidence)
+            step = with_decision(step, ends, max_advantage, within, confidence)
         if step.decision is Decision.PASS and accept_exposure is not None:
             exposures = exposures_of(queries, prior, together, Direction.EITHER, cluster, seed)
             odd = doubts_of(queries, clustered=cluster is not None)
@@ -357,14 +357,15 @@ def riskiest_estimate(
     return query, Estimate(value, Interval(lower, upper, confidence, guarantee))
 
 
-def _step(
+def step_of(
     label: Label, ends: Mapping[str, Ends], alpha: float, number: int, confidence: float, assumes: str
 ) -> Step:
+    """One of so many steps: a band that holds for all of them, and an upper end of level 1 - alpha by itself."""
     query, estimate = riskiest_estimate(ends, alpha / number, confidence, assumes)
     return Step(label, query, estimate, riskiest_upper(ends, alpha), clusters=ends[query].clusters)
 
 
-def _decided(step: Step, ends: Mapping[str, Ends], most: float, passes: bool, confidence: float) -> Step:
+def with_decision(step: Step, ends: Mapping[str, Ends], most: float, passes: bool, confidence: float) -> Step:
     """The step with its decision: by its own upper end and those before it, or by the lower end of the band."""
     band, above, sure = step.estimate, step.decisive_upper, percent(confidence)
     about = "the advantage" if len(ends) == 1 else f"the advantage, which is largest for {step.query},"

@@ -750,6 +750,36 @@ class Client(ABC):
         tables = {"train": train, "holdout": holdout}
         return self._result_of(lambda: pose_tables("check", tables, options))
 
+    def frontier(self, candidates: Data, **options: Unpack[keywords.FrontierOptions]) -> Result:
+        """The most useful of several candidates that is shown to keep a limit.
+
+        Args:
+            candidates: For each, in an order that was declared before the scores were seen, what ``compare_releases``
+                takes for a release.
+            utility: How useful each is, in their order: an accuracy, say, on other records than these.
+            max_advantage: Largest advantage that is acceptable, from -1 to 1.
+            in_order: Whether the order was declared, the most private first. True by default; without it the level is
+                shared (Holm).
+            starts: From how many places of the order candidates are tried, where it is doubtful. 1 by default.
+            accept_exposure: As for ``estimate``.
+            prior, confidence, seed, query, score, member, group, unit, cluster: As for ``estimate``.
+            members_column, nonmembers_column: As for ``estimate``.
+
+        Returns:
+            a ``Result``: ``best``, ``decision``, ``steps``.
+
+        Example:
+            >>> import macekit
+            >>> import numpy as np
+            >>> rng = np.random.default_rng(0)
+            >>> members, nonmembers = rng.normal(size=(2, 2000))
+            >>> noise = {f"noise {k}": (members + 1 / k, nonmembers) for k in (50, 10, 2)}
+            >>> result = macekit.frontier(noise, utility=[0.71, 0.76, 0.8], max_advantage=0.15)
+            >>> result.best, result.decision
+            ('noise 10', 'pass')
+        """
+        return self._result_of(lambda: pose_several("frontier", candidates, options))
+
     def usage(
         self, members: Data, nonmembers: Data, candidates: Data, **options: Unpack[keywords.UsageOptions]
     ) -> Result:

@@ -42,6 +42,23 @@ ROWS = (
         of_groups=True,
         wing="runs",
     ),
+    Operation(
+        "frontier",
+        "frontier",
+        "The most useful of several candidates that is shown to keep a limit",
+        "Give scores of each candidate, in an order that was declared before they were seen, the most private first, "
+        "and how useful each is. `a/loss` and `a/margin` are two queries of the candidate `a`, which counts by the "
+        "riskiest. Not one that breaks the limit passes, but with half of 1 - confidence at most; that none may go out "
+        "is an answer.",
+        (
+            "mace frontier scores.csv --score eps_1,eps_4,eps_16 --utility 0.71,0.78,0.8 --max-advantage 0.1",
+            "mace frontier a.npz b.npz c.npz --utility 0.71,0.78,0.8 --max-advantage 0.1 --no-in-order -o best.html",
+        ),
+        most_files=None,
+        several=True,
+        by_clusters=True,
+        wing="runs",
+    ),
 )
 
 ANSWERS_FOR = {"gate": {"anytime": ("anytime",)}, "plan": {"models": ("spread", "records_per_model")}}

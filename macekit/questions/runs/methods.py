@@ -14,6 +14,14 @@ METHODS: list[MethodAnswer] = [
         "reference": "a fixed sequence of tests (docs/releases.md)",
     },
     {
+        "name": "the best that may go out",
+        "asks": [ask("frontier", "best"), ask("frontier", "steps")],
+        "states": "which of several candidates keep a limit, and the most useful of them",
+        "assumes": IID + "; the candidates, and their order, were fixed in advance",
+        "guarantee": SIMULATED.replace("docs/coverage.md", "docs/releases.md"),
+        "reference": "a fixed sequence, fallback or Holm's procedure (docs/releases.md)",
+    },
+    {
         "name": "training procedure",
         "asks": [ask("procedure", "advantage"), ask("procedure", "next_model")],
         "states": "the mean advantage over trainings of several models, and that of the next one",

@@ -31,6 +31,7 @@ JUDGED: dict[str, tuple[str | None, ...]] = {
     "compare": limited(f"two.csv --score score,loss {LIMIT}", "0.9", "0.05", "0.4", "2"),
     "compare-releases": limited(f"two.csv --score score,loss {LIMIT}", "0.9", "0.05", "0.4", "2"),
     "series": limited(f"two.csv --score loss,score {LIMIT}", "0.9", "0.05", "0.4", "2"),
+    "frontier": limited(f"two.csv --score score,loss --utility 1,2 {LIMIT}", "0.9", "0.05", "0.4", "2"),
     "procedure": (
         *limited(f"four.csv --model run --accept-simulated --confidence 0.8 {LIMIT}", "0.9", "0.01"),
         f"four.csv --model run {LIMIT} 0.3",

@@ -286,7 +286,10 @@ SILENT: dict[tuple[str, str], tuple[str, str]] = {
         "of predictions alone nothing can be compared",
     ),
     ("interval", "conditional"): ("individual-risk", LEAVE),
-    ("direction", "low"): ("usage: documents", "of the two scores that is sharper whose low end speaks for use"),
+    ("direction", "low"): (
+        "usage: documents",
+        "of the two scores that is sharper whose low end speaks for use",
+    ),
     ("cells", "grid"): ("counts: scores", LEAVE),
     ("cells", "categories"): ("counts: (text|integers)", LEAVE),
     ("adjacency", "replace"): ("theory/together", LEAVE),

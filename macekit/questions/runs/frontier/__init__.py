@@ -1,0 +1,67 @@
+"""What ``frontier`` asks and answers."""
+
+from typing import Annotated
+
+from pydantic import ConfigDict, Field
+from typing_extensions import TypedDict
+
+from macekit.schemas import records, statements
+from macekit.schemas.answers import StepAnswer
+from macekit.schemas.questions import ReleasesQuestion
+
+
+class FrontierQuestion(ReleasesQuestion):
+    """The most useful of several candidates that is shown to keep a limit."""
+
+    model_config = ConfigDict(json_schema_extra={"required": ["queries", "utility", "max_advantage"]})
+
+    max_advantage: Annotated[float, Field(ge=-1, le=1)] = Field(
+        description="largest acceptable advantage, of the riskiest query"
+    )
+    utility: list[records.Number] = Field(
+        min_length=2,
+        max_length=1000,
+        description="how useful each candidate is, in their order: an accuracy, say, on other records than these",
+    )
+    in_order: bool = Field(
+        True,
+        description="whether the order of the candidates was declared before the scores were seen, the most private "
+        "first: each is then judged at the full level, up to the first that is not shown to keep the limit; without it "
+        "the level is shared (Holm)",
+    )
+    starts: int = Field(
+        1,
+        ge=1,
+        le=1000,
+        description="from how many places of the declared order candidates are tried, where it is doubtful; they share "
+        "the level",
+    )
+
+
+class CandidateAnswer(StepAnswer):
+    """One candidate; the intervals of all hold together."""
+
+    name: str
+    utility: float
+    records_needed: Annotated[
+        int | None, Field(description="records of both sides that would settle an open decision")
+    ]
+
+
+class FrontierAnswer(TypedDict):
+    """Which candidates keep the limit, and the most useful of them."""
+
+    sentence: str
+    decision: Annotated[
+        statements.DecisionWord,
+        Field(description="pass: best may go out; fail: all are shown to exceed the limit"),
+    ]
+    covers: Annotated[list[str], statements.COVERS]
+    best: Annotated[
+        str | None, Field(description="the most useful that is shown to keep the limit; null: none")
+    ]
+    max_advantage: float
+    baseline: Annotated[float, Field(description="advantage of always guessing the likelier side")]
+    steps: Annotated[list[CandidateAnswer], Field(description="every candidate, in their order")]
+    warnings: list[statements.WarningAnswer]
+    provenance: list[statements.ProvenanceAnswer]
