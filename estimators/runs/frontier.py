@@ -146,6 +146,16 @@ def frontier(
     Raises:
         DimensionMismatch: not a utility for each candidate.
         OutOfRange: a number out of its range.
+
+    Example:
+        >>> import numpy as np
+        >>> from estimators import Scores
+        >>> from estimators.runs.frontier import frontier
+        >>> members, nonmembers = np.random.default_rng(0).normal(size=(2, 2000))
+        >>> models = {"plain": Scores.of(members + 1, nonmembers), "noisy": Scores.of(members, nonmembers)}
+        >>> result = frontier(models, [0.8, 0.7], max_advantage=0.1, is_ordered=False)
+        >>> result.best.label, result.steps[0].decision.value
+        ('noisy', 'fail')
     """
     prior, confidence = require_open_unit("prior", prior), require_open_unit("confidence", confidence)
     if not -1.0 <= max_advantage <= 1.0:
@@ -228,18 +238,13 @@ class _Judge:
 
     def without_order(self) -> tuple[list[Step], list[Caution]]:
         """Holm: what passes at an equal share of the level leaves its share to the others."""
-        left, passed = list(self.every), dict[str, tuple[Step, tuple[Caution, ...]]]()
+        left, levels = list(self.every), dict[str, float]()
         while left:
             level = self.alpha / len(left)
-            tried = {name: self.step(name, level, is_tried=True) for name in left if self._keeps(name, level)}
-            gone = {name: each for name, each in tried.items() if each[0].decision is Decision.PASS}
-            passed |= gone
-            left = [name for name in left if name not in gone]
-            if not gone:
+            levels |= dict.fromkeys(left, level)
+            rest = [name for name in left if riskiest_upper(self.every[name], level) > self.most]
+            if rest == left:
                 break
-        level = self.alpha / max(1, len(left))
-        judged = {name: passed.get(name) or self.step(name, level, is_tried=True) for name in self.every}
-        return [step for step, _ in judged.values()], [note for _, own in judged.values() for note in own]
-
-    def _keeps(self, name: str, level: float) -> bool:
-        return riskiest_upper(self.every[name], level) <= self.most
+            left = rest
+        every = [self.step(name, levels[name], is_tried=True) for name in self.every]
+        return [step for step, _ in every], [note for _, own in every for note in own]

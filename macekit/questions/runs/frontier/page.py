@@ -45,8 +45,8 @@ UTILITY: Inline = ("Utilities are taken as they were given. Measure them on othe
 def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
     """Which may go out, then every candidate."""
     sources, entries = answer["provenance"], answer["steps"]
-    shown = tuple(_row(step) for step in list(entries)[:200])
-    table = Table("Every candidate", HEAD, shown, riskiest.BAND, len(entries) - len(shown), entries.path)
+    lines = tuple(_row(step) for step in list(entries)[:200])
+    table = Table("Every candidate", HEAD, lines, riskiest.BAND, len(entries) - len(lines), entries.path)
     prior = sources[0]["options"]["prior"]
     sections = (
         Section("candidates", "Every candidate", (*figures.pick("candidates"), table), (table,)),
