@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     release_size = _here.release_size
     plan = _here.plan
     counts = _here.counts
+    exposed = _here.exposed
     frontier = _here.frontier
     gate = _here.gate
     theory = _here.theory
@@ -77,6 +78,7 @@ __all__ = [
     "counts",
     "counts_by",
     "estimate",
+    "exposed",
     "frontier",
     "gate",
     "import_scores",

@@ -780,6 +780,33 @@ class Client(ABC):
         """
         return self._result_of(lambda: pose_several("frontier", candidates, options))
 
+    def exposed(
+        self, members: Data = None, nonmembers: Values = None, **options: Unpack[keywords.ExposedOptions]
+    ) -> Result:
+        """Which members are exposed, by name, and how many of the list may be false.
+
+        Args:
+            members, nonmembers: As for ``estimate``; nonmembers of the same kind and date, not trained on.
+            max_false_share: Largest share of the listed members that score as a nonmember would. 0.1 by default.
+            direction: Which end of the scores speaks for membership: ``"high"``, ``"low"`` or ``"either"``, the
+                default, which costs half the level.
+            confidence, seed, query, counts, units, score, member, group, unit: As for ``estimate``.
+            members_column, nonmembers_column: As for ``estimate``.
+
+        Returns:
+            a ``Result``: ``at_least``, ``listed``, ``most_false``, ``lists``.
+
+        Example:
+            >>> import macekit
+            >>> import numpy as np
+            >>> rng = np.random.default_rng(0)
+            >>> members = np.append(rng.normal(size=950), rng.normal(8, 1, 50))  # fifty were memorised
+            >>> result = macekit.exposed(members, rng.normal(size=5000))
+            >>> result.at_least > 35, min(result.listed[:40]) >= 950
+            (True, True)
+        """
+        return self._records("exposed", "exposed", members, nonmembers, options)
+
     def usage(
         self, members: Data, nonmembers: Data, candidates: Data, **options: Unpack[keywords.UsageOptions]
     ) -> Result:

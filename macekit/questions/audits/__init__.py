@@ -158,4 +158,19 @@ ROWS = (
         tables=("members", "nonmembers", "candidates"),
         wing="audits",
     ),
+    Operation(
+        "exposed",
+        "exposed",
+        "Which members are exposed, by name, and how many of the list may be false",
+        "Give scores of the members, and of nonmembers that nothing was trained on. The answer is the longest list of "
+        "members of which at most `max_false_share` score as a nonmember would, and that so many are exposed at least: "
+        "without a prior, at every cut at once. `Accept: text/csv` or an Arrow stream returns a row for each member.",
+        (
+            "mace exposed scores.csv --max-false-share 0.1 -o exposed.csv",
+            "mace exposed scores.parquet --score loss --direction low -o exposed.html",
+        ),
+        forms=(JSON, CSV, ARROW, HTML, MARKDOWN, BRIEF, SVG, PNG),
+        rows=(CSV, ARROW),
+        wing="audits",
+    ),
 )

@@ -70,4 +70,12 @@ METHODS: list[MethodAnswer] = [
         + SIMULATED.replace("docs/coverage.md", "docs/usage.md"),
         "reference": "docs/usage.md, docs/methods.md, section 13",
     },
+    {
+        "name": "members by name",
+        "asks": [ask("exposed", "at_least"), ask("exposed", "lists")],
+        "states": "how many of each list of members score as a nonmember would, and how many are exposed at least",
+        "assumes": "members who are not exposed score as the nonmembers do; records are independent",
+        "guarantee": "exact at every number of records, whatever the laws, with ties",
+        "reference": "docs/exposed.md, docs/methods.md, section 14",
+    },
 ]

@@ -1,0 +1,102 @@
+"""The report on exposed members: how many, and how right a list of them is, however long it is made."""
+
+from collections.abc import Iterator
+
+from macekit.reports.charts.frame import Spec, chart, rows, scaled
+from macekit.reports.content import limitations, provenance, riskiest
+from macekit.reports.formatting import rounded
+from macekit.reports.model import (
+    AnswerPath,
+    Cell,
+    Context,
+    Fact,
+    Facts,
+    Figure,
+    Figures,
+    Headline,
+    Inline,
+    Report,
+    Section,
+    Table,
+)
+from macekit.reports.palette import INK, MEMBER
+
+HEAD = ("Listed members", "At most false", "Shown to be exposed", "Score of the last")
+
+NULL: Inline = (
+    "A member is exposed here whose score is not one that a nonmember would have. Nonmembers of another kind or "
+    "date, or that took part in training the model or the score, make lists wrong.",
+)
+ALL_ALIKE: Inline = (
+    "A longer list may be right as well: what is stated is the most that may be false, whatever the others are.",
+)
+NAMES: Inline = ("The list names records. Handle it as you handle the records themselves.",)
+
+
+def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
+    """How many are exposed, then lists of every length."""
+    table = _table(answer)
+    sections = (
+        Section("lists", "Lists of every length", (*figures.pick("lists"), table), (table,)),
+        riskiest.backings([("The numbers cover ", answer)]),
+        limitations.section((NULL, ALL_ALIKE, NAMES), answer["warnings"]),
+        provenance.section("exposed", answer["provenance"], context),
+    )
+    headline = Headline(None, answer["sentence"].quote())
+    return Report("Which members are exposed", headline, Facts(tuple(_facts(answer))), sections)
+
+
+def _facts(answer: AnswerPath) -> Iterator[Fact]:
+    confidence: Inline = (answer["confidence"].number("percent"), " confidence")
+    yield Fact("Exposed, at least", answer["at_least"].number("count"), confidence)
+    yield Fact(
+        "Listed",
+        f"{len(answer['listed']):,}",
+        ("of them at most ", answer["most_false"].number("count"), " false"),
+    )
+    yield Fact(
+        "Members",
+        answer["n_members"].number("count"),
+        ("held against ", answer["n_nonmembers"].number("count"), " nonmembers"),
+    )
+
+
+def _table(answer: AnswerPath) -> Table:
+    entries = list(answer["lists"])[::10]
+    lines: tuple[tuple[Cell, ...], ...] = tuple(
+        (
+            each["records"].number("count"),
+            each["most_false"].number("count"),
+            f"{each['records'].value - each['most_false'].value:,}",
+            each["score"].number(),
+        )
+        for each in entries
+    )
+    return Table("Some of all lists", HEAD, lines, more=len(answer["lists"]) - len(lines), where="lists")
+
+
+def figures(answer: AnswerPath) -> tuple[Figure | None, ...]:
+    """The share that may be false against the length of the list."""
+    data = [
+        {
+            "records": each.value["records"],
+            "share": rounded(each.value["most_false"] / each.value["records"]),
+        }
+        for each in answer["lists"]
+    ]
+    x = scaled("records", "listed members", tickCount=6)
+    x["scale"] = {"type": "log", "nice": False}
+    y = scaled("share", "share that may be false, at most", (0.0, 1.02), tickCount=6)
+    at = {"x": x, "y": y}
+    limit: Spec = {
+        "data": rows([{"at": answer["max_false_share"].value}]),
+        "mark": {"type": "rule", "color": INK, "strokeDash": [4, 4]},
+        "encoding": {"y": {"field": "at", "type": "quantitative"}},
+    }
+    line: Spec = {"mark": {"type": "line", "interpolate": "step-after", "color": MEMBER}, "encoding": at}
+    text = (
+        f"{len(answer['listed']):,} of {answer['n_members'].value:,} members are listed; at least "
+        f"{answer['at_least'].value:,} are exposed. Dashed: the largest false share that was asked for."
+    )
+    spec = chart(limit, line, data=rows(data), height=240)
+    return (Figure("lists", "How right a list is, however long", text, spec, _table(answer)),)
