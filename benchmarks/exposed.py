@@ -1,4 +1,4 @@
-"""Exposed members by name: is any list of any length more wrong than it says, how long are lists, and what do they cost?
+"""Exposed members by name: is a list of any length more wrong than it says, how long are lists, and what do they cost?
 
 A member who "scores as a nonmember" is drawn from the nonmembers' law, the others are exposed. "Simes" and "DKW" bound
 the same lists in other ways. Three minutes on two cores.
@@ -69,7 +69,7 @@ def one(task: tuple[str, int, int, int]) -> list[list[float]]:
 def lists(run: Run):
     """Any list wrong; the mean longest list; the most members certified to be exposed."""
     yield (
-        "members, of whom | members : nonmembers | runs | any list wrong | certified | longest at 10% | at 20% | at 50% | "
+        "members, of whom | members : nonmembers | runs | any list wrong | certified | longest at 10% | 20% | 50% | "
         "Simes: certified | at 10% | DKW: certified | at 10%"
     )
     runs = run.times(RUNS, 4)

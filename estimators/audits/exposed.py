@@ -17,7 +17,7 @@ from estimators.errors import DimensionMismatch, InputError, require_open_unit
 from estimators.limits.among_others import alike_at_most
 from estimators.privacy.epsilon import Direction, direction_of
 from estimators.sample.counting import finest
-from estimators.sample.scores import Query, Scores
+from estimators.sample.scores import Scores
 from estimators.statement import Caution, Guarantee, one_end, percent
 
 __all__ = ["ExposedMembers", "exposed_members"]
@@ -76,7 +76,11 @@ class ExposedMembers:
         return int((self.records - self.most_false).max())
 
     def longest(self, false_share: float) -> int | None:
-        """The place of the longest list of which at most this share is false; None if there is none."""
+        """The place of the longest list of which at most this share is false; None if there is none.
+
+        Args:
+            false_share: The share of its members that score as a nonmember would.
+        """
         places = np.flatnonzero(self.most_false <= false_share * self.records)
         return int(places[-1]) if len(places) else None
 
@@ -136,12 +140,20 @@ def exposed_members(
 
     Raises:
         DimensionMismatch: scores that are vectors.
-        InputError: categories, which have no order.
+        InputError: names, which have no order.
+
+    Example:
+        >>> import numpy as np
+        >>> from estimators import Scores
+        >>> from estimators.audits.exposed import exposed_members
+        >>> members, nonmembers = np.random.default_rng(0).normal(size=(2, 500))
+        >>> exposed_members(Scores.of(members, nonmembers)).at_least
+        0
     """
     if data.dimension > 1:
         raise DimensionMismatch("scores: got vectors, need one number a record", field="members")
-    if data.query is Query.DISCRETE:
-        raise InputError("scores: got categories, which have no order; need numbers", field="members")
+    if data.members.dtype.kind not in "biuf":
+        raise InputError("scores: got names, which have no order; need numbers", field="members")
     share = require_open_unit("max_false_share", max_false_share)
     alpha = (1.0 - require_open_unit("confidence", confidence)) / 2.0
     ends = direction_of(direction)

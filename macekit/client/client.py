@@ -792,6 +792,7 @@ class Client(ABC):
                 default, which costs half the level.
             confidence, seed, query, counts, units, score, member, group, unit: As for ``estimate``.
             members_column, nonmembers_column: As for ``estimate``.
+            cluster: Refused: name a ``unit``, of which one record is listed.
 
         Returns:
             a ``Result``: ``at_least``, ``listed``, ``most_false``, ``lists``.

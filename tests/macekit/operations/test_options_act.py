@@ -64,7 +64,9 @@ def _bodies(operation: str) -> Iterator[tuple[str, Body]]:
         yield "clusters", {"expected": 0.4, "max_advantage": 0.2, "cluster_size": 3, "correlation": 0.5}
         yield "models", {"expected": 0.6, "max_advantage": 0.4, "spread": 0.1, "records_per_model": 60}
         return
-    by_example = operation in ("attack", "procedure") or not issubclass(QUESTIONS[operation], SampleQuestion)
+    by_example = operation in ("attack", "exposed", "procedure") or not issubclass(
+        QUESTIONS[operation], SampleQuestion
+    )
     if by_example and operation != "compare":
         for name, example in JSON_EXAMPLES[operation].items():
             assert isinstance(example.value, dict)

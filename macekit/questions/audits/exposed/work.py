@@ -1,10 +1,13 @@
 """``/v1/exposed``: which members are exposed, by name."""
 
+from typing import cast
+
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from estimators import Counts
 from estimators.audits.exposed import ExposedMembers, exposed_members
+from estimators.sample.scores import one_per_unit
 from macekit.call import ARROW, CSV, Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode, samples
@@ -27,7 +30,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         )
     result = exposed_members(data, question.max_false_share, question.confidence, question.direction)
     place = result.longest(question.max_false_share)
-    rows = _rows(body, data.n_members)
+    rows = _rows(body, question, data.n_members)
     source = encode.provenance(
         data, "exposed", question.seed, provenance_options(question, call), encode.columns_of(body)
     )
@@ -55,15 +58,13 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     return Reply(200, call.accept, data_of, records, input_sha256=source["input_sha256"])
 
 
-def _rows(body: DecodedBody, n_members: int) -> NDArray[np.int64]:
-    """Where each member stood: in the members, or in the rows of a table."""
-    if body.units is not None:
-        raise Problem(
-            "bad-option",
-            "units: of each person one record would be listed by chance; leave them out",
-            field="units",
-        )
-    return np.arange(n_members) if body.rows is None else body.rows[:n_members]
+def _rows(body: DecodedBody, question: ExposedQuestion, n_members: int) -> NDArray[np.int64]:
+    """Where each member stood: in the members, or in the rows of a table; of a person the record that was kept."""
+    if body.units is None:
+        return np.arange(n_members) if body.rows is None else body.rows[:n_members]
+    every = np.arange(len(body.units)) if body.rows is None else body.rows
+    kept = one_per_unit(np.arange(len(body.units)), cast("ArrayLike", body.units), question.seed)
+    return np.asarray(every[kept[:n_members]])
 
 
 def _lists(result: ExposedMembers) -> list[ListAnswer]:

@@ -1,0 +1,85 @@
+"""Exposed members by name: who is listed, how many of them may be false, and what is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from estimators import Scores
+from estimators.audits.exposed import exposed_members
+from estimators.errors import DimensionMismatch, InputError, OutOfRange, UnknownName
+from tests.cases import refusals
+
+RNG = np.random.default_rng(4)
+MEMBERS = np.append(RNG.normal(size=760), RNG.normal(7.0, 0.5, 40))  # forty were memorised
+NONMEMBERS = RNG.normal(size=4000)
+
+
+def test_who_stands_apart_is_named() -> None:
+    lists = exposed_members(Scores.of(MEMBERS, NONMEMBERS))
+
+    assert 34 <= lists.at_least <= 40
+    assert set(range(760, 800)) <= set(lists.listed.tolist())
+    assert len(lists.listed) <= 40 / 0.9 + 2
+    assert lists.is_listed.sum() == len(lists.listed)
+    assert (lists.false_share[lists.is_listed] <= 0.1).all()
+    assert (lists.false_share[~lists.is_listed] > 0.1).all()
+    assert not lists.is_low
+
+
+def test_the_other_end_names_the_same() -> None:
+    high = exposed_members(Scores.of(MEMBERS, NONMEMBERS), direction="high")
+    low = exposed_members(Scores.of(-MEMBERS, -NONMEMBERS), direction="low")
+    either = exposed_members(Scores.of(-MEMBERS, -NONMEMBERS))
+
+    assert (low.listed == high.listed).all()
+    assert (low.scores == -high.scores).all()
+    assert (low.at_least, low.is_low, either.is_low) == (high.at_least, True, True)
+    assert either.at_least <= low.at_least  # half the level is spent on the other end
+
+
+def test_no_list_of_any_length_is_more_wrong_than_it_says_even_with_ties() -> None:
+    wrong, runs = 0, 150
+    for run in range(runs):
+        rng = np.random.default_rng((run, 2))
+        alike = np.round(rng.normal(size=150), 1)
+        members = np.append(alike, np.round(rng.normal(2.0, 1.0, 150), 1))
+        lists = exposed_members(Scores.of(members, np.round(rng.normal(size=300), 1)), confidence=0.8)
+        toward = -1.0 if lists.is_low else 1.0
+        truly = (toward * alike >= toward * lists.scores[:, None]).sum(axis=1)
+        wrong += bool((truly > lists.most_false).any())
+
+    assert wrong <= 31  # 10% of 150, and four and a half deviations
+
+
+def test_equal_scores_stand_in_one_list() -> None:
+    lists = exposed_members(Scores.of([9.0] * 30 + [0.0, 1.0] * 10, [0.0, 1.0] * 60), direction="high")
+
+    assert lists.scores.tolist() == [9.0, 1.0, 0.0]
+    assert lists.records.tolist() == [30, 40, 50]
+    assert lists.at_least >= 25
+
+
+def test_that_nobody_is_listed_is_no_proof() -> None:
+    lists = exposed_members(Scores.of(*RNG.normal(size=(2, 300))))
+
+    assert (lists.at_least, len(lists.listed)) == (0, 0)
+    assert "no proof that none is" in lists.sentence
+    assert [each.code for each in exposed_members(Scores.of(range(9), range(10, 20))).cautions] == [
+        "few_nonmembers"
+    ]
+
+
+test_what_has_no_order_or_no_meaning_is_refused = refusals(
+    "ask, error, words",
+    [
+        (lambda: exposed_members(Scores.of(np.ones((9, 2)), np.zeros((9, 2)))), DimensionMismatch, "vectors"),
+        (lambda: exposed_members(Scores.of(["a"] * 9, ["b"] * 9)), InputError, "no order"),
+        (
+            lambda: exposed_members(Scores.of(MEMBERS, NONMEMBERS), max_false_share=1.0),
+            OutOfRange,
+            "max_false_share",
+        ),
+        (lambda: exposed_members(Scores.of(MEMBERS, NONMEMBERS), confidence=0.0), OutOfRange, "confidence"),
+        (lambda: exposed_members(Scores.of(MEMBERS, NONMEMBERS), direction="up"), UnknownName, "direction"),
+    ],
+)
