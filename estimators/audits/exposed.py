@@ -111,12 +111,12 @@ class ExposedMembers:
         sure, total = one_end(self.confidence), len(self.order)
         if not self.at_least:
             return f"With {sure} none of the {total:,} members is shown to be exposed; that is no proof that none is."
-        exposed = f"With {sure} at least {self.at_least:,} of the {total:,} members are exposed"
+        words = f"With {sure} at least {self.at_least:,} of the {total:,} members are exposed"
         place = self.longest(self.max_false_share)
         if place is None:
-            return f"{exposed}, but no list of them has at most {percent(self.max_false_share)} false ones."
+            return f"{words}, but no list of them has at most {percent(self.max_false_share)} false ones."
         number, most = int(self.records[place]), int(self.most_false[place])
-        return f"{exposed}; of the {number:,} that are listed at most {most:,} score as a nonmember would."
+        return f"{words}; of the {number:,} that are listed at most {most:,} score as a nonmember would."
 
 
 def exposed_members(

@@ -134,26 +134,26 @@ def _sum_of(law: Floats, other: Floats) -> Floats:
     return np.asarray(np.maximum(fftconvolve(law, other), 0.0))
 
 
-def alike_at_most(listed: Integers, others: Integers, alpha: float) -> Integers:
+def alike_at_most(lengths: Integers, others: Integers, alpha: float) -> Integers:
     """Of lists of so many records each, the most of each that are drawn like calibration records: all lists at once.
 
     How many there are in all is not known. Every number lies in one class, and has the limits of the largest of its
     class, since further ones only add; a class that leaves fewer of them than it has is refuted, which costs nothing.
 
     Args:
-        listed: Records at or above each cut, from the highest cut down; the last has all of them.
+        lengths: Records at or above each cut, from the highest cut down; the last has all of them.
         others: Calibration records at or above each cut.
         alpha: The chance that any number is too small.
     """
-    m, n = int(listed[-1]), int(others[-1])
-    most, before = np.zeros(len(listed), dtype=np.int64), -1
+    m, n = int(lengths[-1]), int(others[-1])
+    most, before = np.zeros(len(lengths), dtype=np.int64), -1
     for top in np.unique(np.ceil(np.linspace(0, m, CLASSES + 1)).astype(int)).tolist():
         above = np.minimum(most_above(n, top, alpha)[others], top)
-        if before + 1 <= int((above + m - listed).min()):
+        if before + 1 <= int((above + m - lengths).min()):
             most = np.maximum(most, above)
         before = top
-    most = np.minimum(most, listed)
+    most = np.minimum(most, lengths)
     most = np.minimum.accumulate(most[::-1])[::-1]  # a shorter list has no more of them than a longer one
     return np.asarray(
-        listed + np.minimum.accumulate(most - listed)
+        lengths + np.minimum.accumulate(most - lengths)
     )  # which adds no more than its further records

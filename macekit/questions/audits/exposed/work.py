@@ -63,14 +63,14 @@ def _rows(body: DecodedBody, question: ExposedQuestion, n_members: int) -> NDArr
     if body.units is None:
         return np.arange(n_members) if body.rows is None else body.rows[:n_members]
     every = np.arange(len(body.units)) if body.rows is None else body.rows
-    kept = one_per_unit(np.arange(len(body.units)), cast("ArrayLike", body.units), question.seed)
-    return np.asarray(every[kept[:n_members]])
+    places = one_per_unit(np.arange(len(body.units)), cast("ArrayLike", body.units), question.seed)
+    return np.asarray(every[places[:n_members]])
 
 
 def _lists(result: ExposedMembers) -> list[ListAnswer]:
     """Lists of ever more members, each a few percent longer."""
-    wanted = np.unique(np.geomspace(1, max(1, result.records[-1]), MOST).astype(int))
-    places = np.unique(np.searchsorted(result.records, wanted))
+    lengths = np.unique(np.geomspace(1, max(1, result.records[-1]), MOST).astype(int))
+    places = np.unique(np.searchsorted(result.records, lengths))
     return [
         {
             "score": float(result.scores[place]),
