@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
-from hashlib import sha256
 from operator import index
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
 
     from estimators.audits.model import ModelAudit as Findings
     from estimators.audits.model import Outputs, Shadows
-    from estimators.audits.queries.table import Table
     from estimators.audits.split import Control, SplitCheck
     from estimators.decisions.plan import Decision
     from estimators.decisions.riskiest import AuditVerdict
@@ -52,11 +50,6 @@ MUCH_LARGER = 1.25
 
 MOST_COLUMNS = 1024
 """Columns of rows that are looked at for what tells the sides apart without the model."""
-
-CHECKED: dict[bytes, SplitCheck] = {}
-"""What was found of the sides asked about last, by a digest of all that it hangs on."""
-
-MOST_CHECKED = 8
 
 PAIRS = {"max_tpr": "at_fpr", "max_exposed": "at_precision"}
 """Limits, and the option that belongs to each."""
@@ -675,6 +668,7 @@ def _check_sides(
     rows: tuple[Any, Any], confidence: float, seed: int
 ) -> tuple[SplitCheck | None, list[Caution]]:
     """What tells the sides apart without the model; None with the reason if their columns cannot be read."""
+    from estimators.audits.split import check_split
     from estimators.errors import InputError
     from estimators.statement import Caution
 
@@ -682,7 +676,7 @@ def _check_sides(
     reason = f"the rows are no table, or have more than {MOST_COLUMNS} columns"
     if tables[0] and tables[1]:
         try:
-            return _checked((tables[0], tables[1]), confidence, seed), []
+            return check_split(tables[0], tables[1], confidence=confidence, seed=seed), []
         except InputError as error:  # one value in every column, or the same few rows again and again
             reason = error.message
     return None, [
@@ -690,26 +684,6 @@ def _check_sides(
             "split_not_checked", f"whether the sides differ without the model was not looked at: {reason}"
         )
     ]
-
-
-def _checked(tables: tuple[Table, Table], confidence: float, seed: int) -> SplitCheck:
-    """``check_split``, which takes most of an audit, of both tables; once for several models of the same rows."""
-    import numpy as np
-
-    from estimators.audits.queries.table import encode_sides
-    from estimators.audits.split import check_rows
-
-    sides = encode_sides(*tables)
-    columns = [(column.name, column.kind) for column in sides.columns]
-    asked = sha256(repr((confidence, seed, columns, sides.n_columns, sides.cautions)).encode())
-    for side in (sides.members, sides.nonmembers):
-        for array in (side.points, side.values, side.records):
-            asked.update(f"{array.shape}".encode() + np.ascontiguousarray(array).tobytes())
-    found = CHECKED.pop(asked.digest(), None) or check_rows(sides, confidence=confidence, seed=seed)
-    CHECKED[asked.digest()] = found
-    if len(CHECKED) > MOST_CHECKED:
-        del CHECKED[next(iter(CHECKED))]  # what was asked for longest ago
-    return found
 
 
 def _judge_control(

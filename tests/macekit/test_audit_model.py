@@ -10,7 +10,6 @@ import sys
 from functools import partial
 from pathlib import Path
 from typing import Any
-from unittest.mock import Mock
 
 import numpy as np
 import pandas as pd
@@ -30,7 +29,6 @@ from sklearn.tree import DecisionTreeClassifier
 
 import macekit
 from estimators import Decision
-from estimators.audits import split
 from macekit import MaceProblem
 from macekit.audits.model import ModelAudit
 from tests.cases import each_case
@@ -84,27 +82,6 @@ def test_an_overfitted_forest_on_digits_fails_and_shadows_tell_more() -> None:
             for place, name in enumerate(beside.scores, 1)
         ),
     ]
-
-
-def test_sides_are_compared_once_for_several_models_and_again_for_whatever_it_hangs_on(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    looked = Mock(wraps=split.check_rows)
-    monkeypatch.setattr(split, "check_rows", looked)
-    X, y, others, labels = coins(12, 30)
-    X[0, 0], moved = 0.1, X.copy()
-    moved[0, 0] = 0.2
-    audits = [
-        macekit.audit_model(DecisionTreeClassifier(max_depth=depth).fit(X, y), rows, y, others, labels, **options)
-        for depth, rows, options in (
-            (2, X, {"seed": 1}), (9, X, {"seed": 1}), (9, moved, {"seed": 1}), (9, X, {"seed": 2}),
-            (9, X, {"seed": 1, "confidence": 0.9}), (9, X, {"seed": 1}),
-        )
-    ]  # fmt: skip
-
-    assert [each.kwargs["seed"] for each in looked.call_args_list] == [1, 1, 2, 1]
-    assert audits[0].split == audits[1].split == audits[-1].split
-    assert audits[0].comparison.maximum != audits[1].comparison.maximum
 
 
 @pytest.mark.slow
