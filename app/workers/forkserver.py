@@ -153,13 +153,13 @@ def forgetting(perform: Perform) -> Perform:
     """The same, but nothing is kept of a question: whoever asks next could tell by the time that it takes."""
     checks = import_module("estimators.audits.split").REMEMBERED.checks
 
-    def performed(call: Call, body: Body) -> Reply:
+    def perform_and_forget(call: Call, body: Body) -> Reply:
         try:
             return perform(call, body)
         finally:
             checks.clear()
 
-    return performed
+    return perform_and_forget
 
 
 def main(descriptor: int, perform: str, memory_limit: int, confined: bool, data: str | None = None) -> None:

@@ -210,9 +210,9 @@ def check_rows(
     if not learners:
         raise OptionError("learners: got none, need at least 1", field="learners")
     if tuple(learners) != SPLIT_LEARNERS:
-        return _checked(sides, confidence, seed, learners)
-    return REMEMBERED.found(
-        _digest(sides, confidence, seed), lambda: _checked(sides, confidence, seed, learners)
+        return _check(sides, confidence, seed, learners)
+    return REMEMBERED.answer(
+        _digest(sides, confidence, seed), lambda: _check(sides, confidence, seed, learners)
     )
 
 
@@ -222,10 +222,10 @@ class Remembered:
 
     checks: dict[bytes, SplitCheck] = field(default_factory=dict)
 
-    def found(self, asked: bytes, check: Callable[[], SplitCheck]) -> SplitCheck:
+    def answer(self, question: bytes, check: Callable[[], SplitCheck]) -> SplitCheck:
         """What was found before, or is found now."""
-        answer = self.checks.pop(asked, None) or check()
-        self.checks[asked] = answer
+        answer = self.checks.pop(question, None) or check()
+        self.checks[question] = answer
         if len(self.checks) > MOST_REMEMBERED:
             self.checks.pop(next(iter(self.checks)), None)
         return answer
@@ -239,14 +239,14 @@ REMEMBERED = Remembered()
 def _digest(sides: Sides, confidence: float, seed: int) -> bytes:
     """Of everything that a check hangs on."""
     columns = [(column.name, column.kind) for column in sides.columns]
-    asked = sha256(repr((confidence, seed, columns, sides.n_columns, sides.cautions)).encode())
+    digest = sha256(repr((confidence, seed, columns, sides.n_columns, sides.cautions)).encode())
     for side in (sides.members, sides.nonmembers):
         for array in (side.points, side.values, side.records):
-            asked.update(f"{array.shape} {array.dtype}".encode() + array.tobytes())
-    return asked.digest()
+            digest.update(f"{array.shape} {array.dtype}".encode() + array.tobytes())
+    return digest.digest()
 
 
-def _checked(sides: Sides, confidence: float, seed: int, learners: Sequence[Learner]) -> SplitCheck:
+def _check(sides: Sides, confidence: float, seed: int, learners: Sequence[Learner]) -> SplitCheck:
     members, nonmembers = sides.members, sides.nonmembers
     if rows_repeat(members, nonmembers):
         members, nonmembers = _once(members), _once(nonmembers)
