@@ -26,6 +26,7 @@ from macekit.call import ARROW, CSV, FORM_DATA, JSON, PROBLEM
 from macekit.problems import KINDS
 from tests.app.running import Running
 from tests.cases import each_case
+from tests.contract.conftest import Ask
 from tests.contract.document import Example, Operation, document, examples, faults, operations, unfolded
 
 ROOT = Path(__file__).parents[2]
@@ -163,11 +164,9 @@ def test_every_json_example_is_as_its_own_schema_says(operation: Operation) -> N
 @pytest.mark.slow
 @each_case("example", EXAMPLES)
 def test_every_example_runs_as_it_stands_and_the_answer_is_as_documented(
-    example: Example, served: Running
+    example: Example, served: Running, ask_once: Ask
 ) -> None:
-    body = body_of(example, served)
-
-    answer = served.ask(example.address, "POST", body, {"Content-Type": example.media_type})
+    answer = ask_once(example.address, example.media_type, body_of(example, served))
 
     assert answer.status == 200, answer.body
     assert answer.headers["content-type"] == JSON
