@@ -39,8 +39,8 @@ def test_the_same_rows_are_looked_at_once_and_again_for_whatever_a_check_hangs_o
     monkeypatch.setattr(split, "REMEMBERED", split.Remembered())
     looked = Mock(wraps=split.ends_of)
     monkeypatch.setattr(split, "ends_of", looked)
-    ages, others = np.arange(40.0), np.arange(40.0) + 0.5
-    moved = np.where(ages == 7, 7.25, ages)
+    ages, others = np.arange(40.0) // 2, np.arange(40.0) // 2 + 3
+    moved = np.where(ages == 7, 8, ages)
     sides = [{"age": ages}, {"age": others}]
     asked = (
         (sides, {}), (sides, {"seed": 1}), (sides, {"confidence": 0.9}), (sides[::-1], {}),
@@ -56,7 +56,7 @@ def test_the_same_rows_are_looked_at_once_and_again_for_whatever_a_check_hangs_o
     assert looked.call_count == times
     check_split(*sides, learners=[logistic()])
     assert looked.call_count == times + 2
-    check_split({"age": ages**2}, {"age": others})
+    check_split({"age": ages**2}, {"age": others**2})  # in the same order, at other distances
     check_split(*sides)  # it is none of the last eight
     assert looked.call_count == times + 6
 
