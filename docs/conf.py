@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from sphinx.application import Sphinx
+from sphinx.pycode.parser import Parser
 
 import estimators
 from macekit.call import __version__
 
 gc.disable()  # a build is soon over, and looking for what nothing refers to would take a quarter of it
+Parser.parse_definition = lambda _: None  # nobody asks where a definition ends, which took a tenth of it
 
 project = "mace"
 version = release = __version__
@@ -29,6 +31,7 @@ suppress_warnings = ["myst.header"]  # a page may begin below its first level
 
 autodoc_default_options = {"members": True, "no-value": True}
 default_role = "code"
+smartquotes = False  # quotes as they are written; to turn them took another tenth of a build
 napoleon_use_ivar = True  # an attribute that the docstring explains is listed once
 
 

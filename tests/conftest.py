@@ -59,6 +59,14 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 
 
 @pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel of this tree, for tests that have the folder of scripts where Python looks."""
+    import wheels
+
+    return wheels.build(wheels.ROOT, tmp_path_factory.mktemp("wheel"))
+
+
+@pytest.fixture(scope="session")
 def postgres_server() -> Iterator[Any]:
     """A PostgreSQL, which whoever stops it starts again."""
     with warnings.catch_warnings(action="ignore"):  # without XDG_RUNTIME_DIR its lock is in /tmp

@@ -17,9 +17,8 @@ from pydantic import BaseModel
 from app.cli.parsing import Parser
 from app.openapi.parameters import ABOUT_TABLE, Schema, parameters
 from macekit.catalogue import BY_NAME, flag
-from macekit.schemas.by_operation import QUESTIONS
+from macekit.schemas.by_operation import QUESTIONS, schema_of
 from macekit.schemas.query_string import WHOLE
-from macekit.schemas.records import Question
 from macekit.text import FORMER
 
 METRIC, PRESET = "metric", "metric.preset"
@@ -87,7 +86,7 @@ class Option:
 @cache
 def options_of(operation: str) -> tuple[Option, ...]:
     """Every option that one question has in the shell."""
-    schemas = list(parameters(operation) or _fields(QUESTIONS[operation]))
+    schemas = list(parameters(operation) or _fields(operation))
     names = {each["name"] for each in schemas if not each.get("deprecated")}
     apart = {PRESET, WHOLE}  # the name of a metric is its option; a file is one table
     apart |= {f"estimator.{name}" for name in names}  # what has a shorter name is one option
@@ -184,9 +183,9 @@ def _option(operation: str, parameter: dict[str, Any]) -> Option:
     return Option(flag(name, operation), name, metavar, text, heading, schema)
 
 
-def _fields(question: type[Question]) -> Iterator[dict[str, Any]]:
+def _fields(operation: str) -> Iterator[dict[str, Any]]:
     """Parameters of a question that has no records, and so no query string."""
-    for name, schema in question.model_json_schema()["properties"].items():
+    for name, schema in schema_of(operation)["properties"].items():
         kinds = [kind for kind in schema.get("anyOf", [schema]) if kind.get("type") != "null"]
         notes = {"description": schema.get("description", ""), "deprecated": schema.get("deprecated")}
         yield {"name": name, "schema": kinds[0], **notes}

@@ -18,7 +18,7 @@ from macekit.decoding.multipart import names_of
 from macekit.operation import TABLES, Operation
 from macekit.problems import KINDS
 from macekit.reports.brief import BriefAnswer
-from macekit.schemas.by_operation import ANSWERS, QUESTIONS
+from macekit.schemas.by_operation import ANSWERS, QUESTIONS, SchemaMaker
 from macekit.schemas.query_string import DATA, DATED, DETAIL
 
 Schema = dict[str, Any]
@@ -188,7 +188,7 @@ def components(further: Sequence[type]) -> Schema:
     ]
     models += [(name, "serialization", TypeAdapter(answer)) for name, answer in ANSWERS.items()]
     models += [(each.__name__, "serialization", TypeAdapter(each)) for each in (BriefAnswer, *further)]
-    _, schemas = TypeAdapter.json_schemas(models, ref_template=REF)
+    _, schemas = TypeAdapter.json_schemas(models, ref_template=REF, schema_generator=SchemaMaker)
     forms = {name: {**made_of, "description": about} for name, made_of, about in TO_SEND.values()}
     return {**schemas["$defs"], **forms, "Problem": PROBLEM_SCHEMA}
 

@@ -1,10 +1,10 @@
 """Options as query parameters, for bodies that are tables: made from the question, so the two cannot differ."""
 
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Mapping, Set
 from typing import Any
 
 from macekit.catalogue import ARRAYS, BY_NAME, SIDED
-from macekit.schemas.by_operation import QUESTIONS, columns_of
+from macekit.schemas.by_operation import QUESTIONS, columns_of, schema_of
 from macekit.schemas.query_string import COLUMN, FIRST_MEMBERS, JSON_ONLY, WHOLE, of_table, takes_arrays
 
 Schema = dict[str, Any]
@@ -79,7 +79,7 @@ def examples_of_options(operation: str) -> dict[str, object]:
 
 
 def _options(operation: str) -> dict[str, Schema]:
-    schema = QUESTIONS[operation].model_json_schema()
+    schema = schema_of(operation)
     return _flatten(schema, schema.get("$defs", {}), "", columns_of(operation) | JSON_ONLY)
 
 
@@ -118,7 +118,7 @@ def _of_arrays(operation: str) -> Iterator[tuple[str, Schema, str]]:
         yield option, {"type": "string"}, f"{text}. {name}: {fields[name].description}"
 
 
-def _flatten(schema: Schema, defs: Schema, prefix: str, left_out: Set[str]) -> dict[str, Schema]:
+def _flatten(schema: Mapping[str, Any], defs: Schema, prefix: str, left_out: Set[str]) -> dict[str, Schema]:
     """Options by their names with dots, with the example that the question gives of some."""
     options: dict[str, Schema] = {}
     for name, field in schema["properties"].items():

@@ -385,9 +385,9 @@ def plan_verdict(
 
     Example:
         >>> from estimators import plan_verdict
-        >>> print(plan_verdict(expected=0.3, max_advantage=0.1).sentence)
-        about 225 records, 112 of them members, are enough to decide at a limit of 0.1 in four samples of five, if the
-        true advantage is 0.3
+        >>> print(plan_verdict(expected=0.5, max_advantage=0.1).sentence)
+        about 52 records, 26 of them members, are enough to decide at a limit of 0.1 in four samples of five, if the
+        true advantage is 0.5
     """
     require_reachable(expected, prior)
     most = require_number("max_advantage", max_advantage)

@@ -5,7 +5,7 @@ from functools import cache
 from typing import Any
 
 from macekit.catalogue import ARRAYS, BY_NAME, SIDED
-from macekit.schemas.by_operation import QUESTIONS
+from macekit.schemas.by_operation import QUESTIONS, schema_of
 
 WIDE = ("members_column", "nonmembers_column")
 """Options that name the column of each side, in a table that has one for each."""
@@ -118,7 +118,7 @@ FIELDS = frozenset(name for names in ARRAYS.values() for name in names)
 @cache
 def kinds(operation: str, field: str) -> frozenset[str]:
     """``numbers``, ``rows``, ``text`` and ``booleans``, as far as the field takes them."""
-    schema = QUESTIONS[operation].model_json_schema()
+    schema = schema_of(operation)
     defs = schema.get("$defs", {})
     return frozenset(
         KINDS[items["type"]]
@@ -131,7 +131,7 @@ def kinds(operation: str, field: str) -> frozenset[str]:
 @cache
 def required(operation: str) -> tuple[str, ...]:
     """Arrays without which the question is none."""
-    names = QUESTIONS[operation].model_json_schema().get("required", ())
+    names = schema_of(operation).get("required", ())
     return tuple(name for name in ARRAYS[operation] if name in names)
 
 

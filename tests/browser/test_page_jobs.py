@@ -29,12 +29,12 @@ def long(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 def begin(visit: Visit, long: dict[str, Path]) -> tuple[Page, str]:
-    """A long audit under way, and the address of its job."""
+    """A long audit under way, which the page follows, and the address of its job."""
     page = have(visit, RELEASE)
     for title, path in long.items():
         place(page, title).set_input_files(path)
     expect(page.get_by_role("heading", name="Columns")).to_be_visible()
-    with page.expect_response("**/v1/synthetic") as asked:
+    with page.expect_request("**/v1/jobs/*/result"), page.expect_response("**/v1/synthetic") as asked:
         page.get_by_role("button", name="Make the report").click()
     assert asked.value.status == 202
     return page, f"{visit.address}{asked.value.headers['location']}"

@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from app.openapi.examples import MEMBERS, NONMEMBERS
+from tests.browser import home
 from tests.browser.conftest import Visit
 from tests.browser.home import FAIL, compute, paste, refuse, said, sentence, shown
 
@@ -15,17 +16,29 @@ CLEAR = [f"0.{300 + i}" for i in range(40)]
 
 
 def test_two_pasted_columns_are_enough(visit: Visit, subtests: pytest.Subtests) -> None:
+    """However they are written: the same is sent, of which one report is made."""
+    page = visit.open("/")
+    paste(page, "\n".join(["confidence", *map(str, MEMBERS)]), "\n".join(map(str, NONMEMBERS)))
+    page.get_by_label("Limit").fill("0.1")
+    with page.expect_request("**/v1/report?*") as asked:
+        compute(page)
+    address = asked.value.url
+
+    expect(sentence(page)).to_have_text(FAIL)
+    expect(shown(page).locator("body")).to_contain_text("24 nonmember")
+
+    page.route(
+        "**/v1/report?*", lambda route: route.fulfill(content_type="text/html", body="<h1>A report</h1>")
+    )
+    records = [(value, 1) for value in MEMBERS] + [(value, 0) for value in NONMEMBERS]
+    wanted = home.table(("score", "member"), *records)
     for between in ("\n", ", ", ",\n", "\r\n\r\n", "; ", " "):
         with subtests.test(between=between):
-            page = visit.open("/")
-            heading = f"confidence{between}" if between[-1] == "\n" and "," not in between else ""
-
-            paste(page, heading + between.join(map(str, MEMBERS)), between.join(map(str, NONMEMBERS)))
-            page.get_by_label("Limit").fill("0.1")
-            compute(page)
-
-            expect(sentence(page)).to_have_text(FAIL)
-            expect(shown(page).locator("body")).to_contain_text("24 nonmember")
+            page.get_by_label("Members", exact=True).fill(between.join(map(str, MEMBERS)))
+            page.get_by_label("Nonmembers").fill(between.join(map(str, NONMEMBERS)))
+            with page.expect_request("**/v1/report?*") as asked:
+                page.get_by_role("button", name="Make the report").click()
+            assert (asked.value.url, asked.value.post_data_buffer) == (address, wanted)
 
 
 def test_numbers_with_commas_in_them_are_refused_beside_their_box(

@@ -22,6 +22,7 @@ from macekit.operation import Operation
 from macekit.schemas.by_operation import ANSWERS, QUESTIONS
 from tests.app.running import Running
 from tests.cases import each_case
+from tests.contract.conftest import Ask
 from tests.contract.document import document
 
 pytestmark = pytest.mark.slow
@@ -88,11 +89,11 @@ def test_every_part_of_the_client_can_be_imported(made: Path) -> None:
 
 @each_case("name", [each.name for each in OPERATIONS if JSON in each.bodies])
 def test_the_first_example_of_every_operation_comes_back_whole_and_typed(
-    name: str, client: Any, served: Running
+    name: str, client: Any, ask_once: Ask
 ) -> None:
     row = BY_NAME[name]
     body = next(iter(JSON_EXAMPLES[row.name].values())).value
-    raw = served.ask(f"/v1/{row.name}", "POST", json.dumps(body).encode(), {"Content-Type": JSON}).json()
+    raw = ask_once(f"/v1/{row.name}", JSON, json.dumps(body).encode()).json()
 
     answer = function(row).sync(client=client, body=question(row, body))
 
@@ -101,11 +102,11 @@ def test_the_first_example_of_every_operation_comes_back_whole_and_typed(
 
 
 @each_case("name", [each.name for each in OPERATIONS if JSON not in each.bodies])
-def test_an_operation_of_tables_alone_takes_one(name: str, client: Any, served: Running) -> None:
+def test_an_operation_of_tables_alone_takes_one(name: str, client: Any, ask_once: Ask) -> None:
     """Of several forms that are all bytes to it, the client sends the last that the document has."""
     row = BY_NAME[name]
     file = next(file for file, form in files_of(name).items() if form == row.bodies[-1])
-    raw = served.ask(f"/v1/{name}", "POST", file_bytes(file), {"Content-Type": row.bodies[-1]}).json()
+    raw = ask_once(f"/v1/{name}", row.bodies[-1], file_bytes(file)).json()
 
     answer = function(row).sync(client=client, body=module("types").File(io.BytesIO(file_bytes(file))))
 

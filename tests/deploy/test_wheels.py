@@ -36,19 +36,22 @@ def test_a_build_that_differs_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "app/left-over.txt: in one of the two only" in found
 
 
-def test_it_is_dated_by_the_commit_unless_told_otherwise(
+def test_it_is_dated_by_the_commit_unless_told_otherwise_and_the_script_prints_its_sum(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.delenv("SOURCE_DATE_EPOCH", raising=False)
     monkeypatch.setattr(wheels, "commit_time", lambda: 1_700_000_000)
     by_commit = wheels.build(ROOT, tmp_path / "1")
+    script, folder = ROOT / "scripts" / "wheels.py", tmp_path / "new" / "dist"
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1600000000")
-    by_variable = wheels.build(ROOT, tmp_path / "2")
+    done = subprocess.run([sys.executable, script, folder], capture_output=True, text=True, check=True)
+    (by_variable,) = folder.glob("*.whl")
 
     for wheel, date in ((by_commit, (2023, 11, 14)), (by_variable, (2020, 9, 13))):
         with ZipFile(wheel) as archive:
             assert {each.date_time[:3] for each in archive.infolist()} == {date}
     assert "macekit/call.py: two dates or modes" in wheels.differences(by_commit, by_variable)
+    assert done.stdout == f"{hashlib.sha256(by_variable.read_bytes()).hexdigest()}  {by_variable}\n"
 
 
 def test_the_time_of_the_commit_is_gits_and_none_without_a_repository(tmp_path: Path) -> None:
@@ -63,14 +66,3 @@ def test_the_time_of_the_commit_is_gits_and_none_without_a_repository(tmp_path: 
         check=True,
     )
     assert wheels.commit_time(tmp_path) == 1_500_000_000
-
-
-def test_the_script_puts_it_where_it_is_told_and_prints_its_sum(tmp_path: Path) -> None:
-    folder = tmp_path / "new" / "dist"
-
-    done = subprocess.run(
-        [sys.executable, ROOT / "scripts" / "wheels.py", folder], capture_output=True, text=True, check=True
-    )
-
-    (wheel,) = folder.glob("*.whl")
-    assert done.stdout == f"{hashlib.sha256(wheel.read_bytes()).hexdigest()}  {wheel}\n"

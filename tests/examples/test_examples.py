@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 from pyarrow import parquet
+from sklearn.datasets import load_breast_cancer
+from sklearn.utils import Bunch
 
 import macekit
 from examples import compare_tools
@@ -105,6 +107,9 @@ def test_the_verdicts_beside_other_tools_are_those_of_the_page() -> None:
 def test_over_several_halves_each_synthesizer_has_its_row(monkeypatch: pytest.MonkeyPatch) -> None:
     some = {name: compare_tools.SYNTHESIZERS[name] for name in ("independent columns", "bootstrap")}
     monkeypatch.setattr(compare_tools, "SYNTHESIZERS", some)
+    data = load_breast_cancer()
+    few = Bunch(data=data.data[:, :6], target=data.target, feature_names=data.feature_names[:6])
+    monkeypatch.setattr(compare_tools, "load_breast_cancer", lambda: few)
     rows = compare_tools.over_splits(2)
 
     assert rows.keys() == some.keys()

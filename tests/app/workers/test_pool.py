@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import json
 import os
 import resource
 import signal
@@ -13,9 +14,13 @@ from pathlib import Path
 
 import pytest
 
+from app.openapi.examples import JSON_EXAMPLES
+from app.workers.forkserver import forgetting
 from app.workers.pool import Pool
 from app.workers.uploads import Spool
+from estimators.audits.split import REMEMBERED
 from macekit.call import Body, Call
+from macekit.operations import perform
 from macekit.problems import Problem
 from tests.app.workers import work
 from tests.app.workers.conftest import Workers
@@ -234,6 +239,19 @@ def test_workers_know_none_of_the_settings_which_hold_the_key(workers: Workers) 
 
     assert b"MACE_" not in seen
     assert b"PATH" in seen
+
+
+def test_a_worker_keeps_nothing_of_the_rows_it_was_asked_about() -> None:
+    call = Call("check")
+    body = next(iter(JSON_EXAMPLES["check"].values())).value
+    REMEMBERED.checks.clear()
+
+    alone = perform(call, Body.of(json.dumps(body).encode()))
+    kept = len(REMEMBERED.checks)
+    answer = forgetting(perform)(call, Body.of(json.dumps(body).encode()))
+
+    assert (kept, len(REMEMBERED.checks)) == (1, 0)
+    assert bytes(answer.body) == bytes(alone.body)
 
 
 def test_a_small_call_is_answered_in_this_process_by_the_same_function(workers: Workers) -> None:

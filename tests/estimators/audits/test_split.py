@@ -1,6 +1,7 @@
 """Is the hold-out fair: sides that differ are said to, first in the column that does; a fair split hardly ever is."""
 
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ from scipy.special import ndtr
 
 from estimators import Scores, advantage, check_split, control
 from estimators.adversary.learned import boosting, logistic
+from estimators.audits import split
 from estimators.audits.queries.table import encode_sides
 from estimators.errors import InputError, NotFinite, OptionError, OutOfRange, RaggedRows, TooFewRecords
 from tests.cases import each_case
@@ -29,6 +31,34 @@ def test_one_column_of_two_values_differs_by_the_difference_of_its_shares() -> N
     assert check.interval.lower > 0.35
     assert abs(check.value - 0.4) < 0.03
     assert [column.name for column in check.columns if column.differs] == ["x"]
+
+
+def test_the_same_rows_are_looked_at_once_and_again_for_whatever_a_check_hangs_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(split, "REMEMBERED", split.Remembered())
+    looked = Mock(wraps=split.ends_of)
+    monkeypatch.setattr(split, "ends_of", looked)
+    ages, others = np.arange(40.0) // 2, np.arange(40.0) // 2 + 3
+    moved = np.where(ages == 7, 8, ages)
+    sides = [{"age": ages}, {"age": others}]
+    asked = (
+        (sides, {}), (sides, {"seed": 1}), (sides, {"confidence": 0.9}), (sides[::-1], {}),
+        ([{"age": moved}, sides[1]], {}),
+        ([{"years": each["age"]} for each in sides], {}), ([{"age": each["age"] > 9} for each in sides], {}),
+        ([{**each, "of all": np.ones(40)} for each in sides], {}),
+    )  # fmt: skip
+    first = [check_split(*tables, **options) for tables, options in asked]
+    times = looked.call_count
+
+    assert times == 2 * len(asked)  # the learned score, and the one column
+    assert [check_split(*tables, **options) for tables, options in asked] == first
+    assert looked.call_count == times
+    check_split(*sides, learners=[logistic()])
+    assert looked.call_count == times + 2
+    check_split({"age": ages**2}, {"age": others**2})  # in the same order, at other distances
+    check_split(*sides)  # it is none of the last eight
+    assert looked.call_count == times + 6
 
 
 def test_the_lower_end_is_the_largest_of_all_and_they_share_the_error() -> None:
@@ -185,8 +215,11 @@ def test_eight_rows_are_enough_and_a_seed_gives_one_answer() -> None:
     rng = np.random.default_rng(9)
     a, b = people(rng, 8), people(rng, 8)
 
-    assert check_split(a, b, seed=5).interval.upper > 0.5
-    assert check_split(a, b, seed=5) == check_split(a, b, seed=5)
+    first = check_split(a, b, seed=5)
+    split.REMEMBERED.checks.clear()
+
+    assert first.interval.upper > 0.5
+    assert check_split(a, b, seed=5) == first
     assert check_split(a, b, learners=[logistic()]).n_members == 8
 
 
