@@ -14,6 +14,8 @@ from tests.cases import each_case
 from tests.macekit.decoding.support import table_bytes
 from tests.macekit.operations.test_synthetic import CLEAN, HOLDOUT, TRAIN
 
+pytestmark = pytest.mark.usefixtures("quick")
+
 
 @pytest.mark.slow
 @each_case(

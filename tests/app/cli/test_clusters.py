@@ -14,6 +14,8 @@ from macekit.operations import perform
 from tests.app.cli.files import answer, refused, typed
 from tests.cases import each_case
 
+pytestmark = pytest.mark.usefixtures("quick")
+
 
 @pytest.fixture
 def scores(empty: Path) -> Path:
