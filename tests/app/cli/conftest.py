@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.app.cli.files import put_examples
 from tests.app.cli.tables import put_tables
-from tests.macekit.asking import quickly
-
-
-@pytest.fixture(scope="module")
-def quick() -> Iterator[None]:
-    """For who looks at an answer but not at how good it is."""
-    with quickly():
-        yield
 
 
 @pytest.fixture
