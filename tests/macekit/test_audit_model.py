@@ -33,6 +33,8 @@ from macekit import MaceProblem
 from macekit.audits.model import ModelAudit
 from tests.cases import each_case
 
+pytestmark = pytest.mark.usefixtures("quick")
+
 Sides = tuple[Any, Any, Any, Any]
 
 

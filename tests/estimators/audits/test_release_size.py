@@ -18,6 +18,8 @@ from tests.estimators.audits.queries.test_synthetic import part, people, stacked
 from tests.estimators.audits.test_synthetic import drawn, with_copies
 from tests.oracles import most_misses
 
+pytestmark = pytest.mark.usefixtures("quick")
+
 Table = dict[str, Any]
 NEAR = ["closeness", "exact_copy"]
 
