@@ -41,6 +41,7 @@ def at(folder: Path, table: dict[str, Any], ending: str) -> str:
     return str(path)
 
 
+@pytest.mark.slow
 @each_case(
     "kind",
     [

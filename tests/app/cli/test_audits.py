@@ -85,6 +85,7 @@ def test_a_report_says_how_it_is_made_again_and_that_command_makes_it(tables: Pa
     assert again.answer["decision"] == "fail"
 
 
+@pytest.mark.slow
 @each_case(
     "line",
     [

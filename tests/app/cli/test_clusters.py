@@ -48,6 +48,7 @@ NEEDED = {
 BY_CLUSTERS = [each for each in OPERATIONS if each.command and each.by_clusters]
 
 
+@pytest.mark.slow
 @each_case(
     "name, operation, options",
     [

@@ -170,6 +170,7 @@ def test_no_group_at_all_that_can_be_judged_is_undecided() -> None:
     assert "; likewise 17 more groups" in result.sentence
 
 
+@pytest.mark.slow
 def test_ten_thousand_groups_of_next_to_no_records_are_answered() -> None:
     rng = np.random.default_rng(8)
     data = Scores.of(*rng.random((2, 30_000)))

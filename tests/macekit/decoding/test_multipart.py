@@ -197,6 +197,7 @@ def test_what_is_no_form_is_refused(body: bytes, words: str) -> None:
     assert words in refusal("gate", body)[1]
 
 
+@pytest.mark.slow
 def test_a_form_that_is_cut_anywhere_is_refused_and_one_with_other_bytes_refused_or_read() -> None:
     few = (
         ("members", "m.csv", csv(("score", range(9)))),

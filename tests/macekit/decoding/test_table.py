@@ -183,6 +183,7 @@ def test_names_of_queries_to_compare_are_bounded() -> None:
         read(table_bytes(many, ARROW), ARROW, operation="compare")
 
 
+@pytest.mark.slow
 @each_case("media_type", [CSV, ARROW, PARQUET])
 def test_ten_thousand_columns_are_read_if_two_are_named(media_type: str) -> None:
     many = {"member": MEMBER[:20], **{f"q{i}": SCORE[:20] for i in range(9_999)}}

@@ -177,6 +177,7 @@ def thousand(tmp_path_factory: pytest.TempPathFactory) -> Path:
 PARTS = ["**", "*", "a*", "*a*a*a*b", "[ab]?", "a0", "b1", "*" * 200, "*a" * 120, f"[!{'a' * 200}]", "?" * 30]
 
 
+@pytest.mark.slow
 def test_random_patterns_are_quick_and_none_is_an_error(thousand: Path) -> None:
     """By the processor's time of this process: others may have the machine."""
     rng, seconds, ends = random.Random(2), [], Counter[str]()
