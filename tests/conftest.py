@@ -58,6 +58,15 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
             yield found
 
 
+@pytest.fixture(scope="module")
+def quick() -> Iterator[None]:
+    """For who looks at an answer but not at how good it is."""
+    from tests.macekit.asking import quickly
+
+    with quickly():
+        yield
+
+
 @pytest.fixture(scope="session")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel of this tree, for tests that have the folder of scripts where Python looks."""

@@ -1,7 +1,8 @@
 """The command as on Windows, as far as that can be had here: without what only Unix has, in a process of its own.
 
-python -m tests.windows gate scores.csv --max-advantage 0.1
+python -m tests.windows "gate scores.csv --max-advantage 0.1" "config --toml"
 
+What each line says stands on a line of its own, in JSON: the exit status, standard output and standard error.
 Libraries are imported before, since they are other builds there. What stays: paths, the file system, how processes
 are started.
 """
@@ -9,10 +10,13 @@ are started.
 from __future__ import annotations
 
 import importlib.abc
+import io
+import json
 import os
 import select
 import signal
 import sys
+from contextlib import redirect_stderr, redirect_stdout
 from importlib import import_module
 from importlib.machinery import ModuleSpec
 from typing import Any
@@ -115,6 +119,15 @@ def hide() -> None:
                 delattr(module, name)
 
 
+def said(line: str) -> tuple[int, str, str]:
+    """What the command says to a line."""
+    out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", newline="\n", write_through=True) for _ in range(2))
+    with redirect_stdout(out), redirect_stderr(err):
+        status = import_module("macekit.__main__").main(line.split())
+    return status, *(stream.buffer.getvalue().decode() for stream in (out, err))  # type: ignore[attr-defined]
+
+
 if __name__ == "__main__":
     hide()
-    sys.exit(import_module("macekit.__main__").main(sys.argv[1:]))
+    for each in sys.argv[1:]:
+        sys.stdout.write(json.dumps(said(each)) + "\n")

@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
+import pytest
+import sklearn.ensemble
+from sklearn.naive_bayes import GaussianNB
+
 from app.openapi.examples import JSON_EXAMPLES
+from estimators.decisions import plan
+from estimators.runs.procedure import planning
+from estimators.theory import accounting
 from macekit.call import JSON, Body, Call, Reply
 from macekit.operations import perform
 
@@ -50,3 +59,15 @@ def options_of(operation: str) -> dict[str, Any]:
     """What the first example of an operation asks beside its records."""
     question = next(iter(JSON_EXAMPLES[operation].values())).value
     return {name: value for name, value in question.items() if name not in RECORDS}
+
+
+@contextmanager
+def quickly() -> Iterator[None]:
+    """For who looks at an answer but not at how good it is: trees, plans and fine cells take most of the time."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sklearn.ensemble, "HistGradientBoostingClassifier", lambda **_: GaussianNB())
+        for module, runs in ((plan, 8), (planning, 80)):
+            patch.setattr(module, "RUNS", runs)
+        patch.setattr(planning, "POOL", 40)
+        patch.setattr(accounting, "CELLS", 2e4)
+        yield

@@ -33,6 +33,8 @@ from macekit import MaceProblem
 from macekit.audits.model import ModelAudit
 from tests.cases import each_case
 
+pytestmark = pytest.mark.usefixtures("quick")
+
 Sides = tuple[Any, Any, Any, Any]
 
 
@@ -138,6 +140,7 @@ RUNS, MOST = 50, 3
 """At most one run in forty may accuse by chance; were it four times as many, more than these are seen 3 times in 4."""
 
 
+@pytest.mark.slow
 def test_a_model_of_rows_that_stand_on_neither_side_is_not_accused() -> None:
     alarms = 0
     for run in range(RUNS):
@@ -345,6 +348,7 @@ def test_a_bar_is_gone_when_something_is_wrong(monkeypatch: pytest.MonkeyPatch) 
 # Rows as they come
 
 
+@pytest.mark.slow
 def test_rows_may_come_as_frames_sparse_or_lists() -> None:
     a, ya, b, yb = coins(records=100)
     names = [f"x{place}" for place in range(5)]

@@ -20,6 +20,8 @@ from macekit import MaceProblem
 from tests.cases import each_case
 from tests.estimators.audits.queries.test_synthetic import part, people
 
+pytestmark = pytest.mark.usefixtures("quick")
+
 RNG = np.random.default_rng(0)
 TRAIN, HOLDOUT, RELEASED, REFERENCE = (people(RNG, 120) for _ in range(4))
 OPTIONS: dict[str, Any] = {"sizes": [20, 120], "max_advantage": 0.4, "seed": 3}
@@ -39,6 +41,7 @@ def at(folder: Path, table: dict[str, Any], ending: str) -> str:
     return str(path)
 
 
+@pytest.mark.slow
 @each_case(
     "kind",
     [

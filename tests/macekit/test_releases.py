@@ -16,6 +16,8 @@ from estimators import Scores
 from macekit import MaceProblem
 from tests.cases import each_case
 
+pytestmark = pytest.mark.usefixtures("quick")
+
 RNG = np.random.default_rng(0)
 MEMBERS, NONMEMBERS = RNG.normal(size=(2, 2000))
 SHIFTS = {"model/loss": 0.6, "model/entropy": 0.0, "table": 0.05}

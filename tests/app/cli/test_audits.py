@@ -14,6 +14,8 @@ from tests.cases import each_case
 from tests.macekit.decoding.support import table_bytes
 from tests.macekit.operations.test_synthetic import CLEAN, HOLDOUT, TRAIN
 
+pytestmark = pytest.mark.usefixtures("quick")
+
 
 @pytest.mark.slow
 @each_case(
@@ -83,6 +85,7 @@ def test_a_report_says_how_it_is_made_again_and_that_command_makes_it(tables: Pa
     assert again.answer["decision"] == "fail"
 
 
+@pytest.mark.slow
 @each_case(
     "line",
     [

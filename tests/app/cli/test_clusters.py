@@ -14,6 +14,8 @@ from macekit.operations import perform
 from tests.app.cli.files import answer, refused, typed
 from tests.cases import each_case
 
+pytestmark = pytest.mark.usefixtures("quick")
+
 
 @pytest.fixture
 def scores(empty: Path) -> Path:
@@ -46,6 +48,7 @@ NEEDED = {
 BY_CLUSTERS = [each for each in OPERATIONS if each.command and each.by_clusters]
 
 
+@pytest.mark.slow
 @each_case(
     "name, operation, options",
     [

@@ -14,6 +14,8 @@ from tests.app.cli.files import typed
 from tests.app.cli.tables import CALM, RELEASE, SAID
 from tests.cases import each_case
 
+pytestmark = pytest.mark.usefixtures("quick")
+
 ROOT = Path(__file__).parents[3]
 
 LIMIT = "--max-advantage"

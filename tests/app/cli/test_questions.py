@@ -23,6 +23,8 @@ from macekit.operations import perform
 from tests.app.cli.files import answer, refused, side, typed
 from tests.cases import each_case
 
+pytestmark = pytest.mark.usefixtures("quick")
+
 RULE = "--rule top", {"rule.kind": "top"}
 """What an attack needs that has scores and no guesses: in the shell, and in a query."""
 

@@ -25,6 +25,8 @@ from macekit.reports.saved import recognise
 from tests.app.cli.files import answer, refused, typed
 from tests.cases import each_case
 
+pytestmark = pytest.mark.usefixtures("quick")
+
 BEGINNINGS = {
     ".json": b"{",
     ".html": b"<!doctype html>",

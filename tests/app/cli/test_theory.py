@@ -22,6 +22,8 @@ from macekit.schemas.query_string import of_table, query_pairs
 from tests.app.cli.files import answer, typed
 from tests.cases import each_case
 
+pytestmark = pytest.mark.usefixtures("quick")
+
 ASKED = [(question, name) for question in THEORY for name in JSON_EXAMPLES[question.name]]
 OF_TABLES = [question for question in THEORY if question.most_files]
 

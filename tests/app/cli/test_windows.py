@@ -9,32 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.app.cli.tables import RELEASE
-from tests.cases import each_case
+import macekit
+from tests.app.cli.files import Done, typed
+from tests.app.cli.tables import RELEASE, put_tables
 
 ROOT = Path(__file__).parents[3]
-
-pytestmark = pytest.mark.slow
-
-
-def there(*words: str) -> subprocess.CompletedProcess[str]:
-    """What the command says without Unix."""
-    return subprocess.run(
-        [sys.executable, "-m", "tests.windows", *words],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={"PYTHONPATH": str(ROOT), "PATH": "", "OMP_NUM_THREADS": "1"},
-    )
-
-
-def here(*words: str) -> subprocess.CompletedProcess[str]:
-    """The same with it."""
-    return subprocess.run(
-        [sys.executable, "-m", "macekit", *words], capture_output=True, text=True, check=False
-    )
-
-
 LINES = [
     "gate two.csv --max-advantage 0.9 --json",
     "report two.csv -o report.html --overwrite",
@@ -43,56 +22,70 @@ LINES = [
     "config --toml",
 ]
 
-
-@pytest.mark.usefixtures("tables")
-@each_case("line", LINES)
-def test_a_command_answers_as_everywhere(line: str) -> None:
-    answers, files = [], []
-    for run in (there, here):
-        done = run(*line.split())
-        assert "Traceback" not in done.stderr
-        answers.append((done.returncode, done.stdout))
-        files.append(
-            [path.read_bytes() for name in ("report.html", "counts.json") if (path := Path(name)).exists()]
-        )
-    assert answers[0] == answers[1]
-    assert len(files[0]) == len(files[1])
+pytestmark = pytest.mark.slow
 
 
-@pytest.mark.usefixtures("tables")
-def test_the_first_command_draws_its_report() -> None:
-    done = there("demo")
+def there(program: str, *words: str, folder: Path = ROOT) -> str:
+    """What a process without Unix prints, whose program is a module of ours or stands here."""
+    done = subprocess.run(
+        [sys.executable, *program.split(maxsplit=1), *words],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=folder,
+        env={"PYTHONPATH": str(ROOT), "PATH": "", "OMP_NUM_THREADS": "1"},
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
 
-    assert done.returncode == 0, done.stderr
-    assert "Traceback" not in done.stderr
-    assert Path("mace-demo", "report.html").read_text("utf-8").count("<svg") >= 3
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Tables, and what the lines wrote."""
+    found = tmp_path_factory.mktemp("windows")
+    put_tables(found)
+    return found
 
 
-def test_the_service_says_where_it_runs() -> None:
-    done = there("serve")
+@pytest.fixture(scope="module")
+def said(folder: Path) -> dict[str, Done]:
+    """What each line says there: all are typed in one process, which takes longer to start than to answer."""
+    lines = [*LINES, "demo", "serve"]
+    printed = there("-m tests.windows", *lines, folder=folder).splitlines()
+    return {line: Done(*json.loads(each)) for line, each in zip(lines, printed, strict=True)}
 
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith(
+
+@pytest.mark.parametrize("line", LINES)
+def test_a_command_answers_as_everywhere(line: str, said: dict[str, Done], folder: Path, empty: Path) -> None:
+    put_tables(empty)
+
+    here = typed(line)
+
+    assert "Traceback" not in said[line].err + here.err
+    assert (said[line].status, said[line].out) == (here.status, here.out)
+    for written in {"report.html", "counts.json"} & {*line.split()}:
+        assert len((folder / written).read_text("utf-8")) == len((empty / written).read_text("utf-8"))
+
+
+def test_the_first_command_draws_its_report(said: dict[str, Done], folder: Path) -> None:
+    assert said["demo"].status == 0, said["demo"].err
+    assert "Traceback" not in said["demo"].err
+    assert (folder / "mace-demo" / "report.html").read_text("utf-8").count("<svg") >= 3
+
+
+def test_the_service_says_where_it_runs(said: dict[str, Done]) -> None:
+    assert (said["serve"].status, said["serve"].out) == (2, "")
+    assert said["serve"].err.startswith(
         "mace cannot start: the service forks its workers, which this system cannot; run it"
     )
-    assert len(done.stderr.splitlines()) == 1
+    assert len(said["serve"].err.splitlines()) == 1
 
 
 def test_without_unix_python_gives_the_same_answer() -> None:
+    sides = [[k / by for k in range(40)] for by in (9, 7)]
     program = (
-        "{hidden}import json, macekit; sides = [[k / by for k in range(40)] for by in (9, 7)]; "
-        "print(json.dumps(macekit.gate(*sides, max_advantage=0.5).answer))"
+        "from tests.windows import hide; hide(); import json, macekit; "
+        f"print(json.dumps(macekit.gate(*{sides}, max_advantage=0.5).answer))"
     )
-    answers = [
-        json.loads(
-            subprocess.run(
-                [sys.executable, "-c", program.format(hidden=hidden)],
-                capture_output=True,
-                text=True,
-                check=True,
-                cwd=ROOT,
-            ).stdout
-        )
-        for hidden in ("from tests.windows import hide; hide(); ", "")
-    ]
-    assert answers[0] == answers[1]
+
+    assert json.loads(there("-c " + program)) == macekit.gate(*sides, max_advantage=0.5).answer

@@ -24,6 +24,7 @@ def test_of_each_stratum_as_many_rows_are_kept_of_either_side(rows) -> None:
         assert [int((here & keep & (side == each)).sum()) for each in (0, 1)] == [fewer, fewer]
 
 
+@pytest.mark.slow
 def test_matched_sides_differ_no_more_and_nearly_all_rows_of_a_fair_split_are_kept() -> None:
     rng = np.random.default_rng(0)
     a, b, c = people(rng, 800), people(rng, 800), people(rng, 800)

@@ -23,6 +23,8 @@ from estimators.errors import (
 from tests.cases import each_case
 from tests.oracles import most_misses
 
+pytestmark = pytest.mark.usefixtures("quick")
+
 BAYES = (Learner("naive_bayes", lambda seed: GaussianNB()),)
 """The quickest learner."""
 

@@ -18,6 +18,8 @@ from tests.estimators.audits.queries.test_synthetic import part, people, stacked
 from tests.estimators.audits.test_synthetic import drawn, with_copies
 from tests.oracles import most_misses
 
+pytestmark = pytest.mark.usefixtures("quick")
+
 Table = dict[str, Any]
 NEAR = ["closeness", "exact_copy"]
 
@@ -125,6 +127,7 @@ def test_an_advantage_that_falls_again_does_not_let_a_larger_size_through() -> N
     assert answer.largest is None
 
 
+@pytest.mark.slow
 def test_copies_and_exposed_members_are_said_beside_a_size_that_keeps_the_limit() -> None:
     train, holdout, released, _ = drawn(5, 800)
     leaky = with_copies(released, train, 24)
@@ -307,6 +310,7 @@ def test_after_a_size_that_is_not_shown_to_keep_a_limit_none_passes() -> None:
     assert "keep every limit" in answer.sentence
 
 
+@pytest.mark.slow
 def test_copies_that_nobody_limited_turn_a_pass_into_a_fail_and_nothing_else() -> None:
     train, holdout, released, _ = drawn(5, 800)
     leaky = with_copies(released, train, 24)

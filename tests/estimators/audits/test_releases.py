@@ -21,6 +21,8 @@ from tests.estimators.audits.test_synthetic import drawn as tables
 from tests.estimators.runs.test_series import drawn as steps_of
 from tests.oracles import most_misses
 
+pytestmark = pytest.mark.usefixtures("quick")
+
 Releases = dict[str, dict[str, Scores]]
 
 

@@ -156,6 +156,7 @@ def test_a_fair_split_is_hardly_ever_said_to_differ() -> None:
     assert alarms <= most_misses(runs)
 
 
+@pytest.mark.slow
 def test_a_fair_split_of_repeated_people_is_hardly_ever_said_to_differ() -> None:
     """Everyone twice before the split; everyone of a side eight times after it; the same people on both sides."""
     alarms = dict.fromkeys(("before", "after", "both"), 0)

@@ -13,6 +13,8 @@ from tests.cases import each_case
 from tests.estimators.audits.queries.test_synthetic import part, people, stacked
 from tests.oracles import most_misses
 
+pytestmark = pytest.mark.usefixtures("quick")
+
 Table = dict[str, Any]
 LIMITS: dict[str, Any] = {"max_advantage": 0.2, "max_tpr": 0.15, "at_fpr": 0.02, "max_copies_over_holdout": 0}
 WRITERS: list[Any] = [None, lambda column: column.round(1), lambda column: column.astype(np.float32)]

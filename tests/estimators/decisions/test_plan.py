@@ -84,8 +84,9 @@ def best_of_normals(shift: float, prior: float) -> float:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("quick")
 def test_a_narrower_interval_needs_more_records() -> None:
-    assert plan_width(0.2, 0.04).records > 5 * plan_width(0.2, 0.12).records
+    assert plan_width(0.2, 0.08).records > 5 * plan_width(0.2, 0.24).records
 
 
 def test_a_threshold_at_the_truth_is_never_reached_and_a_plan_says_so() -> None:

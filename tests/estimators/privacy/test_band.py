@@ -45,6 +45,7 @@ def test_limits_are_those_of_their_definition(sides) -> None:
     assert band.tpr.tolist() == [(above[0] / sides[0])[above[1] <= rate * sides[1]].max() for rate in rates]
 
 
+@pytest.mark.slow
 @each_case("world", WORLDS)
 def test_the_whole_curve_lies_within_as_often_as_it_says(world) -> None:
     rng, runs, sides = np.random.default_rng(WORLDS.index(world)), 200, (60, 150)

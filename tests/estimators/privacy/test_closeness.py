@@ -122,6 +122,7 @@ LAWS = [
 ]
 
 
+@pytest.mark.slow
 @each_case("law, sides", [*((law, (60, 60)) for law in LAWS), *((law, (50, 450)) for law in LAWS[2:])])
 def test_the_upper_end_is_seldom_below_the_truth(law, sides) -> None:
     _, r, q, delta = law
@@ -148,6 +149,7 @@ def test_cells_narrow_towards_both_ends_and_labels_have_no_say(rng) -> None:
     assert closeness.tail_cells(one, 5).size == 5
 
 
+@pytest.mark.slow
 @each_case("delta", [0.01, 0.1])
 @each_case("advantage", [0.0, 0.3])
 def test_the_lower_end_by_tails_is_seldom_above_the_truth(delta, advantage) -> None:

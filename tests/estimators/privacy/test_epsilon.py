@@ -153,6 +153,7 @@ def test_the_exact_law_beats_the_binomial_of_mean_bias():
     assert epsilon > hoeffding
 
 
+@pytest.mark.slow
 @each_case(
     "world, epsilon, sides",
     [
@@ -255,6 +256,7 @@ def asked_of_coins(seed, runs, records, epsilon, share=0.5, delta=0.0, tied=Fals
     return np.array(values)
 
 
+@pytest.mark.slow
 @each_case(
     "epsilon, share, tied",
     [

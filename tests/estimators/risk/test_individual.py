@@ -210,6 +210,7 @@ def test_exact_limits_hold_in_cells_cut_to_a_size_where_ratio_limits_do_not():
     assert not individual_risk(counts, 0.3, targets=[1]).cells.signed.guarantee.finite_sample
 
 
+@pytest.mark.slow
 @each_case("world, prior", [(identical(), 0.5), (gaussian_shift(0.5), 0.1), (scale(1.5), 0.5)])
 def test_the_cells_of_a_continuous_score_are_covered_at_five_points_and_all_at_once(world, prior):
     rng, grid = np.random.default_rng(6), np.linspace(-8, 8, 20_001)
@@ -505,6 +506,7 @@ def test_limits_hold_for_all_narrowing_cells_at_once_and_flags_without_leak_are_
     assert shift or flags <= most_misses(runs, 0.05)
 
 
+@pytest.mark.slow
 @each_case("n1, n0, share", [(500, 500, 0.02), (200, 1800, 0.05), (2000, 2000, 0.01)])
 def test_of_the_flags_of_narrowing_cells_at_most_one_in_twenty_is_false(n1, n0, share):
     rng, runs, false = np.random.default_rng(23), 100, 0.0

@@ -32,6 +32,7 @@ def one_step(noise, rate, epsilon, adjacency):
     return max(quad(excess, *ends, args=pair, limit=400)[0] for pair in pairs)
 
 
+@pytest.mark.slow
 @each_case("adjacency", list(Adjacency))
 @each_case("noise, rate", [(1.0, 0.2), (0.7, 0.5), (3.0, 0.9)])
 def test_one_sampled_step_is_bounded_from_above_and_closely(noise, rate, adjacency):

@@ -42,6 +42,7 @@ def test_randomised_response_at_its_claim_is_contradicted_no_more_often_than_sta
     assert contradicted(answers, epsilon, (epsilon, 0.0), sides, prior, 40) <= 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("delta", "runs"), [(1e-5, 40), (0.1, 20)])
 def test_a_gaussian_score_at_its_claim_is_contradicted_no_more_often_than_stated(delta, runs):
     claim = GaussianDp(1.0).pair(delta)

@@ -77,6 +77,7 @@ def test_a_comparison_takes_labels_beside_its_queries(mace: macekit.Mace, tmp_pa
         assert of_file.differences == of_table.differences == beside.differences
 
 
+@pytest.mark.slow
 @each_case("name", ["estimate", "report", "metrics", "risk", "audit", "compare"])
 def test_a_spare_column_warns_first_here_on_a_server_and_from_a_file(
     name: str, mace: macekit.Mace, tmp_path: Path

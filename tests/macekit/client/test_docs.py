@@ -16,6 +16,7 @@ from estimators import Scores
 from macekit.catalogue import BY_NAME
 from macekit.client.keywords import OPTIONS
 from tests.app.running import Running
+from tests.macekit.asking import quickly
 
 ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
@@ -84,8 +85,9 @@ def test_the_pages_code_runs_as_it_stands(folder: Path, service: Running) -> Non
     before = mlflow.get_tracking_uri()
     mlflow.set_tracking_uri((folder / "mlruns").as_uri())
 
-    for block in BLOCKS:
-        exec(block.replace("127.0.0.1:8000", f"127.0.0.1:{service.port}"), known)
+    with quickly():
+        for block in BLOCKS:
+            exec(block.replace("127.0.0.1:8000", f"127.0.0.1:{service.port}"), known)
 
     mlflow.set_tracking_uri(before)
     written = {"answer.json", "report.html", "section.md", "numbers.csv", "roc.svg", "roc.png"}

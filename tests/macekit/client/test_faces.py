@@ -22,6 +22,7 @@ from macekit.reports.palette import WORDS
 from macekit.reports.saved import recognise, validate_answer
 from macekit.testing import Inconclusive, LimitExceeded
 from tests.cases import each_case
+from tests.macekit.asking import quickly
 
 MAKE_NO_ANSWER = {"counts_by", "import_scores", "merged", "partial", "risk_table", "sql", "write_risks"}
 """What gives counts, tables or SQL: functions for engines that only run a function, and another tool's scores."""
@@ -59,7 +60,8 @@ ANSWERS: dict[str, Callable[[], Result]] = {
 @cache
 def answered(name: str) -> Result:
     """Each is asked once, for all tests that look at it."""
-    return ANSWERS[name]()
+    with quickly():
+        return ANSWERS[name]()
 
 
 def test_no_public_function_that_answers_is_left_out() -> None:

@@ -154,6 +154,7 @@ def test_an_answer_that_was_kept_by_an_earlier_version_is_read() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("quick")
 @each_case(
     "function, arguments",
     [

@@ -17,6 +17,8 @@ from tests.cases import each_case
 from tests.macekit.asking import refused
 from tests.macekit.client.worlds import TABLES, by_side
 
+pytestmark = pytest.mark.usefixtures("quick")
+
 
 def table(models: int = 5, rows: int = 60) -> dict[str, Any]:
     rng = np.random.default_rng(0)

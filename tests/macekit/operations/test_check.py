@@ -16,6 +16,8 @@ from macekit.call import MARKDOWN, Body, Call
 from macekit.operations import perform
 from tests.cases import each_case
 
+pytestmark = pytest.mark.usefixtures("quick")
+
 RNG = np.random.default_rng(0)
 N = 600
 

@@ -248,7 +248,7 @@ def test_counts_do_not_say_whose_a_row_is() -> None:
 def test_what_does_not_allow_for_clusters_is_that_of_rows_that_share_none() -> None:
     """Of people without a leak whose rows are alike, none of these ends is wrong more often than it says."""
     wrong = dict.fromkeys(("epsilon", "rate", "area", "advantage"), 0)
-    for seed in range(200):
+    for seed in range(60):
         columns = world(0.0, seed, alike=0.9)
         inside = columns["member"]
         scores = Scores.of(columns["score"][inside], columns["score"][~inside])
@@ -262,5 +262,5 @@ def test_what_does_not_allow_for_clusters_is_that_of_rows_that_share_none() -> N
         wrong["area"] += 0.5 not in found.auc.estimate.interval
         wrong["advantage"] += found.advantage.lower > 0
     # 0.05 each, and 0.025 of one end: more than these are seen once in ten thousand
-    assert max(wrong["epsilon"], wrong["rate"], wrong["area"]) <= 23
-    assert wrong["advantage"] <= 14
+    assert max(wrong["epsilon"], wrong["rate"], wrong["area"]) <= 11
+    assert wrong["advantage"] <= 8

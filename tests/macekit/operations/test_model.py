@@ -16,6 +16,8 @@ from tests.cases import each_case
 from tests.macekit.asking import ask
 from tests.macekit.operations.test_synthetic import HOLDOUT, SHIFTED, TRAIN
 
+pytestmark = pytest.mark.usefixtures("quick")
+
 RNG = np.random.default_rng(0)
 COUNT = 200
 PROBABILITIES = ["p_0", "p_1", "p_2"]

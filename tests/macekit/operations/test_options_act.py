@@ -16,18 +16,13 @@ from typing import Any, get_args
 
 import numpy as np
 import pytest
-import sklearn.ensemble
-from sklearn.naive_bayes import GaussianNB
 
 from app.openapi.examples import JSON_EXAMPLES
-from estimators.decisions import plan
-from estimators.runs.procedure import planning
-from estimators.theory import accounting
 from macekit.catalogue import OPERATIONS
 from macekit.questions.metrics import work as metrics
 from macekit.schemas.by_operation import QUESTIONS, columns_of
 from macekit.schemas.records import SampleQuestion
-from tests.macekit.asking import post
+from tests.macekit.asking import post, quickly
 
 Body = dict[str, Any]
 Schema = dict[str, Any]
@@ -191,13 +186,8 @@ def _without_echo(found: Any) -> Any:
 
 
 def _with(body: Body, option: str, value: Any) -> Body:
-    changed = deepcopy(body)
-    *above, name = option.split(".")
-    inner = changed
-    for each in above:
-        inner = inner.setdefault(each, {})
-    inner[name] = value
-    return changed
+    name, _, inner = option.partition(".")
+    return {**body, name: _with(body.get(name, {}), inner, value) if inner else value}
 
 
 def _value(body: Body, option: str) -> Any:
@@ -324,13 +314,9 @@ def _excused(operation: str, where: str, option: str, value: Any) -> bool:
 
 
 @pytest.fixture(autouse=True)
-def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Trees, plans and fine cells take most of the time, and what is asked here is not how good they are."""
-    monkeypatch.setattr(sklearn.ensemble, "HistGradientBoostingClassifier", lambda **_: GaussianNB())
-    for module, runs in ((plan, 8), (planning, 80)):
-        monkeypatch.setattr(module, "RUNS", runs)
-    monkeypatch.setattr(planning, "POOL", 40)
-    monkeypatch.setattr(accounting, "CELLS", 2e4)
+def _quick() -> Iterator[None]:
+    with quickly():
+        yield
 
 
 @pytest.mark.slow

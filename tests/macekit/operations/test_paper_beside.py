@@ -10,6 +10,8 @@ import pytest
 from tests.cases import each_case
 from tests.macekit import asking
 
+pytestmark = pytest.mark.usefixtures("quick")
+
 RNG = np.random.default_rng(3)
 A, B = RNG.normal(0.5, 1, 400), RNG.normal(size=600)
 SIDES: dict[str, Any] = {"members": A.tolist(), "nonmembers": B.tolist()}

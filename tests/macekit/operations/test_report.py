@@ -18,6 +18,8 @@ from tests.cases import each_case
 from tests.macekit.asking import ask, asked, post, refused
 from tests.macekit.operations.test_options_act import SAMPLES
 
+pytestmark = pytest.mark.usefixtures("quick")
+
 GROUPS = ["a", "b", "ä, =1+1"]
 OPTIONS: dict[str, Any] = {
     "prior": 0.3,

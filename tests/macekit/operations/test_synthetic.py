@@ -8,6 +8,7 @@ import json
 from typing import Any
 
 import numpy as np
+import pytest
 
 from estimators.audits.synthetic import audit_synthetic
 from macekit.call import ARROW, CSV, HTML, JSON, MARKDOWN, PARQUET
@@ -17,6 +18,8 @@ from macekit.reports.text import text
 from tests.cases import each_case
 from tests.macekit import asking
 from tests.macekit.decoding.support import table_bytes
+
+pytestmark = pytest.mark.usefixtures("quick")
 
 Table = dict[str, list[Any]]
 

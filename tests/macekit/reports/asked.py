@@ -14,6 +14,7 @@ from macekit.catalogue import OPERATIONS
 from macekit.reports.model import Context
 from macekit.reports.rendering import render
 from tests.macekit.asking import asked as answered
+from tests.macekit.asking import quickly
 
 Answer = dict[str, Any]
 
@@ -72,7 +73,8 @@ CASES: dict[str, tuple[str, Answer]] = {
 def case(name: str) -> tuple[str, Answer]:
     """The operation, and its answer, of one of the cases; not to be changed."""
     operation, question = CASES[name]
-    return operation, answered(operation, question)
+    with quickly():
+        return operation, answered(operation, question)
 
 
 def at(answer: Any, path: str) -> Any:

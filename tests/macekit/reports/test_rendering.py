@@ -22,6 +22,7 @@ from tests.macekit.reports.asked import CASES, Answer, answered, case, rendered
 MIB = 2**20
 
 
+@pytest.mark.slow
 @each_case("operation", ["report", "individual-risk"])
 def test_very_many_records_make_a_small_report(operation: str) -> None:
     rng = np.random.default_rng(5)

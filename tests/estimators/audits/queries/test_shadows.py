@@ -184,6 +184,7 @@ def test_what_shadows_with_the_record_say_is_passed_over_and_without_a_membershi
 # Quantile regression
 
 
+@pytest.mark.slow
 def test_quantile_regression_is_the_signal_less_scikit_learns_quantile() -> None:
     x, z = RNG.normal(size=(30, 2)), RNG.normal(size=(200, 2))
     signal, calibration = RNG.normal(size=30), z[:, 0] + RNG.normal(size=200)

@@ -220,6 +220,7 @@ def test_texts_that_a_model_was_trained_on_score_higher(name) -> None:
     assert area(scores, np.arange(200) < 100) > 0.7
 
 
+@pytest.mark.slow
 @each_case("how", HOW)
 def test_units_of_records_that_score_higher_score_higher_and_those_no_model_saw_show_no_leak(how):
     rng = np.random.default_rng(2)

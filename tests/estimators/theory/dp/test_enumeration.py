@@ -101,6 +101,7 @@ def exceeded(table, true):
     ]
 
 
+@pytest.mark.slow
 @each_case("delta", [0.0, 1e-3, 0.05])
 @each_case("size", [1, 2, 4])
 @each_case(

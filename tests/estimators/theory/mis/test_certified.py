@@ -77,6 +77,7 @@ def test_the_exponential_inequality_behind_the_limits_holds_for_every_shift_and_
             assert np.log(mean) <= slack + 1e-9
 
 
+@pytest.mark.slow
 @each_case("universe, alpha", [(3, 0.025), (3, 0.4), (5, 0.4), (None, 0.025)])
 @each_case("name", TERMS)
 def test_limits_miss_no_more_often_than_they_say_over_every_sample(name, universe, alpha):

@@ -49,6 +49,7 @@ def test_ends_of_many_records_miss_no_more_often_than_they_say(name, n, universe
     require_few_misses(TERMS[name], n, universe, (1.0 - confidence) / 2.0)
 
 
+@pytest.mark.slow
 @each_case("confidence", [0.5, 0.95])
 @each_case("universe", [2, 10, None])
 @each_case("name", TERMS)
@@ -66,6 +67,7 @@ def require_few_misses(term: Term, n: int, universe: int | None, alpha: float) -
         assert missed(n, q, lambda k, least=least: ends[k] < least) <= alpha
 
 
+@pytest.mark.slow
 @each_case(
     "end, universe, confidence",
     [(upper, None, 0.95), (upper, None, 0.5), (lower, None, 0.95), (upper, 10**7 + 1, 0.5)],

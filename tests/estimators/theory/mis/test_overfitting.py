@@ -20,6 +20,7 @@ def test_theorem_11_at_one_threshold_is_the_security_one_attack_leaves():
         assert found.at_most[0] == pytest.approx(min(limit, 1.0))
 
 
+@pytest.mark.slow
 @each_case("gamma", [0.5, 1.0, 3.0])
 def test_the_bound_is_above_the_true_security_of_the_losses_and_below_one_threshold_chosen_blindly(gamma):
     rng = np.random.default_rng(0)
