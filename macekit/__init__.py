@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     counts = _here.counts
     gate = _here.gate
     theory = _here.theory
+    unlearning = _here.unlearning
 
 prefer_own("estimators")
 
@@ -88,6 +89,7 @@ __all__ = [
     "risk_table",
     "sql",
     "theory",
+    "unlearning",
     "write_risks",
 ]
 

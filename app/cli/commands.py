@@ -189,6 +189,9 @@ TABLES = {
     "holdout": "rows like these that were held out",
     "synthetic": "the released rows",
     "reference": "further rows, of neither side; queries that need them are asked only with it",
+    "forgotten": "records that the model was to forget",
+    "unseen": "records of the same kind that it has never seen",
+    "retained": "records of that kind that it was trained on and kept; for the share that remains",
 }
 """What each table is."""
 

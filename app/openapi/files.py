@@ -161,7 +161,8 @@ def _parts(operation: str) -> Columns:
     example: Any = next(iter(JSON_EXAMPLES[operation].values())).value
     parts: Mapping[str, Any] = {name: example[name] for name in BY_NAME[operation].needed_tables}
     columns = {
-        name: np.array([value for part in parts.values() for value in part[name]]) for name in parts["train"]
+        name: np.array([value for part in parts.values() for value in part[name]])
+        for name in next(iter(parts.values()))
     }
     sizes = [len(next(iter(part.values()))) for part in parts.values()]
     return columns | {WHOLE: np.repeat([*parts], sizes)}

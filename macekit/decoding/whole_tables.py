@@ -26,7 +26,14 @@ from macekit.schemas.query_string import WHOLE as TABLE
 if TYPE_CHECKING:
     import pyarrow as pa
 
-OTHER_WORDS = {"member": "train", "test": "holdout", "nonmember": "holdout", "released": "synthetic"}
+OTHER_WORDS = {
+    "member": "train",
+    "test": "holdout",
+    "nonmember": "holdout",
+    "released": "synthetic",
+    "forget": "forgotten",
+    "retain": "retained",
+}
 """What they are called besides."""
 
 MOST_COLUMNS = 2048

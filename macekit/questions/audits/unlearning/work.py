@@ -1,0 +1,126 @@
+"""``/v1/unlearning``: what is left of records that a model was to forget."""
+
+import numpy as np
+
+from estimators import VERSION
+from estimators.arrays import Floats
+from estimators.audits.unlearning import Excess, RemainingShare, audit_unlearning, shared_records
+from estimators.sample.digests import digest
+from macekit.call import Call, Reply
+from macekit.decoding.body import DecodedBody
+from macekit.decoding.roles import SCORE_NAMES
+from macekit.decoding.whole_tables import require_tables
+from macekit.operations import encode
+from macekit.operations.options import parse_question, provenance_options, reply_of
+from macekit.problems import Problem
+from macekit.questions.audits.table_answers import Columns, column_of, column_read
+from macekit.questions.audits.unlearning import (
+    CutExcessAnswer,
+    ExcessAnswer,
+    RemainingShareAnswer,
+    UnlearningAnswer,
+    UnlearningQuestion,
+)
+
+RETRAINED = "retrained"
+"""What the column of a retrained model's score is called, if nobody says."""
+
+
+def answer(call: Call, body: DecodedBody) -> Reply:
+    """The residual advantage, the excess over retraining, and the share that remains."""
+    question = parse_question(UnlearningQuestion, body)
+    require_tables(call.operation, body.tables)
+    tables, again, names = body.tables, question.retrained, {}
+    sides = {name: tables[name] for name in ("forgotten", "unseen")}
+    if again is None and all(RETRAINED in side for side in sides.values()):
+        again = RETRAINED
+    score = question.score or _score_of(sides["forgotten"], (again, question.id))
+    scores = {name: _numbers(name, table, score, "score") for name, table in tables.items()}
+    read = [column_read("score", score, np.concatenate([*scores.values()]))]
+    retrained = []
+    if again is not None:
+        retrained = [_numbers(name, side, again, RETRAINED) for name, side in sides.items()]
+        read.append(column_read(RETRAINED, again, np.concatenate(retrained)))
+    if question.id is not None:
+        names = {name: column_of(name, table, question.id, "id") for name, table in tables.items()}
+        read.append(column_read("id", question.id, np.concatenate([*names.values()])))
+    audit = audit_unlearning(
+        scores["forgotten"],
+        scores["unseen"],
+        scores.get("retained"),
+        (retrained[0], retrained[1]) if retrained else None,
+        question.max_advantage,
+        question.confidence,
+        question.seed,
+        question.accept_exposure,
+        shared_records({name: each.tolist() for name, each in names.items()}),
+    )
+    verdict = None if audit.verdict is None else encode.verdict(audit.verdict)
+    if verdict is not None:
+        verdict["covers"] = list(audit.covers)
+    content: UnlearningAnswer = {
+        "sentence": audit.sentence,
+        "residual": encode.certified(audit.residual),
+        "leans": audit.leans,
+        "least_limit": audit.least_limit,
+        "records_to_pass": audit.records_to_pass,
+        "excess": None if audit.excess is None else _excess(audit.excess),
+        "remaining_share": None if audit.share is None else _share(audit.share),
+        "verdict": verdict,
+        "n_retained": len(scores.get("retained", ())),
+        "warnings": encode.warnings(audit.cautions),
+        "provenance": {
+            "method": "unlearning",
+            "version": VERSION,
+            "n_members": len(scores["forgotten"]),
+            "n_nonmembers": len(scores["unseen"]),
+            "input_sha256": digest(*(scores[name] for name in sorted(scores)), *retrained),
+            "query": "one score a record",
+            "columns": read,
+            "seed": question.seed,
+            "options": provenance_options(question, call),
+        },
+    }
+    return reply_of(call, content)
+
+
+def _excess(excess: Excess) -> ExcessAnswer:
+    cuts: list[CutExcessAnswer] = [
+        {
+            "above": each.above,
+            "cut": each.cut,
+            "retrained_cut": each.retrained_cut,
+            **encode.interval(each.estimate),
+        }
+        for each in excess.cuts
+    ]
+    return {**encode.interval(excess.estimate), "cuts": cuts, "least_limit": excess.least_limit}
+
+
+def _share(share: RemainingShare) -> RemainingShareAnswer:
+    return {
+        **encode.interval(share.estimate),
+        "sentence": share.sentence,
+        "cut": share.cut,
+        "beyond": share.beyond,
+        "rates": list(share.rates),
+    }
+
+
+def _score_of(table: Columns, others: tuple[str | None, ...]) -> str:
+    """The only column that is left, or the one that is called as scores usually are."""
+    free = [name for name in table if name not in others]
+    usual = [name for name in free if name.lower() in SCORE_NAMES]
+    for names in (free, usual):
+        if len(names) == 1:
+            return names[0]
+    words = f"score: {len(usual or free)} columns of forgotten could be the score; name the column"
+    raise Problem("missing-field", words, field="score")
+
+
+def _numbers(side: str, table: Columns, name: str, option: str) -> Floats:
+    column = column_of(side, table, name, option)
+    if column.dtype.kind in "iuf":
+        return column.astype(np.float64)
+    words = f"{option}: column {name!r} of {side} holds no numbers; name that of the score"
+    raise Problem("wrong-type", words, field=option)
