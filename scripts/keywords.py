@@ -102,17 +102,19 @@ class Writer:
         held = set(row.tables) or ARGUMENTS | set(row.arrays)
         columns = [] if row.tables or not held & set(question.model_fields) else of_table(row.name)
         types = {name: (RECORDS.get(name, "str"), "") for name in columns if name not in held}
-        types |= self.of_fields(question, held)
+        types |= self.of_fields(question, held, {} if row.tables else RECORDS)
         return written(f"{row.model}Options", f"``{row.python}``.", types)
 
-    def of_fields(self, model: Any, held: set[str]) -> dict[str, tuple[str, str]]:
+    def of_fields(
+        self, model: Any, held: set[str], records: dict[str, str] = RECORDS
+    ) -> dict[str, tuple[str, str]]:
         """The type of each field that is no argument of its own, and what is said of it."""
         found = {}
         for name, field in model.model_fields.items():
             if name in held:
                 continue
-            text = RECORDS.get(name) or self.of_type(field.annotation)
-            if name in RECORDS and type(None) in get_args(field.annotation):
+            text = records.get(name) or self.of_type(field.annotation)
+            if name in records and type(None) in get_args(field.annotation):
                 text += " | None"
             found[name] = (f"Required[{text}]" if field.is_required() else text, field.description or "")
         return found

@@ -68,9 +68,10 @@ OF_RETAINED = 0.2
 MOST = 10.0
 """Beyond, on either side of 0, no remaining share is stated."""
 
-NO_PROOF = (
-    "A pass is no proof of forgetting: it is about one score, of who does not look inside the model, and about no "
-    "attempt to bring the records back, such as training the model a little further (relearning)."
+NO_PROOF = "A pass is no proof of forgetting."
+NOT_COVERED = (
+    "It does not cover another score, a look inside the model, or attempts to bring the records back, such as training "
+    "the model a little further (relearning): it is no proof of forgetting."
 )
 """What stands under every pass."""
 
@@ -176,7 +177,7 @@ class UnlearningAudit:
     def covers(self) -> tuple[str, ...]:
         """Of a pass: that it is no proof of forgetting, and whom and what it covers."""
         lines = () if self.verdict is None else self.verdict.covers
-        return (NO_PROOF, *lines) if lines else ()
+        return (NOT_COVERED, *lines) if lines else ()
 
     @property
     def sentence(self) -> str:

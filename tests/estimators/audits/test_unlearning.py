@@ -10,6 +10,7 @@ from benchmarks.unlearning import UNSEEN, WORLDS, World, once
 from estimators.audits.unlearning import (
     ABOVE,
     NO_PROOF,
+    NOT_COVERED,
     UnlearningAudit,
     audit_unlearning,
     shared_records,
@@ -65,9 +66,9 @@ def test_what_is_left_fails_and_what_is_not_passes_with_a_word_of_caution() -> N
     assert (left.verdict.decision, left.leans, left.covers) == ("fail", "above", ())
     assert gone.verdict is not None
     assert gone.verdict.decision == "pass"
-    assert gone.covers[0] == NO_PROOF
+    assert gone.covers[0] == NOT_COVERED
     assert gone.sentence.startswith("Pass: ")
-    assert NO_PROOF in gone.sentence
+    assert gone.sentence.endswith(NO_PROOF)
 
 
 def test_forgetting_too_much_fails_as_well() -> None:

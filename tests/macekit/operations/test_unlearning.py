@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import macekit
-from estimators.audits.unlearning import NO_PROOF, audit_unlearning
+from estimators.audits.unlearning import NOT_COVERED, audit_unlearning
 from macekit.call import CSV, HTML, MARKDOWN, NDJSON
 from tests.cases import each_case
 from tests.macekit.asking import asked, post, refused
@@ -55,7 +55,7 @@ def test_the_answer_is_the_library_s() -> None:
     assert (answer["least_limit"], answer["records_to_pass"]) == (audit.least_limit, audit.records_to_pass)
     assert answer["verdict"]["decision"] == "pass"
     assert answer["verdict"]["covers"] == [*audit.covers]
-    assert NO_PROOF in answer["verdict"]["covers"]
+    assert NOT_COVERED in answer["verdict"]["covers"]
     assert answer["n_retained"] == N
 
 
@@ -144,6 +144,6 @@ def test_json_lines_without_a_table_column_are_refused() -> None:
 def test_python_refuses_a_pass_that_is_none() -> None:
     result = macekit.unlearning({"score": FORGOTTEN["score"]}, {"score": UNSEEN["score"]}, max_advantage=0.01)
 
-    assert result.verdict.decision == "inconclusive"
+    assert result.decision == "inconclusive"
     with pytest.raises(Exception, match="Undecided"):
         result.require_pass()

@@ -16,9 +16,9 @@ OPEN: tuple[model.Inline, ...] = (
         "Never-seen records are taken to be of the kind of the forgotten ones. If they differ in kind or date, so do "
         "their scores, and that is no memory: the scores of a retrained model show it.",
     ),
-    (
-        "A fail is a difference that is shown, whichever way it goes: forgetting too much tells the records, too.",
-    ),
+    ("A fail is a difference that is shown, either way: forgetting too much tells the records, too.",),
+    ("Records are taken to be independent. Several rows about one person are not: keep one of each.",),
+    limitations.CONFIDENCE,
 )
 
 
@@ -37,7 +37,7 @@ def content(answer: model.AnswerPath, figures: model.Figures, context: model.Con
     sections = (
         model.Section("left", "What is left", figures.pick("unlearning")),
         numbers.section("What is left, and what can pass"),
-        limitations.section((*OPEN, *limitations.of_sample(model.AnswerPath(None))), answer["warnings"]),
+        limitations.section(OPEN, answer["warnings"]),
         provenance.section("unlearning", answer["provenance"], context, grouped=retained),
     )
     words, covers = answer["sentence"].quote(), verdict["covers"].quotes()
