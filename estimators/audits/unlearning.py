@@ -70,8 +70,8 @@ MOST = 10.0
 
 NO_PROOF = "A pass is no proof of forgetting."
 NOT_COVERED = (
-    "It does not cover another score, a look inside the model, or attempts to bring the records back, such as training "
-    "the model a little further (relearning): it is no proof of forgetting."
+    "It is no proof of forgetting: it is about one score, and who looks inside the model, or trains it a little "
+    "further (relearning), may bring records back."
 )
 """What stands under every pass."""
 
@@ -140,12 +140,9 @@ class RemainingShare:
     @property
     def sentence(self) -> str:
         """The result in plain words."""
-        low, high, sure = self.estimate.lower, self.estimate.upper, self.estimate.interval.confidence
-        more = ": too much was forgotten, the records stand out on the other side" if high < 0.0 else ""
-        return (
-            f"Between {at_least(low)} and {at_most(high)} of what tells retained from never-seen records at a cut is "
-            f"left ({percent(sure)} confidence){more}."
-        )
+        low, high = at_least(self.estimate.lower), at_most(self.estimate.upper)
+        more = "; too much was forgotten" if self.estimate.upper < 0.0 else ""
+        return f"Of what tells retained from never-seen records at a cut, between {low} and {high} is left{more}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,10 +183,13 @@ class UnlearningAudit:
 
     def _sentences(self) -> Iterator[str]:
         of = self.residual
-        if self.verdict is not None:
+        low, high = at_least(of.lower), at_most(of.upper)
+        if self.verdict is None:
+            ends = both_ends(of.lower, of.upper, of.attacker, 0.0, RESIDUAL)
+            yield f"With {percent(of.estimate.interval.confidence)} confidence {ends}."
+        else:
             yield f"{self.verdict.opening}: {self.verdict.reason}."
-        ends = both_ends(of.lower, of.upper, of.attacker, 0.0, RESIDUAL)
-        yield f"With {percent(of.estimate.interval.confidence)} confidence {ends}."
+            yield f"{RESIDUAL.capitalize()} is between {low} and {high}."
         if of.lower > 0.0:
             yield f"Forgotten records lie mostly {self.leans} never-seen ones."
         if self.excess is not None:
