@@ -18,7 +18,6 @@ is shown not to be 0: F and N by one exact limit, R by another, which share the 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import combinations
 from math import inf
 from typing import Literal
 
@@ -37,7 +36,6 @@ from estimators.optimum.answer import Advantage
 from estimators.privacy.exposure import exposure
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts
-from estimators.sample.doubts import SAME
 from estimators.sample.scores import MIN_RECORDS, Query, Scores
 from estimators.statement import (
     IID,
@@ -53,7 +51,7 @@ from estimators.statement import (
 )
 
 Column = Sequence[float] | Floats
-Counted = Floats | Integers
+CountPair = Floats | Integers
 Side = Literal["above", "below"]
 
 ABOVE = (0.1, 0.5, 0.9)
@@ -62,11 +60,8 @@ ABOVE = (0.1, 0.5, 0.9)
 ASIDE = 4
 """One in so many never-seen and retained records sets the cuts, and is not counted beyond them."""
 
-OF_RETAINED = 0.2
-"""The part of the remaining share's error that is for the retained records, which are mostly many."""
-
-MOST = 10.0
-"""Beyond, on either side of 0, no remaining share is stated."""
+OF_RETAINED, MOST = 0.2, 10.0
+"""The part of the remaining share's error for the retained records, mostly many; beyond the other none is stated."""
 
 NO_PROOF = "A pass is no proof of forgetting."
 NOT_COVERED = (
@@ -77,7 +72,7 @@ NOT_COVERED = (
 
 RESIDUAL = "the advantage of telling forgotten from never-seen records"
 EXCESS = "the excess over the retrained model"
-COVERED = (
+OF_PASS = (
     "It covers attackers who accuse on one side of one of three cuts, above which about "
     f"{', '.join(map(percent, ABOVE))} of never-seen records lie; the residual advantage alone covers other rules."
 )
@@ -89,18 +84,14 @@ ONE_MODEL = (
     "the excess is over this one retrained model: another training, with another seed, differs from it, too; that a "
     "difference is more than trainings differ by takes several of them, 19 to say so at 5%"
 )
-OF_CUT = Guarantee(
-    "how much more often forgotten than never-seen records lie above the cut, minus the same by the retrained model; "
-    "the intervals of all cuts hold together",
-    f"{IID}; the cuts are those that other never-seen records set; it is about these two models",
+OF_EXCESS = Guarantee(
+    "how much more often forgotten than never-seen records lie above a cut, minus the same by the retrained model; the "
+    "intervals of all cuts hold together, and with that of the largest difference",
+    f"{IID}; other never-seen records set the cuts; it is about these two models",
     finite_sample=True,
 )
-OF_EXCESS = replace(
-    OF_CUT, covers="the largest difference between both models, of either sign, at one of three cuts"
-)
 OF_SHARE = Guarantee(
-    "the remaining share at this cut: how much more often forgotten than never-seen records lie beyond it, as a share "
-    "of the same of retained records",
+    "how much more often forgotten than never-seen records lie beyond this cut, as a share of the same of retained",
     f"{IID}; retained records are of the kind of the forgotten ones",
     finite_sample=True,
 )
@@ -127,10 +118,7 @@ class Excess:
 
 @dataclass(frozen=True, slots=True)
 class RemainingShare:
-    """How much is left, at a cut ``beyond`` which more retained records lie.
-
-    ``rates`` are the shares of forgotten, retained and never-seen records there.
-    """
+    """How much is left, at a cut ``beyond`` which retained records lie more often; ``rates`` are those of all three."""
 
     estimate: Estimate
     cut: float
@@ -150,14 +138,14 @@ class UnlearningAudit:
     """What is left of records that a model was to forget; ``audit_unlearning`` makes it.
 
     Attributes:
-        residual: The advantage of telling forgotten from never-seen records, at even odds; members are the forgotten.
-        leans: On which side of never-seen records most forgotten ones lie: what is seen, with no error limited.
+        residual: The advantage of telling forgotten (members) from never-seen records, at even odds.
+        leans: On which side of never-seen records most forgotten ones are seen.
         least_limit: No records of these sizes pass a smaller limit on the residual advantage.
-        excess: The difference from the retrained model; None if no scores of one were given.
+        excess: The difference from the retrained model; None without one.
         share: The remaining share; None without retained records, and where they are not shown to be told apart.
         records_to_pass: Records of both sides of which most samples keep the limit on the residual advantage if nothing
             is left; None if in practice no number does, and where that is not limited.
-        verdict: The decision: on the excess if there is one, else on the residual advantage. None without a limit.
+        verdict: The decision, on the excess if there is one, else on the residual advantage; None without a limit.
         cautions: What to know before using the numbers.
     """
 
@@ -183,13 +171,12 @@ class UnlearningAudit:
 
     def _sentences(self) -> Iterator[str]:
         of = self.residual
-        low, high = at_least(of.lower), at_most(of.upper)
         if self.verdict is None:
             ends = both_ends(of.lower, of.upper, of.attacker, 0.0, RESIDUAL)
             yield f"With {percent(of.estimate.interval.confidence)} confidence {ends}."
         else:
             yield f"{self.verdict.opening}: {self.verdict.reason}."
-            yield f"{RESIDUAL.capitalize()} is between {low} and {high}."
+            yield f"{RESIDUAL.capitalize()} is between {at_least(of.lower)} and {at_most(of.upper)}."
         if of.lower > 0.0:
             yield f"Forgotten records lie mostly {self.leans} never-seen ones."
         if self.excess is not None:
@@ -224,7 +211,7 @@ def audit_unlearning(
         confidence: Probability that both ends of an interval hold, strictly between 0 and 1.
         seed: Whole number from which everything random is drawn, such as which never-seen records set the cuts.
         accept_exposure: Whether the verdict may be a pass beside forgotten records that no never-seen one is like.
-        doubts: What is known to be odd about the records, such as ``shared_records``.
+        doubts: What is known to be odd about the records.
 
     Raises:
         MaceError: too few records, scores that are no finite numbers or all the same, or a number out of its range.
@@ -241,7 +228,7 @@ def audit_unlearning(
     errors.require_count("seed", seed, 0)
     if max_advantage is not None:
         errors.require_from_zero_to_one("max_advantage", max_advantage)
-    tables = _checked(
+    tables = _finite_scores(
         {"forgotten": forgotten, "unseen": unseen} | ({} if retained is None else {"retained": retained})
     )
     fine = finest(Scores.of(tables["forgotten"], tables["unseen"], Query.CONTINUOUS))
@@ -250,7 +237,7 @@ def audit_unlearning(
     order = {name: rng.permutation(len(side)) for name, side in tables.items()}
     excess = share = verdict = to_pass = None
     if retrained is not None:
-        again = _checked(dict(zip(tables, retrained, strict=False)), "scores of the retrained model")
+        again = _finite_scores(dict(zip(tables, retrained, strict=False)), "scores of the retrained model")
         if odd := next((name for name, side in again.items() if len(side) != len(tables[name])), None):
             message = (
                 f"retrained: {len(again[odd])} scores of {len(tables[odd])} {odd} records; need one of each"
@@ -271,9 +258,9 @@ def audit_unlearning(
             verdict = _judge_residual(residual, max_advantage, least, to_pass)
             notes += plan.by_a_hair(verdict.decision, max_advantage, residual)
         else:
-            needed = plan.records_needed(excess.estimate, max_advantage, sum(sizes))
-            verdict = plan.decide(EXCESS, excess.estimate, max_advantage, needed, sum(sizes))
-            verdict = replace(verdict, coverage=(COVERED,))
+            records = plan.records_needed(excess.estimate, max_advantage, sum(sizes))
+            verdict = plan.decide(EXCESS, excess.estimate, max_advantage, records, sum(sizes))
+            verdict = replace(verdict, coverage=(OF_PASS,))
         withheld = Withheld.by({"": tails}, accepted=accept_exposure, odd=notes)
         notes += withheld.cautions(verdict.decision)
         if because := withheld.because(verdict.decision):
@@ -286,29 +273,10 @@ def audit_unlearning(
     return UnlearningAudit(residual, leans, least, excess, share, to_pass, verdict, cautions)
 
 
-def shared_records(names: Mapping[str, Sequence[object]]) -> tuple[Caution, ...]:
-    """That records stand in two tables, by what they are called: then these are no sides to be told apart.
-
-    Args:
-        names: What the records of each table are called.
-
-    Example:
-        >>> from estimators.audits.unlearning import shared_records
-        >>> [caution.message for caution in shared_records({"forgotten": ["a", "b"], "unseen": ["b", "c"]})]
-        ['records of forgotten stand in unseen, too, by their id: 1 of them; leave each out of one of both']
-    """
-    notes = []
-    for first, second in combinations(names, 2):
-        if both := len({*names[first]} & {*names[second]}):
-            message = f"records of {first} stand in {second}, too, by their id: {both:,} of them"
-            notes.append(Caution(SAME, f"{message}; leave each out of one of both"))
-    return tuple(notes)
-
-
-def _checked(given: Mapping[str, Column], what: str = "scores") -> dict[str, Floats]:
+def _finite_scores(columns: Mapping[str, Column], what: str = "scores") -> dict[str, Floats]:
     """Scores as finite numbers, enough of them, not all the same."""
     tables = {}
-    for name, values in given.items():
+    for name, values in columns.items():
         side = np.asarray(values)
         if side.ndim != 1 or side.dtype.kind not in "iuf":
             raise errors.InputError(f"{name}: {what} need to be one number a record", field=name)
@@ -363,31 +331,26 @@ def _excess(
     for share in ABOVE:
         place = int((1.0 - share) * len(aside))
         at = [float(np.sort(side["unseen"][aside])[place]) for side in (tables, again)]
-        beyond = [
-            [side["forgotten"] > cut, side["unseen"][rest] > cut]
+        one, other = (
+            np.concatenate([side["forgotten"], side["unseen"][rest]]) > cut
             for side, cut in zip((tables, again), at, strict=True)
-        ]
-        first, second = (
-            np.array([int((one & ~other).sum()) for one, other in zip(*pair, strict=True)])
-            for pair in (beyond, beyond[::-1])
         )
-        gone, new = ((first - second) / sizes).tolist()
+        first, second = (
+            np.add.reduceat(each.astype(np.int64), [0, sizes[0]]) for each in (one & ~other, other & ~one)
+        )
+        more = float(-np.diff((first - second) / sizes)[0])
         shared = alpha / (2 * len(ABOVE))
         low, high = -_excess_upper(second, first, sizes, shared), _excess_upper(first, second, sizes, shared)
-        estimate = _between(gone - new, low, high, confidence, OF_CUT)
-        cuts.append(CutExcess(share, at[0], at[1], estimate))
+        cuts.append(CutExcess(share, at[0], at[1], _between(more, low, high, confidence, OF_EXCESS)))
         above = max(above, *(_excess_upper(*way, sizes, alpha) for way in ((first, second), (second, first))))
         below = max(below, low, -high)
-    seen = max(abs(float(each.estimate.value or 0.0)) for each in cuts)
+    largest = max(abs(float(each.estimate.value or 0.0)) for each in cuts)
     least = _excess_upper(np.zeros(2), np.zeros(2), sizes, alpha)
-    return Excess(_between(seen, below, above, confidence, OF_EXCESS), tuple(cuts), least)
+    return Excess(_between(largest, below, above, confidence, OF_EXCESS), tuple(cuts), least)
 
 
-def _excess_upper(first: Counted, second: Counted, sizes: Counted, alpha: float) -> float:
-    """Upper limit of level 1 - alpha of the excess: p + q' at most, minus q + p' at least.
-
-    Forgotten and never-seen records above the first cut alone, above the second alone, and all.
-    """
+def _excess_upper(first: CountPair, second: CountPair, sizes: CountPair, alpha: float) -> float:
+    """Upper limit of level 1 - alpha of the excess, by records above one cut alone: p + q' minus q + p'."""
     (p, p_new), (q, q_new), (n, m) = first, second, sizes
     most = TwoRates.of(p, n, q_new, m, 1.0, 1.0).upper(1.0, 1.0, alpha / 2.0)
     least = TwoRates.of(q, n, p_new, m, 1.0, 1.0).upper(-1.0, -1.0, alpha / 2.0)
@@ -406,15 +369,16 @@ def _remaining(
     tables: Mapping[str, Floats], order: Mapping[str, Integers], confidence: float
 ) -> RemainingShare | None:
     """The share at the cut that tells some retained from some never-seen records best, on all others."""
-    kept, new = (
+    retained, unseen = (
         np.split(tables[name][order[name]], [len(order[name]) // ASIDE]) for name in ("retained", "unseen")
     )
-    at = np.unique(np.concatenate([kept[0], new[0]]))
-    apart = [np.searchsorted(np.sort(part[0]), at, "right") / len(part[0]) for part in (new, kept)]
+    at = np.unique(np.concatenate([retained[0], unseen[0]]))
+    apart = [np.searchsorted(np.sort(part[0]), at, "right") / len(part[0]) for part in (unseen, retained)]
     place = int(np.argmax(np.abs(apart[0] - apart[1])))
     cut, higher = float(at[place]), bool(apart[0][place] >= apart[1][place])
     hits = [
-        (int(((side > cut) == higher).sum()), len(side)) for side in (tables["forgotten"], kept[1], new[1])
+        (int(((side > cut) == higher).sum()), len(side))
+        for side in (tables["forgotten"], retained[1], unseen[1])
     ]
     f, r, n = (hit / records for hit, records in hits)
     more, less = (partial(_room, hits, (1.0 - confidence) / 2.0, sign) for sign in (1.0, -1.0))

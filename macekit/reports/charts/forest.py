@@ -350,36 +350,6 @@ def attack(answer: AnswerPath) -> Figure:
     return Figure("attack", "The attack, and the best there is", text, spec, table)
 
 
-# --- unlearning ---------------------------------------------------------------------------------------------
-# What is left of forgotten records, by each measure.
-
-
-def unlearning(answer: AnswerPath) -> Figure:
-    """The residual advantage, the excess and each of its cuts, and the remaining share; the limit is drawn through."""
-    excess = answer["excess"]
-    parts = [("residual advantage", answer["residual"]), ("excess over retraining", excess)]
-    parts += [(f"excess, {100 * each.value['above']:g}% above", each) for each in excess["cuts"]]
-    parts.append(("remaining share", answer["remaining_share"]))
-    parts = [(name, part) for name, part in parts if part]
-    limit = answer["verdict"]["threshold"].value
-    limits = [] if limit is None else [threshold(rounded(limit))]
-    title = "what is left (dashed: nothing" + (")" if limit is None else "; drawn through: the limit)")
-    lines = [_line(name, part.value) for name, part in parts]
-    spec = forest(lines, title, [baseline(0.0), *limits], 0.0, *([] if limit is None else [limit]))
-    residual = answer["residual"].value
-    text = f"The residual advantage lies {between(residual['lower'], residual['upper'])}; 0 is where nothing is left."
-    rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (name, *(part[end].number() for end in ENDS)) for name, part in parts
-    )
-    return Figure(
-        "unlearning",
-        "What is left of forgotten records",
-        text,
-        spec,
-        Table("What is left", ("", *ENDS), rows),
-    )
-
-
 # --- metrics ------------------------------------------------------------------------------------------------
 # Several metrics at their optimum, each with what guessing without the score gives.
 

@@ -92,8 +92,10 @@ def test_the_score_is_the_only_column_or_one_of_a_usual_name() -> None:
 
 def test_a_record_in_two_tables_has_no_verdict() -> None:
     twice = UNSEEN | {"id": [FORGOTTEN["id"][0], *UNSEEN["id"][1:]]}
-    verdict = asked("unlearning", BODY | {"unseen": twice})["verdict"]
+    answer = asked("unlearning", BODY | {"unseen": twice})
+    verdict = answer["verdict"]
 
+    assert "records of forgotten stand in unseen, too, by their id: 1 of them" in answer["sentence"]
     assert (verdict["decision"], verdict["undecided_because"]) == ("not applicable", "sides_share_records")
     assert verdict["covers"] == []
 

@@ -1,11 +1,16 @@
 """``/v1/unlearning``: what is left of records that a model was to forget."""
 
+from collections.abc import Iterator, Mapping
+from itertools import combinations
+
 import numpy as np
 
 from estimators import VERSION
 from estimators.arrays import Floats
-from estimators.audits.unlearning import Excess, RemainingShare, audit_unlearning, shared_records
+from estimators.audits.unlearning import Excess, RemainingShare, audit_unlearning
 from estimators.sample.digests import digest
+from estimators.sample.doubts import SAME
+from estimators.statement import Caution
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.decoding.roles import SCORE_NAMES
@@ -53,7 +58,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         question.confidence,
         question.seed,
         question.accept_exposure,
-        shared_records({name: each.tolist() for name, each in names.items()}),
+        [*_shared_records({name: {*each.tolist()} for name, each in names.items()})],
     )
     verdict = None if audit.verdict is None else encode.verdict(audit.verdict)
     if verdict is not None:
@@ -105,6 +110,14 @@ def _share(share: RemainingShare) -> RemainingShareAnswer:
         "beyond": share.beyond,
         "rates": list(share.rates),
     }
+
+
+def _shared_records(names: Mapping[str, set[object]]) -> Iterator[Caution]:
+    """That records stand in two tables: then these are no sides to be told apart."""
+    for first, second in combinations(names, 2):
+        if both := len(names[first] & names[second]):
+            words = f"records of {first} stand in {second}, too, by their id: {both:,} of them"
+            yield Caution(SAME, f"{words}; leave each out of one of both")
 
 
 def _score_of(table: Columns, others: tuple[str | None, ...]) -> str:
