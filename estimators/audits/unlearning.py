@@ -52,7 +52,6 @@ from estimators.statement import (
 
 Column = Sequence[float] | Floats
 CountPair = Floats | Integers
-Side = Literal["above", "below"]
 
 ABOVE = (0.1, 0.5, 0.9)
 """Shares of never-seen records above the cuts at which the excess over retraining is stated."""
@@ -118,12 +117,10 @@ class Excess:
 
 @dataclass(frozen=True, slots=True)
 class RemainingShare:
-    """How much is left, at a cut ``beyond`` which retained records lie more often; ``rates`` are those of all three."""
+    """How much is left at a cut, on the side of it on which retained records lie more often."""
 
     estimate: Estimate
     cut: float
-    beyond: Side
-    rates: tuple[float, float, float]
 
     @property
     def sentence(self) -> str:
@@ -150,7 +147,7 @@ class UnlearningAudit:
     """
 
     residual: Advantage
-    leans: Side
+    leans: Literal["above", "below"]
     least_limit: float
     excess: Excess | None
     share: RemainingShare | None
@@ -269,7 +266,7 @@ def audit_unlearning(
     ordered = np.sort(tables["unseen"])
     below = sum(float(np.searchsorted(ordered, tables["forgotten"], end).mean()) for end in ("left", "right"))
     cautions = tuple(dict.fromkeys((*notes, *tails.cautions, *residual.cautions)))
-    leans: Side = "above" if below >= sizes[1] else "below"
+    leans: Literal["above", "below"] = "above" if below >= sizes[1] else "below"
     return UnlearningAudit(residual, leans, least, excess, share, to_pass, verdict, cautions)
 
 
@@ -387,7 +384,7 @@ def _remaining(
     if upper == inf or lower == -inf or r <= n:
         return None
     estimate = _between((f - n) / (r - n), lower, upper, confidence, OF_SHARE)
-    return RemainingShare(estimate, cut, "above" if higher else "below", (f, r, n))
+    return RemainingShare(estimate, cut)
 
 
 def _room(hits: Sequence[tuple[int, int]], alpha: float, sign: float, share: float) -> float:

@@ -75,7 +75,7 @@ def test_a_column_called_retrained_is_found_and_the_limit_is_then_on_the_excess(
     by_itself, named = asked("unlearning", BESIDE), asked("unlearning", BESIDE | {"retrained": "retrained"})
 
     assert by_itself["excess"] == named["excess"]
-    assert len(by_itself["excess"]["cuts"]) == 3
+    assert len(by_itself["cuts"]) == 3
     assert "the excess over the retrained model" in by_itself["verdict"]["reason"]
     assert by_itself["records_to_pass"] is None
     assert [each["role"] for each in by_itself["provenance"]["columns"]] == ["score", "retrained", "id"]

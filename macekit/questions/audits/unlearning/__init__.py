@@ -10,7 +10,6 @@ from macekit.schemas import statements
 from macekit.schemas.questions import ACCEPT_EXPOSURE, Name
 from macekit.schemas.records import Confidence, Question
 
-Side = Literal["above", "below"]
 LEAST_LIMIT = Field(description="no records of these sizes pass a smaller limit")
 
 
@@ -59,24 +58,6 @@ class CutExcessAnswer(statements.IntervalAnswer):
     retrained_cut: Annotated[float, Field(description="of the retrained model's score")]
 
 
-class ExcessAnswer(statements.IntervalAnswer):
-    """The largest difference from the retrained model, of either sign, at one of the cuts."""
-
-    cuts: Annotated[list[CutExcessAnswer], Field(description="each cut; their intervals hold together")]
-    least_limit: Annotated[float, LEAST_LIMIT]
-
-
-class RemainingShareAnswer(statements.IntervalAnswer):
-    """What remains at a cut: 0 where nothing does, 1 where nothing was forgotten, below 0 where too much was."""
-
-    sentence: str
-    cut: Annotated[float, Field(description="of the score; other records have set it")]
-    beyond: Annotated[Side, Field(description="on which side of it retained records lie more often")]
-    rates: Annotated[
-        list[float], Field(description="forgotten, retained and never-seen records there: shares")
-    ]
-
-
 class UnlearningAnswer(TypedDict):
     """What is left of records that a model was to forget."""
 
@@ -88,7 +69,8 @@ class UnlearningAnswer(TypedDict):
         ),
     ]
     leans: Annotated[
-        Side, Field(description="on which side of never-seen records most forgotten ones are seen")
+        Literal["above", "below"],
+        Field(description="on which side of never-seen records most forgotten ones are seen"),
     ]
     least_limit: Annotated[float, LEAST_LIMIT]
     records_to_pass: Annotated[
@@ -98,10 +80,25 @@ class UnlearningAnswer(TypedDict):
             "advantage if nothing is left; null without one, and if in practice no number does"
         ),
     ]
-    excess: Annotated[ExcessAnswer | None, Field(description="null without the scores of a retrained model")]
+    excess: Annotated[
+        statements.IntervalAnswer | None,
+        Field(
+            description="the largest difference from the retrained model, of either sign; null without its scores"
+        ),
+    ]
+    excess_least_limit: Annotated[float | None, LEAST_LIMIT]
+    cuts: Annotated[
+        list[CutExcessAnswer], Field(description="the excess at each cut; these intervals hold together")
+    ]
     remaining_share: Annotated[
-        RemainingShareAnswer | None,
-        Field(description="null without retained records, and where no cut is shown to tell them apart"),
+        statements.IntervalAnswer | None,
+        Field(
+            description="0 where nothing is left at a cut, 1 where nothing was forgotten, below 0 where too much was; "
+            "null without retained records, and where no cut is shown to tell them apart"
+        ),
+    ]
+    remaining_cut: Annotated[
+        float | None, Field(description="that cut of the score; other records have set it")
     ]
     verdict: Annotated[
         statements.VerdictAnswer | None,

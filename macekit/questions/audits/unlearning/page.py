@@ -33,7 +33,7 @@ def content(answer: model.AnswerPath, figures: model.Figures, context: model.Con
     numbers.derived("The smallest limit on it that so many records pass", answer["least_limit"])
     if excess:
         numbers.interval("Excess over the retrained model", excess, excess["confidence"])
-        numbers.derived("The smallest limit on it that so many records pass", excess["least_limit"])
+        numbers.derived("The smallest limit on it that so many records pass", answer["excess_least_limit"])
     if share:
         numbers.interval("Remaining share", share, share["confidence"])
     sections = (
@@ -76,7 +76,7 @@ def _facts(answer: model.AnswerPath) -> Iterator[model.Fact]:
 def figures(answer: model.AnswerPath) -> tuple[model.Figure | None, ...]:
     """What is left, by each measure that there is; the limit is drawn through."""
     excess, limit = answer["excess"], answer["verdict"]["threshold"].value
-    cuts = ((f"excess, {100 * each.value['above']:g}% above", each) for each in excess["cuts"])
+    cuts = ((f"excess, {100 * each.value['above']:g}% above", each) for each in answer["cuts"])
     named = (("residual advantage", answer["residual"]), ("excess over retraining", excess), *cuts)
     parts = [(name, part) for name, part in (*named, ("remaining share", answer["remaining_share"])) if part]
     lines = [Line(name, *(part.value[end] for end in ENDS)) for name, part in parts]

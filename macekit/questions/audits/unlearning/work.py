@@ -7,7 +7,7 @@ import numpy as np
 
 from estimators import VERSION
 from estimators.arrays import Floats
-from estimators.audits.unlearning import Excess, RemainingShare, audit_unlearning
+from estimators.audits.unlearning import CutExcess, audit_unlearning
 from estimators.sample.digests import digest
 from estimators.sample.doubts import SAME
 from estimators.statement import Caution
@@ -19,13 +19,7 @@ from macekit.operations import encode
 from macekit.operations.options import parse_question, provenance_options, reply_of
 from macekit.problems import Problem
 from macekit.questions.audits.table_answers import Columns, column_of, column_read
-from macekit.questions.audits.unlearning import (
-    CutExcessAnswer,
-    ExcessAnswer,
-    RemainingShareAnswer,
-    UnlearningAnswer,
-    UnlearningQuestion,
-)
+from macekit.questions.audits.unlearning import CutExcessAnswer, UnlearningAnswer, UnlearningQuestion
 
 RETRAINED = "retrained"
 """What the column of a retrained model's score is called, if nobody says."""
@@ -60,6 +54,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         question.accept_exposure,
         [*_shared_records({name: {*each.tolist()} for name, each in names.items()})],
     )
+    excess, share = audit.excess, audit.share
     verdict = None if audit.verdict is None else encode.verdict(audit.verdict)
     if verdict is not None:
         verdict["covers"] = list(audit.covers)
@@ -69,8 +64,11 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         "leans": audit.leans,
         "least_limit": audit.least_limit,
         "records_to_pass": audit.records_to_pass,
-        "excess": None if audit.excess is None else _excess(audit.excess),
-        "remaining_share": None if audit.share is None else _share(audit.share),
+        "excess": None if excess is None else encode.interval(excess.estimate),
+        "excess_least_limit": None if excess is None else excess.least_limit,
+        "cuts": [] if excess is None else [_cut(each) for each in excess.cuts],
+        "remaining_share": None if share is None else encode.interval(share.estimate),
+        "remaining_cut": None if share is None else share.cut,
         "verdict": verdict,
         "n_retained": len(scores.get("retained", ())),
         "warnings": encode.warnings(audit.cautions),
@@ -89,26 +87,12 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     return reply_of(call, content)
 
 
-def _excess(excess: Excess) -> ExcessAnswer:
-    cuts: list[CutExcessAnswer] = [
-        {
-            "above": each.above,
-            "cut": each.cut,
-            "retrained_cut": each.retrained_cut,
-            **encode.interval(each.estimate),
-        }
-        for each in excess.cuts
-    ]
-    return {**encode.interval(excess.estimate), "cuts": cuts, "least_limit": excess.least_limit}
-
-
-def _share(share: RemainingShare) -> RemainingShareAnswer:
+def _cut(each: CutExcess) -> CutExcessAnswer:
     return {
-        **encode.interval(share.estimate),
-        "sentence": share.sentence,
-        "cut": share.cut,
-        "beyond": share.beyond,
-        "rates": list(share.rates),
+        **encode.interval(each.estimate),
+        "above": each.above,
+        "cut": each.cut,
+        "retrained_cut": each.retrained_cut,
     }
 
 
