@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     gate = _here.gate
     theory = _here.theory
     usage = _here.usage
+    unlearning = _here.unlearning
 
 prefer_own("estimators")
 
@@ -94,6 +95,7 @@ __all__ = [
     "sql",
     "theory",
     "usage",
+    "unlearning",
     "write_risks",
 ]
 

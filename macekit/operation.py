@@ -74,8 +74,8 @@ class Operation:
 
     @property
     def needed_tables(self) -> tuple[str, ...]:
-        """The tables that must be there: all but the reference."""
-        return tuple(name for name in self.tables if name != "reference")
+        """The tables that must be there: all but the reference, and retained records."""
+        return tuple(name for name in self.tables if name not in ("reference", "retained"))
 
     @property
     def key(self) -> str:

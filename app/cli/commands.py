@@ -192,6 +192,9 @@ TABLES = {
     "members": "scores of records known to be trained on",
     "nonmembers": "scores of records of the same kind and date, known not to be",
     "candidates": "scores of the records in question",
+    "forgotten": "records that the model was to forget",
+    "unseen": "records of the same kind that it has never seen",
+    "retained": "records of that kind that it was trained on and kept; for the share that remains",
 }
 """What each table is."""
 

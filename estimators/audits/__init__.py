@@ -1,4 +1,4 @@
 """A wing: from data to scores and their verdict - a split, a released table, a model, several queries of one of them.
 
-In reading order: queries, split, riskiest, synthetic, model, releases, release_size. The core imports none of it.
+In reading order: queries, split, riskiest, synthetic, model, releases, release_size, unlearning. The core imports none.
 """

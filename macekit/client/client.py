@@ -842,6 +842,44 @@ class Client(ABC):
         groups = {"members": members, "nonmembers": nonmembers, "candidates": candidates}
         return self._result_of(lambda: pose_groups("usage", groups, options))
 
+    def unlearning(
+        self,
+        forgotten: Data,
+        unseen: Data,
+        retained: Data = None,
+        **options: Unpack[keywords.UnlearningOptions],
+    ) -> Result:
+        """What one score of a model still tells of records that it was to forget.
+
+        Args:
+            forgotten: The records that it was to forget: a frame, a mapping of columns, or the path of a CSV, Parquet
+                or Arrow file, with a column of scores.
+            unseen: Records of the same kind that it has never seen, with the same columns.
+            retained: Records of that kind that it was trained on and kept, for the share that remains.
+            score: Column of the score; the only one, or the one of a usual name, if left out.
+            retrained: Column with the score of a model that was trained again without the forgotten records;
+                ``"retrained"``, if left out and there. The limit is then on the excess over that model.
+            id: Column that says which record a row is; nothing passes if one stands in two tables.
+            max_advantage: Largest advantage, or excess, that is acceptable, from 0 to 1.
+            accept_exposure: As for ``estimate``.
+            confidence, seed: As for ``estimate``.
+
+        Returns:
+            a ``Result``: ``verdict``, ``residual``, ``excess``, ``remaining_share``, ``least_limit``,
+            ``records_to_pass``.
+
+        Example:
+            >>> import macekit
+            >>> import numpy as np
+            >>> rng = np.random.default_rng(0)
+            >>> forgotten, unseen = {"loss": rng.normal(-1, 1, 500)}, {"loss": rng.normal(0, 1, 500)}
+            >>> result = macekit.unlearning(forgotten, unseen, max_advantage=0.1)
+            >>> result.verdict.decision, result.leans
+            ('fail', 'below')
+        """
+        tables = {"forgotten": forgotten, "unseen": unseen, "retained": retained}
+        return self._result_of(lambda: pose_tables("unlearning", tables, options))
+
     def audit(
         self, members: Data = None, nonmembers: Values = None, **options: Unpack[keywords.AuditOptions]
     ) -> Result:

@@ -26,7 +26,14 @@ from macekit.schemas.query_string import WHOLE as TABLE
 if TYPE_CHECKING:
     import pyarrow as pa
 
-OTHER_WORDS = {"member": "train", "test": "holdout", "nonmember": "holdout", "released": "synthetic"}
+OTHER_WORDS = {
+    "member": "train",
+    "test": "holdout",
+    "nonmember": "holdout",
+    "released": "synthetic",
+    "forget": "forgotten",
+    "retain": "retained",
+}
 """What they are called besides."""
 
 MOST_COLUMNS = 2048
@@ -96,7 +103,7 @@ def columns_of_json(table: str, columns: object) -> Columns:
 def _parts(columns: Columns, name: str, tables: Sequence[str]) -> dict[str, Columns]:
     """The rows of each table."""
     words = [None if word is None else str(word).strip().lower() for word in _as_list(columns[name])]
-    table_of = {each: each for each in tables}
+    table_of = {word: each for each in tables for word in (each, each.removesuffix("s"))}
     table_of |= {word: table for word, table in OTHER_WORDS.items() if table in tables}
     odd = next((row for row, word in enumerate(words) if word not in table_of), None)
     if odd is not None:

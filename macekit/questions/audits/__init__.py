@@ -93,6 +93,25 @@ ROWS = (
         wing="audits",
     ),
     Operation(
+        "unlearning",
+        "unlearning",
+        "Whether a model has forgotten records: what one score still tells of them, with a verdict",
+        "Give a score of each forgotten record, and of records of the same kind that the model has never seen: what "
+        "tells them apart is left, or shows that too much was forgotten. With the score of a model that was trained "
+        "again without them, the limit is on the difference from it; with retained records, the share of memory that "
+        "remains is stated. One table may hold all: `table` names the column that says of each row whether it is of "
+        "forgotten, unseen or retained.",
+        (
+            "mace unlearning --forgotten forgotten.csv --unseen unseen.csv --max-advantage 0.1",
+            "mace unlearning --forgotten f.parquet --unseen u.parquet --retained r.parquet --score loss "
+            "--retrained loss_retrained -o report.html",
+        ),
+        bodies=(JSON, CSV, NDJSON, ARROW, PARQUET),
+        most_files=0,
+        tables=("forgotten", "unseen", "retained"),
+        wing="audits",
+    ),
+    Operation(
         "text",
         "text",
         "What a language model's log-probabilities give away about texts, with a verdict",

@@ -38,6 +38,19 @@ METHODS: list[MethodAnswer] = [
         "reference": "MACE, section 2.2; each query names its paper (docs/queries.md, docs/models.md)",
     },
     {
+        "name": "forgotten records",
+        "asks": [
+            ask("unlearning", "residual"),
+            ask("unlearning", "excess"),
+            ask("unlearning", "remaining_share"),
+        ],
+        "states": "the advantage of telling forgotten from never-seen records, the difference from a retrained model, "
+        "and the share of memory that remains",
+        "assumes": IID + "; forgotten, never-seen and retained records are of one kind",
+        "guarantee": "excess and remaining share: exact; the residual advantage " + SIMULATED,
+        "reference": "docs/unlearning.md",
+    },
+    {
         "name": "queries of a language model",
         "asks": [ask("text", "maximum")],
         "states": "the advantage of the riskiest of several queries of the log-probabilities of texts",

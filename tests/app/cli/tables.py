@@ -18,6 +18,7 @@ Table = dict[str, list[Any]]
 RELEASE = "--train train.csv --holdout holdout.csv --synthetic"
 SIDES = "--train train.csv --holdout holdout.csv"
 SAID = "--train said_train.csv --holdout said_holdout.csv"
+UNLEARNT = "--unseen unseen.csv --id id --forgotten"
 CALM = "--train said_other.csv --holdout said_holdout.csv"
 
 
@@ -55,6 +56,12 @@ def two_queries() -> Table:
     return {"score": score.tolist(), "loss": loss.tolist(), "member": member.tolist()}
 
 
+def forgotten(seed: int, mean: float) -> Table:
+    """Scores of records that were forgotten, or never seen, and who they are."""
+    scores = np.random.default_rng(seed).normal(mean, 1.0, 600).round(4)
+    return {"id": [f"{seed}-{row}" for row in range(600)], "score": scores.tolist()}
+
+
 @cache
 def tables() -> dict[str, bytes]:
     scores = two_queries()
@@ -67,6 +74,10 @@ def tables() -> dict[str, bytes]:
         "said_train": said(0, 12.0),
         "said_holdout": SAID_OF_OTHERS,
         "said_other": said(2, 2.0),
+        "forgotten": forgotten(10, 0.0),
+        "remembered": forgotten(11, 1.0),
+        "unseen": forgotten(12, 0.0),
+        "retained": forgotten(13, 2.0),
         "two": scores,
         "four": {**scores, "run": np.tile(np.arange(4), 250).tolist()},
     }

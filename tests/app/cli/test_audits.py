@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.app.cli.files import answer, refused, typed
-from tests.app.cli.tables import CALM, RELEASE, SAID, SAID_OF_OTHERS, SIDES, written
+from tests.app.cli.tables import CALM, RELEASE, SAID, SAID_OF_OTHERS, SIDES, UNLEARNT, written
 from tests.cases import each_case
 from tests.macekit.decoding.support import table_bytes
 from tests.macekit.operations.test_synthetic import CLEAN, HOLDOUT, TRAIN
@@ -45,6 +45,13 @@ pytestmark = pytest.mark.usefixtures("quick")
         (f"release-size {RELEASE} clean.csv --sizes 150", 0, "Released rows"),
         (f"model {CALM} --max-advantage 0.5", 0, "PASS"),
         (f"model {SAID} --truth label --leave-out age", 0, "Riskiest query"),
+        (f"unlearning {UNLEARNT} forgotten.csv --max-advantage 0.3", 0, "A pass is no proof of forgetting"),
+        (f"unlearning {UNLEARNT} remembered.csv --retained retained.csv", 0, "Remaining share"),
+        (
+            "unlearning --unseen unseen.csv --id id --forgotten unseen.csv --max-advantage 1",
+            3,
+            "NOT APPLICABLE",
+        ),
     ],
 )
 def test_what_was_found_is_said(tables: Path, line: str, status: int, word: str) -> None:
@@ -93,6 +100,7 @@ def test_a_report_says_how_it_is_made_again_and_that_command_makes_it(tables: Pa
         f"release-size {RELEASE} clean.csv --sizes 150",
         f"model {SAID}",
         f"check {SIDES}",
+        f"unlearning {UNLEARNT} forgotten.csv --retained retained.csv",
     ],
 )
 def test_a_kept_answer_becomes_a_report(tables: Path, line: str) -> None:
@@ -121,6 +129,8 @@ def test_a_kept_answer_becomes_a_report(tables: Path, line: str) -> None:
         (f"model {SAID} --group height", "'height'"),
         (f"model {SAID} --at-fpr 0.1", "--max-tpr: give the largest"),
         (f"model {SIDES}", "truth: no column is the truth by name"),
+        ("unlearning --forgotten forgotten.csv", "--unseen: is required"),
+        (f"unlearning {UNLEARNT} forgotten.csv --score loss", "score: forgotten has no column 'loss'"),
         (f"check {SIDES} --format npy", "a table is needed: CSV, JSON lines, Arrow or Parquet"),
     ],
 )

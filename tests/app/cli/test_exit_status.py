@@ -11,7 +11,7 @@ from app.cli.parsing import status_of
 from macekit.catalogue import OPERATIONS
 from macekit.schemas.by_operation import QUESTIONS
 from tests.app.cli.files import typed
-from tests.app.cli.tables import CALM, RELEASE, SAID
+from tests.app.cli.tables import CALM, RELEASE, SAID, UNLEARNT
 from tests.cases import each_case
 
 pytestmark = pytest.mark.usefixtures("quick")
@@ -64,6 +64,13 @@ JUDGED: dict[str, tuple[str | None, ...]] = {
         "train.csv --max-share 1",
     ),
     "check": (*limited("--train train.csv --holdout", "holdout.csv", "older.csv", None), "--train train.csv"),
+    "unlearning": limited(
+        UNLEARNT,
+        f"forgotten.csv {LIMIT} 0.3",
+        f"remembered.csv {LIMIT} 0.1",
+        f"forgotten.csv {LIMIT} 0.02",
+        f"forgotten.csv {LIMIT} 2",
+    ),
     "audit": limited("two.csv --claimed-epsilon", "9", "0.01", None, "-1"),
     "theory together": (*limited("two.csv --claimed-epsilon", "9", "0.01", None), "two.csv"),
 }

@@ -1,0 +1,123 @@
+"""``/v1/unlearning``: what is left of records that a model was to forget."""
+
+from collections.abc import Iterator, Mapping
+from itertools import combinations
+
+import numpy as np
+
+from estimators import VERSION
+from estimators.arrays import Floats
+from estimators.audits.unlearning import CutExcess, audit_unlearning
+from estimators.sample.digests import digest
+from estimators.sample.doubts import SAME
+from estimators.statement import Caution
+from macekit.call import Call, Reply
+from macekit.decoding.body import DecodedBody
+from macekit.decoding.roles import SCORE_NAMES
+from macekit.decoding.whole_tables import require_tables
+from macekit.operations import encode
+from macekit.operations.options import parse_question, provenance_options, reply_of
+from macekit.problems import Problem
+from macekit.questions.audits.table_answers import Columns, column_of, column_read
+from macekit.questions.audits.unlearning import CutExcessAnswer, UnlearningAnswer, UnlearningQuestion
+
+RETRAINED = "retrained"
+"""What the column of a retrained model's score is called, if nobody says."""
+
+
+def answer(call: Call, body: DecodedBody) -> Reply:
+    """The residual advantage, the excess over retraining, and the share that remains."""
+    question = parse_question(UnlearningQuestion, body)
+    require_tables(call.operation, body.tables)
+    tables, again, names = body.tables, question.retrained, {}
+    sides = {name: tables[name] for name in ("forgotten", "unseen")}
+    if again is None and all(RETRAINED in side for side in sides.values()):
+        again = RETRAINED
+    score = question.score or _score_of(sides["forgotten"], (again, question.id))
+    scores = {name: _numbers(name, table, score, "score") for name, table in tables.items()}
+    read = [column_read("score", score, np.concatenate([*scores.values()]))]
+    retrained = []
+    if again is not None:
+        retrained = [_numbers(name, side, again, RETRAINED) for name, side in sides.items()]
+        read.append(column_read(RETRAINED, again, np.concatenate(retrained)))
+    if question.id is not None:
+        names = {name: column_of(name, table, question.id, "id") for name, table in tables.items()}
+        read.append(column_read("id", question.id, np.concatenate([*names.values()])))
+    audit = audit_unlearning(
+        scores["forgotten"],
+        scores["unseen"],
+        scores.get("retained"),
+        (retrained[0], retrained[1]) if retrained else None,
+        question.max_advantage,
+        question.confidence,
+        question.seed,
+        question.accept_exposure,
+        [*_shared_records({name: {*each.tolist()} for name, each in names.items()})],
+    )
+    excess, share = audit.excess, audit.share
+    verdict = None if audit.verdict is None else encode.verdict(audit.verdict)
+    if verdict is not None:
+        verdict["covers"] = list(audit.covers)
+    content: UnlearningAnswer = {
+        "sentence": audit.sentence,
+        "residual": encode.certified(audit.residual),
+        "leans": audit.leans,
+        "least_limit": audit.least_limit,
+        "records_to_pass": audit.records_to_pass,
+        "excess": None if excess is None else encode.interval(excess.estimate),
+        "excess_least_limit": None if excess is None else excess.least_limit,
+        "cuts": [] if excess is None else [_cut(each) for each in excess.cuts],
+        "remaining_share": None if share is None else encode.interval(share.estimate),
+        "remaining_cut": None if share is None else share.cut,
+        "verdict": verdict,
+        "n_retained": len(scores.get("retained", ())),
+        "warnings": encode.warnings(audit.cautions),
+        "provenance": {
+            "method": "unlearning",
+            "version": VERSION,
+            "n_members": len(scores["forgotten"]),
+            "n_nonmembers": len(scores["unseen"]),
+            "input_sha256": digest(*(scores[name] for name in sorted(scores)), *retrained),
+            "query": "one score a record",
+            "columns": read,
+            "seed": question.seed,
+            "options": provenance_options(question, call),
+        },
+    }
+    return reply_of(call, content)
+
+
+def _cut(each: CutExcess) -> CutExcessAnswer:
+    return {
+        **encode.interval(each.estimate),
+        "above": each.above,
+        "cut": each.cut,
+        "retrained_cut": each.retrained_cut,
+    }
+
+
+def _shared_records(names: Mapping[str, set[object]]) -> Iterator[Caution]:
+    """That records stand in two tables: then these are no sides to be told apart."""
+    for first, second in combinations(names, 2):
+        if both := len(names[first] & names[second]):
+            words = f"records of {first} stand in {second}, too, by their id: {both:,} of them"
+            yield Caution(SAME, f"{words}; leave each out of one of both")
+
+
+def _score_of(table: Columns, others: tuple[str | None, ...]) -> str:
+    """The only column that is left, or the one that is called as scores usually are."""
+    free = [name for name in table if name not in others]
+    usual = [name for name in free if name.lower() in SCORE_NAMES]
+    for names in (free, usual):
+        if len(names) == 1:
+            return names[0]
+    words = f"score: {len(usual or free)} columns of forgotten could be the score; name the column"
+    raise Problem("missing-field", words, field="score")
+
+
+def _numbers(side: str, table: Columns, name: str, option: str) -> Floats:
+    column = column_of(side, table, name, option)
+    if column.dtype.kind in "iuf":
+        return column.astype(np.float64)
+    words = f"{option}: column {name!r} of {side} holds no numbers; name that of the score"
+    raise Problem("wrong-type", words, field=option)
