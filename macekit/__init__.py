@@ -94,8 +94,8 @@ __all__ = [
     "risk_table",
     "sql",
     "theory",
-    "usage",
     "unlearning",
+    "usage",
     "write_risks",
 ]
 

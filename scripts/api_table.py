@@ -6,6 +6,7 @@ It is made from the OpenAPI document that a running service shows at /openapi.js
 import json
 import os
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from difflib import unified_diff
 from pathlib import Path
@@ -17,16 +18,18 @@ from app.openapi.document import OPTIONS, PROBLEMS
 from app.settings import Settings
 
 TABLE = Path(__file__).resolve().parent.parent / "docs" / "api.txt"
-WRAPPER = TextWrapper(110, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
+WRAPPER = TextWrapper(120, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
 ABOUT = """\
 The interface of the service, made by scripts/api-table from the OpenAPI document at /openapi.json.
 
 name? may be left out; "= x" is what it is then. A name with a capital is a type below; what is listed after "as below"
 has the type of its own name, written Like_This: prior is a Prior. Problems are application/problem+json; which there
-are of a status stands under "problems".
+are of a status stands under "problems". An operation that names no problems has the usual ones. Conditions on fields
+that an object before has, too, are named by it.
 """
 
 Schema = dict[str, Any]
+CONDITIONS = ("allOf", "anyOf", "oneOf", "if", "then", "else", "not", "dependentRequired")
 LIMITS = {
     "exclusiveMinimum": "> {}", "minimum": ">= {}", "exclusiveMaximum": "< {}", "maximum": "<= {}",
     "minLength": "{}+ characters", "maxLength": "at most {} characters",
@@ -59,6 +62,9 @@ def table(document: Schema) -> str:
 
 
 def _operations(document: Schema) -> Iterator[str]:
+    usual = _usual_problems(document)
+    yield from _listed("usual problems", list(usual))
+    yield ""
     for path, item in document["paths"].items():
         for method, about in item.items():
             yield f"{method.upper()} {path} ({about['operationId']})"
@@ -66,18 +72,34 @@ def _operations(document: Schema) -> Iterator[str]:
                 yield from _listed("body" if body["required"] else "body?", _forms(body["content"]), "; ")
                 if body.get(OPTIONS):
                     yield f"  example of a table needs: {', '.join(body[OPTIONS])}"
-            parameters, problems = about.get("parameters", ()), []
+            parameters = about.get("parameters", ())
             yield from _listed("parameters", [_end(each) for each in parameters if "$ref" in each])
             yield from (f"  {_parameter(each['name'], each)}" for each in parameters if "$ref" not in each)
             for status, response in about["responses"].items():
                 shared = _end(response) if "$ref" in response else ""
                 found = document["components"]["responses"][shared] if shared else response
-                if PROBLEMS in found:
-                    problems.append(shared or status)
-                else:
+                if PROBLEMS not in found:
                     yield from _listed(status, _forms(found.get("content", {})) or ["nothing"], "; ")
-            yield from _listed("problems", problems)
+            if (problems := _problems_of(document, about)) != usual:
+                yield from _listed("problems", list(problems) or ["none"])
             yield ""
+
+
+def _problems_of(document: Schema, about: Schema) -> tuple[str, ...]:
+    """Return the problems of an operation."""
+    shared = document["components"]["responses"]
+    names = {status: _end(each) if "$ref" in each else "" for status, each in about["responses"].items()}
+    return tuple(
+        name or status
+        for status, name in names.items()
+        if PROBLEMS in (shared[name] if name else about["responses"][status])
+    )
+
+
+def _usual_problems(document: Schema) -> tuple[str, ...]:
+    """Return those that most operations have."""
+    every = [_problems_of(document, about) for item in document["paths"].values() for about in item.values()]
+    return Counter(every).most_common(1)[0][0]
 
 
 def _forms(content: Schema) -> list[str]:
@@ -117,9 +139,18 @@ def _object(name: str, schemas: Schema) -> Iterator[str]:
             of_kind.setdefault(_kind(each) + _marked(each), []).append(field)
     for kind, same in of_kind.items():
         yield f"  {', '.join(same)}: {kind}"
-    for keyword in ("allOf", "anyOf", "oneOf", "if", "then", "else", "not", "dependentRequired"):
-        if keyword in schema:
-            yield from _listed(keyword, [json.dumps(schema[keyword])])
+    conditions = _conditions(schema)
+    before = next((each for each in sorted(schemas) if _conditions(schemas[each]) == conditions), name)
+    if conditions and before != name:
+        yield f"  conditions: as of {before}"
+    else:
+        for keyword, text in conditions.items():
+            yield from _listed(keyword, [text])
+
+
+def _conditions(schema: Schema) -> dict[str, str]:
+    """Return what is said of several fields of an object together."""
+    return {keyword: json.dumps(schema[keyword]) for keyword in CONDITIONS if keyword in schema}
 
 
 def _is_own(field: str, schema: Schema, types: set[str]) -> bool:
