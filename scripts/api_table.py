@@ -29,6 +29,7 @@ that an object before has, too, are named by it.
 """
 
 Schema = dict[str, Any]
+PREFER, JOB = "Prefer", "application/json JobAnswer"
 CONDITIONS = ("allOf", "anyOf", "oneOf", "if", "then", "else", "not", "dependentRequired")
 LIMITS = {
     "exclusiveMinimum": "> {}", "minimum": ">= {}", "exclusiveMaximum": "< {}", "maximum": "<= {}",
@@ -64,6 +65,7 @@ def table(document: Schema) -> str:
 def _operations(document: Schema) -> Iterator[str]:
     usual = _usual_problems(document)
     yield from _listed("usual problems", list(usual))
+    yield f"  202, of what takes {PREFER}: {JOB}"
     yield ""
     for path, item in document["paths"].items():
         for method, about in item.items():
@@ -78,8 +80,10 @@ def _operations(document: Schema) -> Iterator[str]:
             for status, response in about["responses"].items():
                 shared = _end(response) if "$ref" in response else ""
                 found = document["components"]["responses"][shared] if shared else response
-                if PROBLEMS not in found:
-                    yield from _listed(status, _forms(found.get("content", {})) or ["nothing"], "; ")
+                forms = _forms(found.get("content", {})) or ["nothing"]
+                as_usual = status == "202" and forms == [JOB] and PREFER in map(_end, parameters)
+                if PROBLEMS not in found and not as_usual:
+                    yield from _listed(status, forms, "; ")
             if (problems := _problems_of(document, about)) != usual:
                 yield from _listed("problems", list(problems) or ["none"])
             yield ""
@@ -195,7 +199,7 @@ def _value(value: object) -> str:
 
 
 def _end(reference: Schema) -> str:
-    return str(reference["$ref"]).rpartition("/")[2]
+    return str(reference.get("$ref", "")).rpartition("/")[2]
 
 
 def _listed(label: str, words: list[str], separator: str = ", ") -> Iterator[str]:
