@@ -124,6 +124,7 @@ def _flatten(schema: Mapping[str, Any], defs: Schema, prefix: str, left_out: Set
     for name, field in schema["properties"].items():
         if name in left_out:
             continue
+        example = {EXAMPLE: field["examples"][0]} if "examples" in field else {}
         for branch in _branches(field, defs):
             text = field.get("description") or branch.get("description", "")
             if branch.get("type") == "object":  # weights and coefficients are for JSON
@@ -138,13 +139,17 @@ def _flatten(schema: Mapping[str, Any], defs: Schema, prefix: str, left_out: Set
                     },
                     "explode": False,
                     "description": text,
+                    **example,
                 }
             elif branch.get("type") != "null":
-                kind = {k: v for k, v in branch.items() if k not in {"title", "description", "default"}}
+                kind = {
+                    k: v
+                    for k, v in branch.items()
+                    if k not in {"title", "description", "default", "examples"}
+                }
                 deprecated = {"deprecated": True} if field.get("deprecated") else {}
                 before = options.get(prefix + name)
                 either = kind if before is None else {"anyOf": [before["schema"], kind]}
-                example = {EXAMPLE: field["examples"][0]} if "examples" in field else {}
                 options[prefix + name] = {"schema": either, "description": text, **deprecated, **example}
     return options
 

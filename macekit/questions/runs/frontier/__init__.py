@@ -16,11 +16,12 @@ class FrontierQuestion(ReleasesQuestion):
     model_config = ConfigDict(json_schema_extra={"required": ["queries", "utility", "max_advantage"]})
 
     max_advantage: Annotated[float, Field(ge=-1, le=1)] = Field(
-        description="largest acceptable advantage, of the riskiest query"
+        description="largest acceptable advantage, of the riskiest query", examples=[0.9]
     )
     utility: list[records.Number] = Field(
         min_length=2,
         max_length=1000,
+        examples=[[0.71, 0.76, 0.8]],
         description="how useful each candidate is, in their order: an accuracy, say, on other records than these",
     )
     in_order: bool = Field(
