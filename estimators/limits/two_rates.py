@@ -170,7 +170,12 @@ class TwoRates:
         x, n, y, m, s, t = (
             each.ravel()
             for each in np.broadcast_arrays(
-                self.hits_a, self.n_a, self.hits_c, self.n_c, np.asarray(slope_a), np.asarray(slope_c)
+                self.hits_a,
+                self.n_a,
+                self.hits_c,
+                self.n_c,
+                np.asarray(slope_a, float),
+                np.asarray(slope_c, float),
             )
         )
         down_a, down_c = s < 0.0, t < 0.0

@@ -148,3 +148,9 @@ def test_very_many_records_take_no_more_steps_than_many(monkeypatch) -> None:
 
     few, many = steps.index(0, 1), len(steps)
     assert many - few <= few + 2
+
+
+def test_whole_slopes_are_as_good_as_others() -> None:
+    rates = TwoRates.of(30, 100, 40, 100, 1, 1)
+
+    assert rates.upper(1, 1, 0.025) == rates.upper(1.0, 1.0, 0.025) == pytest.approx(0.861, abs=0.001)
