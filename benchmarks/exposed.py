@@ -11,7 +11,7 @@ from benchmarks.worlds import Rng
 from estimators import Scores
 from estimators.audits.exposed import exposed_members
 
-RUNS = 400
+RUNS = 300
 LEVEL = 0.025
 SIZES = ((300, 300), (2000, 2000), (2000, 20_000))
 """Members, and nonmembers that they are held against."""

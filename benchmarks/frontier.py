@@ -11,7 +11,7 @@ from estimators import Decision, Scores, advantage
 from estimators.decisions.plan import shift_for
 from estimators.runs.frontier import frontier
 
-RUNS = 400
+RUNS = 200
 RECORDS = 1000
 LIMIT = 0.2
 HAIR = 1e-6

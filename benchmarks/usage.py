@@ -17,9 +17,9 @@ from benchmarks.worlds import Rng
 from estimators.audits.usage import dataset_use
 from estimators.limits.binomial import clopper_pearson
 
-RUNS = 300
-BROKEN_RUNS = 100
-SEEDS = 20
+RUNS = 200
+BROKEN_RUNS = 60
+SEEDS = 12
 LEVEL = 0.025
 POINTS = np.linspace(-6.0, 9.0, 301)
 
@@ -237,7 +237,7 @@ def broken(run: Run):
 def orders(run: Run):
     """What the seed changes: deviations of both ends over seeds, as a part of the width."""
     yield "world | members : nonmembers : candidates | share | samples | lower end | upper end"
-    samples = run.times(5)
+    samples = run.times(3)
     for name, sizes, share in run.few([each for each in CELLS if each[2] in (0.3, 0.9)][:6], 2):
         ratios = []
         for sample in range(samples):
