@@ -21,7 +21,7 @@ from macekit.operations import perform
 from tests.cases import each_case
 
 PAGE = (Path(__file__).parents[2] / "docs" / "interpretation.md").read_text(encoding="utf-8")
-EXPLAINED, CITED = PAGE.split("## 7. How to cite a result")
+EXPLAINED, CITED = PAGE.split("## 8. How to cite a result")
 PEOPLE = 10_000
 
 

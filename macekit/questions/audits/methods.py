@@ -41,7 +41,6 @@ METHODS: list[MethodAnswer] = [
         "name": "forgotten records",
         "asks": [
             ask("unlearning", "residual"),
-            ask("unlearning", "excess"),
             ask("unlearning", "remaining_share"),
         ],
         "states": "the advantage of telling forgotten from never-seen records, the difference from a retrained model, "

@@ -44,6 +44,7 @@ NEEDED = {
     "theory together": {"claimed_epsilon": "1"},
     "gate": {"max_advantage": "0.2"},
     "series": {"max_advantage": "0.2"},
+    "frontier": {"max_advantage": "0.2", "utility": "1,2"},
 }
 BY_CLUSTERS = [each for each in OPERATIONS if each.command and each.by_clusters]
 

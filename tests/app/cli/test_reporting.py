@@ -49,6 +49,7 @@ LINES = {
     "report": "report scores.csv --group group --max-advantage 0.1",
     "risk": "risk scores.csv --group group",
     "gate": "gate scores.csv --max-advantage 0.1",
+    "frontier": "frontier scores.csv --score score,loss --utility 1,2 --max-advantage 0.1",
     "text": "text tokens.jsonl",
     "shadows": "shadows signals.npz --scale logit",
 }

@@ -27,7 +27,7 @@ from tests.macekit.asking import quickly
 MAKE_NO_ANSWER = {"counts_by", "import_scores", "merged", "partial", "risk_table", "sql", "write_risks"}
 """What gives counts, tables or SQL: functions for engines that only run a function, and another tool's scores."""
 
-SEVERAL = {"compare-releases": "releases", "series": "steps"}
+SEVERAL = {"compare-releases": "releases", "frontier": "candidates", "series": "steps"}
 """What the argument of several samples is called, where the service calls it ``queries``."""
 
 

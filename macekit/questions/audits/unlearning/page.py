@@ -76,17 +76,25 @@ def _facts(answer: model.AnswerPath) -> Iterator[model.Fact]:
 def figures(answer: model.AnswerPath) -> tuple[model.Figure | None, ...]:
     """What is left, by each measure that there is; the limit is drawn through."""
     excess, limit = answer["excess"], answer["verdict"]["threshold"].value
-    cuts = ((f"excess, {100 * each.value['above']:g}% above", each) for each in answer["cuts"])
-    named = (("residual advantage", answer["residual"]), ("excess over retraining", excess), *cuts)
-    parts = [(name, part) for name, part in (*named, ("remaining share", answer["remaining_share"])) if part]
-    lines = [Line(name, *(part.value[end] for end in ENDS)) for name, part in parts]
+    parts: list[tuple[str, model.Cell, model.AnswerPath]] = [
+        (name, name, part)
+        for name, part in (("residual advantage", answer["residual"]), ("excess over retraining", excess))
+        if part
+    ]
+    for each in answer["cuts"]:
+        above = each["above"].number("percent")
+        cell = model.Phrase(("excess, ", above, " above"))
+        parts.append((f"excess, {100 * each['above'].value:g}% above", cell, each))
+    if share := answer["remaining_share"]:
+        parts.append(("remaining share", "remaining share", share))
+    lines = [Line(name, *(part.value[end] for end in ENDS)) for name, _, part in parts]
     title = "what is left (dashed: nothing" + (")" if limit is None else "; drawn through: the limit)")
     limits = () if limit is None else (rounded(limit),)
     spec = forest(lines, title, [baseline(0.0), *map(threshold, limits)], 0.0, *limits)
     ends = between(answer["residual"]["lower"].value, answer["residual"]["upper"].value)
     text = f"The residual advantage lies {ends}; it is 0 where nothing is left."
     rows: tuple[tuple[model.Cell, ...], ...] = tuple(
-        (name, *(part[end].number() for end in ENDS)) for name, part in parts
+        (cell, *(part[end].number() for end in ENDS)) for _, cell, part in parts
     )
     table = model.Table("What is left", ("", *ENDS), rows)
     return (model.Figure("unlearning", "What is left of forgotten records", text, spec, table),)
