@@ -26,6 +26,9 @@ DRAWS = 999
 
 BEYOND = 10
 
+MOST_DRAWS = 19_999
+"""Permutations of a test, at most: beyond a confidence of 0.9999 only what an inequality rejects is rejected."""
+
 STEPS = 40
 """Steps of the fit of both laws to the mixture."""
 
@@ -272,17 +275,21 @@ class Tests:
     orders: Sequence[Mixtures]
     level: float
 
+    @property
+    def draws(self) -> int:
+        """Permutations of each test."""
+        return min(max(DRAWS, int(np.ceil(BEYOND / self.level))), MOST_DRAWS)
+
     def p_value(self, share: float, side: int) -> float:
         """Of all orders together."""
-        draws = max(DRAWS, int(np.ceil(BEYOND / self.level)))
-        return _of_most([each.p_value(share, side, draws) for each in self.orders])
+        return _of_most([each.p_value(share, side, self.draws) for each in self.orders])
 
     def rejects(self, share: float, side: int) -> bool:
         """Whether most orders reject this share in favour of a larger one (0), or of a smaller one (1)."""
-        draws, most = max(DRAWS, int(np.ceil(BEYOND / self.level))), len(self.orders) // 2
+        most = len(self.orders) // 2
         votes = [0, 0]
         for each in self.orders:
-            votes[each.p_value(share, side, draws, self.level) <= self.level] += 1
+            votes[each.p_value(share, side, self.draws, self.level) <= self.level] += 1
             if max(votes) > most:
                 break
         return votes[1] > votes[0]

@@ -3,7 +3,7 @@
 Each candidate is judged by the upper end of its riskiest query, and the error is spent so that not one of those that
 break the limit passes, but with half of 1 - confidence at most, however the candidates depend on each other:
 
-* in the order in which they were declared, the most private first: each at the full level, up to the first that is not
+* in the order in which they were declared, the most cautious first: each at the full level, up to the first that is not
   shown to keep the limit (a fixed sequence); or from several starts, which share the level and carry on what they have
   after a pass (fallback; Wiens and Dmitrienko 2005), where the order is doubtful;
 * without an order: the level is shared among all that are left, again after each that passes (Holm 1979).
@@ -63,7 +63,7 @@ class Frontier:
         >>> noise = {f"noise {k}": Scores.of(members + 1 / k, nonmembers) for k in (50, 10, 2)}
         >>> result = frontier(noise, [0.71, 0.76, 0.8], max_advantage=0.15)
         >>> result.best.label, [step.decision.value for step in result.steps]
-        ('noise 10', ['pass', 'pass', 'fail'])
+        ('noise 10', ['pass', 'pass', 'inconclusive'])
     """
 
     steps: tuple[Step, ...]
@@ -132,7 +132,7 @@ def frontier(
         candidates: For each, in the declared order, its scores or counts, or those of several queries by name.
         utility: How useful each is, in the same order: an accuracy, say, on other records than these.
         max_advantage: Largest advantage that is acceptable, from -1 to 1.
-        is_ordered: Whether the order was declared before the scores were seen, the most private first.
+        is_ordered: Whether the order was declared before the scores were seen, the most cautious first.
         starts: From how many places of that order candidates are tried; they share the level.
         prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
         confidence: Probability that both ends of an interval hold, strictly between 0 and 1.

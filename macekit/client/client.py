@@ -758,7 +758,7 @@ class Client(ABC):
                 takes for a release.
             utility: How useful each is, in their order: an accuracy, say, on other records than these.
             max_advantage: Largest advantage that is acceptable, from -1 to 1.
-            in_order: Whether the order was declared, the most private first. True by default; without it the level is
+            in_order: Whether the order was declared, the most cautious first. True by default; without it the level is
                 shared (Holm).
             starts: From how many places of the order candidates are tried, where it is doubtful. 1 by default.
             accept_exposure: As for ``estimate``.

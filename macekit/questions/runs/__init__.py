@@ -46,7 +46,7 @@ ROWS = (
         "frontier",
         "frontier",
         "The most useful of several candidates that is shown to keep a limit",
-        "Give scores of each candidate, in an order that was declared before they were seen, the most private first, "
+        "Give scores of each candidate, in an order that was declared before they were seen, the most cautious first, "
         "and how useful each is. `a/loss` and `a/margin` are two queries of the candidate `a`, which counts by the "
         "riskiest. Not one that breaks the limit passes, but with half of 1 - confidence at most; that none may go out "
         "is an answer.",

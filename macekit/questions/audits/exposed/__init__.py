@@ -30,6 +30,7 @@ class ListAnswer(TypedDict):
     score: Annotated[float, Field(description="that of its last member")]
     records: int
     most_false: Annotated[int, Field(description="the most of them that score as a nonmember would")]
+    exposed: Annotated[int, Field(description="so many of them are exposed, at least")]
 
 
 class ExposedAnswer(TypedDict):
@@ -44,6 +45,7 @@ class ExposedAnswer(TypedDict):
             "table of all members is answered as CSV or Arrow"
         ),
     ]
+    n_listed: int
     most_false: Annotated[int, Field(description="the most of the listed that score as a nonmember would")]
     max_false_share: float
     direction: Annotated[

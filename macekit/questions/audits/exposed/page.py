@@ -51,13 +51,13 @@ def _facts(answer: AnswerPath) -> Iterator[Fact]:
     yield Fact("Exposed, at least", answer["at_least"].number("count"), confidence)
     yield Fact(
         "Listed",
-        f"{len(answer['listed']):,}",
+        answer["n_listed"].number("count"),
         ("of them at most ", answer["most_false"].number("count"), " false"),
     )
     yield Fact(
-        "Members",
+        "Member records",
         answer["n_members"].number("count"),
-        ("held against ", answer["n_nonmembers"].number("count"), " nonmembers"),
+        ("and ", answer["n_nonmembers"].number("count"), " nonmember records"),
     )
 
 
@@ -67,7 +67,7 @@ def _table(answer: AnswerPath) -> Table:
         (
             each["records"].number("count"),
             each["most_false"].number("count"),
-            f"{each['records'].value - each['most_false'].value:,}",
+            each["exposed"].number("count"),
             each["score"].number(),
         )
         for each in entries

@@ -38,6 +38,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         "sentence": result.sentence,
         "at_least": result.at_least,
         "listed": rows[result.listed].tolist(),
+        "n_listed": len(result.listed),
         "most_false": 0 if place is None else int(result.most_false[place]),
         "max_false_share": question.max_false_share,
         "direction": "low" if result.is_low else "high",
@@ -76,6 +77,7 @@ def _lists(result: ExposedMembers) -> list[ListAnswer]:
             "score": float(result.scores[place]),
             "records": int(result.records[place]),
             "most_false": int(result.most_false[place]),
+            "exposed": int(result.records[place] - result.most_false[place]),
         }
         for place in places
     ]

@@ -70,7 +70,7 @@ def figures(answer: AnswerPath) -> tuple[Figure | None, ...]:
     """The interval, if there is one, and the end that holds however members score; the limit is drawn through."""
     share, least, most = answer["share"], answer["lower_whatever"], answer["max_share"].value
     lines = [Line("however they score", None, least.value, 1.0)]
-    cells: list[tuple[Cell, ...]] = [("however members score", least.number(), "1")]
+    cells: list[tuple[Cell, ...]] = [("however members score", least.number(), "all of them")]
     text = f"However members score, the share is at least {three(least.value)}."
     if answer["is_mixture"].value:
         lines.insert(0, Line("as the known ones", None, share.value["lower"], share.value["upper"]))

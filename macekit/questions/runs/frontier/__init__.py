@@ -5,8 +5,8 @@ from typing import Annotated
 from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
+from macekit.questions.runs.series import SeriesStepAnswer
 from macekit.schemas import records, statements
-from macekit.schemas.answers import StepAnswer
 from macekit.schemas.questions import ReleasesQuestion
 
 
@@ -26,7 +26,7 @@ class FrontierQuestion(ReleasesQuestion):
     )
     in_order: bool = Field(
         True,
-        description="whether the order of the candidates was declared before the scores were seen, the most private "
+        description="whether the order of the candidates was declared before the scores were seen, the most cautious "
         "first: each is then judged at the full level, up to the first that is not shown to keep the limit; without it "
         "the level is shared (Holm)",
     )
@@ -39,14 +39,10 @@ class FrontierQuestion(ReleasesQuestion):
     )
 
 
-class CandidateAnswer(StepAnswer):
+class CandidateAnswer(SeriesStepAnswer):
     """One candidate; the intervals of all hold together."""
 
-    name: str
     utility: float
-    records_needed: Annotated[
-        int | None, Field(description="records of both sides that would settle an open decision")
-    ]
 
 
 class FrontierAnswer(TypedDict):
@@ -61,6 +57,8 @@ class FrontierAnswer(TypedDict):
     best: Annotated[
         str | None, Field(description="the most useful that is shown to keep the limit; null: none")
     ]
+    n_pass: Annotated[int, Field(description="candidates that are shown to keep the limit")]
+    n_candidates: int
     max_advantage: float
     baseline: Annotated[float, Field(description="advantage of always guessing the likelier side")]
     steps: Annotated[list[CandidateAnswer], Field(description="every candidate, in their order")]

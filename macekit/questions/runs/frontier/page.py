@@ -6,7 +6,7 @@ from macekit.questions.compare.page import origin
 from macekit.reports.charts.forest import MOST
 from macekit.reports.charts.frame import Spec, across, chart, padded, rows, scaled
 from macekit.reports.content import limitations, provenance, riskiest
-from macekit.reports.content.plain_words import without_leak
+from macekit.reports.content.plain_words import without_leak, worth
 from macekit.reports.formatting import finite, many, rounded, short_label, three
 from macekit.reports.model import (
     AnswerPath,
@@ -47,12 +47,13 @@ def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
     sources, entries = answer["provenance"], answer["steps"]
     lines = tuple(_row(step) for step in list(entries)[:200])
     table = Table("Every candidate", HEAD, lines, riskiest.BAND, len(entries) - len(lines), entries.path)
-    prior = sources[0]["options"]["prior"]
+    of_sample = limitations.of_sample(sources[0]["options"]["prior"], entries[0]["clusters"])
     sections = (
         Section("candidates", "Every candidate", (*figures.pick("candidates"), table), (table,)),
         riskiest.backings([("The interval of a candidate covers ", entries[0])]),
         limitations.section(
-            (DECLARED, UTILITY, riskiest.OTHERS, *limitations.of_sample(prior)), answer["warnings"]
+            (DECLARED, UTILITY, riskiest.OTHERS, *of_sample),
+            answer["warnings"],
         ),
         origin(provenance.section("frontier", sources[0], context, sources=sources), sources),
     )
@@ -64,10 +65,12 @@ def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
 
 def _facts(answer: AnswerPath) -> Iterator[Fact]:
     best, limit = answer["best"], answer["max_advantage"].number("exact")
-    may = sum(step["decision"].value == "pass" for step in answer["steps"])
     yield Fact("May go out", "none" if best.value is None else best.untrusted(), ("the most useful",))
-    yield Fact("Keep the limit", f"{may} of {len(answer['steps'])}", ("advantage at or below ", limit))
+    number = answer["n_candidates"].number("count")
+    words: Inline = ("of ", number, " keep the advantage at or below ", limit)
+    yield Fact("Candidates that pass", answer["n_pass"].number("count"), words)
     yield without_leak(answer["baseline"], answer["provenance"][0]["options"]["prior"])
+    yield from worth(answer["steps"][0]["clusters"])
 
 
 def _row(step: AnswerPath) -> tuple[Cell, ...]:

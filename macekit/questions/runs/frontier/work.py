@@ -1,5 +1,6 @@
 """``/v1/frontier``: the most useful of several candidates that is shown to keep a limit."""
 
+from estimators.decisions.plan import Decision
 from estimators.runs.frontier import frontier
 from estimators.statement import baseline
 from macekit.call import Call, Reply
@@ -35,6 +36,8 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         "decision": result.decision.value,
         "covers": list(result.covers),
         "best": None if result.best is None else str(result.best.label),
+        "n_pass": sum(step.decision is Decision.PASS for step in result.steps),
+        "n_candidates": len(result.steps),
         "max_advantage": question.max_advantage,
         "baseline": baseline(question.prior),
         "steps": [
@@ -43,6 +46,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
                 "name": str(step.label),
                 "utility": utility,
                 "records_needed": step.records_needed,
+                "clusters": encode.clusters(step.clusters),
             }
             for step, utility in zip(result.steps, result.utility, strict=True)
         ],
