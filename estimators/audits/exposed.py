@@ -7,7 +7,7 @@ may stand above any cut: no prior, no share of members, no smoothness is taken f
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -159,7 +159,12 @@ def exposed_members(
     ends = direction_of(direction)
     sides = [each for each in (Direction.HIGH, Direction.LOW) if ends in (each, Direction.EITHER)]
     lists = [_lists(data, share, alpha / len(sides), each is Direction.LOW, confidence) for each in sides]
-    return max(lists, key=lambda each: each.at_least)
+    best, cautions = max(lists, key=lambda each: each.at_least), [*finest(data).doubts]
+    if data.n_nonmembers < FEW:
+        few = f"only {data.n_nonmembers} nonmembers to hold members against"
+        message = f"{few}: hardly any list can be shown to be right"
+        cautions.append(Caution("few_nonmembers", message))
+    return replace(best, cautions=tuple(cautions))
 
 
 def _lists(data: Scores, share: float, alpha: float, is_low: bool, confidence: float) -> ExposedMembers:
@@ -174,10 +179,6 @@ def _lists(data: Scores, share: float, alpha: float, is_low: bool, confidence: f
     others = len(nonmembers) - np.searchsorted(np.sort(nonmembers), -cuts, "left")
     every = np.append(others, len(nonmembers))  # the cut below all
     most = alike_at_most(np.append(records, len(members)), every, alpha)[:-1]
-    cautions: list[Caution] = []
-    if len(nonmembers) < FEW:
-        message = f"only {len(nonmembers)} nonmembers to hold members against: hardly any list can be shown to be right"
-        cautions.append(Caution("few_nonmembers", message))
     guarantee = Guarantee(COVERS, ASSUMES, True)
     return ExposedMembers(
         order,
@@ -189,5 +190,4 @@ def _lists(data: Scores, share: float, alpha: float, is_low: bool, confidence: f
         confidence,
         len(nonmembers),
         guarantee,
-        (*finest(data).doubts, *cautions),
     )

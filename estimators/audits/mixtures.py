@@ -53,7 +53,7 @@ BLOCK = 4096
 CAP = 4.3
 """Deviations of a binomial number within which the records of a mixture are kept ready."""
 
-MOST_A_QUESTIONED = 50
+MOST_A_CANDIDATE = 50
 """Records of a mixture for each candidate beyond which more say nothing."""
 
 LEARNED_ON = 7
@@ -123,7 +123,7 @@ class Mixtures:
         self.members, self.nonmembers = Order(members, rng), Order(nonmembers, rng)
         self.by_rank = min(len(self.members), len(self.nonmembers)) < FEW
         both = len(self.members) + len(self.nonmembers)
-        self.coins = rng.random(min(both, MOST_A_QUESTIONED * self.n_candidates))
+        self.coins = rng.random(min(both, MOST_A_CANDIDATE * self.n_candidates))
         every = members + nonmembers + self.candidates + sum(spare)
         self.even = 2.0 * every / every.sum() + 1e-6
         self.statistics: dict[float, Statistic | None] = {}
@@ -202,7 +202,7 @@ class Mixtures:
         """p-value of "a larger share" (0), or a smaller one (1), by so many permutations.
 
         With ``enough``, a clear case is left as it is: one that is far above it by the normal law or after the first
-        permutations, and one that an inequality shows to be below. Neither rejects more often.
+        permutations, and one that an inequality shows to be far below, which permutations would hardly ever leave open.
         """
         statistic = self.statistic(share)
         if statistic is None:
