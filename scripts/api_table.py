@@ -25,10 +25,23 @@ The interface of the service, made by scripts/api-table from the OpenAPI documen
 name? may be left out; "= x" is what it is then. A name with a capital is a type below; what is listed after "as below"
 has the type of its own name, written Like_This: prior is a Prior. Problems are application/problem+json; which there
 are of a status stands under "problems". An operation that names no problems has the usual ones. Conditions on fields
-that an object before has, too, are named by it.
+that an object before has, too, are named by it. "tables" and "reports" stand for the forms that are listed first.
 """
 
 Schema = dict[str, Any]
+GROUPS = {
+    "tables": (
+        "text/csv CsvTable", "application/x-ndjson JsonLines", "application/x-npy NpyArray",
+        "application/x-npz NpzArrays", "application/vnd.apache.arrow.stream ArrowTable",
+        "application/vnd.apache.parquet ParquetTable",
+    ),
+    "reports": (
+        "text/html", "text/markdown", "text/csv", "application/vnd.mace.brief+json BriefAnswer", "image/svg+xml",
+        "image/png",
+    ),
+}  # fmt: skip
+"""Forms that mostly come together, by a word for them."""
+
 PREFER, JOB = "Prefer", "application/json JobAnswer"
 CONDITIONS = ("allOf", "anyOf", "oneOf", "if", "then", "else", "not", "dependentRequired")
 LIMITS = {
@@ -65,6 +78,8 @@ def table(document: Schema) -> str:
 def _operations(document: Schema) -> Iterator[str]:
     usual = _usual_problems(document)
     yield from _listed("usual problems", list(usual))
+    for word, group in GROUPS.items():
+        yield from _listed(word, list(group), "; ")
     yield f"  202, of what takes {PREFER}: {JOB}"
     yield ""
     for path, item in document["paths"].items():
@@ -107,7 +122,15 @@ def _usual_problems(document: Schema) -> tuple[str, ...]:
 
 
 def _forms(content: Schema) -> list[str]:
-    return [f"{form} {_kind(each['schema'])}" if "schema" in each else form for form, each in content.items()]
+    forms = [
+        f"{form} {_kind(each['schema'])}" if "schema" in each else form for form, each in content.items()
+    ]
+    for word, group in GROUPS.items():
+        for at in range(len(forms) - len(group) + 1):
+            if tuple(forms[at : at + len(group)]) == group:
+                forms[at : at + len(group)] = [word]
+                break
+    return forms
 
 
 def _problems(document: Schema) -> Iterator[str]:

@@ -18,6 +18,7 @@ NOISE = {"noise_multiplier": 1.0, "steps": 10}
 SWAPS = {"before": BEFORE, "after": AFTER, "record": RECORD}
 ASKED = {"losses": LOSSES, "sensitivity": 1.0, "epsilon": 4.0}
 CLAIMED = {"counts": COUNTS, "claimed_epsilon": 1.0}
+CANARIES = {"counts": COUNTS, "drawn": "coin"}
 CLIPPED = {"points": POINTS, "clip": 1.0, "delta": 0.01}
 
 DOCUMENTED: dict[str, Refusals] = {
@@ -50,6 +51,16 @@ DOCUMENTED: dict[str, Refusals] = {
         ({"mu": 1.0, "false_positive_rates": [1.0]}, "false_positive_rates"),
         ({"mu": 1.0, "adjacency": "replace", "inclusion": "independent"}, "adjacency"),
     ],
+    "theory/one-run": [
+        ({"counts": COUNTS}, "drawn"),
+        ({"drawn": "coin"}, "members"),
+        ({**CANARIES, "drawn": "dice"}, "drawn"),
+        ({**CANARIES, "mu": 1.0, "epsilon": 1.0}, "mu"),
+        ({**CANARIES, "noise_multiplier": 1.0, "steps": 2}, "delta"),
+        ({**CANARIES, "steps": 2}, "steps"),
+        ({**CANARIES, "mu": 1.0, "adjacency": "replace"}, "adjacency"),
+        ({**CANARIES, "curve": [[-1.0, 0.1]]}, "curve"),
+    ],
     "theory/together": [
         ({"counts": COUNTS}, "claimed_epsilon"),
         ({"claimed_epsilon": 1.0}, "members"),
@@ -61,6 +72,10 @@ DOCUMENTED: dict[str, Refusals] = {
 """What the schema forbids, too."""
 
 OTHERS: dict[str, Refusals] = {
+    "theory/one-run": [
+        ({**CANARIES, "epsilon": 1.0, "delta": 1.0}, "delta"),
+        ({"counts": {**COUNTS, "members": [1, 2, 3]}, "drawn": "coin"}, "drawn"),  # no fair coins
+    ],
     "theory/mip": [
         ({"eta": 0.2}, "draws"),
         ({"before": BEFORE, "after": AFTER, "eta": 0.2}, "before"),

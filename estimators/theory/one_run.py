@@ -1,0 +1,611 @@
+"""One training run against a promise: records opened one by one, guesses right or wrong, and what no mechanism allows.
+
+Membership has to be drawn, or nothing is certified. *A coin*: each record was in by a fair coin of its own; the promise
+is then about adding or removing a record. *A split*: the sides were drawn at random out of one list; members are paired
+with nonmembers at random, which of a pair was in is a fair coin, and the promise is about replacing one by the other.
+
+**Epsilon by betting.** Records are opened from the ends of the scores, surest first, each time from the end with fewer
+wrong guesses so far. A bet that guesses are right more often than q = e^epsilon / (1 + e^epsilon) wins with probability
+alpha at most, whenever one stops (Ville), where the promise holds: nobody chooses a number of guesses. A delta lets
+guesses be right beyond that, m (1 - q) delta of m records in the mean at most; j of them are forgiven, and more than j
+have probability m (1 - q) delta / (j + 1) at most (Markov).
+
+**A curve by counting.** Guesses whose number is fixed beforehand are right so often only if the curve allows it
+(Mahloujifar, Melis and Chaudhuri 2025). No record has to be independent of another. Proofs of both: docs/methods.md,
+section 15.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from enum import Enum
+from math import exp, inf, log
+from typing import Literal
+
+import numpy as np
+from scipy.special import bdtr, ndtr, ndtri
+
+from estimators.adversary.learned import learn_score
+from estimators.arrays import Floats, Integers
+from estimators.errors import OutOfRange, UnknownName, require_count, require_open_unit, require_share
+from estimators.privacy.epsilon import (
+    ORDER_LEARNED,
+    Direction,
+    direction_of,
+    ordered_by_half,
+    shares_at_ends,
+    ways_to_guess,
+)
+from estimators.sample.counting import finest
+from estimators.sample.counts import Counts, require_data
+from estimators.sample.scores import Scores
+from estimators.statement import Caution, Guarantee, at_least, exactly, one_end
+from estimators.theory.dp.promise import (
+    Adjacency,
+    ApproximateDp,
+    Corners,
+    Envelope,
+    GaussianEnvelope,
+    Inclusion,
+    Pair,
+    Promise,
+    grant_of,
+)
+from estimators.theory.shifts import gaussian_epsilon
+
+__all__ = ["Drawn", "EpsilonInOneRun", "GaussianInOneRun", "OneRun", "PromiseInOneRun", "one_run"]
+
+STAKES: Floats = np.array([0.05, 0.1, 0.2, 0.4, 0.7, 0.9, 0.98])[:, None]
+"""Shares of what is had that are staked on each guess; the bet has an equal part on each."""
+
+ON_DELTA = 0.1
+"""Share of the level that is spent on delta letting more guesses be right than are forgiven."""
+
+LARGEST = 60.0
+"""Epsilons are looked for up to here."""
+
+CLOSE = 1e-6
+"""How closely a bound is found, from below."""
+
+ODD = 1e-4
+"""Fair coins make sides as unequal as are refused with this probability."""
+
+MOST_PAIRS = 5_000_000
+"""About as many records of a side are paired at most."""
+
+
+class Drawn(Enum):
+    """How it was drawn which records are members.
+
+    Attributes:
+        COIN: ``"coin"``: each record by a fair coin of its own.
+        SPLIT: ``"split"``: the sides are a random split of one list of records.
+        CHOSEN: ``"chosen"``: by date, by hand or otherwise; nothing is certified then.
+
+    Example:
+        >>> from estimators.theory.one_run import Drawn
+        >>> Drawn("coin") is Drawn.COIN
+        True
+    """
+
+    COIN = "coin"
+    SPLIT = "split"
+    CHOSEN = "chosen"
+
+
+# --- records in the order in which they are opened ----------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Guesses:
+    """What was guessed: how far each stop of the way is, and ways to guess a number that is fixed beforehand.
+
+    ``wrong`` and ``right`` are those of the stops that can be best for a bet. ``ways`` have a row each: how many are
+    guessed, how many rightly, and whether all guesses are the same; ``shares`` are their shares of the level.
+    """
+
+    coins: int
+    wrong: Floats
+    right: Floats
+    ways: Integers
+    shares: Floats
+
+
+def _of_coins(members: Integers, nonmembers: Integers) -> Guesses:
+    """Records high up are called members, low down nonmembers: on from the end with fewer wrong, then fewer, so far."""
+    pooled = members + nonmembers
+    members, nonmembers = members[pooled > 0], nonmembers[pooled > 0]
+    wrong = np.concatenate([nonmembers[::-1], members])
+    right = np.concatenate([members[::-1], nonmembers])
+    order = np.lexsort([_before(wrong + right), _before(wrong)])[
+        : len(members)
+    ]  # each cell once, from either end
+    said = ways_to_guess(members, nonmembers, Direction.HIGH)
+    ways = np.column_stack([said[:, 0] + said[:, 1], said[:, 2], said[:, :2].min(axis=1) == 0])
+    stops = _best_stops(np.cumsum(wrong[order]), np.cumsum(right[order]))
+    return Guesses(int(members.sum() + nonmembers.sum()), *stops, ways, shares_at_ends(said))
+
+
+def _before(both_ends: Integers) -> Integers:
+    """The sum of what stands before each, at either end by itself."""
+    ends = both_ends.reshape(2, -1)
+    return np.asarray((np.cumsum(ends, axis=1) - ends).ravel())
+
+
+def _of_pairs(members: Integers, nonmembers: Integers, seed: int) -> Guesses:
+    """Which of a pair is the member: the higher one is guessed, pairs that lie furthest apart first, no equal ones."""
+    pooled = members + nonmembers
+    middle = np.cumsum(pooled) * 2 - pooled  # twice the middle rank of a cell
+    rng = np.random.default_rng(seed)
+    mine, others = (_drawn(side, middle, rng) for side in (members, nonmembers))
+    pairs = min(len(mine), len(others))
+    ahead = mine[:pairs] - others[:pairs]
+    apart, which = np.unique(np.abs(ahead), return_inverse=True)
+    number = np.bincount(which, minlength=len(apart))[::-1]
+    right = np.bincount(which, weights=ahead > 0, minlength=len(apart)).astype(np.int64)[::-1]
+    if len(apart) and apart[0] == 0:
+        number, right = number[:-1], right[:-1]
+    guesses, hits = np.cumsum(number), np.cumsum(right)
+    powers = 2 ** np.arange(int(guesses[-1] if len(guesses) else 0).bit_length())
+    at = np.unique(np.minimum(np.searchsorted(guesses, [*powers, *guesses[-1:]]), len(guesses) - 1))
+    ways = np.column_stack([guesses[at], hits[at], np.zeros(len(at), dtype=np.int64)])
+    return Guesses(pairs, *_best_stops(guesses - hits, hits), ways, np.full(len(at), 1.0 / max(1, len(at))))
+
+
+def _drawn(side: Integers, places: Integers, rng: np.random.Generator) -> Integers:
+    """The places of the records of one side in random order."""
+    if (
+        side.sum() > MOST_PAIRS
+    ):  # each is left in by a coin: as good as any other draw, and none needs a list of all
+        side = rng.binomial(side, MOST_PAIRS / side.sum())
+    return np.asarray(rng.permutation(np.repeat(places, side)))
+
+
+def _best_stops(wrong: Integers, right: Integers) -> tuple[Floats, Floats]:
+    """Where a bet can be at its best: what it has is convex in both numbers, so at a corner of the hull of stops."""
+    last = np.append(wrong[1:] > wrong[:-1], True)  # of stops with as many wrong it has most right
+    across, up = wrong[last].astype(np.float64), right[last].astype(np.float64)
+    while len(across) > 2:
+        run, rise = np.diff(across), np.diff(up)
+        corner = rise[:-1] * run[1:] > rise[1:] * run[:-1]  # above the line between its neighbours
+        if corner.all():
+            break
+        keep = np.concatenate([[True], corner, [True]])
+        across, up = across[keep], up[keep]
+    return across, up
+
+
+# --- epsilon, by betting ------------------------------------------------------------------------------------------
+
+
+def _log_wealth(guesses: Guesses, epsilon: float, forgiven: int) -> Floats:
+    """Logarithm of what a bet against ``epsilon`` has at each stop, forgiven guesses counted as wrong."""
+    win, lose = np.log1p(STAKES * exp(-epsilon)), np.log1p(-STAKES)  # (1 - q) / q is e^-epsilon
+    each = (guesses.right - forgiven) * win + (guesses.wrong + forgiven) * lose
+    return np.asarray(np.logaddexp.reduce(each, axis=0) - log(len(STAKES)))
+
+
+def _forgiven(coins: int, epsilon: float, delta: float, level: float) -> int:
+    """One less than a power of two: more guesses than that are let be right with probability ON_DELTA level at most."""
+    forgiven, mean = 0, coins * delta / (1.0 + exp(epsilon))
+    while mean > ON_DELTA * level * (forgiven + 1):
+        forgiven = 2 * forgiven + 1
+    return forgiven
+
+
+def _bet_wins(guesses: Guesses, epsilon: float, delta: float, level: float) -> bool:
+    """Whether (epsilon, delta) is refuted at a level."""
+    forgiven = _forgiven(guesses.coins, epsilon, delta, level)
+    need = -log(level * (1.0 - ON_DELTA) if delta else level)
+    return bool(_log_wealth(guesses, epsilon, forgiven).max(initial=-inf) >= need)
+
+
+def _epsilon_refuted(guesses: Guesses, delta: float, level: float) -> float:
+    """The largest epsilon up to which all are refuted: a larger one is harder to, as long as as many are forgiven."""
+    edges, share = [LARGEST], ON_DELTA * level / max(guesses.coins * delta, 1e-300)
+    while share < 0.5:
+        edges.append(log(1.0 / share - 1.0))
+        share *= 2.0
+    low = 0.0
+    if not _bet_wins(guesses, low, delta, level):
+        return low
+    for edge in sorted(edge for edge in edges if edge <= LARGEST):
+        high = max(low, edge - 1e-9)
+        if not _bet_wins(guesses, high, delta, level):
+            return _last(lambda epsilon: _bet_wins(guesses, epsilon, delta, level), low, high)
+        low = high
+    return low
+
+
+def _last(refuted: Callable[[float], bool], low: float, high: float) -> float:
+    """The largest number that is refuted, to within CLOSE from below, where ``low`` is and ``high`` is not."""
+    while high - low > CLOSE * max(1.0, low):
+        middle = (low + high) / 2.0
+        low, high = (middle, high) if refuted(middle) else (low, middle)
+    return low
+
+
+# --- a curve, by counting -----------------------------------------------------------------------------------------
+
+
+def _fpr_needed(envelope: Envelope) -> Callable[[float], float]:
+    """The least FPR at which a TPR is allowed."""
+    if isinstance(envelope, GaussianEnvelope):
+        mu = envelope.mu
+        return lambda tpr: float(ndtr(ndtri(tpr) - mu)) if tpr < 1.0 else 1.0
+    assert isinstance(envelope, Corners)
+    across, up = envelope.fpr.tolist(), envelope.height.tolist()
+
+    def needed(tpr: float) -> float:
+        at = bisect_left(up, tpr)
+        if at == 0:
+            return 0.0
+        if at == len(up):
+            return 1.0
+        part = (tpr - up[at - 1]) / (up[at] - up[at - 1])
+        return float(across[at - 1] + part * (across[at] - across[at - 1]))
+
+    return needed
+
+
+def _possible(
+    coins: int, guesses: int, right: int, alike: int, needed: Callable[[float], float], chance: float
+) -> bool:
+    """Whether so many of the guesses may be right with this probability, or more do."""
+    both = 2.0 if alike else 1.0
+    hits, misses = chance * right / coins, chance * (guesses - right) / coins
+    most = guesses / coins * (1.0 + 1e-12)
+    for fewer in range(right - 1, -1, -1):
+        if both * hits > 1.0:
+            return False
+        need = needed(both * hits) / both
+        if need <= misses:
+            return True
+        hits, misses = hits + fewer / (guesses - fewer) * (need - misses), need
+        if hits + misses > most:
+            return False
+    return True
+
+
+def _count_refutes(guesses: Guesses, envelope: Envelope, level: float) -> bool:
+    """Whether a curve is refuted at a level by any way to guess, each at its share."""
+    needed = _fpr_needed(envelope)
+    ways = zip(guesses.ways.tolist(), guesses.shares.tolist(), strict=True)
+    return any(
+        right and not _possible(guesses.coins, number, right, alike, needed, level * share)
+        for (number, right, alike), share in ways
+    )
+
+
+def _mu_refuted(guesses: Guesses, level: float) -> float:
+    """The largest mu whose Gaussian curve is refuted."""
+
+    def refuted(mu: float) -> bool:
+        return _count_refutes(guesses, GaussianEnvelope(mu), level)
+
+    high = 0.5
+    if not refuted(0.0):
+        return 0.0
+    while high < LARGEST and refuted(high):
+        high *= 2.0
+    return _last(refuted, 0.0 if high == 0.5 else high / 2.0, high)
+
+
+def _p_value(refuted: Callable[[float], bool]) -> float:
+    """The smallest level at which a test refutes, from above; 1 if none does."""
+    low, high = -700.0, 0.0
+    if not refuted(1.0):
+        return 1.0
+    while high - low > 1e-4:
+        middle = (low + high) / 2.0
+        low, high = (low, middle) if refuted(exp(middle)) else (middle, high)
+    return exp(high)
+
+
+# --- the whole answer ---------------------------------------------------------------------------------------------
+
+ABOUT = {
+    Adjacency.ADD_REMOVE: "adding or removing a record",
+    Adjacency.REPLACE: "replacing one record by another",
+}
+ASSUMES = {
+    Drawn.COIN: "each record was in by a fair coin of its own, and scores were made without a look at the coins",
+    Drawn.SPLIT: "the sides were drawn at random out of one list of records, and scores were made without a look at "
+    "who is on which side",
+    Drawn.CHOSEN: "members were not drawn at random, so no coin stands behind a guess and nothing is certified; the "
+    "numbers are those of a random split, to compare runs by",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class EpsilonInOneRun:
+    """What the mechanism's epsilon is at least, by betting, whatever the mechanism.
+
+    Attributes:
+        value: The bound; 0 if no epsilon is excluded.
+        delta: The delta that it goes with.
+        right: How many guesses were right at the stop that decided it.
+        guesses: How many were made until then.
+        stops: Guesses made and right guesses, at each stop that is the best for some bet.
+    """
+
+    value: float
+    delta: float
+    right: int
+    guesses: int
+    stops: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PromiseInOneRun:
+    """A promise held against the guesses.
+
+    Attributes:
+        contradicted: Whether no mechanism that keeps it has guesses as right as these, at the level of the answer.
+        p_value: The smallest level at which it is contradicted, 1 if at none; shared with what else is stated.
+        pair: The promise as one (epsilon, delta), if it has one.
+    """
+
+    contradicted: bool
+    p_value: float
+    pair: Pair | None
+
+
+@dataclass(frozen=True, slots=True)
+class GaussianInOneRun:
+    """What mu is at least if the mechanism is Gaussian, and the epsilon that goes with it; nothing if it is not.
+
+    Attributes:
+        mu: The bound on mu; 0 if none is excluded.
+        epsilon: The epsilon of that mu at the delta of the answer; infinite at delta 0.
+    """
+
+    mu: float
+    epsilon: float
+
+
+@dataclass(frozen=True, slots=True)
+class OneRun:
+    """What one run shows of a promise; everything stated holds together. ``one_run`` makes it.
+
+    Attributes:
+        drawn: How members were drawn.
+        coins: Records that had a coin of their own, or pairs.
+        confidence: Twice the error of all that is stated is 1 less this, as of one end of an interval.
+        epsilon: What epsilon is at least.
+        promise: The promise held against the guesses; None without one.
+        gaussian: What mu is at least; None unless the mechanism was said to be Gaussian.
+        guarantee: What is covered, and what has to be so.
+        cautions: What to know before using the numbers.
+
+    Example:
+        >>> from estimators import Counts
+        >>> from estimators.theory.one_run import one_run
+        >>> result = one_run(Counts.of([20, 30, 50], [50, 40, 10], edges=[0.2, 0.7]), "coin", direction="high")
+        >>> round(result.epsilon.value, 3), result.decision
+        (0.763, None)
+    """
+
+    drawn: Drawn
+    coins: int
+    confidence: float
+    epsilon: EpsilonInOneRun
+    promise: PromiseInOneRun | None
+    gaussian: GaussianInOneRun | None
+    guarantee: Guarantee
+    cautions: tuple[Caution, ...]
+
+    @property
+    def decision(self) -> Literal["contradicted", "not contradicted", "inconclusive"] | None:
+        """``contradicted``, ``not contradicted``, ``inconclusive`` where nothing was drawn; None without a promise."""
+        if self.promise is None:
+            return None
+        if self.drawn is Drawn.CHOSEN:
+            return "inconclusive"
+        return "contradicted" if self.promise.contradicted else "not contradicted"
+
+    @property
+    def sentence(self) -> str:
+        """The result in plain words."""
+        return " ".join(
+            (*self._of_promise(), self._of_epsilon(), *self._of_mu())
+            if self._certified
+            else self._described()
+        )
+
+    @property
+    def _certified(self) -> bool:
+        return self.drawn is not Drawn.CHOSEN
+
+    def _described(self) -> tuple[str, ...]:
+        bound = self.epsilon
+        return (
+            "No certificate: members were not drawn at random, so no chance stands behind a guess.",
+            f"Had the sides been drawn at random, epsilon at delta {bound.delta:g} would be at least "
+            f"{at_least(bound.value)}.",
+        )
+
+    def _of_promise(self) -> tuple[str, ...]:
+        if self.promise is None:
+            return ()
+        p, sure = self.promise.p_value, one_end(self.confidence)
+        if self.promise.contradicted:
+            return (
+                f"The promise is contradicted with {sure}: guesses were right too often for it (p {p:.2g}).",
+            )
+        return (f"The promise is not contradicted with {sure} (p {p:.2g}), which does not prove it.",)
+
+    def _of_epsilon(self) -> str:
+        bound, sure = self.epsilon, one_end(self.confidence)
+        if bound.value == 0.0:
+            return f"With {sure} no epsilon at delta {bound.delta:g} is excluded."
+        return (
+            f"With {sure} the mechanism's epsilon at delta {bound.delta:g} is at least {at_least(bound.value)}, "
+            f"whatever the mechanism: {bound.right} of {bound.guesses} guesses were right."
+        )
+
+    def _of_mu(self) -> tuple[str, ...]:
+        if self.gaussian is None or self.gaussian.mu == 0.0:
+            return ()
+        epsilon = self.gaussian.epsilon
+        reading = "" if epsilon == inf else f", so its epsilon is at least {at_least(epsilon)}"
+        return (f"If the mechanism is Gaussian, its mu is at least {at_least(self.gaussian.mu)}{reading}.",)
+
+
+def one_run(
+    data: Scores | Counts,
+    drawn: Drawn | str,
+    promise: Promise | Mapping[Adjacency, Promise] | None = None,
+    delta: float = 0.0,
+    confidence: float = 0.95,
+    adjacency: Adjacency | str | None = None,
+    gaussian: bool = False,
+    direction: Direction | str = Direction.EITHER,
+    seed: int = 0,
+) -> OneRun:
+    """Hold a promise against one run, and say what its epsilon is at least whatever the mechanism.
+
+    Args:
+        data: Scores of both sides (``Scores.of``) or their counts (``Counts``).
+        drawn: How members were drawn: ``"coin"``, ``"split"`` or ``"chosen"``.
+        promise: What was promised (``estimators.theory.dp``), by adjacency if it has one each; None: only bounds.
+        delta: The delta to bound epsilon at, from 0 up to but not including 1; an (epsilon, delta) has its own.
+        confidence: Probability that both ends of an interval hold, strictly between 0 and 1. All that is stated
+            together has the error of one end.
+        adjacency: Which training sets the promise compares: ``replace`` or ``add_remove``. None: the one that
+            ``drawn`` needs.
+        gaussian: Whether the mechanism is known to be Gaussian: then mu is bounded, too.
+        direction: Which end of the scores speaks for membership: ``"high"``, ``"low"`` or ``"either"``. Knowing it
+            makes all of this sharper; it has to be known before the scores are looked at.
+        seed: Whole number from which everything random is drawn; the same seed gives the same answer.
+
+    Returns:
+        a ``OneRun``.
+
+    Raises:
+        MaceError: a number out of its range, an adjacency that does not go with how members were drawn, or sides so
+            unequal that no fair coins make them.
+
+    Example:
+        >>> import numpy as np
+        >>> from estimators import Scores
+        >>> from estimators.theory.dp import GaussianDp
+        >>> from estimators.theory.one_run import one_run
+        >>> rng = np.random.default_rng(0)
+        >>> member = rng.random(1000) < 0.5
+        >>> scores = rng.normal(member * 2.0, 1)
+        >>> result = one_run(Scores.of(scores[member], scores[~member]), "coin", GaussianDp(0.5), delta=1e-5)
+        >>> print(result.sentence)
+        The promise is contradicted with 97.5% confidence (one end of a 95% interval): guesses were right too often for
+    """
+    require_data(data, Scores, Counts)
+    level = (1.0 - require_open_unit("confidence", confidence)) / 2.0
+    delta, how = require_share("delta", delta), _drawn_of(drawn)
+    require_count("seed", seed, 0)
+    alone = how is Drawn.COIN
+    about = Adjacency.ADD_REMOVE if alone else Adjacency.REPLACE
+    envelope: Envelope | None = None
+    pair, counted = None, False
+    if promise is not None:
+        each = promise[about] if isinstance(promise, Mapping) else promise
+        inclusion = Inclusion.INDEPENDENT if alone else Inclusion.FIXED_NUMBER
+        grant = grant_of(each, adjacency, inclusion, delta)
+        envelope, pair, counted = grant.envelope, grant.pair, not isinstance(each, ApproximateDp)
+        delta = delta if pair is None else pair[1]
+    ways, cautions = _guesses(data, how, direction_of(direction), seed)
+    parts = 1 + counted + (gaussian and not (counted and isinstance(envelope, GaussianEnvelope)))
+    each_level = level / parts / len(ways)
+    bound = _best_bound(ways, delta, each_level)
+    held = None
+    if promise is not None:
+        least = min(_least_levels(ways, delta, pair, envelope if counted else None), default=1.0)
+        held = PromiseInOneRun(least <= each_level, min(1.0, least * parts * len(ways)), pair)
+    normal = None
+    if gaussian:
+        mu = max(_mu_refuted(way, each_level) for way in ways)
+        normal = GaussianInOneRun(mu, gaussian_epsilon(mu, delta) if mu and delta else (inf if mu else 0.0))
+    if bound.value == 0.0 and not any(_could_show(way, delta, each_level) for way in ways):
+        message = (
+            f"{ways[0].coins} {'records' if alone else 'pairs'} are too few: even if all guesses were right, no bound "
+            "on epsilon would follow"
+        )
+        cautions.append(Caution("too_few_records", message))
+    covers = (
+        f"the mechanism's promise about {ABOUT[about]}, and its epsilon at delta {exactly(delta)} from below"
+    )
+    guarantee = Guarantee(covers, ASSUMES[how], how is not Drawn.CHOSEN)
+    return OneRun(
+        how, ways[0].coins, confidence, bound, held, normal, guarantee, tuple(dict.fromkeys(cautions))
+    )
+
+
+def _drawn_of(drawn: Drawn | str) -> Drawn:
+    try:
+        return Drawn(drawn)
+    except ValueError:
+        raise UnknownName.among("drawn", drawn, [each.value for each in Drawn]) from None
+
+
+def _guesses(
+    data: Scores | Counts, drawn: Drawn, direction: Direction, seed: int
+) -> tuple[list[Guesses], list[Caution]]:
+    """The guesses of one direction or of both, and what to know of the scores they are about."""
+    cautions: list[Caution] = []
+    if isinstance(data, Scores) and data.dimension > 1:
+        learned = learn_score(data, 0.5, seed)
+        counts = learned.counts
+        cautions.append(learned.caution)
+    else:
+        counts = finest(data) if isinstance(data, Scores) else data
+    members, nonmembers = counts.members, counts.nonmembers
+    if not counts.cells.ordered:
+        direction = Direction.HIGH
+        members, nonmembers = ordered_by_half(counts, seed)
+        cautions.append(ORDER_LEARNED)
+    cautions.extend(counts.doubts)
+    if drawn is Drawn.COIN:
+        _require_fair(int(members.sum()), int(nonmembers.sum()))
+    if drawn is Drawn.CHOSEN:
+        cautions.append(Caution("no_certificate", ASSUMES[drawn]))
+    both = [(members, nonmembers)] if direction is not Direction.LOW else []
+    if direction is not Direction.HIGH:
+        both.append((members[::-1], nonmembers[::-1]))
+    return [_of_coins(*each) if drawn is Drawn.COIN else _of_pairs(*each, seed) for each in both], cautions
+
+
+def _require_fair(members: int, nonmembers: int) -> None:
+    """Refuse what fair coins all but never make: then they were not fair, or not all records are here."""
+    if 2.0 * float(bdtr(min(members, nonmembers), members + nonmembers, 0.5)) < ODD:
+        raise OutOfRange(
+            f"drawn: {members} members and {nonmembers} nonmembers are no fair coins; post every record that had a "
+            "coin, or say split or chosen",
+            field="drawn",
+        )
+
+
+def _least_levels(
+    ways: list[Guesses], delta: float, pair: Pair | None, curve: Envelope | None
+) -> Iterator[float]:
+    """The smallest level at which each test of a promise refutes it: the bet on its epsilon, and the count."""
+    if pair is not None:
+        yield _p_value(lambda level: any(_bet_wins(way, pair[0], delta, level) for way in ways))
+    if curve is not None:
+        yield _p_value(lambda level: any(_count_refutes(way, curve, level) for way in ways))
+
+
+def _best_bound(ways: list[Guesses], delta: float, level: float) -> EpsilonInOneRun:
+    """The larger bound of the directions, and the guesses that decided it."""
+    values = [_epsilon_refuted(way, delta, level) for way in ways]
+    best = int(np.argmax(values))
+    value, way = values[best], ways[best]
+    at = int(np.argmax(_log_wealth(way, value, _forgiven(way.coins, value, delta, level))))
+    right, made = way.right.astype(np.int64).tolist(), (way.right + way.wrong).astype(np.int64).tolist()
+    return EpsilonInOneRun(value, delta, right[at], made[at], tuple(zip(made, right, strict=True)))
+
+
+def _could_show(way: Guesses, delta: float, level: float) -> bool:
+    """Whether an epsilon would be excluded if every guess were right."""
+    right = np.array([float(way.coins)])
+    return _bet_wins(replace(way, right=right, wrong=0.0 * right), 0.0, delta, level)
