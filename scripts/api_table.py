@@ -25,7 +25,7 @@ The interface of the service, made by scripts/api-table from the OpenAPI documen
 name? may be left out; "= x" is what it is then. A name with a capital is a type below; what is listed after "as below"
 has the type of its own name, written Like_This: prior is a Prior. Problems are application/problem+json; which there
 are of a status stands under "problems". An operation that names no problems has the usual ones. Conditions on fields
-that an object before has, too, are named by it. "tables" and "reports" stand for the forms that are listed first.
+that an object before has, too, are named by it. "tables", "reports" and "usual" stand for what is listed first.
 """
 
 Schema = dict[str, Any]
@@ -39,8 +39,9 @@ GROUPS = {
         "text/html", "text/markdown", "text/csv", "application/vnd.mace.brief+json BriefAnswer", "image/svg+xml",
         "image/png",
     ),
+    "usual": ("members_column", "nonmembers_column", "members", "data", "dated", "detail", "Prefer"),
 }  # fmt: skip
-"""Forms that mostly come together, by a word for them."""
+"""Forms, and parameters, that mostly come together, by a word for them."""
 
 PREFER, JOB = "Prefer", "application/json JobAnswer"
 CONDITIONS = ("allOf", "anyOf", "oneOf", "if", "then", "else", "not", "dependentRequired")
@@ -65,7 +66,7 @@ def table(document: Schema) -> str:
         "operations": _operations(document),
         "problems": _problems(document),
         "parameters": (_parameter(name, parameters[name]) for name in sorted(parameters)),
-        "types": (f"{name}: {_kind(schemas[name])}" for name in sorted(simple)),
+        "types": _types({name: _kind(schemas[name]) for name in sorted(simple)}),
         "objects": (line for name in sorted(schemas.keys() - simple) for line in _object(name, schemas)),
     }
     lines = [each for title, part in parts.items() for each in (f"== {title} ==", "", *part, "")]
@@ -73,6 +74,15 @@ def table(document: Schema) -> str:
 
 
 # --- operations ---------------------------------------------------------------------------------------------
+
+
+def _types(kinds: dict[str, str]) -> Iterator[str]:
+    """Yield a line for each, and one for those of one name, but for its number, that say the same."""
+    alike: dict[tuple[str, str], list[str]] = {}
+    for name, kind in kinds.items():
+        alike.setdefault((name.rstrip("0123456789"), kind), []).append(name)
+    for (_, kind), names in alike.items():
+        yield f"{', '.join(names)}: {kind}"
 
 
 def _operations(document: Schema) -> Iterator[str]:
@@ -226,7 +236,11 @@ def _end(reference: Schema) -> str:
 
 
 def _listed(label: str, words: list[str], separator: str = ", ") -> Iterator[str]:
-    """Yield a list on as many lines as it takes."""
+    """Yield a list on as many lines as it takes, with a word for those that mostly come together."""
+    for word, group in GROUPS.items():
+        for at in range(len(words) - len(group) + 1):
+            if label != word and tuple(words[at : at + len(group)]) == group:
+                words = [*words[:at], word, *words[at + len(group) :]]
     if words:
         yield from WRAPPER.wrap(f"  {label}: {separator.join(words)}")
 
