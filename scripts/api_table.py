@@ -39,7 +39,7 @@ GROUPS = {
         "text/html", "text/markdown", "text/csv", "application/vnd.mace.brief+json BriefAnswer", "image/svg+xml",
         "image/png",
     ),
-    "usual": ("members_column", "nonmembers_column", "members", "data", "dated", "detail", "Prefer"),
+    "usual": ("members_column", "nonmembers_column", "members", "data", "dated", "detail"),
 }  # fmt: skip
 """Forms, and parameters, that mostly come together, by a word for them."""
 
