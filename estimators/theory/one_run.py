@@ -28,7 +28,7 @@ import numpy as np
 from scipy.special import bdtr, ndtr, ndtri
 
 from estimators.adversary.learned import learn_score
-from estimators.arrays import Floats, Integers
+from estimators.arrays import Booleans, Floats, Integers
 from estimators.errors import OutOfRange, UnknownName, require_count, require_open_unit, require_share
 from estimators.privacy.epsilon import (
     ORDER_LEARNED,
@@ -114,51 +114,69 @@ class Guesses:
 
 
 def _of_coins(members: Integers, nonmembers: Integers) -> Guesses:
-    """Records high up are called members, low down nonmembers: on from the end with fewer wrong, then fewer, so far."""
+    """Records high up are called members, low down nonmembers."""
     pooled = members + nonmembers
     members, nonmembers = members[pooled > 0], nonmembers[pooled > 0]
-    wrong = np.concatenate([nonmembers[::-1], members])
-    right = np.concatenate([members[::-1], nonmembers])
-    order = np.lexsort([_before(wrong + right), _before(wrong)])[
-        : len(members)
-    ]  # each cell once, from either end
     said = ways_to_guess(members, nonmembers, Direction.HIGH)
     ways = np.column_stack([said[:, 0] + said[:, 1], said[:, 2], said[:, :2].min(axis=1) == 0])
-    stops = _best_stops(np.cumsum(wrong[order]), np.cumsum(right[order]))
+    wrong, right = _from_both_ends((nonmembers[::-1], members[::-1]), (members, nonmembers))
+    stops = _best_stops(wrong[: len(members)], right[: len(members)])  # each cell once, from either end
     return Guesses(int(members.sum() + nonmembers.sum()), *stops, ways, shares_at_ends(said))
 
 
-def _before(both_ends: Integers) -> Integers:
-    """The sum of what stands before each, at either end by itself."""
-    ends = both_ends.reshape(2, -1)
-    return np.asarray((np.cumsum(ends, axis=1) - ends).ravel())
+def _from_both_ends(*ends: tuple[Integers, Integers]) -> tuple[Integers, Integers]:
+    """Wrong and right guesses so far, each time on from the end with fewer wrong so far, then with fewer guesses."""
+    wrong, right = (np.concatenate(sides) for sides in zip(*ends, strict=True))
+    before = [
+        np.concatenate([np.cumsum(each) - each for each in sides])
+        for sides in ([w + r for w, r in ends], [w for w, _ in ends])
+    ]
+    order = np.lexsort(before)
+    return np.cumsum(wrong[order]), np.cumsum(right[order])
 
 
-def _of_pairs(members: Integers, nonmembers: Integers, seed: int) -> Guesses:
-    """Which of a pair is the member: the higher one is guessed, pairs that lie furthest apart first, no equal ones."""
+def _of_pairs(members: Integers, nonmembers: Integers, seed: int) -> list[Guesses]:
+    """Which of a pair is the member: the higher one is guessed, and of equal ones nothing.
+
+    Pairs that lie furthest apart come first, which serves broad leaks; or those that reach furthest to either end,
+    which serves few members far out.
+    """
     pooled = members + nonmembers
     middle = np.cumsum(pooled) * 2 - pooled  # twice the middle rank of a cell
     rng = np.random.default_rng(seed)
     mine, others = (_drawn(side, middle, rng) for side in (members, nonmembers))
     pairs = min(len(mine), len(others))
-    ahead = mine[:pairs] - others[:pairs]
-    apart, which = np.unique(np.abs(ahead), return_inverse=True)
-    number = np.bincount(which, minlength=len(apart))[::-1]
-    right = np.bincount(which, weights=ahead > 0, minlength=len(apart)).astype(np.int64)[::-1]
-    if len(apart) and apart[0] == 0:
-        number, right = number[:-1], right[:-1]
-    guesses, hits = np.cumsum(number), np.cumsum(right)
-    powers = 2 ** np.arange(int(guesses[-1] if len(guesses) else 0).bit_length())
-    at = np.unique(np.minimum(np.searchsorted(guesses, [*powers, *guesses[-1:]]), len(guesses) - 1))
-    ways = np.column_stack([guesses[at], hits[at], np.zeros(len(at), dtype=np.int64)])
-    return Guesses(pairs, *_best_stops(guesses - hits, hits), ways, np.full(len(at), 1.0 / max(1, len(at))))
+    mine, others = mine[:pairs], others[:pairs]
+    right, apart = mine > others, np.abs(mine - others)
+    above, below = 2 * int(pooled.sum()) - np.maximum(mine, others), np.minimum(mine, others)
+    up, down = (apart > 0) & (above <= below), (apart > 0) & (above > below)
+    ends = _from_both_ends(_in_steps(above[up], right[up]), _in_steps(below[down], right[down]))
+    wrong, hits = _in_steps(-apart[apart > 0], right[apart > 0])
+    far = np.cumsum(wrong), np.cumsum(hits)
+    return [Guesses(pairs, *_best_stops(*steps), *_numbers_of_guesses(*steps)) for steps in (far, ends)]
+
+
+def _in_steps(places: Integers, right: Booleans) -> tuple[Integers, Integers]:
+    """How many guesses are wrong and right at each place, the smallest first."""
+    _, which = np.unique(places, return_inverse=True)
+    number, hits = np.bincount(which), np.bincount(which, weights=right).astype(np.int64)
+    return number - hits, hits
+
+
+def _numbers_of_guesses(wrong: Integers, right: Integers) -> tuple[Integers, Floats]:
+    """Ways to guess about 1, 2, 4, ... pairs, and all that differ; each with an equal share of the level."""
+    made = wrong + right
+    powers = 2 ** np.arange(int(made[-1]).bit_length() if len(made) else 0)
+    at = np.unique(np.searchsorted(made, [*powers, *made[-1:]]))
+    ways = np.column_stack([made[at], right[at], np.zeros(len(at), dtype=np.int64)])
+    return ways, np.full(len(at), 1.0 / max(1, len(at)))
 
 
 def _drawn(side: Integers, places: Integers, rng: np.random.Generator) -> Integers:
     """The places of the records of one side in random order."""
     if (
         side.sum() > MOST_PAIRS
-    ):  # each is left in by a coin: as good as any other draw, and none needs a list of all
+    ):  # each stays by a coin: as good as any other draw, and no list of all is needed
         side = rng.binomial(side, MOST_PAIRS / side.sum())
     return np.asarray(rng.permutation(np.repeat(places, side)))
 
@@ -551,7 +569,7 @@ def _drawn_of(drawn: Drawn | str) -> Drawn:
 def _guesses(
     data: Scores | Counts, drawn: Drawn, direction: Direction, seed: int
 ) -> tuple[list[Guesses], list[Caution]]:
-    """The guesses of one direction or of both, and what to know of the scores they are about."""
+    """The orders of guesses, of one direction or of both, and what to know of the scores they are about."""
     cautions: list[Caution] = []
     if isinstance(data, Scores) and data.dimension > 1:
         learned = learn_score(data, 0.5, seed)
@@ -572,7 +590,9 @@ def _guesses(
     both = [(members, nonmembers)] if direction is not Direction.LOW else []
     if direction is not Direction.HIGH:
         both.append((members[::-1], nonmembers[::-1]))
-    return [_of_coins(*each) if drawn is Drawn.COIN else _of_pairs(*each, seed) for each in both], cautions
+    if drawn is Drawn.COIN:
+        return [_of_coins(*each) for each in both], cautions
+    return [guesses for each in both for guesses in _of_pairs(*each, seed)], cautions
 
 
 def _require_fair(members: int, nonmembers: int) -> None:

@@ -168,6 +168,16 @@ def test_a_split_pairs_as_many_as_the_smaller_side_has_and_leaves_equal_ones_out
     assert result.epsilon.stops[-1][0] == result.epsilon.stops[-1][1]
 
 
+@each_case("direction, sign", [("high", 1.0), ("low", -1.0), ("either", -1.0)])
+def test_few_members_far_out_are_seen_in_a_split(direction, sign):
+    rng = np.random.default_rng(9)
+    members, nonmembers = rng.normal(size=(2, 2000))
+    members[:100] += 20.0
+
+    result = one_run(Scores.of(sign * members, sign * nonmembers), "split", direction=direction)
+    assert result.epsilon.value > 2.0  # pairs by how far apart they are alone show .1
+
+
 def test_a_promise_about_adding_counts_twice_for_a_split():
     data = canaries(5, 2000, 1.0, split=True)
     doubled, once = (
