@@ -90,7 +90,9 @@ def counts(coins: int, right: int, mu: float) -> bool:
     """Whether so many right of all contradict mu."""
     from estimators.theory.one_run import _count_refutes
 
-    made = Guesses(coins, np.zeros(1), np.zeros(1), np.array([[coins, right, 0]]), np.ones(1))
+    made = Guesses(
+        coins, np.zeros(1), np.zeros(1), np.zeros((2, 0)), np.array([[coins, right, 0]]), np.ones(1)
+    )
     return _count_refutes(made, GaussianEnvelope(mu), LEVEL)
 
 

@@ -18,10 +18,10 @@ section 15.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
-from math import exp, inf, log
+from math import exp, inf, log, pi
 from typing import Literal
 
 import numpy as np
@@ -55,7 +55,15 @@ from estimators.theory.dp.promise import (
 )
 from estimators.theory.shifts import gaussian_epsilon
 
-__all__ = ["Drawn", "EpsilonInOneRun", "GaussianInOneRun", "OneRun", "PromiseInOneRun", "one_run"]
+__all__ = [
+    "Drawn",
+    "EpsilonInOneRun",
+    "GaussianInOneRun",
+    "OneRun",
+    "PromiseInOneRun",
+    "epsilon_over_runs",
+    "one_run",
+]
 
 STAKES: Floats = np.array([0.05, 0.1, 0.2, 0.4, 0.7, 0.9, 0.98])[:, None]
 """Shares of what is had that are staked on each guess; the bet has an equal part on each."""
@@ -65,6 +73,9 @@ ON_DELTA = 0.1
 
 LARGEST = 60.0
 """Epsilons are looked for up to here."""
+
+OPENED = (0.01, 0.03, 0.1, 0.3, 1.0)
+"""Shares of the coins after which a run among several may stop; its bet has an equal part on each."""
 
 CLOSE = 1e-6
 """How closely a bound is found, from below."""
@@ -103,12 +114,14 @@ class Guesses:
     """What was guessed: how far each stop of the way is, and ways to guess a number that is fixed beforehand.
 
     ``wrong`` and ``right`` are those of the stops that can be best for a bet. ``ways`` have a row each: how many are
-    guessed, how many rightly, and whether all guesses are the same; ``shares`` are their shares of the level.
+    guessed, how many rightly, and whether all guesses are the same; ``shares`` are their shares of the level. ``looks``
+    are how many were wrong and right once a share of the coins that is fixed beforehand was opened (``OPENED``).
     """
 
     coins: int
     wrong: Floats
     right: Floats
+    looks: Integers
     ways: Integers
     shares: Floats
 
@@ -120,8 +133,8 @@ def _of_coins(members: Integers, nonmembers: Integers) -> Guesses:
     said = ways_to_guess(members, nonmembers, Direction.HIGH)
     ways = np.column_stack([said[:, 0] + said[:, 1], said[:, 2], said[:, :2].min(axis=1) == 0])
     wrong, right = _from_both_ends((nonmembers[::-1], members[::-1]), (members, nonmembers))
-    stops = _best_stops(wrong[: len(members)], right[: len(members)])  # each cell once, from either end
-    return Guesses(int(members.sum() + nonmembers.sum()), *stops, ways, shares_at_ends(said))
+    steps, coins = (wrong[: len(members)], right[: len(members)]), int(pooled.sum())  # each cell from one end
+    return Guesses(coins, *_best_stops(*steps), _looks(coins, *steps), ways, shares_at_ends(said))
 
 
 def _from_both_ends(*ends: tuple[Integers, Integers]) -> tuple[Integers, Integers]:
@@ -153,7 +166,10 @@ def _of_pairs(members: Integers, nonmembers: Integers, seed: int) -> list[Guesse
     ends = _from_both_ends(_in_steps(above[up], right[up]), _in_steps(below[down], right[down]))
     wrong, hits = _in_steps(-apart[apart > 0], right[apart > 0])
     far = np.cumsum(wrong), np.cumsum(hits)
-    return [Guesses(pairs, *_best_stops(*steps), *_numbers_of_guesses(*steps)) for steps in (far, ends)]
+    return [
+        Guesses(pairs, *_best_stops(*steps), _looks(pairs, *steps), *_numbers_of_guesses(*steps))
+        for steps in (far, ends)
+    ]
 
 
 def _in_steps(places: Integers, right: Booleans) -> tuple[Integers, Integers]:
@@ -195,6 +211,14 @@ def _best_stops(wrong: Integers, right: Integers) -> tuple[Floats, Floats]:
     return across, up
 
 
+def _looks(coins: int, wrong: Integers, right: Integers) -> Integers:
+    """Wrong and right guesses at the first stop with so large a share of the coins, or at the last."""
+    if not len(wrong):
+        return np.zeros((2, len(OPENED)), dtype=np.int64)
+    at = np.searchsorted(wrong + right, np.array(OPENED) * coins)
+    return np.stack([wrong, right])[:, np.minimum(at, len(wrong) - 1)]
+
+
 # --- epsilon, by betting ------------------------------------------------------------------------------------------
 
 
@@ -221,18 +245,29 @@ def _bet_wins(guesses: Guesses, epsilon: float, delta: float, level: float) -> b
 
 
 def _epsilon_refuted(guesses: Guesses, delta: float, level: float) -> float:
-    """The largest epsilon up to which all are refuted: a larger one is harder to, as long as as many are forgiven."""
-    edges, share = [LARGEST], ON_DELTA * level / max(guesses.coins * delta, 1e-300)
+    """The largest epsilon up to which all are refuted."""
+    return _all_up_to(
+        lambda epsilon: _bet_wins(guesses, epsilon, delta, level), _edges(guesses.coins, delta, level)
+    )
+
+
+def _edges(coins: int, delta: float, level: float) -> Iterator[float]:
+    """Epsilons at which fewer guesses are forgiven than just below."""
+    share = ON_DELTA * level / max(coins * delta, 1e-300)
     while share < 0.5:
-        edges.append(log(1.0 / share - 1.0))
+        yield log(1.0 / share - 1.0)
         share *= 2.0
+
+
+def _all_up_to(refuted: Callable[[float], bool], edges: Iterable[float]) -> float:
+    """The largest epsilon up to which all are refuted: a larger one is harder to, as long as as many are forgiven."""
     low = 0.0
-    if not _bet_wins(guesses, low, delta, level):
+    if not refuted(low):
         return low
-    for edge in sorted(edge for edge in edges if edge <= LARGEST):
+    for edge in sorted((*(edge for edge in edges if edge < LARGEST), LARGEST)):
         high = max(low, edge - 1e-9)
-        if not _bet_wins(guesses, high, delta, level):
-            return _last(lambda epsilon: _bet_wins(guesses, epsilon, delta, level), low, high)
+        if not refuted(high):
+            return _last(refuted, low, high)
         low = high
     return low
 
@@ -403,7 +438,7 @@ class OneRun:
         >>> from estimators.theory.one_run import one_run
         >>> result = one_run(Counts.of([20, 30, 50], [50, 40, 10], edges=[0.2, 0.7]), "coin", direction="high")
         >>> round(result.epsilon.value, 3), result.decision
-        (0.763, None)
+        (0.575, None)
     """
 
     drawn: Drawn
@@ -517,6 +552,8 @@ def one_run(
         >>> result = one_run(Scores.of(scores[member], scores[~member]), "coin", GaussianDp(0.5), delta=1e-5)
         >>> print(result.sentence)
         The promise is contradicted with 97.5% confidence (one end of a 95% interval): guesses were right too often for
+        it (p 2.2e-08). With 97.5% confidence (one end of a 95% interval) the mechanism's epsilon at delta 1e-05 is at
+        least 3.397, whatever the mechanism: 203 of 203 guesses were right.
     """
     require_data(data, Scores, Counts)
     level = (1.0 - require_open_unit("confidence", confidence)) / 2.0
@@ -629,3 +666,86 @@ def _could_show(way: Guesses, delta: float, level: float) -> bool:
     """Whether an epsilon would be excluded if every guess were right."""
     right = np.array([float(way.coins)])
     return _bet_wins(replace(way, right=right, wrong=0.0 * right), 0.0, delta, level)
+
+
+# --- several independent runs -------------------------------------------------------------------------------------
+
+
+def epsilon_over_runs(
+    runs: Sequence[Scores | Counts],
+    drawn: Drawn | str,
+    delta: float = 0.0,
+    confidence: float = 0.95,
+    direction: Direction | str = Direction.EITHER,
+    seed: int = 0,
+) -> tuple[float, ...]:
+    """Say after each of several independent runs of one mechanism how large its epsilon is at least.
+
+    Each run is trained anew, with coins or a split of its own. Its bet stops at shares of the coins that are fixed
+    beforehand, and the next run goes on with what it has. All bounds hold together: stop after any run.
+
+    Args:
+        runs: Scores of both sides of each run, or their counts, in order.
+        drawn: How members were drawn in each: ``"coin"`` or ``"split"``; ``"chosen"`` certifies nothing.
+        delta: The delta to bound epsilon at, from 0 up to but not including 1.
+        confidence: Probability that both ends of an interval hold, strictly between 0 and 1; the bounds together have
+            the error of one end.
+        direction: Which end of the scores speaks for membership: ``"high"``, ``"low"`` or ``"either"``.
+        seed: Whole number from which everything random is drawn.
+
+    Returns:
+        a bound after each run; none is below the one before.
+
+    Raises:
+        MaceError: a number out of its range, or sides so unequal that no fair coins make them.
+
+    Example:
+        >>> import numpy as np
+        >>> from estimators import Scores
+        >>> from estimators.theory.one_run import epsilon_over_runs
+        >>> rng, runs = np.random.default_rng(0), []
+        >>> for _ in range(3):
+        ...     member = rng.random(500) < 0.5
+        ...     score = rng.normal(member * 2.0, 1)
+        ...     runs.append(Scores.of(score[member], score[~member]))
+        >>> [round(bound, 1) for bound in epsilon_over_runs(runs, "coin", direction="high")]
+        [2.7, 2.8, 3.3]
+    """
+    level = (1.0 - require_open_unit("confidence", confidence)) / 2.0
+    delta, how = require_share("delta", delta), _drawn_of(drawn)
+    if how is Drawn.CHOSEN:
+        raise OutOfRange(
+            "drawn: members that were chosen certify nothing, in several runs neither", field="drawn"
+        )
+    orders = list(
+        zip(
+            *(_guesses(data, how, direction_of(direction), seed + at)[0] for at, data in enumerate(runs)),
+            strict=True,
+        )
+    )
+    each_level = level / max(1, len(orders))
+    bounds = [0.0]
+    for number in range(1, len(runs) + 1):
+        bounds.append(max(bounds[-1], *(_over(order[:number], delta, each_level) for order in orders)))
+    return tuple(bounds[1:])
+
+
+def _over(runs: Sequence[Guesses], delta: float, level: float) -> float:
+    """The largest epsilon up to which all are refuted by what the bet has after the last of these runs."""
+    parts = [
+        level * 6.0 / (pi * at) ** 2 for at in range(1, len(runs) + 1)
+    ]  # of the level, however many runs follow
+    need = -log(level * (1.0 - ON_DELTA) if delta else level)
+
+    def refuted(epsilon: float) -> bool:
+        win, lose = np.log1p(STAKES * exp(-epsilon)), np.log1p(-STAKES)
+        wealth = 0.0
+        for run, part in zip(runs, parts, strict=True):
+            forgiven = _forgiven(run.coins, epsilon, delta, part)
+            wrong, right = run.looks
+            bets = (right - forgiven) * win + (wrong + forgiven) * lose
+            wealth += float(np.logaddexp.reduce(bets, axis=None)) - log(bets.size)
+        return wealth >= need
+
+    edges = [edge for run, part in zip(runs, parts, strict=True) for edge in _edges(run.coins, delta, part)]
+    return _all_up_to(refuted, edges)

@@ -11,9 +11,19 @@ from scipy.stats import binom
 from estimators import Counts, Scores
 from estimators.errors import OptionError, OutOfRange
 from estimators.theory.dp import ApproximateDp, DpCurve, GaussianDp
-from estimators.theory.one_run import Guesses, _bet_wins, _count_refutes, _mu_refuted, _possible, one_run
+from estimators.theory.one_run import (
+    Guesses,
+    _bet_wins,
+    _count_refutes,
+    _mu_refuted,
+    _possible,
+    epsilon_over_runs,
+    one_run,
+)
 from estimators.theory.shifts import gaussian_epsilon
 from tests.cases import each_case
+
+NONE = np.zeros((2, 0), dtype=np.int64)
 
 
 def guessed(coins, guesses, right, *, alike=False):
@@ -21,6 +31,7 @@ def guessed(coins, guesses, right, *, alike=False):
         coins,
         np.array([guesses - right], dtype=float),
         np.array([right], dtype=float),
+        NONE,
         np.array([[guesses, right, int(alike)]]),
         np.ones(1),
     )
@@ -47,7 +58,7 @@ def test_a_bet_at_delta_0_passes_a_bound_with_a_chance_that_a_table_of_all_runs_
     for outcome in product([0, 1], repeat=10):
         right = np.cumsum(outcome)
         wrong = np.arange(1, 11) - right
-        made = Guesses(10, wrong.astype(float), right.astype(float), np.zeros((0, 3)), np.zeros(0))
+        made = Guesses(10, wrong.astype(float), right.astype(float), NONE, np.zeros((0, 3)), np.zeros(0))
         chance += q ** right[-1] * (1 - q) ** wrong[-1] * _bet_wins(made, 0.5, 0.0, level)
 
     assert 0.0 < chance <= level
@@ -241,3 +252,30 @@ def test_categories_and_vectors_are_ordered_by_records_of_their_own():
     assert 0.5 < of_labels.epsilon.value < np.log(4.0)  # the odds of a label are 4
     assert of_rows.coins < 2000
     assert of_rows.epsilon.value > 2.0
+
+
+def test_several_runs_say_more_than_one_and_none_takes_back_what_was_said():
+    runs = [canaries(seed, 400, 2.0) for seed in range(20, 26)]
+    bounds = epsilon_over_runs(runs, "coin", 1e-5, direction="high")
+
+    assert list(bounds) == sorted(bounds)
+    assert bounds[-1] > bounds[0] + 0.3
+    assert bounds[:3] == epsilon_over_runs(runs[:3], "coin", 1e-5, direction="high")
+    with pytest.raises(OutOfRange, match="certify nothing"):
+        epsilon_over_runs(runs, "chosen")
+
+
+@each_case("drawn", ["coin", "split"])
+def test_the_bounds_of_all_runs_together_are_seldom_above_the_truth(drawn):
+    # scores of randomised response at exactly epsilon 1 (of replaced records: at most 2), forty times five runs
+    epsilon, wrong = 1.0, 0
+    for seed in range(40):
+        rng, runs = np.random.default_rng((3, seed)), []
+        for _ in range(5):
+            member = rng.permutation(200) < 100 if drawn == "split" else rng.random(200) < 0.5
+            honest = rng.random(200) < expit(epsilon)
+            score = np.where(honest, member, ~member) + 0.5 * rng.random(200)
+            runs.append(Scores.of(score[member], score[~member]))
+        truth = epsilon if drawn == "coin" else 2.0 * epsilon
+        wrong += epsilon_over_runs(runs, drawn, confidence=0.9)[-1] > truth
+    assert wrong <= 5
