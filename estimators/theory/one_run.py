@@ -56,7 +56,7 @@ from estimators.theory.dp.promise import (
 from estimators.theory.shifts import gaussian_epsilon
 
 __all__ = [
-    "Drawn",
+    "Draw",
     "EpsilonInOneRun",
     "GaussianInOneRun",
     "OneRun",
@@ -74,7 +74,7 @@ ON_DELTA = 0.1
 LARGEST = 60.0
 """Epsilons are looked for up to here."""
 
-OPENED = (0.01, 0.03, 0.1, 0.3, 1.0)
+LOOKS = (0.01, 0.03, 0.1, 0.3, 1.0)
 """Shares of the coins after which a run among several may stop; its bet has an equal part on each."""
 
 CLOSE = 1e-6
@@ -87,7 +87,7 @@ MOST_PAIRS = 5_000_000
 """About as many records of a side are paired at most."""
 
 
-class Drawn(Enum):
+class Draw(Enum):
     """How it was drawn which records are members.
 
     Attributes:
@@ -96,8 +96,8 @@ class Drawn(Enum):
         CHOSEN: ``"chosen"``: by date, by hand or otherwise; nothing is certified then.
 
     Example:
-        >>> from estimators.theory.one_run import Drawn
-        >>> Drawn("coin") is Drawn.COIN
+        >>> from estimators.theory.one_run import Draw
+        >>> Draw("coin") is Draw.COIN
         True
     """
 
@@ -115,7 +115,7 @@ class Guesses:
 
     ``wrong`` and ``right`` are those of the stops that can be best for a bet. ``ways`` have a row each: how many are
     guessed, how many rightly, and whether all guesses are the same; ``shares`` are their shares of the level. ``looks``
-    are how many were wrong and right once a share of the coins that is fixed beforehand was opened (``OPENED``).
+    are how many were wrong and right once a share of the coins that is fixed beforehand was opened (``LOOKS``).
     """
 
     coins: int
@@ -130,11 +130,11 @@ def _of_coins(members: Integers, nonmembers: Integers) -> Guesses:
     """Records high up are called members, low down nonmembers."""
     pooled = members + nonmembers
     members, nonmembers = members[pooled > 0], nonmembers[pooled > 0]
-    said = ways_to_guess(members, nonmembers, Direction.HIGH)
-    ways = np.column_stack([said[:, 0] + said[:, 1], said[:, 2], said[:, :2].min(axis=1) == 0])
+    calls = ways_to_guess(members, nonmembers, Direction.HIGH)
+    ways = np.column_stack([calls[:, 0] + calls[:, 1], calls[:, 2], calls[:, :2].min(axis=1) == 0])
     wrong, right = _from_both_ends((nonmembers[::-1], members[::-1]), (members, nonmembers))
     steps, coins = (wrong[: len(members)], right[: len(members)]), int(pooled.sum())  # each cell from one end
-    return Guesses(coins, *_best_stops(*steps), _looks(coins, *steps), ways, shares_at_ends(said))
+    return Guesses(coins, *_best_stops(*steps), _looks(coins, *steps), ways, shares_at_ends(calls))
 
 
 def _from_both_ends(*ends: tuple[Integers, Integers]) -> tuple[Integers, Integers]:
@@ -157,7 +157,7 @@ def _of_pairs(members: Integers, nonmembers: Integers, seed: int) -> list[Guesse
     pooled = members + nonmembers
     middle = np.cumsum(pooled) * 2 - pooled  # twice the middle rank of a cell
     rng = np.random.default_rng(seed)
-    mine, others = (_drawn(side, middle, rng) for side in (members, nonmembers))
+    mine, others = (_in_random_order(side, middle, rng) for side in (members, nonmembers))
     pairs = min(len(mine), len(others))
     mine, others = mine[:pairs], others[:pairs]
     right, apart = mine > others, np.abs(mine - others)
@@ -181,14 +181,14 @@ def _in_steps(places: Integers, right: Booleans) -> tuple[Integers, Integers]:
 
 def _numbers_of_guesses(wrong: Integers, right: Integers) -> tuple[Integers, Floats]:
     """Ways to guess about 1, 2, 4, ... pairs, and all that differ; each with an equal share of the level."""
-    made = wrong + right
-    powers = 2 ** np.arange(int(made[-1]).bit_length() if len(made) else 0)
-    at = np.unique(np.searchsorted(made, [*powers, *made[-1:]]))
-    ways = np.column_stack([made[at], right[at], np.zeros(len(at), dtype=np.int64)])
+    total = wrong + right
+    powers = 2 ** np.arange(int(total[-1]).bit_length() if len(total) else 0)
+    at = np.unique(np.searchsorted(total, [*powers, *total[-1:]]))
+    ways = np.column_stack([total[at], right[at], np.zeros(len(at), dtype=np.int64)])
     return ways, np.full(len(at), 1.0 / max(1, len(at)))
 
 
-def _drawn(side: Integers, places: Integers, rng: np.random.Generator) -> Integers:
+def _in_random_order(side: Integers, places: Integers, rng: np.random.Generator) -> Integers:
     """The places of the records of one side in random order."""
     if (
         side.sum() > MOST_PAIRS
@@ -214,8 +214,8 @@ def _best_stops(wrong: Integers, right: Integers) -> tuple[Floats, Floats]:
 def _looks(coins: int, wrong: Integers, right: Integers) -> Integers:
     """Wrong and right guesses at the first stop with so large a share of the coins, or at the last."""
     if not len(wrong):
-        return np.zeros((2, len(OPENED)), dtype=np.int64)
-    at = np.searchsorted(wrong + right, np.array(OPENED) * coins)
+        return np.zeros((2, len(LOOKS)), dtype=np.int64)
+    at = np.searchsorted(wrong + right, np.array(LOOKS) * coins)
     return np.stack([wrong, right])[:, np.minimum(at, len(wrong) - 1)]
 
 
@@ -283,7 +283,7 @@ def _last(refuted: Callable[[float], bool], low: float, high: float) -> float:
 # --- a curve, by counting -----------------------------------------------------------------------------------------
 
 
-def _fpr_needed(envelope: Envelope) -> Callable[[float], float]:
+def _least_fpr(envelope: Envelope) -> Callable[[float], float]:
     """The least FPR at which a TPR is allowed."""
     if isinstance(envelope, GaussianEnvelope):
         mu = envelope.mu
@@ -291,7 +291,7 @@ def _fpr_needed(envelope: Envelope) -> Callable[[float], float]:
     assert isinstance(envelope, Corners)
     across, up = envelope.fpr.tolist(), envelope.height.tolist()
 
-    def needed(tpr: float) -> float:
+    def least(tpr: float) -> float:
         at = bisect_left(up, tpr)
         if at == 0:
             return 0.0
@@ -300,11 +300,11 @@ def _fpr_needed(envelope: Envelope) -> Callable[[float], float]:
         part = (tpr - up[at - 1]) / (up[at] - up[at - 1])
         return float(across[at - 1] + part * (across[at] - across[at - 1]))
 
-    return needed
+    return least
 
 
 def _possible(
-    coins: int, guesses: int, right: int, alike: int, needed: Callable[[float], float], chance: float
+    coins: int, guesses: int, right: int, alike: int, least_fpr: Callable[[float], float], chance: float
 ) -> bool:
     """Whether so many of the guesses may be right with this probability, or more do."""
     both = 2.0 if alike else 1.0
@@ -313,7 +313,7 @@ def _possible(
     for fewer in range(right - 1, -1, -1):
         if both * hits > 1.0:
             return False
-        need = needed(both * hits) / both
+        need = least_fpr(both * hits) / both
         if need <= misses:
             return True
         hits, misses = hits + fewer / (guesses - fewer) * (need - misses), need
@@ -324,10 +324,10 @@ def _possible(
 
 def _count_refutes(guesses: Guesses, envelope: Envelope, level: float) -> bool:
     """Whether a curve is refuted at a level by any way to guess, each at its share."""
-    needed = _fpr_needed(envelope)
+    least_fpr = _least_fpr(envelope)
     ways = zip(guesses.ways.tolist(), guesses.shares.tolist(), strict=True)
     return any(
-        right and not _possible(guesses.coins, number, right, alike, needed, level * share)
+        right and not _possible(guesses.coins, number, right, alike, least_fpr, level * share)
         for (number, right, alike), share in ways
     )
 
@@ -364,10 +364,10 @@ ABOUT = {
     Adjacency.REPLACE: "replacing one record by another",
 }
 ASSUMES = {
-    Drawn.COIN: "each record was in by a fair coin of its own, and scores were made without a look at the coins",
-    Drawn.SPLIT: "the sides were drawn at random out of one list of records, and scores were made without a look at "
+    Draw.COIN: "each record was in by a fair coin of its own, and scores were made without a look at the coins",
+    Draw.SPLIT: "the sides were drawn at random out of one list of records, and scores were made without a look at "
     "who is on which side",
-    Drawn.CHOSEN: "members were not drawn at random, so no coin stands behind a guess and nothing is certified; the "
+    Draw.CHOSEN: "members were not drawn at random, so no coin stands behind a guess and nothing is certified; the "
     "numbers are those of a random split, to compare runs by",
 }
 
@@ -424,7 +424,7 @@ class OneRun:
     """What one run shows of a promise; everything stated holds together. ``one_run`` makes it.
 
     Attributes:
-        drawn: How members were drawn.
+        draw: How members were drawn.
         coins: Records that had a coin of their own, or pairs.
         confidence: Twice the error of all that is stated is 1 less this, as of one end of an interval.
         epsilon: What epsilon is at least.
@@ -441,7 +441,7 @@ class OneRun:
         (0.575, None)
     """
 
-    drawn: Drawn
+    draw: Draw
     coins: int
     confidence: float
     epsilon: EpsilonInOneRun
@@ -455,7 +455,7 @@ class OneRun:
         """``contradicted``, ``not contradicted``, ``inconclusive`` where nothing was drawn; None without a promise."""
         if self.promise is None:
             return None
-        if self.drawn is Drawn.CHOSEN:
+        if self.draw is Draw.CHOSEN:
             return "inconclusive"
         return "contradicted" if self.promise.contradicted else "not contradicted"
 
@@ -464,15 +464,15 @@ class OneRun:
         """The result in plain words."""
         return " ".join(
             (*self._of_promise(), self._of_epsilon(), *self._of_mu())
-            if self._certified
-            else self._described()
+            if self._is_certain
+            else self._no_certificate()
         )
 
     @property
-    def _certified(self) -> bool:
-        return self.drawn is not Drawn.CHOSEN
+    def _is_certain(self) -> bool:
+        return self.draw is not Draw.CHOSEN
 
-    def _described(self) -> tuple[str, ...]:
+    def _no_certificate(self) -> tuple[str, ...]:
         bound = self.epsilon
         return (
             "No certificate: members were not drawn at random, so no chance stands behind a guess.",
@@ -509,7 +509,7 @@ class OneRun:
 
 def one_run(
     data: Scores | Counts,
-    drawn: Drawn | str,
+    draw: Draw | str,
     promise: Promise | Mapping[Adjacency, Promise] | None = None,
     delta: float = 0.0,
     confidence: float = 0.95,
@@ -522,13 +522,13 @@ def one_run(
 
     Args:
         data: Scores of both sides (``Scores.of``) or their counts (``Counts``).
-        drawn: How members were drawn: ``"coin"``, ``"split"`` or ``"chosen"``.
+        draw: How members were drawn: ``"coin"``, ``"split"`` or ``"chosen"``.
         promise: What was promised (``estimators.theory.dp``), by adjacency if it has one each; None: only bounds.
         delta: The delta to bound epsilon at, from 0 up to but not including 1; an (epsilon, delta) has its own.
         confidence: Probability that both ends of an interval hold, strictly between 0 and 1. All that is stated
             together has the error of one end.
         adjacency: Which training sets the promise compares: ``replace`` or ``add_remove``. None: the one that
-            ``drawn`` needs.
+            ``draw`` needs.
         gaussian: Whether the mechanism is known to be Gaussian: then mu is bounded, too.
         direction: Which end of the scores speaks for membership: ``"high"``, ``"low"`` or ``"either"``. Knowing it
             makes all of this sharper; it has to be known before the scores are looked at.
@@ -557,26 +557,26 @@ def one_run(
     """
     require_data(data, Scores, Counts)
     level = (1.0 - require_open_unit("confidence", confidence)) / 2.0
-    delta, how = require_share("delta", delta), _drawn_of(drawn)
+    delta, how = require_share("delta", delta), _draw_of(draw)
     require_count("seed", seed, 0)
-    alone = how is Drawn.COIN
+    alone = how is Draw.COIN
     about = Adjacency.ADD_REMOVE if alone else Adjacency.REPLACE
     envelope: Envelope | None = None
-    pair, counted = None, False
+    pair, by_count = None, False
     if promise is not None:
         each = promise[about] if isinstance(promise, Mapping) else promise
         inclusion = Inclusion.INDEPENDENT if alone else Inclusion.FIXED_NUMBER
         grant = grant_of(each, adjacency, inclusion, delta)
-        envelope, pair, counted = grant.envelope, grant.pair, not isinstance(each, ApproximateDp)
+        envelope, pair, by_count = grant.envelope, grant.pair, not isinstance(each, ApproximateDp)
         delta = delta if pair is None else pair[1]
     ways, cautions = _guesses(data, how, direction_of(direction), seed)
-    parts = 1 + counted + (gaussian and not (counted and isinstance(envelope, GaussianEnvelope)))
+    parts = 1 + by_count + (gaussian and not (by_count and isinstance(envelope, GaussianEnvelope)))
     each_level = level / parts / len(ways)
     bound = _best_bound(ways, delta, each_level)
-    held = None
+    test = None
     if promise is not None:
-        least = min(_least_levels(ways, delta, pair, envelope if counted else None), default=1.0)
-        held = PromiseInOneRun(least <= each_level, min(1.0, least * parts * len(ways)), pair)
+        least = min(_least_levels(ways, delta, pair, envelope if by_count else None), default=1.0)
+        test = PromiseInOneRun(least <= each_level, min(1.0, least * parts * len(ways)), pair)
     normal = None
     if gaussian:
         mu = max(_mu_refuted(way, each_level) for way in ways)
@@ -590,21 +590,21 @@ def one_run(
     covers = (
         f"the mechanism's promise about {ABOUT[about]}, and its epsilon at delta {exactly(delta)} from below"
     )
-    guarantee = Guarantee(covers, ASSUMES[how], how is not Drawn.CHOSEN)
+    guarantee = Guarantee(covers, ASSUMES[how], how is not Draw.CHOSEN)
     return OneRun(
-        how, ways[0].coins, confidence, bound, held, normal, guarantee, tuple(dict.fromkeys(cautions))
+        how, ways[0].coins, confidence, bound, test, normal, guarantee, tuple(dict.fromkeys(cautions))
     )
 
 
-def _drawn_of(drawn: Drawn | str) -> Drawn:
+def _draw_of(draw: Draw | str) -> Draw:
     try:
-        return Drawn(drawn)
+        return Draw(draw)
     except ValueError:
-        raise UnknownName.among("drawn", drawn, [each.value for each in Drawn]) from None
+        raise UnknownName.among("draw", draw, [each.value for each in Draw]) from None
 
 
 def _guesses(
-    data: Scores | Counts, drawn: Drawn, direction: Direction, seed: int
+    data: Scores | Counts, draw: Draw, direction: Direction, seed: int
 ) -> tuple[list[Guesses], list[Caution]]:
     """The orders of guesses, of one direction or of both, and what to know of the scores they are about."""
     cautions: list[Caution] = []
@@ -620,14 +620,14 @@ def _guesses(
         members, nonmembers = ordered_by_half(counts, seed)
         cautions.append(ORDER_LEARNED)
     cautions.extend(counts.doubts)
-    if drawn is Drawn.COIN:
+    if draw is Draw.COIN:
         _require_fair(int(members.sum()), int(nonmembers.sum()))
-    if drawn is Drawn.CHOSEN:
-        cautions.append(Caution("no_certificate", ASSUMES[drawn]))
+    if draw is Draw.CHOSEN:
+        cautions.append(Caution("no_certificate", ASSUMES[draw]))
     both = [(members, nonmembers)] if direction is not Direction.LOW else []
     if direction is not Direction.HIGH:
         both.append((members[::-1], nonmembers[::-1]))
-    if drawn is Drawn.COIN:
+    if draw is Draw.COIN:
         return [_of_coins(*each) for each in both], cautions
     return [guesses for each in both for guesses in _of_pairs(*each, seed)], cautions
 
@@ -636,9 +636,9 @@ def _require_fair(members: int, nonmembers: int) -> None:
     """Refuse what fair coins all but never make: then they were not fair, or not all records are here."""
     if 2.0 * float(bdtr(min(members, nonmembers), members + nonmembers, 0.5)) < ODD:
         raise OutOfRange(
-            f"drawn: {members} members and {nonmembers} nonmembers are no fair coins; post every record that had a "
+            f"draw: {members} members and {nonmembers} nonmembers are no fair coins; post every record that had a "
             "coin, or say split or chosen",
-            field="drawn",
+            field="draw",
         )
 
 
@@ -658,8 +658,8 @@ def _best_bound(ways: list[Guesses], delta: float, level: float) -> EpsilonInOne
     best = int(np.argmax(values))
     value, way = values[best], ways[best]
     at = int(np.argmax(_log_wealth(way, value, _forgiven(way.coins, value, delta, level))))
-    right, made = way.right.astype(np.int64).tolist(), (way.right + way.wrong).astype(np.int64).tolist()
-    return EpsilonInOneRun(value, delta, right[at], made[at], tuple(zip(made, right, strict=True)))
+    right, guesses = way.right.astype(np.int64).tolist(), (way.right + way.wrong).astype(np.int64).tolist()
+    return EpsilonInOneRun(value, delta, right[at], guesses[at], tuple(zip(guesses, right, strict=True)))
 
 
 def _could_show(way: Guesses, delta: float, level: float) -> bool:
@@ -673,7 +673,7 @@ def _could_show(way: Guesses, delta: float, level: float) -> bool:
 
 def epsilon_over_runs(
     runs: Sequence[Scores | Counts],
-    drawn: Drawn | str,
+    draw: Draw | str,
     delta: float = 0.0,
     confidence: float = 0.95,
     direction: Direction | str = Direction.EITHER,
@@ -686,7 +686,7 @@ def epsilon_over_runs(
 
     Args:
         runs: Scores of both sides of each run, or their counts, in order.
-        drawn: How members were drawn in each: ``"coin"`` or ``"split"``; ``"chosen"`` certifies nothing.
+        draw: How members were drawn in each: ``"coin"`` or ``"split"``; ``"chosen"`` certifies nothing.
         delta: The delta to bound epsilon at, from 0 up to but not including 1.
         confidence: Probability that both ends of an interval hold, strictly between 0 and 1; the bounds together have
             the error of one end.
@@ -712,10 +712,10 @@ def epsilon_over_runs(
         [2.7, 2.8, 3.3]
     """
     level = (1.0 - require_open_unit("confidence", confidence)) / 2.0
-    delta, how = require_share("delta", delta), _drawn_of(drawn)
-    if how is Drawn.CHOSEN:
+    delta, how = require_share("delta", delta), _draw_of(draw)
+    if how is Draw.CHOSEN:
         raise OutOfRange(
-            "drawn: members that were chosen certify nothing, in several runs neither", field="drawn"
+            "draw: members that were chosen certify nothing, in several runs neither", field="draw"
         )
     orders = list(
         zip(

@@ -161,14 +161,14 @@ ROWS = (
         "theory/one-run",
         "theory one-run",
         "What one training run shows of a promise, and how large epsilon is at least",
-        "Say how members were drawn: `drawn` is `coin` if each record was in by a fair coin of its own (canaries), "
+        "Say how members were drawn: `draw` is `coin` if each record was in by a fair coin of its own (canaries), "
         "`split` if the sides are a random split of one list. The promise, if there is one, is as for `theory dp`. "
         "Epsilon is bounded whatever the mechanism; nobody chooses a number of guesses. Members that were not drawn "
         "give no certificate.",
         (
-            "mace theory one-run canaries.csv --drawn coin --mu 1 --delta 1e-5",
-            "mace theory one-run scores.csv --drawn split --epsilon 4 --delta 1e-5 --direction high",
-            "mace theory one-run canaries.csv --drawn coin --curve 0.5:0.01,1:1e-4,2:1e-6",
+            "mace theory one-run canaries.csv --draw coin --mu 1 --delta 1e-5",
+            "mace theory one-run scores.csv --draw split --epsilon 4 --delta 1e-5 --direction high",
+            "mace theory one-run canaries.csv --draw coin --curve 0.5:0.01,1:1e-4,2:1e-6",
         ),
         stem="onerun",
         counts_suffice=True,

@@ -376,7 +376,7 @@ def of_one_run(answer: model.AnswerPath, figures: model.Figures, context: model.
         tiles.append(
             model.Fact("Mu at least, if the mechanism is Gaussian", normal["mu"].number("floor"), mu)
         )
-    unit = "coins of records" if answer["drawn"].value == "coin" else "pairs of records"
+    unit = "coins of records" if answer["draw"].value == "coin" else "pairs of records"
     tiles.append(model.Fact("Fair coins", answer["coins"].number("count"), (unit,)))
     backing = answer["guarantee"]
     words = (

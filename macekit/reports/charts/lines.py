@@ -251,7 +251,7 @@ def _guessing() -> Spec:
 
 def one_run(answer: AnswerPath) -> Charts:
     """The share of right guesses as more records were opened."""
-    made = Axis("guesses", "guesses made, surest first", logarithmic=True, kind="count")
+    guesses = Axis("guesses", "guesses made, surest first", logarithmic=True, kind="count")
     right = Axis("right", "share that was right", unit=True)
     series = (Series("right", "right", "share"),)
-    return (curves("guesses", "Right guesses", answer["stops"], made, right, series),)
+    return (curves("guesses", "Right guesses", answer["stops"], guesses, right, series),)

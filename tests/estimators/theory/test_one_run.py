@@ -106,14 +106,14 @@ def test_no_privacy_loss_at_all_is_the_law_of_fair_coins():
     assert not _possible(20, 20, 20, 0, lambda tpr: tpr, 0.5)
 
 
-@each_case("drawn", ["coin", "split"])
-def test_true_promises_are_seldom_contradicted(drawn):
+@each_case("draw", ["coin", "split"])
+def test_true_promises_are_seldom_contradicted(draw):
     # more of them: benchmarks/one_run.py
-    mu = 1.0 if drawn == "coin" else np.sqrt(2.0)
+    mu = 1.0 if draw == "coin" else np.sqrt(2.0)
     wrong = 0
     for seed in range(40):
-        data = canaries(seed, 300, 1.0, split=drawn == "split")
-        result = one_run(data, drawn, GaussianDp(mu), delta=1e-5, confidence=0.9)
+        data = canaries(seed, 300, 1.0, split=draw == "split")
+        result = one_run(data, draw, GaussianDp(mu), delta=1e-5, confidence=0.9)
         wrong += result.decision == "contradicted" or result.epsilon.value > gaussian_epsilon(mu, 1e-5)
 
     assert wrong <= 3
@@ -265,17 +265,17 @@ def test_several_runs_say_more_than_one_and_none_takes_back_what_was_said():
         epsilon_over_runs(runs, "chosen")
 
 
-@each_case("drawn", ["coin", "split"])
-def test_the_bounds_of_all_runs_together_are_seldom_above_the_truth(drawn):
+@each_case("draw", ["coin", "split"])
+def test_the_bounds_of_all_runs_together_are_seldom_above_the_truth(draw):
     # scores of randomised response at exactly epsilon 1 (of replaced records: at most 2), forty times five runs
     epsilon, wrong = 1.0, 0
     for seed in range(40):
         rng, runs = np.random.default_rng((3, seed)), []
         for _ in range(5):
-            member = rng.permutation(200) < 100 if drawn == "split" else rng.random(200) < 0.5
+            member = rng.permutation(200) < 100 if draw == "split" else rng.random(200) < 0.5
             honest = rng.random(200) < expit(epsilon)
             score = np.where(honest, member, ~member) + 0.5 * rng.random(200)
             runs.append(Scores.of(score[member], score[~member]))
-        truth = epsilon if drawn == "coin" else 2.0 * epsilon
-        wrong += epsilon_over_runs(runs, drawn, confidence=0.9)[-1] > truth
+        truth = epsilon if draw == "coin" else 2.0 * epsilon
+        wrong += epsilon_over_runs(runs, draw, confidence=0.9)[-1] > truth
     assert wrong <= 5

@@ -93,7 +93,7 @@ def _bodies(operation: str) -> Iterator[tuple[str, Body]]:
         elif operation == "theory/together":
             yield kind, {**sample, "claimed_epsilon": 0.5}
         elif operation == "theory/one-run":
-            yield kind, {**sample, "drawn": "split", "mu": 0.5, "delta": 1e-5}
+            yield kind, {**sample, "draw": "split", "mu": 0.5, "delta": 1e-5}
         elif (operation, kind) != ("counts", "vectors"):  # counts of vectors are refused
             yield kind, sample
     if operation == "counts":

@@ -10,21 +10,21 @@ from macekit.questions.theory.dp import PromiseGiven, one_promise
 from macekit.schemas.records import SIDES_OR_COUNTS, Confidence, SampleQuestion
 from macekit.schemas.statements import GuaranteeAnswer, ProvenanceAnswer, WarningAnswer
 
-DRAWN_BY_COIN: JsonDict = {
-    "if": {"required": ["drawn"], "properties": {"drawn": {"const": "coin"}}},
+COIN_OF_ITS_OWN: JsonDict = {
+    "if": {"required": ["draw"], "properties": {"draw": {"const": "coin"}}},
     "then": {"properties": {"adjacency": {"enum": ["add_remove", None]}}},
 }
-Drawn = Literal["coin", "split", "chosen"]
+Draw = Literal["coin", "split", "chosen"]
 
 
 class OnerunQuestion(PromiseGiven, SampleQuestion):
     """Scores of members and nonmembers, how they were drawn, and what was promised, if anything."""
 
     model_config = ConfigDict(
-        json_schema_extra={**SIDES_OR_COUNTS, "allOf": [*one_promise(), DRAWN_BY_COIN]},
+        json_schema_extra={**SIDES_OR_COUNTS, "allOf": [*one_promise(), COIN_OF_ITS_OWN]},
     )
 
-    drawn: Drawn = Field(
+    draw: Draw = Field(
         description="how members were drawn: coin: each record by a fair coin of its own, and all of them are here; "
         "split: the sides are a random split of one list; chosen: otherwise, and then nothing is certified",
     )
@@ -79,7 +79,7 @@ class OnerunAnswer(TypedDict):
         Literal["contradicted", "not contradicted", "inconclusive"] | None,
         Field(description="inconclusive where members were not drawn; null without a promise"),
     ]
-    drawn: Drawn
+    draw: Draw
     coins: Annotated[int, Field(description="records that had a coin of their own, or pairs of records")]
     confidence: float
     epsilon: EpsilonInOneRunAnswer

@@ -27,7 +27,7 @@ def answer_onerun(call: Call, body: DecodedBody) -> Reply:
     require_direction_acts(q.direction, data)
     result = one_run(
         data if isinstance(data, Scores) else with_counts(data),
-        q.drawn,
+        q.draw,
         promise_of(q) if noise is None else noise.promises(q.delta),
         q.delta or 0.0,
         q.confidence,
@@ -40,7 +40,7 @@ def answer_onerun(call: Call, body: DecodedBody) -> Reply:
     document: OnerunAnswer = {
         "sentence": result.sentence,
         "decision": result.decision,
-        "drawn": result.drawn.value,
+        "draw": result.draw.value,
         "coins": result.coins,
         "confidence": result.confidence,
         "epsilon": {
@@ -52,8 +52,8 @@ def answer_onerun(call: Call, body: DecodedBody) -> Reply:
         "promise": None if result.promise is None else _promise(result.promise),
         "gaussian": None if result.gaussian is None else _gaussian(result.gaussian),
         "stops": {
-            "guesses": [made for made, _ in bound.stops],
-            "right": [right / made for made, right in bound.stops],
+            "guesses": [guesses for guesses, _ in bound.stops],
+            "right": [right / guesses for guesses, right in bound.stops],
         },
         "guarantee": encode.guarantee(result.guarantee),
         "warnings": encode.warnings((*body.cautions, *result.cautions)),
@@ -64,9 +64,9 @@ def answer_onerun(call: Call, body: DecodedBody) -> Reply:
     return reply_of(call, document, data)
 
 
-def _promise(held: PromiseInOneRun) -> PromiseInOneRunAnswer:
-    epsilon, delta = held.pair or (None, None)
-    return {"p_value": held.p_value, "epsilon": None if epsilon is None else finite(epsilon), "delta": delta}
+def _promise(test: PromiseInOneRun) -> PromiseInOneRunAnswer:
+    epsilon, delta = test.pair or (None, None)
+    return {"p_value": test.p_value, "epsilon": None if epsilon is None else finite(epsilon), "delta": delta}
 
 
 def _gaussian(bound: GaussianInOneRun) -> GaussianInOneRunAnswer:

@@ -16,7 +16,7 @@ PAIRS = [[0.5, 0.01], [1.0, 1e-4], [2.0, 1e-6]]
 
 def test_the_answer_is_the_librarys() -> None:
     found = asked(
-        "theory/one-run", {"counts": COUNTS, "drawn": "coin", "curve": PAIRS, "delta": 1e-4, "gaussian": True}
+        "theory/one-run", {"counts": COUNTS, "draw": "coin", "curve": PAIRS, "delta": 1e-4, "gaussian": True}
     )
 
     counts = Counts.of(COUNTS["members"], COUNTS["nonmembers"], edges=COUNTS["edges"])
@@ -46,7 +46,7 @@ def test_an_accountants_list_comes_from_a_file(tmp_path, capsys, text) -> None:
             "theory",
             "one-run",
             str(tmp_path / "scores.csv"),
-            "--drawn",
+            "--draw",
             "split",
             "--curve",
             curve,

@@ -18,7 +18,7 @@ NOISE = {"noise_multiplier": 1.0, "steps": 10}
 SWAPS = {"before": BEFORE, "after": AFTER, "record": RECORD}
 ASKED = {"losses": LOSSES, "sensitivity": 1.0, "epsilon": 4.0}
 CLAIMED = {"counts": COUNTS, "claimed_epsilon": 1.0}
-CANARIES = {"counts": COUNTS, "drawn": "coin"}
+CANARIES = {"counts": COUNTS, "draw": "coin"}
 CLIPPED = {"points": POINTS, "clip": 1.0, "delta": 0.01}
 
 DOCUMENTED: dict[str, Refusals] = {
@@ -52,9 +52,9 @@ DOCUMENTED: dict[str, Refusals] = {
         ({"mu": 1.0, "adjacency": "replace", "inclusion": "independent"}, "adjacency"),
     ],
     "theory/one-run": [
-        ({"counts": COUNTS}, "drawn"),
-        ({"drawn": "coin"}, "members"),
-        ({**CANARIES, "drawn": "dice"}, "drawn"),
+        ({"counts": COUNTS}, "draw"),
+        ({"draw": "coin"}, "members"),
+        ({**CANARIES, "draw": "dice"}, "draw"),
         ({**CANARIES, "mu": 1.0, "epsilon": 1.0}, "mu"),
         ({**CANARIES, "noise_multiplier": 1.0, "steps": 2}, "delta"),
         ({**CANARIES, "steps": 2}, "steps"),
@@ -74,7 +74,7 @@ DOCUMENTED: dict[str, Refusals] = {
 OTHERS: dict[str, Refusals] = {
     "theory/one-run": [
         ({**CANARIES, "epsilon": 1.0, "delta": 1.0}, "delta"),
-        ({"counts": {**COUNTS, "members": [1, 2, 3]}, "drawn": "coin"}, "drawn"),  # no fair coins
+        ({"counts": {**COUNTS, "members": [1, 2, 3]}, "draw": "coin"}, "draw"),  # no fair coins
     ],
     "theory/mip": [
         ({"eta": 0.2}, "draws"),
