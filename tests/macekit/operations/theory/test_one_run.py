@@ -8,7 +8,7 @@ from app.cli import main
 from estimators import Counts
 from estimators.theory.dp import DpCurve
 from estimators.theory.one_run import one_run
-from tests.macekit.asking import asked
+from tests.macekit.asking import asked, refused
 
 COUNTS = {"members": [20, 90, 150, 240], "nonmembers": [230, 170, 90, 10], "edges": [0.2, 0.5, 0.8]}
 PAIRS = [[0.5, 0.01], [1.0, 1e-4], [2.0, 1e-6]]
@@ -55,3 +55,10 @@ def test_an_accountants_list_comes_from_a_file(tmp_path, capsys, text) -> None:
         assert main(words) == 0
         answers.append(capsys.readouterr().out)
     assert answers[0] == answers[1]
+
+
+def test_a_delta_of_1_and_sides_that_no_fair_coins_make_are_refused() -> None:
+    unfair = {**COUNTS, "members": [1, 2, 3, 4]}
+
+    assert refused("theory/one-run", {"counts": COUNTS, "draw": "coin", "delta": 1.0})["field"] == "delta"
+    assert refused("theory/one-run", {"counts": unfair, "draw": "coin"})["field"] == "draw"

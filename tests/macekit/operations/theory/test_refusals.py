@@ -72,10 +72,6 @@ DOCUMENTED: dict[str, Refusals] = {
 """What the schema forbids, too."""
 
 OTHERS: dict[str, Refusals] = {
-    "theory/one-run": [
-        ({**CANARIES, "epsilon": 1.0, "delta": 1.0}, "delta"),
-        ({"counts": {**COUNTS, "members": [1, 2, 3]}, "draw": "coin"}, "draw"),  # no fair coins
-    ],
     "theory/mip": [
         ({"eta": 0.2}, "draws"),
         ({"before": BEFORE, "after": AFTER, "eta": 0.2}, "before"),
