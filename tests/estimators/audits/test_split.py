@@ -33,6 +33,7 @@ def test_one_column_of_two_values_differs_by_the_difference_of_its_shares() -> N
     assert [column.name for column in check.columns if column.differs] == ["x"]
 
 
+@pytest.mark.slow
 def test_the_same_rows_are_looked_at_once_and_again_for_whatever_a_check_hangs_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -80,6 +81,7 @@ def test_the_lower_end_is_the_largest_of_all_and_they_share_the_error() -> None:
     assert beside.columns[0].interval.lower < check.columns[0].interval.lower  # each column looked at counts
 
 
+@pytest.mark.slow
 @each_case(
     "name, kind",
     [("wage", "number"), ("age", "whole"), ("job", "category"), ("day", "date"), ("wage", "missing")],
@@ -198,6 +200,7 @@ def test_rows_that_are_equal_by_chance_are_not_taken_for_repeats(sizes) -> None:
     assert said == []
 
 
+@pytest.mark.slow
 def test_thousands_of_levels_and_identifiers() -> None:
     rng, row = np.random.default_rng(9), np.arange(600).reshape(2, 300)
     a, b = ({"who": rng.integers(0, 4000, 3000).astype(str), "x": rng.normal(size=3000)} for _ in range(2))

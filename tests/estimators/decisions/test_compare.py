@@ -97,6 +97,7 @@ def test_one_question_under_two_names_is_not_shown_to_differ_from_itself() -> No
     assert apart.estimate.lower == pytest.approx(-apart.estimate.upper)
 
 
+@pytest.mark.slow
 def test_queries_that_happen_to_order_these_records_alike_may_differ_on_others() -> None:
     """The second answers one member in fifty otherwise: among 100 of each side often none, which shows no equality."""
     rng, runs, misses, alike = np.random.default_rng(55), 40, 0, 0
