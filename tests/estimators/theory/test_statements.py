@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import pytest
 
 from estimators.errors import OptionError, OutOfRange, UnknownName
 from estimators.theory import dp, mip, mis, pmp
@@ -86,6 +87,7 @@ def asked() -> list[tuple[str, dict[str, Any], Any]]:
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 @each_case("path, question, statement", asked)
 def test_a_user_of_the_library_gets_what_the_service_says(path, question, statement) -> None:
     answer = asking.asked(path, question)
