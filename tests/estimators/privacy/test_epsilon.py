@@ -167,6 +167,7 @@ def test_the_bound_exceeds_the_true_epsilon_at_most_as_often_as_it_says(world, e
     assert (bounds(world, epsilon, sides, 200) > epsilon).sum() <= most_misses(200)
 
 
+@pytest.mark.slow
 @each_case("sides", [(8, 8), (20, 20), (50, 50), (8, 72)])
 def test_few_records_without_leakage_are_not_accused_more_often(sides):
     assert (bounds(bare_answers, 0.0, sides, 400, "high") > 0.0).mean() <= 0.025
@@ -273,6 +274,7 @@ def test_canaries_of_randomised_response_seldom_contradict_it(epsilon, share, ti
     assert (asked_of_coins(14, 240, 300, epsilon, share, tied=tied) > epsilon).mean() <= 0.025
 
 
+@pytest.mark.slow
 @each_case("epsilon", [0.0, 2.0])
 def test_with_delta_records_that_are_given_away_are_no_violation(epsilon):
     """Each record is named outright with probability delta, else answered for: exactly (epsilon, delta)."""

@@ -71,6 +71,8 @@ def _bodies(operation: str) -> Iterator[tuple[str, Body]]:
         yield "scores", SAMPLES["scores"]
         return
     for kind, sample in SAMPLES.items():
+        if kind == "text" and operation in ("compare", "gate", "theory/together"):
+            continue  # cells, as integers have them, whose order gives one more way to do nothing
         if operation == "gate":
             yield f"{kind}, advantage", {**sample, "max_advantage": 0.4}
             if kind == "scores":
@@ -100,8 +102,9 @@ def _bodies(operation: str) -> Iterator[tuple[str, Body]]:
         yield "shards", {"shards": [SAMPLES["counts"]["counts"]] * 2}
 
 
-MANY = 8
-"""Named values beyond which, after the first body, one in so many is tried: what a name means hangs on no record."""
+MANY = 2
+"""Named values beyond which, after the first body, one is tried, each in its turn: what a name means hangs on no
+record, and is the same to every operation. Of /v1/advantage each is tried with all records."""
 
 
 # --- values -------------------------------------------------------------------------------------------------
@@ -229,7 +232,8 @@ def _silent(operation: str) -> Iterator[tuple[str, str, Any]]:
                 status, _, before = _asked(operation, json.dumps(base))
                 if status != 200:  # this class of attacks is none here, or changes nothing by itself
                     before = answer
-                for group in groups[:: MANY if place and len(groups) > MANY else 1]:
+                few = place and len(groups) > MANY and operation != "advantage"
+                for group in groups[place % len(groups) :][:1] if few else groups:
                     values = [
                         value
                         for value in group
