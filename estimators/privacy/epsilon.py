@@ -15,7 +15,7 @@ from math import ceil
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logit
+from scipy.special import bdtrc, expit, logit
 
 from estimators import errors
 from estimators.arrays import Floats, Integers
@@ -394,10 +394,24 @@ def _rejected_up_to(
         return start
     if many:
         return float(brentq(gap, start, 700.0))
+    if _at_least(right, (guesses_in, start + log_odds), (guesses_out, start - log_odds)) > 1.01 * level:
+        return start  # at once
     if excess(start) >= 0.0:
         return start
     likely = float(brentq(gap, start, start + abs(log_odds) + 60.0))
     return float(brentq(excess, start, likely, xtol=1e-9))
+
+
+def _at_least(right: int, first: tuple[int, float], second: tuple[int, float]) -> float:
+    """Probability of so many right guesses or more, from below: each of two kinds of coins does its part.
+
+    A kind is how many coins there are, and their log odds.
+    """
+    (n, p), (m, q) = ((number, float(expit(log_odds))) for number, log_odds in (first, second))
+    variances = n * p * (1.0 - p), m * q * (1.0 - q)
+    part = round(n * p + (right - n * p - m * q) * variances[0] / max(sum(variances), 1e-300))
+    part = max(right - m, min(part, n))
+    return float(bdtrc(part - 1, n, p) * bdtrc(right - part - 1, m, q))
 
 
 # --- ceilings -----------------------------------------------------------------------------------------------
