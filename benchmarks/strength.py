@@ -6,7 +6,6 @@ planted rows as training rows, four times each. CPU seconds are those of the twi
 
 import time
 import warnings
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -65,7 +64,7 @@ def ends(result: Any) -> str:
 
 def word(strength: Any) -> str:
     """What is said of the queries."""
-    return "strong" if strength.shown else "weak" if strength.weak else "open"
+    return "strong" if strength.strong else "weak" if strength.weak else "open"
 
 
 def altered_and_mislabelled(model: Any, sides: Sides) -> tuple[Any, Any]:
@@ -131,7 +130,7 @@ def found(run: Run):
 def unplanted(run: Run):
     """How often something is found of records that no twin was trained on."""
     warnings.simplefilter("ignore")
-    runs = run.times(200, 2)
+    runs = run.times(120, 2)
     yield "twins that hold no planted record | runs | lower end above 0 | beside the model, above 0"
     X, y = load_digits(return_X_y=True)
     for name, model in (
@@ -244,7 +243,8 @@ def _record_by_record(run: Run):
     """What one cut for all records does to each of them."""
     rng, models = np.random.default_rng(0), run.times(2000, 100)
     yield Title(
-        "records", f"One cut for all records of a pool, over {models} models of halves of it: rates of each record."
+        "records",
+        f"One cut for all records of a pool, over {models} models of halves of it: rates of each record.",
     )
     yield "query | share accused of nonmembers, all records | of a record: 5% | median | 95% | largest"
     rows = records(rng, RECORDS)

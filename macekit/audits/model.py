@@ -929,9 +929,7 @@ def _notes(
         )
 
 
-def _trainings(
-    notices: Sequence[warnings.WarningMessage], count: int, what: str
-) -> Iterator[Caution]:
+def _trainings(notices: Sequence[warnings.WarningMessage], count: int, what: str) -> Iterator[Caution]:
     """That shadows or twins warned as they were trained."""
     from estimators.statement import Caution
 

@@ -432,7 +432,7 @@ class StrengthAnswer(TypedDict):
     """What the queries see of records that are known to be in training."""
 
     sentence: str
-    shown: Annotated[
+    strong: Annotated[
         bool,
         Field(description="whether the lower end is above max_advantage, or without one above the baseline"),
     ]

@@ -464,7 +464,7 @@ def test_a_nearest_neighbour_passes_by_queries_that_are_weak_and_a_forest_s_are_
     assert neighbour.strength.interval.upper < 0.2
     assert "weak_queries" in {each.code for each in neighbour.cautions}
     assert neighbour.to_dict()["strength"]["sentence"] in neighbour.to_dict()["covers"]
-    assert forest.strength.shown
+    assert forest.strength.strong
     assert forest.strength.interval.lower > 0.7
 
 
@@ -506,9 +506,7 @@ def test_twins_take_rows_of_every_kind(kind: Any) -> None:
         return lambda others: model.predict_proba(plain(others))
 
     def audit(kind: Any) -> Any:
-        return macekit.audit_model(
-            fit(X, y, 0), kind(X), y, kind(Z), w, twins=1, fit=fit, check_sides=False
-        )
+        return macekit.audit_model(fit(X, y, 0), kind(X), y, kind(Z), w, twins=1, fit=fit, check_sides=False)
 
     assert audit(kind).strength.comparison == audit(np.array).strength.comparison
 
@@ -537,7 +535,7 @@ def test_a_model_of_one_class_has_queries_that_see_nothing() -> None:
     )
 
     assert audit.decision is not Decision.FAIL
-    assert not audit.strength.shown
+    assert not audit.strength.strong
     assert {"weak_queries", "strength_open"} & {each.code for each in audit.cautions}
 
 
@@ -628,7 +626,7 @@ def asked(model: Any, *sides: Any, **options: Any) -> Any:
         (asked(FITTED, twins=-1), "twins", None, "at least 0"),
         (asked(FITTED, twins=4, copies=0), "copies", None, "at least 1"),
         (asked(FITTED, twins=1), "twins", None, "2 records could be planted and as many spared, need at least 8"),
-        (asked(FITTED.predict_proba, twins=1), "twins", None, "could be cloned; give fit, a function of .* a twin, or twins=0"),
+        (asked(FITTED.predict_proba, twins=1), "twins", None, "could be cloned; give fit, a .* a twin, or twins=0"),
         (asked(FITTED, shadows=True), "shadows", None, "got bool"),
         (asked(FITTED, shadows="shadows.pkl"), "shadows", None, "no .npz"),
         (asked(FITTED, shadows="missing.npz"), "shadows", None, "no such file"),

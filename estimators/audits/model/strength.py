@@ -1,12 +1,12 @@
 """How strong the queries of an audit are: what they see of a leak that is known to be there.
 
 A pass says that no query saw more than so much, which is worth what the queries can see: one nearest neighbour *is* its
-training set, and hardly shows it in its own answers. So other models are trained as the audited one was, *twins*: on the
-same rows, and on some more that are *planted*, each repeated a declared number of times. Others, drawn with them and
-left out, are *spared*. An own draw, made before anything is asked, decides which record is which, so nothing but the
-twin's training tells the two apart, and what tells them apart is seen by the same queries, and stated by the same
-interval, as members and nonmembers of the audit. Whoever could look into a twin's training rows would be right about
-each of them, an advantage of 1: that is the leak that is known.
+training set, and hardly shows it in its own answers. So other models are trained as the audited one was, *twins*: on
+the same rows, and on some more that are *planted*, each repeated a declared number of times. Others, drawn with them
+and left out, are *spared*. An own draw, made before anything is asked, decides which record is which, so nothing but
+the twin's training tells the two apart, and the same queries and the same interval are asked what they tell as of
+members and nonmembers. Whoever could look into a twin's training rows would be right about each of them, an advantage
+of 1: that is the leak that is known.
 """
 
 from collections.abc import Sequence
@@ -77,7 +77,7 @@ class Strength:
         >>> rng = np.random.default_rng(0)
         >>> ones = np.ones(300, int)
         >>> strength = query_strength(rng.beta(9, 1, 300), rng.beta(2, 1, 300), ones, ones, copies=4, limit=0.1)
-        >>> strength.shown, strength.interval.lower > 0.4
+        >>> strength.strong, strength.interval.lower > 0.4
         (True, True)
     """
 
@@ -95,7 +95,7 @@ class Strength:
         return self.comparison.maximum
 
     @property
-    def shown(self) -> bool:
+    def strong(self) -> bool:
         """Whether the queries are shown to see more of the known leak than the limit allows."""
         return self.interval.lower > self.limit
 
@@ -119,29 +119,28 @@ class Strength:
     @property
     def weak(self) -> bool:
         """Whether they are shown to miss most of it, or all that the limit allows."""
-        return not self.shown and self.interval.upper <= max(HALF, self.limit)
+        return not self.strong and self.interval.upper <= max(HALF, self.limit)
 
     @property
     def of_a_pass(self) -> str:
         """What it makes of a pass, a sentence; empty if the queries are shown to be strong enough."""
-        return "" if self.shown else WEAK if self.weak else OPEN
+        return "" if self.strong else WEAK if self.weak else OPEN
 
     @property
     def caution(self) -> Caution | None:
         """That the queries are weak, or may be, and which to add; None if they are shown to be strong enough."""
-        if self.shown:
+        if self.strong:
             return None
-        ends, add = self.interval, "; ".join(self.remedies)
-        seen = f"an advantage between {at_least(ends.lower)} and {at_most(ends.upper)}"
+        ends, add = self.interval, f"add {'; '.join(self.remedies)}"
         verdict = "pass" if ends.upper <= self.limit else "not fail"
-        known = f"a limit of {exactly(self.limit)}: by them, records known to be in training have {seen}"
-        if self.weak:
-            return Caution("weak_queries", f"these queries are weak here, a known leak would {verdict} {known}; add {add}")
-        return Caution(
-            "strength_open",
-            f"whether these queries are weak is open, a known leak would {verdict} {known}; take more twins or a larger "
-            f"hold-out, or add {add}",
+        why = (
+            f"a known leak would {verdict} a limit of {exactly(self.limit)}: by them, records known to be in training "
+            f"have an advantage between {at_least(ends.lower)} and {at_most(ends.upper)}"
         )
+        if self.weak:
+            return Caution("weak_queries", f"these queries are weak here, {why}; {add}")
+        more = f"take more twins or a larger hold-out, or {add}"
+        return Caution("strength_open", f"whether these queries are weak is open, {why}; {more}")
 
     def __repr__(self) -> str:
         return f"<Strength: {self.sentence}>"
@@ -207,7 +206,7 @@ def query_strength(
     )
     for side in sides:
         require_enough(len(side.labels), side.name)
-    signals: tuple[Floats, ...] = ()
+    signals: tuple[Floats, Floats] | None = None
     if beside is not None and outputs != "labels":
         signals = _less_the_model(sides, beside)
     n_planted, n_spared = (len(side.labels) for side in sides)
@@ -218,7 +217,7 @@ def query_strength(
         scores[TOGETHER] = learn_score(as_vectors(scores), prior, seed, learners).scores
     comparison = compare_queries(scores, prior, confidence, seed)
     of_beside = None
-    if signals:
+    if signals is not None:
         of_beside = advantage(Scores.of(*signals, Query.CONTINUOUS), prior, confidence=confidence, seed=seed)
     least = comparison.ranking[0].advantage.baseline
     most = least if limit is None else max(least, limit)
@@ -273,13 +272,14 @@ def require_enough(count: int, name: str) -> None:
         raise TooFewRecords(f"{name}: got {count} records, need at least {MIN_RECORDS}", field=name)
 
 
-def _less_the_model(sides: Sequence[Side], beside: tuple[ArrayLike, ArrayLike]) -> tuple[Floats, ...]:
+def _less_the_model(sides: Sequence[Side], beside: tuple[ArrayLike, ArrayLike]) -> tuple[Floats, Floats]:
     """What twins say of the planted and the spared, less what the audited model says of the same."""
     floor = models.FLOOR
     if sides[0].outputs == "probabilities":
         floor = floor_of(np.concatenate([np.asarray(each) for each in (sides[0].answers, *beside)]))
-    return tuple(
-        side.signals(floor)
-        - shadow_signals(model, side.labels, outputs=side.outputs, classes=side.classes, floor=floor)
-        for side, model in zip(sides, beside, strict=True)
-    )
+
+    def difference(side: Side, model: ArrayLike) -> Floats:
+        own = shadow_signals(model, side.labels, outputs=side.outputs, classes=side.classes, floor=floor)
+        return side.signals(floor) - own
+
+    return difference(sides[0], beside[0]), difference(sides[1], beside[1])

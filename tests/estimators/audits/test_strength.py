@@ -27,7 +27,9 @@ def surely(seed: int, sure: float, count: int = 300) -> np.ndarray:
 def strength(sure: float, count: int = 300, **options: Any) -> Strength:
     """Of queries of twins that are so sure of planted records, and as sure of the spared as of any other."""
     planted, spared = surely(0, sure, count), surely(1, 2.0, count)
-    return query_strength(planted, spared, ONES[:count], ONES[:count], **{"copies": 4, "limit": 0.2, **options})
+    return query_strength(
+        planted, spared, ONES[:count], ONES[:count], **{"copies": 4, "limit": 0.2, **options}
+    )
 
 
 def passing(measured: Strength | None, sure: float = 2.0) -> Any:
@@ -39,7 +41,7 @@ def passing(measured: Strength | None, sure: float = 2.0) -> Any:
 
 
 @each_case(
-    "sure, count, shown, weak, says, code",
+    "sure, count, strong, weak, says, code",
     [
         (12.0, 300, True, False, "", None),
         (2.0, 300, False, True, WEAK, "weak_queries"),
@@ -48,13 +50,13 @@ def passing(measured: Strength | None, sure: float = 2.0) -> Any:
     ],
 )
 def test_a_pass_says_whether_its_queries_would_have_seen_a_known_leak(
-    sure: float, count: int, shown: bool, weak: bool, says: str, code: str | None
+    sure: float, count: int, strong: bool, weak: bool, says: str, code: str | None
 ) -> None:
     measured = strength(sure, count)
 
     audit = passing(measured)
 
-    assert (measured.shown, measured.weak, measured.of_a_pass) == (shown, weak, says)
+    assert (measured.strong, measured.weak, measured.of_a_pass) == (strong, weak, says)
     assert audit.decision is Decision.PASS
     assert audit.sentence == f"{passing(None).sentence} {says}".strip()
     assert audit.verdict.covers == (*passing(None).verdict.covers[:-1], measured.sentence)
@@ -108,7 +110,7 @@ def test_shadows_are_named_where_a_model_without_the_records_would_tell_and_help
     assert alone.beside is not None
     assert alone.beside.lower > 0.9
     assert "shadow" in alone.caution.message  # type: ignore[union-attr]
-    assert together.shown
+    assert together.strong
     assert together.interval.lower > 0.9
     assert nothing.weak
     assert "shadow" not in nothing.caution.message  # type: ignore[union-attr]

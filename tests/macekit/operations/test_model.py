@@ -160,7 +160,7 @@ def test_planted_and_spared_records_say_how_strong_the_queries_are() -> None:
 
     for answer in answers:
         strength = answer["strength"]
-        assert (strength["sentence"], strength["shown"]) == (wanted.sentence, True)
+        assert (strength["sentence"], strength["strong"]) == (wanted.sentence, True)
         assert strength["advantage"]["lower"] == wanted.interval.lower
         assert (strength["planted"], strength["spared"], strength["copies"]) == (COUNT, COUNT, 4)
         assert strength["beside"] is None
@@ -179,7 +179,7 @@ def test_twins_that_see_nothing_make_a_pass_one_of_weak_queries() -> None:
 
     answer = ask("model", body | {"max_advantage": 0.3, "outputs": "probabilities"})
 
-    assert (answer["decision"], answer["strength"]["shown"]) == ("pass", False)
+    assert (answer["decision"], answer["strength"]["strong"]) == ("pass", False)
     assert answer["sentence"].endswith("It is a pass of these queries, which are weak here.")
     assert answer["strength"]["sentence"] in answer["covers"]
     assert "weak_queries" in {each["code"] for each in answer["warnings"]}
@@ -192,7 +192,10 @@ def test_twins_that_see_nothing_make_a_pass_one_of_weak_queries() -> None:
         ({"spared": side(0, PROBABILITIES)}, "planted"),
         ({"copies": 2}, "planted"),
         ({"planted": side(0, ["p_0"]), "spared": side(0, PROBABILITIES)}, "predictions"),
-        (dict.fromkeys(("planted", "spared"), side(0, PROBABILITIES) | {"label": ["a"] * COUNT}), "predictions"),
+        (
+            dict.fromkeys(("planted", "spared"), side(0, PROBABILITIES) | {"label": ["a"] * COUNT}),
+            "predictions",
+        ),
     ],
 )
 def test_planted_records_without_what_belongs_to_them_are_refused(

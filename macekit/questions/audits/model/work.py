@@ -160,7 +160,7 @@ def _strength(strength: Strength | None) -> StrengthAnswer | None:
         return None
     return {
         "sentence": strength.sentence,
-        "shown": strength.shown,
+        "strong": strength.strong,
         "advantage": encode.interval(strength.comparison.maximum),
         "beside": None if strength.beside is None else encode.interval(strength.beside.estimate),
         "planted": strength.planted,
