@@ -74,8 +74,10 @@ class Operation:
 
     @property
     def needed_tables(self) -> tuple[str, ...]:
-        """The tables that must be there: all but the reference, and retained records."""
-        return tuple(name for name in self.tables if name not in ("reference", "retained"))
+        """The tables that must be there: all but the reference, retained, planted and spared records."""
+        return tuple(
+            name for name in self.tables if name not in ("reference", "retained", "planted", "spared")
+        )
 
     @property
     def key(self) -> str:

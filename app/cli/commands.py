@@ -189,6 +189,8 @@ TABLES = {
     "holdout": "rows like these that were held out",
     "synthetic": "the released rows",
     "reference": "further rows, of neither side; queries that need them are asked only with it",
+    "planted": "what twins of the model predict for records that were planted in their training",
+    "spared": "the same for records that were drawn with these and left out",
     "members": "scores of records known to be trained on",
     "nonmembers": "scores of records of the same kind and date, known not to be",
     "candidates": "scores of the records in question",

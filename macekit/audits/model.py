@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from estimators.audits.model import ModelAudit as Findings
-    from estimators.audits.model import Outputs, Shadows
+    from estimators.audits.model import Outputs, Shadows, Strength
     from estimators.audits.split import Control, SplitCheck
     from estimators.decisions.plan import Decision
     from estimators.decisions.riskiest import AuditVerdict
@@ -130,6 +130,8 @@ def audit_model(
     fit: Trainer | None = None,
     check_sides: bool = True,
     control: tuple[ArrayLike, ArrayLike] | None = None,
+    twins: int = 0,
+    copies: int = 4,
     prior: float = 0.5,
     confidence: float = 0.95,
     seed: int = 0,
@@ -166,12 +168,16 @@ def audit_model(
         outputs: What the answers are: ``"probabilities"``, ``"logits"`` (scores before the softmax), ``"predictions"``
             of a regressor or ``"labels"``. None: what the model or its answers show.
         classes: The labels in the order of the columns; None for ``model.classes_``, or columns numbered from 0.
-        fit: How to train a shadow: a function of rows, labels and a seed that returns what ``model`` may be. None:
-            scikit-learn's clone of the model is fitted.
+        fit: How to train a shadow or a twin: a function of rows, labels and a seed that returns what ``model`` may be.
+            None: scikit-learn's clone of the model is fitted.
         check_sides: Whether to look for what tells the two sides apart without the model, in the columns of ``X_train``
             and ``X_test``: if anything does, a fail is "fail, or drift".
         control: A score of each row of ``X_train`` and one of each of ``X_test`` by a model of the same kind that was
             trained on none of them: if it tells them apart, a fail is "fail, or drift", too.
+        twins: How many twins to train, which measure how strong the queries are: each on ``X_train`` and on rows of
+            ``X_test`` that are planted in it, for the same queries to find; 0 for none, 4 tell much. Each takes rows of
+            its own, a tenth as many as it has training rows at most, and spares as many.
+        copies: How many times each planted row stands in its twin's training rows.
         prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
         confidence: Probability that both ends of an interval hold, strictly between 0 and 1. The decision over all
             limits errs either way with half of the rest at most.
@@ -211,6 +217,8 @@ def audit_model(
             groups,
             check_sides,
             control,
+            twins,
+            copies,
             max_advantage=max_advantage,
             max_tpr=max_tpr,
             at_fpr=at_fpr,
@@ -237,6 +245,8 @@ def _audit(
     groups: Any,
     check_sides: bool,
     control: Any,
+    twins: int,
+    copies: int,
     **options: Any,
 ) -> ModelAudit:
     """The same, in the words of the library."""
@@ -252,6 +262,8 @@ def _audit(
     )
     cautions = list(_shared_rows(*rows))
     seed = require_count("seed", options["seed"], 0)
+    twins, copies = require_count("twins", twins, 0), require_count("copies", copies)
+    retrain = (fit or _clone_trainer(model, "twins")) if twins else None
     answers = []
     with _one_thread(model):
         for X, name in zip(rows, ("X_train", "X_test"), strict=True):
@@ -265,6 +277,12 @@ def _audit(
     elif shadows != 0:
         count = require_count("shadows", index(shadows), 2)
         table, notes = _train_shadows(model, reader, rows, labels, answers, count, fit, seed, steps)
+        cautions += notes
+    strength: Strength | None = None
+    if retrain is not None:
+        strength, notes = _train_twins(
+            model, reader, rows, labels, answers, (twins, copies), retrain, table, steps, **options
+        )
         cautions += notes
     split = None
     if check_sides:
@@ -281,12 +299,15 @@ def _audit(
         groups=_pair(groups, len(labels[0])),
         split=split,
         control=_judge_control(control, labels, options["confidence"], seed),
+        strength=strength,
         progress=steps,
         **options,
     )
     audit = replace(audit, cautions=(*cautions, *audit.cautions))
     arrays = {"groups": groups, "control": control, "classes": classes, "fit": fit}
     settings = {**options, "outputs": outputs, "shadows": shadows, "check_sides": check_sides}
+    if twins:
+        settings |= {"twins": twins, "copies": copies}
     source = _provenance(audit, answers, labels, settings, arrays)
     return ModelAudit("model", dict(of_audit(audit, [], source)), made=minute(), library=audit)
 
@@ -831,6 +852,62 @@ def _train_shadows(
     return Shadows(signals, membership, floor), list(notes)
 
 
+def _train_twins(
+    model: Any,
+    reader: _Reader,
+    rows: tuple[Any, Any],
+    labels: Sequence[NDArray[np.generic]],
+    answers: Sequence[NDArray[np.generic]],
+    number: tuple[int, int],
+    retrain: Trainer,
+    table: Shadows | None,
+    steps: _Steps,
+    **options: Any,
+) -> tuple[Strength, list[Caution]]:
+    """Twins that hold planted rows of ``X_test`` beside all training rows, and what the queries see of these."""
+    import numpy as np
+
+    from estimators.audits.model import MOST_PLANTED, Shadows, planting, query_strength
+
+    (twins, copies), seed, n_train = number, options["seed"], len(labels[0])
+    outputs = reader.outputs or "probabilities"
+    parts = planting(twins, len(labels[1]), max(1, int(MOST_PLANTED * n_train)), seed)
+    sides: tuple[list[Any], list[Any]] = ([], [])
+    with warnings.catch_warnings(record=True) as notices:
+        warnings.simplefilter("always")
+        for place, (planted, spared) in enumerate(parts):
+            rng = np.random.default_rng([seed, twins, place])
+            repeated = np.repeat(planted, copies)
+            X = _stack(rows[0], _rows_at(rows[1], repeated))
+            y = np.concatenate([labels[0], labels[1][repeated]])
+            order, own_seed = rng.permutation(len(y)), int(rng.integers(2**31 - 1))
+            with _one_thread(model):
+                twin = retrain(_rows_at(X, order), y[order], own_seed)
+                of_twin = _Reader.of(twin, outputs, None)
+                for side, which in zip(sides, (planted, spared), strict=True):
+                    theirs = of_twin.ask(_rows_at(rows[1], which), "X_test")
+                    side.append(_columns(theirs, of_twin.classes, reader.classes, outputs, "twins"))
+            steps(place + 1, twins, "twins trained")
+    both = [np.concatenate([part[side] for part in parts]) for side in (0, 1)]
+    if table is not None:
+        of_rows = n_train + np.concatenate(both)
+        table = Shadows(
+            np.asarray(table.signals)[:, of_rows], np.asarray(table.membership)[:, of_rows], table.floor
+        )
+    strength = query_strength(
+        *(np.concatenate(side) for side in sides),
+        *(labels[1][which] for which in both),
+        outputs=outputs,
+        classes=reader.classes,
+        shadows=table,
+        beside=(answers[1][both[0]], answers[1][both[1]]),
+        copies=copies,
+        limit=options["max_advantage"],
+        **{name: options[name] for name in ("queries", "together", "prior", "confidence", "seed")},
+    )
+    return strength, list(_trainings(notices, twins, "twins"))
+
+
 def _notes(
     count: int, n_train: int, half: int, notices: Sequence[warnings.WarningMessage], lacking: int
 ) -> Iterator[Caution]:
@@ -843,13 +920,7 @@ def _notes(
             f"shadows are trained on {half} rows, and the model was on {n_train}: they remember other things than it "
             "does, and this finds less than shadows of its size would; a larger X_test would help",
         )
-    if notices:
-        first = str(notices[0].message).strip().partition("\n")[0]
-        yield Caution(
-            "shadow_warnings",
-            f"{len(notices)} warnings as {count} shadows were trained, the first: "
-            f"{notices[0].category.__name__}: {first}",
-        )
+    yield from _trainings(notices, count, "shadows")
     if lacking:
         yield Caution(
             "shadow_classes",
@@ -858,7 +929,20 @@ def _notes(
         )
 
 
-def _clone_trainer(model: Any) -> Trainer:
+def _trainings(notices: Sequence[warnings.WarningMessage], count: int, what: str) -> Iterator[Caution]:
+    """That shadows or twins warned as they were trained."""
+    from estimators.statement import Caution
+
+    if notices:
+        first = str(notices[0].message).strip().partition("\n")[0]
+        yield Caution(
+            f"{what.removesuffix('s')}_warnings",
+            f"{len(notices)} warnings as {count} {what} were trained, the first: "
+            f"{notices[0].category.__name__}: {first}",
+        )
+
+
+def _clone_trainer(model: Any, what: str = "shadows") -> Trainer:
     """How scikit-learn trains another model like this one."""
     from estimators.errors import NotInstalled, OptionError
 
@@ -866,14 +950,14 @@ def _clone_trainer(model: Any) -> Trainer:
         from sklearn.base import clone
     except ModuleNotFoundError:
         raise NotInstalled(
-            "shadows: cloning a model needs the package scikit-learn; pip install 'macekit[learned]', or give fit",
-            field="shadows",
+            f"{what}: cloning a model needs the package scikit-learn; pip install 'macekit[learned]', or give fit",
+            field=what,
         ) from None
     if not hasattr(model, "get_params") or not hasattr(model, "fit"):
         raise OptionError(
-            f"shadows: a {type(model).__name__} is no scikit-learn model that could be cloned; give fit, a function of "
-            "rows, labels and a seed that trains a shadow, or shadows=0",
-            field="shadows",
+            f"{what}: a {type(model).__name__} is no scikit-learn model that could be cloned; give fit, a function of "
+            f"rows, labels and a seed that trains a {what.removesuffix('s')}, or {what}=0",
+            field=what,
         )
 
     def trained(X: Any, y: Any, seed: int) -> Any:
@@ -884,8 +968,8 @@ def _clone_trainer(model: Any) -> Trainer:
     return trained
 
 
-def _columns(answers: Any, own: Any, classes: Any, outputs: Outputs) -> Any:
-    """A shadow's answers over all classes of the model, with 0 for one that it has not seen."""
+def _columns(answers: Any, own: Any, classes: Any, outputs: Outputs, what: str = "shadows") -> Any:
+    """A shadow's or a twin's answers over all classes of the model, with 0 for one that it has not seen."""
     import numpy as np
 
     from estimators.errors import OptionError
@@ -897,9 +981,9 @@ def _columns(answers: Any, own: Any, classes: Any, outputs: Outputs) -> Any:
         return answers
     if outputs == "logits" or not np.isin(mine, all_of_them).all():
         raise OptionError(
-            "shadows: a shadow has learned other classes than the model, as some class has few rows; leave those rows "
-            "out, or take fewer classes",
-            field="shadows",
+            f"{what}: a {what.removesuffix('s')} has learned other classes than the model, as some class has few rows; "
+            "leave those rows out, or take fewer classes",
+            field=what,
         )
     full = np.zeros((len(answers), len(all_of_them)))
     places = [int(np.flatnonzero(all_of_them == each)[0]) for each in mine]

@@ -574,7 +574,12 @@ class Client(ABC):
         return self._result_of(lambda: pose_tables("release-size", tables, options))
 
     def audit_predictions(
-        self, train: Data, holdout: Data, **options: Unpack[keywords.ModelOptions]
+        self,
+        train: Data,
+        holdout: Data,
+        planted: Data = None,
+        spared: Data = None,
+        **options: Unpack[keywords.ModelOptions],
     ) -> Result:
         """What a model's predictions give away about the rows it was trained on.
 
@@ -584,6 +589,10 @@ class Client(ABC):
         Args:
             train: A row for each row that the model was trained on.
             holdout: The same columns of rows like these that it was not trained on.
+            planted: The same columns, of what twins of the model predict for records that were planted in their
+                training: how strong the queries are is then stated, and a pass says it. ``audit_model`` trains twins.
+            spared: The same for records that were drawn with these, and left out.
+            copies: How many times each planted record stands in the training of its twin. 1 by default.
             truth: Column that says what is true; by default the one called truth, label, target or y.
             predictions: Columns of what the model predicts, one a class. By default those called after the classes
                 (``p_cat``), else all numbers that have no other part.
@@ -613,7 +622,7 @@ class Client(ABC):
             >>> result.decision, result.ranking[0].name
             ('fail', 'loss')
         """
-        tables = {"train": train, "holdout": holdout}
+        tables = {"train": train, "holdout": holdout, "planted": planted, "spared": spared}
         return self._result_of(lambda: pose_tables("model", tables, options))
 
     def audit_text(

@@ -428,6 +428,24 @@ class ControlAnswer(statements.IntervalAnswer):
     differs: bool
 
 
+class StrengthAnswer(TypedDict):
+    """What the queries see of records that are known to be in training."""
+
+    sentence: str
+    strong: Annotated[
+        bool,
+        Field(description="whether the lower end is above max_advantage, or without one above the baseline"),
+    ]
+    advantage: Annotated[statements.IntervalAnswer, Field(description="of the riskiest query, of at most 1")]
+    beside: Annotated[
+        statements.IntervalAnswer | None,
+        Field(description="that of a twin's answers less the model's; null if they are not there"),
+    ]
+    planted: int
+    spared: int
+    copies: int
+
+
 class AskedQueryAnswer(TypedDict):
     """A query that was asked: what its score says, and where it comes from."""
 

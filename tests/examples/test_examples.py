@@ -34,8 +34,11 @@ def test_a_forest_fails_and_larger_leaves_give_less_away() -> None:
         "\nTraining rows                 898  and 899 others; the predictions are probabilities\n" in printed
     )
     assert "\nFail: " in printed
-    assert [line.split()[0] for line in printed.splitlines()[-2:]] == ["5", "20"]
-    assert [" Fail: " in line for line in printed.splitlines()[-2:]] == [True, False]
+    of_leaves, neighbour = printed.splitlines()[-5:-3], printed.splitlines()[-2]
+    assert [line.split()[0] for line in of_leaves] == ["5", "20"]
+    assert [" Fail: " in line for line in of_leaves] == [True, False]
+    assert neighbour.startswith("One nearest neighbour: Pass: ")
+    assert neighbour.endswith("which are weak here.")
 
 
 @pytest.mark.slow

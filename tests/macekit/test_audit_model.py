@@ -22,6 +22,7 @@ from sklearn.ensemble import IsolationForest, RandomForestClassifier, RandomFore
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, train_test_split
 from sklearn.multioutput import MultiOutputClassifier
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
@@ -436,6 +437,119 @@ print(audit.decision.value)
     assert done.stdout.strip() in {"pass", "inconclusive"}
 
 
+# Twins
+
+
+class Recorder:
+    """Trains nearest neighbours, and keeps what they were trained on."""
+
+    def __init__(self) -> None:
+        self.trained: list[tuple[Any, Any]] = []
+
+    def __call__(self, X: Any, y: Any, seed: int) -> Any:
+        self.trained.append((X, y))
+        return KNeighborsClassifier(1).fit(X, y)
+
+
+@pytest.mark.slow
+def test_a_nearest_neighbour_passes_by_queries_that_are_weak_and_a_forest_s_are_strong() -> None:
+    sides = digits()
+    neighbour, forest = (
+        macekit.audit_model(model.fit(*sides[:2]), *sides, max_advantage=0.2, twins=4, check_sides=False)
+        for model in (KNeighborsClassifier(1), RandomForestClassifier(30, random_state=0))
+    )
+
+    assert neighbour.decision is Decision.PASS
+    assert neighbour.sentence.endswith("It is a pass of these queries, which are weak here.")
+    assert neighbour.strength.interval.upper < 0.2
+    assert "weak_queries" in {each.code for each in neighbour.cautions}
+    assert neighbour.to_dict()["strength"]["sentence"] in neighbour.to_dict()["covers"]
+    assert forest.strength.strong
+    assert forest.strength.interval.lower > 0.7
+
+
+def test_a_twin_holds_every_training_row_and_the_planted_as_often_as_was_said() -> None:
+    sides, trainer = coins(records=200), Recorder()
+    seen: list[str] = []
+
+    audit = macekit.audit_model(
+        tree(sides), *sides, twins=2, copies=3, fit=trainer, check_sides=False, progress=seen.append
+    )
+
+    places: dict[bytes, int] = {row.tobytes(): place for place, row in enumerate(sides[2])}
+    planted: list[int] = []
+    for X, y in trainer.trained:
+        rows, often = np.unique(X, axis=0, return_counts=True)
+        of_test = [row.tobytes() in places for row in rows]
+        assert [*often[of_test]] == [3] * 20
+        assert {row.tobytes() for row in rows[~np.array(of_test)]} == {row.tobytes() for row in sides[0]}
+        own = {row.tobytes(): label for row, label in zip(sides[0], sides[1], strict=True)}
+        own |= {row.tobytes(): label for row, label in zip(sides[2], sides[3], strict=True)}
+        assert [own[row.tobytes()] for row in X] == y.tolist()
+        planted += [places[row.tobytes()] for row in rows[of_test]]
+    assert len({*planted}) == 40
+    assert (audit.strength.planted, audit.strength.spared, audit.strength.copies) == (40, 40, 3)
+    assert audit.strength.interval.lower > 0.2  # labels are coins: one who knows a row's is one who holds it
+    assert audit.provenance["options"]["twins"] == 2
+    assert [each for each in seen if "twins" in each] == ["1 of 2 twins trained", "2 of 2 twins trained"]
+
+
+@each_case("kind", (pd.DataFrame, pl.DataFrame, csr_array, lambda rows: [*rows]))
+def test_twins_take_rows_of_every_kind(kind: Any) -> None:
+    X, y, Z, w = coins(records=100)
+
+    def plain(rows: Any) -> np.ndarray:
+        return rows.toarray() if hasattr(rows, "toarray") else np.asarray(rows)
+
+    def fit(rows: Any, labels: Any, seed: int) -> Any:
+        model = KNeighborsClassifier(1).fit(plain(rows), labels)
+        return lambda others: model.predict_proba(plain(others))
+
+    def audit(kind: Any) -> Any:
+        return macekit.audit_model(fit(X, y, 0), kind(X), y, kind(Z), w, twins=1, fit=fit, check_sides=False)
+
+    assert audit(kind).strength.comparison == audit(np.array).strength.comparison
+
+
+def test_a_regressor_has_twins_and_shadows_are_asked_of_planted_rows_too() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(400, 20)), rng.normal(size=400)
+    sides = X[:200], y[:200], X[200:], y[200:]
+
+    audit = macekit.audit_model(Ridge(0.1).fit(*sides[:2]), *sides, shadows=8, twins=4, check_sides=False)
+
+    names = {each.name for each in audit.strength.comparison.ranking}
+    assert {"squared_error", "lira_online"} <= names
+    assert audit.strength.beside is not None
+
+
+def test_a_model_of_one_class_has_queries_that_see_nothing() -> None:
+    X, _, Z, _ = coins(records=100)
+    zeros = np.zeros(100, int)
+
+    def fit(X: Any, y: Any, seed: int) -> Any:
+        return lambda rows: np.full(len(rows), 0.25)
+
+    audit = macekit.audit_model(
+        fit(X, zeros, 0), X, zeros, Z, zeros, twins=1, fit=fit, outputs="probabilities", max_advantage=0.3
+    )
+
+    assert audit.decision is not Decision.FAIL
+    assert not audit.strength.strong
+    assert {"weak_queries", "strength_open"} & {each.code for each in audit.cautions}
+
+
+def test_warnings_of_twins_are_told_once() -> None:
+    sides = coins()
+    with pytest.warns(match="converge"):
+        model = LogisticRegression(max_iter=1).fit(*sides[:2])
+
+    audit = macekit.audit_model(model, *sides, twins=2, check_sides=False)
+
+    (caution,) = (each for each in audit.cautions if each.code == "twin_warnings")
+    assert caution.message.startswith("2 warnings as 2 twins were trained, the first: ConvergenceWarning: ")
+
+
 # What goes wrong says what to do
 
 
@@ -509,6 +623,10 @@ def asked(model: Any, *sides: Any, **options: Any) -> Any:
         (asked(FITTED, outputs="odds"), "outputs", None, "need one of"),
         (asked(FITTED, shadows=2, outputs="labels", fit=Sick), "shadows", None, "labels alone"),
         (asked(FITTED, shadows=1), "shadows", None, "at least 2"),
+        (asked(FITTED, twins=-1), "twins", None, "at least 0"),
+        (asked(FITTED, twins=4, copies=0), "copies", None, "at least 1"),
+        (asked(FITTED, twins=1), "twins", None, "2 records could be planted and as many spared, need at least 8"),
+        (asked(FITTED.predict_proba, twins=1), "twins", None, "could be cloned; give fit, a .* a twin, or twins=0"),
         (asked(FITTED, shadows=True), "shadows", None, "got bool"),
         (asked(FITTED, shadows="shadows.pkl"), "shadows", None, "no .npz"),
         (asked(FITTED, shadows="missing.npz"), "shadows", None, "no such file"),

@@ -15,10 +15,12 @@ from estimators.audits.model.answers import (
     shadow_signals,
     without_same_order,
 )
+from estimators.audits.model.strength import MOST_PLANTED, Strength, planting, query_strength
 from estimators.audits.model.verdict import Fit, ModelAudit, audit_model
 
 __all__ = [
     "KINDS",
+    "MOST_PLANTED",
     "SCALES",
     "TOGETHER",
     "Fit",
@@ -26,10 +28,13 @@ __all__ = [
     "Outputs",
     "Scale",
     "Shadows",
+    "Strength",
     "audit_model",
     "floor_of",
     "kind_of",
     "left_out_of_shadows",
+    "planting",
+    "query_strength",
     "require_no_shares",
     "shadow_scores",
     "shadow_signals",

@@ -24,10 +24,10 @@ Outputs = Literal["probabilities", "logits", "predictions", "labels"]
 Scale = Literal["logit", "log", "plain"]
 SCALES: tuple[Scale, ...] = ("logit", "log", "plain")
 TOGETHER = "all_together"
+"""What the learned score of all queries is called."""
+
 Progress = Callable[[int, int, str], object]
 """Told after each step: how many of such steps are done, of how many, and what they do."""
-
-"""What the learned score of all queries is called."""
 
 KINDS: tuple[Outputs, ...] = ("probabilities", "logits", "predictions", "labels")
 
@@ -175,6 +175,18 @@ def require_no_shares(outputs: Outputs, answers: NDArray[np.generic]) -> None:
             "one label at a time, or say outputs='logits' if they are scores before the softmax",
             field="outputs",
         )
+
+
+def as_vectors(scores: Mapping[str, Scores]) -> Scores:
+    """All queries of a record as one row.
+
+    Args:
+        scores: Scores of each query under its name, of the same records.
+    """
+    return Scores.of(
+        np.column_stack([each.members for each in scores.values()]),
+        np.column_stack([each.nonmembers for each in scores.values()]),
+    )
 
 
 # --- one side ---

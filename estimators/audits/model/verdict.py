@@ -6,7 +6,7 @@ the higher, the more like a member.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,11 +20,13 @@ from estimators.audits.model.answers import (
     Progress,
     Shadows,
     Side,
+    as_vectors,
     ask_queries,
     left_out_of_shadows,
     side_of,
     with_shadows,
 )
+from estimators.audits.model.strength import UNMEASURED, Strength
 from estimators.audits.queries import models
 from estimators.audits.queries.query import labels_of
 from estimators.audits.split import Control, SplitCheck
@@ -121,6 +123,7 @@ class ModelAudit:
         confidence: 1 less twice the probability that the decision errs either way.
         cautions: What to know before using the numbers.
         accept_exposure: Whether a severe exposure was accepted.
+        strength: What the queries see of records known to be in training; None if that was not measured.
 
     Example:
         >>> import numpy as np
@@ -149,11 +152,12 @@ class ModelAudit:
     confidence: float
     cautions: tuple[Caution, ...]
     accept_exposure: bool = False
+    strength: Strength | None = None
 
     @property
     def verdict(self) -> AuditVerdict:
         """The decision over all limits, which is ``fail, or drift`` where the sides differ anyway."""
-        return verdict_of(
+        verdict = verdict_of(
             self.limits,
             self.split,
             "model",
@@ -163,6 +167,12 @@ class ModelAudit:
             self.cautions,
             self.comparison.ranking[0].advantage.provenance.prior,
         )
+        if verdict.decision is not Decision.PASS:
+            return verdict
+        if self.strength is None:
+            return replace(verdict, covers=(*verdict.covers, UNMEASURED))
+        sentence, also = f"{verdict.sentence} {self.strength.of_a_pass}".rstrip(), self.strength.sentence
+        return replace(verdict, sentence=sentence, covers=(*verdict.covers, also))
 
     @property
     def decision(self) -> Decision | None:
@@ -214,6 +224,7 @@ def audit_model(
     groups: tuple[ArrayLike, ArrayLike] | None = None,
     split: SplitCheck | None = None,
     control: Control | None = None,
+    strength: Strength | None = None,
     prior: float = 0.5,
     confidence: float = 0.95,
     seed: int = 0,
@@ -252,6 +263,8 @@ def audit_model(
             fail is then "fail, or drift".
         control: The advantage of a score of both sides by a model that saw neither (``estimators.control``): if it
             has one, a fail is "fail, or drift", too.
+        strength: What these queries see of records that are known to be in training (``query_strength``), which a pass
+            says beside what it covers.
         prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
         confidence: Probability that both ends of an interval hold, strictly between 0 and 1. The decision over all
             limits errs either way with half of the rest at most.
@@ -304,7 +317,7 @@ def audit_model(
     of_rows = None if groups is None else _joined(groups, sides)[keep]
     labels = {} if of_rows is None else dict.fromkeys(scores, of_rows)
     if len(scores) > 1 and together:
-        learned = learn_score(_vectors(scores), prior, seed, learners)
+        learned = learn_score(as_vectors(scores), prior, seed, learners)
         scores[TOGETHER] = learned.scores
         if of_rows is not None:
             of_members, of_nonmembers = learned.rows
@@ -350,18 +363,12 @@ def audit_model(
             *_members_do_worse(parts, scores),
             *(each.caution for each in (split, control) if each is not None and each.caution is not None),
             *_cautions(verdicts, exposures, withheld, fit, shadows, outputs, confidence),
+            *_weakness(strength, verdicts),
             *further,
             *_one_of_each([each for each in comparison.cautions if each.code != JOINT]),
         ),
         accept_exposure,
-    )
-
-
-def _vectors(scores: Mapping[str, Scores]) -> Scores:
-    """All queries of a record as one row."""
-    return Scores.of(
-        np.column_stack([each.members for each in scores.values()]),
-        np.column_stack([each.nonmembers for each in scores.values()]),
+        strength,
     )
 
 
@@ -442,6 +449,13 @@ def _cautions(
             "labels_alone",
             "the answers are labels alone, so this speaks of attackers who see no probabilities",
         )
+
+
+def _weakness(strength: Strength | None, limits: Sequence[RiskiestLimit]) -> Iterator[Caution]:
+    """That queries which found nothing beyond a limit are weak."""
+    fails = any(limit.decision is Decision.FAIL for limit in limits)
+    if strength is not None and strength.caution is not None and not fails:
+        yield strength.caution
 
 
 def _one_of_each(cautions: Sequence[Caution]) -> list[Caution]:

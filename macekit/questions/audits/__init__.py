@@ -64,7 +64,8 @@ ROWS = (
         "Give what the model predicts for its training rows and for hold-out rows, beside what is true of them: "
         "probabilities, logits, predictions of a regressor, or labels. Every query that they allow is asked of both "
         "sides, and limits are held against the riskiest of them. One table may hold both: `table` names the column "
-        "that says of each row whether it is of train or holdout.",
+        "that says of each row whether it is of train or holdout. With planted and spared records, the answer says how "
+        "strong the queries are.",
         (
             "mace model --train train.csv --holdout holdout.csv --truth label",
             "mace model --train t.parquet --holdout h.parquet --truth y --outputs logits --max-advantage 0.1 "
@@ -72,7 +73,7 @@ ROWS = (
         ),
         bodies=(JSON, CSV, NDJSON, ARROW, PARQUET),
         most_files=0,
-        tables=("train", "holdout"),
+        tables=("train", "holdout", "planted", "spared"),
         python="audit_predictions",
         wing="audits",
     ),

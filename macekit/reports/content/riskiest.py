@@ -185,6 +185,22 @@ def control(control: AnswerPath) -> Iterator[Section]:
         )
 
 
+def strength(strength: AnswerPath) -> Iterator[Section]:
+    """What the queries see of records that are known to be in training, if that was measured."""
+    if strength.value is not None:
+        rows = [("By the queries asked", strength["advantage"])]
+        if strength["beside"]:
+            rows.append(("Beside the model without them", strength["beside"]))
+        table = Table(
+            "A leak that is known to be there",
+            ("Seen", "Advantage", "Lower end", "Upper end"),
+            tuple((words, *(row[end].number() for end in ENDS)) for words, row in rows),
+            "One who sees the training rows has an advantage of 1.",
+        )
+        words = Paragraph((strength["sentence"].quote(),))
+        yield Section("strength", "How strong the queries are", (words, table), (table,))
+
+
 def columns(split: AnswerPath) -> Table:
     """Each column by itself, those that differ most first."""
     first = list(split["columns"])[:MOST]

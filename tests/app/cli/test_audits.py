@@ -45,6 +45,11 @@ pytestmark = pytest.mark.usefixtures("quick")
         (f"release-size {RELEASE} clean.csv --sizes 150", 0, "Released rows"),
         (f"model {CALM} --max-advantage 0.5", 0, "PASS"),
         (f"model {SAID} --truth label --leave-out age", 0, "Riskiest query"),
+        (
+            f"model {CALM} --max-advantage 0.5 --planted said_other.csv --spared said_holdout.csv --copies 4",
+            0,
+            "which are weak here",
+        ),
         (f"unlearning {UNLEARNT} forgotten.csv --max-advantage 0.3", 0, "A pass is no proof of forgetting"),
         (f"unlearning {UNLEARNT} remembered.csv --retained retained.csv", 0, "Remaining share"),
         (

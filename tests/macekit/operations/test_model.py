@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from estimators.audits.model import audit_model
+from estimators.audits.model import audit_model, query_strength
 from estimators.audits.split import check_split
 from macekit.call import CSV, HTML, MARKDOWN
 from macekit.reports.rendering import render
@@ -146,6 +146,67 @@ def test_groups_and_one_row_of_each_person_are_named_in_the_body_or_in_the_query
     assert "Risk of each group" in render("model", answers[0], HTML).decode()
 
 
+def test_planted_and_spared_records_say_how_strong_the_queries_are() -> None:
+    body = both(PROBABILITIES, max_advantage=0.2, copies=4) | {
+        "planted": side(0, PROBABILITIES),
+        "spared": side(1, PROBABILITIES),
+    }
+    wanted = query_strength(*TABLES, *TRUTHS, copies=4, limit=0.2)
+
+    answers = (
+        ask("model", body),
+        ask("model", in_one(body), CSV, max_advantage="0.2", copies="4"),
+    )
+
+    for answer in answers:
+        strength = answer["strength"]
+        assert (strength["sentence"], strength["strong"]) == (wanted.sentence, True)
+        assert strength["advantage"]["lower"] == wanted.interval.lower
+        assert (strength["planted"], strength["spared"], strength["copies"]) == (COUNT, COUNT, 4)
+        assert strength["beside"] is None
+    assert "How strong the queries are" in render("model", answers[0], HTML).decode()
+    assert answers[0] | {"strength": None} == ask("model", body | {"planted": body["planted"]}) | {
+        "strength": None
+    }
+
+
+def test_twins_that_see_nothing_make_a_pass_one_of_weak_queries() -> None:
+    rng = np.random.default_rng(5)
+    body = {
+        name: {"p": rng.beta(2.0, 1.0, 800).tolist(), "y": [1] * 800}
+        for name in ("train", "holdout", "planted", "spared")
+    }
+
+    answer = ask("model", body | {"max_advantage": 0.3, "outputs": "probabilities"})
+
+    assert (answer["decision"], answer["strength"]["strong"]) == ("pass", False)
+    assert answer["sentence"].endswith("It is a pass of these queries, which are weak here.")
+    assert answer["strength"]["sentence"] in answer["covers"]
+    assert "weak_queries" in {each["code"] for each in answer["warnings"]}
+
+
+@each_case(
+    "further, field",
+    [
+        ({"planted": side(0, PROBABILITIES)}, "spared"),
+        ({"spared": side(0, PROBABILITIES)}, "planted"),
+        ({"copies": 2}, "planted"),
+        ({"planted": side(0, ["p_0"]), "spared": side(0, PROBABILITIES)}, "predictions"),
+        (
+            dict.fromkeys(("planted", "spared"), side(0, PROBABILITIES) | {"label": ["a"] * COUNT}),
+            "predictions",
+        ),
+    ],
+)
+def test_planted_records_without_what_belongs_to_them_are_refused(
+    further: dict[str, Any], field: str
+) -> None:
+    answer = ask("model", both(PROBABILITIES) | further)
+
+    assert answer["status"] in (400, 422)
+    assert answer["field"] == field
+
+
 @each_case(
     "change, detail",
     [
@@ -201,7 +262,7 @@ def test_a_check_is_the_librarys_and_csv_says_the_same() -> None:
 def in_one(body: dict[str, Any]) -> bytes:
     """Both tables as one of CSV, which says of each row to which it belongs."""
     rows = [",".join([*body["train"], "table"])]
-    for name in ("train", "holdout"):
+    for name in [each for each in ("train", "holdout", "planted", "spared") if each in body]:
         rows += [",".join([*map(str, row), name]) for row in zip(*body[name].values(), strict=True)]
     return "\n".join(rows).encode()
 

@@ -5,7 +5,8 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
-from macekit.questions.audits.contract import QueriesAnswer, TableRequired
+from macekit.questions.audits.contract import QueriesAnswer, TableGiven, TableRequired
+from macekit.schemas.answers import StrengthAnswer
 from macekit.schemas.questions import LimitsQuestion, Name
 
 ModelQueryName = Literal[
@@ -31,6 +32,18 @@ class ModelQuestion(LimitsQuestion):
     )
     holdout: TableRequired = Field(
         None, description="the same columns of rows like these that it was not trained on"
+    )
+    planted: TableGiven | None = Field(
+        None,
+        description="what twins of the model predict for records that were planted in their training, beside the "
+        "truth: how strong the queries are is then stated; requires spared",
+    )
+    spared: TableGiven | None = Field(
+        None, description="the same for records that were drawn with the planted ones and left out"
+    )
+    copies: Annotated[int, Field(ge=1, le=2**53)] | None = Field(
+        None,
+        description="how many times each planted record stands in the training of its twin; 1, if left out",
     )
     truth: Name | None = Field(
         None, description="column that says what is true; truth, label, target or y, if left out"
@@ -72,3 +85,6 @@ class ModelAnswer(QueriesAnswer):
     fit: FitAnswer
     outputs: Annotated[str, Field(description="probabilities, logits, predictions or labels")]
     not_asked: Annotated[dict[str, str], Field(description="queries that were not asked, and why")]
+    strength: Annotated[
+        StrengthAnswer | None, Field(description="of the queries; null if it was not measured")
+    ]

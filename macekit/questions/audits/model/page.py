@@ -13,16 +13,18 @@ ONE_MODEL: model.Inline = (
 
 def content(answer: model.AnswerPath, figures: model.Figures, context: model.Context) -> model.Report:
     """The limits, then what each query finds, how well the model does, and the sides themselves."""
+    measured = answer["strength"].value is not None
     sections = (
         *riskiest.limits(answer),
         riskiest.every_query(answer, figures),
+        *riskiest.strength(answer["strength"]),
         _fit(answer),
         *riskiest.sides(answer["split"], figures),
         *riskiest.control(answer["control"]),
         *riskiest.by_group(answer, figures),
         riskiest.guarantees(answer),
         limitations.section(riskiest.open_questions(answer, ONE_MODEL), answer["warnings"]),
-        provenance.section("model", answer["provenance"], context),
+        provenance.section("model", answer["provenance"], context, grouped=measured),
     )
     glance = model.Facts(tuple(_facts(answer)))
     return model.Report("What a model's predictions give away", riskiest.headline(answer), glance, sections)

@@ -1,12 +1,19 @@
 """``/v1/model``: what a model's predictions give away about the rows it was trained on."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
 
 from estimators import VERSION
-from estimators.audits.model import ModelAudit, audit_model, kind_of, require_no_shares
+from estimators.audits.model import (
+    ModelAudit,
+    Strength,
+    audit_model,
+    kind_of,
+    query_strength,
+    require_no_shares,
+)
 from estimators.audits.queries import MODELS, encode_sides
 from estimators.audits.queries.values import read_values
 from estimators.audits.sides import labels_of_sides, one_row_each, part
@@ -25,6 +32,7 @@ from macekit.questions.audits import table_answers
 from macekit.questions.audits.model import ModelAnswer, ModelQuestion
 from macekit.questions.audits.table_answers import Columns, Values
 from macekit.questions.risk.work import group_rows
+from macekit.schemas.answers import StrengthAnswer
 from macekit.schemas.statements import ColumnReadAnswer, ProvenanceAnswer
 
 NUMBERS = ("whole", "number")
@@ -39,17 +47,18 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     table_answers.require_pairs(question)
     require_acceptance_acts(question)
     train, holdout = body.tables["train"], body.tables["holdout"]
+    twins = _of_twins(question, body.tables)
     notes: list[Caution] = []
     if question.unit is not None:
         places, notes = one_row_each(question.unit, train, holdout, question.seed)
         train, holdout = part(train, places[0]), part(holdout, places[1])
     truth = question.truth or _truth_of(train)
-    tables = (("train", train), ("holdout", holdout))
+    tables = (("train", train), ("holdout", holdout), *twins)
     labels = _alike([table_answers.column_of(side, table, truth, "truth") for side, table in tables])
     _require_features(question)
-    names = question.predictions or _predictions_of(question, train, truth, labels)
+    names = question.predictions or _predictions_of(question, train, truth, labels[:2])
     answers = _alike([_answers(side, table, names) for side, table in tables])
-    _require_two_sides(answers, labels)
+    _require_two_sides(answers[:2], labels[:2])
     outputs = question.outputs or kind_of(np.concatenate(answers), np.concatenate(labels))
     control = table_answers.control_column(question.control, train, holdout)
     fingerprint = digest(*answers, *labels, *control.scores)
@@ -63,13 +72,25 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     groups = None
     if question.group is not None:
         groups = tuple(np.split(labels_of_sides(question.group, train, holdout), [len(labels[0])]))
+    strength = None
+    if twins:
+        strength = query_strength(
+            *answers[2:],
+            *labels[2:],
+            outputs=outputs,
+            classes=classes,
+            copies=question.copies or 1,
+            limit=question.max_advantage,
+            **question.model_dump(include={"queries", "together", "prior", "confidence", "seed"}),
+        )
     audit = audit_model(
-        *answers,
-        *labels,
+        *answers[:2],
+        *labels[:2],
         outputs=outputs,
         classes=classes,
         split=split,
         control=control.judged(question.confidence, question.seed),
+        strength=strength,
         groups=cast("Any", groups),
         **question.model_dump(
             exclude_none=True,
@@ -127,9 +148,40 @@ def of_audit(audit: ModelAudit, notes: Sequence[Caution], source: ProvenanceAnsw
         },
         "outputs": audit.outputs,
         "not_asked": dict(audit.not_asked),
+        "strength": _strength(audit.strength),
         "warnings": encode.warnings((*notes, *audit.cautions)),
         "provenance": source,
     }
+
+
+def _strength(strength: Strength | None) -> StrengthAnswer | None:
+    """How strong the queries are; None if that was not measured."""
+    if strength is None:
+        return None
+    return {
+        "sentence": strength.sentence,
+        "strong": strength.strong,
+        "advantage": encode.interval(strength.comparison.maximum),
+        "beside": None if strength.beside is None else encode.interval(strength.beside.estimate),
+        "planted": strength.planted,
+        "spared": strength.spared,
+        "copies": strength.copies,
+    }
+
+
+def _of_twins(question: ModelQuestion, tables: Mapping[str, Columns]) -> list[tuple[str, Columns]]:
+    """What twins answer about planted and about spared records; nothing, if neither is there."""
+    sides = [(name, tables[name]) for name in ("planted", "spared") if name in tables]
+    if len(sides) == 1:
+        raise Problem(
+            "missing-field",
+            "planted, spared: got one of both, need what twins answer about records planted in their training, and "
+            "about others that were drawn with them and left out",
+            field="spared" if sides[0][0] == "planted" else "planted",
+        )
+    if not sides and question.copies is not None:
+        raise Problem("missing-field", "copies: needs planted and spared records", field="planted")
+    return sides
 
 
 # --- columns ------------------------------------------------------------------------------------------------
