@@ -25,10 +25,24 @@ The interface of the service, made by scripts/api-table from the OpenAPI documen
 name? may be left out; "= x" is what it is then. A name with a capital is a type below; what is listed after "as below"
 has the type of its own name, written Like_This: prior is a Prior. Problems are application/problem+json; which there
 are of a status stands under "problems". An operation that names no problems has the usual ones. Conditions on fields
-that an object before has, too, are named by it.
+that an object before has, too, are named by it. "tables", "reports" and "usual" stand for what is listed first.
 """
 
 Schema = dict[str, Any]
+GROUPS = {
+    "tables": (
+        "text/csv CsvTable", "application/x-ndjson JsonLines", "application/x-npy NpyArray",
+        "application/x-npz NpzArrays", "application/vnd.apache.arrow.stream ArrowTable",
+        "application/vnd.apache.parquet ParquetTable",
+    ),
+    "reports": (
+        "text/html", "text/markdown", "text/csv", "application/vnd.mace.brief+json BriefAnswer", "image/svg+xml",
+        "image/png",
+    ),
+    "usual": ("members_column", "nonmembers_column", "members", "data", "dated", "detail"),
+}  # fmt: skip
+"""Forms, and parameters, that mostly come together, by a word for them."""
+
 PREFER, JOB = "Prefer", "application/json JobAnswer"
 CONDITIONS = ("allOf", "anyOf", "oneOf", "if", "then", "else", "not", "dependentRequired")
 LIMITS = {
@@ -52,7 +66,7 @@ def table(document: Schema) -> str:
         "operations": _operations(document),
         "problems": _problems(document),
         "parameters": (_parameter(name, parameters[name]) for name in sorted(parameters)),
-        "types": (f"{name}: {_kind(schemas[name])}" for name in sorted(simple)),
+        "types": _types({name: _kind(schemas[name]) for name in sorted(simple)}),
         "objects": (line for name in sorted(schemas.keys() - simple) for line in _object(name, schemas)),
     }
     lines = [each for title, part in parts.items() for each in (f"== {title} ==", "", *part, "")]
@@ -62,9 +76,20 @@ def table(document: Schema) -> str:
 # --- operations ---------------------------------------------------------------------------------------------
 
 
+def _types(kinds: dict[str, str]) -> Iterator[str]:
+    """Yield a line for each, and one for those of one name, but for its number, that say the same."""
+    alike: dict[tuple[str, str], list[str]] = {}
+    for name, kind in kinds.items():
+        alike.setdefault((name.rstrip("0123456789"), kind), []).append(name)
+    for (_, kind), names in alike.items():
+        yield f"{', '.join(names)}: {kind}"
+
+
 def _operations(document: Schema) -> Iterator[str]:
     usual = _usual_problems(document)
     yield from _listed("usual problems", list(usual))
+    for word, group in GROUPS.items():
+        yield from _listed(word, list(group), "; ")
     yield f"  202, of what takes {PREFER}: {JOB}"
     yield ""
     for path, item in document["paths"].items():
@@ -107,7 +132,15 @@ def _usual_problems(document: Schema) -> tuple[str, ...]:
 
 
 def _forms(content: Schema) -> list[str]:
-    return [f"{form} {_kind(each['schema'])}" if "schema" in each else form for form, each in content.items()]
+    forms = [
+        f"{form} {_kind(each['schema'])}" if "schema" in each else form for form, each in content.items()
+    ]
+    for word, group in GROUPS.items():
+        for at in range(len(forms) - len(group) + 1):
+            if tuple(forms[at : at + len(group)]) == group:
+                forms[at : at + len(group)] = [word]
+                break
+    return forms
 
 
 def _problems(document: Schema) -> Iterator[str]:
@@ -203,7 +236,11 @@ def _end(reference: Schema) -> str:
 
 
 def _listed(label: str, words: list[str], separator: str = ", ") -> Iterator[str]:
-    """Yield a list on as many lines as it takes."""
+    """Yield a list on as many lines as it takes, with a word for those that mostly come together."""
+    for word, group in GROUPS.items():
+        for at in range(len(words) - len(group) + 1):
+            if label != word and tuple(words[at : at + len(group)]) == group:
+                words = [*words[:at], word, *words[at + len(group) :]]
     if words:
         yield from WRAPPER.wrap(f"  {label}: {separator.join(words)}")
 

@@ -13,15 +13,22 @@ import pytest
 Test = Callable[..., None]
 
 
-def each_case(names: str, cases: Iterable[Any]) -> Callable[[Test], Test]:
+def each_case(names: str, cases: Iterable[Any] | Callable[[], Iterable[Any]]) -> Callable[[Test], Test]:
     """Run a test once for each case, as `pytest.mark.parametrize` does, but as one test.
+
+    Cases that take long to make are a function: it is called when the test runs, not wherever tests are collected.
 
     The names are parameters of the test; what other parameters it has are fixtures, which all cases share.
     A case that fails does not keep the others from running.
     """
     parameters = [name.strip() for name in names.split(",")]
-    every = [(case,) if len(parameters) == 1 else tuple(case) for case in cases]
-    assert every, "a test without cases would always pass"
+
+    def listed(given: Iterable[Any]) -> list[tuple[Any, ...]]:
+        every = [(case,) if len(parameters) == 1 else tuple(case) for case in given]
+        assert every, "a test without cases would always pass"
+        return every
+
+    known = None if callable(cases) else listed(cases)
 
     def decorate(test: Test) -> Test:
         signature = inspect.signature(test)
@@ -30,6 +37,7 @@ def each_case(names: str, cases: Iterable[Any]) -> Callable[[Test], Test]:
         @functools.wraps(test)
         def run(**fixtures: Any) -> None:
             failures: list[tuple[str, str]] = []
+            every = listed(cases()) if callable(cases) else known or []
             for values in every:
                 try:
                     test(**fixtures, **dict(zip(parameters, values, strict=True)))

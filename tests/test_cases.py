@@ -56,6 +56,23 @@ def test_parameters_that_are_not_of_the_case_are_fixtures(
     assert request.fixturenames == ["request"]
 
 
+def test_cases_of_a_function_are_made_when_the_test_runs() -> None:
+    made: list[str] = []
+
+    def cases() -> list[int]:
+        made.append("now")
+        return [1, 2]
+
+    @each_case("number", cases)
+    def odd(number: int) -> None:
+        assert number % 2
+
+    assert made == []
+    with pytest.raises(pytest.fail.Exception, match="1 of 2 cases failed: 2"):
+        odd()
+    assert made == ["now"]
+
+
 def test_no_cases_are_refused() -> None:
     with pytest.raises(AssertionError, match="would always pass"):
         each_case("name", [])

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -149,8 +150,18 @@ def value_of(schema: Schema, text: str | bool) -> object:
     if isinstance(text, bool):
         return text
     if "array" in kinds:
-        return [_item(schema["items"], part.strip()) for part in text.split(",")]
+        pairs = schema["items"].get("type") == "array" and ":" not in text and Path(text).is_file()
+        parts = _pairs_of(Path(text)) if pairs else text.split(",")
+        return [_item(schema["items"], part.strip()) for part in parts]
     return _number(text) if kinds & {"number", "integer"} else text
+
+
+def _pairs_of(path: Path) -> list[str]:
+    """The lines of a file with two columns, without a line of names, each as a pair is spelled."""
+    lines = [line.replace(";", ",").replace("\t", ",") for line in path.read_text("utf-8-sig").splitlines()]
+    lines = [line for line in lines if line.strip()]
+    named = lines and not isinstance(_number(lines[0].partition(",")[0].strip()), int | float)
+    return [line.replace(",", ":", 1) for line in lines[bool(named) :]]
 
 
 def _item(schema: Schema, text: str) -> object:
@@ -178,7 +189,7 @@ def _option(operation: str, parameter: dict[str, Any]) -> Option:
     if schema.get("type") == "array":
         metavar = f"{metavar},…"
     if kind == "array":
-        metavar, text = "N:N,…", f"{text}; spelled 2:0.1,4:0.3"
+        metavar, text = "N:N,…", f"{text}; spelled 2:0.1,4:0.3, or a file of two columns"
     heading = "how" if name in HOW else name.split(".")[0] if "." in name else ""
     return Option(flag(name, operation), name, metavar, text, heading, schema)
 

@@ -17,45 +17,73 @@ FEW = 2
 STRETCH = 256
 """Running sums that are first compared by their least and largest only."""
 
+GUESSES = ((False, False), (True, True), (False, True), (True, False))
+"""First and last guess of a rule: alike, and not."""
+
+ALONE = np.zeros(1, dtype=np.int64)
+"""Where rows begin, of one row."""
+
 
 def best_by_changes(gain: Floats, most: int) -> Floats:
     """Largest sum of gain over "member" minus that over "nonmember", for at most 0, 1, ..., ``most`` changes."""
+    best: Floats = best_by_changes_each(gain[None], most)[0]
+    return best
+
+
+def best_by_changes_each(gains: Floats, most: int) -> Floats:
+    """The same for several gains along one score, a row for each: each of them as if it were alone."""
     if most <= FEW:
-        return _few_changes(gain)[: most + 1]
-    gain = gain[gain != 0.0]
-    if not gain.size:
-        return np.zeros(most + 1)
+        return _few_changes(gains)[:, : most + 1]
+    best, nonzero = np.zeros((len(gains), most + 1)), gains != 0.0
+    sizes = np.count_nonzero(nonzero, axis=1)
+    some, sizes = np.flatnonzero(sizes), sizes[sizes > 0]
+    if not some.size:
+        return best
+    gain, ends = gains[nonzero], sizes.cumsum()
     positive = gain > 0.0
-    starts = np.flatnonzero(np.concatenate([[True], positive[1:] != positive[:-1]]))
-    runs, saved = _join(np.abs(np.add.reduceat(gain, starts)))
-    best = np.full(most + 1, -np.inf)
-    for first in (False, True):
-        for last in (False, True):  # a rule of known first and last guess gives up inner runs only
-            pinned = _pinned(runs, first == positive[0], last == positive[-1])
-            worth = np.sort(np.concatenate([saved, _join(pinned)[1]]))[::-1]
-            least = float(np.abs(gain).sum()) - 2.0 * float(worth.sum())
-            values = least + 2.0 * np.concatenate([[0.0], worth.cumsum()])
-            changes = np.arange(int(first != last), most + 1, 2)
-            best[changes] = np.maximum(best[changes], values[np.minimum(np.arange(len(changes)), len(worth))])
-    return np.maximum.accumulate(best)
+    begins = np.concatenate([[True], positive[1:] != positive[:-1]])
+    begins[ends[:-1]] = True
+    starts = np.flatnonzero(begins)
+    whole = [float(np.abs(gain[end - size : end]).sum()) for end, size in zip(ends, sizes, strict=True)]
+    rows, sizes_of_rows = _join(np.abs(np.add.reduceat(gain, starts)), np.searchsorted(starts, ends - sizes))
+    with_ends = [  # a rule of known first and last guess gives up inner runs only
+        _pinned(runs, first == positive[end - size], last == positive[end - 1])
+        for runs, end, size in zip(rows, ends.tolist(), sizes.tolist(), strict=True)
+        for first, last in GUESSES
+    ]
+    given_up = _join(np.concatenate(with_ends), np.cumsum([0, *map(len, with_ends[:-1])]))[1]
+    least, worth_of_pairs = np.empty(len(with_ends)), np.zeros((len(with_ends), most // 2 + 1))
+    for at, sizes_of_pinned in enumerate(given_up):
+        row = at // len(GUESSES)
+        worth = np.sort(np.concatenate([sizes_of_rows[row], sizes_of_pinned]))[::-1]
+        least[at] = whole[row] - 2.0 * worth.sum()
+        worth_of_pairs[at, 1 : len(worth) + 1] = worth[: most // 2]
+    values = least[:, None] + 2.0 * worth_of_pairs.cumsum(axis=1)
+    values = values.reshape(len(some), len(GUESSES), -1)
+    best[some, ::2] = values[:, :2].max(axis=1)
+    best[some, 1::2] = values[:, 2:, : (most + 1) // 2].max(axis=1)
+    return np.maximum.accumulate(best, axis=1)
 
 
-def _few_changes(gain: Floats) -> Floats:
+def _few_changes(gains: Floats) -> Floats:
     """The same for 0, 1 and 2 changes, by running sums alone."""
-    sums = np.concatenate([[0.0], gain.cumsum()])
-    total = sums[-1]
-    constant = abs(total)
-    threshold = np.abs(total - 2.0 * sums).max()
+    sums = np.concatenate([np.zeros((len(gains), 1)), gains.cumsum(axis=1)], axis=1)
+    total = sums[:, -1]
+    threshold = np.abs(total[:, None] - 2.0 * sums).max(axis=1)
     inside, outside = _largest_rise(sums), _largest_rise(-sums)
-    return np.maximum.accumulate([constant, threshold, max(2.0 * inside - total, total + 2.0 * outside)])
+    best = np.abs(total), threshold, np.maximum(2.0 * inside - total, total + 2.0 * outside)
+    return np.maximum.accumulate(np.column_stack(best), axis=1)
 
 
-def _largest_rise(sums: Floats) -> float:
-    """Most by which a value lies above one before it, or at it.
+def _largest_rise(sums: Floats) -> Floats:
+    """Most by which a value of each row lies above one before it, or at it."""
+    if sums.shape[1] <= STRETCH:
+        return np.asarray((sums - np.minimum.accumulate(sums, axis=1)).max(axis=1))
+    return np.array([_largest_rise_by_stretches(row) for row in sums])
 
-    Stretches are told apart by their least and largest values: only one that spans more than the best rise from one
-    stretch to a later one is looked at value by value.
-    """
+
+def _largest_rise_by_stretches(sums: Floats) -> float:
+    """The same of one row: only a stretch that spans more than the best rise from one to a later one is looked into."""
     whole = sums.size // STRETCH * STRETCH
     rows, rest = sums[:whole].reshape(-1, STRETCH), sums[whole:]
     least, largest = rows.min(axis=1), rows.max(axis=1)
@@ -102,7 +130,7 @@ def _rule_between(
     begin = np.concatenate([[0], starts[int(begins) : len(starts) - int(ends)], [len(gain)]])
     if ends:
         begin[-1] = starts[-1]
-    worth = np.sort(_join(runs)[1])
+    worth = np.sort(_join(runs)[1][0])
     left = max(0, len(worth) - pairs)
     size = worth[left - 1] if left else 0.0
     for most in (
@@ -117,22 +145,40 @@ def _rule_between(
     return np.repeat(guesses, np.diff(begin, append=len(gain)))
 
 
-def _join(runs: Floats) -> tuple[Floats, Floats]:
-    """Give up inner runs no larger than both neighbours until none is left; what remains, and the sizes given up."""
-    sizes = [np.empty(0)]
-    while (low := _lowest(runs)).size:
+def _join(runs: Floats, firsts: Integers = ALONE) -> tuple[list[Floats], list[Floats]]:
+    """Give up inner runs no larger than both neighbours until none is left; what remains, and the sizes given up.
+
+    ``firsts`` are the first runs of rows that lie side by side, each of which is joined by itself.
+    """
+    sizes, rows = [np.empty(0)], [np.empty(0, dtype=np.int64)]
+    while (low := _lowest(runs, firsts=firsts)).size:
         sizes.append(runs[low])
-        runs = _give_up(runs, low)[0]
-    return runs, np.concatenate(sizes)
+        rows.append(np.searchsorted(firsts, low, side="right"))
+        runs, first_of_run = _give_up(runs, low)
+        firsts = first_of_run.cumsum()[firsts] - 1
+    row = np.concatenate(rows)
+    order = np.argsort(row, kind="stable")
+    ends = np.searchsorted(row[order], np.arange(1, len(firsts)), side="right")
+    return np.split(runs, firsts[1:]), np.split(np.concatenate(sizes)[order], ends)
 
 
-def _lowest(runs: Floats, most: float = np.inf) -> Integers:
+def _lowest(runs: Floats, most: float = np.inf, firsts: Integers = ALONE) -> Integers:
     """Inner runs no larger than both neighbours, and no larger than so much; of neighbours only one."""
-    inner = runs[1:-1]
-    low = np.flatnonzero((inner < runs[:-2]) & (inner <= runs[2:]) & (inner <= most)) + 1
-    if not low.size:  # a run as large as the one before it, which cannot be given up
-        low = np.flatnonzero((inner <= runs[:-2]) & (inner <= runs[2:]) & (inner <= most))[:1] + 1
-    return low
+    low = _inner(runs, np.less, most, firsts)
+    if low.size:
+        return low
+    low = _inner(runs, np.less_equal, most, firsts)  # as large as the one before it, which cannot be given up
+    return low[np.unique(np.searchsorted(firsts, low, side="right"), return_index=True)[1]]
+
+
+def _inner(runs: Floats, beneath: np.ufunc, most: float, firsts: Integers) -> Integers:
+    """Runs between two of their row that are no larger than the one after, and beneath the one before."""
+    inner, low = runs[1:-1], np.zeros(len(runs), dtype=np.bool_)
+    np.logical_and(beneath(inner, runs[:-2]), inner <= runs[2:], out=low[1:-1])
+    if most < np.inf:
+        low[1:-1] &= inner <= most
+    low[firsts] = low[firsts - 1] = False
+    return np.flatnonzero(low)
 
 
 def _give_up(runs: Floats, low: NDArray[np.int64]) -> tuple[Floats, Booleans]:

@@ -6,21 +6,21 @@ the in-sample optimum, is valid for the class, with no correction for the search
 need one: the best rule of all is in one of them, so the largest of their limits stands.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 
-from estimators.adversary.changes import FEW, best_by_changes
+from estimators.adversary.changes import FEW, best_by_changes, best_by_changes_each
 from estimators.arrays import Floats
 from estimators.errors import OutOfRange
 from estimators.limits.binomial import normal_quantile, pools, upper_limit
-from estimators.limits.two_rates import ALONE, FINE, Largest, TwoRates, weighted_accuracy_upper
+from estimators.limits.two_rates import ALONE, FINE, TwoRates, weighted_accuracy_upper
 from estimators.sample.counts import Counts
 from estimators.statement import baseline
 
-Support = Callable[[float], float]
+Search = Generator[tuple[Floats, Floats, float], tuple[Floats, Floats], float]
 
 MANY_CELLS = 64
 """Past this many cells the noise of W_K outweighs a split of the error over second-moment bounds."""
@@ -33,6 +33,9 @@ RARE_ALONE = 0.4
 
 EXACTLY = 32
 """Numbers of changes below which the largest that keeps within a maximum is found to the last one."""
+
+AT_ONCE = 2**16
+"""Cells, of so many lines together, at which the best rules are looked up at once."""
 
 PIECES = 48
 ROUNDS = 24
@@ -58,24 +61,42 @@ class FewChanges:
         self.prior, self.sides = prior, (counts.n_members, counts.n_nonmembers)
         self.is_one_sample = pools(*self.sides, prior)
         gain = (lambda _: counts.weights(prior)) if self.is_one_sample else _gains(counts)
-        self._best = cache(lambda share, most: best_by_changes(gain(share), most))
-        self._most = most
+        self._gain, self._most = gain, most
+        self._best = cache(lambda most: best_by_changes(gain(prior), most))
+        self._along = cache(self._best_along_lines)
 
     def upper(self, alpha: float, changes: int, enough: float = 1.0) -> float:
         """The upper limit of level 1 - alpha for so many changes; of ``enough`` it tells only which side."""
+        return self.uppers(alpha, (changes,), enough)[0]
+
+    def uppers(self, alpha: float, changes: Sequence[int], enough: float = 1.0) -> list[float]:
+        """The same for several numbers of changes."""
         if self.is_one_sample:
-            return _clip(_exact(self.reached(self.prior, changes), sum(self.sides), alpha), self.prior)
-        chain = self.enclosing(changes)
-        largest = _largest_along(*chain, *self.sides, self.prior, alpha, (1.0 + enough) / 2.0)
-        return _clip(2.0 * largest - 1.0, self.prior)
+            values = [_exact(self.reached(each), sum(self.sides), alpha) for each in changes]
+            return [_clip(each, self.prior) for each in values]
+        chains = [self.enclosing(each) for each in changes]
+        largest = _largest_along_each(chains, *self.sides, self.prior, alpha, (1.0 + enough) / 2.0)
+        return [_clip(2.0 * each - 1.0, self.prior) for each in largest]
 
     def enclosing(self, changes: int) -> tuple[Floats, Floats]:
         """Corners of a chain of lines below which every rule with so many changes lies."""
-        return _enclosing(lambda share: self.reached(share, changes), self.prior)
+        return _enclosing(shares_around(self.prior), self._along(self._looked_up(changes))[:, changes])
 
-    def reached(self, share: float, changes: int) -> float:
-        """In-sample advantage of the best rule with so many changes, if members had this share of all."""
-        return float(self._best(share, FEW if changes <= FEW else self._most)[changes])
+    def reached(self, changes: int) -> float:
+        """In-sample advantage of the best rule with so many changes."""
+        return float(self._best(self._looked_up(changes))[changes])
+
+    def _looked_up(self, changes: int) -> int:
+        return FEW if changes <= FEW else self._most
+
+    def _best_along_lines(self, most: int) -> Floats:
+        """What the best rules had if members had other shares of all: a row for each, a column for changes."""
+        shares = shares_around(self.prior)
+        best, at_once = np.zeros((len(shares), most + 1)), max(1, AT_ONCE // self.cells)
+        for at in range(0, len(shares), at_once):
+            gains = np.array([self._gain(share) for share in shares[at : at + at_once]])
+            best[at : at + at_once] = best_by_changes_each(gains, most)
+        return best
 
     def within(self, alpha: float, maximum: float) -> int | None:
         """Most changes of rules whose upper limit is not above ``maximum``; None if not even that of 0 is.
@@ -85,7 +106,7 @@ class FewChanges:
         """
         if maximum >= 1.0:
             return self._most
-        prior, (n1, n0), values = self.prior, self.sides, self._best(self.prior, self._most)
+        prior, (n1, n0), values = self.prior, self.sides, self._best(self._most)
         spread = np.sqrt((1.0 - maximum**2) * (prior**2 / n1 + (1.0 - prior) ** 2 / n0))
         start = int(np.searchsorted(values, maximum - normal_quantile(alpha) * spread))
         end = int(np.searchsorted(values, maximum, side="right"))
@@ -214,19 +235,23 @@ def _clip(value: float, prior: float) -> float:
     return float(min(1.0, max(value, baseline(prior))))
 
 
-def _enclosing(reach: Support, prior: float) -> tuple[Floats, Floats]:
-    """Corners of a chain of lines below which every rule of a class lies: TPR rising, TNR falling.
-
-    ``reach`` is the in-sample advantage of the class's best rule if members had a share p of all: p TPR + (1-p) TNR is
-    at most (1 + reach)/2 at every p, of which these are a few.
-    """
+@lru_cache(maxsize=64)
+def shares_around(prior: float) -> Floats:
+    """Shares of members at which the lines lie that enclose what a class reaches."""
     tilts = np.unique(np.concatenate([TILTS, np.negative(TILTS)]))
     odds = prior / (1.0 - prior) * np.exp(tilts)
     shares = np.unique(odds / (1.0 + odds))
-    shares = shares[
-        (shares > 1e-12) & (shares < 1.0 - 1e-12)
-    ]  # at the ends, a line cannot be told from a rate of 1
-    most = np.array([1.0, *((1.0 + reach(float(share))) / 2.0 for share in shares), 1.0])
+    # at the ends, a line cannot be told from a rate of 1
+    return shares[(shares > 1e-12) & (shares < 1.0 - 1e-12)]
+
+
+def _enclosing(shares: Floats, reached: Floats) -> tuple[Floats, Floats]:
+    """Corners of a chain of lines below which every rule of a class lies: TPR rising, TNR falling.
+
+    ``reached`` is the in-sample advantage of the class's best rule if members had each of these shares of all:
+    p TPR + (1-p) TNR is at most (1 + reached)/2 at every p, of which these are a few.
+    """
+    most = np.concatenate([[1.0], (1.0 + reached) / 2.0, [1.0]])
     shares = np.concatenate([[0.0], shares, [1.0]])  # at the ends, that neither rate exceeds 1
     step = np.diff(shares)
     tpr = ((1.0 - shares[:-1]) * most[1:] - (1.0 - shares[1:]) * most[:-1]) / step
@@ -246,23 +271,46 @@ def _largest_along(
     enough: float = 1.0,
     alone: float = ALONE,
 ) -> float:
-    """Largest upper limit of p TPR + (1-p) TNR of a rule below a falling chain, from above.
+    """Largest upper limit of p TPR + (1-p) TNR of a rule below a falling chain, from above."""
+    return _largest_along_each([(tpr, tnr)], n1, n0, prior, alpha, enough, alone)[0]
+
+
+def _largest_along_each(
+    chains: Sequence[tuple[Floats, Floats]],
+    n1: int,
+    n0: int,
+    prior: float,
+    alpha: float,
+    enough: float = 1.0,
+    alone: float = ALONE,
+) -> list[float]:
+    """The same of several chains, each as if it were alone: what all of them ask for is found at once."""
+    rates = TwoRates.of_guesses(0, n1, 0, n0, prior, alone)
+    searches = [_search_along(*chain, n1, n0, prior, enough) for chain in chains]
+    requests, largest = {search: next(search) for search in searches}, dict[Search, float]()
+    while requests:
+        hits, others, floors = zip(*requests.values(), strict=True)
+        ends = np.cumsum([len(each) for each in hits])
+        n_a, n_c = np.full(ends[-1], float(n1)), np.full(ends[-1], float(n0))
+        pairs = replace(rates, hits_a=np.concatenate(hits), n_a=n_a, hits_c=np.concatenate(others), n_c=n_c)
+        firsts = np.concatenate([[0], ends[:-1]])
+        limits = pairs.largest(prior, 1.0 - prior, alpha, np.array(floors), firsts)
+        for search, first, end in zip(list(requests), firsts, ends, strict=True):
+            try:
+                requests[search] = search.send((limits.bound[first:end], limits.reached[first:end]))
+            except StopIteration as stop:
+                largest[search] = stop.value
+                del requests[search]
+    return [largest[search] for search in searches]
+
+
+def _search_along(tpr: Floats, tnr: Floats, n1: int, n0: int, prior: float, enough: float) -> Search:
+    """Ask for limits of pairs of right guesses, and what is reached there, above a floor, until the largest is known.
 
     A rule has whole numbers of right guesses. Those with between i and j of them on the first side are at most as good
     as one with j of them and the most of the other side that i leave. The likeliest stretches are split until what
     is left to gain no longer matters, or it is plain on which side of ``enough`` the largest lies.
     """
-
-    def most(hits: Floats) -> Floats:
-        return np.floor(n0 * np.interp(hits / n1, tpr, tnr) + 1e-6)
-
-    rates = TwoRates.of_guesses(0, n1, 0, n0, prior, alone)
-
-    def limits(first: Floats, last: Floats, floor: float) -> Largest:
-        sides = np.full(first.size, float(n1)), np.full(first.size, float(n0))
-        pieces = replace(rates, hits_a=last, n_a=sides[0], hits_c=most(first), n_c=sides[1])
-        return pieces.largest(prior, 1.0 - prior, alpha, floor)
-
     seen = float((prior * tpr + (1.0 - prior) * tnr).max())
     rules = np.unique(np.floor(n1 * tpr + 1e-6))  # of the class: the answer is not below what they reach
     begin = np.unique(np.concatenate([rules, np.floor(np.linspace(rules[0], rules[-1], PIECES))]))
@@ -270,10 +318,11 @@ def _largest_along(
     first, last, bound = np.empty(0), np.empty(0), np.empty(0)
     lower = -np.inf
     for _ in range(ROUNDS):
-        piece = limits(np.concatenate([begin, rules]), np.concatenate([end, rules]), lower)
-        lower = max(lower, float(piece.reached[len(begin) :].max()))
+        most = np.floor(n0 * np.interp(np.concatenate([begin, rules]) / n1, tpr, tnr) + 1e-6)
+        limits, reached = yield np.concatenate([end, rules]), most, lower
+        lower = max(lower, float(reached[len(begin) :].max()))
         first, last = np.concatenate([begin, first]), np.concatenate([end, last])
-        bound = np.concatenate([piece.bound[: len(begin)], bound])
+        bound = np.concatenate([limits[: len(begin)], bound])
         upper = max(lower, float(bound.max()))
         open_ = np.flatnonzero((bound > lower) & (last > first))
         settled = (

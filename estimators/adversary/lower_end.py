@@ -60,6 +60,11 @@ class BestCut:
     n_nonmembers: int
     prior: float
 
+    @property
+    def achieved(self) -> float:
+        """Its advantage on the records themselves, or that of the likelier side."""
+        return max(2.0 * max(self.right) - 1.0, baseline(self.prior))
+
     def lower(self, alpha: float) -> float:
         """The lower end of the advantage of the best cut, of level 1 - alpha."""
         up = _end_of(self.right[0], self.n_members, self.n_nonmembers, self.prior, alpha / 2.0)
@@ -251,6 +256,11 @@ class LowerEnd:
                 orders = lower, max(lower, best.orders[1])  # the best cut draws nothing
                 best = HeldOut(lower, max(best.value, lower), best.leader, False, orders)
         return best
+
+    def between(self, alpha: float) -> tuple[float, float]:
+        """What the lower end is at least, and at most: a limit of the best cut is not above what that has achieved."""
+        least = self.of_unseen(alpha).lower
+        return least, least if self.cut is None else max(least, self.cut.achieved)
 
     def of_unseen(self, alpha: float) -> HeldOut:
         """The same without the best cut, whose limit takes longest: never above it."""

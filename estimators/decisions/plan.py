@@ -522,15 +522,12 @@ def require_reachable(expected: float, prior: float) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Decides:
-    """Whether an interval is on one side of a limit: no word of the verdict is needed, and the last limit seldom."""
+    """Whether an interval is on one side of a limit: no word of the verdict is needed."""
 
     most: float
 
-    def by(self, ends: Ends, alpha: float) -> bool:
-        validation = ends.validation
-        if isinstance(validation, LowerEnd) and validation.of_unseen(alpha).lower - self.most > NEAR:
-            return True
-        return decision(*ends.interval(alpha), self.most) is not Decision.INCONCLUSIVE
+    def by(self, lower: float, upper: float) -> bool:
+        return decision(lower, upper, self.most) is not Decision.INCONCLUSIVE
 
 
 @dataclass(frozen=True, slots=True)
@@ -539,9 +536,19 @@ class _NoWider:
 
     width: float
 
-    def by(self, ends: Ends, alpha: float) -> bool:
-        lower, upper = ends.interval(alpha)
+    def by(self, lower: float, upper: float) -> bool:
         return upper - lower <= self.width
+
+
+def _is_reached(aim: _Decides | _NoWider, ends: Ends, alpha: float) -> bool:
+    """Whether the interval is as it shall be; the limit of the best cut takes longest, and is seldom needed for it."""
+    if isinstance(ends.validation, LowerEnd):
+        upper = ends.upper(alpha)
+        least, most = ends.validation.between(alpha)
+        outcome = aim.by(least, upper)
+        if most <= upper and aim.by(most, upper) == outcome:
+            return outcome
+    return aim.by(*ends.interval(alpha))
 
 
 def _smallest(
@@ -597,7 +604,7 @@ def _fewest(
         successes, quota = 0, POWER * runs
         for run in range(runs):
             counts = draw_counts(shift, members, nonmembers, cells, rng)
-            successes += aim.by(ends_of(counts, prior, None, run, 1), alpha)
+            successes += _is_reached(aim, ends_of(counts, prior, None, run, 1), alpha)
             if successes >= quota or successes + runs - run - 1 < quota:  # the runs left cannot change it
                 break
         return successes >= quota

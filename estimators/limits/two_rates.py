@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import betaincinv, betaln, ndtri
 
-from estimators.arrays import Floats
+from estimators.arrays import Floats, Integers
 from estimators.limits.root import brentq
 
 Linear = tuple[float, float, float]
@@ -35,6 +35,9 @@ ALONE = 0.1
 
 CLOSEST = 1e-9
 """A limit of a ratio is found to this share of its range."""
+
+ALL_TOGETHER = np.zeros(1, dtype=np.int64)
+"""Where lots of pairs begin, if all are one."""
 
 ROUNDS = 40
 """Tangents drawn at most; three or four are enough for nearly every pair."""
@@ -101,10 +104,15 @@ class TwoRates:
         slope_a: float,
         slope_c: float,
         alpha: float,
-        floor: float = -np.inf,
+        floor: float | Floats = -np.inf,
+        firsts: Integers = ALL_TOGETHER,
     ) -> Largest:
-        """The largest of those limits; where it is at most ``floor``, that it is."""
-        return self._search(slope_a, slope_c, alpha, floor)
+        """The largest of those limits; where it is at most ``floor``, that it is.
+
+        ``firsts`` are the first pairs of lots that lie side by side, of each of which the largest is asked for, with a
+        floor each.
+        """
+        return self._search(slope_a, slope_c, alpha, floor, firsts)
 
     def ratio_upper(
         self, numerator: Linear, denominator: Linear, alpha: float, range_: tuple[float, float]
@@ -165,7 +173,8 @@ class TwoRates:
         slope_a: ArrayLike,
         slope_c: ArrayLike,
         alpha: float,
-        floor: float | None,
+        floor: float | Floats | None,
+        firsts: Integers = ALL_TOGETHER,
     ) -> Largest:
         x, n, y, m, s, t = (
             each.ravel()
@@ -190,6 +199,7 @@ class TwoRates:
             np.abs(t),
             Design.of(self.share, alpha, self.alone),
             below,
+            firsts,
         )
         a = np.where(down_a, 1.0 - limit.a, limit.a)
         c = np.where(down_c, 1.0 - limit.c, limit.c)
@@ -326,12 +336,13 @@ def _farthest(
     s: Floats,
     t: Floats,
     design: Design,
-    floor: float | None,
+    floor: float | Floats | None,
+    firsts: Integers,
 ) -> Largest:
     """Largest s a + t c, from outside, over the pairs of rates that ``design`` does not refuse for x of n and y of m.
 
     Along the border of that set, by e = -log p_a, the sum is concave: two points at which it rises and falls bound it
-    by their tangents. With a ``floor`` only what could be the largest of all pairs, and above it, is looked at closely.
+    by their tangents. With a ``floor`` only what could be the largest of its lot, and above it, is looked at closely.
     """
     v, w = design.share, 1.0 - design.share
     e = design.start(s * _spread(x, n), t * _spread(y, m))
@@ -343,6 +354,7 @@ def _farthest(
     )  # value and slope at low and at high
     bound, best = s + t, np.full(x.shape, -np.inf)
     at_a, at_c = np.ones(x.shape), np.ones(x.shape)
+    lots = np.repeat(np.arange(len(firsts)), np.diff(firsts, append=x.size))
     open_, seen = np.arange(x.size), s * x / n + t * y / m
     for _ in range(ROUNDS):
         here, s_, t_ = e[open_], s[open_], t[open_]
@@ -376,7 +388,8 @@ def _farthest(
         e[open_[out]] = (left[out] + right[out]) / 2.0
         near = bound[open_] - best[open_] <= np.maximum(CLOSE * (best[open_] - seen[open_]), FINE)
         if floor is not None:
-            near |= bound[open_] <= max(floor, best.max())
+            most = np.maximum(floor, np.maximum.reduceat(best, firsts))
+            near |= bound[open_] <= most[lots[open_]]
         open_ = open_[~near]
         if not open_.size:
             break

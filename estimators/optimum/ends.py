@@ -361,7 +361,8 @@ def upper_by_changes(
 
 def _limits(rules: FewChanges, confidence: float, changes: Sequence[int]) -> tuple[ChangesLimit, ...]:
     alpha = (1.0 - confidence) / 2.0
-    return tuple(ChangesLimit(each, rules.upper(alpha, each)) for each in changes if each < rules.cells)
+    few = [each for each in changes if each < rules.cells]
+    return tuple(ChangesLimit(*each) for each in zip(few, rules.uppers(alpha, few), strict=True))
 
 
 def cells_for(fine: Counts, target: Target) -> Counts:

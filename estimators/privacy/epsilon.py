@@ -15,7 +15,7 @@ from math import ceil
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logit
+from scipy.special import bdtrc, expit, logit
 
 from estimators import errors
 from estimators.arrays import Floats, Integers
@@ -47,6 +47,13 @@ EMPIRICAL = (
     "share (canaries). A random split into sides of a fixed size is not covered by the proof as it is: there all "
     "others' membership gives a record's away. Lists of members and nonmembers chosen otherwise make this an empirical "
     "figure, no proof about the mechanism"
+)
+
+
+ORDER_LEARNED = Caution(
+    "order_learned_on_half",
+    "categories have no order, so it was learned from one half of the records, and the guesses were about the other "
+    "half",
 )
 
 
@@ -248,21 +255,17 @@ def epsilon_lower_bound(
     members, nonmembers, cautions = counts.members, counts.nonmembers, list[Caution]()
     if not counts.cells.ordered:
         ends = Direction.HIGH
-        members, nonmembers = _ordered_by_half(counts, seed)
-        message = (
-            "categories have no order, so it was learned from one half of the records, and the guesses were about "
-            "the other half"
-        )
-        cautions.append(Caution("order_learned_on_half", message))
+        members, nonmembers = ordered_by_half(counts, seed)
+        cautions.append(ORDER_LEARNED)
     value, right, guesses = 0.0, 0, 0
-    ways = _ways_to_guess(members, nonmembers, ends)
+    ways = ways_to_guess(members, nonmembers, ends)
     n1, n0 = int(members.sum()), int(nonmembers.sum())
     if n1 and n0 and len(ways):
         leaks = (n1 + n0) * delta
         forgiven = max(0, ceil(leaks / (ON_DELTA * level)) - 1)
         level -= leaks / (forgiven + 1)
         ways = ways[_can_reject(ways, n1, n0, forgiven, level)]
-        levels = _levels(ways, level)
+        levels = level * shares_at_ends(ways)
         value, right, guesses = _largest_rejected(ways, levels, n1, n0, forgiven)
         if not _can_reject(ways, n1, n0, forgiven, levels).any():
             message = (
@@ -279,7 +282,7 @@ def epsilon_lower_bound(
     return EpsilonBound(value, float(delta), confidence, right, guesses, guarantee, tuple(cautions))
 
 
-def _ordered_by_half(counts: Counts, seed: int) -> tuple[Integers, Integers]:
+def ordered_by_half(counts: Counts, seed: int) -> tuple[Integers, Integers]:
     """One random half, its cells in the order of member share on the other half (shrunk by one record)."""
     members, nonmembers = counts.blocks(np.array([0.5, 0.5]), np.random.default_rng(seed))
     share = (members[0] + counts.member_share) / (members[0] + nonmembers[0] + 1.0)
@@ -287,7 +290,7 @@ def _ordered_by_half(counts: Counts, seed: int) -> tuple[Integers, Integers]:
     return members[1][order], nonmembers[1][order]
 
 
-def _ways_to_guess(members: Integers, nonmembers: Integers, ends: Direction) -> Integers:
+def ways_to_guess(members: Integers, nonmembers: Integers, ends: Direction) -> Integers:
     """Distinct ways to guess: how many records are called member, how many nonmember, and how many of both rightly.
 
     At both ends at once by shares of the records; at one end alone, with the other left open, by powers of two.
@@ -338,13 +341,13 @@ def _can_reject(ways: Integers, n1: int, n0: int, forgiven: int, level: float | 
     return np.asarray(lower_limit(guesses - forgiven, guesses, level) > by_chance)
 
 
-def _levels(ways: Integers, level: float) -> Floats:
-    """The level of each way, equal among those at both ends and among those at one; either kind alone has all of it."""
+def shares_at_ends(ways: Integers) -> Floats:
+    """The share of the level of each way: equal at both ends, equal at one; either kind alone has all of it."""
     both = (ways[:, 0] > 0) & (ways[:, 1] > 0)
     weights = np.where(both, AT_BOTH_ENDS, 1.0 - AT_BOTH_ENDS)
     weights /= np.where(both, np.count_nonzero(both), np.count_nonzero(~both))
     shares: Floats = weights / weights.sum()
-    return level * shares
+    return shares
 
 
 def _largest_rejected(
@@ -391,10 +394,24 @@ def _rejected_up_to(
         return start
     if many:
         return float(brentq(gap, start, 700.0))
+    if _at_least(right, (guesses_in, start + log_odds), (guesses_out, start - log_odds)) > 1.01 * level:
+        return start  # at once
     if excess(start) >= 0.0:
         return start
     likely = float(brentq(gap, start, start + abs(log_odds) + 60.0))
     return float(brentq(excess, start, likely, xtol=1e-9))
+
+
+def _at_least(right: int, first: tuple[int, float], second: tuple[int, float]) -> float:
+    """Probability of so many right guesses or more, from below: each of two kinds of coins does its part.
+
+    A kind is how many coins there are, and their log odds.
+    """
+    (n, p), (m, q) = ((number, float(expit(log_odds))) for number, log_odds in (first, second))
+    variances = n * p * (1.0 - p), m * q * (1.0 - q)
+    part = round(n * p + (right - n * p - m * q) * variances[0] / max(sum(variances), 1e-300))
+    part = max(right - m, min(part, n))
+    return float(bdtrc(part - 1, n, p) * bdtrc(right - part - 1, m, q))
 
 
 # --- ceilings -----------------------------------------------------------------------------------------------

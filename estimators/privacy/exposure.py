@@ -23,7 +23,7 @@ nonmembers that almost no member reaches, too, with a small share of the level.
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
-from math import log
+from math import lgamma, log
 from typing import Literal
 
 import numpy as np
@@ -612,7 +612,7 @@ def ratio_limit(m: int, n1: int, k: int, n0: int, level: float, start: float = 0
         level: The probability that the limit may be wrong.
         start: The logarithm that the limit has to exceed.
     """
-    if k >= n0:
+    if k >= n0 or _log_chance(m, n1, k, n0) > log(level) + 1.0:
         return start
     a, b, c, d = float(m), n1 - m + 1.0, k + 1.0, float(n0 - k)
     of_a, of_b, of_c, of_d, of_members, of_nonmembers = polygamma(1, np.array([a, b, c, d, a + b, c + d]))
@@ -644,6 +644,15 @@ def ratio_limit(m: int, n1: int, k: int, n0: int, level: float, start: float = 0
         while excess(high) <= 0.0:
             low, high, step = high, high + step, 4.0 * step
     return max(start, float(brentq(excess, low, high, xtol=NEAR / 2.0)) - NEAR)
+
+
+def _log_chance(m: int, n1: int, k: int, n0: int) -> float:
+    """Logarithm of the chance that of the m + k highest of all records just m are members, if the sides are alike.
+
+    So probable at least it is that V_(m) <= U_(k+1).
+    """
+    ways = [lgamma(n + 1.0) - lgamma(some + 1.0) - lgamma(n - some + 1.0) for n, some in ((n1, m), (n0, k))]
+    return sum(ways) - lgamma(n1 + n0 + 1.0) + lgamma(m + k + 1.0) + lgamma(n1 + n0 - m - k + 1.0)
 
 
 def _law(a: float, b: float, outside: float, spread: float, times: float) -> tuple[Floats, Floats]:

@@ -16,7 +16,7 @@ from estimators import errors
 from estimators.statement import Caution
 from estimators.theory.dp.promise import Adjacency, DpCurve, GaussianDp, Promise
 
-__all__ = ["NoisySteps", "renyi_curve"]
+__all__ = ["NoisySteps", "curve_of", "renyi_curve"]
 
 POISSON = Caution(
     "poisson_sampling",
@@ -138,6 +138,41 @@ def renyi_curve(points: Sequence[tuple[float, float]], delta: float | None = Non
     deltas = [float(rdp.compute_delta(orders, epsilons, e)[0]) for e in EPSILONS]
     at = () if delta is None else _pair(float(rdp.compute_epsilon(orders, epsilons, delta)[0]), delta)
     return _curve([*zip(EPSILONS, deltas, strict=True), *at])
+
+
+def curve_of(accountant: Any, delta: float | None = None) -> DpCurve:
+    """All (epsilon, delta) that an accountant of ``dp_accounting``, or a law of its privacy loss, says hold.
+
+    Args:
+        accountant: An accountant that has composed what was run, or a ``PrivacyLossDistribution``.
+        delta: Where an epsilon is wanted exactly, if anywhere.
+
+    Returns:
+        a ``DpCurve``, which is a promise like any other.
+
+    Raises:
+        OptionError: what came has neither ``get_delta`` nor ``get_delta_for_epsilon``.
+
+    Example:
+        >>> from dp_accounting import GaussianDpEvent
+        >>> from dp_accounting.pld import PLDAccountant
+        >>> from estimators.theory.accounting import curve_of
+        >>> curve = curve_of(PLDAccountant().compose(GaussianDpEvent(1.0)), delta=1e-5)
+        >>> round(curve.pair(1e-5)[0], 2)
+        4.38
+    """
+    for deltas_at, epsilon_at in (
+        ("get_delta_for_epsilon", "get_epsilon_for_delta"),
+        ("get_delta", "get_epsilon"),
+    ):
+        if hasattr(accountant, deltas_at):
+            deltas = [float(getattr(accountant, deltas_at)(epsilon)) for epsilon in EPSILONS]
+            at = () if delta is None else _pair(float(getattr(accountant, epsilon_at)(delta)), delta)
+            return _curve([*zip(EPSILONS, deltas, strict=True), *at])
+    raise errors.OptionError(
+        f"curve: {type(accountant).__name__} says no delta; need an accountant of dp_accounting, or pairs",
+        field="curve",
+    )
 
 
 def _check(points: Sequence[tuple[float, float]]) -> tuple[list[float], list[float]]:

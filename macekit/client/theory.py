@@ -148,6 +148,46 @@ class Theory:
         """
         return self._ask(partial(pose, "together", "theory/together", members, nonmembers, options))
 
+    def one_run(
+        self, members: Data = None, nonmembers: Values = None, **options: Unpack[keywords.OnerunOptions]
+    ) -> Result:
+        """What one training run shows of a promise, and how large epsilon is at least, whatever the mechanism.
+
+        Args:
+            members: As for ``macekit.estimate``.
+            nonmembers: As for ``macekit.estimate``.
+            draw: How members were drawn: ``"coin"`` (each record by a fair coin of its own; post all of them),
+                ``"split"`` (the sides are a random split of one list) or ``"chosen"`` (nothing is certified then).
+            epsilon, delta, mu, rdp, noise_multiplier, steps, sampling_rate: What was promised, if anything, as for
+                ``macekit.theory.dp``. Epsilon is bounded at ``delta``, 0 by default.
+            curve: Pairs ``[epsilon, delta]`` of an accountant, all of which hold;
+                ``estimators.theory.accounting.curve_of`` makes them of an object of ``dp_accounting``.
+            adjacency: Which training sets the promise compares: ``"replace"`` (one record in the place of another) or
+                ``"add_remove"`` (with a record and without it, as most accountants have it). By default what
+                ``draw`` needs.
+            gaussian: Whether the mechanism is known to be Gaussian: its mu is then bounded, too. False by default.
+            direction: Which end of the scores speaks for membership: ``"high"``, ``"low"`` or ``"either"``, the
+                default. Knowing it makes all of this sharper; it has to be known before the scores are looked at.
+            confidence: All that is stated together has the error of one end of an interval of this confidence. 0.95
+                by default; at least 0.5.
+            seed, query, counts, units, score, member, group, unit: As for ``macekit.estimate``.
+            members_column, nonmembers_column: As for ``macekit.estimate``.
+
+        Returns:
+            a ``Result``: ``decision``, ``epsilon``, ``promise`` with its p-value, ``gaussian``, ``stops``.
+
+        Example:
+            >>> import macekit
+            >>> import numpy as np
+            >>> rng = np.random.default_rng(0)
+            >>> member = rng.random(1000) < 0.5  # a fair coin for each canary
+            >>> scores = rng.normal(2.0 * member, 1)
+            >>> result = macekit.theory.one_run(scores[member], scores[~member], draw="coin", mu=0.5, delta=1e-5)
+            >>> result.decision, round(result.epsilon.lower_bound, 2)
+            ('contradicted', 3.4)
+        """
+        return self._ask(partial(pose, "onerun", "theory/one-run", members, nonmembers, options))
+
     def mip(
         self,
         draws: Data = None,

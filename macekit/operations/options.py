@@ -393,14 +393,14 @@ def origin(call: Call, question: Question, body: DecodedBody) -> OriginAnswer:
     return {
         "method": call.operation,
         "version": VERSION,
-        "input_sha256": _fingerprint(arrays) if arrays else None,
+        "input_sha256": fingerprint_of(arrays) if arrays else None,
         "arrays": sorted(arrays),
         "columns": read_columns(body),
         "options": provenance_options(question, call),
     }
 
 
-def _fingerprint(arrays: Mapping[str, Column]) -> str:
+def fingerprint_of(arrays: Mapping[str, Column]) -> str:
     """SHA-256 over the arrays, by name; the same values give the same one, however they came."""
     lines = "".join(f"{name} {digest(np.asarray(arrays[name]))}\n" for name in sorted(arrays))
     return hashlib.sha256(lines.encode()).hexdigest()

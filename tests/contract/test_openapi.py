@@ -9,6 +9,7 @@ import re
 import runpy
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -30,10 +31,19 @@ from tests.contract.conftest import Ask
 from tests.contract.document import Example, Operation, document, examples, faults, operations, unfolded
 
 ROOT = Path(__file__).parents[2]
-EXAMPLES = list(examples())
-WORK = [each for each in operations() if each.method == "post"]
 PROBLEM_SCHEMA = {"$ref": "#/components/schemas/Problem"}
 KEY = "correct-horse-battery-staple"
+
+
+@cache
+def shown() -> list[Example]:
+    """Every example of the document."""
+    return list(examples())
+
+
+def work() -> list[Operation]:
+    """What is asked with a body."""
+    return [each for each in operations() if each.method == "post"]
 
 
 def body_of(example: Example, served: Running) -> bytes:
@@ -130,7 +140,7 @@ def test_the_frameworks_own_picture_of_an_error_is_nowhere() -> None:
     assert "ValidationError" not in json.dumps(document())
 
 
-@each_case("operation", operations())
+@each_case("operation", operations)
 def test_every_status_of_an_operation_says_which_problems_it_stands_for(operation: Operation) -> None:
     errors = {int(status): it for status, it in operation.about["responses"].items() if int(status) >= 400}
 
@@ -150,25 +160,25 @@ def test_the_example_of_a_problem_is_one() -> None:
     assert example["type"].removeprefix("urn:mace:problem:") in KINDS
 
 
-@each_case("operation", WORK)
+@each_case("operation", work)
 def test_every_format_of_every_body_has_an_example(operation: Operation) -> None:
-    shown = {example.media_type for example in EXAMPLES if example.operation.name == operation.name}
+    offered = {example.media_type for example in shown() if example.operation.name == operation.name}
 
-    assert shown == set(operation.about["requestBody"]["content"]) - {FORM_DATA}
+    assert offered == set(operation.about["requestBody"]["content"]) - {FORM_DATA}
 
 
-@each_case("operation", [each for each in WORK if each.takes(JSON)])
+@each_case("operation", lambda: [each for each in work() if each.takes(JSON)])
 def test_every_json_example_is_as_its_own_schema_says(operation: Operation) -> None:
     schema = operation.about["requestBody"]["content"][JSON]["schema"]
 
-    for example in EXAMPLES:
+    for example in shown():
         if example.operation.name == operation.name and example.media_type == JSON:
             assert example.body is not None
             assert faults(schema, json.loads(example.body)) == []
 
 
 @pytest.mark.slow
-@each_case("example", EXAMPLES)
+@each_case("example", shown)
 def test_every_example_runs_as_it_stands_and_the_answer_is_as_documented(
     example: Example, served: Running, ask_once: Ask
 ) -> None:
@@ -179,7 +189,7 @@ def test_every_example_runs_as_it_stands_and_the_answer_is_as_documented(
     assert faults(example.operation.answer_schema(200, JSON), answer.json()) == []
 
 
-@each_case("operation", [o for o in operations() if o.method == "get" and "{" not in o.path])
+@each_case("operation", lambda: [o for o in operations() if o.method == "get" and "{" not in o.path])
 def test_everything_that_is_only_read_is_as_documented(operation: Operation, served: Running) -> None:
     answer = served.ask(operation.path)
 
@@ -191,7 +201,7 @@ def test_everything_that_is_only_read_is_as_documented(operation: Operation, ser
         assert faults(documented[JSON]["schema"], answer.json()) == []
 
 
-@each_case("example", [e for e in EXAMPLES if e.operation.name == "individual_risk"])
+@each_case("example", lambda: [e for e in shown() if e.operation.name == "individual_risk"])
 def test_the_records_at_risk_are_the_same_as_json_csv_and_arrow(example: Example, served: Running) -> None:
     def ask(accept: str) -> bytes:
         headers = {"Content-Type": example.media_type, "Accept": accept}

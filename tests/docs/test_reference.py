@@ -11,14 +11,13 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
 from types import FunctionType
 from typing import Any, get_args
 
-import mlflow
 import pytest
 
 from tests.app.running import running
@@ -118,27 +117,43 @@ def methods(name: str, owner: object) -> Iterator[Entry]:
             yield Entry(f"{name}.{method}", getattr(owner, method))
 
 
-OWNERS = [
-    Entry(f"{module}.{name}", getattr(import_module(module), name))
-    for module in sorted(MODULES)
-    for name in import_module(module).__all__
-]
-ENTRIES = [
-    each
-    for owner in OWNERS
-    if callable_by_readers(owner.item) or owner.name == "macekit.theory"
-    for each in (*([owner] if callable_by_readers(owner.item) else []), *methods(owner.name, owner.item))
-]
-AT_THE_DOOR = [
-    owner
-    for owner in OWNERS
-    if callable_by_readers(owner.item) and owner.name.rpartition(".")[0] in ("macekit", "estimators")
-]
+@cache
+def owners() -> list[Entry]:
+    """Every public name; whatever has one is imported here, and not wherever tests are collected."""
+    return [
+        Entry(f"{module}.{name}", getattr(import_module(module), name))
+        for module in sorted(MODULES)
+        for name in import_module(module).__all__
+    ]
+
+
+@cache
+def entries() -> list[Entry]:
+    """Every public name that can be called, with its methods."""
+    return [
+        each
+        for owner in owners()
+        if callable_by_readers(owner.item) or owner.name == "macekit.theory"
+        for each in (
+            *([owner] if callable_by_readers(owner.item) else []),
+            *methods(owner.name, owner.item),
+        )
+    ]
+
+
+@cache
+def at_the_door() -> list[Entry]:
+    """What `macekit` and `estimators` themselves have."""
+    return [
+        owner
+        for owner in owners()
+        if callable_by_readers(owner.item) and owner.name.rpartition(".")[0] in ("macekit", "estimators")
+    ]
 
 
 def in_full(owner: Entry) -> bool:
     """Whether it is explained argument by argument: what is public at the door, and whatever has an example."""
-    return owner in AT_THE_DOOR or any(owner.section(name) for name in ("Args", "Attributes", "Example"))
+    return owner in at_the_door() or any(owner.section(name) for name in ("Args", "Attributes", "Example"))
 
 
 def test_every_module_that_says_what_is_public_is_on_one_page_of_the_reference() -> None:
@@ -147,56 +162,56 @@ def test_every_module_that_says_what_is_public_is_on_one_page_of_the_reference()
     listed = [name for page in pages for name in re.findall(r"^\.\. automodule:: (\S+)$", page, re.MULTILINE)]
 
     assert sorted(listed) == sorted(MODULES)
-    assert len(OWNERS) > 200
+    assert len(owners()) > 200
 
 
 def test_every_public_name_has_a_sentence() -> None:
     made = r"\w+\(.*\)"  # what dataclasses write where nobody did
 
-    assert [each.name for each in ENTRIES if not each.text or re.fullmatch(made, each.text)] == []
+    assert [each.name for each in entries() if not each.text or re.fullmatch(made, each.text)] == []
 
 
 def test_every_public_name_at_the_door_and_whatever_says_what_comes_of_arguments_has_an_example() -> None:
     whole = [
         each
-        for each in OWNERS
+        for each in owners()
         if each.section("Args") and (isinstance(each.item, type) or each.section("Returns"))
     ]
-    wanted = [*AT_THE_DOOR, *whole]
+    wanted = [*at_the_door(), *whole]
 
     assert len(wanted) > 120
     assert [owner.name for owner in wanted if ">>>" not in owner.section("Example")] == []
 
 
 def test_every_argument_is_explained_and_nothing_else() -> None:
-    full = {owner.name for owner in OWNERS if in_full(owner)} | {"macekit.theory"}
-    entries = [each for each in ENTRIES if each.name in full or each.name.rpartition(".")[0] in full]
+    full = {owner.name for owner in owners() if in_full(owner)} | {"macekit.theory"}
+    explained = [each for each in entries() if each.name in full or each.name.rpartition(".")[0] in full]
 
     missing = [
         f"{each.name}: {name}"
-        for each in entries
+        for each in explained
         for name in each.parameters
         if name not in each.explanations
     ]
     unknown = [
         f"{each.name}: {name}"
-        for each in entries
+        for each in explained
         if each.section("Args")
         for name in each.explanations
         if name not in each.parameters
     ]
 
-    assert len(entries) > 300
+    assert len(explained) > 300
     assert missing == unknown == []
 
 
 def test_an_example_has_no_blank_line_below_which_nothing_would_be_compared() -> None:
-    assert [each.name for each in ENTRIES if "\n\n" in each.section("Example")] == []
+    assert [each.name for each in entries() if "\n\n" in each.section("Example")] == []
 
 
 def test_what_means_the_same_is_explained_by_the_same_sentence() -> None:
     sentences: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
-    for each in ENTRIES:
+    for each in entries():
         if each.name in OF_OTHER_THINGS or ".theory." in each.name:
             continue
         for name, text in each.rows("Args").items():
@@ -208,7 +223,7 @@ def test_what_means_the_same_is_explained_by_the_same_sentence() -> None:
 
 def examples() -> dict[str, str]:
     """Every public text that holds an example, and whose it is; that of a constant stands below it."""
-    texts = {each.text: each.name for each in ENTRIES}
+    texts = {each.text: each.name for each in entries()}
     for path, source in SOURCES.items():
         for above, below in pairwise(ast.parse(source).body):
             if isinstance(above, ast.Assign | ast.AnnAssign) and isinstance(below, ast.Expr):
@@ -221,6 +236,8 @@ def examples() -> dict[str, str]:
 @pytest.fixture
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A folder to write to, and in it MLflow's runs."""
+    import mlflow
+
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
     before = mlflow.get_tracking_uri()

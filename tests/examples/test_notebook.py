@@ -1,16 +1,19 @@
-"""The notebook is run by a real kernel, and shows what it says."""
+"""The notebooks are run by a real kernel, and show what they say."""
 
 from __future__ import annotations
 
 import json
 import sys
+from ast import literal_eval
 from pathlib import Path
 
 import nbformat
 import pytest
 from nbclient import NotebookClient
 
-NOTEBOOK = Path(__file__).parents[2] / "examples" / "notebook" / "first.ipynb"
+from tests.cases import each_case
+
+NOTEBOOKS = Path(__file__).parents[2] / "examples" / "notebook"
 KERNEL = "under-test"
 
 
@@ -31,22 +34,24 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return work
 
 
-@pytest.mark.slow
-def test_the_notebook_runs_and_shows_the_answer_the_chart_and_the_frame(folder: Path) -> None:
-    notebook = nbformat.read(NOTEBOOK, as_version=4)
-
-    NotebookClient(
-        notebook, timeout=120, kernel_name=KERNEL, resources={"metadata": {"path": str(folder)}}
-    ).execute()
-
-    shown = [
+def results(name: str, folder: Path) -> list[dict[str, str]]:
+    """What the cells of a notebook show when it is run."""
+    notebook = nbformat.read(NOTEBOOKS / name, as_version=4)
+    resources = {"metadata": {"path": str(folder)}}
+    NotebookClient(notebook, timeout=120, kernel_name=KERNEL, resources=resources).execute()
+    return [
         output["data"]
         for cell in notebook.cells
         if cell.cell_type == "code"
         for output in cell.outputs
         if output.output_type == "execute_result"
     ]
-    answer, ends, chart, frame = shown
+
+
+@pytest.mark.slow
+def test_the_first_notebook_runs_and_shows_the_answer_the_chart_and_the_frame(folder: Path) -> None:
+    answer, ends, chart, frame = results("first.ipynb", folder)
+
     assert "With 95% confidence the advantage over a coin toss" in answer["text/html"]
     assert '<img alt="' in answer["text/html"]
     assert "With 95% confidence" in answer["text/plain"]
@@ -57,8 +62,24 @@ def test_the_notebook_runs_and_shows_the_answer_the_chart_and_the_frame(folder: 
     assert (folder / "report.html").read_text().startswith("<!doctype html>")
 
 
-def test_the_notebook_is_kept_without_outputs() -> None:
-    notebook = nbformat.read(NOTEBOOK, as_version=4)
+@pytest.mark.slow
+def test_the_notebook_of_seven_statements_says_what_its_text_does(folder: Path) -> None:
+    run, exposed, band, usage, unlearning, frontier, strength = results("seven.ipynb", folder)
+
+    assert "The promise is contradicted" in run["text/plain"]
+    assert "members are exposed" in exposed["text/plain"]
+    assert band["image/svg+xml"].lstrip().startswith("<svg")
+    lower, upper, _ = literal_eval(usage["text/plain"])
+    assert lower < 120 / 200 < upper
+    assert unlearning["text/plain"].startswith("('pass'")
+    assert "A pass is no proof of forgetting" in unlearning["text/plain"]
+    assert "may go out" in frontier["text/plain"]
+    assert strength["text/plain"].startswith("(True")
+
+
+@each_case("path", sorted(NOTEBOOKS.glob("*.ipynb")))
+def test_notebooks_are_kept_without_outputs(path: Path) -> None:
+    notebook = nbformat.read(path, as_version=4)
 
     nbformat.validate(notebook)
     assert [

@@ -67,7 +67,8 @@ def quickly() -> Iterator[None]:
     """For who looks at an answer but not at how good it is: trees, plans and fine cells take most of the time."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sklearn.ensemble, "HistGradientBoostingClassifier", lambda **_: GaussianNB())
-        for module, runs in ((plan, 8), (planning, 80)):
+        patch.setattr(plan, "SAMPLES", 3)
+        for module, runs in ((plan, 4), (planning, 80)):
             patch.setattr(module, "RUNS", runs)
         patch.setattr(planning, "POOL", 40)
         patch.setattr(accounting, "CELLS", 2e4)

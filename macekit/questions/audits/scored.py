@@ -39,6 +39,7 @@ class ScoredRecords:
         cautions: What to know of how the scores were made.
         read: The columns that were read.
         about: What was scored, in words.
+        came: The digest of what came, where scores were computed from arrays: their last digits hang on the processor.
     """
 
     scores: Mapping[str, Floats]
@@ -48,6 +49,7 @@ class ScoredRecords:
     cautions: Sequence[Caution]
     read: Sequence[ColumnReadAnswer]
     about: str
+    came: str | None = None
 
     @property
     def columns(self) -> dict[str, list[Any]]:
@@ -56,7 +58,9 @@ class ScoredRecords:
 
     @property
     def sha256(self) -> str:
-        """What ties an answer to these scores, and to who is a member."""
+        """What ties an answer to what came, or to these scores and to who is a member."""
+        if self.came is not None:
+            return self.came
         sides = () if self.member is None else (self.member,)
         return digest(*sides, *self.scores.values())
 

@@ -158,6 +158,23 @@ ROWS = (
         wing="theory",
     ),
     Operation(
+        "theory/one-run",
+        "theory one-run",
+        "What one training run shows of a promise, and how large epsilon is at least",
+        "Say how members were drawn: `draw` is `coin` if each record was in by a fair coin of its own (canaries), "
+        "`split` if the sides are a random split of one list. The promise, if there is one, is as for `theory dp`. "
+        "Epsilon is bounded whatever the mechanism; nobody chooses a number of guesses. Members that were not drawn "
+        "give no certificate.",
+        (
+            "mace theory one-run canaries.csv --draw coin --mu 1 --delta 1e-5",
+            "mace theory one-run scores.csv --draw split --epsilon 4 --delta 1e-5 --direction high",
+            "mace theory one-run canaries.csv --draw coin --curve 0.5:0.01,1:1e-4,2:1e-6",
+        ),
+        stem="onerun",
+        counts_suffice=True,
+        wing="theory",
+    ),
+    Operation(
         "theory/together",
         "theory together",
         "What a claimed epsilon and delta allow, next to what the records show",

@@ -29,6 +29,15 @@ METHODS: list[MethodAnswer] = [
         "reference": "docs/methods.md, section 8",
     },
     {
+        "name": "one run",
+        "asks": [ask("theory/one-run", "epsilon")],
+        "states": "a lower bound on epsilon whatever the mechanism, by betting; a promised curve, by counting guesses",
+        "assumes": "a fair coin for each record, or a random split",
+        "guarantee": "proven at every sample size; canaries may hang together; nothing where members were chosen",
+        "reference": "Steinke, Nasr and Jagielski 2023; Mahloujifar, Melis and Chaudhuri 2025; docs/methods.md, "
+        "section 15",
+    },
+    {
         "name": "membership inference privacy",
         "asks": [ask("theory/mip", "noise"), ask("theory/mip-finite", "eta")],
         "states": "noise that keeps every attack within eta of guessing; the eta of a finite algorithm",

@@ -343,6 +343,58 @@ def _row(row: model.AnswerPath) -> tuple[model.Cell, ...]:
     return (row["says"].quote(), *ceilings, *ends, row["agrees"].quote())
 
 
+# --- one run ------------------------------------------------------------------------------------------------
+# What one training run shows of a promise.
+
+NO_PROOF: model.Inline = (
+    "That a promise is not contradicted does not show that it was kept: another attack, or more records, may find "
+    "more.",
+)
+ONLY_IF_GAUSSIAN: model.Inline = (
+    "The bound on mu says something about epsilon only if the mechanism is Gaussian. That of epsilon holds for every "
+    "mechanism.",
+)
+
+
+def of_one_run(answer: model.AnswerPath, figures: model.Figures, context: model.Context) -> model.Report:
+    """The decision, the bounds, and the guesses behind them."""
+    source, epsilon, promise, normal = (
+        answer[name] for name in ("provenance", "epsilon", "promise", "gaussian")
+    )
+    at: model.Inline = ("at delta ", epsilon["delta"].number("exact"), ", whatever the mechanism")
+    tiles = [model.Fact("Epsilon of the mechanism, at least", epsilon["lower_bound"].number("floor"), at)]
+    if promise:
+        tiles.append(
+            model.Fact(
+                "p of the promise",
+                promise["p_value"].number("plain"),
+                ("small: guesses were right too often",),
+            )
+        )
+    if normal:
+        mu: model.Inline = ("and epsilon ", normal["epsilon"].number("floor")) if normal["epsilon"] else ()
+        tiles.append(
+            model.Fact("Mu at least, if the mechanism is Gaussian", normal["mu"].number("floor"), mu)
+        )
+    unit = "coins of records" if answer["draw"].value == "coin" else "pairs of records"
+    tiles.append(model.Fact("Fair coins", answer["coins"].number("count"), (unit,)))
+    backing = answer["guarantee"]
+    words = (
+        model.Paragraph(("Covered: ", backing["covers"].quote(), ".")),
+        model.Paragraph(("Taken for granted: ", backing["assumes"].quote(), ".")),
+    )
+    left_open = (NO_PROOF, *((ONLY_IF_GAUSSIAN,) if normal else ()), limitations.CONFIDENCE)
+    sections = (
+        model.Section("guesses", "How often guesses were right", figures.items, figures.items),
+        model.Section("worth", "What it is worth", words, words),
+        limitations.section((left_open), answer["warnings"]),
+        provenance.section("theory/one-run", source, context),
+    )
+    broken = answer["decision"].value == "contradicted"
+    headline = model.Headline("fail" if broken else None, answer["sentence"].quote())
+    return model.Report("A promise in one run", headline, model.Facts(tuple(tiles)), sections)
+
+
 # --- pages --------------------------------------------------------------------------------------------------
 
 
@@ -366,6 +418,7 @@ PAGES = {
     "pmp_exponential": Page(EXPONENTIAL.content),
     "pmp_finite": Page(PRACTICAL_FINITE.content, lines.finite),
     "pmp_gaussian": Page(GAUSSIAN.content, lines.gaussian),
+    "onerun": Page(of_one_run, lines.one_run),
     "together": Page(content, lambda answer: (agreement(answer["rows"]),)),
 }
 """By the key of the operation."""

@@ -247,3 +247,11 @@ def _guessing() -> Spec:
             "y": {"field": "y", "type": "quantitative"},
         },
     }
+
+
+def one_run(answer: AnswerPath) -> Charts:
+    """The share of right guesses as more records were opened."""
+    guesses = Axis("guesses", "guesses made, surest first", logarithmic=True, kind="count")
+    right = Axis("right", "share that was right", unit=True)
+    series = (Series("right", "right", "share"),)
+    return (curves("guesses", "Right guesses", answer["stops"], guesses, right, series),)

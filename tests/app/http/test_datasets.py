@@ -12,7 +12,6 @@ from urllib.parse import urlencode
 
 import pyarrow.fs
 import pytest
-from moto.server import ThreadedMotoServer
 
 import macekit
 from app.workers import landlock
@@ -190,6 +189,8 @@ def test_python_names_a_dataset_of_a_service(service: Running) -> None:
 @pytest.fixture(scope="module")
 def bucket(place: Path) -> Iterator[str]:
     """The address of the data in a bucket on this machine."""
+    from moto.server import ThreadedMotoServer
+
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
     try:

@@ -122,6 +122,7 @@ def test_lower_ends_are_seldom_above_the_truth_by_cells_and_by_cuts_anywhere(wor
     assert misses.max() <= most_misses(runs)
 
 
+@pytest.mark.slow
 @each_case(
     "shift, prior, n1, n0",
     [(0.3, 0.5, 40, 360), (0.9, 0.5, 40, 360), (0.3, 0.1, 100, 100), (0.9, 0.9, 30, 170)],
@@ -182,6 +183,7 @@ def test_many_categories_are_bounded_by_their_second_moment() -> None:
     assert np.mean(uppers) <= 0.20  # the study's acceptance, row 6; W_N plus McDiarmid says 0.70
 
 
+@pytest.mark.slow
 @each_case("k, f, prior", [(100, 0.1, 0.5), (100, 0.0, 0.2), (200, 0.3, 0.2)])
 def test_bounds_for_many_cells_hold_where_every_cell_leaks_alike(k, f, prior) -> None:
     # study T-B4: constant |f| is the hardest case, Cauchy-Schwarz is then tight
@@ -306,6 +308,7 @@ def test_labels_seen_once_are_bounded_by_what_they_could_give(share, n1, n0, pri
     assert np.mean(below) > abs(2 * prior - 1) + 0.4 * gained  # "a label not seen before is a member's"
 
 
+@pytest.mark.slow
 def test_one_heavy_cell_among_many_does_not_shrink_the_second_moments_error() -> None:
     """The unweighted mean of the cells' variances missed 3.4 to 3.8%."""
     rng, runs, misses = np.random.default_rng(26), 200, 0

@@ -1,6 +1,7 @@
 """The best rule with a few changes of its guess is the best of all such rules."""
 
 import numpy as np
+import pytest
 
 from estimators.adversary.changes import best_by_changes, rule_of_changes
 from tests.cases import each_case
@@ -41,6 +42,7 @@ def test_long_scores_have_what_the_rule_with_more_changes_says_of_fewer(size) ->
         np.testing.assert_allclose(best_by_changes(gain, 2), best_by_changes(gain, 3)[:3], atol=1e-9)
 
 
+@pytest.mark.slow
 @each_case("most", [1, 2, 3, 4, 5, 9, 16])
 def test_the_rule_itself_has_what_the_best_has_and_no_more_changes(most) -> None:
     rng = np.random.default_rng(most)

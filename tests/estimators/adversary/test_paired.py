@@ -123,6 +123,7 @@ def test_the_interval_of_a_paired_difference_covers_it(n1, n0, prior, first, sec
     assert max(above, below) <= most_misses(runs, ALPHA)
 
 
+@pytest.mark.slow
 @each_case(
     "n1, n0, prior, first, second, alike, most",
     [
@@ -144,6 +145,7 @@ def test_the_more_alike_two_scores_are_the_narrower_their_difference(
     assert np.mean(paired) < most * np.mean(apart)
 
 
+@pytest.mark.slow
 @each_case("alike", [0.99, 0.0])
 def test_rows_in_another_order_get_the_interval_of_unrelated_records(alike) -> None:
     """Nothing goes wrong unless one score mirrors the other: it only loses what they have in common."""

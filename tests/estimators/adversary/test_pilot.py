@@ -118,6 +118,7 @@ def test_many_records_in_memory_are_answered_along_one_learned_score(monkeypatch
     assert result.lower < 0.276 < result.upper  # 2 Phi(sqrt(2) / 4) - 1
 
 
+@pytest.mark.slow
 def test_without_a_leak_the_lower_end_is_rarely_above_zero() -> None:
     """At most 2.5% may be; 1.9% of 1,000 in benchmarks/vectors.py."""
     alarms, runs = 0, 50

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from estimators import Scores
 from estimators.audits.exposed import exposed_members
@@ -14,6 +15,7 @@ MEMBERS = np.append(RNG.normal(size=760), RNG.normal(7.0, 0.5, 40))  # forty wer
 NONMEMBERS = RNG.normal(size=4000)
 
 
+@pytest.mark.slow
 def test_who_stands_apart_is_named() -> None:
     lists = exposed_members(Scores.of(MEMBERS, NONMEMBERS))
 
@@ -26,6 +28,7 @@ def test_who_stands_apart_is_named() -> None:
     assert not lists.is_low
 
 
+@pytest.mark.slow
 def test_the_other_end_names_the_same() -> None:
     high = exposed_members(Scores.of(MEMBERS, NONMEMBERS), direction="high")
     low = exposed_members(Scores.of(-MEMBERS, -NONMEMBERS), direction="low")
@@ -37,6 +40,7 @@ def test_the_other_end_names_the_same() -> None:
     assert either.at_least <= low.at_least  # half the level is spent on the other end
 
 
+@pytest.mark.slow
 def test_no_list_of_any_length_is_more_wrong_than_it_says_even_with_ties() -> None:
     wrong, runs = 0, 150
     for run in range(runs):

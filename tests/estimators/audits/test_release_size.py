@@ -42,6 +42,7 @@ def codes(answer: ReleaseSize) -> list[str]:
     return [caution.code for caution in answer.cautions]
 
 
+@pytest.mark.slow
 def test_each_size_is_an_audit_of_the_first_rows_of_one_random_order() -> None:
     tables, sizes = drawn(0, 200), [20, 90, 200]
     answer = release_size(*tables, sizes=sizes, max_advantage=0.3, seed=4)
@@ -83,6 +84,7 @@ def test_rows_are_those_that_keep_the_limit() -> None:
     assert "more of them exceed it. The first 600 of 2,400 released rows: with 95%" in answer.sentence
 
 
+@pytest.mark.slow
 @each_case(
     "options, expected, words",
     [
@@ -276,6 +278,7 @@ def test_a_size_that_breaks_the_limit_is_seldom_named() -> None:
     assert passes > 0.8 * runs
 
 
+@pytest.mark.slow
 def test_a_size_keeps_every_limit_and_the_first_that_breaks_one_ends_the_walk() -> None:
     rng = np.random.default_rng(0)
     train, holdout, drawn = points(rng, 1000), points(rng, 1000), points(rng, 2000)

@@ -14,6 +14,7 @@ from estimators.audits.queries.table import encode_sides
 from estimators.errors import InputError, NotFinite, OptionError, OutOfRange, RaggedRows, TooFewRecords
 from tests.cases import each_case
 from tests.estimators.audits.queries.test_synthetic import part, people, stacked
+from tests.macekit.asking import quickly
 from tests.oracles import most_misses
 
 Table = dict[str, Any]
@@ -33,6 +34,8 @@ def test_one_column_of_two_values_differs_by_the_difference_of_its_shares() -> N
     assert [column.name for column in check.columns if column.differs] == ["x"]
 
 
+@pytest.mark.slow
+@quickly()
 def test_the_same_rows_are_looked_at_once_and_again_for_whatever_a_check_hangs_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -84,6 +87,7 @@ def test_the_lower_end_is_the_largest_of_all_and_they_share_the_error() -> None:
     "name, kind",
     [("wage", "number"), ("age", "whole"), ("job", "category"), ("day", "date"), ("wage", "missing")],
 )
+@quickly()
 def test_a_column_that_differs_is_named_first(name, kind) -> None:
     rng = np.random.default_rng(2)
     a, b = (
@@ -146,6 +150,7 @@ def test_exchanging_the_sides_exchanges_their_rows_and_no_released_table_is_spok
 
 
 @pytest.mark.slow
+@quickly()
 def test_a_fair_split_is_hardly_ever_said_to_differ() -> None:
     runs, alarms = 12, 0  # more of them, and of 2,000 rows and more: benchmarks/synthetic.py
     for run in range(runs):
@@ -198,6 +203,7 @@ def test_rows_that_are_equal_by_chance_are_not_taken_for_repeats(sizes) -> None:
     assert said == []
 
 
+@quickly()
 def test_thousands_of_levels_and_identifiers() -> None:
     rng, row = np.random.default_rng(9), np.arange(600).reshape(2, 300)
     a, b = ({"who": rng.integers(0, 4000, 3000).astype(str), "x": rng.normal(size=3000)} for _ in range(2))

@@ -170,6 +170,7 @@ def test_few_copies_fail_by_their_number_and_are_said_to_be_exposed_beside_a_pas
     assert passes.cautions[0].message.startswith(passes.most_exposed[0].replace("_", " "))
 
 
+@pytest.mark.slow
 def test_copies_that_nobody_limited_turn_a_pass_into_a_fail_and_nothing_else() -> None:
     train, holdout, released, _ = drawn(7, 800)
     tables = train, holdout, with_copies(released, train, 16)
@@ -227,6 +228,7 @@ def test_near_copies_are_counted_and_limited_like_copies() -> None:
     assert "near_copies_released" not in codes(clean)
 
 
+@pytest.mark.slow
 def test_of_clean_releases_few_fail_and_no_other_decision_changes() -> None:
     """Rounded, float32 and categorical; ``benchmarks.synthetic`` has 2,400 of them."""
     runs, fails = 15, 0
@@ -401,6 +403,7 @@ def test_one_row_of_each_person_is_asked_about() -> None:
     assert error.value.index == 4
 
 
+@pytest.mark.slow
 def test_the_group_that_was_copied_bears_most() -> None:
     train, holdout, released, _ = drawn(16, 600)
     nurses = np.flatnonzero(train["job"] == "nurse")

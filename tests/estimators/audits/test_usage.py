@@ -27,6 +27,7 @@ def codes(result: DatasetUse) -> list[str]:
     return [each.code for each in result.cautions]
 
 
+@pytest.mark.slow
 @each_case(
     "share, chances, sizes",
     [
@@ -53,6 +54,7 @@ def test_the_true_share_is_rejected_as_seldom_as_the_level_says(
     assert max(rejected) <= binom.isf(1e-4, runs, level), rejected
 
 
+@pytest.mark.slow
 def test_both_ends_hold_and_the_interval_is_no_wider_than_it_need_be() -> None:
     results = [dataset_use(*groups(seed), direction="high") for seed in range(8)]
 
@@ -73,6 +75,7 @@ def test_the_verdict_is_by_the_ends(share: float, limit: float, decision: Decisi
     assert len(result.covers) == (3 if decision is Decision.PASS else 0)
 
 
+@pytest.mark.slow
 def test_neither_the_order_of_records_nor_the_direction_changes_the_answer() -> None:
     sample, rng = groups(1), np.random.default_rng(9)
     result = dataset_use(*sample, seed=4)

@@ -136,6 +136,7 @@ def test_exact_copies_cost_as_much_as_they_are_worth() -> None:
     assert 0.95 < np.mean(ratios) < 1.03
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", [None, ThresholdTarget(), TwoSidedTarget(), LearnedTarget()])
 @pytest.mark.parametrize("prior", [0.5, 0.2])
 def test_labels_that_all_differ_change_no_digit(target, prior) -> None:
@@ -211,6 +212,7 @@ def test_a_fortune_made_by_betting_is_no_larger_than_one_on_average() -> None:
         assert (fortune >= 1.0 / ALPHA).mean() <= ALPHA
 
 
+@pytest.mark.slow
 def test_the_least_error_of_two_sides_lies_below_the_errors_that_are_true() -> None:
     rng = np.random.default_rng(0)
     below = 0
@@ -232,6 +234,7 @@ def test_betting_is_near_the_exact_limit_where_every_cluster_is_right_or_wrong_a
     assert shares.log_fortune(refuse([shares], ALPHA)) == pytest.approx(-np.log(ALPHA), rel=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("clusters", [20, 60])
 def test_every_target_of_one_number_a_record_is_answered_and_every_prior(clusters) -> None:
     draw = people(equal(clusters, 10), 0.3, 0.3)
@@ -287,6 +290,7 @@ def test_labels_that_are_none_are_refused_once_and_clearly(data, cluster, error,
     assert caught.value.field == "cluster" or error is OptionError
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("clusters", [20, 60])
 def test_differences_and_the_riskiest_query_allow_for_clusters(clusters) -> None:
     rng = np.random.default_rng(0)
@@ -359,6 +363,7 @@ def test_lone_rows_share_no_label_and_are_of_both_sides(columns) -> None:
     assert len({tuple(rows) for rows in drawn}) == len(drawn)
 
 
+@pytest.mark.slow
 @each_case("rows, models", [(120, 31), (60, 12), (40, 9), (24, 9), (16, 8)])
 def test_columns_that_cross_in_few_rows_are_answered(rows, models) -> None:
     rng = np.random.default_rng(0)

@@ -215,6 +215,7 @@ def test_people_with_several_rows_are_judged_by_whole_people() -> None:
     assert judge(data, [MaxGroupRisk(0.9, groups)], cluster=person).by_group[0].advantage.clusters is not None
 
 
+@pytest.mark.slow
 def test_vectors_pass_only_by_a_learned_score_that_was_accepted() -> None:
     rng = np.random.default_rng(12)
     data, groups = Scores.of(*rng.normal(size=(2, 800, 2))), ["a", "b"] * 800

@@ -172,6 +172,7 @@ def test_the_advantage_is_judged_by_whole_clusters_and_every_other_limit_by_lone
     assert of_tpr.threshold.upper == operating_point(finest(lone_rows(people, labels)), 0.1).estimate.upper
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cluster", [None, np.repeat(np.arange(400), 4)])
 def test_the_decision_is_what_the_largest_of_a_comparison_says(cluster) -> None:
     queries = BOTH | {"half": Scores.of(LEAK.members / 2.0, LEAK.nonmembers)}

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import pytest
 
 from estimators import (
     AssessOptions,
@@ -68,6 +69,7 @@ def test_accepted_by_name_it_passes_and_that_is_said(limits) -> None:
     )
 
 
+@pytest.mark.slow
 @each_case(
     "limit, decision",
     [

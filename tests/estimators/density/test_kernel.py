@@ -258,6 +258,7 @@ def test_a_plane_agrees_with_sums_over_records_by_scikit_learn() -> None:
         assert at == pytest.approx(other, rel=4e-3, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_a_plane_integrates_what_points_at_random_integrate() -> None:
     a, b = plane_samples(1500)
     plane, points = PlaneDensities.of(a, b, Scott()), PointDensities.of(a, b, Scott(), seed=1)
@@ -275,6 +276,7 @@ def test_a_plane_with_a_far_outlier_is_summed_directly() -> None:
     assert result.at(a[:1]).members[0] == pytest.approx(1 / (200 * result.volumes[0] * 2 * np.pi))
 
 
+@pytest.mark.slow
 @each_case("d", [3, 6, 10])
 def test_sums_in_many_dimensions_agree_with_scikit_learn(d) -> None:
     rng = np.random.default_rng(d)

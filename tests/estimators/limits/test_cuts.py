@@ -126,6 +126,7 @@ def test_a_pooled_cut_at_the_edge_has_limits(seen) -> None:
     assert -1.0 <= low <= high <= 1.0
 
 
+@pytest.mark.slow
 def test_limits_at_any_cut_hold_at_all_of_them_at_once() -> None:
     rng, runs, alpha, n1, n0 = np.random.default_rng(0), 60, 0.05, 40, 150
     low = high = advantage = 0

@@ -19,6 +19,7 @@ def test_the_exact_chance_that_a_limit_fails_is_at_most_alpha(n, alpha) -> None:
     assert chance >= (0.9 * alpha if 1e-5 < alpha <= 0.3 else 0.0)  # and hardly below
 
 
+@pytest.mark.slow
 @each_case("place", range(len(SIZES) - 3))
 def test_the_levels_that_are_kept_are_those_of_their_sizes(place) -> None:
     for alpha, level in zip(ALPHAS, ETAS[place], strict=True):

@@ -59,6 +59,7 @@ def test_metrics_meet_the_golden_values(limits, expected):
     assert tuple(map(float, limits)) == pytest.approx(expected, abs=1e-6)
 
 
+@pytest.mark.slow
 @given(
     st.integers(1, 60),
     st.integers(1, 60),
@@ -77,6 +78,7 @@ def test_the_closed_form_is_the_bisection(n1, n0, share_a, share_c, numerator, d
     assert float(high) == pytest.approx(-bisected(x, n1, y, n0, negated, denominator, 0.05), abs=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("forms", [ppv(0.1), f1(0.3), ((0.0, 0.3, -0.7), (0.0, 0.3, 0.7))])
 def test_the_closed_form_is_the_bisection_for_every_outcome_of_a_vanishing_denominator(forms):
     outcomes = [(x, y) for x in range(9) for y in range(13) if (x, y) != (0, 0)]

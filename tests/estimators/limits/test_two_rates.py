@@ -67,6 +67,7 @@ def ends(n: int, m: int, prior: float, alpha: float) -> tuple[Floats, Floats]:
     return weighted_accuracy_lower(*right, prior, alpha), weighted_accuracy_upper(*right, prior, alpha)
 
 
+@pytest.mark.slow
 @each_case(
     "n, m, prior, alpha",
     [

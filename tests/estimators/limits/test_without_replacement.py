@@ -75,6 +75,7 @@ def test_a_law_has_its_mean_and_variance_however_large_the_set() -> None:
         assert float(law @ (hits - mean) ** 2) == pytest.approx(variance, rel=1e-4)
 
 
+@pytest.mark.slow
 def test_the_search_finds_the_highest_of_many_peaks() -> None:
     """Few drawn, or few left out, make the border a staircase with many: every total of the first side is tried."""
     for first, second, share in (

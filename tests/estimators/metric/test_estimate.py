@@ -407,6 +407,7 @@ def test_the_precision_of_many_narrow_leaks_lies_between_its_ends() -> None:
     assert "or change their guess at most 32 times along it" in found.interval.guarantee.covers
 
 
+@pytest.mark.slow
 @each_case("name, prior", [("precision", 0.3), ("f1", 0.7), ("balanced_accuracy", 0.1)])
 def test_rules_at_many_scales_keep_their_level_without_a_leak(name, prior) -> None:
     goal, runs, wrong = objective(name, prior), 40, 0

@@ -64,6 +64,7 @@ def test_of_a_set_that_was_scored_completely_the_advantage_is_known(prior, shift
     assert f"an advantage of {truth:.3f}" in result.sentence
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("one_draw")
 def test_one_threshold_on_every_sample_there_is_of_a_small_set() -> None:
     """Every third sample of 8 of 10 members, each with every ninth of 8 of 10 nonmembers."""
@@ -217,6 +218,7 @@ def test_no_rule_beyond_the_class_moves_the_lower_end(target, shape, drawn) -> N
     assert misses <= most_misses(10)
 
 
+@pytest.mark.slow
 def test_neighbours_prove_no_more_of_a_set_than_its_ends_do(one_draw) -> None:
     """Nine narrow leaks: the lower end was .159, where neighbours on half of the same records show .360."""
     rng = np.random.default_rng(0)

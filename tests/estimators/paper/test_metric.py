@@ -121,6 +121,7 @@ def test_cells_that_are_given_are_joined_and_slices_that_are_asked_for_are_not()
     assert given != paper_metric(scores, metric, 0.5, 3, EqualWidth(200))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dimension", [2, 8])
 def test_vectors_are_read_in_as_many_dimensions_as_they_have(dimension) -> None:
     """A shift of 0.8 along every axis; accuracy of the optimal rule is Phi(0.4 sqrt(d))."""

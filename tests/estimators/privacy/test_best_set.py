@@ -81,6 +81,7 @@ def test_both_ends_hold_for_a_window_anywhere(mass, rate) -> None:
     assert max(above, below) <= most_misses(runs, LEVEL)
 
 
+@pytest.mark.slow
 @each_case("cells", [Values, Categories])
 def test_both_ends_hold_for_atoms_and_labels_that_are_accused_in_part(cells) -> None:
     rng, runs, rate = np.random.default_rng(3), 80, 0.02

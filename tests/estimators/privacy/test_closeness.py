@@ -97,6 +97,7 @@ def test_more_records_and_a_larger_delta_bring_the_upper_end_down_and_sides_may_
     assert turned == ends
 
 
+@pytest.mark.slow
 def test_passing_is_nested_and_the_start_of_the_search_passes_exactly_if_it_is_at_least_the_end(rng):
     for _ in range(10):
         counts = counts_of(rng.integers(0, 60, 6), rng.integers(0, 60, 6))

@@ -118,6 +118,7 @@ def mostly_tied(rng, n, share, shift=0.0):
     return scores
 
 
+@pytest.mark.slow
 @each_case("sides", [(8, 8), (15, 1000), (1000, 15), (50, 50)])
 @each_case("share, shift", [(0.5, 1.0), (0.9, 2.5), (0.99, 2.5)])
 def test_each_end_of_the_area_holds_however_many_records_tie(sides, share, shift):
@@ -185,6 +186,7 @@ def test_operating_point_is_the_bracket_record_by_record(fpr, confidence, sides)
     assert (estimate.value, estimate.lower, estimate.upper) == pytest.approx(expected, abs=1e-12)
 
 
+@pytest.mark.slow
 @each_case("n", [200, 2000])
 @each_case("shift", [0.0, 1.0, 3.0])
 def test_operating_points_cover_in_all_twelve_cells_of_the_acceptance_list(shift, n):
@@ -198,6 +200,7 @@ def test_operating_points_cover_in_all_twelve_cells_of_the_acceptance_list(shift
     assert (hits / runs >= 0.94).all()
 
 
+@pytest.mark.slow
 @each_case("step, fpr", [(0.1, 0.02), (0.5, 0.1), (0.5, 0.25), (1.5, 0.12)])
 def test_operating_points_cover_when_scores_tie_and_sides_differ(step, fpr):
     rng, runs = np.random.default_rng(8), 500

@@ -595,6 +595,7 @@ def test_a_group_has_the_means_of_its_records_and_one_of_unknown_records_only_is
     assert result.groups.records.tolist() == [0, 1]
 
 
+@pytest.mark.slow
 @each_case("prior", [0.5, 0.1])
 def test_mean_risks_of_groups_are_covered_all_at_once(prior):
     rng, world, runs, hits = np.random.default_rng(14), gaussian_shift(0.5), 100, 0

@@ -77,6 +77,7 @@ def test_models_that_do_not_differ_have_the_exact_limit_of_all_their_records() -
     assert binom.pmf(500, 500, (1.0 + low) / 2.0) == pytest.approx(ALPHA)
 
 
+@pytest.mark.slow
 def test_the_limits_that_hold_however_models_vary_do_so_for_two_values_by_enumeration() -> None:
     for number, low, high in product((4, 6), (0.0, 0.3), (0.6, 1.0)):
         hits = np.arange(number + 1)
@@ -87,6 +88,7 @@ def test_the_limits_that_hold_however_models_vary_do_so_for_two_values_by_enumer
             assert max(chance @ (lower > truth), chance @ (upper < truth)) <= ALPHA
 
 
+@pytest.mark.slow
 def test_students_limits_miss_as_often_as_they_say_and_the_next_model_lies_within_its_own() -> None:
     rng = np.random.default_rng(0)
     for number in (4, 16, 39, 64):
@@ -211,6 +213,7 @@ def test_a_verdict_rests_on_what_is_proven_unless_the_simulated_is_accepted_and_
         result.verdict(2.0)
 
 
+@pytest.mark.slow
 def test_no_pass_stands_beside_members_whom_one_of_the_models_exposes_unless_that_is_accepted() -> None:
     data, label = models([0.0] * 8, 500)
     exposed = np.flatnonzero(label[: data.n_members] == 5)[:125]
@@ -277,6 +280,7 @@ def test_all_models_together_claim_a_severe_exposure_that_is_none_no_more_often_
     assert exposures_by(samples, 0.5, 0.95) == shared  # too few runs to see that a level is not shared
 
 
+@pytest.mark.slow
 def test_a_pass_names_the_most_changes_along_each_models_score_for_which_its_end_keeps_the_limit() -> None:
     data, label = models([0.0] * 40, 60)
     result = procedure_advantage(data, label)

@@ -81,6 +81,7 @@ HONEST: dict[str, Draw] = {
 }
 
 
+@pytest.mark.slow
 @each_case("name", HONEST)
 @each_case("leak", [0, 1])
 @each_case("sizes", [(50, 50), (200, 60), (300, 5000)])

@@ -55,6 +55,7 @@ SIDES = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @each_case("kind", SIDES)
 def test_any_split_in_any_order_gives_the_cells_of_the_whole(kind) -> None:
     ones, others, count, query = SIDES[kind]

@@ -53,6 +53,7 @@ def test_steps_on_all_records_are_exactly_gaussian_and_on_almost_all_almost(adja
     assert 2 * curve.envelope().gain(0.5, 0.5) == pytest.approx(2 * norm.cdf(exact.mu / 2) - 1, rel=2e-3)
 
 
+@pytest.mark.slow
 def test_replacing_costs_more_than_adding_and_the_whole_curve_bounds_more_tightly_than_one_epsilon():
     """Abadi et al. 2016, section 3.2: q = 0.01, sigma = 4, T = 10,000, delta = 1e-5 is epsilon 1.26 by theirs."""
     adjacencies, few = (Adjacency.ADD_REMOVE, Adjacency.REPLACE), NoisySteps(1.0, 300, 0.01)

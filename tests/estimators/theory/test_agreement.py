@@ -33,6 +33,7 @@ def contradicted(draw, size, claim, sides, prior, runs):
     return sum(each.decision == "contradicted" for each in results)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("epsilon", "prior", "sides"),
     [(0.0, 0.5, (100, 900)), (1.0, 0.5, (100, 100)), (1.0, 0.3, (100, 900)), (3.0, 0.5, (100, 100))],

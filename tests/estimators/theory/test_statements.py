@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import pytest
 
 from estimators.errors import OptionError, OutOfRange, UnknownName
 from estimators.theory import dp, mip, mis, pmp
@@ -52,38 +53,42 @@ def of_gaussian(**options: Any) -> tuple[str, dict[str, Any], Any]:
     return "theory/pmp-gaussian", question, pmp.assess_gaussian(POINTS, 1.0, delta=1e-5, **options)
 
 
-ASKED = [
-    of_dp(dp.ApproximateDp(1.0, 1e-5), BARE | {"epsilon": 1.0, "delta": 1e-5, "prior": 0.2, "advantage": 0.7},
-          delta=1e-5, prior=0.2, advantage=0.7),
-    of_dp(dp.GaussianDp(1.0),
-          {"mu": 1.0, "inclusion": "independent", "member_weight": 2.0, "false_positive_rates": [0.015]},
-          inclusion="independent", member_weight=2.0, false_positive_rates=[0.015]),
-    of_dp(NoisySteps(2.0, 4).promises(1e-5), BARE | {"noise_multiplier": 2.0, "steps": 4, "delta": 1e-5}, delta=1e-5),
-    of_dp(None, {"advantage": 0.1, "adjacency": "add_remove"}, advantage=0.1, adjacency="add_remove"),
-    of_dp(None, {"advantage": 0.1, "prior": 0.9}, advantage=0.1, prior=0.9),
-    of_fits({"draws": ROWS, "eta": 0.2}),
-    of_fits({"draws": ROWS, "eta": 0.2, "noise": "laplace", "norm": "max"}, shape="laplace_max"),
-    of_fits({**SWAPS, "eta": 0.2, "records": 5, "confidence": 0.9}, records=5, confidence=0.9),
-    of_fits({**SWAPS, "eta": 0.001}),
-    ("theory/mip-finite", {"laws": LAWS, "n": 2}, mip.finite_eta(LAWS, 2)),
-    of_categories(mis.Tally.of_values(VALUES, 5), {"values": VALUES, "universe": 5}, delta=0.2),
-    of_categories(mis.Tally.of_counts([1, 1, 1, 2]), {"tallies": [1, 1, 1, 2]}, nonmember_share=0.3, member_weight=2.0),
-    of_categories(mis.Distribution.of(SHARES), {"probabilities": SHARES}, sizes=[100, 10], coarsen_to=[2]),
-    of_categories(mis.Distribution.of(SHARES), {"probabilities": SHARES}, member_weight=3.0),
-    of_losses(),
-    of_losses(nonmember_share=0.3, member_weight=2.0, losses_of="independent_trainings"),
-    of_losses(thresholds=[-1.0]),
-    of_exponential(FEW, epsilon=1.0),
-    of_exponential(FEW, practical_epsilon=0.1, draws=100),
-    of_exponential(MANY, epsilon=2.0, draws=500, confidence=0.9, seed=3),
-    of_exponential(MANY, practical_epsilon=0.5, draws=100),
-    of_gaussian(sigma=2.0),
-    of_gaussian(epsilon=0.5, query="sum"),
-    of_gaussian(practical_epsilon=0.2),
-]  # fmt: skip
+def asked() -> list[tuple[str, dict[str, Any], Any]]:
+    return [
+        of_dp(dp.ApproximateDp(1.0, 1e-5), BARE | {"epsilon": 1.0, "delta": 1e-5, "prior": 0.2, "advantage": 0.7},
+              delta=1e-5, prior=0.2, advantage=0.7),
+        of_dp(dp.GaussianDp(1.0),
+              {"mu": 1.0, "inclusion": "independent", "member_weight": 2.0, "false_positive_rates": [0.015]},
+              inclusion="independent", member_weight=2.0, false_positive_rates=[0.015]),
+        of_dp(NoisySteps(2.0, 4).promises(1e-5), BARE | {"noise_multiplier": 2.0, "steps": 4, "delta": 1e-5},
+              delta=1e-5),
+        of_dp(None, {"advantage": 0.1, "adjacency": "add_remove"}, advantage=0.1, adjacency="add_remove"),
+        of_dp(None, {"advantage": 0.1, "prior": 0.9}, advantage=0.1, prior=0.9),
+        of_fits({"draws": ROWS, "eta": 0.2}),
+        of_fits({"draws": ROWS, "eta": 0.2, "noise": "laplace", "norm": "max"}, shape="laplace_max"),
+        of_fits({**SWAPS, "eta": 0.2, "records": 5, "confidence": 0.9}, records=5, confidence=0.9),
+        of_fits({**SWAPS, "eta": 0.001}),
+        ("theory/mip-finite", {"laws": LAWS, "n": 2}, mip.finite_eta(LAWS, 2)),
+        of_categories(mis.Tally.of_values(VALUES, 5), {"values": VALUES, "universe": 5}, delta=0.2),
+        of_categories(mis.Tally.of_counts([1, 1, 1, 2]), {"tallies": [1, 1, 1, 2]},
+                      nonmember_share=0.3, member_weight=2.0),
+        of_categories(mis.Distribution.of(SHARES), {"probabilities": SHARES}, sizes=[100, 10], coarsen_to=[2]),
+        of_categories(mis.Distribution.of(SHARES), {"probabilities": SHARES}, member_weight=3.0),
+        of_losses(),
+        of_losses(nonmember_share=0.3, member_weight=2.0, losses_of="independent_trainings"),
+        of_losses(thresholds=[-1.0]),
+        of_exponential(FEW, epsilon=1.0),
+        of_exponential(FEW, practical_epsilon=0.1, draws=100),
+        of_exponential(MANY, epsilon=2.0, draws=500, confidence=0.9, seed=3),
+        of_exponential(MANY, practical_epsilon=0.5, draws=100),
+        of_gaussian(sigma=2.0),
+        of_gaussian(epsilon=0.5, query="sum"),
+        of_gaussian(practical_epsilon=0.2),
+    ]  # fmt: skip
 
 
-@each_case("path, question, statement", ASKED)
+@pytest.mark.slow
+@each_case("path, question, statement", asked)
 def test_a_user_of_the_library_gets_what_the_service_says(path, question, statement) -> None:
     answer = asking.asked(path, question)
 

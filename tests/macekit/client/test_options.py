@@ -96,7 +96,9 @@ def test_every_array_is_an_argument_of_its_own_the_first_one_first(operation: st
     ]
 
     held = list(ARRAYS[operation])
-    assert arguments == (held or (["members", "nonmembers"] if operation == "theory/together" else []))
+    assert arguments == (
+        held or (["members", "nonmembers"] if operation in ("theory/together", "theory/one-run") else [])
+    )
 
 
 def test_there_is_a_function_for_each_question() -> None:

@@ -8,19 +8,16 @@ import socket
 from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
-import dask.dataframe as dd
-import ibis
-import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from adbc_driver_postgresql import dbapi
-from pyspark.sql import SparkSession
-from pyspark.sql.connect.session import SparkSession as ConnectSession
-from sqlframe.duckdb import DuckDBSession
+
+if TYPE_CHECKING:  # engines take long to import: whoever runs a test of one does
+    from pyspark.sql import SparkSession
+    from pyspark.sql.connect.session import SparkSession as ConnectSession
 
 SPARK = {
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
@@ -53,6 +50,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    from pyspark.sql import SparkSession
+
     home = os.environ.get("JAVA_HOME")
     if not (Path(home, "bin", "java").exists() if home else shutil.which("java")):
         reason = "no Java found for Spark: scripts/setup java installs one, JAVA_HOME names one"
@@ -73,6 +72,8 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
 @pytest.fixture(scope="session")
 def spark_connect(spark: SparkSession) -> Iterator[ConnectSession]:
     """A client of the same Spark, over a socket, that has no Java of its own."""
+    from pyspark.sql.connect.session import SparkSession as ConnectSession
+
     session = ConnectSession.builder.remote(f"sc://127.0.0.1:{spark.conf.get(CONNECT_PORT)}").create()
     yield session
     session.stop()
@@ -92,15 +93,25 @@ def readers(request: pytest.FixtureRequest) -> Iterator[list[Read]]:
     """What makes a frame of an engine of a file: one way, or those of both clients of Spark."""
     match request.param:
         case "dask":
+            import dask.dataframe as dd
+            import pandas as pd
+
             types = {"types_mapper": pd.ArrowDtype}
             yield [lambda path: dd.from_pandas(pq.read_table(path).to_pandas(**types), npartitions=3)]
         case "ibis":
+            import ibis
+
             yield [ibis.duckdb.connect().read_parquet]
         case "sqlframe":
+            from sqlframe.duckdb import DuckDBSession
+
             session = DuckDBSession.builder.getOrCreate()
             yield [session.read.parquet]
             session.stop()
         case "postgres":
+            import ibis
+            from adbc_driver_postgresql import dbapi
+
             address = request.getfixturevalue("postgres")
             numbers, database = count(), ibis.connect(address)
 

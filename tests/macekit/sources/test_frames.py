@@ -6,11 +6,9 @@ from decimal import Decimal
 from typing import Any
 
 import duckdb
-import ibis
 import numpy as np
 import pyarrow as pa
 import pytest
-import sqlglot
 
 import macekit
 from macekit.engines import frames
@@ -157,6 +155,8 @@ def test_many_integers_go_to_the_grid_as_here(give: Give, monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize(("rule", "different"), [("", 3), ("collate nocase", 2)])
 def test_texts_are_the_same_where_the_collation_says_so(rule: str, different: int) -> None:
+    import ibis
+
     database = ibis.duckdb.connect()
     database.raw_sql(f"create table words (score varchar {rule}, member boolean)")
     database.raw_sql("insert into words select ['a', 'A', 'b'][1 + i % 3], i % 2 = 0 from range(120) as r(i)")
@@ -168,6 +168,8 @@ def test_texts_are_the_same_where_the_collation_says_so(rule: str, different: in
 
 
 def test_what_an_engine_cannot_do_is_one_line() -> None:
+    import ibis
+
     unbound = ibis.table({"score": "float64", "member": "boolean"}, name="nowhere")
 
     problem = refused(unbound)
@@ -198,6 +200,8 @@ DIALECTS = "athena bigquery clickhouse databricks duckdb mssql mysql oracle post
 
 @pytest.mark.parametrize("dialect", DIALECTS.split())
 def test_every_database_has_words_for_it(dialect: str) -> None:
+    import sqlglot
+
     read = {"mssql": "tsql"}.get(dialect, dialect)
 
     queries = [each for each in sqlglot.parse(macekit.sql(dialect), read=read) if each is not None]

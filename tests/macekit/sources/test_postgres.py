@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import ibis
 import pytest
 from adbc_driver_postgresql import dbapi
 
@@ -68,6 +67,8 @@ def test_the_words_for_postgresql_count_there(cursor: Any, member: str) -> None:
 
 
 def test_a_table_that_has_gone_is_one_line(postgres: str) -> None:
+    import ibis
+
     database = ibis.connect(postgres)
     with dbapi.connect(postgres) as connection, connection.cursor() as cursor:
         cursor.adbc_ingest("gone", RECORDS)

@@ -16,7 +16,6 @@ import pyarrow.feather
 import pyarrow.fs
 import pyarrow.parquet as pq
 import pytest
-from moto.server import ThreadedMotoServer
 
 import macekit
 from macekit.call import Call
@@ -278,6 +277,8 @@ def test_a_key_in_an_address_is_not_repeated() -> None:
 @pytest.fixture(scope="module")
 def bucket(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The query of addresses in a bucket on this machine that holds the records below ``runs``."""
+    from moto.server import ThreadedMotoServer
+
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
     host, port = server.get_host_and_port()

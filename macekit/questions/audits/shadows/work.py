@@ -14,7 +14,7 @@ from estimators.statement import Caution
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
-from macekit.operations.options import parse_question
+from macekit.operations.options import fingerprint_of, parse_question
 from macekit.problems import Problem, fault
 from macekit.questions.audits.scored import ScoredRecords, reply_with_scores
 from macekit.questions.audits.shadows import ShadowsQuestion
@@ -55,6 +55,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         [*cautions, *_drawn_unlike(membership, member)],
         encode.columns_of(body),
         f"{question.scale} signals of a model beside those of {len(signals)} shadows",
+        fingerprint_of(body.arrays),
     )
     return reply_with_scores(
         call, question, records, SHADOWS, {"shadows": len(signals), "scale": question.scale}

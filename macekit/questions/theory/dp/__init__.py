@@ -24,6 +24,7 @@ Inclusion = Annotated[
     ),
 ]
 RenyiPoint = Annotated[list[Number], Field(min_length=2, max_length=2)]
+DpPair = Annotated[list[Annotated[float, Field(ge=0)]], Field(min_length=2, max_length=2)]
 
 COINS: JsonDict = {
     "if": {"required": ["inclusion"], "properties": {"inclusion": {"const": "independent"}}},
@@ -36,12 +37,13 @@ PROMISES: dict[str, tuple[str, ...]] = {
     "mu": ("number",),
     "rdp": ("array", "delta"),
     "noise_multiplier": ("number", "steps", "delta"),
+    "curve": ("array",),
 }
 """What a promise may be made in, the type it comes in, and what has to come with it."""
 
 
-def _one_promise() -> JsonDict:
-    """At most one kind of promise, each with what belongs to it; none at all only for the epsilon of an advantage."""
+def one_promise() -> list[JsonDict]:
+    """At most one kind of promise, each with what belongs to it."""
     rules: list[JsonDict] = []
     for name, (kind, *companions) in PROMISES.items():
         others = [other for other in PROMISES if other != name]
@@ -51,27 +53,22 @@ def _one_promise() -> JsonDict:
         rules.append({"if": present(kind, name), "then": then})
     noisy: JsonDict = {"then": absent("adjacency"), "else": absent("steps", "sampling_rate")}
     rules.append({"if": present("number", "noise_multiplier"), **noisy})
-    rules.append(COINS)
-    rules.append(
-        {
-            "if": {"allOf": [{"not": present(kind, name)} for name, (kind, *_) in PROMISES.items()]},
-            "then": present("number", "advantage"),
-        }
-    )
-    return {"allOf": list(rules)}
+    return rules
 
 
-class DpQuestion(Question):
-    """One promise: epsilon and delta, or mu, or a Renyi curve, or how the noise was added."""
+NO_PROMISE: JsonDict = {"allOf": [{"not": present(kind, name)} for name, (kind, *_) in PROMISES.items()]}
+OR_AN_ADVANTAGE: JsonDict = {"if": NO_PROMISE, "then": present("number", "advantage")}
 
-    model_config = ConfigDict(json_schema_extra=_one_promise())
+
+class PromiseGiven(Question):
+    """A promise, in one of the forms it may be made in."""
 
     epsilon: float | None = Field(None, ge=0, le=1e6, description="epsilon of (epsilon, delta)")
     delta: float | None = Field(
         None,
         ge=0,
         le=1,
-        description="delta that goes with epsilon, 0 if none; with mu, rdp or noise, the delta to state an epsilon at",
+        description="delta that goes with epsilon, 0 if none; with any other, the delta to state an epsilon at",
     )
     mu: float | None = Field(None, ge=0, le=1000, description="mu of Gaussian differential privacy")
     rdp: list[RenyiPoint] | None = Field(
@@ -93,7 +90,20 @@ class DpQuestion(Question):
         le=1,
         description="probability that a record is in a step, independently of the others; 1 if none",
     )
+    curve: list[DpPair] | None = Field(
+        None,
+        min_length=1,
+        max_length=1000,
+        description="[epsilon, delta] of an accountant, all of which hold",
+    )
     adjacency: Adjacency = None
+
+
+class DpQuestion(PromiseGiven):
+    """One promise: epsilon and delta, or mu, or a curve, or how the noise was added."""
+
+    model_config = ConfigDict(json_schema_extra={"allOf": [*one_promise(), COINS, OR_AN_ADVANTAGE]})
+
     inclusion: Inclusion = "fixed_number"
     prior: Share = Field(0.5, description="probability that a record is a member before anything is seen")
     member_weight: float = Field(

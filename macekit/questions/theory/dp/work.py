@@ -10,19 +10,22 @@ from macekit.operations.encode import finite
 from macekit.operations.options import origin, parse_question, reply_of
 from macekit.problems import Problem
 from macekit.questions.theory.bounds import bounds
-from macekit.questions.theory.dp import PROMISES, DpAnswer, DpQuestion, KeepingAnswer
+from macekit.questions.theory.dp import PROMISES, DpAnswer, DpQuestion, KeepingAnswer, PromiseGiven
 
 
 def answer_dp(call: Call, body: DecodedBody) -> Reply:
     """Every bound, the envelope they are read off, and the promise that would keep an advantage."""
     q = parse_question(DpQuestion, body)
-    _require_one(q)
-    if all(getattr(q, name) is None for name in PROMISES):
+    given = require_one(q)
+    if given is None:
+        if q.advantage is None:
+            words = f"promise: give one of {', '.join(PROMISES)}, or advantage"
+            raise Problem("missing-field", words, field="epsilon")
         names = "member_weight", "false_positive_rates"
         require_left_out(q, names, "the promise that keeps an advantage does not depend on it")
-    noise = _noise(q)
+    noise = noise_of(q)
     result = dp.assess(
-        _promise(q) if noise is None else noise.promises(q.delta),
+        promise_of(q) if noise is None else noise.promises(q.delta),
         prior=q.prior,
         member_weight=q.member_weight,
         false_positive_rates=q.false_positive_rates,
@@ -49,44 +52,6 @@ def answer_dp(call: Call, body: DecodedBody) -> Reply:
     return reply_of(call, response)
 
 
-def _require_one(q: DpQuestion) -> None:
-    """One promise, with what belongs to it and nothing else."""
-    names = [name for name in PROMISES if getattr(q, name) is not None]
-    if len(names) > 1:
-        raise Problem(
-            "bad-option",
-            f"{names[1]}: was given together with {names[0]}; give the promise in one form only",
-            field=names[1],
-        )
-    if not names and q.advantage is None:
-        raise Problem(
-            "missing-field", f"promise: give one of {', '.join(PROMISES)}, or advantage", field="epsilon"
-        )
-    for name in PROMISES[names[0]][1:] if names else ():
-        if getattr(q, name) is None:
-            raise Problem("missing-field", f"{name}: is required with {names[0]}", field=name)
-    for name in ("steps", "sampling_rate") if q.noise_multiplier is None else ("adjacency",):
-        if getattr(q, name) is not None:
-            where = "belongs to" if q.noise_multiplier is None else "is not used with"
-            raise Problem("bad-option", f"{name}: {where} noise_multiplier; remove it", field=name)
-
-
-def _noise(q: DpQuestion) -> NoisySteps | None:
-    if q.noise_multiplier is None:
-        return None
-    return NoisySteps(q.noise_multiplier, q.steps or 1, 1.0 if q.sampling_rate is None else q.sampling_rate)
-
-
-def _promise(q: DpQuestion) -> dp.Promise | None:
-    if q.epsilon is not None:
-        return dp.ApproximateDp(q.epsilon, q.delta or 0.0)
-    if q.mu is not None:
-        return dp.GaussianDp(q.mu)
-    if q.rdp is not None:
-        return renyi_curve([(order, epsilon) for order, epsilon in q.rdp], q.delta)
-    return None
-
-
 def _keeping(result: dp.Keeping) -> KeepingAnswer:
     return {
         "advantage": result.advantage,
@@ -95,3 +60,46 @@ def _keeping(result: dp.Keeping) -> KeepingAnswer:
         "delta": result.delta,
         "mu": result.mu,
     }
+
+
+# --- the promise, in whatever form --------------------------------------------------------------------------
+
+
+def require_one(q: PromiseGiven) -> str | None:
+    """The form of the promise, if there is one: no second one, and with it what belongs to it and nothing else."""
+    names = [name for name in PROMISES if getattr(q, name) is not None]
+    if len(names) > 1:
+        raise Problem(
+            "bad-option",
+            f"{names[1]}: was given together with {names[0]}; give the promise in one form only",
+            field=names[1],
+        )
+    for name in PROMISES[names[0]][1:] if names else ():
+        if getattr(q, name) is None:
+            raise Problem("missing-field", f"{name}: is required with {names[0]}", field=name)
+    for name in ("steps", "sampling_rate") if q.noise_multiplier is None else ("adjacency",):
+        if getattr(q, name) is not None:
+            where = "belongs to" if q.noise_multiplier is None else "is not used with"
+            raise Problem("bad-option", f"{name}: {where} noise_multiplier; remove it", field=name)
+    return names[0] if names else None
+
+
+def noise_of(q: PromiseGiven) -> NoisySteps | None:
+    """How noise was added, if that is the promise."""
+    if q.noise_multiplier is None:
+        return None
+    return NoisySteps(q.noise_multiplier, q.steps or 1, 1.0 if q.sampling_rate is None else q.sampling_rate)
+
+
+def promise_of(q: PromiseGiven) -> dp.Promise | None:
+    """Any other promise."""
+    if q.epsilon is not None:
+        return dp.ApproximateDp(q.epsilon, q.delta or 0.0)
+    if q.mu is not None:
+        return dp.GaussianDp(q.mu)
+    if q.rdp is not None:
+        return renyi_curve([(order, epsilon) for order, epsilon in q.rdp], q.delta)
+    if q.curve is not None:
+        epsilons, deltas = zip(*q.curve, strict=True)
+        return dp.DpCurve(epsilons, deltas)
+    return None

@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pytest
 
 from estimators.audits.queries import nearest, synthetic_scores
 from estimators.audits.queries import nested as module
@@ -39,6 +40,7 @@ def many_rows() -> Encoding:
     return encode_points(*(rng.normal(size=(n, 12)) for n in (40, 40, 5000)))
 
 
+@pytest.mark.slow
 @each_case(
     "tables, metric",
     [

@@ -117,6 +117,7 @@ def test_small_shifts_have_the_slope_of_the_density_at_its_top(dimension) -> Non
     assert spherical_total_variation(half_way, dimension)[0] == pytest.approx(0.3, rel=1e-12)
 
 
+@pytest.mark.slow
 @each_case("order", ORDERS)
 def test_no_shift_is_told_apart_better_than_stated(order) -> None:
     """Against the integral of the difference of the two densities."""

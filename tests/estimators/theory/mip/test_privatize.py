@@ -36,6 +36,7 @@ METHODS = {
 }
 
 
+@pytest.mark.slow
 @each_case(
     "fit, method",
     [

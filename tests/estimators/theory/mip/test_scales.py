@@ -62,6 +62,7 @@ def test_methods_numbers_for_eight_records_and_the_mean_query() -> None:
     assert max(attained["moment"]) > 0.099
 
 
+@pytest.mark.slow
 @each_case("noise", [LINE, BELL])
 @each_case("eta", [0.01, 0.1, 0.3, 0.45])
 def test_no_bound_is_below_what_is_attained(noise, eta) -> None:

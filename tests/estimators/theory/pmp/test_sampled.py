@@ -11,6 +11,7 @@ from estimators.theory.pmp.sampled import log_range, sample_epsilon
 from tests.cases import each_case
 
 
+@pytest.mark.slow
 @each_case("n, outcomes, epsilon, draws", [(3, 3, 1.0, 50), (3, 2, 6.0, 400), (2, 4, 3.0, 2000)])
 def test_limits_hold_for_all_records_at_once(n, outcomes, epsilon, draws) -> None:
     losses = np.random.default_rng(n).random((2 * n, outcomes))

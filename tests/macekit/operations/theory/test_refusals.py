@@ -18,6 +18,7 @@ NOISE = {"noise_multiplier": 1.0, "steps": 10}
 SWAPS = {"before": BEFORE, "after": AFTER, "record": RECORD}
 ASKED = {"losses": LOSSES, "sensitivity": 1.0, "epsilon": 4.0}
 CLAIMED = {"counts": COUNTS, "claimed_epsilon": 1.0}
+CANARIES = {"counts": COUNTS, "draw": "coin"}
 CLIPPED = {"points": POINTS, "clip": 1.0, "delta": 0.01}
 
 DOCUMENTED: dict[str, Refusals] = {
@@ -49,6 +50,16 @@ DOCUMENTED: dict[str, Refusals] = {
         ({"mu": 1.0, "prior": 0.0}, "prior"),
         ({"mu": 1.0, "false_positive_rates": [1.0]}, "false_positive_rates"),
         ({"mu": 1.0, "adjacency": "replace", "inclusion": "independent"}, "adjacency"),
+    ],
+    "theory/one-run": [
+        ({"counts": COUNTS}, "draw"),
+        ({"draw": "coin"}, "members"),
+        ({**CANARIES, "draw": "dice"}, "draw"),
+        ({**CANARIES, "mu": 1.0, "epsilon": 1.0}, "mu"),
+        ({**CANARIES, "noise_multiplier": 1.0, "steps": 2}, "delta"),
+        ({**CANARIES, "steps": 2}, "steps"),
+        ({**CANARIES, "mu": 1.0, "adjacency": "replace"}, "adjacency"),
+        ({**CANARIES, "curve": [[-1.0, 0.1]]}, "curve"),
     ],
     "theory/together": [
         ({"counts": COUNTS}, "claimed_epsilon"),

@@ -1,0 +1,200 @@
+"""A promise in one training run: how often a true one is contradicted, and how large an epsilon is shown.
+
+Records are drawn by fair coins, or split. Confidence .9, so the level is 5%. Ten minutes of one core.
+"""
+
+from collections.abc import Iterator
+from functools import cache
+from math import exp, sqrt
+
+import numpy as np
+from scipy.special import expit, ndtr
+from scipy.stats import binom
+
+from benchmarks.harness import Note, Run, least, mark, table
+from estimators import Scores
+from estimators.privacy.epsilon import epsilon_lower_bound
+from estimators.sample.counting import finest
+from estimators.theory.dp import ApproximateDp, GaussianDp
+from estimators.theory.dp.promise import GaussianEnvelope
+from estimators.theory.one_run import Guesses, one_run
+from estimators.theory.shifts import gaussian_epsilon
+
+DELTA = 1e-5
+LEVEL = 0.05
+WORLDS = {
+    "1 sd apart": ("gauss", 1.0),
+    "2 sd apart": ("gauss", 2.0),
+    "4 sd apart": ("gauss", 4.0),
+    "5% memorised": ("memorised", 0.05),
+}
+
+
+def draw(kind: str, strength: float, records: int, rng: np.random.Generator, split: bool = False) -> Scores:
+    """Records that are members by coins, or half of them; a member's score is shifted, or far out by chance."""
+    member = rng.random(records) < 0.5
+    if split:
+        member = rng.permutation(np.arange(records) < records // 2)
+    far = rng.random(records) < strength
+    score = rng.normal(size=records) + (strength * member if kind == "gauss" else 20.0 * (member & far))
+    return Scores.of(score[member], score[~member])
+
+
+# --- a true promise -----------------------------------------------------------------------------------------------
+
+
+def is_contradicted(task: tuple[float, int, int, bool]) -> tuple[bool, bool, bool]:
+    """By the count, by the bet on one epsilon, and by mu's own bound."""
+    mu, records, run, split = task
+    data = draw("gauss", mu, records, np.random.default_rng((5, run)), split)
+    how, confidence = "split" if split else "coin", 1.0 - 2.0 * LEVEL
+    true = GaussianDp(mu * (sqrt(2.0) if split else 1.0))  # of two scores, one shifted, which one
+    kept = one_run(data, how, true, 0.0, confidence, direction="high")
+    epsilon = gaussian_epsilon(true.mu, DELTA) if true.mu else 0.0
+    bet = one_run(data, how, ApproximateDp(epsilon, DELTA), 0.0, confidence, direction="high")
+    normal = one_run(data, how, None, DELTA, confidence, gaussian=True, direction="high")
+    return (
+        kept.decision == "contradicted",
+        bet.decision == "contradicted",
+        normal.gaussian is not None and normal.gaussian.mu > true.mu,
+    )
+
+
+@table
+def true_promise(run: Run) -> Iterator[object]:
+    """Share of runs of 1,000 records in which what is true is contradicted, each way at 5%."""
+    yield "drawn | mu | runs | its curve, counted | its epsilon, by betting | mu"
+    for split in (False, True):
+        for mu in run.few((0.0, 0.5, 1.0, 2.0), 2):
+            runs = run.times(1000, 20)
+            found = run.map(is_contradicted, [(mu, 1000, each, split) for each in range(runs)])
+            cells = []
+            for wrong in np.sum(found, axis=0).tolist():
+                odd = mark(wrong, runs, LEVEL)
+                run.faults += bool(odd)
+                cells.append(f"{100 * wrong / runs:.1f}%{odd}")
+            yield f"{'split' if split else 'coins'} | {mu:g} | {runs} | {' | '.join(cells)}"
+
+
+@cache
+def contradicted_from(mu: float, coins: int) -> int:
+    """The fewest right guesses of all that contradict mu."""
+    low, high = coins // 2, coins + 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if counts(coins, middle, mu) else (middle, high)
+    return high
+
+
+def counts(coins: int, right: int, mu: float) -> bool:
+    """Whether so many right of all contradict mu."""
+    from estimators.theory.one_run import _count_refutes
+
+    made = Guesses(
+        coins, np.zeros(1), np.zeros(1), np.zeros((2, 0)), np.array([[coins, right, 0]]), np.ones(1)
+    )
+    return _count_refutes(made, GaussianEnvelope(mu), LEVEL)
+
+
+def chance_of(mu: float, coins: int, right: int) -> float:
+    """The chance of so many right guesses or more by randomised response whose strength all canaries share.
+
+    The strength is drawn as often as a Gaussian mechanism of this mu is so sure: |mu x - mu^2 / 2|, x of either of its
+    two normal laws. Told the strength, a record's two laws are those of randomised response, so they are mu apart.
+    """
+    x = np.linspace(-12.0, 12.0 + mu, 200_001)
+    weight = (np.exp(-x * x / 2.0) + np.exp(-((x - mu) ** 2) / 2.0)) / 2.0
+    sure = binom.sf(right - 1, coins, expit(np.abs(mu * x - mu * mu / 2.0)))
+    return float((weight * sure).sum() / weight.sum())
+
+
+@table
+def hanging_together(run: Run) -> Iterator[object]:
+    """The exact chance that a true mu is contradicted, where one draw says how sure all guesses are."""
+    yield "canaries, all guessed | mu | contradicted from | chance | by a test that takes guesses for independent"
+    for coins in run.few((200, 1000, 10_000), 1):
+        for mu in run.few((0.25, 0.5, 1.0, 2.0), 2):
+            least_right = contradicted_from(mu, coins)
+            chance = chance_of(mu, coins, least_right)
+            run.faults += chance > LEVEL
+            alone = binom.isf(LEVEL, coins, ndtr(mu / 2.0)) + 1
+            independent = chance_of(mu, coins, int(alone))
+            words = f"{least_right:,}" if least_right <= coins else "none"
+            yield f"{coins:,} | {mu:g} | {words} | {100 * chance:.2f}% | {100 * independent:.0f}%"
+
+
+def leaky(task: tuple[float, float, int, int]) -> bool:
+    """Randomised response, and with a small chance everything at once: at exactly (epsilon, delta)."""
+    epsilon, delta, records, run = task
+    rng = np.random.default_rng((9, run))
+    member = rng.random(records) < 0.5
+    honest = rng.random(records) < exp(epsilon) / (1.0 + exp(epsilon))
+    if rng.random() < delta:
+        honest[:] = True
+    score = np.where(honest, member, ~member) + rng.random(records) * 0.01
+    bound = one_run(
+        Scores.of(score[member], score[~member]), "coin", None, delta, 1.0 - 2.0 * LEVEL, direction="high"
+    )
+    return bound.epsilon.value > epsilon
+
+
+@table
+def attained(run: Run) -> Iterator[object]:
+    """Share of runs in which the bound is above the epsilon of a mechanism that attains its (epsilon, delta)."""
+    yield "records | epsilon | delta | runs | bound above it"
+    for records in run.few((200, 1000), 1):
+        for epsilon, delta in run.few(((0.5, 0.0), (2.0, 0.0), (1.0, 1e-5), (1.0, 0.03)), 2):
+            runs = run.times(2000, 40)
+            wrong = sum(run.map(leaky, [(epsilon, delta, records, each) for each in range(runs)]))
+            odd = mark(wrong, runs, LEVEL)
+            run.faults += bool(odd)
+            yield f"{records} | {epsilon:g} | {delta:g} | {runs} | {100 * wrong / runs:.1f}%{odd}"
+
+
+# --- how large an epsilon is shown --------------------------------------------------------------------------------
+
+
+def shown(task: tuple[str, int, int]) -> list[float]:
+    """Bounds: by coins, by a split, today's of ``audit``, and read as Gaussian."""
+    world, records, run = task
+    kind, strength = WORLDS[world]
+    confidence = 1.0 - 2.0 * LEVEL
+    data = draw(kind, strength, records, np.random.default_rng((11, run)))
+    by_coins = one_run(data, "coin", None, DELTA, confidence, direction="high")
+    normal = one_run(data, "coin", None, DELTA, confidence, gaussian=True, direction="high").gaussian
+    audit = epsilon_lower_bound(finest(data), confidence, DELTA, "high").value
+    split = draw(kind, strength, records, np.random.default_rng((12, run)), split=True)
+    by_split = one_run(split, "split", None, DELTA, confidence, direction="high")
+    return [by_coins.epsilon.value, by_split.epsilon.value, audit, 0.0 if normal is None else normal.epsilon]
+
+
+@table
+def bounds(run: Run) -> Iterator[object]:
+    """Mean bound on epsilon at delta 1e-5 and level 5%, scores high for members."""
+    yield "records | world | truth | runs | coins | split (records replaced) | `audit` | coins, read as Gaussian"
+    for records, full in run.few(((1000, 300), (10_000, 100)), 1):
+        for world in run.few(WORLDS, 2):
+            kind, strength = WORLDS[world]
+            runs = run.times(full, 4)
+            means = np.mean(run.map(shown, [(world, records, each) for each in range(runs)]), axis=0)
+            truth = f"{gaussian_epsilon(strength, DELTA):.2f}" if kind == "gauss" else "any"
+            cells = " | ".join(f"{each:.2f}" for each in means)
+            yield f"{records:,} | {world} | {truth} | {runs} | {cells}"
+    yield Note(
+        "Read as Gaussian is no bound where the mechanism is not: then its epsilon may lie above the truth."
+    )
+
+
+@table
+def cost(run: Run) -> Iterator[object]:
+    """Milliseconds of a promise of mu and all bounds, beside two sorts of the scores."""
+    yield "records | coins, ms | split, ms | two np.sort, ms"
+    for records in run.few((1000, 10_000, 1_000_000), 2):
+        data = draw("gauss", 1.0, records, np.random.default_rng(1))
+        sides = np.ascontiguousarray(data.members.ravel()), np.ascontiguousarray(data.nonmembers.ravel())
+        sort = least(lambda sides=sides: [np.sort(side) for side in sides])
+        cells = [
+            least(lambda data=data, how=how: one_run(data, how, GaussianDp(1.0), DELTA))
+            for how in ("coin", "split")
+        ]
+        yield f"{records:,} | {' | '.join(f'{1000 * each:.1f}' for each in (*cells, sort))}"

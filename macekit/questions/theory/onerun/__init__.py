@@ -1,0 +1,93 @@
+"""The question and the answer of ``/v1/theory/one-run``: what one training run shows of a promise."""
+
+from typing import Annotated, Literal
+
+from pydantic import ConfigDict, Field
+from pydantic.config import JsonDict
+from typing_extensions import TypedDict
+
+from macekit.questions.theory.dp import PromiseGiven, one_promise
+from macekit.schemas.records import SIDES_OR_COUNTS, Confidence, SampleQuestion
+from macekit.schemas.statements import GuaranteeAnswer, ProvenanceAnswer, WarningAnswer
+
+COIN_OF_ITS_OWN: JsonDict = {
+    "if": {"required": ["draw"], "properties": {"draw": {"const": "coin"}}},
+    "then": {"properties": {"adjacency": {"enum": ["add_remove", None]}}},
+}
+Draw = Literal["coin", "split", "chosen"]
+
+
+class OnerunQuestion(PromiseGiven, SampleQuestion):
+    """Scores of members and nonmembers, how they were drawn, and what was promised, if anything."""
+
+    model_config = ConfigDict(
+        json_schema_extra={**SIDES_OR_COUNTS, "allOf": [*one_promise(), COIN_OF_ITS_OWN]},
+    )
+
+    draw: Draw = Field(
+        description="how members were drawn: coin: each record by a fair coin of its own, and all of them are here; "
+        "split: the sides are a random split of one list; chosen: otherwise, and then nothing is certified",
+    )
+    gaussian: bool = Field(
+        False, description="whether the mechanism is known to be Gaussian: mu is then bounded, too"
+    )
+    direction: Literal["either", "high", "low"] = Field(
+        "either", description="which scores suggest membership: high ones, low ones, or either"
+    )
+    confidence: Confidence = Field(
+        0.95,
+        description="all that is stated together has the error of one end of an interval of this confidence",
+    )
+
+
+class EpsilonInOneRunAnswer(TypedDict):
+    """What the mechanism's epsilon is at least, whatever the mechanism."""
+
+    lower_bound: float
+    delta: float
+    right: Annotated[int, Field(description="guesses that were right, at the stop that decided it")]
+    guesses: int
+
+
+class PromiseInOneRunAnswer(TypedDict):
+    """What was promised, held against the guesses."""
+
+    p_value: Annotated[float, Field(description="smallest level at which it is contradicted")]
+    epsilon: Annotated[float | None, Field(description="null where it has no epsilon at delta")]
+    delta: float | None
+
+
+class GaussianInOneRunAnswer(TypedDict):
+    """What mu is at least if the mechanism is Gaussian."""
+
+    mu: float
+    epsilon: Annotated[float | None, Field(description="of that mu at delta; null if infinite")]
+
+
+class StopsAnswer(TypedDict):
+    """Where a bet on the guesses can be at its best."""
+
+    guesses: Annotated[list[int], Field(description="guesses made until then")]
+    right: Annotated[list[float], Field(description="share of them that was right")]
+
+
+class OnerunAnswer(TypedDict):
+    """What one run shows of a promise, and of epsilon; all of it holds together."""
+
+    sentence: str
+    decision: Annotated[
+        Literal["contradicted", "not contradicted", "inconclusive"] | None,
+        Field(description="inconclusive where members were not drawn; null without a promise"),
+    ]
+    draw: Draw
+    coins: Annotated[int, Field(description="records that had a coin of their own, or pairs of records")]
+    confidence: float
+    epsilon: EpsilonInOneRunAnswer
+    promise: PromiseInOneRunAnswer | None
+    gaussian: Annotated[
+        GaussianInOneRunAnswer | None, Field(description="null unless the mechanism was said to be Gaussian")
+    ]
+    stops: StopsAnswer
+    guarantee: GuaranteeAnswer
+    warnings: list[WarningAnswer]
+    provenance: ProvenanceAnswer
