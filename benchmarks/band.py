@@ -243,3 +243,49 @@ def speed(run: Run) -> Iterator[str]:
 
 def _sorted(sides: tuple[Floats, Floats]) -> list[Floats]:
     return [np.sort(side) for side in sides]
+
+
+def precision_of(task: tuple[float, float, float, int, int, int]) -> tuple[bool, bool, float, float]:
+    """Whether the best precision lies below or above its limits, and these."""
+    shift, prior, share, n1, n0, run = task
+    rng = np.random.default_rng((29, run))
+    fpr = np.geomspace(1e-9, 1.0, 100_001)[:-1]
+    tpr = ndtr(ndtri(fpr) + shift)
+    truth = (prior * tpr / (prior * tpr + (1.0 - prior) * fpr))[tpr >= share].max()
+    band = roc_band(
+        Scores.of(rng.normal(shift, 1.0, n1), rng.normal(size=n0)), CONFIDENCE, np.geomspace(1e-4, 0.99, 500)
+    )
+    low, high = band.precision(prior, share)
+    return bool(truth < low), bool(truth > high), low, high
+
+
+@table
+def precision(run: Run) -> Iterator[object]:
+    """The best precision of a cut that accuses so large a share of members: misses, and the mean limits."""
+    yield "members : nonmembers | shift | prior | share | runs | misses below, above | limits, mean | truth"
+    for n1, n0 in run.few(((300, 300), (2000, 2000), (30, 270)), 1):
+        for shift, prior, share in run.few(
+            (
+                (0.0, 0.1, 0.1),
+                (1.0, 0.1, 0.01),
+                (1.0, 0.1, 0.1),
+                (1.0, 0.1, 0.25),
+                (2.0, 0.1, 0.1),
+                (1.0, 0.5, 0.1),
+            ),
+            2,
+        ):
+            runs = run.times(200, 4)
+            found = np.array(
+                run.map(precision_of, [(shift, prior, share, n1, n0, each) for each in range(runs)])
+            )
+            below, above, low, high = found.mean(axis=0)
+            odd = mark(round(runs * (below + above)), runs, 1.0 - CONFIDENCE)
+            run.faults += bool(odd)
+            tpr = ndtr(ndtri(np.geomspace(1e-9, 1.0, 100_001)[:-1]) + shift)
+            best = (prior * tpr / (prior * tpr + (1.0 - prior) * np.geomspace(1e-9, 1.0, 100_001)[:-1]))[
+                tpr >= share
+            ]
+            world = f"{n1} : {n0} | {shift:g} | {prior:g} | {share:g} | {runs}"
+            misses = f"{100 * below:.1f}%, {100 * above:.1f}%{odd}"
+            yield f"{world} | {misses} | [{low:.2f}, {high:.2f}] | {best.max():.3f}"

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from estimators.arrays import Floats
-from estimators.errors import require_open_unit
+from estimators.errors import require_open_unit, require_up_to_one
 from estimators.limits.every_cut import EVERY_RANK, local_level, records_beyond, share_limits
 from estimators.privacy.roc import from_the_top
 from estimators.sample.counting import EXACT_RECORDS, HEAVY, finest
@@ -72,6 +72,38 @@ class RocBand:
             f"{percent(float(self.fpr[at]))} of nonmembers may find between "
             f"{percent_at_least(float(self.lower[at]))} and {percent_at_most(float(self.upper[at]))} of members."
         )
+
+    def precision(self, prior: float, share: float) -> tuple[float, float]:
+        """Limits of the best precision of a cut that accuses at least a share of members.
+
+        They hold for every prior and every share at once. Of all cuts there is no upper limit below 1: an epsilon of
+        members beyond all scores makes the best precision 1, and no sample shows that there is none.
+
+        Args:
+            prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
+            share: The least share of members that the cut accuses, above 0 and at most 1.
+
+        Example:
+            >>> import numpy as np
+            >>> from estimators import Scores, roc_band
+            >>> rng = np.random.default_rng(0)
+            >>> scores = Scores.of(rng.normal(1, 1, 2000), rng.normal(0, 1, 2000))
+            >>> low, high = roc_band(scores, rates=np.geomspace(1e-4, 0.99, 500)).precision(prior=0.1, share=0.1)
+            >>> round(low, 2), round(high, 2)  # the truth is .497
+            (0.27, 0.74)
+        """
+        p, share = require_open_unit("prior", prior), require_up_to_one("share", share)
+        before, largest = (
+            np.append(0.0, self.fpr),
+            np.append(self.upper, 1.0),
+        )  # of the FPRs up to a rate, or beyond
+        lower, upper = (
+            p * tpr / (p * tpr + (1.0 - p) * fpr) for tpr, fpr in ((self.lower, self.fpr), (largest, before))
+        )
+        low = lower[self.lower >= share].max(
+            initial=p
+        )  # who accuses everybody is right as often as the prior says
+        return float(low), float(upper[largest >= share].max())
 
 
 def roc_band(

@@ -56,6 +56,7 @@ def python(code: str, folder: Path, without: Set[str] = frozenset()) -> subproce
     )
 
 
+@pytest.mark.slow
 def test_macekit_answers_and_reports_beside_a_folder_called_app(tmp_path: Path) -> None:
     (tmp_path / "app").mkdir()
     (tmp_path / "app" / "__init__.py").write_text("")
@@ -156,6 +157,7 @@ def test_another_package_called_estimators_that_is_imported_already_is_named_by_
         assert "rename" in last, file
 
 
+@pytest.mark.slow
 def test_without_pictures_a_report_is_whole_and_an_extra_is_asked_for_by_its_name(tmp_path: Path) -> None:
     asks = {
         "report": f"lambda: macekit.estimate({SAMPLE}).plot().to_png()",

@@ -91,13 +91,12 @@ def test_a_group_that_leaks_wholly_never_passes() -> None:
     rng, passed, runs = np.random.default_rng(3), 0, 0
     for groups in (2, 10, 50):
         for rare in (30, 100, 500):
-            for _ in range(2):
-                data, labels = simpson(rng, rare, 400 * (groups - 1))
-                labels = np.where(labels == "rare", groups, rng.integers(1, groups, len(labels)))
-                passed += own_limit(data, labels, 0.3).decision is Decision.PASS
-                runs += 1
+            data, labels = simpson(rng, rare, 400 * (groups - 1))
+            labels = np.where(labels == "rare", groups, rng.integers(1, groups, len(labels)))
+            passed += own_limit(data, labels, 0.3).decision is Decision.PASS
+            runs += 1
 
-    assert (passed, runs) == (0, 18)
+    assert (passed, runs) == (0, 9)
 
 
 @pytest.mark.slow

@@ -26,14 +26,11 @@ def counted(
 
 def literally(counts: Counts, nonmembers: int, ranges: int) -> int:
     """Most members in any set of so few ranges, or labels, with at most so many nonmembers: every set is tried."""
-    size, most = counts.size, 0
-    for rule in range(2**size):
-        inside = np.array([rule >> cell & 1 for cell in range(size)], dtype=bool)
-        begins = int(inside[0]) + int((inside[1:] & ~inside[:-1]).sum())
-        pieces = begins if counts.cells.ordered else int(inside.sum())
-        if pieces <= ranges and counts.nonmembers[inside].sum() <= nonmembers:
-            most = max(most, int(counts.members[inside].sum()))
-    return most
+    rules = np.arange(2**counts.size)[:, None] >> np.arange(counts.size) & 1
+    begins = rules[:, 0] + (np.diff(rules) == 1).sum(axis=1)
+    pieces = begins if counts.cells.ordered else rules.sum(axis=1)
+    allowed = (pieces <= ranges) & (rules @ counts.nonmembers <= nonmembers)
+    return int((rules @ counts.members)[allowed].max(initial=0))
 
 
 @pytest.mark.slow

@@ -104,6 +104,7 @@ def test_what_can_be_done_with_one_answer_can_be_done_with_any(name: str) -> Non
             answer.plot()
 
 
+@pytest.mark.slow
 @each_case("name", ANSWERS)
 def test_a_required_pass_is_the_answer_itself_and_anything_else_an_error_of_its_own(name: str) -> None:
     answer = answered(name)
@@ -117,6 +118,7 @@ def test_a_required_pass_is_the_answer_itself_and_anything_else_an_error_of_its_
         assert answer.decision not in expected or answer.sentence in str(raised.value)
 
 
+@pytest.mark.slow
 @each_case("name", ANSWERS)
 def test_people_read_one_word_for_a_decision_in_text_and_notebook(name: str) -> None:
     answer = answered(name)

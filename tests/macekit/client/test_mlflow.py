@@ -34,6 +34,7 @@ def text(store: MlflowClient, run: str, path: str, folder: Path) -> str:
     return Path(store.download_artifacts(run, path, str(folder))).read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_numbers_verdict_and_report_are_in_the_active_run(store: MlflowClient, tmp_path: Path) -> None:
     result = macekit.report(MEMBERS, NONMEMBERS, prior=0.3, max_advantage=0.1)
 
@@ -74,6 +75,7 @@ def test_a_run_may_be_named_and_logged_to_again(store: MlflowClient) -> None:
     assert [each.value for each in store.get_metric_history(run, "leakage/threshold")] == [0.9, 0.01]
 
 
+@pytest.mark.slow
 def test_without_a_run_one_is_started_and_ended(store: MlflowClient) -> None:
     run = macekit.mlflow.log(macekit.plan(expected=0.1, max_advantage=0.2))
 
@@ -90,6 +92,7 @@ def test_what_has_no_report_is_refused_before_anything_is_logged(store: MlflowCl
     assert store.search_runs(["0"]) == []
 
 
+@pytest.mark.slow
 def test_what_was_decided_by_is_logged_however_many_numbers_there_are(store: MlflowClient) -> None:
     labels = [f"group {i % 400}" for i in range(len(MEMBERS) + len(NONMEMBERS))]
 

@@ -104,6 +104,7 @@ def test_options_in_python_stand_above_those_of_a_request_by_either_name(tmp_pat
     assert result.verdict.threshold == 0.9
 
 
+@pytest.mark.slow
 @each_case(
     "line, ends",
     [

@@ -30,6 +30,7 @@ def table(models: int = 5, rows: int = 60) -> dict[str, Any]:
     return {"loss": score, "in": member, "run": np.array([f"run {each}" for each in run]), "number": run}
 
 
+@pytest.mark.slow
 def test_a_column_of_a_table_is_labels_beside_scores_here_and_there(mace: macekit.Mace) -> None:
     columns = table()
     roles = {"score": "loss", "member": "in", "model": "run"}

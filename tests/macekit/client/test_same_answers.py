@@ -253,6 +253,7 @@ def test_releases_and_steps_are_asked_by_their_queries(service: Running, mace: m
 SAMPLE = as_lists(*world())
 
 
+@pytest.mark.slow
 @each_case(
     "operation, asked",
     [

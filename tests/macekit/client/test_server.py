@@ -309,6 +309,7 @@ def certificate(tmp_path: Path) -> Path:
     return tmp_path / "ca.pem"
 
 
+@pytest.mark.slow
 def test_a_certificate_is_trusted_if_its_authority_is_named_and_not_otherwise(certificate: Path) -> None:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate, certificate.with_name("key.pem"))

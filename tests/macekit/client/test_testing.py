@@ -120,6 +120,7 @@ def test_what_cannot_be_asserted_is_an_error_and_no_failure(
         assert_advantage_below(limit, members, NONMEMBERS, **options)
 
 
+@pytest.mark.slow
 def test_pytest_shows_the_line_that_asserted_and_the_message(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(
         """

@@ -76,6 +76,7 @@ def test_text_and_integers_are_counted_by_value(media_type: str, column: Any) ->
         assert tallied(held, call(media_type)).to_dict() == whole.to_dict()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("media_type", [*FORMATS, ARROW_FILE])
 def test_blocks_are_small_and_in_order(media_type: str) -> None:
     with Body.of(body_of(media_type)) as held:
@@ -109,6 +110,7 @@ def test_a_plain_array_comes_in_blocks_with_members_first() -> None:
     assert np.array_equal(nonmembers, SCORE[132_001:])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("media_type", FORMATS)
 def test_a_bad_score_is_named_by_its_row_among_all(media_type: str) -> None:
     scores = SCORE.copy()

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pytest
 
 from macekit.call import ARROW, CSV, PARQUET
 from macekit.decoding.columns import as_numpy
@@ -41,6 +42,7 @@ print({"pandas", "scipy.optimize"} & set(sys.modules))
 """
 
 
+@pytest.mark.slow
 def test_gzip_is_read_without_pyarrow_and_tables_are_answered_without_pandas(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     columns = {"score": rng.normal(size=400), "member": rng.random(400) < 0.5, "group": ["a", "b"] * 200}

@@ -47,6 +47,7 @@ def test_a_mutant_is_its_seed_and_its_number() -> None:
     assert fuzz.mutant(1, 400, CORPUS) != fuzz.mutant(2, 400, CORPUS)
 
 
+@pytest.mark.slow
 def test_every_format_and_every_question_is_mutated() -> None:
     rows = {fuzz.mutant(0, number, CORPUS).row for number in range(MUTANTS)}
 

@@ -68,6 +68,7 @@ arrays = st.one_of(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None, derandomize=True)
 @given(
     st.dictionaries(

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pytest
 from numpy.typing import NDArray
 
 from estimators.clusters.dependent_rows import DEPENDENT, says_whose
@@ -76,6 +77,7 @@ def test_of_several_queries_any_may_show_it() -> None:
     )
 
 
+@pytest.mark.slow
 @each_case("kind", ["continuous", "rounded", "counts", "two values", "leaking", "heavy tails", "classes"])
 def test_independent_rows_raise_no_alarm(kind: str) -> None:
     """None in 60 tables of each of 7 kinds: at the bound of 1 in 10,000 that is seen 96 times in 100."""

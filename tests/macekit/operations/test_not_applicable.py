@@ -55,6 +55,7 @@ def decided(answer: dict[str, Any]) -> dict[str, Any]:
     return part.get("verdict") or part
 
 
+@pytest.mark.slow
 @each_case("operation", DOORS)
 def test_no_door_passes_by_records_that_cannot_answer(operation) -> None:
     for code, records in ODD.items():

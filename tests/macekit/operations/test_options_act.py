@@ -333,6 +333,7 @@ def test_every_option_changes_the_answer_or_is_refused(operation: str) -> None:
     assert defects == []
 
 
+@pytest.mark.slow
 def test_an_option_that_does_nothing_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """The test tests: were the number of cells of categories let through, it would be named."""
     monkeypatch.setattr(metrics, "require_bins_act", lambda *_, **__: None)

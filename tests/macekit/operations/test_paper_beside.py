@@ -112,6 +112,7 @@ def test_an_interval_of_slices_of_these_records_is_not_called_proven() -> None:
     assert "here they span these records" in by_slices["assumes"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("operation", ["metrics", "individual-risk"])
 def test_a_number_of_cells_in_its_former_place_is_taken_with_a_note(operation: str) -> None:
     estimator = {"kind": "histogram"}

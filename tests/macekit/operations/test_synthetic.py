@@ -60,6 +60,7 @@ def in_one(tables: dict[str, Table], media_type: str) -> bytes:
     return sink.getvalue().encode()
 
 
+@pytest.mark.slow
 @each_case("media_type", [CSV, ARROW, PARQUET])
 def test_one_table_says_what_three_tables_say(media_type: str) -> None:
     tables = {**release(COPIED), "reference": REFERENCE}

@@ -35,6 +35,7 @@ def asked(body: bytes, media_type: str = JSON, accept: str = JSON, **query: str)
     return json.loads(bytes(reply.body)) if accept == JSON else bytes(reply.body).decode()
 
 
+@pytest.mark.slow
 def test_every_door_gives_the_librarys_answer(tmp_path: Path) -> None:
     own = dataset_use(*GROUPS.values(), max_share=0.1, direction="high", seed=3)
     lines = [f"{-score},{name}" for name, scores in GROUPS.items() for score in scores]

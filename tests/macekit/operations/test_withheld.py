@@ -43,6 +43,7 @@ def whole(answer: dict[str, Any]) -> dict[str, Any]:
     return part.get("verdict") or part
 
 
+@pytest.mark.slow
 @each_case("operation, records", DOORS)
 def test_every_door_leaves_open_what_would_be_a_pass_and_says_why(operation, records) -> None:
     answer = asked(operation, {**records, **LIMIT})

@@ -6,6 +6,8 @@ import copy
 import csv
 import io
 
+import pytest
+
 from macekit.call import CSV
 from macekit.reports.csv import HEAD, disarm_formula
 from macekit.reports.model import Context
@@ -56,6 +58,7 @@ def test_a_negative_number_stays_a_number() -> None:
 PAYLOADS = ["a;=cmd|' /C calc'!A0;b", "a\t=1+1", 'a; "=1+1', "a|@SUM(1)", "a;;-1+1", "a\n=1+1", "a;＝1+1"]
 
 
+@pytest.mark.slow
 @each_case("name", [*HOSTILE.values(), *(sign + "cmd" for sign in LEADING), *PAYLOADS])
 def test_no_cell_is_a_formula_wherever_a_spreadsheet_parts_them_and_whatever_things_are_called(
     name: str,

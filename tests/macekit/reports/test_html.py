@@ -182,6 +182,7 @@ DIRECTED = {"floor": "floor", "ceiling": "ceiling"}
 """Kinds that a chart's words round as their table does; percents and guesses are said as plain numbers there."""
 
 
+@pytest.mark.slow
 @each_case("name", CASES)
 def test_what_charts_say_in_words_rounds_numbers_of_the_answer(name: str) -> None:
     known = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from markdown_it import MarkdownIt
 
 from macekit.call import MARKDOWN
@@ -25,6 +26,7 @@ def inner(text: str) -> list[tuple[str, str]]:
     return [(child.type, child.content) for token in READER.parse(text) for child in token.children or ()]
 
 
+@pytest.mark.slow
 @each_case("name", CASES)
 def test_every_table_is_read_as_one(name: str) -> None:
     text = rendered(name, MARKDOWN).decode()
@@ -38,6 +40,7 @@ def test_every_table_is_read_as_one(name: str) -> None:
         assert len({len(re.findall(r"(?<!\\)\|", line)) for line in run.strip().split("\n")}) == 1
 
 
+@pytest.mark.slow
 @each_case("name", HOSTILE.values())
 def test_a_name_is_text_and_nothing_else(name: str) -> None:
     sides = {"members": [0.2, 0.9, 0.8, 0.7] * 10, "nonmembers": [0.2, 0.1, 0.8, 0.3] * 10}

@@ -31,6 +31,7 @@ def test_very_many_records_make_a_small_report(operation: str) -> None:
     assert _sized(operation, asked(operation, npy_bytes(table), NPY)) < MIB
 
 
+@pytest.mark.slow
 @each_case("operation", ["report", "individual-risk"])
 def test_thousands_of_groups_make_a_small_report(operation: str) -> None:
     rng = np.random.default_rng(6)

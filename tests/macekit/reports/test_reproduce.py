@@ -72,6 +72,7 @@ def body_in(text: str) -> str:
     return found
 
 
+@pytest.mark.slow
 @each_case("name", CSV_QUERIES)
 def test_every_listing_gives_the_same_answer(
     name: str, scores: Path, capsys: pytest.CaptureFixture[str]

@@ -49,6 +49,7 @@ def shuffled(records: pa.Table) -> pa.Table:
     return records.take(np.random.default_rng(9).permutation(len(records)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("labels", "clusters"), [("text", ["person"]), ("large integers", ["person", "model"])], ids=str
 )
@@ -80,6 +81,7 @@ def answer_here() -> macekit.Result:
     return macekit.estimate(of_persons(LABELS["text"]), **NAMES, cluster=["person", "model"])
 
 
+@pytest.mark.slow
 def test_the_answer_is_that_of_the_same_rows_here(give: Give) -> None:
     here = answer_here()
 
