@@ -51,9 +51,10 @@ def is_contradicted(task: tuple[float, int, int, bool]) -> tuple[bool, bool, boo
     data = draw("gauss", mu, records, np.random.default_rng((5, run)), split)
     how, confidence = "split" if split else "coin", 1.0 - 2.0 * LEVEL
     true = GaussianDp(mu * (sqrt(2.0) if split else 1.0))  # of two scores, one shifted, which one
-    kept = one_run(data, how, true, 0.0, confidence, direction="high")
+    about = "replace" if split else None
+    kept = one_run(data, how, true, 0.0, confidence, about, direction="high")
     epsilon = gaussian_epsilon(true.mu, DELTA) if true.mu else 0.0
-    bet = one_run(data, how, ApproximateDp(epsilon, DELTA), 0.0, confidence, direction="high")
+    bet = one_run(data, how, ApproximateDp(epsilon, DELTA), 0.0, confidence, about, direction="high")
     normal = one_run(data, how, None, DELTA, confidence, gaussian=True, direction="high")
     return (
         kept.decision == "contradicted",
@@ -194,7 +195,11 @@ def cost(run: Run) -> Iterator[object]:
         sides = np.ascontiguousarray(data.members.ravel()), np.ascontiguousarray(data.nonmembers.ravel())
         sort = least(lambda sides=sides: [np.sort(side) for side in sides])
         cells = [
-            least(lambda data=data, how=how: one_run(data, how, GaussianDp(1.0), DELTA))
+            least(
+                lambda data=data, how=how: one_run(
+                    data, how, GaussianDp(1.0), DELTA, 0.95, "replace" if how == "split" else None
+                )
+            )
             for how in ("coin", "split")
         ]
         yield f"{records:,} | {' | '.join(f'{1000 * each:.1f}' for each in (*cells, sort))}"

@@ -255,17 +255,17 @@ def epsilon_lower_bound(
     members, nonmembers, cautions = counts.members, counts.nonmembers, list[Caution]()
     if not counts.cells.ordered:
         ends = Direction.HIGH
-        members, nonmembers = ordered_by_half(counts, seed)
+        members, nonmembers = _ordered_by_half(counts, seed)
         cautions.append(ORDER_LEARNED)
     value, right, guesses = 0.0, 0, 0
-    ways = ways_to_guess(members, nonmembers, ends)
+    ways = _ways_to_guess(members, nonmembers, ends)
     n1, n0 = int(members.sum()), int(nonmembers.sum())
     if n1 and n0 and len(ways):
         leaks = (n1 + n0) * delta
         forgiven = max(0, ceil(leaks / (ON_DELTA * level)) - 1)
         level -= leaks / (forgiven + 1)
         ways = ways[_can_reject(ways, n1, n0, forgiven, level)]
-        levels = level * shares_at_ends(ways)
+        levels = level * _shares_at_ends(ways)
         value, right, guesses = _largest_rejected(ways, levels, n1, n0, forgiven)
         if not _can_reject(ways, n1, n0, forgiven, levels).any():
             message = (
@@ -282,7 +282,7 @@ def epsilon_lower_bound(
     return EpsilonBound(value, float(delta), confidence, right, guesses, guarantee, tuple(cautions))
 
 
-def ordered_by_half(counts: Counts, seed: int) -> tuple[Integers, Integers]:
+def _ordered_by_half(counts: Counts, seed: int) -> tuple[Integers, Integers]:
     """One random half, its cells in the order of member share on the other half (shrunk by one record)."""
     members, nonmembers = counts.blocks(np.array([0.5, 0.5]), np.random.default_rng(seed))
     share = (members[0] + counts.member_share) / (members[0] + nonmembers[0] + 1.0)
@@ -290,7 +290,7 @@ def ordered_by_half(counts: Counts, seed: int) -> tuple[Integers, Integers]:
     return members[1][order], nonmembers[1][order]
 
 
-def ways_to_guess(members: Integers, nonmembers: Integers, ends: Direction) -> Integers:
+def _ways_to_guess(members: Integers, nonmembers: Integers, ends: Direction) -> Integers:
     """Distinct ways to guess: how many records are called member, how many nonmember, and how many of both rightly.
 
     At both ends at once by shares of the records; at one end alone, with the other left open, by powers of two.
@@ -341,7 +341,7 @@ def _can_reject(ways: Integers, n1: int, n0: int, forgiven: int, level: float | 
     return np.asarray(lower_limit(guesses - forgiven, guesses, level) > by_chance)
 
 
-def shares_at_ends(ways: Integers) -> Floats:
+def _shares_at_ends(ways: Integers) -> Floats:
     """The share of the level of each way: equal at both ends, equal at one; either kind alone has all of it."""
     both = (ways[:, 0] > 0) & (ways[:, 1] > 0)
     weights = np.where(both, AT_BOTH_ENDS, 1.0 - AT_BOTH_ENDS)

@@ -38,6 +38,7 @@ class Theory:
                 clipped to, from 0.01 to 1,000,000; needs ``steps`` and ``delta``.
             steps: How many noisy steps were made, at least 1.
             sampling_rate: Probability that a record is in a step, above 0 and at most 1. 1 by default.
+            curve: Pairs ``[epsilon, delta]`` of an accountant, all of which hold.
             adjacency: Which training sets the promise compares: ``"replace"`` (one record in the place of another) or
                 ``"add_remove"`` (with a record and without it, as most accountants have it). By default what
                 ``inclusion`` needs.
@@ -163,8 +164,8 @@ class Theory:
             curve: Pairs ``[epsilon, delta]`` of an accountant, all of which hold;
                 ``estimators.theory.accounting.curve_of`` makes them of an object of ``dp_accounting``.
             adjacency: Which training sets the promise compares: ``"replace"`` (one record in the place of another) or
-                ``"add_remove"`` (with a record and without it, as most accountants have it). By default what
-                ``draw`` needs.
+                ``"add_remove"`` (with a record and without it, as most accountants have it). Needed with a promise
+                where members were not drawn by coins.
             gaussian: Whether the mechanism is known to be Gaussian: its mu is then bounded, too. False by default.
             direction: Which end of the scores speaks for membership: ``"high"``, ``"low"`` or ``"either"``, the
                 default. Knowing it makes all of this sharper; it has to be known before the scores are looked at.
@@ -172,6 +173,7 @@ class Theory:
                 by default; at least 0.5.
             seed, query, counts, units, score, member, group, unit: As for ``macekit.estimate``.
             members_column, nonmembers_column: As for ``macekit.estimate``.
+            cluster: Refused: name a ``unit`` whose coin it was.
 
         Returns:
             a ``Result``: ``decision``, ``epsilon``, ``promise`` with its p-value, ``gaussian``, ``stops``.

@@ -66,7 +66,7 @@ def test_the_first_notebook_runs_and_shows_the_answer_the_chart_and_the_frame(fo
 def test_the_notebook_of_seven_statements_says_what_its_text_does(folder: Path) -> None:
     run, exposed, band, usage, unlearning, frontier, strength = results("seven.ipynb", folder)
 
-    assert "The promise is contradicted" in run["text/plain"]
+    assert "replacing one record by another is contradicted" in run["text/plain"]
     assert "members are exposed" in exposed["text/plain"]
     assert band["image/svg+xml"].lstrip().startswith("<svg")
     lower, upper, _ = literal_eval(usage["text/plain"])

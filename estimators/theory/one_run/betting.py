@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import exp, inf, log, pi
 
 import numpy as np
+from scipy.special import expit
 
 from estimators.arrays import Floats
 from estimators.theory.one_run.guesses import Guesses
@@ -30,7 +31,7 @@ def log_wealth(guesses: Guesses, epsilon: float, forgiven: int) -> Floats:
 
 def forgiven_guesses(coins: int, epsilon: float, delta: float, level: float) -> int:
     """One less than a power of two: more guesses than that are let be right with probability ON_DELTA level at most."""
-    forgiven, mean = 0, coins * delta / (1.0 + exp(epsilon))
+    forgiven, mean = 0, coins * delta * float(expit(-epsilon))
     while mean > ON_DELTA * level * (forgiven + 1):
         forgiven = 2 * forgiven + 1
     return forgiven
@@ -41,6 +42,12 @@ def bet_wins(guesses: Guesses, epsilon: float, delta: float, level: float) -> bo
     forgiven = forgiven_guesses(guesses.coins, epsilon, delta, level)
     need = -log(level * (1.0 - ON_DELTA) if delta else level)
     return bool(log_wealth(guesses, epsilon, forgiven).max(initial=-inf) >= need)
+
+
+def all_refuted(guesses: Guesses, epsilon: float, delta: float, level: float) -> bool:
+    """Whether each epsilon up to one is refuted, as the bound asks, too: else the two would not hold together."""
+    below = [max(0.0, edge - 1e-9) for edge in _edges(guesses.coins, delta, level) if edge < epsilon]
+    return all(bet_wins(guesses, each, delta, level) for each in (epsilon, *below, 0.0))
 
 
 def epsilon_refuted(guesses: Guesses, delta: float, level: float) -> float:

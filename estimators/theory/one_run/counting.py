@@ -3,6 +3,7 @@
 from bisect import bisect_left
 from collections.abc import Callable
 
+import numpy as np
 from scipy.special import ndtr, ndtri
 
 from estimators.theory.dp.promise import Corners, Envelope, GaussianEnvelope
@@ -16,7 +17,7 @@ def _least_fpr(envelope: Envelope) -> Callable[[float], float]:
         mu = envelope.mu
         return lambda tpr: float(ndtr(ndtri(tpr) - mu)) if tpr < 1.0 else 1.0
     assert isinstance(envelope, Corners)
-    across, up = envelope.fpr.tolist(), envelope.height.tolist()
+    across, up = envelope.fpr.tolist(), np.where(envelope.height > 1.0 - 1e-12, 1.0, envelope.height).tolist()
 
     def least(tpr: float) -> float:
         at = bisect_left(up, tpr)

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from estimators.arrays import Booleans, Floats, Integers
-from estimators.privacy.epsilon import Direction, shares_at_ends, ways_to_guess
+from estimators.privacy.epsilon import AT_BOTH_ENDS, SHARES
+from estimators.sample.counts import HYPERGEOMETRIC_LIMIT
 
 LOOKS = (0.01, 0.03, 0.1, 0.3, 1.0)
 """Shares of the coins after which a run among several may stop; its bet has an equal part on each."""
@@ -18,9 +19,10 @@ MOST_PAIRS = 5_000_000
 class Guesses:
     """What was guessed: how far each stop of the way is, and ways to guess a number that is fixed beforehand.
 
-    ``wrong`` and ``right`` are those of the stops that can be best for a bet. ``ways`` have a row each: how many are
-    guessed, how many rightly, and whether all guesses are the same; ``shares`` are their shares of the level. ``looks``
-    are how many were wrong and right once a share of the coins that is fixed beforehand was opened (``LOOKS``).
+    ``wrong`` and ``right`` are those of the stops that can be best for a bet. ``looks`` are how many were wrong and
+    right once a share of the coins that is fixed beforehand was opened (``LOOKS``). ``ways`` have a row each: how many
+    are guessed, which hangs on the number of coins alone, how many rightly, and whether all guesses are the same;
+    ``shares`` are their shares of the level.
     """
 
     coins: int
@@ -31,15 +33,60 @@ class Guesses:
     shares: Floats
 
 
-def of_coins(members: Integers, nonmembers: Integers) -> Guesses:
+def of_coins(members: Integers, nonmembers: Integers, rng: np.random.Generator) -> Guesses:
     """Records high up are called members, low down nonmembers."""
     pooled = members + nonmembers
     members, nonmembers = members[pooled > 0], nonmembers[pooled > 0]
-    calls = ways_to_guess(members, nonmembers, Direction.HIGH)
-    ways = np.column_stack([calls[:, 0] + calls[:, 1], calls[:, 2], calls[:, :2].min(axis=1) == 0])
-    wrong, right = _from_both_ends((nonmembers[::-1], members[::-1]), (members, nonmembers))
+    above, below = (nonmembers[::-1], members[::-1]), (members, nonmembers)
+    wrong, right = _from_both_ends(above, below)
     steps, coins = (wrong[: len(members)], right[: len(members)]), int(pooled.sum())  # each cell from one end
-    return Guesses(coins, *_best_stops(*steps), _looks(coins, *steps), ways, shares_at_ends(calls))
+    ways = []
+    for share in SHARES:
+        number = min(max(1, round(share * coins)), coins // 2)
+        ways.append((2 * number, _right_at_both(number, members, nonmembers, rng), 0))
+    powers = _powers_of_two(coins // 2)
+    ways += [(number, _right_of(number, *end, rng), 1) for end in (above, below) for number in powers]
+    shares = [AT_BOTH_ENDS / len(SHARES)] * len(SHARES)
+    shares += [(1.0 - AT_BOTH_ENDS) / (2 * len(powers))] * (2 * len(powers))
+    return Guesses(coins, *_best_stops(*steps), _looks(coins, *steps), np.array(ways), np.array(shares))
+
+
+def _powers_of_two(most: int) -> list[int]:
+    """1, 2, 4, ... up to a number."""
+    return [2**power for power in range(most.bit_length())]
+
+
+def _right_of(number: int, wrong: Integers, right: Integers, rng: np.random.Generator) -> int:
+    """How many of so many guesses are right, in this order."""
+    return int(_taken(number, wrong, right, rng)[1].sum())
+
+
+def _right_at_both(number: int, members: Integers, nonmembers: Integers, rng: np.random.Generator) -> int:
+    """How many are right of so many called member from above and nonmember from below, no record called both."""
+    others, own = _taken(number, nonmembers[::-1], members[::-1], rng)
+    return int(own.sum()) + _right_of(number, members - own[::-1], nonmembers - others[::-1], rng)
+
+
+def _taken(
+    number: int, wrong: Integers, right: Integers, rng: np.random.Generator
+) -> tuple[Integers, Integers]:
+    """Of each cell, those among so many in this order: of the last cell some are taken without a look.
+
+    The number has to be fixed beforehand, so a cell is cut. From more than NumPy draws from none is taken to be right.
+    """
+    total = np.cumsum(wrong + right)
+    at = int(np.searchsorted(total, number))
+    some = number - (int(total[at - 1]) if at else 0)
+    if wrong[at] + right[at] < HYPERGEOMETRIC_LIMIT:
+        hits = (
+            int(rng.hypergeometric(right[at], wrong[at], some))
+            if wrong[at] and right[at]
+            else some * (right[at] > 0)
+        )
+    else:
+        hits = max(0, some - int(wrong[at]))
+    empty = np.zeros(len(wrong) - at - 1, dtype=np.int64)
+    return np.concatenate([wrong[:at], [some - hits], empty]), np.concatenate([right[:at], [hits], empty])
 
 
 def _from_both_ends(*ends: tuple[Integers, Integers]) -> tuple[Integers, Integers]:
@@ -53,15 +100,14 @@ def _from_both_ends(*ends: tuple[Integers, Integers]) -> tuple[Integers, Integer
     return np.cumsum(wrong[order]), np.cumsum(right[order])
 
 
-def of_pairs(members: Integers, nonmembers: Integers, seed: int) -> list[Guesses]:
-    """Which of a pair is the member: the higher one is guessed, and of equal ones nothing.
+def of_pairs(members: Integers, nonmembers: Integers, rng: np.random.Generator) -> list[Guesses]:
+    """Which of a pair is the member: the higher one is guessed, and of equal ones, which come last, either.
 
     Pairs that lie furthest apart come first, which serves broad leaks; or those that reach furthest to either end,
-    which serves few members far out.
+    which serves few members far out. No bet is made on equal ones.
     """
     pooled = members + nonmembers
     middle = np.cumsum(pooled) * 2 - pooled  # twice the middle rank of a cell
-    rng = np.random.default_rng(seed)
     mine, others = (_in_random_order(side, middle, rng) for side in (members, nonmembers))
     pairs = min(len(mine), len(others))
     mine, others = mine[:pairs], others[:pairs]
@@ -69,12 +115,21 @@ def of_pairs(members: Integers, nonmembers: Integers, seed: int) -> list[Guesses
     above, below = 2 * int(pooled.sum()) - np.maximum(mine, others), np.minimum(mine, others)
     up, down = (apart > 0) & (above <= below), (apart > 0) & (above > below)
     ends = _from_both_ends(_in_steps(above[up], right[up]), _in_steps(below[down], right[down]))
-    wrong, hits = _in_steps(-apart[apart > 0], right[apart > 0])
-    far = np.cumsum(wrong), np.cumsum(hits)
-    return [
-        Guesses(pairs, *_best_stops(*steps), _looks(pairs, *steps), *_numbers_of_guesses(*steps))
-        for steps in (far, ends)
-    ]
+    each = _in_steps(-apart[apart > 0], right[apart > 0])
+    far = np.cumsum(each[0]), np.cumsum(each[1])
+    equal = pairs - int(up.sum() + down.sum())
+    heads = int(rng.binomial(equal, 0.5))
+    powers = [*_powers_of_two(pairs), pairs]
+    orders = []
+    for wrong, hits in (far, ends):
+        steps = (
+            np.append(np.diff(wrong, prepend=0), equal - heads),
+            np.append(np.diff(hits, prepend=0), heads),
+        )
+        ways = np.array([(number, _right_of(number, *steps, rng), 0) for number in powers])
+        shares = np.full(len(powers), 1.0 / len(powers))
+        orders.append(Guesses(pairs, *_best_stops(wrong, hits), _looks(pairs, wrong, hits), ways, shares))
+    return orders
 
 
 def _in_steps(places: Integers, right: Booleans) -> tuple[Integers, Integers]:
@@ -82,15 +137,6 @@ def _in_steps(places: Integers, right: Booleans) -> tuple[Integers, Integers]:
     _, which = np.unique(places, return_inverse=True)
     number, hits = np.bincount(which), np.bincount(which, weights=right).astype(np.int64)
     return number - hits, hits
-
-
-def _numbers_of_guesses(wrong: Integers, right: Integers) -> tuple[Integers, Floats]:
-    """Ways to guess about 1, 2, 4, ... pairs, and all that differ; each with an equal share of the level."""
-    total = wrong + right
-    powers = 2 ** np.arange(int(total[-1]).bit_length() if len(total) else 0)
-    at = np.unique(np.searchsorted(total, [*powers, *total[-1:]]))
-    ways = np.column_stack([total[at], right[at], np.zeros(len(at), dtype=np.int64)])
-    return ways, np.full(len(at), 1.0 / max(1, len(at)))
 
 
 def _in_random_order(side: Integers, places: Integers, rng: np.random.Generator) -> Integers:
@@ -104,6 +150,8 @@ def _in_random_order(side: Integers, places: Integers, rng: np.random.Generator)
 
 def _best_stops(wrong: Integers, right: Integers) -> tuple[Floats, Floats]:
     """Where a bet can be at its best: what it has is convex in both numbers, so at a corner of the hull of stops."""
+    if not len(wrong):
+        return np.zeros(1), np.zeros(1)
     last = np.append(wrong[1:] > wrong[:-1], True)  # of stops with as many wrong it has most right
     across, up = wrong[last].astype(np.float64), right[last].astype(np.float64)
     while len(across) > 2:

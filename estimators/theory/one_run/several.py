@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from estimators.errors import OutOfRange, require_open_unit, require_share
+from estimators.errors import InputError, OutOfRange, require_open_unit, require_share
 from estimators.privacy.epsilon import Direction, direction_of
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Scores
@@ -56,12 +56,10 @@ def epsilon_over_runs(
         raise OutOfRange(
             "draw: members that were chosen certify nothing, in several runs neither", field="draw"
         )
-    orders = list(
-        zip(
-            *(guesses_of(data, how, direction_of(direction), seed + at)[0] for at, data in enumerate(runs)),
-            strict=True,
-        )
-    )
+    each = [guesses_of(data, how, direction_of(direction), seed + at)[0] for at, data in enumerate(runs)]
+    if len({len(orders) for orders in each}) > 1:
+        raise InputError("runs: need scores of one kind, all with an order or none", field="runs")
+    orders = list(zip(*each, strict=True))
     each_level = level / max(1, len(orders))
     bounds = [0.0]
     for number in range(1, len(runs) + 1):

@@ -10,8 +10,16 @@ import numpy as np
 from scipy.special import bdtr
 
 from estimators.adversary.learned import learn_score
-from estimators.errors import OutOfRange, UnknownName, require_count, require_open_unit, require_share
-from estimators.privacy.epsilon import ORDER_LEARNED, Direction, direction_of, ordered_by_half
+from estimators.arrays import Integers
+from estimators.errors import (
+    OptionError,
+    OutOfRange,
+    UnknownName,
+    require_count,
+    require_open_unit,
+    require_share,
+)
+from estimators.privacy.epsilon import ORDER_LEARNED, Direction, direction_of
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts, require_data
 from estimators.sample.scores import Scores
@@ -27,6 +35,7 @@ from estimators.theory.dp.promise import (
     grant_of,
 )
 from estimators.theory.one_run.betting import (
+    all_refuted,
     bet_wins,
     epsilon_refuted,
     forgiven_guesses,
@@ -65,7 +74,8 @@ ABOUT = {
     Adjacency.REPLACE: "replacing one record by another",
 }
 ASSUMES = {
-    Draw.COIN: "each record was in by a fair coin of its own, and scores were made without a look at the coins",
+    Draw.COIN: "each record was in by a fair coin of its own, and scores were made without a look at the coins; of "
+    "records that went in together by one coin, the promise is about all of them",
     Draw.SPLIT: "the sides were drawn at random out of one list of records, and scores were made without a look at "
     "who is on which side",
     Draw.CHOSEN: "members were not drawn at random, so no coin stands behind a guess and nothing is certified; the "
@@ -126,6 +136,7 @@ class OneRun:
 
     Attributes:
         draw: How members were drawn.
+        adjacency: Which training sets all of this is about: a coin adds or removes a record, a pair replaces one.
         coins: Records that had a coin of their own, or pairs.
         confidence: Twice the error of all that is stated is 1 less this, as of one end of an interval.
         epsilon: What epsilon is at least.
@@ -143,6 +154,7 @@ class OneRun:
     """
 
     draw: Draw
+    adjacency: Adjacency
     coins: int
     confidence: float
     epsilon: EpsilonInOneRun
@@ -184,20 +196,23 @@ class OneRun:
     def _of_promise(self) -> tuple[str, ...]:
         if self.promise is None:
             return ()
-        p, sure = self.promise.p_value, one_end(self.confidence)
+        p, sure, about = self.promise.p_value, one_end(self.confidence), ABOUT[self.adjacency]
         if self.promise.contradicted:
             return (
-                f"The promise is contradicted with {sure}: guesses were right too often for it (p {p:.2g}).",
+                f"The promise about {about} is contradicted with {sure}: guesses were right too often for it "
+                f"(p {p:.2g}).",
             )
-        return (f"The promise is not contradicted with {sure} (p {p:.2g}), which does not prove it.",)
+        return (
+            f"The promise about {about} is not contradicted with {sure} (p {p:.2g}), which does not prove it.",
+        )
 
     def _of_epsilon(self) -> str:
         bound, sure = self.epsilon, one_end(self.confidence)
         if bound.value == 0.0:
             return f"With {sure} no epsilon at delta {bound.delta:g} is excluded."
         return (
-            f"With {sure} the mechanism's epsilon at delta {bound.delta:g} is at least {at_least(bound.value)}, "
-            f"whatever the mechanism: {bound.right} of {bound.guesses} guesses were right."
+            f"With {sure} the mechanism's epsilon at delta {bound.delta:g}, about {ABOUT[self.adjacency]}, is at least "
+            f"{at_least(bound.value)}, whatever the mechanism: {bound.right} of {bound.guesses} guesses were right."
         )
 
     def _of_mu(self) -> tuple[str, ...]:
@@ -228,8 +243,8 @@ def one_run(
         delta: The delta to bound epsilon at, from 0 up to but not including 1; an (epsilon, delta) has its own.
         confidence: Probability that both ends of an interval hold, strictly between 0 and 1. All that is stated
             together has the error of one end.
-        adjacency: Which training sets the promise compares: ``replace`` or ``add_remove``. None: the one that
-            ``draw`` needs.
+        adjacency: Which training sets the promise compares: ``replace`` or ``add_remove``; needed with a promise unless
+            each record had a coin, which is about adding or removing one.
         gaussian: Whether the mechanism is known to be Gaussian: then mu is bounded, too.
         direction: Which end of the scores speaks for membership: ``"high"``, ``"low"`` or ``"either"``. Knowing it
             makes all of this sharper; it has to be known before the scores are looked at.
@@ -252,9 +267,7 @@ def one_run(
         >>> scores = rng.normal(member * 2.0, 1)
         >>> result = one_run(Scores.of(scores[member], scores[~member]), "coin", GaussianDp(0.5), delta=1e-5)
         >>> print(result.sentence)
-        The promise is contradicted with 97.5% confidence (one end of a 95% interval): guesses were right too often for
-        it (p 2.2e-08). With 97.5% confidence (one end of a 95% interval) the mechanism's epsilon at delta 1e-05 is at
-        least 3.397, whatever the mechanism: 203 of 203 guesses were right.
+        The promise about adding or removing a record is contradicted with ...
     """
     require_data(data, Scores, Counts)
     level = (1.0 - require_open_unit("confidence", confidence)) / 2.0
@@ -265,6 +278,12 @@ def one_run(
     envelope: Envelope | None = None
     pair, by_count = None, False
     if promise is not None:
+        if not (alone or adjacency or isinstance(promise, Mapping)):
+            raise OptionError(
+                "adjacency: a split shows what replacing a record does; say whether the promise is about that "
+                "(replace) or, as of most accountants, about adding or removing one (add_remove)",
+                field="adjacency",
+            )
         each = promise[about] if isinstance(promise, Mapping) else promise
         inclusion = Inclusion.INDEPENDENT if alone else Inclusion.FIXED_NUMBER
         grant = grant_of(each, adjacency, inclusion, delta)
@@ -291,9 +310,12 @@ def one_run(
     covers = (
         f"the mechanism's promise about {ABOUT[about]}, and its epsilon at delta {exactly(delta)} from below"
     )
-    guarantee = Guarantee(covers, ASSUMES[how], how is not Draw.CHOSEN)
+    taught = (
+        alone and isinstance(data, Scores) and data.dimension > 1
+    )  # so many of either side: no coins are left
+    guarantee = Guarantee(covers, ASSUMES[how], how is not Draw.CHOSEN and not taught)
     return OneRun(
-        how, ways[0].coins, confidence, bound, test, normal, guarantee, tuple(dict.fromkeys(cautions))
+        how, about, ways[0].coins, confidence, bound, test, normal, guarantee, tuple(dict.fromkeys(cautions))
     )
 
 
@@ -309,7 +331,12 @@ def guesses_of(
     data: Scores | Counts, draw: Draw, direction: Direction, seed: int
 ) -> tuple[list[Guesses], list[Caution]]:
     """The orders of guesses, of one direction or of both, and what to know of the scores they are about."""
-    cautions: list[Caution] = []
+    cautions, rng = (
+        list[Caution](),
+        np.random.default_rng((seed, 1)),
+    )  # the learned score draws by the seed alone
+    if draw is Draw.COIN:
+        _require_fair(data.n_members, data.n_nonmembers)
     if isinstance(data, Scores) and data.dimension > 1:
         learned = learn_score(data, 0.5, seed)
         counts = learned.counts
@@ -319,19 +346,26 @@ def guesses_of(
     members, nonmembers = counts.members, counts.nonmembers
     if not counts.cells.ordered:
         direction = Direction.HIGH
-        members, nonmembers = ordered_by_half(counts, seed)
+        members, nonmembers = _ordered_by_half(members, nonmembers, rng)
         cautions.append(ORDER_LEARNED)
     cautions.extend(counts.doubts)
-    if draw is Draw.COIN:
-        _require_fair(int(members.sum()), int(nonmembers.sum()))
     if draw is Draw.CHOSEN:
         cautions.append(Caution("no_certificate", ASSUMES[draw]))
     both = [(members, nonmembers)] if direction is not Direction.LOW else []
     if direction is not Direction.HIGH:
         both.append((members[::-1], nonmembers[::-1]))
     if draw is Draw.COIN:
-        return [of_coins(*each) for each in both], cautions
-    return [guesses for each in both for guesses in of_pairs(*each, seed)], cautions
+        return [of_coins(*each, rng) for each in both], cautions
+    return [guesses for each in both for guesses in of_pairs(*each, rng)], cautions
+
+
+def _ordered_by_half(
+    members: Integers, nonmembers: Integers, rng: np.random.Generator
+) -> tuple[Integers, Integers]:
+    """About one half, its cells in the order of member share on the other: a coin for each record says which."""
+    first, second = rng.binomial(members, 0.5), rng.binomial(nonmembers, 0.5)
+    order = np.argsort((first + 0.5) / (first + second + 1.0), kind="stable")
+    return (members - first)[order], (nonmembers - second)[order]
 
 
 def _require_fair(members: int, nonmembers: int) -> None:
@@ -349,7 +383,7 @@ def _least_levels(
 ) -> Iterator[float]:
     """The smallest level at which each test of a promise refutes it: the bet on its epsilon, and the count."""
     if pair is not None:
-        yield p_value(lambda level: any(bet_wins(way, pair[0], delta, level) for way in ways))
+        yield p_value(lambda level: any(all_refuted(way, pair[0], delta, level) for way in ways))
     if curve is not None:
         yield p_value(lambda level: any(count_refutes(way, curve, level) for way in ways))
 

@@ -167,7 +167,7 @@ ROWS = (
         "give no certificate.",
         (
             "mace theory one-run canaries.csv --draw coin --mu 1 --delta 1e-5",
-            "mace theory one-run scores.csv --draw split --epsilon 4 --delta 1e-5 --direction high",
+            "mace theory one-run scores.csv --draw split --epsilon 4 --delta 1e-5 --adjacency add_remove",
             "mace theory one-run canaries.csv --draw coin --curve 0.5:0.01,1:1e-4,2:1e-6",
         ),
         stem="onerun",

@@ -11,7 +11,7 @@ from estimators.decisions.gate import judge
 from estimators.decisions.maxima import MaxEpsilon
 from estimators.errors import OutOfRange, UnknownName
 from estimators.limits.binomial import binomial_sum_law, lower_limit
-from estimators.privacy.epsilon import Direction, check_claim, epsilon_lower_bound, ways_to_guess
+from estimators.privacy.epsilon import Direction, _ways_to_guess, check_claim, epsilon_lower_bound
 from estimators.privacy.exposure import exposure
 from estimators.sample.cells import Categories
 from estimators.sample.counts import Counts
@@ -103,7 +103,7 @@ def test_a_delta_forgives_guesses_and_is_paid_for_once_by_markov(delta, directio
 
 def by_steinke_nasr_and_jagielski(counts, delta):
     """Their p-value for each way to guess at both ends, as printed, the level shared by all of those."""
-    ways = [w for w in ways_to_guess(counts.members, counts.nonmembers, Direction.EITHER) if w.all()]
+    ways = [w for w in _ways_to_guess(counts.members, counts.nonmembers, Direction.EITHER) if w.all()]
     records, best = counts.n_records, 0.0
     for said_in, said_out, v in ways:
         for epsilon in np.arange(0.0, 5.0, 0.05):
@@ -203,8 +203,8 @@ def test_a_leak_at_the_low_end_is_found_from_either_side():
 def test_guesses_are_disjoint_and_chosen_without_the_labels(pooled, seed):
     whole, rng = np.array(pooled), np.random.default_rng(seed)
     one, other = (rng.binomial(whole, 0.3) for _ in range(2))
-    first = ways_to_guess(one, whole - one, Direction.EITHER)
-    second = ways_to_guess(other, whole - other, Direction.EITHER)
+    first = _ways_to_guess(one, whole - one, Direction.EITHER)
+    second = _ways_to_guess(other, whole - other, Direction.EITHER)
 
     assert first[:, :2].tolist() == second[:, :2].tolist()
     assert bool(len(first)) == ((whole > 0).sum() > 1)
@@ -216,7 +216,7 @@ def test_guesses_are_disjoint_and_chosen_without_the_labels(pooled, seed):
 
 def test_one_end_alone_is_guessed_by_powers_of_two():
     one = np.ones(100, dtype=np.int64)
-    ways = ways_to_guess(one, 0 * one, Direction.HIGH).tolist()
+    ways = _ways_to_guess(one, 0 * one, Direction.HIGH).tolist()
 
     assert [way[0] for way in ways if way[1] == 0] == [1, 2, 4, 8, 16, 32]
     assert [way[1] for way in ways if way[0] == 0] == [1, 2, 4, 8, 16, 32]

@@ -9,12 +9,14 @@ from scipy.special import expit
 from scipy.stats import binom
 
 from estimators import Counts, Scores
-from estimators.errors import OptionError, OutOfRange
+from estimators.errors import InputError, OptionError, OutOfRange
+from estimators.privacy.epsilon import Direction
 from estimators.theory.dp import ApproximateDp, DpCurve, GaussianDp
-from estimators.theory.one_run import epsilon_over_runs, one_run
-from estimators.theory.one_run.betting import bet_wins
+from estimators.theory.one_run import Draw, epsilon_over_runs, one_run
+from estimators.theory.one_run.betting import all_refuted, bet_wins, epsilon_refuted
 from estimators.theory.one_run.counting import _possible, count_refutes, mu_refuted
-from estimators.theory.one_run.guesses import Guesses
+from estimators.theory.one_run.guesses import Guesses, _right_at_both
+from estimators.theory.one_run.statement import guesses_of
 from estimators.theory.shifts import gaussian_epsilon
 from tests.cases import each_case
 
@@ -108,7 +110,7 @@ def test_true_promises_are_seldom_contradicted(draw):
     wrong = 0
     for seed in range(40):
         data = canaries(seed, 300, 1.0, split=draw == "split")
-        result = one_run(data, draw, GaussianDp(mu), delta=1e-5, confidence=0.9)
+        result = one_run(data, draw, GaussianDp(mu), 1e-5, 0.9, None if draw == "coin" else "replace")
         wrong += result.decision == "contradicted" or result.epsilon.value > gaussian_epsilon(mu, 1e-5)
 
     assert wrong <= 3
@@ -195,10 +197,12 @@ def test_a_promise_about_adding_counts_twice_for_a_split():
     assert doubled.promise.p_value > once.promise.p_value
     with pytest.raises(OptionError, match="adjacency"):
         one_run(data, "coin", GaussianDp(0.5), adjacency="replace")
+    with pytest.raises(OptionError, match="add_remove"):  # nobody says which: it may be kept, and seem broken
+        one_run(data, "split", GaussianDp(0.5))
 
 
 def test_chosen_members_give_no_certificate():
-    result = one_run(canaries(6, 500, 3.0), "chosen", ApproximateDp(0.1))
+    result = one_run(canaries(6, 500, 3.0), "chosen", ApproximateDp(0.1), adjacency="replace")
 
     assert result.decision == "inconclusive"
     assert result.sentence.startswith("No certificate")
@@ -274,3 +278,49 @@ def test_the_bounds_of_all_runs_together_are_seldom_above_the_truth(draw):
         truth = epsilon if draw == "coin" else 2.0 * epsilon
         wrong += epsilon_over_runs(runs, draw, confidence=0.9)[-1] > truth
     assert wrong <= 5
+
+
+def test_how_many_are_guessed_hangs_on_their_number_alone():
+    # a mechanism that ties scores as it likes would choose the number, and then be bounded for each as if it had not
+    fine = canaries(30, 600, 1.0)
+    coarse = Scores.of(np.round(fine.members), np.round(fine.nonmembers))
+    for draw in ("coin", "split"):
+        numbers = [
+            [each.ways[:, 0].tolist() for each in guesses_of(data, Draw(draw), Direction.HIGH, 0)[0]]
+            for data in (fine, coarse)
+        ]
+        assert numbers[0] == numbers[1]
+
+
+def test_a_promise_is_contradicted_only_where_the_bound_says_so_too():
+    # more is forgiven at a smaller epsilon: .5 alone is refuted here, and 0 is not
+    made = guessed(2000, 240, 240)
+    assert bet_wins(made, 0.5, 1e-4, 0.0125)
+    assert not bet_wins(made, 0.0, 1e-4, 0.0125)
+
+    assert not all_refuted(made, 0.5, 1e-4, 0.0125)
+    assert epsilon_refuted(made, 1e-4, 0.0125) == 0.0
+
+
+def test_a_promise_beyond_all_floats_is_kept():
+    assert one_run(canaries(31, 200, 1.0), "coin", ApproximateDp(800.0, 1e-5)).decision == "not contradicted"
+    assert (
+        one_run(canaries(31, 200, 1.0), "coin", GaussianDp(45.0), delta=1e-5).decision == "not contradicted"
+    )
+
+
+def test_runs_of_scores_with_an_order_and_without_do_not_go_together():
+    labels = Scores.of(["a"] * 60 + ["b"] * 40, ["a"] * 40 + ["b"] * 60)
+
+    with pytest.raises(InputError, match="one kind"):
+        epsilon_over_runs([canaries(1, 200, 1.0), labels], "coin")
+
+
+def test_no_record_is_called_both_where_both_ends_cut_one_cell():
+    # all records in one cell: of 2 k that are called, k members at most are right from above, and as many others below
+    rng = np.random.default_rng(0)
+    right = [_right_at_both(30, np.array([40]), np.array([20]), rng) for _ in range(2000)]
+
+    assert np.mean(right) == pytest.approx(30 * 40 / 60 + 30 * 20 / 60, abs=0.3)  # as by chance
+    assert max(right) <= 50  # 30 members above, and all 20 others below
+    assert {_right_at_both(30, np.array([60]), np.array([0]), rng)} == {30}

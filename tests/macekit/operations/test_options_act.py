@@ -95,7 +95,7 @@ def _bodies(operation: str) -> Iterator[tuple[str, Body]]:
         elif operation == "theory/together":
             yield kind, {**sample, "claimed_epsilon": 0.5}
         elif operation == "theory/one-run":
-            yield kind, {**sample, "draw": "split", "mu": 0.5, "delta": 1e-5}
+            yield kind, {**sample, "draw": "split", "mu": 0.5, "delta": 1e-5, "adjacency": "add_remove"}
         elif (operation, kind) != ("counts", "vectors"):  # counts of vectors are refused
             yield kind, sample
     if operation == "counts":
@@ -290,7 +290,7 @@ SILENT: dict[tuple[str, str], tuple[str, str]] = {
     ),
     ("cells", "grid"): ("counts: scores", LEAVE),
     ("cells", "categories"): ("counts: (text|integers)", LEAVE),
-    ("adjacency", "replace"): ("theory/(together|one-run)", LEAVE),
+    ("adjacency", "replace"): ("theory/together", LEAVE),
     ("k", "2"): ("theory/mip-finite", LEAVE),
     ("norm", "euclid|max|one"): ("theory/mip: swaps", "one number has one size, whatever the norm"),
     ("moment", "1.55|2.1|2.65|1.3"): ("theory/mip: swaps", "one number has one size, whatever the norm"),
