@@ -109,6 +109,7 @@ def test_signals_rotate_and_reopen_and_the_chain_goes_on(kept: Running) -> None:
     assert verify(audit)[0] == sum(len(path.read_text().splitlines()) for path in files)
 
 
+@pytest.mark.slow
 def test_a_second_service_on_one_audit_file_does_not_start_and_names_the_first(
     kept: Running, tmp_path: Path
 ) -> None:
@@ -142,6 +143,7 @@ def test_a_file_of_keys_that_went_bad_is_told_at_once_and_closes_the_service_aft
     assert (sound, age < 2, at_once, metrics) == (1, True, 200, 503)
 
 
+@pytest.mark.slow
 def test_a_key_that_is_taken_back_is_gone_at_the_signal(kept: Running) -> None:
     assert works(kept)
     text = (kept.folder / "keys.toml").read_text()
