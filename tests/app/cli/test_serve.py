@@ -122,7 +122,6 @@ def test_at_its_end_it_finishes_what_is_under_way_and_takes_nothing_new(
         assert service.process.wait(PATIENCE) == 0
 
 
-@pytest.mark.slow
 def test_what_outlasts_the_drain_limit_is_told_so(guarded: Running) -> None:
     asked = f"GET /test/wait HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {KEY}\r\n\r\n"
     with socket.create_connection(("127.0.0.1", guarded.port), PATIENCE) as connection:
