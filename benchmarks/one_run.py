@@ -17,7 +17,9 @@ from estimators.privacy.epsilon import epsilon_lower_bound
 from estimators.sample.counting import finest
 from estimators.theory.dp import ApproximateDp, GaussianDp
 from estimators.theory.dp.promise import GaussianEnvelope
-from estimators.theory.one_run import Guesses, one_run
+from estimators.theory.one_run import one_run
+from estimators.theory.one_run.counting import count_refutes
+from estimators.theory.one_run.guesses import Guesses
 from estimators.theory.shifts import gaussian_epsilon
 
 DELTA = 1e-5
@@ -88,12 +90,10 @@ def contradicted_from(mu: float, coins: int) -> int:
 
 def counts(coins: int, right: int, mu: float) -> bool:
     """Whether so many right of all contradict mu."""
-    from estimators.theory.one_run import _count_refutes
-
     made = Guesses(
         coins, np.zeros(1), np.zeros(1), np.zeros((2, 0)), np.array([[coins, right, 0]]), np.ones(1)
     )
-    return _count_refutes(made, GaussianEnvelope(mu), LEVEL)
+    return count_refutes(made, GaussianEnvelope(mu), LEVEL)
 
 
 def chance_of(mu: float, coins: int, right: int) -> float:

@@ -168,6 +168,8 @@ def _lowest(runs: Floats, most: float = np.inf, firsts: Integers = ALONE) -> Int
     if low.size:
         return low
     low = _inner(runs, np.less_equal, most, firsts)  # as large as the one before it, which cannot be given up
+    if low.size < 2:
+        return low
     return low[np.unique(np.searchsorted(firsts, low, side="right"), return_index=True)[1]]
 
 
@@ -178,7 +180,7 @@ def _inner(runs: Floats, beneath: np.ufunc, most: float, firsts: Integers) -> In
     if most < np.inf:
         low[1:-1] &= inner <= most
     low[firsts] = low[firsts - 1] = False
-    return np.flatnonzero(low)
+    return low.nonzero()[0]
 
 
 def _give_up(runs: Floats, low: NDArray[np.int64]) -> tuple[Floats, Booleans]:
@@ -187,7 +189,7 @@ def _give_up(runs: Floats, low: NDArray[np.int64]) -> tuple[Floats, Booleans]:
     first_of_run[low] = first_of_run[low + 1] = False
     signed = runs.copy()
     signed[low] *= -1.0
-    return np.add.reduceat(signed, np.flatnonzero(first_of_run)), first_of_run
+    return np.add.reduceat(signed, first_of_run.nonzero()[0]), first_of_run
 
 
 # --- corners ------------------------------------------------------------------------------------------------

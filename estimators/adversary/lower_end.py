@@ -5,6 +5,7 @@ of records alone: of few the best cut of all says most, of many it says nothing 
 """
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 from scipy.special import gammaln, ndtri, xlog1py, xlogy
@@ -139,12 +140,20 @@ def _end_of(right: float, n1: int, n0: int, prior: float, alpha: float) -> float
     return low
 
 
+@lru_cache(maxsize=64)
+def _log_factorials(most: int) -> Floats:
+    """Of 0, 1, ..., ``most``, which are not many: the same are asked for at each try."""
+    return np.asarray(gammaln(np.arange(most + 1) + 1.0))
+
+
 def _numbers(n: int, share: float, outside: float) -> tuple[Integers, Floats]:
     """The likely values of a binomial number and their logarithmic probabilities."""
     share = min(max(share, 0.0), 1.0)
     middle, reach = n * share, 7.0 * float(np.sqrt(n * share * (1.0 - share))) + 20.0
     k = np.arange(max(0, int(middle - reach)), min(n, int(middle + reach)) + 1)
-    logs = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1) + xlogy(k, share) + xlog1py(n - k, -share)
+    factorial = _log_factorials(n)
+    ways = factorial[n] - factorial[k] - factorial[n - k]
+    logs = ways + xlogy(k, share) + xlog1py(n - k, -share)
     weights = np.exp(logs)
     first = int(np.searchsorted(weights.cumsum(), outside / 3.0))
     last = len(k) - int(np.searchsorted(weights[::-1].cumsum(), outside / 3.0))
@@ -178,11 +187,12 @@ def _reach_by_reflection(right: float, n1: int, n0: int, prior: float, a: float,
     if not k.size or not m.size:
         return total
     scale = np.log(max(1.0, n1 + h - float(k.mean()) - float(m.mean())))
-    first = log_k + gammaln(n0 - k + 1) + scale * k
-    second = log_m + gammaln(n1 - m + 1) + scale * m
+    factorial = _log_factorials(n1 + n0)
+    first = log_k + factorial[n0 - k] + scale * k
+    second = log_m + factorial[n1 - m] + scale * m
     sums = np.arange(k[0] + m[0], k[-1] + m[-1] + 1)
     possible = n1 + h - sums >= 0
-    third = -gammaln(np.maximum(n1 + h - sums, 0) + 1) - gammaln(n0 - h + 1) - scale * sums
+    third = -factorial[np.maximum(n1 + h - sums, 0)] - factorial[n0 - h] - scale * sums
     ordered = np.convolve(np.exp(first - first.max()), np.exp(second - second.max()))
     tops = first.max() + second.max()
     return total + float((ordered * np.where(possible, np.exp(third + tops), 0.0)).sum())

@@ -248,13 +248,16 @@ def held_out(
     One shuffle has the level of MOVER; the median of several is steadier.
     """
     rng = np.random.default_rng(seed)
-    lowers, values, leaders = [], [], []
-    for _ in range(shuffles):
-        tp, n1, fp, n0, leader = _progressive(fine, views, objective, rng)
-        lowers.append(float(rule_lower(tp, n1, fp, n0, objective, alpha)))
-        value = float(objective.metric.value(tp / n1, fp / n0, objective.prior))
+    runs = [_progressive(fine, views, objective, rng) for _ in range(shuffles)]
+    tp, n1, fp, n0, leaders = np.array(runs).T
+    if len(set(zip(n1.tolist(), n0.tolist(), strict=True))) == 1:  # of one size they are weighted alike
+        lowers = rule_lower(tp, n1, fp, n0, objective, alpha)
+    else:
+        lowers = np.array([rule_lower(*run[:4], objective, alpha) for run in runs])
+    values = []
+    for hits, members, alarms, nonmembers, _ in runs:
+        value = float(objective.metric.value(hits / members, alarms / nonmembers, objective.prior))
         values.append(objective.trivial if np.isnan(value) else value)
-        leaders.append(leader)
     leader = int(np.bincount(leaders).argmax())
     trivial = objective.trivial
     return HeldOutMetric(

@@ -157,6 +157,7 @@ WRONG = {
     " python -m benchmarks run toys --row 3 --more: refused": ("run toys", "run toys --row 3 --more"),
     " python -m benchmarks run toys --only none: refused": ("run toys", "run toys --only none"),
     " python -m benchmarks do toys: not one of list, run, table, check": ("run toys", "do toys"),
+    " no table stands below that of toys counted": (KEPT, ""),
     " python -m benchmarks.toys is no command": ("`python", "`python -m benchmarks.toys`, `python"),
 }
 

@@ -234,7 +234,7 @@ def planting(twins: int, records: int, most: int, seed: int = 0) -> list[tuple[I
         twins: How many twins, at least 1.
         records: How many records there are to draw from, of which the audited model was trained on none.
         most: Records to plant in one twin at most.
-        seed: Whole number from which they are drawn; the same seed gives the same answer.
+        seed: Whole number from which everything random is drawn; the same seed gives the same answer.
 
     Returns:
         the places of planted and of spared records, as many of each, for each twin.

@@ -300,7 +300,7 @@ class Trainings:
 
         def enough(number: int) -> bool:
             likely = np.quantile(rates, (np.arange(number) + 0.5) / number, method="inverted_cdf")
-            return _least_mean(likely, alpha) > claim
+            return _least_mean(likely, alpha, claim) > claim
 
         return _fewest(enough, self.number + 1, most)
 
@@ -355,14 +355,19 @@ def _hall(quantile: float, skewness: float) -> float:
     return 3.0 / skewness * expm1(log1p(argument) / 3.0)  # as above, where a difference would lose digits
 
 
-def _least_mean(rates: Floats, alpha: float) -> float:
-    """The largest claim "the mean is at most so much" against which a fortune of 1/alpha is made."""
+def _least_mean(rates: Floats, alpha: float, than: float | None = None) -> float:
+    """The largest claim "the mean is at most so much" against which a fortune of 1/alpha is made.
+
+    Where it is asked whether that is more ``than`` a number, nothing is looked at beyond the answer.
+    """
     shares = Shares(np.maximum(rates, 0.0)[None, :], np.ones(len(rates)))
     low, high = 0.0, 1.0
     for _ in range(HALVINGS):
         middle = (low + high) / 2.0
         is_won = shares.log_fortune(np.array([middle]))[0] >= -log(alpha)
         low, high = (middle, high) if is_won else (low, middle)
+        if than is not None and not low <= than < high:
+            break
     return low
 
 

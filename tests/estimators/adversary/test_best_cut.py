@@ -6,9 +6,10 @@ from math import comb
 import numpy as np
 import pytest
 
-from estimators import Counts
+from estimators import Counts, Scores
 from estimators.adversary import lower_end as module
-from estimators.adversary.lower_end import BestCut, best_cut
+from estimators.adversary.lower_end import BestCut, LowerEnd, best_cut
+from estimators.optimum.ends import checked_ends
 from tests.cases import each_case
 
 
@@ -103,3 +104,15 @@ def test_no_direction_is_preferred() -> None:
 
     ends = {best_cut(each, 0.5).lower(0.025) for each in (counts, *ways)}
     assert np.ptp(list(ends)) < 1e-12
+
+
+@each_case("shift", [0.0, 1.0, 4.0])
+def test_the_lower_end_lies_between_what_bounds_it_without_a_limit_of_the_cut(shift) -> None:
+    rng = np.random.default_rng(5)
+    for size in (8, 20, 60, 150):
+        below = checked_ends(
+            Scores.of(rng.normal(shift, 1, size), rng.normal(0, 1, size)), 0.5, None, 0
+        ).validation
+        assert isinstance(below, LowerEnd)
+        least, most = below.between(0.025)
+        assert least <= below.at(0.025).lower <= most

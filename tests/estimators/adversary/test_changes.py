@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from estimators.adversary.changes import best_by_changes, rule_of_changes
+from estimators.adversary.changes import best_by_changes, best_by_changes_each, rule_of_changes
 from tests.cases import each_case
 
 
@@ -25,6 +25,16 @@ def test_it_is_what_trying_every_rule_gives(most) -> None:
         size = int(rng.integers(1, 30))
         gain = rng.integers(-3, 4, size).astype(float) if ties else rng.normal(size=size)
         np.testing.assert_allclose(best_by_changes(gain, most), best_by_trying(gain, most), atol=1e-9)
+
+
+@each_case("most", [2, 3, 9])
+def test_of_several_gains_each_has_what_it_has_alone(most) -> None:
+    rng = np.random.default_rng(most)
+    for size in (1, 2, 7, 40, 300) * 10:
+        gains = rng.integers(-3, 4, (4, size)) * rng.choice([0.0, 1.0, 1.5], (4, 1))
+
+        alone = [best_by_changes(gain, most).tolist() for gain in gains]
+        assert best_by_changes_each(gains, most).tolist() == alone
 
 
 def test_runs_that_only_grow_are_given_up_one_by_one() -> None:

@@ -11,15 +11,10 @@ from scipy.stats import binom
 from estimators import Counts, Scores
 from estimators.errors import OptionError, OutOfRange
 from estimators.theory.dp import ApproximateDp, DpCurve, GaussianDp
-from estimators.theory.one_run import (
-    Guesses,
-    _bet_wins,
-    _count_refutes,
-    _mu_refuted,
-    _possible,
-    epsilon_over_runs,
-    one_run,
-)
+from estimators.theory.one_run import epsilon_over_runs, one_run
+from estimators.theory.one_run.betting import bet_wins
+from estimators.theory.one_run.counting import _possible, count_refutes, mu_refuted
+from estimators.theory.one_run.guesses import Guesses
 from estimators.theory.shifts import gaussian_epsilon
 from tests.cases import each_case
 
@@ -46,7 +41,7 @@ def canaries(seed, records, shift, split=False):
 
 def test_the_example_of_privacy_guard():
     # PrivacyGuard's documentation: 1,000 canaries, 800 guesses, 500 right: epsilon .839 at delta 1e-6
-    mu = _mu_refuted(guessed(1000, 800, 500), 0.05)
+    mu = mu_refuted(guessed(1000, 800, 500), 0.05)
 
     assert mu == pytest.approx(0.201, abs=5e-4)
     assert gaussian_epsilon(mu, 1e-6) == pytest.approx(0.839, abs=1e-3)
@@ -59,7 +54,7 @@ def test_a_bet_at_delta_0_passes_a_bound_with_a_chance_that_a_table_of_all_runs_
         right = np.cumsum(outcome)
         wrong = np.arange(1, 11) - right
         made = Guesses(10, wrong.astype(float), right.astype(float), NONE, np.zeros((0, 3)), np.zeros(0))
-        chance += q ** right[-1] * (1 - q) ** wrong[-1] * _bet_wins(made, 0.5, 0.0, level)
+        chance += q ** right[-1] * (1 - q) ** wrong[-1] * bet_wins(made, 0.5, 0.0, level)
 
     assert 0.0 < chance <= level
 
@@ -69,8 +64,8 @@ def test_delta_is_paid_for(delta):
     # with delta everything comes out at once: such a run is one in 1 / delta, and must stay within the level
     all_right = guessed(200, 200, 200)
 
-    assert not _bet_wins(all_right, 1.0, delta, min(0.9 * delta, 0.05))
-    assert _bet_wins(all_right, 1.0, 0.0, min(0.9 * delta, 0.05))
+    assert not bet_wins(all_right, 1.0, delta, min(0.9 * delta, 0.05))
+    assert bet_wins(all_right, 1.0, 0.0, min(0.9 * delta, 0.05))
 
 
 @each_case("mu", [0.0, 0.5, 1.5])
@@ -81,7 +76,7 @@ def test_a_count_is_possible_where_an_exact_mechanism_makes_it(mu):
     strength = expit(np.abs(mu * x - mu * mu / 2))
     for right in range(30, 61):
         chance = (weight * binom.sf(right - 1, coins, strength)).sum() / weight.sum()
-        assert not _count_refutes(guessed(coins, coins, right), GaussianDp(mu).envelope(), 0.999 * chance)
+        assert not count_refutes(guessed(coins, coins, right), GaussianDp(mu).envelope(), 0.999 * chance)
 
 
 def test_guesses_of_one_kind_say_more():
@@ -90,7 +85,7 @@ def test_guesses_of_one_kind_say_more():
         next(
             right
             for right in range(101)
-            if _count_refutes(guessed(1000, 100, right, alike=alike), GaussianDp(0.5).envelope(), level)
+            if count_refutes(guessed(1000, 100, right, alike=alike), GaussianDp(0.5).envelope(), level)
         )
         for alike in (False, True)
     ]

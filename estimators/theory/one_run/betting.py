@@ -1,0 +1,111 @@
+"""Epsilon by betting: whoever stakes on right guesses wins, where epsilon is larger than was claimed."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from math import exp, inf, log, pi
+
+import numpy as np
+
+from estimators.arrays import Floats
+from estimators.theory.one_run.guesses import Guesses
+
+STAKES: Floats = np.array([0.05, 0.1, 0.2, 0.4, 0.7, 0.9, 0.98])[:, None]
+"""Shares of what is had that are staked on each guess; the bet has an equal part on each."""
+
+ON_DELTA = 0.1
+"""Share of the level that is spent on delta letting more guesses be right than are forgiven."""
+
+LARGEST = 60.0
+"""Epsilons are looked for up to here."""
+
+CLOSE = 1e-6
+"""How closely a bound is found, from below."""
+
+
+def log_wealth(guesses: Guesses, epsilon: float, forgiven: int) -> Floats:
+    """Logarithm of what a bet against ``epsilon`` has at each stop, forgiven guesses counted as wrong."""
+    win, lose = np.log1p(STAKES * exp(-epsilon)), np.log1p(-STAKES)  # (1 - q) / q is e^-epsilon
+    each = (guesses.right - forgiven) * win + (guesses.wrong + forgiven) * lose
+    return np.asarray(np.logaddexp.reduce(each, axis=0) - log(len(STAKES)))
+
+
+def forgiven_guesses(coins: int, epsilon: float, delta: float, level: float) -> int:
+    """One less than a power of two: more guesses than that are let be right with probability ON_DELTA level at most."""
+    forgiven, mean = 0, coins * delta / (1.0 + exp(epsilon))
+    while mean > ON_DELTA * level * (forgiven + 1):
+        forgiven = 2 * forgiven + 1
+    return forgiven
+
+
+def bet_wins(guesses: Guesses, epsilon: float, delta: float, level: float) -> bool:
+    """Whether (epsilon, delta) is refuted at a level."""
+    forgiven = forgiven_guesses(guesses.coins, epsilon, delta, level)
+    need = -log(level * (1.0 - ON_DELTA) if delta else level)
+    return bool(log_wealth(guesses, epsilon, forgiven).max(initial=-inf) >= need)
+
+
+def epsilon_refuted(guesses: Guesses, delta: float, level: float) -> float:
+    """The largest epsilon up to which all are refuted."""
+    return _all_up_to(
+        lambda epsilon: bet_wins(guesses, epsilon, delta, level), _edges(guesses.coins, delta, level)
+    )
+
+
+def _edges(coins: int, delta: float, level: float) -> Iterator[float]:
+    """Epsilons at which fewer guesses are forgiven than just below."""
+    share = ON_DELTA * level / max(coins * delta, 1e-300)
+    while share < 0.5:
+        yield log(1.0 / share - 1.0)
+        share *= 2.0
+
+
+def _all_up_to(refuted: Callable[[float], bool], edges: Iterable[float]) -> float:
+    """The largest epsilon up to which all are refuted: a larger one is harder to, as long as as many are forgiven."""
+    low = 0.0
+    if not refuted(low):
+        return low
+    for edge in sorted((*(edge for edge in edges if edge < LARGEST), LARGEST)):
+        high = max(low, edge - 1e-9)
+        if not refuted(high):
+            return last_refuted(refuted, low, high)
+        low = high
+    return low
+
+
+def last_refuted(refuted: Callable[[float], bool], low: float, high: float) -> float:
+    """The largest number that is refuted, to within CLOSE from below, where ``low`` is and ``high`` is not."""
+    while high - low > CLOSE * max(1.0, low):
+        middle = (low + high) / 2.0
+        low, high = (middle, high) if refuted(middle) else (low, middle)
+    return low
+
+
+def p_value(refuted: Callable[[float], bool]) -> float:
+    """The smallest level at which a test refutes, from above; 1 if none does."""
+    low, high = -700.0, 0.0
+    if not refuted(1.0):
+        return 1.0
+    while high - low > 1e-4:
+        middle = (low + high) / 2.0
+        low, high = (low, middle) if refuted(exp(middle)) else (middle, high)
+    return exp(high)
+
+
+def epsilon_refuted_over(runs: Sequence[Guesses], delta: float, level: float) -> float:
+    """The largest epsilon up to which all are refuted by what the bet has after the last of these runs."""
+    parts = [
+        level * 6.0 / (pi * at) ** 2 for at in range(1, len(runs) + 1)
+    ]  # of the level, however many runs follow
+    need = -log(level * (1.0 - ON_DELTA) if delta else level)
+
+    def refuted(epsilon: float) -> bool:
+        win, lose = np.log1p(STAKES * exp(-epsilon)), np.log1p(-STAKES)
+        wealth = 0.0
+        for run, part in zip(runs, parts, strict=True):
+            forgiven = forgiven_guesses(run.coins, epsilon, delta, part)
+            wrong, right = run.looks
+            bets = (right - forgiven) * win + (wrong + forgiven) * lose
+            wealth += float(np.logaddexp.reduce(bets, axis=None)) - log(bets.size)
+        return wealth >= need
+
+    edges = [edge for run, part in zip(runs, parts, strict=True) for edge in _edges(run.coins, delta, part)]
+    return _all_up_to(refuted, edges)

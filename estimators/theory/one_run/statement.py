@@ -1,0 +1,370 @@
+"""What one run shows of a promise and of epsilon, in words."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from enum import Enum
+from math import inf
+from typing import Literal
+
+import numpy as np
+from scipy.special import bdtr
+
+from estimators.adversary.learned import learn_score
+from estimators.errors import OutOfRange, UnknownName, require_count, require_open_unit, require_share
+from estimators.privacy.epsilon import ORDER_LEARNED, Direction, direction_of, ordered_by_half
+from estimators.sample.counting import finest
+from estimators.sample.counts import Counts, require_data
+from estimators.sample.scores import Scores
+from estimators.statement import Caution, Guarantee, at_least, exactly, one_end
+from estimators.theory.dp.promise import (
+    Adjacency,
+    ApproximateDp,
+    Envelope,
+    GaussianEnvelope,
+    Inclusion,
+    Pair,
+    Promise,
+    grant_of,
+)
+from estimators.theory.one_run.betting import (
+    bet_wins,
+    epsilon_refuted,
+    forgiven_guesses,
+    log_wealth,
+    p_value,
+)
+from estimators.theory.one_run.counting import count_refutes, mu_refuted
+from estimators.theory.one_run.guesses import Guesses, of_coins, of_pairs
+from estimators.theory.shifts import gaussian_epsilon
+
+ODD = 1e-4
+"""Fair coins make sides as unequal as are refused with this probability."""
+
+
+class Draw(Enum):
+    """How it was drawn which records are members.
+
+    Attributes:
+        COIN: ``"coin"``: each record by a fair coin of its own.
+        SPLIT: ``"split"``: the sides are a random split of one list of records.
+        CHOSEN: ``"chosen"``: by date, by hand or otherwise; nothing is certified then.
+
+    Example:
+        >>> from estimators.theory.one_run import Draw
+        >>> Draw("coin") is Draw.COIN
+        True
+    """
+
+    COIN = "coin"
+    SPLIT = "split"
+    CHOSEN = "chosen"
+
+
+ABOUT = {
+    Adjacency.ADD_REMOVE: "adding or removing a record",
+    Adjacency.REPLACE: "replacing one record by another",
+}
+ASSUMES = {
+    Draw.COIN: "each record was in by a fair coin of its own, and scores were made without a look at the coins",
+    Draw.SPLIT: "the sides were drawn at random out of one list of records, and scores were made without a look at "
+    "who is on which side",
+    Draw.CHOSEN: "members were not drawn at random, so no coin stands behind a guess and nothing is certified; the "
+    "numbers are those of a random split, to compare runs by",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class EpsilonInOneRun:
+    """What the mechanism's epsilon is at least, by betting, whatever the mechanism.
+
+    Attributes:
+        value: The bound; 0 if no epsilon is excluded.
+        delta: The delta that it goes with.
+        right: How many guesses were right at the stop that decided it.
+        guesses: How many were made until then.
+        stops: Guesses made and right guesses, at each stop that is the best for some bet.
+    """
+
+    value: float
+    delta: float
+    right: int
+    guesses: int
+    stops: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PromiseInOneRun:
+    """A promise held against the guesses.
+
+    Attributes:
+        contradicted: Whether no mechanism that keeps it has guesses as right as these, at the level of the answer.
+        p_value: The smallest level at which it is contradicted, 1 if at none; shared with what else is stated.
+        pair: The promise as one (epsilon, delta), if it has one.
+    """
+
+    contradicted: bool
+    p_value: float
+    pair: Pair | None
+
+
+@dataclass(frozen=True, slots=True)
+class GaussianInOneRun:
+    """What mu is at least if the mechanism is Gaussian, and the epsilon that goes with it; nothing if it is not.
+
+    Attributes:
+        mu: The bound on mu; 0 if none is excluded.
+        epsilon: The epsilon of that mu at the delta of the answer; infinite at delta 0.
+    """
+
+    mu: float
+    epsilon: float
+
+
+@dataclass(frozen=True, slots=True)
+class OneRun:
+    """What one run shows of a promise; everything stated holds together. ``one_run`` makes it.
+
+    Attributes:
+        draw: How members were drawn.
+        coins: Records that had a coin of their own, or pairs.
+        confidence: Twice the error of all that is stated is 1 less this, as of one end of an interval.
+        epsilon: What epsilon is at least.
+        promise: The promise held against the guesses; None without one.
+        gaussian: What mu is at least; None unless the mechanism was said to be Gaussian.
+        guarantee: What is covered, and what has to be so.
+        cautions: What to know before using the numbers.
+
+    Example:
+        >>> from estimators import Counts
+        >>> from estimators.theory.one_run import one_run
+        >>> result = one_run(Counts.of([20, 30, 50], [50, 40, 10], edges=[0.2, 0.7]), "coin", direction="high")
+        >>> round(result.epsilon.value, 3), result.decision
+        (0.575, None)
+    """
+
+    draw: Draw
+    coins: int
+    confidence: float
+    epsilon: EpsilonInOneRun
+    promise: PromiseInOneRun | None
+    gaussian: GaussianInOneRun | None
+    guarantee: Guarantee
+    cautions: tuple[Caution, ...]
+
+    @property
+    def decision(self) -> Literal["contradicted", "not contradicted", "inconclusive"] | None:
+        """``contradicted``, ``not contradicted``, ``inconclusive`` where nothing was drawn; None without a promise."""
+        if self.promise is None:
+            return None
+        if self.draw is Draw.CHOSEN:
+            return "inconclusive"
+        return "contradicted" if self.promise.contradicted else "not contradicted"
+
+    @property
+    def sentence(self) -> str:
+        """The result in plain words."""
+        return " ".join(
+            (*self._of_promise(), self._of_epsilon(), *self._of_mu())
+            if self._is_certain
+            else self._no_certificate()
+        )
+
+    @property
+    def _is_certain(self) -> bool:
+        return self.draw is not Draw.CHOSEN
+
+    def _no_certificate(self) -> tuple[str, ...]:
+        bound = self.epsilon
+        return (
+            "No certificate: members were not drawn at random, so no chance stands behind a guess.",
+            f"Had the sides been drawn at random, epsilon at delta {bound.delta:g} would be at least "
+            f"{at_least(bound.value)}.",
+        )
+
+    def _of_promise(self) -> tuple[str, ...]:
+        if self.promise is None:
+            return ()
+        p, sure = self.promise.p_value, one_end(self.confidence)
+        if self.promise.contradicted:
+            return (
+                f"The promise is contradicted with {sure}: guesses were right too often for it (p {p:.2g}).",
+            )
+        return (f"The promise is not contradicted with {sure} (p {p:.2g}), which does not prove it.",)
+
+    def _of_epsilon(self) -> str:
+        bound, sure = self.epsilon, one_end(self.confidence)
+        if bound.value == 0.0:
+            return f"With {sure} no epsilon at delta {bound.delta:g} is excluded."
+        return (
+            f"With {sure} the mechanism's epsilon at delta {bound.delta:g} is at least {at_least(bound.value)}, "
+            f"whatever the mechanism: {bound.right} of {bound.guesses} guesses were right."
+        )
+
+    def _of_mu(self) -> tuple[str, ...]:
+        if self.gaussian is None or self.gaussian.mu == 0.0:
+            return ()
+        epsilon = self.gaussian.epsilon
+        reading = "" if epsilon == inf else f", so its epsilon is at least {at_least(epsilon)}"
+        return (f"If the mechanism is Gaussian, its mu is at least {at_least(self.gaussian.mu)}{reading}.",)
+
+
+def one_run(
+    data: Scores | Counts,
+    draw: Draw | str,
+    promise: Promise | Mapping[Adjacency, Promise] | None = None,
+    delta: float = 0.0,
+    confidence: float = 0.95,
+    adjacency: Adjacency | str | None = None,
+    gaussian: bool = False,
+    direction: Direction | str = Direction.EITHER,
+    seed: int = 0,
+) -> OneRun:
+    """Hold a promise against one run, and say what its epsilon is at least whatever the mechanism.
+
+    Args:
+        data: Scores of both sides (``Scores.of``) or their counts (``Counts``).
+        draw: How members were drawn: ``"coin"``, ``"split"`` or ``"chosen"``.
+        promise: What was promised (``estimators.theory.dp``), by adjacency if it has one each; None: only bounds.
+        delta: The delta to bound epsilon at, from 0 up to but not including 1; an (epsilon, delta) has its own.
+        confidence: Probability that both ends of an interval hold, strictly between 0 and 1. All that is stated
+            together has the error of one end.
+        adjacency: Which training sets the promise compares: ``replace`` or ``add_remove``. None: the one that
+            ``draw`` needs.
+        gaussian: Whether the mechanism is known to be Gaussian: then mu is bounded, too.
+        direction: Which end of the scores speaks for membership: ``"high"``, ``"low"`` or ``"either"``. Knowing it
+            makes all of this sharper; it has to be known before the scores are looked at.
+        seed: Whole number from which everything random is drawn; the same seed gives the same answer.
+
+    Returns:
+        a ``OneRun``.
+
+    Raises:
+        MaceError: a number out of its range, an adjacency that does not go with how members were drawn, or sides so
+            unequal that no fair coins make them.
+
+    Example:
+        >>> import numpy as np
+        >>> from estimators import Scores
+        >>> from estimators.theory.dp import GaussianDp
+        >>> from estimators.theory.one_run import one_run
+        >>> rng = np.random.default_rng(0)
+        >>> member = rng.random(1000) < 0.5
+        >>> scores = rng.normal(member * 2.0, 1)
+        >>> result = one_run(Scores.of(scores[member], scores[~member]), "coin", GaussianDp(0.5), delta=1e-5)
+        >>> print(result.sentence)
+        The promise is contradicted with 97.5% confidence (one end of a 95% interval): guesses were right too often for
+        it (p 2.2e-08). With 97.5% confidence (one end of a 95% interval) the mechanism's epsilon at delta 1e-05 is at
+        least 3.397, whatever the mechanism: 203 of 203 guesses were right.
+    """
+    require_data(data, Scores, Counts)
+    level = (1.0 - require_open_unit("confidence", confidence)) / 2.0
+    delta, how = require_share("delta", delta), draw_of(draw)
+    require_count("seed", seed, 0)
+    alone = how is Draw.COIN
+    about = Adjacency.ADD_REMOVE if alone else Adjacency.REPLACE
+    envelope: Envelope | None = None
+    pair, by_count = None, False
+    if promise is not None:
+        each = promise[about] if isinstance(promise, Mapping) else promise
+        inclusion = Inclusion.INDEPENDENT if alone else Inclusion.FIXED_NUMBER
+        grant = grant_of(each, adjacency, inclusion, delta)
+        envelope, pair, by_count = grant.envelope, grant.pair, not isinstance(each, ApproximateDp)
+        delta = delta if pair is None else pair[1]
+    ways, cautions = guesses_of(data, how, direction_of(direction), seed)
+    parts = 1 + by_count + (gaussian and not (by_count and isinstance(envelope, GaussianEnvelope)))
+    each_level = level / parts / len(ways)
+    bound = _best_bound(ways, delta, each_level)
+    test = None
+    if promise is not None:
+        least = min(_least_levels(ways, delta, pair, envelope if by_count else None), default=1.0)
+        test = PromiseInOneRun(least <= each_level, min(1.0, least * parts * len(ways)), pair)
+    normal = None
+    if gaussian:
+        mu = max(mu_refuted(way, each_level) for way in ways)
+        normal = GaussianInOneRun(mu, gaussian_epsilon(mu, delta) if mu and delta else (inf if mu else 0.0))
+    if bound.value == 0.0 and not any(_could_show(way, delta, each_level) for way in ways):
+        message = (
+            f"{ways[0].coins} {'records' if alone else 'pairs'} are too few: even if all guesses were right, no bound "
+            "on epsilon would follow"
+        )
+        cautions.append(Caution("too_few_records", message))
+    covers = (
+        f"the mechanism's promise about {ABOUT[about]}, and its epsilon at delta {exactly(delta)} from below"
+    )
+    guarantee = Guarantee(covers, ASSUMES[how], how is not Draw.CHOSEN)
+    return OneRun(
+        how, ways[0].coins, confidence, bound, test, normal, guarantee, tuple(dict.fromkeys(cautions))
+    )
+
+
+def draw_of(draw: Draw | str) -> Draw:
+    """A draw by its name."""
+    try:
+        return Draw(draw)
+    except ValueError:
+        raise UnknownName.among("draw", draw, [each.value for each in Draw]) from None
+
+
+def guesses_of(
+    data: Scores | Counts, draw: Draw, direction: Direction, seed: int
+) -> tuple[list[Guesses], list[Caution]]:
+    """The orders of guesses, of one direction or of both, and what to know of the scores they are about."""
+    cautions: list[Caution] = []
+    if isinstance(data, Scores) and data.dimension > 1:
+        learned = learn_score(data, 0.5, seed)
+        counts = learned.counts
+        cautions.append(learned.caution)
+    else:
+        counts = finest(data) if isinstance(data, Scores) else data
+    members, nonmembers = counts.members, counts.nonmembers
+    if not counts.cells.ordered:
+        direction = Direction.HIGH
+        members, nonmembers = ordered_by_half(counts, seed)
+        cautions.append(ORDER_LEARNED)
+    cautions.extend(counts.doubts)
+    if draw is Draw.COIN:
+        _require_fair(int(members.sum()), int(nonmembers.sum()))
+    if draw is Draw.CHOSEN:
+        cautions.append(Caution("no_certificate", ASSUMES[draw]))
+    both = [(members, nonmembers)] if direction is not Direction.LOW else []
+    if direction is not Direction.HIGH:
+        both.append((members[::-1], nonmembers[::-1]))
+    if draw is Draw.COIN:
+        return [of_coins(*each) for each in both], cautions
+    return [guesses for each in both for guesses in of_pairs(*each, seed)], cautions
+
+
+def _require_fair(members: int, nonmembers: int) -> None:
+    """Refuse what fair coins all but never make: then they were not fair, or not all records are here."""
+    if 2.0 * float(bdtr(min(members, nonmembers), members + nonmembers, 0.5)) < ODD:
+        raise OutOfRange(
+            f"draw: {members} members and {nonmembers} nonmembers are no fair coins; post every record that had a "
+            "coin, or say split or chosen",
+            field="draw",
+        )
+
+
+def _least_levels(
+    ways: list[Guesses], delta: float, pair: Pair | None, curve: Envelope | None
+) -> Iterator[float]:
+    """The smallest level at which each test of a promise refutes it: the bet on its epsilon, and the count."""
+    if pair is not None:
+        yield p_value(lambda level: any(bet_wins(way, pair[0], delta, level) for way in ways))
+    if curve is not None:
+        yield p_value(lambda level: any(count_refutes(way, curve, level) for way in ways))
+
+
+def _best_bound(ways: list[Guesses], delta: float, level: float) -> EpsilonInOneRun:
+    """The larger bound of the directions, and the guesses that decided it."""
+    values = [epsilon_refuted(way, delta, level) for way in ways]
+    best = int(np.argmax(values))
+    value, way = values[best], ways[best]
+    at = int(np.argmax(log_wealth(way, value, forgiven_guesses(way.coins, value, delta, level))))
+    right, guesses = way.right.astype(np.int64).tolist(), (way.right + way.wrong).astype(np.int64).tolist()
+    return EpsilonInOneRun(value, delta, right[at], guesses[at], tuple(zip(guesses, right, strict=True)))
+
+
+def _could_show(way: Guesses, delta: float, level: float) -> bool:
+    """Whether an epsilon would be excluded if every guess were right."""
+    right = np.array([float(way.coins)])
+    return bet_wins(replace(way, right=right, wrong=0.0 * right), 0.0, delta, level)
