@@ -326,8 +326,12 @@ def complaints() -> list[str]:
             if each.names and f"python -m benchmarks run {each.names[0]}" not in text:
                 found.append(f"{path.name} does not say python -m benchmarks run {each.names[0]}")
         found += [f"{path.name}: {line}" for line in wrong_commands(text, every)]
-        alone = {(each[1], each[2]) for each in SHOWN.finditer(text)} - {each.names for each in tables_in(path)}
-        found += [f"{path.name}: no table stands below that of {name} {table}" for name, table in sorted(alone)]
+        alone = {(each[1], each[2]) for each in SHOWN.finditer(text)} - {
+            each.names for each in tables_in(path)
+        }
+        found += [
+            f"{path.name}: no table stands below that of {name} {table}" for name, table in sorted(alone)
+        ]
     kept = {(path.stem, name) for path in RESULTS.glob("*.txt") for name in results(path.stem)}
     found += [f"docs/results/{name}.txt: no document shows {table}" for name, table in sorted(kept - named())]
     return found + [f"docs/results/{name}.txt: no such benchmark" for name, _ in kept if name not in every]

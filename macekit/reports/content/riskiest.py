@@ -195,7 +195,7 @@ def strength(strength: AnswerPath) -> Iterator[Section]:
             "A leak that is known to be there",
             ("Seen", "Advantage", "Lower end", "Upper end"),
             tuple((words, *(row[end].number() for end in ENDS)) for words, row in rows),
-            "One who sees the training rows has an advantage of 1.",
+            "One who sees the training rows is right about every record.",
         )
         words = Paragraph((strength["sentence"].quote(),))
         yield Section("strength", "How strong the queries are", (words, table), (table,))
