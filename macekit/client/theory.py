@@ -34,6 +34,7 @@ class Theory:
                 ways to promise, the delta to state an epsilon at.
             mu: Mu of Gaussian differential privacy, from 0 to 1000.
             rdp: Pairs ``[order, epsilon]`` of Renyi differential privacy; needs ``delta``.
+            curve: Pairs ``[epsilon, delta]`` of an accountant, all of which hold.
             noise_multiplier: Standard deviation of the Gaussian noise of a step over the norm that one record is
                 clipped to, from 0.01 to 1,000,000; needs ``steps`` and ``delta``.
             steps: How many noisy steps were made, at least 1.
@@ -171,7 +172,7 @@ class Theory:
                 default. Knowing it makes all of this sharper; it has to be known before the scores are looked at.
             confidence: All that is stated together has the error of one end of an interval of this confidence. 0.95
                 by default; at least 0.5.
-            seed, query, counts, units, score, member, group, unit: As for ``macekit.estimate``.
+            seed, query, counts, units, score, member, group, unit, cluster: As for ``macekit.estimate``.
             members_column, nonmembers_column: As for ``macekit.estimate``.
             cluster: Refused: name a ``unit`` whose coin it was.
 

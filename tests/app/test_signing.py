@@ -292,6 +292,7 @@ def test_a_signature_says_when_and_to_which_request_and_all_else_is_the_same_aga
             verify(forged, public_keys(audited.folder / "key.pub"))
 
 
+@pytest.mark.slow
 def test_a_new_key_signs_without_a_restart_and_what_the_former_one_signed_still_holds(tmp_path: Path) -> None:
     files = [key_pair(tmp_path, name).read_bytes() for name in ("one", "two")]
     path = tmp_path / "keys.pem"

@@ -114,6 +114,7 @@ def test_files_that_do_not_go_together_are_one_line(counts_file: Path, files: st
     assert said.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_a_report_of_kept_counts_shows_their_groups(counts_file: Path) -> None:
     assert typed("report counts.json -o report.html").status == 0
 
@@ -136,6 +137,7 @@ def test_what_only_looks_like_kept_counts_is_one_line(counts_file: Path, change:
     assert said.count("\n") == 1
 
 
+@pytest.mark.slow
 @each_case("files", ["scores.csv", "scores.csv more.csv"])
 def test_groups_of_what_is_large_are_counted_as_it_comes(scores: Path, files: str) -> None:
     (scores / "more.csv").write_text((scores / "scores.csv").read_text())

@@ -226,6 +226,7 @@ def test_the_first_batch_without_a_file_to_keep_it_in(empty: Path) -> None:
     assert answer("gate batch.csv --sequential --max-advantage 0.9")["state"]["max_advantage"] == 0.9
 
 
+@pytest.mark.slow
 def test_a_run_that_passes_ends_with_0(empty: Path) -> None:
     status = [look(batch(seed, 0.0, 600), "--max-advantage 0.3")[0] for seed in range(3)]
 

@@ -57,6 +57,7 @@ def test_the_answer_is_the_services(folder: Path, line: str, operation: str, que
     assert answer(line) == service(operation, **query)
 
 
+@pytest.mark.slow
 @each_case(
     "question",
     [each for each in QUESTIONS if each.most_files == 1 and CSV in each.bodies and each.name != "procedure"],

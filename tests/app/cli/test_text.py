@@ -36,6 +36,7 @@ def failed(line: str) -> str:
     return said
 
 
+@pytest.mark.slow
 @each_case("line", ["", "out.jsonl", "out.csv", "out.parquet --by document"])
 def test_the_riskiest_of_the_scores_is_held_against_one_limit(folder: Path, line: str) -> None:
     done = [typed(f"text tokens.jsonl {line} --max-advantage {n} --overwrite") for n in ("1", "0.1", "0.99")]

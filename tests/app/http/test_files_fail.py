@@ -109,6 +109,7 @@ def test_signals_rotate_and_reopen_and_the_chain_goes_on(kept: Running) -> None:
     assert verify(audit)[0] == sum(len(path.read_text().splitlines()) for path in files)
 
 
+@pytest.mark.slow
 def test_a_second_service_on_one_audit_file_does_not_start_and_names_the_first(
     kept: Running, tmp_path: Path
 ) -> None:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import platform
 
 import numpy as np
+import pytest
 
 from app.main import create_app
 from app.settings import Settings
@@ -20,6 +21,7 @@ def test_it_is_alive_before_its_workers_are(client: TestClient) -> None:
     assert answer.headers["retry-after"] == "1"
 
 
+@pytest.mark.slow
 def test_it_is_ready_while_its_workers_are_up_and_not_while_it_drains() -> None:
     made = create_app(Settings(workers=1))
     pool = made.state.service.pool

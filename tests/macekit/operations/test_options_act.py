@@ -280,7 +280,7 @@ SILENT: dict[tuple[str, str], tuple[str, str]] = {
     ("outputs", "probabilities"): ("model", LEAVE),
     ("queries", "['squared_error']"): ("model: regressor", LEAVE),
     ("check_sides", "False"): (
-        "model: (probabilities|regressor|control)",
+        "model: (probabilities|regressor|control|twins)",
         "of predictions alone nothing can be compared",
     ),
     ("interval", "conditional"): ("individual-risk", LEAVE),
