@@ -42,17 +42,8 @@ def test_an_accountants_list_comes_from_a_file(tmp_path, capsys, text) -> None:
     )
     answers = []
     for curve in (str(tmp_path / "list.csv"), "0.5:0.01,1:1e-4,2:1e-6"):
-        words = [
-            "theory",
-            "one-run",
-            str(tmp_path / "scores.csv"),
-            "--draw",
-            "split",
-            "--curve",
-            curve,
-            "--json",
-        ]
-        assert main(words) == 0
+        about = ["--draw", "split", "--adjacency", "replace", "--curve", curve]
+        assert main(["theory", "one-run", str(tmp_path / "scores.csv"), *about, "--json"]) == 0
         answers.append(capsys.readouterr().out)
     assert answers[0] == answers[1]
 
