@@ -265,7 +265,7 @@ def epsilon_lower_bound(
         forgiven = max(0, ceil(leaks / (ON_DELTA * level)) - 1)
         level -= leaks / (forgiven + 1)
         ways = ways[_can_reject(ways, n1, n0, forgiven, level)]
-        levels = level * _shares_at_ends(ways)
+        levels = _levels(ways, level)
         value, right, guesses = _largest_rejected(ways, levels, n1, n0, forgiven)
         if not _can_reject(ways, n1, n0, forgiven, levels).any():
             message = (
@@ -341,13 +341,13 @@ def _can_reject(ways: Integers, n1: int, n0: int, forgiven: int, level: float | 
     return np.asarray(lower_limit(guesses - forgiven, guesses, level) > by_chance)
 
 
-def _shares_at_ends(ways: Integers) -> Floats:
-    """The share of the level of each way: equal at both ends, equal at one; either kind alone has all of it."""
+def _levels(ways: Integers, level: float) -> Floats:
+    """The level of each way, equal among those at both ends and among those at one; either kind alone has all of it."""
     both = (ways[:, 0] > 0) & (ways[:, 1] > 0)
     weights = np.where(both, AT_BOTH_ENDS, 1.0 - AT_BOTH_ENDS)
     weights /= np.where(both, np.count_nonzero(both), np.count_nonzero(~both))
     shares: Floats = weights / weights.sum()
-    return shares
+    return level * shares
 
 
 def _largest_rejected(
