@@ -40,6 +40,9 @@ def of_coins(members: Integers, nonmembers: Integers, rng: np.random.Generator) 
     above, below = (nonmembers[::-1], members[::-1]), (members, nonmembers)
     wrong, right = _from_both_ends(above, below)
     steps, coins = (wrong[: len(members)], right[: len(members)]), int(pooled.sum())  # each cell from one end
+    if coins < 2:
+        nobody = np.zeros((0, 3), dtype=np.int64), np.zeros(0)
+        return Guesses(coins, *_best_stops(*steps), _looks(coins, *steps), *nobody)
     ways = []
     for share in SHARES:
         number = min(max(1, round(share * coins)), coins // 2)

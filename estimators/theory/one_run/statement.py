@@ -395,7 +395,8 @@ def _best_bound(ways: list[Guesses], delta: float, level: float) -> EpsilonInOne
     value, way = values[best], ways[best]
     at = int(np.argmax(log_wealth(way, value, forgiven_guesses(way.coins, value, delta, level))))
     right, guesses = way.right.astype(np.int64).tolist(), (way.right + way.wrong).astype(np.int64).tolist()
-    return EpsilonInOneRun(value, delta, right[at], guesses[at], tuple(zip(guesses, right, strict=True)))
+    stops = [(number, hits) for number, hits in zip(guesses, right, strict=True) if number]
+    return EpsilonInOneRun(value, delta, right[at], guesses[at], tuple(stops))
 
 
 def _could_show(way: Guesses, delta: float, level: float) -> bool:

@@ -38,6 +38,7 @@ def counts_file(scores: Path) -> Path:
 LIMITS = {
     "gate": "--max-advantage 0.9 --max-group-risk 0.9 --one-table",
     "theory together": "--claimed-epsilon 9",
+    "theory one-run": "--draw split --epsilon 9 --adjacency replace",
 }
 QUESTIONS = [each.command for each in OPERATIONS if each.counts_suffice and not each.several]
 

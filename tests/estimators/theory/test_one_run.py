@@ -324,3 +324,14 @@ def test_no_record_is_called_both_where_both_ends_cut_one_cell():
     assert np.mean(right) == pytest.approx(30 * 40 / 60 + 30 * 20 / 60, abs=0.3)  # as by chance
     assert max(right) <= 50  # 30 members above, and all 20 others below
     assert {_right_at_both(30, np.array([60]), np.array([0]), rng)} == {30}
+
+
+@each_case("draw", ["coin", "split", "chosen"])
+@each_case("members, nonmembers, edges", [([1], [1], None), ([1, 1], [1, 0], [0.5]), ([1], [1], [])])
+def test_one_record_or_two_show_nothing_and_break_nothing(draw, members, nonmembers, edges):
+    counts = Counts.of(members, nonmembers, **({} if edges is None else {"edges": edges}))
+
+    result = one_run(counts, draw, GaussianDp(1.0), 0.5, adjacency="add_remove", gaussian=True)
+    assert result.epsilon.value == 0.0
+    assert result.decision != "contradicted"
+    assert "too_few_records" in {each.code for each in result.cautions}
