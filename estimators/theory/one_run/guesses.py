@@ -61,16 +61,16 @@ def _powers_of_two(most: int) -> list[int]:
 
 def _right_of(number: int, wrong: Integers, right: Integers, rng: np.random.Generator) -> int:
     """How many of so many guesses are right, in this order."""
-    return int(_taken(number, wrong, right, rng)[1].sum())
+    return int(_first_records(number, wrong, right, rng)[1].sum())
 
 
 def _right_at_both(number: int, members: Integers, nonmembers: Integers, rng: np.random.Generator) -> int:
     """How many are right of so many called member from above and nonmember from below, no record called both."""
-    others, own = _taken(number, nonmembers[::-1], members[::-1], rng)
+    others, own = _first_records(number, nonmembers[::-1], members[::-1], rng)
     return int(own.sum()) + _right_of(number, members - own[::-1], nonmembers - others[::-1], rng)
 
 
-def _taken(
+def _first_records(
     number: int, wrong: Integers, right: Integers, rng: np.random.Generator
 ) -> tuple[Integers, Integers]:
     """Of each cell, those among so many in this order: of the last cell some are taken without a look.

@@ -310,10 +310,8 @@ def one_run(
     covers = (
         f"the mechanism's promise about {ABOUT[about]}, and its epsilon at delta {exactly(delta)} from below"
     )
-    taught = (
-        alone and isinstance(data, Scores) and data.dimension > 1
-    )  # so many of either side: no coins are left
-    guarantee = Guarantee(covers, ASSUMES[how], how is not Draw.CHOSEN and not taught)
+    of_vectors = isinstance(data, Scores) and data.dimension > 1  # as many of either side as are learned from
+    guarantee = Guarantee(covers, ASSUMES[how], how is not Draw.CHOSEN and not (alone and of_vectors))
     return OneRun(
         how, about, ways[0].coins, confidence, bound, test, normal, guarantee, tuple(dict.fromkeys(cautions))
     )
