@@ -52,10 +52,12 @@ def is_contradicted(task: tuple[float, int, int, bool]) -> tuple[bool, bool, boo
     how, confidence = "split" if split else "coin", 1.0 - 2.0 * LEVEL
     true = GaussianDp(mu * (sqrt(2.0) if split else 1.0))  # of two scores, one shifted, which one
     about = "replace" if split else None
-    kept = one_run(data, how, true, 0.0, confidence, about, direction="high")
+    kept = one_run(data, how, true, 0.0, confidence, about, direction="high", seed=run)
     epsilon = gaussian_epsilon(true.mu, DELTA) if true.mu else 0.0
-    bet = one_run(data, how, ApproximateDp(epsilon, DELTA), 0.0, confidence, about, direction="high")
-    normal = one_run(data, how, None, DELTA, confidence, gaussian=True, direction="high")
+    bet = one_run(
+        data, how, ApproximateDp(epsilon, DELTA), 0.0, confidence, about, direction="high", seed=run
+    )
+    normal = one_run(data, how, None, DELTA, confidence, gaussian=True, direction="high", seed=run)
     return (
         kept.decision == "contradicted",
         bet.decision == "contradicted",
@@ -165,7 +167,7 @@ def shown(task: tuple[str, int, int]) -> list[float]:
     normal = one_run(data, "coin", None, DELTA, confidence, gaussian=True, direction="high").gaussian
     audit = epsilon_lower_bound(finest(data), confidence, DELTA, "high").value
     split = draw(kind, strength, records, np.random.default_rng((12, run)), split=True)
-    by_split = one_run(split, "split", None, DELTA, confidence, direction="high")
+    by_split = one_run(split, "split", None, DELTA, confidence, direction="high", seed=run)
     return [by_coins.epsilon.value, by_split.epsilon.value, audit, 0.0 if normal is None else normal.epsilon]
 
 
