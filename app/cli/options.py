@@ -7,6 +7,7 @@ once; nothing after this reads it as text again.
 import argparse
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -150,8 +151,12 @@ def value_of(schema: Schema, text: str | bool) -> object:
     if isinstance(text, bool):
         return text
     if "array" in kinds:
-        pairs = schema["items"].get("type") == "array" and ":" not in text and Path(text).is_file()
-        parts = _pairs_of(Path(text)) if pairs else text.split(",")
+        parts = text.split(",")
+        if schema["items"].get("type") == "array" and ":" not in text:
+            with suppress(
+                OSError, UnicodeDecodeError
+            ):  # no file of text: what it spells is refused as pairs are
+                parts = _pairs_of(Path(text))
         return [_item(schema["items"], part.strip()) for part in parts]
     return _number(text) if kinds & {"number", "integer"} else text
 

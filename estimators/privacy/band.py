@@ -93,16 +93,11 @@ class RocBand:
             (0.27, 0.74)
         """
         p, share = require_open_unit("prior", prior), require_up_to_one("share", share)
-        before, largest = (
-            np.append(0.0, self.fpr),
-            np.append(self.upper, 1.0),
-        )  # of the FPRs up to a rate, or beyond
+        before, largest = np.append(0.0, self.fpr), np.append(self.upper, 1.0)  # from a rate to the next
         lower, upper = (
             p * tpr / (p * tpr + (1.0 - p) * fpr) for tpr, fpr in ((self.lower, self.fpr), (largest, before))
         )
-        low = lower[self.lower >= share].max(
-            initial=p
-        )  # who accuses everybody is right as often as the prior says
+        low = lower[self.lower >= share].max(initial=p)  # who accuses everybody is right as often as p
         return float(low), float(upper[largest >= share].max())
 
 

@@ -99,9 +99,8 @@ def p_value(refuted: Callable[[float], bool]) -> float:
 
 def epsilon_refuted_over(runs: Sequence[Guesses], delta: float, level: float) -> float:
     """The largest epsilon up to which all are refuted by what the bet has after the last of these runs."""
-    parts = [
-        level * 6.0 / (pi * at) ** 2 for at in range(1, len(runs) + 1)
-    ]  # of the level, however many runs follow
+    # parts of the level, however many runs follow
+    parts = [level * 6.0 / (pi * at) ** 2 for at in range(1, len(runs) + 1)]
     need = -log(level * (1.0 - ON_DELTA) if delta else level)
 
     def refuted(epsilon: float) -> bool:

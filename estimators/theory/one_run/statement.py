@@ -329,10 +329,8 @@ def guesses_of(
     data: Scores | Counts, draw: Draw, direction: Direction, seed: int
 ) -> tuple[list[Guesses], list[Caution]]:
     """The orders of guesses, of one direction or of both, and what to know of the scores they are about."""
-    cautions, rng = (
-        list[Caution](),
-        np.random.default_rng((seed, 1)),
-    )  # the learned score draws by the seed alone
+    cautions = list[Caution]()
+    rng = np.random.default_rng((seed, 1))  # the learned score draws by the seed alone
     if draw is Draw.COIN:
         _require_fair(data.n_members, data.n_nonmembers)
     if isinstance(data, Scores) and data.dimension > 1:

@@ -8,8 +8,8 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from estimators.errors import NotInstalled, OutOfRange
-from estimators.theory.accounting import NoisySteps, renyi_curve
+from estimators.errors import NotInstalled, OptionError, OutOfRange
+from estimators.theory.accounting import NoisySteps, curve_of, renyi_curve
 from estimators.theory.dp import Adjacency, GaussianDp, bounds
 from estimators.theory.shifts import gaussian_epsilon
 from tests.cases import each_case, refusals
@@ -112,3 +112,17 @@ def test_without_the_package_it_says_how_to_get_it(monkeypatch):
         NoisySteps(1.0, 4, 0.5).promise(Adjacency.REPLACE)
     assert (of_orders.value.field, of_noise.value.field) == ("rdp", "noise_multiplier")
     assert NoisySteps(1.0, 4).promise(Adjacency.REPLACE) == GaussianDp(4.0)
+
+
+def test_a_curve_is_read_off_an_accountant_and_off_a_law_of_its_losses():
+    from dp_accounting import GaussianDpEvent
+    from dp_accounting.pld import PLDAccountant, privacy_loss_distribution
+    from dp_accounting.rdp import RdpAccountant
+
+    event, exact = GaussianDpEvent(1.0), gaussian_epsilon(1.0, 1e-5)  # one step is 1-GDP
+    law = privacy_loss_distribution.from_gaussian_mechanism(1.0)
+    for source in (law, PLDAccountant().compose(event)):
+        assert curve_of(source, 1e-5).pair(1e-5)[0] == pytest.approx(exact, abs=1e-3)
+    assert curve_of(RdpAccountant().compose(event), 1e-5).pair(1e-5)[0] > exact  # looser, and never below
+    with pytest.raises(OptionError, match="says no delta"):
+        curve_of(object())

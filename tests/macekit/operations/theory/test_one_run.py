@@ -48,6 +48,18 @@ def test_an_accountants_list_comes_from_a_file(tmp_path, capsys, text) -> None:
     assert answers[0] == answers[1]
 
 
+@pytest.mark.parametrize("content", [b"\xff\xfe\x00", None])
+def test_what_is_no_file_of_pairs_is_refused_as_pairs_are(tmp_path, capsys, content) -> None:
+    (tmp_path / "scores.csv").write_text("score,member\n" + "".join(f"{i},{i % 2}\n" for i in range(60)))
+    curve = str(tmp_path / ("list.csv" if content else "x" * 300))  # longer than a name may be
+    if content:
+        (tmp_path / "list.csv").write_bytes(content)
+
+    about = ["--draw", "split", "--adjacency", "replace", "--curve", curve]
+    assert main(["theory", "one-run", str(tmp_path / "scores.csv"), *about]) == 2
+    assert "curve" in capsys.readouterr().err
+
+
 def test_a_delta_of_1_and_sides_that_no_fair_coins_make_are_refused() -> None:
     unfair = {**COUNTS, "members": [1, 2, 3, 4]}
 
