@@ -13,13 +13,15 @@ from scipy.stats import binom
 
 from benchmarks.harness import Note, Run, least, mark, table
 from estimators import Scores
-from estimators.privacy.epsilon import epsilon_lower_bound
+from estimators.privacy.epsilon import Direction, epsilon_lower_bound
 from estimators.sample.counting import finest
 from estimators.theory.dp import ApproximateDp, GaussianDp
 from estimators.theory.dp.promise import GaussianEnvelope
-from estimators.theory.one_run import one_run
+from estimators.theory.one_run import Draw, one_run
+from estimators.theory.one_run.betting import epsilon_refuted
 from estimators.theory.one_run.counting import count_refutes
-from estimators.theory.one_run.guesses import Guesses
+from estimators.theory.one_run.draws import guesses_of
+from estimators.theory.one_run.guesses import PAIRINGS, Guesses
 from estimators.theory.shifts import gaussian_epsilon
 
 DELTA = 1e-5
@@ -186,6 +188,32 @@ def bounds(run: Run) -> Iterator[object]:
     yield Note(
         "Read as Gaussian is no bound where the mechanism is not: then its epsilon may lie above the truth."
     )
+
+
+def bound_by_seed(task: tuple[str, int, int, int]) -> float:
+    """Of one sample that was split: the bound that this seed's pairings show."""
+    world, records, pairings, seed = task
+    data = draw(*WORLDS[world], records, np.random.default_rng(13), split=True)
+    if pairings == PAIRINGS:
+        return one_run(
+            data, "split", None, DELTA, 1.0 - 2.0 * LEVEL, direction="high", seed=seed
+        ).epsilon.value
+    orders = guesses_of(data, Draw.SPLIT, Direction.HIGH, seed)[0]
+    return max(epsilon_refuted(order[0], DELTA, LEVEL / len(orders)) for order in orders)
+
+
+@table
+def pairings(run: Run) -> Iterator[object]:
+    """Mean and s.d. over seeds of the bound from one sample that was split, with one pairing and with five."""
+    yield "records | world | seeds | one pairing | five, as stated"
+    for records in run.few((1000, 10_000), 1):
+        for world in run.few(WORLDS, 2):
+            seeds = run.times(50, 4)
+            cells = []
+            for number in (1, PAIRINGS):
+                found = run.map(bound_by_seed, [(world, records, number, seed) for seed in range(seeds)])
+                cells.append(f"{np.mean(found):.2f}, s.d. {np.std(found):.2f}")
+            yield f"{records:,} | {world} | {seeds} | {' | '.join(cells)}"
 
 
 @table

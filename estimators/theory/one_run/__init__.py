@@ -3,6 +3,7 @@
 Membership has to be drawn, or nothing is certified. *A coin*: each record was in by a fair coin of its own; the promise
 is then about adding or removing a record. *A split*: the sides were drawn at random out of one list; members are paired
 with nonmembers at random, which of a pair was in is a fair coin, and the promise is about replacing one by the other.
+Which are paired is chance, so five pairings are made, and what more than half of them show is stated.
 
 **Epsilon by betting.** Records are opened from the ends of the scores, surest first, each time from the end with fewer
 wrong guesses so far. A bet that guesses are right more often than q = e^epsilon / (1 + e^epsilon) wins with probability
@@ -15,9 +16,9 @@ have probability m (1 - q) delta / (j + 1) at most (Markov).
 section 15.
 """
 
+from estimators.theory.one_run.draws import Draw
 from estimators.theory.one_run.several import epsilon_over_runs
 from estimators.theory.one_run.statement import (
-    Draw,
     EpsilonInOneRun,
     GaussianInOneRun,
     OneRun,

@@ -12,7 +12,7 @@ from estimators.theory.one_run.guesses import Guesses
 STAKES: Floats = np.array([0.05, 0.1, 0.2, 0.4, 0.7, 0.9, 0.98])[:, None]
 """Shares of what is had that are staked on each guess; the bet has an equal part on each."""
 
-ON_DELTA = 0.1
+ON_DELTA = 0.2
 """Share of the level that is spent on delta letting more guesses be right than are forgiven."""
 
 LARGEST = 60.0

@@ -1,15 +1,20 @@
 """What is guessed of one run: records or pairs, surest first; which come next hangs on what was right so far."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import numpy as np
 
 from estimators.arrays import Booleans, Floats, Integers
-from estimators.privacy.epsilon import AT_BOTH_ENDS, SHARES
+from estimators.privacy.epsilon import AT_BOTH_ENDS, SHARES, Direction
 from estimators.sample.counts import HYPERGEOMETRIC_LIMIT
 
 LOOKS = (0.01, 0.03, 0.1, 0.3, 1.0)
 """Shares of the coins after which a run among several may stop; its bet has an equal part on each."""
+
+PAIRINGS = 5
+"""How often records are paired at random: the median says what one pairing may not."""
 
 MOST_PAIRS = 5_000_000
 """About as many records of a side are paired at most."""
@@ -31,6 +36,23 @@ class Guesses:
     looks: Integers
     ways: Integers
     shares: Floats
+
+
+Order = tuple[Guesses, ...]
+"""One order of guesses: about records, or about pairs, once for each pairing."""
+
+Of = TypeVar("Of")
+Found = TypeVar("Found", bound=Any)
+
+
+def median(order: Sequence[Of], level: float, shown: Callable[[Of, float], Found]) -> Found:
+    """What more than half of the pairings show, each at its part of the level.
+
+    If each is wrong with probability p at most, more than half of n are at once with at most 2 n p / (n + 1), whatever
+    they have in common: the mean number of those that are wrong is n p (Markov).
+    """
+    part = level * (len(order) + 1) / (2 * len(order))
+    return sorted(shown(each, part) for each in order)[len(order) // 2]
 
 
 def of_coins(members: Integers, nonmembers: Integers, rng: np.random.Generator) -> Guesses:
@@ -103,36 +125,51 @@ def _from_both_ends(*ends: tuple[Integers, Integers]) -> tuple[Integers, Integer
     return np.cumsum(wrong[order]), np.cumsum(right[order])
 
 
-def of_pairs(members: Integers, nonmembers: Integers, rng: np.random.Generator) -> list[Guesses]:
-    """Which of a pair is the member: the higher one is guessed, and of equal ones, which come last, either.
+def of_pairs(
+    members: Integers, nonmembers: Integers, direction: Direction, rng: np.random.Generator
+) -> list[Order]:
+    """Which of a pair is the member: the one further to the end that speaks for it, and of equal ones either.
 
     Pairs that lie furthest apart come first, which serves broad leaks; or those that reach furthest to either end,
-    which serves few members far out. No bet is made on equal ones.
+    which serves few members far out. No bet is made on equal ones, which come last. Whom chance pairs matters to a
+    bound, so each order stands for several pairings.
     """
     pooled = members + nonmembers
-    middle = np.cumsum(pooled) * 2 - pooled  # twice the middle rank of a cell
-    mine, others = (_in_random_order(side, middle, rng) for side in (members, nonmembers))
+    places = np.cumsum(pooled) * 2 - pooled  # twice the middle rank of a cell
+    orders = zip(
+        *(_of_a_pairing(members, nonmembers, places, direction, rng) for _ in range(PAIRINGS)), strict=True
+    )
+    return list(orders)
+
+
+def _of_a_pairing(
+    members: Integers, nonmembers: Integers, places: Integers, direction: Direction, rng: np.random.Generator
+) -> list[Guesses]:
+    """The guesses about one pairing, of each order and direction."""
+    mine, others = (_in_random_order(side, places, rng) for side in (members, nonmembers))
     pairs = min(len(mine), len(others))
     mine, others = mine[:pairs], others[:pairs]
     right, apart = mine > others, np.abs(mine - others)
-    above, below = 2 * int(pooled.sum()) - np.maximum(mine, others), np.minimum(mine, others)
+    above = 2 * int((members + nonmembers).sum()) - np.maximum(mine, others)
+    below = np.minimum(mine, others)
     up, down = (apart > 0) & (above <= below), (apart > 0) & (above > below)
-    ends = _from_both_ends(_in_steps(above[up], right[up]), _in_steps(below[down], right[down]))
-    each = _in_steps(-apart[apart > 0], right[apart > 0])
-    far = np.cumsum(each[0]), np.cumsum(each[1])
-    equal = pairs - int(up.sum() + down.sum())
+    far = _in_steps(-apart[apart > 0], right[apart > 0])
+    outer = _in_steps(above[up], right[up]), _in_steps(below[down], right[down])
+    orders = [(far,), outer] if direction is not Direction.LOW else []
+    if direction is not Direction.HIGH:  # the lower one is guessed: what was right is wrong
+        orders += [tuple((hits, misses) for misses, hits in ends) for ends in ((far,), outer)]
+    return [_of_ordered_pairs(pairs, *_from_both_ends(*ends), rng) for ends in orders]
+
+
+def _of_ordered_pairs(pairs: int, wrong: Integers, right: Integers, rng: np.random.Generator) -> Guesses:
+    """The guesses about pairs of which those of unequal records come in an order."""
+    equal = pairs - int(wrong[-1] + right[-1] if len(wrong) else 0)
     heads = int(rng.binomial(equal, 0.5))
+    steps = np.append(np.diff(wrong, prepend=0), equal - heads), np.append(np.diff(right, prepend=0), heads)
     powers = [*_powers_of_two(pairs), pairs]
-    orders = []
-    for wrong, hits in (far, ends):
-        steps = (
-            np.append(np.diff(wrong, prepend=0), equal - heads),
-            np.append(np.diff(hits, prepend=0), heads),
-        )
-        ways = np.array([(number, _right_of(number, *steps, rng), 0) for number in powers])
-        shares = np.full(len(powers), 1.0 / len(powers))
-        orders.append(Guesses(pairs, *_best_stops(wrong, hits), _looks(pairs, wrong, hits), ways, shares))
-    return orders
+    ways = np.array([(number, _right_of(number, *steps, rng), 0) for number in powers])
+    shares = np.full(len(powers), 1.0 / len(powers))
+    return Guesses(pairs, *_best_stops(wrong, right), _looks(pairs, wrong, right), ways, shares)
 
 
 def _in_steps(places: Integers, right: Booleans) -> tuple[Integers, Integers]:

@@ -7,7 +7,8 @@ from estimators.privacy.epsilon import Direction, direction_of
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Scores
 from estimators.theory.one_run.betting import epsilon_refuted_over
-from estimators.theory.one_run.statement import Draw, draw_of, guesses_of
+from estimators.theory.one_run.draws import Draw, draw_of, guesses_of
+from estimators.theory.one_run.guesses import Guesses, median
 
 
 def epsilon_over_runs(
@@ -59,11 +60,14 @@ def epsilon_over_runs(
     each = [guesses_of(data, how, direction_of(direction), seed + at)[0] for at, data in enumerate(runs)]
     if len({len(orders) for orders in each}) > 1:
         raise InputError("runs: need scores of one kind, all with an order or none", field="runs")
-    orders = list(zip(*each, strict=True))
-    each_level = level / max(1, len(orders))
+    each_level = level / max(1, len(each[0])) if each else level
+
+    def bound(runs: tuple[Guesses, ...], level: float) -> float:
+        return epsilon_refuted_over(runs, delta, level)
+
     bounds = [0.0]
     for number in range(1, len(runs) + 1):
-        bounds.append(
-            max(bounds[-1], *(epsilon_refuted_over(order[:number], delta, each_level) for order in orders))
-        )
+        orders = zip(*each[:number], strict=True)
+        so_far = [tuple(zip(*order, strict=True)) for order in orders]
+        bounds.append(max(bounds[-1], *(median(pairings, each_level, bound) for pairings in so_far)))
     return tuple(bounds[1:])

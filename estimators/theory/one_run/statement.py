@@ -1,26 +1,19 @@
 """What one run shows of a promise and of epsilon, in words."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from enum import Enum
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from math import inf
 from typing import Literal
 
 import numpy as np
-from scipy.special import bdtr
 
-from estimators.adversary.learned import learn_score
-from estimators.arrays import Integers
 from estimators.errors import (
     OptionError,
-    OutOfRange,
-    UnknownName,
     require_count,
     require_open_unit,
     require_share,
 )
-from estimators.privacy.epsilon import ORDER_LEARNED, Direction, direction_of
-from estimators.sample.counting import finest
+from estimators.privacy.epsilon import Direction, direction_of
 from estimators.sample.counts import Counts, require_data
 from estimators.sample.scores import Scores
 from estimators.statement import Caution, Guarantee, at_least, exactly, one_end
@@ -43,43 +36,13 @@ from estimators.theory.one_run.betting import (
     p_value,
 )
 from estimators.theory.one_run.counting import count_refutes, mu_refuted
-from estimators.theory.one_run.guesses import Guesses, of_coins, of_pairs
+from estimators.theory.one_run.draws import ASSUMES, Draw, draw_of, guesses_of
+from estimators.theory.one_run.guesses import Guesses, Order, median
 from estimators.theory.shifts import gaussian_epsilon
-
-ODD = 1e-4
-"""Fair coins make sides as unequal as are refused with this probability."""
-
-
-class Draw(Enum):
-    """How it was drawn which records are members.
-
-    Attributes:
-        COIN: ``"coin"``: each record by a fair coin of its own.
-        SPLIT: ``"split"``: the sides are a random split of one list of records.
-        CHOSEN: ``"chosen"``: by date, by hand or otherwise; nothing is certified then.
-
-    Example:
-        >>> from estimators.theory.one_run import Draw
-        >>> Draw("coin") is Draw.COIN
-        True
-    """
-
-    COIN = "coin"
-    SPLIT = "split"
-    CHOSEN = "chosen"
-
 
 ABOUT = {
     Adjacency.ADD_REMOVE: "adding or removing a record",
     Adjacency.REPLACE: "replacing one record by another",
-}
-ASSUMES = {
-    Draw.COIN: "each record was in by a fair coin of its own, and scores were made without a look at the coins; of "
-    "records that went in together by one coin, the promise is about all of them",
-    Draw.SPLIT: "the sides were drawn at random out of one list of records, and scores were made without a look at "
-    "who is on which side",
-    Draw.CHOSEN: "members were not drawn at random, so no coin stands behind a guess and nothing is certified; the "
-    "numbers are those of a random split, to compare runs by",
 }
 
 
@@ -248,7 +211,8 @@ def one_run(
         gaussian: Whether the mechanism is known to be Gaussian: then mu is bounded, too.
         direction: Which end of the scores speaks for membership: ``"high"``, ``"low"`` or ``"either"``. Knowing it
             makes all of this sharper; it has to be known before the scores are looked at.
-        seed: Whole number from which everything random is drawn; the same seed gives the same answer.
+        seed: Whole number from which everything random is drawn; the same seed gives the same answer. Of a split, pairs
+            are drawn five times, and what is stated is what most of them show.
 
     Returns:
         a ``OneRun``.
@@ -289,22 +253,22 @@ def one_run(
         grant = grant_of(each, adjacency, inclusion, delta)
         envelope, pair, by_count = grant.envelope, grant.pair, not isinstance(each, ApproximateDp)
         delta = delta if pair is None else pair[1]
-    ways, cautions = guesses_of(data, how, direction_of(direction), seed)
+    orders, cautions = guesses_of(data, how, direction_of(direction), seed)
     parts = 1 + by_count + (gaussian and not (by_count and isinstance(envelope, GaussianEnvelope)))
-    each_level = level / parts / len(ways)
-    bound = _best_bound(ways, delta, each_level)
+    each_level = level / parts / len(orders)
+    bound = _best_bound(orders, delta, each_level)
     test = None
     if promise is not None:
-        least = min(_least_levels(ways, delta, pair, envelope if by_count else None), default=1.0)
-        test = PromiseInOneRun(least <= each_level, min(1.0, least * parts * len(ways)), pair)
+        least = min(_least_levels(orders, delta, pair, envelope if by_count else None), default=1.0)
+        test = PromiseInOneRun(least <= each_level, min(1.0, least * parts * len(orders)), pair)
     normal = None
     if gaussian:
-        mu = max(mu_refuted(way, each_level) for way in ways)
+        mu = max(median(each, each_level, mu_refuted) for each in orders)
         normal = GaussianInOneRun(mu, gaussian_epsilon(mu, delta) if mu and delta else (inf if mu else 0.0))
-    if bound.value == 0.0 and not any(_could_show(way, delta, each_level) for way in ways):
+    if bound.value == 0.0 and not any(_could_show(each, delta, each_level) for each in orders):
         message = (
-            f"{ways[0].coins} {'records' if alone else 'pairs'} are too few: even if all guesses were right, no bound "
-            "on epsilon would follow"
+            f"{orders[0][0].coins} {'records' if alone else 'pairs'} are too few: even if all guesses were right, "
+            "no bound on epsilon would follow"
         )
         cautions.append(Caution("too_few_records", message))
     covers = (
@@ -313,89 +277,60 @@ def one_run(
     of_vectors = isinstance(data, Scores) and data.dimension > 1  # as many of either side as are learned from
     guarantee = Guarantee(covers, ASSUMES[how], how is not Draw.CHOSEN and not (alone and of_vectors))
     return OneRun(
-        how, about, ways[0].coins, confidence, bound, test, normal, guarantee, tuple(dict.fromkeys(cautions))
+        how,
+        about,
+        orders[0][0].coins,
+        confidence,
+        bound,
+        test,
+        normal,
+        guarantee,
+        tuple(dict.fromkeys(cautions)),
     )
 
 
-def draw_of(draw: Draw | str) -> Draw:
-    """A draw by its name."""
-    try:
-        return Draw(draw)
-    except ValueError:
-        raise UnknownName.among("draw", draw, [each.value for each in Draw]) from None
-
-
-def guesses_of(
-    data: Scores | Counts, draw: Draw, direction: Direction, seed: int
-) -> tuple[list[Guesses], list[Caution]]:
-    """The orders of guesses, of one direction or of both, and what to know of the scores they are about."""
-    cautions = list[Caution]()
-    rng = np.random.default_rng((seed, 1))  # the learned score draws by the seed alone
-    if draw is Draw.COIN:
-        _require_fair(data.n_members, data.n_nonmembers)
-    if isinstance(data, Scores) and data.dimension > 1:
-        learned = learn_score(data, 0.5, seed)
-        counts = learned.counts
-        cautions.append(learned.caution)
-    else:
-        counts = finest(data) if isinstance(data, Scores) else data
-    members, nonmembers = counts.members, counts.nonmembers
-    if not counts.cells.ordered:
-        direction = Direction.HIGH
-        members, nonmembers = _ordered_by_half(members, nonmembers, rng)
-        cautions.append(ORDER_LEARNED)
-    cautions.extend(counts.doubts)
-    if draw is Draw.CHOSEN:
-        cautions.append(Caution("no_certificate", ASSUMES[draw]))
-    both = [(members, nonmembers)] if direction is not Direction.LOW else []
-    if direction is not Direction.HIGH:
-        both.append((members[::-1], nonmembers[::-1]))
-    if draw is Draw.COIN:
-        return [of_coins(*each, rng) for each in both], cautions
-    return [guesses for each in both for guesses in of_pairs(*each, rng)], cautions
-
-
-def _ordered_by_half(
-    members: Integers, nonmembers: Integers, rng: np.random.Generator
-) -> tuple[Integers, Integers]:
-    """About one half, its cells in the order of member share on the other: a coin for each record says which."""
-    first, second = rng.binomial(members, 0.5), rng.binomial(nonmembers, 0.5)
-    order = np.argsort((first + 0.5) / (first + second + 1.0), kind="stable")
-    return (members - first)[order], (nonmembers - second)[order]
-
-
-def _require_fair(members: int, nonmembers: int) -> None:
-    """Refuse what fair coins all but never make: then they were not fair, or not all records are here."""
-    if 2.0 * float(bdtr(min(members, nonmembers), members + nonmembers, 0.5)) < ODD:
-        raise OutOfRange(
-            f"draw: {members} members and {nonmembers} nonmembers are no fair coins; post every record that had a "
-            "coin, or say split or chosen",
-            field="draw",
-        )
-
-
 def _least_levels(
-    ways: list[Guesses], delta: float, pair: Pair | None, curve: Envelope | None
+    orders: list[Order], delta: float, pair: Pair | None, curve: Envelope | None
 ) -> Iterator[float]:
     """The smallest level at which each test of a promise refutes it: the bet on its epsilon, and the count."""
+
+    def least(refuted: Callable[[Guesses, float], bool]) -> float:
+        return p_value(lambda level: any(median(each, level, refuted) for each in orders))
+
     if pair is not None:
-        yield p_value(lambda level: any(all_refuted(way, pair[0], delta, level) for way in ways))
+        yield least(lambda guesses, level: all_refuted(guesses, pair[0], delta, level))
     if curve is not None:
-        yield p_value(lambda level: any(count_refutes(way, curve, level) for way in ways))
+        yield least(lambda guesses, level: count_refutes(guesses, curve, level))
 
 
-def _best_bound(ways: list[Guesses], delta: float, level: float) -> EpsilonInOneRun:
-    """The larger bound of the directions, and the guesses that decided it."""
-    values = [epsilon_refuted(way, delta, level) for way in ways]
-    best = int(np.argmax(values))
-    value, way = values[best], ways[best]
-    at = int(np.argmax(log_wealth(way, value, forgiven_guesses(way.coins, value, delta, level))))
+def _best_bound(orders: list[Order], delta: float, level: float) -> EpsilonInOneRun:
+    """The larger bound of the orders, and the guesses that decided it."""
+
+    def bound(guesses: Guesses, level: float) -> _Bound:
+        return _Bound(epsilon_refuted(guesses, delta, level), level, guesses)
+
+    best = max((median(each, level, bound) for each in orders), key=lambda found: found.value)
+    way, value = best.guesses, best.value
+    at = int(np.argmax(log_wealth(way, value, forgiven_guesses(way.coins, value, delta, best.level))))
     right, guesses = way.right.astype(np.int64).tolist(), (way.right + way.wrong).astype(np.int64).tolist()
     stops = [(number, hits) for number, hits in zip(guesses, right, strict=True) if number]
     return EpsilonInOneRun(value, delta, right[at], guesses[at], tuple(stops))
 
 
-def _could_show(way: Guesses, delta: float, level: float) -> bool:
+def _could_show(order: Order, delta: float, level: float) -> bool:
     """Whether an epsilon would be excluded if every guess were right."""
-    right = np.array([float(way.coins)])
-    return bet_wins(replace(way, right=right, wrong=0.0 * right), 0.0, delta, level)
+
+    def shows(guesses: Guesses, level: float) -> bool:
+        right = np.array([float(guesses.coins)])
+        return bet_wins(replace(guesses, right=right, wrong=0.0 * right), 0.0, delta, level)
+
+    return median(order, level, shows)
+
+
+@dataclass(order=True, frozen=True, slots=True)
+class _Bound:
+    """A bound of one pairing, and what it is from."""
+
+    value: float
+    level: float = field(compare=False)
+    guesses: Guesses = field(compare=False)
