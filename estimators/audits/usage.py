@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from estimators import errors
 from estimators.arrays import Floats, Integers
 from estimators.audits.mixtures import SPARE, Mixtures, Tests
-from estimators.decisions.plan import Decision
+from estimators.decisions.plan import Decision, opening
 from estimators.privacy.epsilon import Direction, direction_of
 from estimators.sample.doubts import ALL, SAME, of_many, of_values
 from estimators.sample.scores import MIN_RECORDS, labels_of
@@ -123,15 +123,16 @@ class DatasetUse:
 
     @property
     def sentence(self) -> str:
-        """The result in plain words."""
+        """The result in plain words, the decision first if one was asked for."""
         limits = {
             Decision.PASS: "keeps the limit of",
             Decision.FAIL: "exceeds the limit of",
             Decision.INCONCLUSIVE: "may lie on either side of the limit of",
         }
-        decision = self.decision
-        verdict = "" if decision is None else f" The share {limits[decision]} {self.limit:g}."
-        return f"{self._ends_in_words}{verdict}"
+        decision, ends = self.decision, self._ends_in_words
+        if decision is None:
+            return ends
+        return f"{opening(decision, False)}: {ends[0].lower()}{ends[1:]} The share {limits[decision]} {self.limit:g}."
 
     @property
     def _ends_in_words(self) -> str:

@@ -16,9 +16,15 @@ KINDS = {
     "A released table": ("Training rows", "Hold-out rows", "Released table"),
     "A model’s predictions": ("Training rows", "Hold-out rows"),
     "Texts’ log-probabilities": ("Texts it was trained on", "Texts it has not seen"),
+    "Records in question": (
+        "Records known to be used",
+        "Records known not to be used",
+        "Records in question",
+    ),
+    "Forgotten records": ("Forgotten records", "Records it has never seen"),
 }
 """The ways in besides scores, and the places for files of each."""
-RELEASE, MODEL, TEXT = KINDS
+RELEASE, MODEL, TEXT, USAGE, UNLEARNING = KINDS
 
 
 def people(seed: int, rows: int = 120) -> list[tuple[object, ...]]:
@@ -52,6 +58,12 @@ def texts(seed: int, scale: float, count: int = 60) -> bytes:
     return "".join(json.dumps(row) + "\n" for row in rows).encode()
 
 
+def losses(seed: int, mean: float, rows: int = 120) -> bytes:
+    """The loss of each record, low for those that a model knows, and whose it is."""
+    values = np.random.default_rng(seed).normal(mean, 1, rows).round(3).tolist()
+    return table(("loss", "person"), *((value, f"{seed} {at}") for at, value in enumerate(values)))
+
+
 def files() -> Mapping[str, tuple[FilePayload, ...]]:
     """What leaks, in files for the places of each way in."""
     train, holdout = people(1), people(2)
@@ -69,6 +81,15 @@ def files() -> Mapping[str, tuple[FilePayload, ...]]:
         TEXT: (
             payload("seen.jsonl", texts(6, 0.5)),
             payload("unseen.jsonl", texts(7, 1.5)),
+        ),
+        USAGE: (
+            payload("known.csv", losses(8, -2.0)),
+            payload("fresh.csv", losses(9, 2.0)),
+            payload("corpus.csv", losses(13, -2.0)),
+        ),
+        UNLEARNING: (
+            payload("forgotten.csv", losses(11, -2.0)),
+            payload("unseen.csv", losses(12, 2.0)),
         ),
     }
 

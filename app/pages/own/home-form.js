@@ -9,6 +9,7 @@ const form = (() => {
   const WITH_COMMAS = ["cluster"]; // a list of names, so that none may hold a comma
   const OTHER_NAMES = { groups: "group", scores: "score" };
   const OTHER_TABLES = { members: "train", nonmembers: "holdout", released: "synthetic" };
+  const WORDS = ["metric", "direction"]; // options that are no numbers
   const DEFAULTS = { prior: 0.5, metric: "accuracy", confidence: 0.95 };
 
   let kind = kinds.scores;
@@ -43,7 +44,7 @@ const form = (() => {
     }
     for (const name of kind.options) {
       const text = at(name).value.trim();
-      const value = name === "metric" ? text : /^[{t]/.test(text) ? JSON.parse(text) : Number(text);
+      const value = WORDS.includes(name) ? text : /^[{t]/.test(text) ? JSON.parse(text) : Number(text);
       if (text && value !== DEFAULTS[name]) found[name] = value;
     }
     return found;

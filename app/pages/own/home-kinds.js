@@ -1,4 +1,4 @@
-// What somebody may have, and how it is asked about: all in which the ways into the page differ.
+// What somebody may have, and how it is asked about.
 // Of each: the operation, its function in Python, its files, the columns that play a part, and its options.
 "use strict";
 
@@ -70,10 +70,34 @@ const kinds = (() => {
       roles: ["by"],
       options: COMMON,
     },
+    usage: {
+      operation: "usage",
+      python: "usage",
+      example: { file: "usage.csv", part: byTable, limit: ["max_share", "0.9"] },
+      files: [
+        table("members", "Records known to be used", "A score of each."),
+        table("nonmembers", "Records known not to be used", "Like these."),
+        table("candidates", "Records in question", "What share was used?"),
+      ],
+      roles: ["score", "unit"],
+      options: ["max_share", "direction", "confidence"],
+    },
+    unlearning: {
+      operation: "unlearning",
+      python: "unlearning",
+      example: { file: "unlearning.csv", part: byTable },
+      files: [
+        table("forgotten", "Forgotten records", "A score of each."),
+        table("unseen", "Records it has never seen", "Like these."),
+        table("retained", "Records it kept", "Optional: for the share that remains.", { optional: true }),
+      ],
+      roles: ["score", "retrained", "id"],
+      options: ["max_advantage", "confidence", "accept_exposure"],
+    },
   };
   for (const [name, kind] of Object.entries(all)) {
     kind.name = name;
-    kind.raw = name === "scores"; // one file is the body, with options in the address; else a form of files and options
+    kind.raw = name === "scores"; // one file is the body, with options in the address; else all are a form
     for (const file of kind.files) file.id = kind.raw ? file.name : `${name}-${file.name}`;
   }
   return Object.freeze(all);

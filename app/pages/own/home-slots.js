@@ -111,8 +111,12 @@ const slots = (() => {
     holdout: /hold|test|val/i,
     synthetic: /syn|releas/i,
     reference: /ref/i,
-    members: /^(?!.*(non|un)).*(member|seen|train)/i,
-    nonmembers: /non|un|hold|test/i,
+    members: /^(?!.*(non|un)).*(member|known|seen|train)/i,
+    nonmembers: /non|un|hold|fresh|test/i,
+    candidates: /cand|corpus/i,
+    forgotten: /forg/i,
+    unseen: /un|never/i,
+    retained: /ret/i,
   };
 
   return Object.freeze({ every, of, named, clear, choose, shared });

@@ -52,13 +52,13 @@
   }
 
   async function example() {
-    const { file, part } = kind.example;
+    const { file, part, limit: [limit, value] = ["max_advantage", "0.1"] } = kind.example;
     const needed = slots.of(kind).filter(({ optional }) => !optional);
     try {
       const answer = await fetch(new URL(`examples/${file}`, base));
       if (!answer.ok) throw new Error();
       const of = part(await answer.text());
-      at("max_advantage").value ||= "0.1";
+      at(limit).value ||= value;
       const ending = file.slice(file.indexOf("."));
       const named = ({ name }) => new File([of(name)], kind.raw ? file : `${name}${ending}`);
       await Promise.all(needed.map((slot) => choose(slot, named(slot))));
@@ -81,7 +81,6 @@
 
   // --- the question
 
-  // Of scores the file is the body, with options in the address; else all of them are parts of a form.
   function request({ kind: { raw, operation }, sent, options }, accept) {
     const start = { ...headers(), Accept: accept };
     if (raw) {
