@@ -12,11 +12,10 @@ from math import inf
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import isotonic_regression
 from scipy.special import ndtr
-from scipy.stats import hypergeom
 
 from estimators.arrays import Floats, Integers
+from estimators.limits.without_replacement import Side
 
 STEP = 0.05
 """Shares that are tested first; between the last that is rejected and the first that is not, halves are tested."""
@@ -171,7 +170,7 @@ class Mixtures:
             p, q = members + of_members + self.even, nonmembers + pool - of_members + self.even
             n_members, n_nonmembers = p.sum(), q.sum()
             p, q = p / n_members, q / n_nonmembers
-        fit = isotonic_regression(p / (p + q), weights=p + q).x
+        fit = nearest_increasing(p / (p + q), p + q)
         near = min(max(share, 0.02), 0.98)
         says = (2.0 * fit - 1.0) / (near * fit + (1.0 - near) * (1.0 - fit))
         price = 2.0 * (len(np.unique(fit)) - 1) * (1.0 / n_members + 1.0 / n_nonmembers)
@@ -261,11 +260,29 @@ class Mixtures:
             if most - number > rest:
                 break
             beyond = number + int(self.nonmembers.first(learned + most - number)[cut:].sum() - before)
-            chance = hypergeom.sf(hits - 1, self.n_candidates + most, hits + beyond, self.n_candidates)
-            if chance > level:
+            least, law = Side(self.n_candidates + most, self.n_candidates, 1.0).law(hits + beyond)
+            if law[max(0, hits - least) :].sum() > level:
                 break
             share = within
         return share
+
+
+def nearest_increasing(values: Floats, weights: Floats) -> Floats:
+    """The numbers next to these, in weighted squares, of which none is below the one before.
+
+    Neighbours that are out of order all have their mean ("pool adjacent violators").
+    """
+    means, weighty, counts = list[float](), list[float](), list[int]()
+    for value, weight in zip(values.tolist(), weights.tolist(), strict=True):
+        mean, total, count = value, weight, 1
+        while means and means[-1] >= mean:
+            before = weighty.pop()
+            mean = (means.pop() * before + mean * total) / (before + total)
+            total, count = total + before, count + counts.pop()
+        means.append(mean)
+        weighty.append(total)
+        counts.append(count)
+    return np.repeat(means, counts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,14 @@ def test_a_first_answer_imports_no_statistics_and_no_engine_that_draws() -> None
     assert imported_by(code, "scipy.stats", "vl_convert", "fastapi") == "[]"
 
 
+def test_what_workers_import_before_they_are_forked_needs_no_large_part_of_scipy() -> None:
+    code = "import macekit.operations.imported"
+
+    assert (
+        imported_by(code, "scipy.stats", "scipy.optimize", "scipy.signal", "scipy.spatial", "sklearn") == "[]"
+    )
+
+
 def test_the_library_leaves_the_imports_of_others_alone() -> None:
     code = "import sys, macekit\nassert not any('_LateFinder' in repr(each) for each in sys.meta_path)"
     assert imported_by(code) == "[]"

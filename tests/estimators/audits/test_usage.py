@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.optimize import isotonic_regression
 from scipy.stats import binom
 
 from estimators import Decision
-from estimators.audits.mixtures import Mixtures
+from estimators.audits.mixtures import Mixtures, nearest_increasing
 from estimators.audits.usage import DatasetUse, dataset_use
 from estimators.errors import DimensionMismatch, InputError, NotFinite, OutOfRange, TooFewRecords
 from tests.cases import each_case, refusals
@@ -147,3 +148,12 @@ test_a_question_that_cannot_be_answered_is_refused = refusals(
         ),
     ],
 )
+
+
+def test_the_nearest_increasing_numbers_are_those_of_scipy() -> None:
+    rng = np.random.default_rng(5)
+    for size in (1, 2, 9, 23):
+        for values in (rng.random(size), np.round(rng.random(size), 1), np.arange(size)[::-1] / size):
+            weights = rng.uniform(0.5, 40.0, size)
+            expected = isotonic_regression(values, weights=weights).x
+            assert nearest_increasing(values, weights) == pytest.approx(expected, abs=1e-12)

@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from estimators.limits.among_others import alike_at_most, chance_within, most_above
+from estimators.limits.among_others import LARGE, _sum_of, alike_at_most, chance_within, most_above
 from tests.cases import each_case
 
 
@@ -64,3 +64,11 @@ def test_where_all_are_alike_hardly_anybody_is_said_to_be_exposed() -> None:
 
     assert wrong <= 50  # 10% of 300, and four deviations
     assert wrong > 0
+
+
+def test_long_laws_are_added_as_short_ones_are() -> None:
+    rng = np.random.default_rng(3)
+    law, other = rng.dirichlet(np.ones(1800)), rng.dirichlet(np.ones(1701))
+
+    assert len(law) * len(other) > LARGE
+    assert _sum_of(law, other) == pytest.approx(np.convolve(law, other), abs=1e-15)
