@@ -17,7 +17,7 @@ from estimators.privacy.epsilon import Direction, epsilon_lower_bound
 from estimators.sample.counting import finest
 from estimators.theory.dp import ApproximateDp, GaussianDp
 from estimators.theory.dp.promise import GaussianEnvelope
-from estimators.theory.one_run import Draw, one_run
+from estimators.theory.one_run import Draw, epsilon_over_runs, one_run
 from estimators.theory.one_run.betting import epsilon_refuted
 from estimators.theory.one_run.counting import count_refutes
 from estimators.theory.one_run.draws import guesses_of
@@ -154,6 +154,34 @@ def attained(run: Run) -> Iterator[object]:
             odd = mark(wrong, runs, LEVEL)
             run.faults += bool(odd)
             yield f"{records} | {epsilon:g} | {delta:g} | {runs} | {100 * wrong / runs:.1f}%{odd}"
+
+
+def over_runs_above(task: tuple[float, str, int, int]) -> tuple[bool, float]:
+    """Of randomised response that attains epsilon: whether the bound over all runs is above it, and the bound."""
+    epsilon, how, number, run = task
+    rng, runs = np.random.default_rng((17, run)), []
+    for _ in range(number):
+        member = rng.permutation(200) < 100 if how == "split" else rng.random(200) < 0.5
+        honest = rng.random(200) < expit(epsilon)
+        score = np.where(honest, member, ~member) + 0.5 * rng.random(200)
+        runs.append(Scores.of(score[member], score[~member]))
+    last = epsilon_over_runs(runs, how, confidence=1.0 - 2.0 * LEVEL, direction="high", seed=run)[-1]
+    return last > (epsilon if how == "coin" else 2.0 * epsilon), last
+
+
+@table
+def over_runs(run: Run) -> Iterator[object]:
+    """Runs of 200 records each: how often the bound over all is above the epsilon that is attained, and its mean."""
+    yield "drawn | epsilon (of a split: twice) | runs together | times | bound above it | mean bound"
+    for how in ("coin", "split"):
+        for epsilon in run.few((0.5, 2.0), 1):
+            for number in run.few((1, 5), 1):
+                times = run.times(1000 if how == "coin" else 300, 10)
+                found = run.map(over_runs_above, [(epsilon, how, number, each) for each in range(times)])
+                wrong, mean = sum(above for above, _ in found), np.mean([bound for _, bound in found])
+                odd = mark(wrong, times, LEVEL)
+                run.faults += bool(odd)
+                yield f"{how} | {epsilon:g} | {number} | {times} | {100 * wrong / times:.1f}%{odd} | {mean:.2f}"
 
 
 # --- how large an epsilon is shown --------------------------------------------------------------------------------

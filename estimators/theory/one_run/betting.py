@@ -103,15 +103,18 @@ def epsilon_refuted_over(runs: Sequence[Guesses], delta: float, level: float) ->
     parts = [level * 6.0 / (pi * at) ** 2 for at in range(1, len(runs) + 1)]
     need = -log(level * (1.0 - ON_DELTA) if delta else level)
 
+    wrong, right = np.stack([run.looks for run in runs], axis=1)[
+        :, :, None, :
+    ]  # of each run: a row, its looks
+
     def refuted(epsilon: float) -> bool:
         win, lose = np.log1p(STAKES * exp(-epsilon)), np.log1p(-STAKES)
-        wealth = 0.0
-        for run, part in zip(runs, parts, strict=True):
-            forgiven = forgiven_guesses(run.coins, epsilon, delta, part)
-            wrong, right = run.looks
-            bets = (right - forgiven) * win + (wrong + forgiven) * lose
-            wealth += float(np.logaddexp.reduce(bets, axis=None)) - log(bets.size)
-        return wealth >= need
+        forgiven = np.array(
+            [forgiven_guesses(run.coins, epsilon, delta, part) for run, part in zip(runs, parts, strict=True)]
+        )[:, None, None]
+        bets = (right - forgiven) * win + (wrong + forgiven) * lose
+        wealth = np.logaddexp.reduce(bets, axis=(1, 2)) - log(bets[0].size)
+        return bool(wealth.sum() >= need)
 
     edges = [edge for run, part in zip(runs, parts, strict=True) for edge in _edges(run.coins, delta, part)]
     return _all_up_to(refuted, edges)

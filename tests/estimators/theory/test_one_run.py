@@ -266,7 +266,8 @@ def test_several_runs_say_more_than_one_and_none_takes_back_what_was_said():
 
 @each_case("draw", ["coin", "split"])
 def test_the_bounds_of_all_runs_together_are_seldom_above_the_truth(draw):
-    # scores of randomised response at exactly epsilon 1 (of replaced records: at most 2), forty times five runs
+    # scores of randomised response at exactly epsilon 1 (of replaced records: at most 2), forty times five runs;
+    # more of them: benchmarks/one_run.py
     epsilon, wrong = 1.0, 0
     for seed in range(40):
         rng, runs = np.random.default_rng((3, seed)), []
@@ -276,7 +277,7 @@ def test_the_bounds_of_all_runs_together_are_seldom_above_the_truth(draw):
             score = np.where(honest, member, ~member) + 0.5 * rng.random(200)
             runs.append(Scores.of(score[member], score[~member]))
         truth = epsilon if draw == "coin" else 2.0 * epsilon
-        wrong += epsilon_over_runs(runs, draw, confidence=0.9)[-1] > truth
+        wrong += epsilon_over_runs(runs, draw, confidence=0.9, direction="high")[-1] > truth
     assert wrong <= 5
 
 
