@@ -1,0 +1,258 @@
+"""Further models, trained here: shadows on halves of the rows, and twins with records that are known to be planted."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from macekit.audits.progress import Steps
+from macekit.audits.reader import Reader
+from macekit.audits.rows import rows_at, stack_rows
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from estimators.audits.model import Outputs, Shadows, Strength
+    from estimators.statement import Caution
+
+Trainer = Callable[[Any, Any, int], Any]
+
+MUCH_LARGER = 1.25
+"""How many times as many rows as its shadows a model may be trained on before that is worth a word."""
+
+
+def train_shadows(
+    model: Any,
+    reader: Reader,
+    rows: tuple[Any, Any],
+    labels: Sequence[NDArray[np.generic]],
+    answers: Sequence[NDArray[np.generic]],
+    count: int,
+    fit: Trainer | None,
+    seed: int,
+    steps: Steps,
+) -> tuple[Shadows, list[Caution]]:
+    """Shadows that are trained here, on random halves of all rows, and what is to be known of them."""
+    import numpy as np
+
+    from estimators.audits.model import Shadows, floor_of, shadow_signals
+    from estimators.audits.queries.models import FLOOR
+    from estimators.audits.queries.shadows import random_halves
+
+    outputs = reader.outputs or "probabilities"
+    floor = floor_of(np.concatenate(answers)) if outputs == "probabilities" else FLOOR
+    signal = partial(shadow_signals, outputs=outputs, classes=reader.classes, floor=floor)
+    signal(answers[0], labels[0])  # what they could not be compared by is an error before one is trained
+    X, y = stack_rows(*rows), np.concatenate(labels)
+    membership = random_halves(count, len(y), seed)
+    signals = np.empty(membership.shape)
+    lacking = 0
+    with warnings.catch_warnings(record=True) as notices:
+        warnings.simplefilter("always")
+        for place, inside in enumerate(membership):
+            which = np.flatnonzero(inside)
+            own_seed = int(np.random.default_rng([seed, place]).integers(2**31 - 1))
+            with one_thread(model):
+                shadow = (fit or clone_trainer(model))(rows_at(X, which), y[which], own_seed)
+                of_shadow = Reader.of(shadow, outputs, None)
+                theirs = of_shadow.ask(X, "X_train and X_test")
+            full = _columns(theirs, of_shadow.classes, reader.classes, outputs)
+            lacking += full is not theirs
+            signals[place] = signal(full, y)
+            steps(place + 1, count, "shadows trained")
+    notes = _notes(count, len(labels[0]), len(y) // 2, notices, lacking)
+    return Shadows(signals, membership, floor), list(notes)
+
+
+def train_twins(
+    model: Any,
+    reader: Reader,
+    rows: tuple[Any, Any],
+    labels: Sequence[NDArray[np.generic]],
+    answers: Sequence[NDArray[np.generic]],
+    number: tuple[int, int],
+    retrain: Trainer,
+    table: Shadows | None,
+    steps: Steps,
+    **options: Any,
+) -> tuple[Strength, list[Caution]]:
+    """Twins that hold planted rows of ``X_test`` beside all training rows, and what the queries see of these."""
+    import numpy as np
+
+    from estimators.audits.model import MOST_PLANTED, Shadows, planting, query_strength
+
+    (twins, copies), seed, n_train = number, options["seed"], len(labels[0])
+    outputs = reader.outputs or "probabilities"
+    parts = planting(twins, len(labels[1]), max(1, int(MOST_PLANTED * n_train)), seed)
+    sides: tuple[list[Any], list[Any]] = ([], [])
+    with warnings.catch_warnings(record=True) as notices:
+        warnings.simplefilter("always")
+        for place, (planted, spared) in enumerate(parts):
+            rng = np.random.default_rng([seed, twins, place])
+            repeated = np.repeat(planted, copies)
+            X = stack_rows(rows[0], rows_at(rows[1], repeated))
+            y = np.concatenate([labels[0], labels[1][repeated]])
+            order, own_seed = rng.permutation(len(y)), int(rng.integers(2**31 - 1))
+            with one_thread(model):
+                twin = retrain(rows_at(X, order), y[order], own_seed)
+                of_twin = Reader.of(twin, outputs, None)
+                for side, which in zip(sides, (planted, spared), strict=True):
+                    theirs = of_twin.ask(rows_at(rows[1], which), "X_test")
+                    side.append(_columns(theirs, of_twin.classes, reader.classes, outputs, "twins"))
+            steps(place + 1, twins, "twins trained")
+    both = [np.concatenate([part[side] for part in parts]) for side in (0, 1)]
+    if table is not None:
+        of_rows = n_train + np.concatenate(both)
+        table = Shadows(
+            np.asarray(table.signals)[:, of_rows], np.asarray(table.membership)[:, of_rows], table.floor
+        )
+    strength = query_strength(
+        *(np.concatenate(side) for side in sides),
+        *(labels[1][which] for which in both),
+        outputs=outputs,
+        classes=reader.classes,
+        shadows=table,
+        beside=(answers[1][both[0]], answers[1][both[1]]),
+        copies=copies,
+        limit=options["max_advantage"],
+        **{name: options[name] for name in ("queries", "together", "prior", "confidence", "seed")},
+    )
+    return strength, list(_trainings(notices, twins, "twins"))
+
+
+def _notes(
+    count: int, n_train: int, half: int, notices: Sequence[warnings.WarningMessage], lacking: int
+) -> Iterator[Caution]:
+    """What is to be known of shadows: their size, warnings as they were trained, classes that they have not seen."""
+    from estimators.statement import Caution
+
+    if n_train > MUCH_LARGER * half:
+        yield Caution(
+            "shadow_size",
+            f"shadows are trained on {half} rows, and the model was on {n_train}: they remember other things than it "
+            "does, and this finds less than shadows of its size would; a larger X_test would help",
+        )
+    yield from _trainings(notices, count, "shadows")
+    if lacking:
+        yield Caution(
+            "shadow_classes",
+            f"{lacking} of {count} shadows have no row of some class to learn from, and call it impossible; their word "
+            "about such rows counts for little",
+        )
+
+
+def _trainings(notices: Sequence[warnings.WarningMessage], count: int, what: str) -> Iterator[Caution]:
+    """That shadows or twins warned as they were trained."""
+    from estimators.statement import Caution
+
+    if notices:
+        first = str(notices[0].message).strip().partition("\n")[0]
+        yield Caution(
+            f"{what.removesuffix('s')}_warnings",
+            f"{len(notices)} warnings as {count} {what} were trained, the first: "
+            f"{notices[0].category.__name__}: {first}",
+        )
+
+
+def clone_trainer(model: Any, what: str = "shadows") -> Trainer:
+    """How scikit-learn trains another model like this one."""
+    from estimators.errors import NotInstalled, OptionError
+
+    try:
+        from sklearn.base import clone
+    except ModuleNotFoundError:
+        raise NotInstalled(
+            f"{what}: cloning a model needs the package scikit-learn; pip install 'macekit[learned]', or give fit",
+            field=what,
+        ) from None
+    if not hasattr(model, "get_params") or not hasattr(model, "fit"):
+        raise OptionError(
+            f"{what}: a {type(model).__name__} is no scikit-learn model that could be cloned; give fit, a function of "
+            f"rows, labels and a seed that trains a {what.removesuffix('s')}, or {what}=0",
+            field=what,
+        )
+
+    def trained(X: Any, y: Any, seed: int) -> Any:
+        shadow = clone(model)
+        seeds = {name: seed for name in shadow.get_params() if name.split("__")[-1] == "random_state"}
+        return shadow.set_params(**seeds).fit(X, y)
+
+    return trained
+
+
+def _columns(answers: Any, own: Any, classes: Any, outputs: Outputs, what: str = "shadows") -> Any:
+    """A shadow's or a twin's answers over all classes of the model, with 0 for one that it has not seen."""
+    import numpy as np
+
+    from estimators.errors import OptionError
+
+    if own is None or classes is None or outputs not in ("probabilities", "logits"):
+        return answers
+    mine, all_of_them = np.asarray(own), np.asarray(classes)
+    if len(mine) == len(all_of_them) and bool((mine == all_of_them).all()):
+        return answers
+    if outputs == "logits" or not np.isin(mine, all_of_them).all():
+        raise OptionError(
+            f"{what}: a {what.removesuffix('s')} has learned other classes than the model, as some class has few rows; "
+            "leave those rows out, or take fewer classes",
+            field=what,
+        )
+    full = np.zeros((len(answers), len(all_of_them)))
+    places = [int(np.flatnonzero(all_of_them == each)[0]) for each in mine]
+    full[:, places] = np.reshape(answers, (len(answers), -1))
+    return full
+
+
+def load_shadows(shadows: Any) -> Shadows:
+    """Shadows of an earlier audit, or of a file of arrays."""
+    import numpy as np
+
+    from estimators.audits.model import Shadows
+    from estimators.errors import InputError
+
+    if isinstance(shadows, Shadows):
+        return shadows
+    if not isinstance(shadows, str | os.PathLike) or not os.fspath(shadows).endswith(".npz"):
+        what = "a file that is no .npz" if isinstance(shadows, str | os.PathLike) else type(shadows).__name__
+        raise InputError(
+            f"shadows: got {what}, need a number, shadows of an earlier audit (audit.shadows), or an .npz file with "
+            "signals and membership",
+            field="shadows",
+        )
+    try:
+        with np.load(shadows, allow_pickle=False) as file:
+            if not {"signals", "membership"} <= set(file.files):
+                raise InputError(
+                    "shadows: the file lacks signals or membership; write it by np.savez(path, signals=..., "
+                    "membership=..., floor=...)",
+                    field="shadows",
+                )
+            table = Shadows(file["signals"], file["membership"])
+            return replace(table, floor=float(file["floor"])) if "floor" in file.files else table
+    except FileNotFoundError:
+        raise InputError("shadows: there is no such file", field="shadows") from None
+    except InputError:
+        raise
+    except (OSError, ValueError):  # objects in it are pickles
+        raise InputError("shadows: the file is no .npz of plain arrays", field="shadows") from None
+
+
+@contextmanager
+def one_thread(model: Any) -> Iterator[None]:
+    """One thread for scikit-learn, whose threads wait for each other on shared cores; others are left alone."""
+    limit: Any = nullcontext()
+    if hasattr(model, "get_params"):
+        try:
+            from threadpoolctl import threadpool_limits
+
+            limit = threadpool_limits(limits=1)
+        except ModuleNotFoundError:
+            pass
+    with limit:
+        yield
