@@ -1,7 +1,8 @@
 """Ours of two packages of one name: Python finds what is installed beside `macekit`, whatever stands before it.
 
 The folder that Python is started in and `PYTHONPATH` come before what is installed, and `app` and `estimators` are
-names that others have, too. `sys.path` is left as it is: everything else is found where it was.
+names that others have, too. `sys.path` is left as it is: everything else is found where it was. In a wheel `app` lies
+within `macekit`, so that it never stands where another distribution puts one of its own.
 
 SciPy looks at every name of NumPy's and so imports its compiler of Fortran and its tools for tests: in processes of
 `app` these wait here until something of theirs is used.
@@ -14,8 +15,7 @@ from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import LazyLoader
 from types import ModuleType
 
-HOME = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
-"""The folder that `macekit` and the packages beside it are in."""
+MACEKIT = os.path.dirname(os.path.realpath(__file__))
 
 
 def prefer_own(name: str) -> None:
@@ -41,12 +41,17 @@ def put_off(*names: str) -> None:
         sys.meta_path.insert(0, _LateFinder)
 
 
+def _home(name: str) -> str:
+    """The folder that a package of ours is in: `macekit`, or the one beside it."""
+    return MACEKIT if os.path.isdir(os.path.join(MACEKIT, name)) else os.path.dirname(MACEKIT)
+
+
 def _own_file(name: str) -> str:
-    return os.path.join(HOME, name, "__init__.py")
+    return os.path.join(_home(name), name, "__init__.py")
 
 
 class _OwnFinder:
-    """Finds the packages that were preferred, in the folder that ours are in, and nothing else."""
+    """Finds the packages that were preferred, in the folders that ours are in, and nothing else."""
 
     names: set[str] = set()  # noqa: RUF012 - of the process, as `sys.meta_path` is
 
@@ -55,7 +60,7 @@ class _OwnFinder:
         cls, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         """What Python asks for each name that is not imported yet."""
-        return PathFinder.find_spec(name, [HOME]) if name in cls.names else None
+        return PathFinder.find_spec(name, [_home(name)]) if name in cls.names else None
 
 
 class _LateFinder:

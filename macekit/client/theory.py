@@ -187,7 +187,7 @@ class Theory:
             >>> scores = rng.normal(2.0 * member, 1)
             >>> result = macekit.theory.one_run(scores[member], scores[~member], draw="coin", mu=0.5, delta=1e-5)
             >>> result.decision, round(result.epsilon.lower_bound, 2)
-            ('contradicted', 3.4)
+            ('contradicted', 3.38)
         """
         return self._ask(partial(pose, "onerun", "theory/one-run", members, nonmembers, options))
 

@@ -49,8 +49,8 @@ def mace(python: Path, folder: Path, *arguments: str) -> subprocess.CompletedPro
 
 def test_the_base_has_what_it_asks_for_and_no_extra(python: Path, tmp_path: Path) -> None:
     code = (
-        "import importlib.util as u; import app, estimators, macekit; print(macekit.__file__);"
-        "print([n for n in ('vl_convert', 'simdjson', 'sklearn', 'fastapi', 'uvicorn') if u.find_spec(n)])"
+        "import importlib.util as u; import estimators, macekit; print(macekit.__file__);"
+        "print([n for n in ('vl_convert', 'simdjson', 'sklearn', 'fastapi', 'uvicorn', 'app') if u.find_spec(n)])"
     )
 
     done = subprocess.run(
@@ -77,6 +77,16 @@ def test_the_demo_answers_and_its_report_says_what_to_install_for_pictures(
     page = (tmp_path / "mace-demo" / "report.html").read_text()
     assert page.count("This report has no pictures: ") == 1
     assert "</html>" in page
+
+
+def test_somebody_elses_package_of_the_same_name_is_left_where_it_is(python: Path, tmp_path: Path) -> None:
+    (tmp_path / "app").mkdir()
+    (tmp_path / "app" / "__init__.py").write_text("raise SystemExit('the other app')")
+
+    assert mace(python, tmp_path, "demo").returncode == 0
+    code = "import macekit; import app"
+    done = subprocess.run([python, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.stderr.strip() == "the other app"
 
 
 def test_a_report_and_a_saved_question_are_answered(python: Path, tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ def test_a_build_that_differs_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
 
     found = wheels.complaints()
 
-    assert "app/left-over.txt: in one of the two only" in found
+    assert "macekit/app/left-over.txt: in one of the two only" in found
 
 
 def test_it_is_dated_by_the_commit_unless_told_otherwise_and_the_script_prints_its_sum(

@@ -42,17 +42,17 @@ Order = tuple[Guesses, ...]
 """One order of guesses: about records, or about pairs, once for each pairing."""
 
 Of = TypeVar("Of")
-Found = TypeVar("Found", bound=Any)
+Answer = TypeVar("Answer", bound=Any)
 
 
-def median(order: Sequence[Of], level: float, shown: Callable[[Of, float], Found]) -> Found:
+def median(order: Sequence[Of], level: float, says: Callable[[Of, float], Answer]) -> Answer:
     """What more than half of the pairings show, each at its part of the level.
 
     If each is wrong with probability p at most, more than half of n are at once with at most 2 n p / (n + 1), whatever
     they have in common: the mean number of those that are wrong is n p (Markov).
     """
     part = level * (len(order) + 1) / (2 * len(order))
-    return sorted(shown(each, part) for each in order)[len(order) // 2]
+    return sorted(says(each, part) for each in order)[len(order) // 2]
 
 
 def of_coins(members: Integers, nonmembers: Integers, rng: np.random.Generator) -> Guesses:

@@ -309,7 +309,7 @@ def _best_bound(orders: list[Order], delta: float, level: float) -> EpsilonInOne
     def bound(guesses: Guesses, level: float) -> _Bound:
         return _Bound(epsilon_refuted(guesses, delta, level), level, guesses)
 
-    best = max((median(each, level, bound) for each in orders), key=lambda found: found.value)
+    best = max((median(each, level, bound) for each in orders), key=lambda each: each.value)
     way, value = best.guesses, best.value
     at = int(np.argmax(log_wealth(way, value, forgiven_guesses(way.coins, value, delta, best.level))))
     right, guesses = way.right.astype(np.int64).tolist(), (way.right + way.wrong).astype(np.int64).tolist()
