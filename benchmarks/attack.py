@@ -2,7 +2,7 @@
 
 The truth is that of the rule with the cut it made on the sample, on new records. A cell has the misses of the lower and
 of the upper end, of which each may be half of what the confidence leaves; "beyond" counts the ends of single cases
-that missed more often than a nominal one does once in a thousand simulations. Some minutes on two cores.
+that missed more often than a nominal one does once in a thousand simulations. Three quarters of an hour of one core.
 """
 
 from collections.abc import Callable

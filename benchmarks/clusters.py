@@ -2,7 +2,7 @@
 
 Scores are normal, members' shifted; rows of one cluster share a normal part, so that any two of them have the stated
 correlation. "both sides": a cluster has rows on either side, as a record has that several models were asked about.
-"procedure": each cluster is a model trained by one procedure. Three minutes on two cores.
+"procedure": each cluster is a model trained by one procedure. Twenty-five minutes of one core.
 """
 
 from dataclasses import dataclass
