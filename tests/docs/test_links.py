@@ -1,10 +1,12 @@
-"""Every link of a page leads to a file, and to a heading of it; the glossary is in alphabetical order."""
+"""Every link of a page leads to a file and a heading; the glossary is in order, and no address is left out."""
 
 from __future__ import annotations
 
 import re
 from functools import cache
 from pathlib import Path
+
+from macekit.catalogue import OPERATIONS
 
 ROOT = Path(__file__).parents[2]
 PAGES = [
@@ -50,3 +52,9 @@ def test_the_glossary_is_in_alphabetical_order() -> None:
 
     assert len(words) > 30
     assert sorted(words, key=str.lower) == words
+
+
+def test_the_page_about_the_service_has_every_address_of_an_operation() -> None:
+    page = (ROOT / "docs" / "service.md").read_text(encoding="utf-8")
+
+    assert [row.name for row in OPERATIONS if f"/v1/{row.name}`" not in page] == []
