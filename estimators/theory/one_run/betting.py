@@ -103,9 +103,8 @@ def epsilon_refuted_over(runs: Sequence[Guesses], delta: float, level: float) ->
     parts = [level * 6.0 / (pi * at) ** 2 for at in range(1, len(runs) + 1)]
     need = -log(level * (1.0 - ON_DELTA) if delta else level)
 
-    wrong, right = np.stack([run.looks for run in runs], axis=1)[
-        :, :, None, :
-    ]  # of each run: a row, its looks
+    # of each run a row, beside it a place for stakes, then its looks
+    wrong, right = np.stack([run.looks for run in runs], axis=1)[:, :, None]
 
     def refuted(epsilon: float) -> bool:
         win, lose = np.log1p(STAKES * exp(-epsilon)), np.log1p(-STAKES)
