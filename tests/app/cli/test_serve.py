@@ -19,16 +19,22 @@ from tests.cases import each_case
 KEY = "correct-horse-battery-staple"
 SCORE = "0.12345678"
 WAITING = ("-m", "tests.app.waiting")
+STEERED = (
+    "import sys, app.main, app.cli, tests.app.waiting; app.main.create_app = tests.app.waiting.steered;"
+    "sys.exit(app.cli.main(['serve', '--host', '127.0.0.1', '--port', '0']))"
+)
 BEARER = {"Authorization": f"Bearer {KEY}"}
 
 
 @pytest.fixture(scope="module")
 def plain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """A service that is told where to listen by its options, and by the environment elsewhere; it logs as text."""
-    options = ("--host", "127.0.0.1", "--port", "0")
+    folder = tmp_path_factory.mktemp("plain")
     settings = {"port": "1", "host": "192.0.2.1", "workres": "3", "log_format": "text"}
-    with running(tmp_path_factory.mktemp("plain"), (*SERVE, *options), **settings) as service:
-        yield service
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("FOLDER", str(folder))
+        with running(folder, ("-c", STEERED), **settings) as service:
+            yield service
 
 
 @pytest.fixture(scope="module")
@@ -63,22 +69,6 @@ def test_with_a_key_only_who_has_it_is_answered(guarded: Running) -> None:
     assert guarded.ask("/healthz").status == 200
 
 
-@pytest.mark.slow
-def test_it_ends_well_when_told_to_and_no_worker_outlives_it(plain: Running) -> None:
-    until(lambda: plain.ask("/readyz").status == 200)
-    family = [*children(plain.process.pid), *workers_of(plain)]
-    plain.ask("/version", headers={"X-Request-ID": "mine-1"})
-
-    assert plain.stop() == 0
-
-    assert len(family) == 2
-    until(lambda: not any(Path(f"/proc/{child}").exists() for child in family))
-    assert "Traceback" not in plain.said() + plain.logged()
-    (line,) = (line for line in plain.logged().splitlines() if "mine-1" in line)
-    told = " INFO app.access request request_id=mine-1 client=127.0.0.1 method=GET route=/version status=200 "
-    assert told in line
-
-
 def test_logs_name_requests_and_hold_neither_scores_nor_keys_nor_queries(guarded: Running) -> None:
     body = json.dumps({"members": [float(SCORE)] * 50, "nonmembers": [0.5] * 50}).encode()
     headers = {**BEARER, "X-Request-ID": "mine-1", "Content-Type": "application/json"}
@@ -99,27 +89,33 @@ def test_logs_name_requests_and_hold_neither_scores_nor_keys_nor_queries(guarded
 
 
 @pytest.mark.slow
-def test_at_its_end_it_finishes_what_is_under_way_and_takes_nothing_new(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_at_its_end_it_finishes_what_is_under_way_takes_nothing_new_and_no_worker_outlives_it(
+    plain: Running,
 ) -> None:
-    monkeypatch.setenv("FOLDER", str(tmp_path))
+    until(lambda: plain.ask("/readyz").status == 200)
+    family = [*children(plain.process.pid), *workers_of(plain)]
+    plain.ask("/version", headers={"X-Request-ID": "mine-1"})
     asked = b"GET /test/wait HTTP/1.1\r\nHost: x\r\n\r\nGET /readyz HTTP/1.1\r\nHost: x\r\n\r\n"
-    with running(tmp_path, WAITING) as service:
-        until(lambda: service.ask("/readyz").status == 200)
-        with socket.create_connection(("127.0.0.1", service.port), PATIENCE) as connection:
-            connection.sendall(asked)
-            until((tmp_path / "waiting").exists)
-            service.process.send_signal(signal.SIGTERM)
-            until(lambda: not reachable(service))
-            (tmp_path / "go").touch()
-            received = b"".join(iter(lambda: connection.recv(65536), b""))
+    with socket.create_connection(("127.0.0.1", plain.port), PATIENCE) as connection:
+        connection.sendall(asked)
+        until((plain.folder / "waiting").exists)
+        plain.process.send_signal(signal.SIGTERM)
+        until(lambda: not reachable(plain))
+        (plain.folder / "go").touch()
+        received = b"".join(iter(lambda: connection.recv(65536), b""))
 
-        first, second = received.split(b"HTTP/1.1 ")[1:]
-        assert first.startswith(b"200")
-        assert first.endswith(b"done")
-        assert second.startswith(b"503")
-        assert b"urn:mace:problem:shutting-down" in second
-        assert service.process.wait(PATIENCE) == 0
+    first, second = received.split(b"HTTP/1.1 ")[1:]
+    assert first.startswith(b"200")
+    assert first.endswith(b"done")
+    assert second.startswith(b"503")
+    assert b"urn:mace:problem:shutting-down" in second
+    assert plain.process.wait(PATIENCE) == 0
+    assert len(family) == 2
+    until(lambda: not any(Path(f"/proc/{child}").exists() for child in family))
+    assert "Traceback" not in plain.said() + plain.logged()
+    (line,) = (line for line in plain.logged().splitlines() if "mine-1" in line)
+    told = " INFO app.access request request_id=mine-1 client=127.0.0.1 method=GET route=/version status=200 "
+    assert told in line
 
 
 def test_what_outlasts_the_drain_limit_is_told_so(guarded: Running) -> None:
