@@ -17,7 +17,7 @@ from macekit.call import CSV, JSON, NDJSON, NPY, NPZ
 from macekit.decoding.body import DecodedBody
 from tests.macekit.decoding.corpus import FOLDER, bodies, entries
 
-MUTANTS = 400
+MUTANTS = 800
 CORPUS = entries()
 
 

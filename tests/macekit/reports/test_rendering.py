@@ -98,7 +98,7 @@ def _sized(operation: str, answer: Answer) -> int:
 
 @pytest.mark.slow
 def test_hundreds_of_queries_with_the_worst_names_make_a_small_report() -> None:
-    names = [f"{i:04d}{'<' * 60}" for i in range(250)]
+    names = [f"{i:04d}{'<' * 60}" for i in range(500)]
     queries = {name: {"members": [0.1, 0.2, 0.3] * 3, "nonmembers": [0.3, 0.4, 0.2] * 3} for name in names}
     answer = answered("compare", {"queries": queries, "against": names[0]})
 
