@@ -70,12 +70,12 @@ def quickly() -> Iterator[None]:
 
     What is learned from the same rows is learned once, whatever is asked of it.
     """
-    kept: dict[Any, learned.Fitted] = {}
+    models: dict[Any, learned.Fitted] = {}
     fit = learned._fit
 
     def fit_once(learner: learned.Learner, past: Sequence[np.ndarray[Any, Any]], seed: int) -> learned.Fitted:
         key = learner.name, seed, *(side.tobytes() for side in past)
-        return kept[key] if key in kept else kept.setdefault(key, fit(learner, past, seed))
+        return models[key] if key in models else models.setdefault(key, fit(learner, past, seed))
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(learned, "_fit", fit_once)
