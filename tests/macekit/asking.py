@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
 import pytest
 import sklearn.ensemble
 from sklearn.naive_bayes import GaussianNB
 
 from app.openapi.examples import JSON_EXAMPLES
+from estimators.adversary import learned
 from estimators.audits import split
 from estimators.decisions import plan
 from estimators.runs.procedure import planning
@@ -64,8 +66,19 @@ def options_of(operation: str) -> dict[str, Any]:
 
 @contextmanager
 def quickly() -> Iterator[None]:
-    """For who looks at an answer but not at how good it is: trees, plans and fine cells take most of the time."""
+    """For who looks at an answer but not at how good it is: trees, plans and fine cells take most of the time.
+
+    What is learned from the same rows is learned once, whatever is asked of it.
+    """
+    models: dict[Any, learned.Fitted] = {}
+    fit = learned._fit
+
+    def fit_once(learner: learned.Learner, past: Sequence[np.ndarray[Any, Any]], seed: int) -> learned.Fitted:
+        key = learner.name, seed, *(side.tobytes() for side in past)
+        return models[key] if key in models else models.setdefault(key, fit(learner, past, seed))
+
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(learned, "_fit", fit_once)
         patch.setattr(sklearn.ensemble, "HistGradientBoostingClassifier", lambda **_: GaussianNB())
         patch.setattr(plan, "SAMPLES", 3)
         for module, runs in ((plan, 4), (planning, 80)):

@@ -62,7 +62,7 @@ def tree(sides: Sides) -> DecisionTreeClassifier:
 @pytest.mark.slow
 def test_an_overfitted_forest_on_digits_fails_and_shadows_tell_more() -> None:
     sides = digits()
-    model = RandomForestClassifier(50, random_state=0).fit(sides[0], sides[1])
+    model = RandomForestClassifier(20, random_state=0).fit(sides[0], sides[1])
     seen: list[str] = []
 
     without = macekit.audit_model(model, *sides, max_advantage=0.1)
@@ -75,7 +75,7 @@ def test_an_overfitted_forest_on_digits_fails_and_shadows_tell_more() -> None:
     assert beside.comparison.maximum.lower > without.comparison.maximum.upper
     assert beside.riskiest in {"lira_online", "lira_offline", "rmia"}
     assert beside.shadows is not None
-    assert beside.shadows.floor == pytest.approx(0.01)
+    assert beside.shadows.floor == pytest.approx(0.025)
     assert seen == [
         "1 of 2 sides asked: X_train",
         "2 of 2 sides asked: X_test",

@@ -14,6 +14,8 @@ from tests.app.cli.files import answer, typed
 from tests.cases import each_case
 from tests.macekit.decoding.support import table_bytes
 
+pytestmark = pytest.mark.usefixtures("quick")
+
 SUFFIXES = {
     CSV: "csv",
     NDJSON: "jsonl",

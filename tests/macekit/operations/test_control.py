@@ -13,6 +13,8 @@ from estimators import check_split, control
 from macekit import MaceProblem
 from tests.cases import each_case
 
+pytestmark = pytest.mark.usefixtures("quick")
+
 N = 400
 
 

@@ -21,6 +21,8 @@ from macekit.reports.saved import validate_answer
 from tests.cases import each_case
 from tests.macekit.asking import asked, refused
 
+pytestmark = pytest.mark.usefixtures("quick")
+
 RNG = np.random.default_rng(0)
 N = 2_000
 CALM = RNG.normal(size=(2, N))

@@ -19,6 +19,8 @@ from macekit.call import CSV
 from macekit.schemas.by_operation import ANSWERS
 from tests.macekit.asking import asked, refused
 
+pytestmark = pytest.mark.usefixtures("quick")
+
 N = 120
 RNG = np.random.default_rng(5)
 MEMBERS, NONMEMBERS = RNG.normal(0.6, 1, (N, 3)), RNG.normal(0, 1, (N, 3))
