@@ -257,7 +257,7 @@ def test_a_size_that_breaks_the_limit_is_seldom_named() -> None:
     rng = np.random.default_rng(13)
     train, others = points(rng, 2000), points(rng, 15000)
     released = blurred(rng, train, 2000, 0.001)
-    sizes, query, runs = [15, 700, 2000], ["closeness"], 20
+    sizes, query, runs = [15, 700, 2000], ["closeness"], 8
     whole = encode(train, others, released)
     whole = replace(whole, synthetic=whole.synthetic.part(np.random.default_rng(0).permutation(2000)))
     truths = [

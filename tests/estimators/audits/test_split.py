@@ -152,7 +152,7 @@ def test_exchanging_the_sides_exchanges_their_rows_and_no_released_table_is_spok
 @pytest.mark.slow
 @quickly()
 def test_a_fair_split_is_hardly_ever_said_to_differ() -> None:
-    runs, alarms = 12, 0  # more of them, and of 2,000 rows and more: benchmarks/synthetic.py
+    runs, alarms = 6, 0  # more of them, and of 2,000 rows and more: benchmarks/synthetic.py
     for run in range(runs):
         rng = np.random.default_rng([11, run])
         n = (8, 30, 100)[run % 3]

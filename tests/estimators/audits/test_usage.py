@@ -42,7 +42,7 @@ def codes(result: DatasetUse) -> list[str]:
 def test_the_true_share_is_rejected_as_seldom_as_the_level_says(
     share: float, chances: Any, sizes: tuple[int, int, int]
 ) -> None:
-    runs, level, rejected = 600, 0.1, [0, 0]
+    runs, level, rejected = 200, 0.1, [0, 0]
     for run in range(runs):
         rng = np.random.default_rng((run, 5))
         members = rng.binomial(sizes[2], share)
