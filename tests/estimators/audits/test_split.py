@@ -165,7 +165,7 @@ def test_a_fair_split_is_hardly_ever_said_to_differ() -> None:
 def test_a_fair_split_of_repeated_people_is_hardly_ever_said_to_differ() -> None:
     """Everyone twice before the split; everyone of a side eight times after it; the same people on both sides."""
     alarms = dict.fromkeys(("before", "after", "both"), 0)
-    for run in range(3):
+    for run in range(2):
         rng = np.random.default_rng([12, run])
         everybody, a, b = people(rng, 100), people(rng, 60), people(rng, 60)
         doubled = part(stacked(everybody, everybody), rng.permutation(200))
@@ -177,7 +177,7 @@ def test_a_fair_split_of_repeated_people_is_hardly_ever_said_to_differ() -> None
         for when, sides in splits.items():
             alarms[when] += check_split(*sides, seed=run, learners=[boosting()]).differs
 
-    assert max(alarms.values()) <= 1, alarms
+    assert not any(alarms.values()), alarms
 
 
 def test_rows_that_repeat_count_once_and_are_said_to() -> None:

@@ -21,7 +21,7 @@ from tests.cases import each_case, refusals
 
 RNG = np.random.default_rng(0)
 NEW, ALIKE = RNG.normal(size=(2, 1000))
-RUNS = 6
+RUNS = 4
 HALF, TOO_MUCH = WORLDS[1], WORLDS[2]
 
 

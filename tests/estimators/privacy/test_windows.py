@@ -108,7 +108,7 @@ def test_without_a_leak_windows_alone_show_something_no_more_often_than_their_le
 @each_case("ratio", [3.0, 12.0])
 def test_the_limit_of_windows_is_not_above_a_known_ratio_more_often_than_its_level(ratio) -> None:
     """Members lie in a band in which they are so many times as often as nonmembers everywhere."""
-    rng, runs, misses, shown = np.random.default_rng(6), 200, 0, 0
+    rng, runs, misses, shown = np.random.default_rng(6), 60, 0, 0
     for _ in range(runs):
         members = 0.3 + rng.random(400) / ratio  # nonmembers are uniform on [0, 1]
         windows = windows_of(ranks(members, rng.random(400)), LEVEL)
@@ -126,7 +126,7 @@ def test_the_limit_of_windows_is_not_above_a_known_ratio_more_often_than_its_lev
 
 def test_a_severe_set_is_no_more_often_shown_than_the_level_where_none_is() -> None:
     """At the very edge of both: 0.5% of members, at ten times the share of nonmembers."""
-    rng, runs, severe = np.random.default_rng(7), 200, 0
+    rng, runs, severe = np.random.default_rng(7), 80, 0
     for _ in range(runs):
         members = np.where(rng.random(4000) < 0.0049, 0.5 + 0.00049 * rng.random(4000), rng.random(4000))
         severe += exposure(ranks(members, rng.random(4000))).severe

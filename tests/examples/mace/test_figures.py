@@ -49,6 +49,7 @@ from examples.mace.study import (
 )
 from examples.theory.drawing import svg
 from examples.theory.readme import blocks
+from tests.macekit.asking import quickly
 
 VERDICT = re.compile(
     r"(survives|contradicted here|not shown) \((\d+) of (\d+) (above|below) 0"
@@ -79,7 +80,8 @@ def intervals_in(cell: str) -> list[tuple[float, float]]:
 
 @pytest.fixture(scope="module", params=FIGURES)
 def figure(request: pytest.FixtureRequest) -> Figure:
-    return FIGURES[request.param](QUICK)
+    with quickly():
+        return FIGURES[request.param](QUICK)
 
 
 @pytest.mark.slow
@@ -395,7 +397,7 @@ def test_f1_rules_are_judged_on_records_that_they_were_not_made_on() -> None:
 def test_f1_held_out_rules_gain_nothing_where_there_is_nothing_although_w_n_is_high() -> None:
     gains: dict[str, list[float]] = {}
     floors = []
-    for seed in range(40):
+    for seed in range(15):
         scores = normal(0.0, 180, seed)
         floors.append(algorithm_1(scores, 0.5, reading=EqualWidth(BINS)).value)
         for name, each in figure1.heldout_guesses(scores, seed).items():
@@ -407,7 +409,7 @@ def test_f1_held_out_rules_gain_nothing_where_there_is_nothing_although_w_n_is_h
 
 
 def test_f2_f3_where_nothing_leaks_w_n_is_high_and_neither_a_difference_nor_a_gap_is_certified() -> None:
-    runs, differ, gaps = 20, 0, 0
+    runs, differ, gaps = 8, 0, 0
     for seed in range(runs):
         first, second = normal(0.0, 180, seed), normal(0.0, 180, 100 + seed)
         attack = attack_advantage(first, TopRule(), seed=seed, metrics=[])

@@ -121,7 +121,7 @@ def test_exchanging_the_sides_exchanges_their_rows(seed) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
     st.lists(
         st.tuples(
@@ -129,7 +129,7 @@ def test_exchanging_the_sides_exchanges_their_rows(seed) -> None:
             st.one_of(st.none(), st.text(max_size=3)),
         ),
         min_size=4,
-        max_size=12,
+        max_size=8,
     )
 )
 def test_records_are_equal_where_their_values_are(rows) -> None:
