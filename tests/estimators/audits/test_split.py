@@ -14,14 +14,11 @@ from estimators.audits.queries.table import encode_sides
 from estimators.errors import InputError, NotFinite, OptionError, OutOfRange, RaggedRows, TooFewRecords
 from tests.cases import each_case
 from tests.estimators.audits.queries.test_synthetic import part, people, stacked
+from tests.estimators.cautions import codes
 from tests.macekit.asking import quickly
 from tests.oracles import most_misses
 
 Table = dict[str, Any]
-
-
-def codes(check: Any) -> list[str]:
-    return [caution.code for caution in check.cautions]
 
 
 def test_one_column_of_two_values_differs_by_the_difference_of_its_shares() -> None:

@@ -11,6 +11,7 @@ from estimators.audits.synthetic import SyntheticAudit, audit_synthetic, count_c
 from estimators.limits.binomial import excess_lower
 from tests.cases import each_case
 from tests.estimators.audits.queries.test_synthetic import part, people, stacked
+from tests.estimators.cautions import codes
 from tests.oracles import most_misses
 
 pytestmark = pytest.mark.usefixtures("quick")
@@ -43,10 +44,6 @@ def audited(
 
 def with_copies(released: Table, train: Table, number: int) -> Table:
     return stacked(part(train, slice(number)), part(released, slice(number, None)))
-
-
-def codes(audit: SyntheticAudit) -> list[str]:
-    return [caution.code for caution in audit.cautions]
 
 
 def decisions(audit: SyntheticAudit) -> dict[str, str]:

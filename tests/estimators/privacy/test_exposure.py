@@ -19,22 +19,17 @@ from estimators.privacy.exposure import (
     exposure,
     ratio_limit,
 )
-from estimators.sample.cells import Categories, Intervals, Values
+from estimators.sample.cells import Categories, Values
 from estimators.sample.counting import by_grid, finest
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Scores
 from estimators.statement import at_least
 from tests.cases import each_case, refusals
+from tests.estimators.privacy.values import ranks
 from tests.oracles import gaussian_shift, most_misses
 
 LEVEL = 0.025
 FIFTY = Counts.of([4950, 50], [5000, 0], edges=[1.0])
-
-
-def ranks(members: np.ndarray, nonmembers: np.ndarray) -> Counts:
-    """Every record a cell, as of continuous scores."""
-    side = (np.argsort(np.concatenate([members, nonmembers])) < len(members)).astype(np.int64)
-    return Counts.trusted(side, 1 - side, Intervals(np.arange(len(side) - 1.0)))
 
 
 def table(

@@ -8,11 +8,12 @@ from scipy.stats import beta, kstest
 from estimators.privacy.closeness import RANKS, fullest_windows
 from estimators.privacy.epsilon import Direction
 from estimators.privacy.exposure import SEVERE, exposure, ratio_limit, tails_of, windows_of
-from estimators.sample.cells import Intervals, Values
+from estimators.sample.cells import Values
 from estimators.sample.counting import by_grid, finest
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Scores
 from tests.cases import each_case
+from tests.estimators.privacy.values import ranks
 from tests.oracles import most_misses
 
 LEVEL = 0.025
@@ -22,11 +23,6 @@ def spike(rng: np.random.Generator, n: int, share: float = 0.05, at: float = 0.3
     """Of members a share between ``at`` and ``at`` + 0.001, all others Gaussian."""
     members = np.where(rng.random(n) < share, rng.uniform(at, at + 0.001, n), rng.normal(size=n))
     return Scores.of(members, rng.normal(size=n))
-
-
-def ranks(members: np.ndarray, nonmembers: np.ndarray) -> Counts:
-    side = (np.argsort(np.concatenate([members, nonmembers])) < len(members)).astype(np.int64)
-    return Counts.trusted(side, 1 - side, Intervals(np.arange(len(side) - 1.0)))
 
 
 def values(members: np.ndarray, nonmembers: np.ndarray) -> Counts:

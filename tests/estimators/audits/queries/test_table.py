@@ -14,10 +14,7 @@ from hypothesis import strategies as st
 from estimators.audits.queries.table import Encoding, Rows, encode, encode_points, encode_sides
 from estimators.errors import DimensionMismatch, InputError, MixedTypes, NotFinite, RaggedRows, TooFewRecords
 from tests.cases import each_case, refusals
-
-
-def codes(tables: Encoding) -> list[str]:
-    return [caution.code for caution in tables.cautions]
+from tests.estimators.cautions import codes
 
 
 def kinds(tables: Encoding) -> dict[str, str]:
