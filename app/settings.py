@@ -28,6 +28,7 @@ from pydantic import (
 from app.audit_file import AuditError, AuditFile
 from app.keys import BadKeys, KeyRing
 from app.runs import Runs, RunsError, RunsFile
+from macekit.call import EXPANDED_LIMIT
 
 if TYPE_CHECKING:
     from app.signing import Signer
@@ -149,7 +150,7 @@ class Settings(BaseModel):
         16 * 1024, ge=0, le=MIB, description="JSON bodies up to this many bytes are answered without a worker"
     )
     body_limit: int = Field(256 * MIB, ge=1024, description="bytes of a body")
-    expanded_limit: int = Field(1024 * MIB, ge=1024, description="bytes a compressed body may expand to")
+    expanded_limit: int = Field(EXPANDED_LIMIT, ge=1024, description="bytes a compressed body may expand to")
     stream_limit: int = Field(
         64 * 1024 * MIB, ge=1024, description="bytes of a body that is counted as it comes"
     )

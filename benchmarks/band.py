@@ -14,7 +14,7 @@ from scipy.special import betaincinv, gammaln, ndtr, ndtri
 
 from benchmarks.harness import Note, Run, least, mark, table
 from benchmarks.worlds import Floats, Integers, Rng
-from estimators import Scores, roc_band
+from estimators import Scores, best_precision, roc_band
 from estimators.limits.every_cut import ALPHAS, SIZES, local_level, share_limits
 from estimators.privacy.roc import from_the_top, operating_points
 from estimators.sample.counting import finest
@@ -245,47 +245,36 @@ def _sorted(sides: tuple[Floats, Floats]) -> list[Floats]:
     return [np.sort(side) for side in sides]
 
 
-def precision_of(task: tuple[float, float, float, int, int, int]) -> tuple[bool, bool, float, float]:
-    """Whether the best precision lies below or above its limits, and these."""
-    shift, prior, share, n1, n0, run = task
-    rng = np.random.default_rng((29, run))
-    fpr = np.geomspace(1e-9, 1.0, 100_001)[:-1]
-    tpr = ndtr(ndtri(fpr) + shift)
-    truth = (prior * tpr / (prior * tpr + (1.0 - prior) * fpr))[tpr >= share].max()
-    band = roc_band(
-        Scores.of(rng.normal(shift, 1.0, n1), rng.normal(size=n0)), CONFIDENCE, np.geomspace(1e-4, 0.99, 500)
-    )
-    low, high = band.precision(prior, share)
-    return bool(truth < low), bool(truth > high), low, high
+def surest(world: World, prior: float, share: float) -> float:
+    """The best precision of a cut that accuses so large a share of members."""
+    fpr = np.geomspace(1e-9, 1.0, 100_001)
+    tpr = world.roc(fpr)
+    return float((prior * tpr / (prior * tpr + (1.0 - prior) * fpr))[tpr >= share].max())
+
+
+def precision_of(task: tuple[int, float, float, int, int, int]) -> tuple[float, float]:
+    """Limits of the best precision in one sample."""
+    world, prior, share, n1, n0, run = task
+    scores = Scores.of(*WORLDS[world].draw(np.random.default_rng((29, run)), n1, n0))
+    (found,) = best_precision(scores, prior, CONFIDENCE, [share])
+    return found.estimate.lower, found.estimate.upper
 
 
 @table
 def precision(run: Run) -> Iterator[object]:
     """The best precision of a cut that accuses so large a share of members: misses, and the mean limits."""
-    yield "members : nonmembers | shift | prior | share | runs | misses below, above | limits, mean | truth"
-    for n1, n0 in run.few(((300, 300), (2000, 2000), (30, 270)), 1):
-        for shift, prior, share in run.few(
-            (
-                (0.0, 0.1, 0.1),
-                (1.0, 0.1, 0.01),
-                (1.0, 0.1, 0.1),
-                (1.0, 0.1, 0.25),
-                (2.0, 0.1, 0.1),
-                (1.0, 0.5, 0.1),
-            ),
-            2,
-        ):
-            runs = run.times(200, 4)
-            found = np.array(
-                run.map(precision_of, [(shift, prior, share, n1, n0, each) for each in range(runs)])
+    yield "scores | members : nonmembers | prior | share | runs | misses below, above | limits, mean | truth"
+    for world, (n1, n0) in product(range(len(WORLDS)), ((30, 270), (300, 300), (2000, 2000))):
+        for prior, share in run.few(((0.1, 0.01), (0.1, 0.05), (0.1, 0.25), (0.5, 0.05)), 1):
+            runs = run.times(RUNS if n1 < 2000 else LARGE_RUNS)
+            truth = surest(WORLDS[world], prior, share)
+            ends = np.array(
+                run.map(precision_of, [(world, prior, share, n1, n0, each) for each in range(runs)])
             )
-            below, above, low, high = found.mean(axis=0)
-            odd = mark(round(runs * (below + above)), runs, 1.0 - CONFIDENCE)
-            run.faults += bool(odd)
-            tpr = ndtr(ndtri(np.geomspace(1e-9, 1.0, 100_001)[:-1]) + shift)
-            best = (prior * tpr / (prior * tpr + (1.0 - prior) * np.geomspace(1e-9, 1.0, 100_001)[:-1]))[
-                tpr >= share
-            ]
-            world = f"{n1} : {n0} | {shift:g} | {prior:g} | {share:g} | {runs}"
-            misses = f"{100 * below:.1f}%, {100 * above:.1f}%{odd}"
-            yield f"{world} | {misses} | [{low:.2f}, {high:.2f}] | {best.max():.3f}"
+            missed = [int((ends[:, 0] > truth + 1e-4).sum()), int((ends[:, 1] < truth - 1e-4).sum())]
+            marks = [mark(each, runs, (1.0 - CONFIDENCE) / 2.0) for each in missed]
+            run.faults += sum(map(bool, marks))
+            shares = ", ".join(f"{each / runs:.1%}{sign}" for each, sign in zip(missed, marks, strict=True))
+            low, high = ends.mean(axis=0)
+            place = f"{WORLDS[world].name} | {n1} : {n0} | {prior:g} | {share:g} | {runs}"
+            yield f"{place} | {shares} | [{low:.2f}, {high:.2f}] | {truth:.3f}"

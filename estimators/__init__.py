@@ -28,6 +28,7 @@ from estimators.optimum.answer import Advantage
 from estimators.optimum.fixed_set import SetAdvantage, advantage_on_set
 from estimators.privacy.band import RocBand, roc_band
 from estimators.privacy.exposure import Exposure, exposure
+from estimators.privacy.precision import BestPrecision, best_precision
 from estimators.renamed import find_former_modules
 from estimators.risk.cells import MeanRisk, mean_risk
 from estimators.risk.individual import IndividualRisk, individual_risk
@@ -51,6 +52,7 @@ __all__ = [
     "AssessOptions",
     "Assessment",
     "AttackAdvantage",
+    "BestPrecision",
     "Caution",
     "CellsTarget",
     "Control",
@@ -91,6 +93,7 @@ __all__ = [
     "assess",
     "attack_advantage",
     "audit_synthetic",
+    "best_precision",
     "by_group",
     "check_split",
     "compare",

@@ -64,6 +64,10 @@ class Step:
     seal: str | None
 
 
+EXPANDED_LIMIT = 2**30
+"""Bytes that a compressed body may expand to, where nobody says otherwise."""
+
+
 @dataclass(frozen=True, slots=True)
 class Call:
     """One question: the operation, how its body is written, its options, and how the answer should be.
@@ -78,7 +82,7 @@ class Call:
     encoding: str = "identity"
     query: tuple[tuple[str, str], ...] = ()
     accept: str = JSON
-    expanded_limit: int = 2**30
+    expanded_limit: int = EXPANDED_LIMIT
     request_id: str | None = None
     names: bool = False
     keeping: Keeping | None = None

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from estimators.arrays import Booleans, Floats, Integers
 from estimators.errors import DimensionMismatch, InputError, require_open_unit
 from estimators.limits.among_others import alike_at_most
+from estimators.limits.binomial import lower_limit, upper_limit
 from estimators.privacy.epsilon import Direction, direction_of
 from estimators.sample.counting import finest
 from estimators.sample.scores import Scores
@@ -24,6 +25,9 @@ __all__ = ["ExposedMembers", "exposed_members"]
 
 FEW = 20
 """Nonmembers below which a list is hardly ever said to hold anybody."""
+
+OF_DRIFT = 0.02
+"""The part of the error with which each of two limits is wrong that speak of drift."""
 
 COVERS = "how many members of each list score as a nonmember would, all lists at once"
 ASSUMES = (
@@ -164,7 +168,25 @@ def exposed_members(
         few = f"only {data.n_nonmembers} nonmembers to hold members against"
         message = f"{few}: hardly any list can be shown to be right"
         cautions.append(Caution("few_nonmembers", message))
+    if best.at_least and _few_members_far_from(best, data):
+        message = (
+            "fewer than half as many members as nonmembers score as the half of nonmembers does that is farthest from "
+            "the exposed: either most members are exposed, or members and nonmembers differ in kind or date, and these "
+            "scores cannot tell which; names are right only in the first case"
+        )
+        cautions.append(Caution("exposed_or_drift", message))
     return replace(best, cautions=tuple(cautions))
+
+
+def _few_members_far_from(lists: ExposedMembers, data: Scores) -> bool:
+    """Whether members are shown to be at most half as frequent as nonmembers up to the nonmembers' median."""
+    toward = -1.0 if lists.is_low else 1.0
+    members, nonmembers = (
+        toward * np.asarray(each, dtype=np.float64) for each in (data.members, data.nonmembers)
+    )
+    rank, level = (len(nonmembers) + 1) // 2, (1.0 - lists.confidence) * OF_DRIFT
+    alike = int((members <= np.partition(nonmembers, rank - 1)[rank - 1]).sum())
+    return upper_limit(alike, len(members), level) < lower_limit(rank, len(nonmembers), level) / 2.0
 
 
 def _lists(data: Scores, share: float, alpha: float, is_low: bool, confidence: float) -> ExposedMembers:

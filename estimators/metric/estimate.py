@@ -44,6 +44,9 @@ from estimators.statement import (
     sorted_into,
 )
 
+WIDE = 0.5
+"""From this width on an interval of a share of few guesses is warned of."""
+
 LEAST_RECORDS = 3
 """One of each side to learn from, one to choose by and one to judge on."""
 
@@ -253,7 +256,11 @@ def metric_optimum(
         resolution,
         leader,
         rejected,
-        (*counts.doubts, *_cautions(objective.metric.name, why, cells, rejected)),
+        (
+            *counts.doubts,
+            *_cautions(objective.metric.name, why, cells, rejected),
+            *_wide(objective, interval),
+        ),
         Provenance("metric+progressive", VERSION, counts.n_members, counts.n_nonmembers, prior, seed),
     )
 
@@ -312,3 +319,15 @@ def _cautions(name: str, why: Degeneracy | None, cells: Counts, rejected: bool) 
             )
         )
     return cautions
+
+
+def _wide(objective: Objective, interval: Interval) -> list[Caution]:
+    """Whether a share of few guesses is left open by so much that neither end says much alone."""
+    if not objective.constrained or interval.width <= WIDE:
+        return []
+    message = (
+        f"{objective.metric.name}: it is a share of few guesses, and these records leave open what is between "
+        f"{at_least(interval.lower)} and {at_most(interval.upper)}: the lower end is shown, the upper end is only not "
+        "ruled out; more records of both sides, or a larger min_positive_share, bring them nearer"
+    )
+    return [Caution("wide_interval", message)]

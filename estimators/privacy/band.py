@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from estimators.arrays import Floats
-from estimators.errors import require_open_unit, require_up_to_one
+from estimators.errors import require_open_unit
 from estimators.limits.every_cut import EVERY_RANK, local_level, records_beyond, share_limits
-from estimators.privacy.roc import from_the_top
-from estimators.sample.counting import EXACT_RECORDS, HEAVY, finest
+from estimators.privacy.roc import from_the_top, reach_of_cuts
+from estimators.sample.counting import finest
 from estimators.sample.counts import Counts, require_data
 from estimators.sample.scores import Scores
 from estimators.statement import IID, Guarantee, percent, percent_at_least, percent_at_most
@@ -73,33 +73,6 @@ class RocBand:
             f"{percent_at_least(float(self.lower[at]))} and {percent_at_most(float(self.upper[at]))} of members."
         )
 
-    def precision(self, prior: float, share: float) -> tuple[float, float]:
-        """Limits of the best precision of a cut that accuses at least a share of members.
-
-        They hold for every prior and every share at once. Of all cuts there is no upper limit below 1: an epsilon of
-        members beyond all scores makes the best precision 1, and no sample shows that there is none.
-
-        Args:
-            prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
-            share: The least share of members that the cut accuses, above 0 and at most 1.
-
-        Example:
-            >>> import numpy as np
-            >>> from estimators import Scores, roc_band
-            >>> rng = np.random.default_rng(0)
-            >>> scores = Scores.of(rng.normal(1, 1, 2000), rng.normal(0, 1, 2000))
-            >>> low, high = roc_band(scores, rates=np.geomspace(1e-4, 0.99, 500)).precision(prior=0.1, share=0.1)
-            >>> round(low, 2), round(high, 2)  # the truth is .497
-            (0.27, 0.74)
-        """
-        p, share = require_open_unit("prior", prior), require_up_to_one("share", share)
-        before, largest = np.append(0.0, self.fpr), np.append(self.upper, 1.0)  # from a rate to the next
-        lower, upper = (
-            p * tpr / (p * tpr + (1.0 - p) * fpr) for tpr, fpr in ((self.lower, self.fpr), (largest, before))
-        )
-        low = lower[self.lower >= share].max(initial=p)  # who accuses everybody is right as often as p
-        return float(low), float(upper[largest >= share].max())
-
 
 def roc_band(
     data: Scores | Counts, confidence: float = 0.95, rates: Sequence[float] | None = None
@@ -135,10 +108,7 @@ def roc_band(
     fpr = np.unique([require_open_unit("fpr", float(rate)) for rate in rates])
     surely, maybe = records_beyond(fpr, n0, alpha)
     first, last = (alarms.searchsorted(most, side="right") - 1 for most in (surely, maybe))
-    if counts.n_records > EXACT_RECORDS:  # a cell that is no tie may be cut
-        ahead = np.minimum(last + 1, len(hits) - 1)
-        between = hits[ahead] + alarms[ahead] - hits[last] - alarms[last]
-        last = np.where(between <= counts.n_records // HEAVY, ahead, last)
+    last = reach_of_cuts(hits, alarms)[last]
     lower = np.where(first >= 0, share_limits(hits[first], n1, alpha)[0], 0.0)
     upper = share_limits(hits[last], n1, alpha)[1]
     tpr = hits[alarms.searchsorted(np.floor(fpr * n0 * (1.0 + 1e-12)), side="right") - 1] / n1

@@ -18,7 +18,7 @@ from estimators.clusters.design import Clusters, Labels
 from estimators.clusters.ends import clustered_area
 from estimators.errors import IncompatibleCells, require_count, require_open_unit
 from estimators.limits.binomial import lower_limit, normal_quantile, upper_limit
-from estimators.sample.counting import finest
+from estimators.sample.counting import EXACT_RECORDS, HEAVY, finest
 from estimators.sample.counts import Counts, require_data
 from estimators.sample.scores import Scores
 from estimators.statement import (
@@ -166,7 +166,7 @@ def roc(counts: Counts, points: int = POINTS) -> RocCurve:
         >>> import numpy as np
         >>> from estimators import Scores
         >>> from estimators.privacy.roc import roc
-        >>> from estimators.sample.counting import finest
+        >>> from estimators.sample.counting import EXACT_RECORDS, HEAVY, finest
         >>> rng = np.random.default_rng(0)
         >>> curve = roc(finest(Scores.of(rng.normal(1, 1, 5000), rng.normal(0, 1, 5000))), points=64)
         >>> len(curve.fpr) <= 64, float(curve.tpr[-1])
@@ -321,7 +321,7 @@ def operating_point(counts: Counts, fpr: float, confidence: float = 0.95) -> Ope
         >>> import numpy as np
         >>> from estimators import Scores
         >>> from estimators.privacy.roc import operating_point
-        >>> from estimators.sample.counting import finest
+        >>> from estimators.sample.counting import EXACT_RECORDS, HEAVY, finest
         >>> rng = np.random.default_rng(0)
         >>> counts = finest(Scores.of(rng.normal(1, 1, 5000), rng.normal(0, 1, 5000)))
         >>> print(operating_point(counts, fpr=0.01).sentence)
@@ -461,6 +461,19 @@ def from_the_top(counts: Counts) -> tuple[Integers, Integers]:
     np.cumsum(counts.members[::-1], out=hits[1:])
     np.cumsum(counts.nonmembers[::-1], out=alarms[1:])
     return hits, alarms
+
+
+def reach_of_cuts(hits: Integers, alarms: Integers) -> Integers:
+    """Up to which of the thresholds the records above one between it and the next may reach.
+
+    Counts of very many records leave thresholds out; it is then the next one, unless a tie lies between.
+    """
+    at, records = np.arange(len(hits)), int(hits[-1] + alarms[-1])
+    if records <= EXACT_RECORDS:
+        return at
+    ahead = np.minimum(at + 1, len(hits) - 1)
+    between = hits[ahead] + alarms[ahead] - hits - alarms
+    return np.where(between <= records // HEAVY, ahead, at)
 
 
 def _large_ties(

@@ -31,6 +31,7 @@ from estimators.paper import PaperAdvantage, PaperMetric, RecordMetric, RecordRi
 from estimators.privacy.band import RocBand
 from estimators.privacy.epsilon import ClaimCheck, EpsilonBound
 from estimators.privacy.exposure import Exposure, NonmemberTail, Tail
+from estimators.privacy.precision import BestPrecision
 from estimators.privacy.roc import OF_RATES, OperatingPoint
 from estimators.sample.counts import Counts
 from estimators.sample.digests import fingerprint
@@ -304,6 +305,19 @@ def band(of: RocBand) -> list[statements.OperatingPointAnswer]:
     return [
         {"fpr": fpr, "tpr": tpr, "lower": lower, "upper": upper}
         for fpr, tpr, lower, upper in zip(*columns, strict=True)
+    ]
+
+
+def best_precision(of: list[BestPrecision]) -> list[statements.BestPrecisionAnswer]:
+    """A row for each least share of members."""
+    return [
+        {
+            "share": each.share,
+            "estimate": cast("float", each.estimate.value),
+            "lower": each.estimate.lower,
+            "upper": each.estimate.upper,
+        }
+        for each in of
     ]
 
 

@@ -14,9 +14,15 @@ from pathlib import Path
 from macekit.reports import model
 from macekit.reports.drawing import inline_svg, missing_engine
 from macekit.reports.formatting import format_number, numeric, words
-from macekit.reports.palette import WORDS
+from macekit.reports.palette import VARIABLES, WORDS
 
-STYLE = Path(__file__).with_name("report.css").read_text("utf-8")
+COLOURS = "\n".join(f"  {name}: {colour};" for name, colour in VARIABLES.items())
+STYLE = (
+    Path(__file__)
+    .with_name("report.css")
+    .read_text("utf-8")
+    .replace("  /* palette.py: VARIABLES */", COLOURS)
+)
 STYLE_HASH = f"sha256-{b64encode(sha256(STYLE.encode()).digest()).decode()}"
 """What a page that shows a report in a frame of its own must allow, too: the frame inherits the page's policy."""
 

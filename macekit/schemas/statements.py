@@ -173,6 +173,15 @@ class OperatingPointAnswer(TypedDict):
     upper: float
 
 
+class BestPrecisionAnswer(TypedDict):
+    """The best precision of a cut that accuses at least a share of members: on these records, and its limits."""
+
+    share: float
+    estimate: float
+    lower: float
+    upper: float
+
+
 class RocAnswer(TypedDict):
     """Every threshold at once; a higher score means member."""
 

@@ -24,9 +24,11 @@ from tests.browser.home import (
     opened,
     payload,
     refuse,
+    said,
     sentence,
     table,
 )
+from tests.browser.test_page_commands import run_python
 
 
 @BELOW
@@ -83,6 +85,43 @@ def test_an_array_is_read_with_membership_in_the_last_column_or_asks_how_many_ar
     page.get_by_label("Limit").fill("0.1")
     compute(page)
     expect(sentence(page)).to_have_text(FAIL)
+
+
+def test_the_same_scores_are_asked_who_is_exposed_and_whether_a_promise_was_kept(
+    visit: Visit, tmp_path: Path
+) -> None:
+    page = opened(visit)
+    page.get_by_role("radio", name="Scores, for names").check()
+
+    expect(page.locator("#file-chosen")).to_contain_text("scores.csv")
+    expect(page.get_by_label("Member", exact=True)).to_have_value("member")
+    page.get_by_label("False names").fill("0.4")
+    with page.expect_request("**/v1/exposed?*") as asked:
+        compute(page)
+    assert asked.value.url.partition("?")[2] == "score=score&member=member&max_false_share=0.4"
+    expect(sentence(page)).to_contain_text("exposed")
+    (tmp_path / "scores.csv").write_bytes(CSV)
+    run_python(page, tmp_path)
+
+    page.get_by_role("radio", name="Canaries’ scores").check()
+    page.get_by_label("Promised epsilon").fill("0.01")
+    page.get_by_label("Members were drawn").select_option("As a random half of one list")
+    refuse(page)
+    expect(said(page.get_by_label("The promise compares"))).to_contain_text("adjacency")
+    page.get_by_label("The promise compares").select_option("One record in another’s place")
+    with page.expect_request("**/v1/theory/one-run?*") as asked:
+        compute(page)
+    assert asked.value.url.partition("?")[2] == (
+        "score=score&member=member&draw=split&epsilon=0.01&adjacency=replace"
+    )
+    expect(sentence(page)).to_contain_text("epsilon")
+    run_python(page, tmp_path)
+
+    page.get_by_role("radio", name="A released table").check()
+    expect(page.locator("#file-chosen")).to_be_hidden()
+    page.get_by_role("radio", name="Scores", exact=False).first.check()
+    expect(page.get_by_label("Limit")).to_be_visible()
+    compute(page)
 
 
 def numbered(*names: str) -> FilePayload:
@@ -162,8 +201,8 @@ def test_the_options_are_the_question_and_who_is_a_member_is_no_score(visit: Vis
         compute(page)
 
     assert asked.value.url.partition("?")[2] == (
-        "score=score&member=member&group=group&prior=0.2&max_advantage=0.3&max_group_advantage=0.9&metric=f1"
-        "&confidence=0.9"
+        "score=score&member=member&group=group&max_advantage=0.3&prior=0.2&confidence=0.9&max_group_advantage=0.9"
+        "&metric=f1"
         "&estimator.kind=kde&estimator.bandwidth=silverman"
     )
     assert asked.value.headers["accept"] == "text/html"

@@ -40,7 +40,7 @@ def test_a_request_that_was_kept_leads_to_its_report(visit: Visit) -> None:
     page = visit.open("/")
 
     give(page, payload("request.json", json.dumps({**SAMPLE, "max_advantage": 0.1}).encode()))
-    expect(page.locator("#file-chosen")).to_contain_text("posted to /v1/report as it is, as curl does below")
+    expect(page.locator("#file-chosen")).to_contain_text("posted as it is, as curl does below")
     compute(page)
 
     expect(sentence(page)).to_have_text(re.compile("Fail: with 95% confidence"))

@@ -9,12 +9,11 @@ const form = (() => {
   const WITH_COMMAS = ["cluster"]; // a list of names, so that none may hold a comma
   const OTHER_NAMES = { groups: "group", scores: "score" };
   const OTHER_TABLES = { members: "train", nonmembers: "holdout", released: "synthetic" };
-  const WORDS = ["metric", "direction"]; // options that are no numbers
-  const DEFAULTS = { prior: 0.5, metric: "accuracy", confidence: 0.95 };
+  const WORDS = ["metric", "direction", "draw", "adjacency"]; // options that are no numbers
+  const DEFAULTS = { max_false_share: 0.1, prior: 0.5, metric: "accuracy", confidence: 0.95 };
 
   let kind = kinds.scores;
 
-  const each = (all) => Object.values(kinds).flatMap((one) => one[all]);
   const boxes = (role) => [...at(role).querySelectorAll("input")];
   const ticked = (role) => boxes(role).filter((box) => box.checked).map((box) => box.value);
   const known = () => !at("columns").hidden;
@@ -24,8 +23,8 @@ const form = (() => {
   function turn(to) {
     kind = to;
     for (const all of ["roles", "options"])
-      for (const id of each(all)) at(id).closest(".field").hidden = !kind[all].includes(id);
-    for (const one of Object.values(kinds)) at(`slots-${one.name}`).hidden = one !== kind;
+      for (const id of Object.values(kinds).flatMap((one) => one[all])) at(id).closest(".field").hidden = !kind[all].includes(id);
+    for (const one of Object.values(kinds)) at(`slots-${one.home}`).hidden = one.home !== kind.home;
     at("pasting").hidden = !kind.raw;
     clear();
     forget();
@@ -120,19 +119,19 @@ const form = (() => {
   function place(field, pasted, detail = "") {
     const plain = (field || "").split(".")[0];
     const name = OTHER_NAMES[plain] ?? plain;
+    const own = kind.options.includes(name) || name === "key" ? name : null;
     if (!kind.raw) {
       const told = /^(\w+): /.exec(detail)?.[1];
       const table = [told, name, OTHER_TABLES[name]].find((one) => kind.files.some((file) => file.name === one));
       if (table) return `${kind.name}-${table}`;
-      if (kind.roles.includes(name) && known()) return name;
-      return kind.options.includes(name) || name === "key" ? name : null;
+      return kind.roles.includes(name) && known() ? name : own;
     }
     const whole = pasted ? "members" : "file";
     if (name === "members" && single()) return "first";
     if (name === "nonmembers" && pasted) return name;
     if (["file", "members", "nonmembers"].includes(name)) return whole;
     if (kind.roles.includes(name)) return known() && !single() ? name : whole;
-    return kind.options.includes(name) || name === "key" ? name : null;
+    return own;
   }
 
   const controls = (id) => (MANY.includes(id) ? boxes(id) : [at(id)]);

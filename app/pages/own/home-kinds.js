@@ -5,9 +5,8 @@
 const kinds = (() => {
   const TABLE = "CSV, JSON lines, Parquet or Arrow";
   const TEXTS = "JSON lines, JSON, NPY or NPZ";
-  const CHOOSE = "choose a file or drop it here";
-  const table = (name, title, hint, more) => ({ name, title, rest: CHOOSE, hint: `${hint} ${TABLE}.`, ...more });
-  const texts = (name, title, hint) => ({ name, title, rest: CHOOSE, hint: `${hint} ${TEXTS}.`, loose: true });
+  const table = (name, title, hint, more) => ({ name, title, hint: `${hint} ${TABLE}.`, ...more });
+  const texts = (name, title, hint) => ({ name, title, hint: `${hint} ${TEXTS}.`, loose: true });
 
   // The service's example holds all tables in one: its last column, or its member, says to which a row belongs.
   const byTable = (text) => {
@@ -22,7 +21,6 @@ const kinds = (() => {
   const all = {
     scores: {
       operation: "report",
-      python: "report",
       example: { file: "scores.csv", part: (text) => () => text },
       files: [
         {
@@ -33,12 +31,21 @@ const kinds = (() => {
         },
       ],
       roles: ["score", "member", "group", "cluster"],
-      options: ["prior", "max_advantage", "max_group_advantage", "changes", "metric", "estimator", "confidence", "accept_exposure"],
+      options: [...COMMON, "max_group_advantage", "changes", "metric", "estimator"],
+    },
+    exposed: {
+      roles: ["score", "member"],
+      options: ["max_false_share", "direction", "confidence"],
+    },
+    run: {
+      operation: "theory/one-run",
+      python: "theory.one_run",
+      roles: ["score", "member", "unit"],
+      options: ["draw", "epsilon", "delta", "adjacency", "direction", "confidence"],
     },
     release: {
       operation: "synthetic",
       python: "audit_synthetic",
-      example: { file: "synthetic.csv", part: byTable },
       files: [
         table("train", "Training rows", "What the release was made from."),
         table("holdout", "Hold-out rows", "Rows like these that it was not made from."),
@@ -49,9 +56,7 @@ const kinds = (() => {
       options: [...COMMON, "max_copies_over_holdout", "max_group_advantage"],
     },
     model: {
-      operation: "model",
       python: "audit_predictions",
-      example: { file: "model.csv", part: byTable },
       files: [
         table("train", "Training rows", "What the model predicts for them, beside what is true."),
         table("holdout", "Hold-out rows", "The same columns of rows it was not trained on."),
@@ -60,7 +65,6 @@ const kinds = (() => {
       options: [...COMMON, "max_group_advantage"],
     },
     text: {
-      operation: "text",
       python: "audit_text",
       example: { file: "text.jsonl", part: byMember },
       files: [
@@ -71,9 +75,7 @@ const kinds = (() => {
       options: COMMON,
     },
     usage: {
-      operation: "usage",
-      python: "usage",
-      example: { file: "usage.csv", part: byTable, limit: ["max_share", "0.9"] },
+      limit: ["max_share", "0.9"],
       files: [
         table("members", "Records known to be used", "A score of each."),
         table("nonmembers", "Records known not to be used", "Like these."),
@@ -83,9 +85,6 @@ const kinds = (() => {
       options: ["max_share", "direction", "confidence"],
     },
     unlearning: {
-      operation: "unlearning",
-      python: "unlearning",
-      example: { file: "unlearning.csv", part: byTable },
       files: [
         table("forgotten", "Forgotten records", "A score of each."),
         table("unseen", "Records it has never seen", "Like these."),
@@ -97,8 +96,12 @@ const kinds = (() => {
   };
   for (const [name, kind] of Object.entries(all)) {
     kind.name = name;
-    kind.raw = name === "scores"; // one file is the body, with options in the address; else all are a form
-    for (const file of kind.files) file.id = kind.raw ? file.name : `${name}-${file.name}`;
+    kind.operation ??= name;
+    kind.python ??= kind.operation;
+    kind.raw = !kind.files || name === "scores"; // one file is the body, with options in the address; else all are a form
+    kind.home = kind.raw ? "scores" : name; // whose files they are
+    kind.example ??= kind.raw ? all.scores.example : { file: `${kind.operation}.csv`, part: byTable };
+    for (const file of (kind.files ??= all.scores.files)) file.id = kind.raw ? file.name : `${name}-${file.name}`;
   }
   return Object.freeze(all);
 })();

@@ -8,17 +8,17 @@ const slots = (() => {
     const root = at("slot").content.firstElementChild.cloneNode(true);
     const [input, label, hint, chosen, problem] = ["input", "label", ".hint", ".chosen", ".problem"].map((each) => root.querySelector(each));
     const { id } = spec;
-    Object.assign(input, { id });
+    input.id = id;
     label.htmlFor = id;
-    [label.firstElementChild.textContent, label.lastElementChild.textContent] = [spec.title, spec.rest];
+    [label.firstElementChild.textContent, label.lastElementChild.textContent] = [spec.title, spec.rest ?? "choose a file or drop it here"];
     Object.assign(hint, { id: `${id}-hint`, textContent: spec.hint });
     Object.assign(problem, { id: `${id}-problem` });
-    Object.assign(chosen, { id: `${id}-chosen` });
+    chosen.id = `${id}-chosen`;
     input.setAttribute("aria-describedby", `${id}-hint ${id}-problem`);
     return { ...spec, kind, root, input, chosen, source: null, answer: null, reading: null };
   }
 
-  const every = Object.values(kinds).flatMap((kind) => {
+  const every = Object.values(kinds).filter(({ name, home }) => name === home).flatMap((kind) => {
     const made = kind.files.map((spec) => build(spec, kind));
     const group = document.createElement("div");
     Object.assign(group, { id: `slots-${kind.name}`, className: kind.raw ? "" : "slots" });
@@ -26,8 +26,7 @@ const slots = (() => {
     at("slots").append(group);
     return made;
   });
-  const of = (kind) => every.filter((slot) => slot.kind === kind);
-  const named = (kind, name) => of(kind).find((slot) => slot.name === name);
+  const of = (kind) => every.filter((slot) => slot.kind.name === kind.home);
 
   function clear(slot) {
     slot.reading?.abort();
@@ -60,7 +59,7 @@ const slots = (() => {
     try {
       const found = { ...(await files.recognise(file)), pasted };
       if (signal.aborted) return false;
-      const all = found.name === "JSON" && slot.kind.raw ? ["posted to /v1/report as it is, as curl does below", ...notes] : notes;
+      const all = found.name === "JSON" && slot.kind.raw ? ["posted as it is, as curl does below", ...notes] : notes;
       introduce({ ...slot, source: found }, all);
       const unfit = files.unfit(found);
       if (unfit) form.complain(slot.id, unfit);
@@ -119,5 +118,5 @@ const slots = (() => {
     retained: /ret/i,
   };
 
-  return Object.freeze({ every, of, named, clear, choose, shared });
+  return Object.freeze({ every, of, clear, choose, shared });
 })();

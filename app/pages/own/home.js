@@ -16,7 +16,7 @@
     return { Authorization: key && `Bearer ${key}` };
   };
   const filled = () => slots.of(kind).filter(({ source }) => source);
-  const scores = () => slots.named(kinds.scores, "file");
+  const [scores] = slots.of(kinds.scores);
 
   // --- what came
 
@@ -37,7 +37,7 @@
     const before = known();
     if (slot.kind.raw) form.forget();
     const stayed = await slots.choose(slot, file, { pasted, notes, headers: headers(), refused });
-    if (stayed && slot.kind === kind && (slot.kind.raw || known() !== before)) columns();
+    if (stayed && slot.kind.name === kind.home && (kind.raw || known() !== before)) columns();
     tell();
   }
 
@@ -52,13 +52,14 @@
   }
 
   async function example() {
-    const { file, part, limit: [limit, value] = ["max_advantage", "0.1"] } = kind.example;
+    const { file, part } = kind.example;
+    const [limit, value] = kind.limit ?? ["max_advantage", "0.1"];
     const needed = slots.of(kind).filter(({ optional }) => !optional);
     try {
       const answer = await fetch(new URL(`examples/${file}`, base));
       if (!answer.ok) throw new Error();
       const of = part(await answer.text());
-      at(limit).value ||= value;
+      if (kind.options.includes(limit)) at(limit).value ||= value;
       const ending = file.slice(file.indexOf("."));
       const named = ({ name }) => new File([of(name)], kind.raw ? file : `${name}${ending}`);
       await Promise.all(needed.map((slot) => choose(slot, named(slot))));
@@ -70,13 +71,13 @@
   async function paste() {
     const [members, nonmembers] = [at("members").value, at("nonmembers").value];
     form.clear();
-    unchoose(scores());
+    unchoose(scores);
     if (!members.trim()) return form.complain("members", "Paste scores here first.");
     for (const box of nonmembers.trim() ? ["members", "nonmembers"] : []) {
       const unclear = files.unclear(at(box).value);
       if (unclear) return form.complain(box, unclear);
     }
-    await choose(scores(), files.pasted(members, nonmembers), { pasted: true });
+    await choose(scores, files.pasted(members, nonmembers), { pasted: true });
   }
 
   // --- the question
@@ -131,15 +132,14 @@
       return form.complain("key", at("key").value ? "This is not the key." : "This service needs a key.");
     }
     if (error.after !== null) return later(error);
-    const place = (field, detail) => form.place(field, scores().source?.pasted, detail);
+    const place = (field, detail) => form.place(field, scores.source?.pasted, detail);
     const plain = !kind.raw && at(`${where}-problem`) ? where : place(error.status && where);
     const id = place(error.field, error.message) ?? plain;
     return id ? form.complain(id, error.message) : general(error.message);
   }
 
   function general(text) {
-    at("problem").textContent = text;
-    at("problem").hidden = false;
+    Object.assign(at("problem"), { textContent: text, hidden: false });
     at("compute").focus();
   }
 
@@ -162,7 +162,7 @@
 
   // Whether every file that is needed is there; else the first that lacks is asked for.
   async function complete() {
-    if (kind.raw && !scores().source && at("members").value.trim()) await paste();
+    if (kind.raw && !scores.source && at("members").value.trim()) await paste();
     const lacking = slots.of(kind).find(({ source, optional }) => !source && !optional);
     if (!lacking) return true;
     const unsaid = at(`${lacking.id}-problem`).hidden && at("members-problem").hidden;
@@ -297,7 +297,7 @@
   });
   at("form").addEventListener("input", ({ target }) => {
     if (target.name === "kind" || target.type === "file") return;
-    if (scores().source?.pasted && target.localName === "textarea") unchoose(scores());
+    if (scores.source?.pasted && target.localName === "textarea") unchoose(scores);
     form.part();
     form.settle(target.type === "checkbox" ? target.name : target.id);
     tell();
@@ -324,7 +324,7 @@
     pairs.forEach(([slot, file], place) => choose(slot, file, { notes: place ? [] : notes }));
   });
 
-  const offered = document.querySelector("[data-operations]").dataset.operations.split(" ");
+  const offered = at("form").dataset.operations.split(" ");
   for (const radio of at("kinds").querySelectorAll("input"))
     radio.closest("label").hidden = !offered.includes(kinds[radio.value].operation);
   turn(at("kinds").querySelector(":checked").value);

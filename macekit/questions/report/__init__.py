@@ -66,6 +66,13 @@ class ReportAnswer(TypedDict):
             "once: lower limits of the band are 0 there; null without a band"
         ),
     ]
+    precision: Annotated[
+        list[statements.BestPrecisionAnswer],
+        Field(
+            description="how often the surest accusation is right, at the prior asked for: the best of the cuts that "
+            "accuse at least this share of members; each share has the confidence by itself. Empty without a band"
+        ),
+    ]
     distribution: answers.DistributionAnswer | None
     posterior: Annotated[
         list[answers.PosteriorCurveAnswer],

@@ -11,7 +11,17 @@ from macekit.reports.charts.interval import interval
 from macekit.reports.charts.risk import risk as risk_chart
 from macekit.reports.content import groups, limitations, provenance
 from macekit.reports.content.plain_words import facts, headline, rare_exposure
-from macekit.reports.model import AnswerPath, Context, Figure, Figures, Headline, Paragraph, Report, Section
+from macekit.reports.model import (
+    AnswerPath,
+    Context,
+    Figure,
+    Figures,
+    Headline,
+    Paragraph,
+    Report,
+    Section,
+    Table,
+)
 
 
 def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
@@ -27,6 +37,7 @@ def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
         *about(result, figures, prior, flags),
         *_scores(figures),
         *curve(result["roc"], figures),
+        *_precision(answer["precision"], prior),
         *_risk(answer["risk"], figures),
         *_posterior(figures),
         *groups.sections(grouped, figures, prior, result["baseline"]),
@@ -58,6 +69,31 @@ def _limits(decision: AnswerPath) -> tuple[Section, ...]:
 def _scores(figures: Figures) -> tuple[Section, ...]:
     charts = figures.pick("distribution")
     return (Section("scores", "The scores of both sides", charts),) if charts else ()
+
+
+def _precision(rows: AnswerPath, prior: AnswerPath) -> tuple[Section, ...]:
+    """How sure the surest accusation is, where scores have an order."""
+    if not len(rows):
+        return ()
+    said = (
+        "Who accuses few records is right more often. The table has the best cut among those that find at least this "
+        "share of members, if a record is a member with a probability of ",
+        prior.number("exact"),
+        ". Name the share beforehand: each row holds by itself. Without a least share there is no upper end: nobody "
+        "can rule out a few members beyond all scores.",
+    )
+    head = ("Members found, at least", "Right, on these records", "Lower end", "Upper end")
+    shown = tuple(
+        (row["share"].number("exact"), *(row[end].number() for end in ("estimate", "lower", "upper")))
+        for row in rows
+    )
+    return (
+        Section(
+            "precision",
+            "How sure an accusation can be",
+            (Paragraph(said), Table("The best precision, by the least share of members found", head, shown)),
+        ),
+    )
 
 
 def _risk(summary: AnswerPath, figures: Figures) -> tuple[Section, ...]:

@@ -23,6 +23,7 @@ from estimators.decisions.maxima import Limit, MaxAdvantage
 from estimators.errors import NotFinite, OutOfRange
 from estimators.paper import EqualWidth, Kernel, record_risk
 from estimators.privacy.band import roc_band
+from estimators.privacy.precision import best_precision
 from estimators.risk.cells import mean_from
 from estimators.risk.individual import RiskByCell, risk_by_cell
 from estimators.sample.locating import SampleRange
@@ -64,14 +65,16 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     if assessment.metric is not None and question.metric is not None:
         of_record = metric_of_cells(lone, risks, metric(question.metric, question.prior), question)
     result = encode.assessment(assessment, data, provenance_options(question, call), encode.columns_of(body))
-    band = None
+    band, surest = None, []
     if assessment.roc is not None and assessment.fine is not None:
         band = roc_band(assessment.fine, question.confidence)
+        surest = best_precision(assessment.fine, question.prior, question.confidence)
     document = {
         "sentence": result["sentence"] if decision is None else f"{decision.sentence} {result['sentence']}",
         "result": result,
         "band": [] if band is None else encode.band(band),
         "rarest_fpr": None if band is None else band.rarest,
+        "precision": encode.best_precision(surest),
         "distribution": None if histogram is None else encode.distribution(histogram),
         "posterior": [] if histogram is None else _posterior(source, histogram, question),
         "risk": summary(risks, _mean(lone, assessment, risks), of_record),

@@ -87,3 +87,21 @@ test_what_has_no_order_or_no_meaning_is_refused = refusals(
         (lambda: exposed_members(Scores.of(MEMBERS, NONMEMBERS), direction="up"), UnknownName, "direction"),
     ],
 )
+
+
+def test_members_who_are_missing_where_half_of_nonmembers_are_may_have_drifted() -> None:
+    rng = np.random.default_rng(7)
+
+    def warned(members: np.ndarray, nonmembers: np.ndarray) -> bool:
+        lists = exposed_members(Scores.of(members, nonmembers))
+        assert lists.at_least
+        return "exposed_or_drift" in {each.code for each in lists.cautions}
+
+    assert warned(rng.normal(1.0, 1.0, 800), NONMEMBERS)
+    assert warned(-rng.normal(1.0, 1.0, 800), -NONMEMBERS)
+    assert not warned(MEMBERS, NONMEMBERS)
+    at_the_edge = 0  # half of the members stand apart, and the others score as nonmembers do
+    for _ in range(40):
+        members = np.append(rng.normal(size=200), rng.normal(9.0, 1.0, 200))
+        at_the_edge += warned(members, rng.normal(size=400))
+    assert at_the_edge == 0

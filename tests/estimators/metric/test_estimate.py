@@ -311,6 +311,12 @@ def test_precision_without_a_least_share_is_a_bound_on_a_handful_of_records():
     assert constrained.share_limits == (0.05, 1.0)
     assert constrained.interval.upper < 0.5
     assert "at least 5% of all records" in constrained.sentence
+    few = metric_optimum(drawn(9, 60, 60, 1.0), metric, 0.1)
+    assert [each.interval.width > 0.5 for each in (constrained, few)] == [False, True]
+    assert ["wide_interval" in {c.code for c in each.cautions} for each in (constrained, few)] == [
+        False,
+        True,
+    ]
 
 
 def test_identical_sides_certify_nothing_beyond_the_trivial_value_and_disjoint_ones_reach_the_top():

@@ -105,37 +105,3 @@ def test_what_has_no_curve_is_refused() -> None:
         with pytest.raises(OutOfRange):
             roc_band(scores, **wrong)
     assert roc_band(scores, rates=[]).fpr.tolist() == []
-
-
-def test_limits_of_precision_are_those_of_every_cut_that_accuses_enough() -> None:
-    rng = np.random.default_rng(3)
-    rates = np.linspace(0.01, 0.99, 99)
-    band = roc_band(Scores.of(rng.normal(1.5, 1.0, 400), rng.normal(0.0, 1.0, 700)), rates=rates)
-
-    for prior, share in ((0.5, 0.05), (0.1, 0.3), (0.9, 1.0)):
-        low, high = band.precision(prior, share)
-        surely = [
-            prior * tpr / (prior * tpr + (1 - prior) * fpr)
-            for fpr, tpr in zip(band.fpr, band.lower, strict=True)
-            if tpr >= share
-        ]
-        at_most = [  # a cut whose FPR is above the rate before, and at most this one
-            prior * tpr / (prior * tpr + (1 - prior) * before)
-            for before, tpr in zip([0.0, *band.fpr], [*band.upper, 1.0], strict=True)
-            if tpr >= share
-        ]
-        assert (low, high) == pytest.approx((max([prior, *surely]), max(at_most)))
-        assert prior <= low <= high <= 1.0
-
-
-def test_fewer_accused_is_no_lower_limit_and_nothing_is_certain_of_the_fewest() -> None:
-    rng = np.random.default_rng(4)
-    band = roc_band(Scores.of(rng.normal(1.0, 1.0, 2000), rng.normal(0.0, 1.0, 2000)))
-    limits = np.array([band.precision(0.1, share) for share in (1e-6, 0.05, 0.25, 1.0)])
-
-    assert np.all(np.diff(limits, axis=0) <= 0.0)
-    assert limits[0, 1] == 1.0
-    assert limits[2, 1] < 0.65  # the truth is .371
-    for share in (0.0, 1.1):
-        with pytest.raises(OutOfRange, match="share"):
-            band.precision(0.1, share)

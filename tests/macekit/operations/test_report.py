@@ -125,6 +125,9 @@ def test_there_is_a_band_where_there_is_a_curve(kind: str) -> None:
     for point in found["band"]:
         assert point["lower"] <= point["tpr"] <= point["upper"]
         assert point["lower"] == 0.0 or point["fpr"] >= found["rarest_fpr"]
+    assert [row["share"] for row in found["precision"]] == ([0.01, 0.05, 0.1, 0.25] if found["band"] else [])
+    for row in found["precision"]:
+        assert found["provenance"]["options"]["prior"] <= row["lower"] <= row["estimate"] <= row["upper"]
 
 
 def test_a_table_says_the_same_as_json() -> None:
@@ -218,8 +221,8 @@ def test_a_limit_on_groups_is_judged_as_by_the_gate_with_that_on_all_records(rec
     assert {row["label"] for row in found["gate"]["groups"]} == {row["label"] for row in found["groups"]}
     plain = asked("report", {name: body[name] for name in body if name not in limits})
     assert (plain["gate"], plain["result"]["verdict"], status_of(plain)) == (None, None, 0)
-    assert {name: found[name] for name in ("risk", "groups", "band")} == {
-        name: plain[name] for name in ("risk", "groups", "band")
+    assert {name: found[name] for name in ("risk", "groups", "band", "precision")} == {
+        name: plain[name] for name in ("risk", "groups", "band", "precision")
     }
     page = ask("report", body, accept=MARKDOWN)
     assert "## Groups beside their limit" in page

@@ -1,0 +1,178 @@
+"""How sure the surest accusation is: the best precision of a cut that accuses at least a share of the members.
+
+Of all cuts the best precision has no upper limit below 1: an epsilon of members beyond all scores would make it 1, and
+no sample shows that there is none. So the share is named beforehand. The lower end looks at cuts at a few members of
+ranks named beforehand. Above the k-th of n members lies a share that is at least U ~ Beta(k, n + 1 - k), ties or not;
+if every cut that accuses a share q of the members and more had an FPR of r times its TPR or more, then at least
+Binomial(m, r U) of m nonmembers lay above it, or U is below q. So few nonmembers refute r. The upper end is that of
+limits of both rates that hold at every cut at once (``limits.every_cut``).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import bdtr, betainc, betaincinv
+
+from estimators.arrays import Floats, Integers
+from estimators.errors import require_open_unit, require_up_to_one
+from estimators.limits.every_cut import EVERY_RANK, share_limits
+from estimators.privacy.roc import from_the_top, reach_of_cuts
+from estimators.sample.counting import finest
+from estimators.sample.counts import Counts, require_data
+from estimators.sample.scores import Scores
+from estimators.statement import (
+    IID,
+    Estimate,
+    Guarantee,
+    Interval,
+    percent,
+    percent_at_least,
+    percent_at_most,
+)
+
+SHARES = (0.01, 0.05, 0.1, 0.25)
+"""The shares of members that are looked at unasked."""
+
+RANKS = 8
+"""Members at whom the lower end looks, each with its part of the error."""
+
+PARTS = 32
+"""Parts of the law of U; in each its least value stands for all, which only raises the chance."""
+
+HALVINGS = 20
+
+EVERY_CUT = 2048
+"""Cuts of which each has its limits; of more, a few that follow each other share the looser one, a quarter of a
+standard deviation wide."""
+
+
+@dataclass(frozen=True, slots=True)
+class BestPrecision:
+    """How often the surest accusation is right, among those that find at least a share of the members.
+
+    Attributes:
+        share: The least share of the members that a cut accuses.
+        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
+        estimate: The best precision on these records, with the interval for the truth.
+
+    Example:
+        >>> from estimators import Counts, best_precision
+        >>> counts = Counts.of([2000, 3000, 5000], [5000, 4000, 1000], edges=[0.2, 0.7])
+        >>> (found,) = best_precision(counts, shares=[0.25])
+        >>> print(found.sentence)
+        With 95% confidence: the best cut that finds at least 25% of members is right in between 79.7% and 85.4% of its
+        accusations, if a record is a member with a probability of 0.5.
+    """
+
+    share: float
+    prior: float
+    estimate: Estimate
+
+    @property
+    def sentence(self) -> str:
+        """The interval in plain words."""
+        interval = self.estimate.interval
+        return (
+            f"With {percent(interval.confidence)} confidence: the best cut that finds at least {percent(self.share)} "
+            f"of members is right in between {percent_at_least(interval.lower)} and "
+            f"{percent_at_most(interval.upper)} of its accusations, if a record is a member with a "
+            f"probability of {self.prior:g}."
+        )
+
+
+def best_precision(
+    data: Scores | Counts,
+    prior: float = 0.5,
+    confidence: float = 0.95,
+    shares: Sequence[float] = SHARES,
+) -> list[BestPrecision]:
+    """The best precision of a cut that accuses at least a share of the members.
+
+    Args:
+        data: Scores of both sides (``Scores.of``) or their counts (``Counts``), with an order; a higher score means
+            member.
+        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
+        confidence: Probability that both ends of an interval hold, strictly between 0 and 1. Each share has its own:
+            decide before a look which one counts.
+        shares: The least shares of the members that a cut accuses, each above 0 and at most 1.
+
+    Returns:
+        a ``BestPrecision`` for each share.
+
+    Example:
+        >>> import numpy as np
+        >>> from estimators import Scores, best_precision
+        >>> rng = np.random.default_rng(0)
+        >>> scores = Scores.of(rng.normal(1, 1, 2000), rng.normal(0, 1, 2000))
+        >>> few, many = (each.estimate for each in best_precision(scores, prior=0.1, shares=[0.05, 0.25]))
+        >>> round(few.lower, 2), round(few.upper, 2)  # the truth is .576
+        (0.32, 0.99)
+        >>> round(many.lower, 2), round(many.upper, 2)  # the truth is .371
+        (0.27, 0.5)
+    """
+    require_data(data, Scores, Counts)
+    p = require_open_unit("prior", prior)
+    alpha = (1.0 - require_open_unit("confidence", confidence)) / 2.0
+    counts = data if isinstance(data, Counts) else finest(data)
+    hits, alarms = from_the_top(counts)
+    most_found, fewest_accused = _limits_of_cuts(hits, alarms, 1.0 - (1.0 - alpha) ** 0.5)
+    n1, n0 = counts.n_members, counts.n_nonmembers
+
+    def of_ratio(ratio: Floats) -> float:
+        """The precision of who accuses so many nonmembers for a member, as shares of each."""
+        return float(p / (p + (1.0 - p) * ratio.min()))
+
+    found = []
+    for share in shares:
+        q = require_up_to_one("share", float(share))
+        enough, able = hits >= q * n1 * (1.0 - 1e-12), most_found >= q
+        value = of_ratio((alarms[enough] / n0) / (hits[enough] / n1))
+        lower = of_ratio(_least_ratio(hits, alarms, q, alpha))
+        upper = of_ratio(fewest_accused[able] / most_found[able])
+        covers = f"the best precision of a cut that accuses at least {percent(q)} of members"
+        guarantee = Guarantee(covers, IID, finite_sample=max(n1, n0) <= EVERY_RANK)
+        found.append(BestPrecision(q, p, Estimate(value, Interval(lower, upper, confidence, guarantee))))
+    return found
+
+
+def _limits_of_cuts(hits: Integers, alarms: Integers, alpha: float) -> tuple[Floats, Floats]:
+    """Upper limits of the TPR and lower limits of the FPR, of all cuts at once; of many cuts, for a few together."""
+    first = last = np.arange(len(hits))
+    if len(hits) > EVERY_CUT:
+        steps = np.arange(8.0 * np.sqrt(len(hits)))
+        first = np.unique(np.minimum((steps / 8.0) ** 2, len(hits) - 1).astype(np.int64))
+        last = np.append(first[1:] - 1, len(hits) - 1)
+    most = share_limits(hits[reach_of_cuts(hits, alarms)[last]], int(hits[-1]), alpha)[1]
+    return most, share_limits(alarms[first], int(alarms[-1]), alpha)[0]
+
+
+def _least_ratio(hits: Integers, alarms: Integers, share: float, alpha: float) -> Floats:
+    """Upper limits of the least FPR / TPR of a cut that accuses so many members; 1 is had by accusing everybody."""
+    n1, n0, level = int(hits[-1]), int(alarms[-1]), alpha / RANKS
+    first = _first_rank(n1, share, level / 8.0)  # an eighth of the error at most is lost on U < q
+    if first > n1:
+        return np.ones(1)
+    ranks = np.unique(np.geomspace(first, n1, RANKS, endpoint=False).round().astype(np.int64))[:, None]
+    accused = alarms[np.searchsorted(hits, ranks)]
+    below = betainc(ranks, n1 + 1.0 - ranks, share)
+    levels = below + (1.0 - below) * (1.0 - np.cos(np.linspace(0.0, np.pi, PARTS + 1))) / 2.0
+    found = betaincinv(ranks, n1 + 1.0 - ranks, levels[:, :-1])
+    weights = np.diff(levels, axis=1)
+
+    low, high = np.zeros(ranks.shape), np.ones(ranks.shape)  # what is not refuted, and what is
+    for _ in range(HALVINGS):
+        middle = np.where(low > 0.0, np.sqrt(low * high), high / 4.0)
+        chance = below + (weights * bdtr(accused, n0, middle * found)).sum(axis=1, keepdims=True)
+        low, high = np.where(chance > level, middle, low), np.where(chance > level, high, middle)
+    return high
+
+
+def _first_rank(records: int, share: float, chance: float) -> int:
+    """The first rank above whose member a smaller share than this lies with no more than this chance, by halves."""
+    low, high = 1, records + 1
+    while low < high:
+        middle = (low + high) // 2
+        enough = betainc(middle, records + 1.0 - middle, share) <= chance
+        low, high = (low, middle) if enough else (middle + 1, high)
+    return low

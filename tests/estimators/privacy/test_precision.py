@@ -1,0 +1,120 @@
+"""How sure the surest accusation is, of those that find at least a share of the members."""
+
+import numpy as np
+import pytest
+from scipy.stats import beta, binom
+
+from benchmarks.band import WORLDS, shifted, surest
+from estimators import Counts, Scores, best_precision
+from estimators.errors import IncompatibleCells, OutOfRange
+from estimators.limits.every_cut import share_limits
+from estimators.privacy import precision
+from estimators.privacy.roc import from_the_top
+from estimators.sample.counting import EXACT_RECORDS, finest
+from tests.cases import each_case
+from tests.oracles import most_misses
+
+
+@pytest.mark.slow
+@each_case("world", WORLDS[1::2])
+def test_each_end_misses_the_truth_as_seldom_as_it_says(world) -> None:
+    rng, runs, shares = np.random.default_rng(WORLDS.index(world)), 100, [0.02, 0.25]
+    truths = [surest(world, 0.1, share) for share in shares]
+
+    ends = np.array(
+        [
+            [(each.estimate.lower, each.estimate.upper) for each in best_precision(scores, 0.1, 0.9, shares)]
+            for scores in (Scores.of(*world.draw(rng, 80, 200)) for _ in range(runs))
+        ]
+    )
+
+    above, below = (
+        (ends[..., 0] > np.add(truths, 1e-4)).sum(axis=0),
+        (ends[..., 1] < np.add(truths, -1e-4)).sum(axis=0),
+    )
+    assert max(*above, *below) <= most_misses(runs, 0.05)
+
+
+def test_a_lower_end_is_refuted_at_one_of_eight_members_by_the_chance_of_so_few_nonmembers() -> None:
+    """By drawing U; the lower end has it from parts of its law, which can only raise the chance."""
+    rng = np.random.default_rng(5)
+    scores = Scores.of(rng.normal(1.0, 1.0, 300), rng.normal(0.0, 1.0, 400))
+    prior, share, alpha = 0.2, 0.1, 0.025
+    (found,) = best_precision(scores, prior, 1.0 - 2.0 * alpha, [share])
+    ratio = prior * (1.0 - found.estimate.lower) / ((1.0 - prior) * found.estimate.lower)
+
+    members, nonmembers = np.sort(scores.members)[::-1], scores.nonmembers
+    chances = []
+    for k in np.geomspace(50, 300, precision.RANKS, endpoint=False).round().astype(int):
+        above = rng.beta(k, 301 - k, 200_000)
+        so_few = binom.cdf((nonmembers >= members[k - 1]).sum(), 400, ratio * above)
+        chances.append(np.where(above < share, 1.0, so_few).mean())
+    before, first = beta.cdf(share, [49, 50], [252, 251])
+    assert first <= alpha / precision.RANKS / 8.0 < before
+    assert 0.8 < min(chances) / (alpha / precision.RANKS) < 1.02
+    assert found.estimate.lower > 0.3  # the truth is .686
+
+
+@each_case("sides", [(9, 30), (60, 300)])
+def test_an_upper_end_is_that_of_limits_of_every_cut_that_may_find_enough(sides) -> None:
+    rng, prior, share = np.random.default_rng(sides), 0.3, 0.4
+    members, nonmembers = (np.round(rng.normal(1.0, 1.0, n), 1) for n in sides)
+    (found,) = best_precision(Scores.of(members, nonmembers), prior, 0.9, [share])
+
+    cuts = [np.inf, *np.unique(np.concatenate([members, nonmembers]))[::-1]]
+    above = [np.array([(side >= cut).sum() for cut in cuts]) for side in (members, nonmembers)]
+    alpha = 1.0 - 0.95**0.5
+    (_, most), (fewest, _) = (share_limits(k, n, alpha) for k, n in zip(above, sides, strict=True))
+    of_cuts = prior * most / (prior * most + (1.0 - prior) * fewest)
+    assert found.estimate.upper == pytest.approx(of_cuts[most >= share].max())
+
+
+def test_limits_shared_by_cuts_are_looser_by_little(monkeypatch) -> None:
+    rng = np.random.default_rng(6)
+    scores = Scores.of(rng.normal(1.0, 1.0, 6000), rng.normal(0.0, 1.0, 6000))
+    shared = best_precision(scores, 0.1)
+    monkeypatch.setattr(precision, "EVERY_CUT", 10**9)
+
+    for some, every in zip(shared, best_precision(scores, 0.1), strict=True):
+        assert every.estimate.lower == some.estimate.lower
+        assert every.estimate.upper <= some.estimate.upper <= every.estimate.upper + 0.04
+
+
+def test_of_many_records_a_threshold_between_those_counted_is_covered() -> None:
+    rng = np.random.default_rng(7)
+    scores = Scores.of(rng.normal(1.0, 1.0, EXACT_RECORDS), rng.normal(0.0, 1.0, EXACT_RECORDS))
+    counts = finest(scores)
+    assert counts.size < counts.n_records
+    hits, alarms = from_the_top(counts)
+    (found,) = best_precision(scores, 0.1, 0.95, [0.05])
+
+    first = np.searchsorted(hits, 0.05 * EXACT_RECORDS)
+    next_hits = hits[first + 1] / EXACT_RECORDS
+    assert found.estimate.upper > 0.1 * next_hits / (0.1 * next_hits + 0.9 * alarms[first] / EXACT_RECORDS)
+    assert found.estimate.lower < surest(shifted(1.0), 0.1, 0.05) < found.estimate.upper
+    assert found.estimate.upper - found.estimate.lower < 0.1
+
+
+def test_sides_apart_and_alike_and_one_score_for_all() -> None:
+    apart = best_precision(Scores.of(np.arange(500.0) + 1000.0, np.arange(500.0)), 0.1)
+    assert {each.estimate.upper for each in apart} == {each.estimate.value for each in apart} == {1.0}
+    assert all(each.estimate.lower > 0.8 for each in apart)
+    same = best_precision(Scores.of(np.ones(50), np.ones(50)), 0.1)
+    assert [(each.estimate.lower, each.estimate.value) for each in same] == [pytest.approx((0.1, 0.1))] * 4
+    assert apart[1].sentence.startswith(
+        "With 95% confidence: the best cut that finds at least 5% of members is right in between "
+    )
+
+
+def test_what_is_not_a_share_and_has_no_order_is_refused() -> None:
+    counts = Counts.of([5, 3], [3, 5], edges=[0.5])
+    for share in (0.0, 1.1, float("nan")):
+        with pytest.raises(OutOfRange, match="share"):
+            best_precision(counts, shares=[share])
+    for prior in (0.0, 1.0):
+        with pytest.raises(OutOfRange, match="prior"):
+            best_precision(counts, prior)
+    with pytest.raises(IncompatibleCells):
+        best_precision(Counts.of([5, 3], [3, 5]))
+    (all_of_them,) = best_precision(counts, 0.5, shares=[1.0])
+    assert all_of_them.estimate.value == 0.5
