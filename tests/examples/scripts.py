@@ -43,6 +43,12 @@ def ran(name: str, *arguments: str, **changes: Any) -> Done:
     return Done(0, out.getvalue(), err.getvalue())
 
 
+def table_rows(text: str) -> list[list[str]]:
+    """The rows of the tables in a text, heads among them."""
+    rows = (line for line in text.splitlines() if line.startswith("|") and "---" not in line)
+    return [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
+
+
 def bare_environment() -> dict[str, str]:
     """The environment without settings, or a pipeline that the tests may themselves run in."""
     return {

@@ -35,7 +35,7 @@ BY_CHANCE = 0.001
 LEAST_MISFITS = 8
 """So many values at least, finer than a step, would show that a precision is none."""
 
-FEW = 64
+FEW = 16
 """Values that are tried before all are."""
 
 
@@ -285,9 +285,14 @@ def _significant(values: Floats, bits: int) -> Iterator[Precision]:
 
 
 def _first(candidates: Iterator[Precision], values: Floats) -> Precision | None:
-    """The first at which all values are."""
-    for each in candidates:
-        if all(np.array_equal(each.rounded(part), part) for part in (values[:FEW], values)):
+    """The first at which all values are; of most not even a few are, which is looked at for all of them at once."""
+    every, few = list(candidates), values[:FEW]
+    places = [each.places(few) for each in every]
+    rounded = np.split(_to_places(np.tile(few, len(every)), np.concatenate(places), Cut.NEAREST), len(every))
+    for each, part in zip(every, rounded, strict=True):
+        if np.array_equal(part if each.bits == 64 else _narrow(part, each.bits), few) and np.array_equal(
+            each.rounded(values), values
+        ):
             return each
     return None
 

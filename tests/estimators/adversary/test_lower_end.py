@@ -44,7 +44,7 @@ def test_the_lower_end_of_few_records_hardly_hangs_on_the_seed(n, truth) -> None
     """Its standard deviation over seeds was .107 at 24 a side, and README's own example among the top 7%."""
     rng = np.random.default_rng(n)
     scores = Scores.of(rng.normal(2 * truth, 1, n), rng.normal(size=n))
-    ends = [advantage(scores, seed=seed).lower for seed in range(40)]
+    ends = [advantage(scores, seed=seed).lower for seed in range(20)]
 
     assert np.std(ends) <= 0.02
 
@@ -70,7 +70,7 @@ def test_the_parts_of_the_level_are_one_level_together_and_fixed_by_the_numbers_
 
 @pytest.mark.slow
 def test_the_whole_lower_end_lies_above_the_truth_as_seldom_as_it_says() -> None:
-    runs, above = 250, {24: 0, 200: 0}
+    runs, above = 80, {24: 0, 200: 0}
     for n, run in ((n, run) for n in above for run in range(runs)):
         rng = np.random.default_rng([n, run])
         found = advantage(Scores.of(rng.normal(size=n), rng.normal(size=n)), target=CellsTarget(), seed=run)

@@ -112,7 +112,7 @@ WORLDS = [
 @each_case("n1, n0, prior, first, second, alike", WORLDS)
 def test_the_interval_of_a_paired_difference_covers_it(n1, n0, prior, first, second, alike) -> None:
     """Alike, mirrored, without leak, perfect, unequal, at a low prior: either end errs in at most 2.5%."""
-    rng, runs, above, below = np.random.default_rng(40), 35, 0, 0
+    rng, runs, above, below = np.random.default_rng(40), 10, 0, 0
     truth = optimal(first, prior) - optimal(second, prior)
     for run in range(runs):
         a, b = shifted(n1, n0, first, second, alike, rng)
@@ -137,7 +137,7 @@ def test_the_more_alike_two_scores_are_the_narrower_their_difference(
 ) -> None:
     """It was wider than for independent samples: 0.257 where that gives 0.165 and McNemar's test about 0.113."""
     rng, paired, apart = np.random.default_rng(41), [], []
-    for run in range(4):
+    for run in range(2):
         a, b = shifted(n1, n0, first, second, alike, rng)
         paired.append(paired_difference(a, b, prior, seed=run).estimate.interval.width)
         apart.append(difference(a, b, prior, seed=run).estimate.interval.width)
@@ -146,10 +146,10 @@ def test_the_more_alike_two_scores_are_the_narrower_their_difference(
 
 
 @pytest.mark.slow
-@each_case("alike", [0.99, 0.0])
-def test_rows_in_another_order_get_the_interval_of_unrelated_records(alike) -> None:
+@each_case("alike, runs", [(0.99, 15), (0.0, 5)])
+def test_rows_in_another_order_get_the_interval_of_unrelated_records(alike, runs) -> None:
     """Nothing goes wrong unless one score mirrors the other: it only loses what they have in common."""
-    rng, runs, misses, widths = np.random.default_rng(45), 15, 0, []
+    rng, misses, widths = np.random.default_rng(45), 0, []
     truth = optimal(0.8, 0.5) - optimal(0.6, 0.5)
     for run in range(runs):
         a, b = shifted(300, 300, 0.8, 0.6, alike, rng)

@@ -16,6 +16,7 @@ from estimators.limits.binomial import excess_lower
 from tests.cases import each_case
 from tests.estimators.audits.queries.test_synthetic import part, people, stacked
 from tests.estimators.audits.test_synthetic import drawn, with_copies
+from tests.estimators.cautions import codes
 from tests.oracles import most_misses
 
 pytestmark = pytest.mark.usefixtures("quick")
@@ -36,10 +37,6 @@ def blurred(rng: np.random.Generator, train: Table, n: int, width: float = 0.02)
 
 def decisions(answer: ReleaseSize) -> str:
     return "".join("-" if step.decision is None else step.decision.value[0] for step in answer.series.steps)
-
-
-def codes(answer: ReleaseSize) -> list[str]:
-    return [caution.code for caution in answer.cautions]
 
 
 @pytest.mark.slow
@@ -257,7 +254,7 @@ def test_a_size_that_breaks_the_limit_is_seldom_named() -> None:
     rng = np.random.default_rng(13)
     train, others = points(rng, 2000), points(rng, 15000)
     released = blurred(rng, train, 2000, 0.001)
-    sizes, query, runs = [15, 700, 2000], ["closeness"], 20
+    sizes, query, runs = [15, 700, 2000], ["closeness"], 8
     whole = encode(train, others, released)
     whole = replace(whole, synthetic=whole.synthetic.part(np.random.default_rng(0).permutation(2000)))
     truths = [

@@ -14,14 +14,11 @@ from estimators.audits.queries.table import encode_sides
 from estimators.errors import InputError, NotFinite, OptionError, OutOfRange, RaggedRows, TooFewRecords
 from tests.cases import each_case
 from tests.estimators.audits.queries.test_synthetic import part, people, stacked
+from tests.estimators.cautions import codes
 from tests.macekit.asking import quickly
 from tests.oracles import most_misses
 
 Table = dict[str, Any]
-
-
-def codes(check: Any) -> list[str]:
-    return [caution.code for caution in check.cautions]
 
 
 def test_one_column_of_two_values_differs_by_the_difference_of_its_shares() -> None:
@@ -152,7 +149,7 @@ def test_exchanging_the_sides_exchanges_their_rows_and_no_released_table_is_spok
 @pytest.mark.slow
 @quickly()
 def test_a_fair_split_is_hardly_ever_said_to_differ() -> None:
-    runs, alarms = 12, 0  # more of them, and of 2,000 rows and more: benchmarks/synthetic.py
+    runs, alarms = 6, 0  # more of them, and of 2,000 rows and more: benchmarks/synthetic.py
     for run in range(runs):
         rng = np.random.default_rng([11, run])
         n = (8, 30, 100)[run % 3]
@@ -165,7 +162,7 @@ def test_a_fair_split_is_hardly_ever_said_to_differ() -> None:
 def test_a_fair_split_of_repeated_people_is_hardly_ever_said_to_differ() -> None:
     """Everyone twice before the split; everyone of a side eight times after it; the same people on both sides."""
     alarms = dict.fromkeys(("before", "after", "both"), 0)
-    for run in range(3):
+    for run in range(2):
         rng = np.random.default_rng([12, run])
         everybody, a, b = people(rng, 100), people(rng, 60), people(rng, 60)
         doubled = part(stacked(everybody, everybody), rng.permutation(200))
@@ -177,7 +174,7 @@ def test_a_fair_split_of_repeated_people_is_hardly_ever_said_to_differ() -> None
         for when, sides in splits.items():
             alarms[when] += check_split(*sides, seed=run, learners=[boosting()]).differs
 
-    assert max(alarms.values()) <= 1, alarms
+    assert not any(alarms.values()), alarms
 
 
 def test_rows_that_repeat_count_once_and_are_said_to() -> None:

@@ -130,7 +130,7 @@ def test_labels_alone_have_no_model_beside_them() -> None:
 
 
 def test_of_records_that_are_in_no_twin_something_is_seen_as_seldom_as_said() -> None:
-    runs = 120
+    runs = 50
     above = 0
     for seed in range(runs):
         planted, spared = np.random.default_rng(seed).beta(3.0, 1.0, (2, 60))

@@ -21,7 +21,7 @@ from tests.cases import each_case, refusals
 
 RNG = np.random.default_rng(0)
 NEW, ALIKE = RNG.normal(size=(2, 1000))
-RUNS = 20
+RUNS = 4
 HALF, TOO_MUCH = WORLDS[1], WORLDS[2]
 
 
@@ -103,6 +103,19 @@ def test_the_excess_sees_what_retraining_does_not_have_in_either_direction() -> 
         assert audit.verdict.decision == "fail"
         assert audit.excess is not None
         assert all(np.sign(each.estimate.value or 0.0) == np.sign(shift) for each in audit.excess.cuts)
+
+
+def test_the_ends_of_single_cuts_share_the_error_of_which_the_upper_end_of_the_largest_has_all() -> None:
+    """A sixth of the error of 85% on one side is that of 97.5%: three cuts, two ends each."""
+    largest, single = (
+        audit_unlearning(ALIKE + 0.1, NEW, retrained=(ALIKE, NEW), confidence=each).excess
+        for each in (0.95, 0.7)
+    )
+    assert largest is not None
+    assert single is not None
+    ends = (max(each.estimate.upper, -each.estimate.lower) for each in single.cuts)
+
+    assert largest.estimate.upper == pytest.approx(max(ends))
 
 
 def test_the_excess_is_narrower_than_four_limits_of_clopper_and_pearson() -> None:

@@ -11,9 +11,10 @@ from scipy.stats import binom
 
 from estimators import Decision
 from estimators.audits.mixtures import Mixtures, nearest_increasing
-from estimators.audits.usage import DatasetUse, dataset_use
+from estimators.audits.usage import dataset_use
 from estimators.errors import DimensionMismatch, InputError, NotFinite, OutOfRange, TooFewRecords
 from tests.cases import each_case, refusals
+from tests.estimators.cautions import codes
 
 
 def groups(seed: int, n: int = 400, share: float = 0.3, shift: float = 2.0) -> list[Any]:
@@ -22,10 +23,6 @@ def groups(seed: int, n: int = 400, share: float = 0.3, shift: float = 2.0) -> l
     members = int(share * n)
     candidates = np.concatenate([rng.normal(shift, 1, members), rng.normal(size=n - members)])
     return [rng.normal(shift, 1, n), rng.normal(size=n), candidates]
-
-
-def codes(result: DatasetUse) -> list[str]:
-    return [each.code for each in result.cautions]
 
 
 @pytest.mark.slow
@@ -42,7 +39,7 @@ def codes(result: DatasetUse) -> list[str]:
 def test_the_true_share_is_rejected_as_seldom_as_the_level_says(
     share: float, chances: Any, sizes: tuple[int, int, int]
 ) -> None:
-    runs, level, rejected = 600, 0.1, [0, 0]
+    runs, level, rejected = 200, 0.1, [0, 0]
     for run in range(runs):
         rng = np.random.default_rng((run, 5))
         members = rng.binomial(sizes[2], share)

@@ -43,30 +43,33 @@ def people(
 @pytest.mark.parametrize(("shift", "alike"), [(0.0, 0.95), (0.8, 0.5)])
 def test_no_statement_is_wrong_more_often_than_it_says(shift, alike) -> None:
     """Of 60 people with 12 rows each; without their names the ends of a fixed rule are wrong in many of the samples."""
-    runs, truth, cut = 20, 2.0 * ndtr(shift / 2.0) - 1.0, 1.0
+    runs, some, truth, cut = 20, 8, 2.0 * ndtr(shift / 2.0) - 1.0, 1.0
     own = float(ndtr(shift - cut) - ndtr(-cut))
-    wrong = dict.fromkeys(("gate", "series", "group", "attack", "tpr", "placed"), 0)
-    unnamed = 0
+    wrong, fixed_wrong, gate, unnamed = dict.fromkeys(("series", "group", "placed"), 0), [0, 0], 0, 0
     for seed in range(runs):
         scores, person, rng = people(seed, 60, 12, alike, shift)
+        fixed = attack_advantage(scores, ThresholdRule(cut), metrics=[], cluster=person)
+        fixed_wrong[0] += not fixed.lower <= own <= fixed.upper
+        fixed_wrong[1] += not fixed.tpr.lower <= ndtr(shift - cut) <= fixed.tpr.upper
+        by_rows = attack_advantage(scores, ThresholdRule(cut), metrics=[])
+        unnamed += not by_rows.lower <= own <= by_rows.upper
+        if seed >= some:  # which take longer
+            continue
         group = rng.integers(0, 2, len(person))
         sides = group[: scores.n_members], group[scores.n_members :]
         limits = judge(scores, [MaxAdvantage(truth), MaxTpr(ndtr(shift - 1.0), ndtr(-1.0))], cluster=person)
-        wrong["gate"] += limits.decision.value == "fail"
+        gate += limits.decision.value == "fail"
         steps = advantage_series({"a": scores, "b": scores}, cluster=person).steps
         wrong["series"] += any(not s.estimate.lower <= truth <= s.estimate.upper for s in steps)
         alone = [each.advantage for each in by_group(scores, *sides, cluster=person)]
         wrong["group"] += any(not each.lower <= truth <= each.upper for each in alone if each is not None)
-        fixed = attack_advantage(scores, ThresholdRule(cut), metrics=[], cluster=person)
-        wrong["attack"] += not fixed.lower <= own <= fixed.upper
-        wrong["tpr"] += not fixed.tpr.lower <= ndtr(shift - cut) <= fixed.tpr.upper
         placed = attack_advantage(scores, TopRule(), metrics=[], cluster=person)
         realised = float(ndtr(shift - (placed.cut or 0.0)) - ndtr(-(placed.cut or 0.0)))
         wrong["placed"] += not placed.lower <= realised <= placed.upper
-        by_rows = attack_advantage(scores, ThresholdRule(cut), metrics=[])
-        unnamed += not by_rows.lower <= own <= by_rows.upper
-    assert wrong.pop("gate") <= most_misses(runs, 0.025)
-    assert max(wrong.values()) <= most_misses(runs, 0.05) < unnamed
+
+    assert gate <= most_misses(some, 0.025)
+    assert max(wrong.values()) <= most_misses(some, 0.05)
+    assert max(fixed_wrong) <= most_misses(runs, 0.05) < unnamed
 
 
 @pytest.mark.slow

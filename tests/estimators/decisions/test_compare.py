@@ -100,7 +100,7 @@ def test_one_question_under_two_names_is_not_shown_to_differ_from_itself() -> No
 @pytest.mark.slow
 def test_queries_that_happen_to_order_these_records_alike_may_differ_on_others() -> None:
     """The second answers one member in fifty otherwise: among 100 of each side often none, which shows no equality."""
-    rng, runs, misses, alike = np.random.default_rng(55), 40, 0, 0
+    rng, runs, misses, alike = np.random.default_rng(55), 20, 0, 0
     for _ in range(runs):
         a, b = (rng.random(100) < 0.7).astype(float), (rng.random(100) < 0.3).astype(float)
         other = np.where(rng.random(100) < 0.02, 0.0, a)
@@ -126,7 +126,7 @@ def test_scores_of_other_records_are_never_one_question() -> None:
 @pytest.mark.parametrize("prior", [0.5, 0.3])
 def test_the_largest_of_many_harmless_queries_is_seldom_called_a_leak(prior, monkeypatch) -> None:
     monkeypatch.setattr(Ends, "upper", lambda *_: 1.0)  # slow, and nothing to the lower end
-    rng, runs, misses = np.random.default_rng(2), 60, 0
+    rng, runs, misses = np.random.default_rng(2), 20, 0
     for run in range(runs):
         queries = {str(k): draw(identical(), 60, rng) for k in range(8)}
         misses += compare(queries, prior, seed=run).maximum.lower > abs(2 * prior - 1) + 1e-12
@@ -135,7 +135,7 @@ def test_the_largest_of_many_harmless_queries_is_seldom_called_a_leak(prior, mon
 
 
 def test_the_upper_end_of_the_maximum_holds_without_correction() -> None:
-    rng, runs, misses = np.random.default_rng(3), 50, 0
+    rng, runs, misses = np.random.default_rng(3), 20, 0
     for run in range(runs):
         queries = {"a": draw(gaussian_shift(0.4), 150, rng), "b": draw(gaussian_shift(0.4), 150, rng)}
         result = compare(queries, seed=run)
@@ -145,14 +145,18 @@ def test_the_upper_end_of_the_maximum_holds_without_correction() -> None:
 
 
 @pytest.mark.slow
-@each_case("first, second", [(0.0, 0.0), (0.5, 0.1)])  # of the same records: adversary/test_paired.py
-def test_the_interval_of_a_difference_covers_it(first, second) -> None:
-    rng, runs, misses = np.random.default_rng(4), 40, 0
+@each_case("first, second, n", [(0.0, 0.0, 200), (0.5, 0.1, 200), (0.0, 0.2, 1000), (0.0, 0.2, 8000)])
+def test_the_interval_of_a_difference_covers_it(first, second, n) -> None:
+    """Of the same records: adversary/test_paired.py. A model without a leak does not shrink the error of a difference:
+    its estimate lies above its lower end by a bias, which quadrature took for an error, and missed up to 38%."""
+    rng, runs, above, below = np.random.default_rng(4), 12, 0, 0
     for run in range(runs):
-        result = difference(*(draw(gaussian_shift(each), 200, rng) for each in (first, second)), seed=run)
-        misses += not result.estimate.lower - 0.01 <= first - second <= result.estimate.upper + 0.01
+        samples = draw(gaussian_shift(first), min(n, 200), rng), draw(gaussian_shift(second), n, rng)
+        interval = difference(*samples, seed=run).estimate.interval
+        above += interval.lower > first - second + 1e-9
+        below += interval.upper < first - second - 1e-9
 
-    assert misses <= most_misses(runs, 0.05)
+    assert max(above, below) <= most_misses(runs, 0.025)
 
 
 def test_what_is_not_known_to_be_the_same_record_may_depend_in_any_way() -> None:
@@ -168,20 +172,6 @@ def test_what_is_not_known_to_be_the_same_record_may_depend_in_any_way() -> None
         assert other.estimate.interval.width > apart.estimate.interval.width
         assert "any dependence" in other.estimate.interval.guarantee.assumes
     assert "row i of both" in paired_difference(a, b).estimate.interval.guarantee.assumes
-
-
-@pytest.mark.slow
-@each_case("n", [1000, 8000])  # 17% were missed in quadrature, and 38% with many more records of one side
-def test_a_model_without_leak_does_not_shrink_the_error_of_a_difference(n) -> None:
-    """Its estimate lies above its lower end by a bias, which quadrature took for an error."""
-    rng, runs, above, below = np.random.default_rng(8), 40, 0, 0
-    for run in range(runs):
-        samples = draw(identical(), 100, rng), draw(gaussian_shift(0.2), n, rng)
-        interval = difference(*samples, seed=run).estimate.interval
-        above += interval.lower > -0.2 + 1e-9
-        below += interval.upper < -0.2 - 1e-9
-
-    assert max(above, below) <= most_misses(runs, 0.025)
 
 
 def test_differences_of_many_pairs_hold_together_and_come_with_a_comparison() -> None:

@@ -61,7 +61,7 @@ def truth_inside(share: float, width: float) -> float:
     ],
 )
 def test_each_end_misses_the_truth_no_oftener_than_its_error(draw, truth, n, share, shape) -> None:
-    runs, alpha, true = 120, 0.1, truth(share, shape)
+    runs, alpha, true = 40, 0.1, truth(share, shape)
     misses = np.zeros(2)
     for seed in range(runs):
         counts = finest(draw(np.random.default_rng(seed), n, share, shape))

@@ -216,7 +216,7 @@ def drawn(rng: np.random.Generator, q: np.ndarray) -> Scores:
 @pytest.mark.slow
 @pytest.mark.parametrize(("prior", "leak"), [(0.5, True), (0.5, False), (0.25, True)])
 def test_a_wrong_fail_is_rare_though_every_limit_is_the_truth_itself(prior, leak) -> None:
-    rng, runs, fails, q = np.random.default_rng(5), 40, 0, Q if leak else R
+    rng, runs, fails, q = np.random.default_rng(5), 12, 0, Q if leak else R
     limits = _at_truth(prior, q, 1e-9)
     for run in range(runs):
         data = drawn(rng, q)
@@ -228,7 +228,7 @@ def test_a_wrong_fail_is_rare_though_every_limit_is_the_truth_itself(prior, leak
 @pytest.mark.slow
 @pytest.mark.parametrize(("which", "prior"), [(0, 0.25), (1, 0.5), (2, 0.5)])
 def test_a_wrong_pass_is_rare_where_one_limit_lies_a_hair_below_the_truth(prior, which) -> None:
-    rng, runs, passes = np.random.default_rng(6), 40, 0
+    rng, runs, passes = np.random.default_rng(6), 12, 0
     violated = _at_truth(prior, Q, -1e-9)[which]
     for run in range(runs):
         data = drawn(rng, Q)
@@ -294,7 +294,7 @@ def test_a_true_positive_rate_is_limited_at_a_false_positive_rate_in_both_direct
 
 @pytest.mark.slow
 def test_a_limit_on_the_true_positive_rate_is_seldom_wrong() -> None:
-    rng, runs = np.random.default_rng(0), 80
+    rng, runs = np.random.default_rng(0), 25
     wrong = {"fail": 0, "pass": 0}
     for _ in range(runs):
         members = rng.random(1000) - 2.0 * (rng.random(1000) < 0.05)

@@ -185,7 +185,7 @@ def test_the_decision_is_what_the_largest_of_a_comparison_says(cluster) -> None:
 
 @pytest.mark.slow
 def test_a_limit_that_all_queries_just_keep_is_failed_no_oftener_than_half_of_the_rest() -> None:
-    rng, cells, runs = np.random.default_rng(11), [0.0], 150
+    rng, cells, runs = np.random.default_rng(11), [0.0], 50
     keep = np.array([0.4, 0.6])  # two cells, in which members are so much likelier: the advantage is 0.2
     limits = limits_of(0.2)
 

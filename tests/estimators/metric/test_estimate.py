@@ -176,7 +176,7 @@ def test_an_evaluation_without_member_guesses_has_no_value():
 def test_the_lower_end_is_above_the_truth_in_at_most_one_run_of_forty(name, prior, n1, n0, advantage):
     r, q, edges = gaussian_cells(advantage)
     goal = objective(name, prior, **({"w1": 2, "w3": 3} if name == "weighted_accuracy" else {}))
-    truth, rng, runs, wrong = true_value(r, q, goal), np.random.default_rng(int(100 * advantage) + n0), 100, 0
+    truth, rng, runs, wrong = true_value(r, q, goal), np.random.default_rng(int(100 * advantage) + n0), 40, 0
     for seed in range(runs):
         counts = Counts(rng.multinomial(n1, r), rng.multinomial(n0, q), Intervals(edges))
         wrong += held_out(*views_of(counts), goal, 0.025, seed, shuffles=1).lower > truth + 1e-9
@@ -203,7 +203,7 @@ SIX_CELLS = [0.3, 0.25, 0.2, 0.15, 0.07, 0.03], [0.1, 0.15, 0.2, 0.2, 0.2, 0.15]
 )
 def test_the_upper_end_is_below_the_truth_in_at_most_one_run_of_forty(name, prior, n1, n0, laws):
     goal = objective(name, prior)
-    truth, rng, runs, wrong = true_value(*map(np.array, laws), goal), np.random.default_rng(8), 100, 0
+    truth, rng, runs, wrong = true_value(*map(np.array, laws), goal), np.random.default_rng(8), 40, 0
     draws = Counter(
         tuple(tuple(rng.multinomial(n, law)) for n, law in zip((n1, n0), laws, strict=True))
         for _ in range(runs)
@@ -416,7 +416,7 @@ def test_the_precision_of_many_narrow_leaks_lies_between_its_ends() -> None:
 @pytest.mark.slow
 @each_case("name, prior", [("precision", 0.3), ("f1", 0.7), ("balanced_accuracy", 0.1)])
 def test_rules_at_many_scales_keep_their_level_without_a_leak(name, prior) -> None:
-    goal, runs, wrong = objective(name, prior), 40, 0
+    goal, runs, wrong = objective(name, prior), 15, 0
     for seed in range(runs):
         members, nonmembers = np.random.default_rng(seed).random((2, 300))
         fine, _ = views_of(finest(Scores.of(members, nonmembers)))

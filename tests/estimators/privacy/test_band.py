@@ -48,7 +48,7 @@ def test_limits_are_those_of_their_definition(sides) -> None:
 @pytest.mark.slow
 @each_case("world", WORLDS)
 def test_the_whole_curve_lies_within_as_often_as_it_says(world) -> None:
-    rng, runs, sides = np.random.default_rng(WORLDS.index(world)), 200, (60, 150)
+    rng, runs, sides = np.random.default_rng(WORLDS.index(world)), 80, (60, 150)
 
     missed = sum(not holds(world, *world.draw(rng, *sides), share_limits) for _ in range(runs))
 

@@ -99,7 +99,7 @@ def test_more_records_and_a_larger_delta_bring_the_upper_end_down_and_sides_may_
 
 @pytest.mark.slow
 def test_passing_is_nested_and_the_start_of_the_search_passes_exactly_if_it_is_at_least_the_end(rng):
-    for _ in range(10):
+    for _ in range(5):
         counts = counts_of(rng.integers(0, 60, 6), rng.integers(0, 60, 6))
 
         passes = [closeness.within(counts, epsilon, 0.15, ALPHA) for epsilon in np.linspace(0, 6, 25)]
@@ -127,7 +127,7 @@ LAWS = [
 @each_case("law, sides", [*((law, (60, 60)) for law in LAWS), *((law, (50, 450)) for law in LAWS[2:])])
 def test_the_upper_end_is_seldom_below_the_truth(law, sides) -> None:
     _, r, q, delta = law
-    rng, runs, truth = np.random.default_rng(3), 200, true_epsilon(r, q, delta)
+    rng, runs, truth = np.random.default_rng(3), 60, true_epsilon(r, q, delta)
     samples = (counts_of(rng.multinomial(sides[0], r), rng.multinomial(sides[1], q)) for _ in range(runs))
     short = sum(closeness.within(each, truth - 1e-9, delta, ALPHA) for each in samples if truth > 0)
 
@@ -154,7 +154,7 @@ def test_cells_narrow_towards_both_ends_and_labels_have_no_say(rng) -> None:
 @each_case("delta", [0.01, 0.1])
 @each_case("advantage", [0.0, 0.3])
 def test_the_lower_end_by_tails_is_seldom_above_the_truth(delta, advantage) -> None:
-    world, rng, runs = gaussian_shift(advantage), np.random.default_rng(2), 200
+    world, rng, runs = gaussian_shift(advantage), np.random.default_rng(2), 60
     truth = _gaussian_epsilon(shift_for(advantage), delta) if advantage else 0.0
     samples = (finest(Scores.of(*world.draw(rng, 60, 140))) for _ in range(runs))
 

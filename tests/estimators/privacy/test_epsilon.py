@@ -155,22 +155,17 @@ def test_the_exact_law_beats_the_binomial_of_mean_bias():
 
 @pytest.mark.slow
 @each_case(
-    "world, epsilon, sides",
+    "world, epsilon, sides, direction",
     [
-        *((bare_answers, 0.0, sides) for sides in ((100, 100), (20, 180), (180, 20), (200, 1800))),
-        *((answers, 1.0, sides) for sides in ((20, 180), (200, 1800))),
-        *((answers, 4.0, sides) for sides in ((100, 100), (180, 20))),
-        (laplace, 1.0, (180, 20)),
+        *((bare_answers, 0.0, sides, "high") for sides in ((8, 8), (20, 20), (50, 50), (8, 72))),
+        *((bare_answers, 0.0, sides, "either") for sides in ((100, 100), (20, 180), (180, 20), (200, 1800))),
+        *((answers, 1.0, sides, "either") for sides in ((20, 180), (200, 1800))),
+        *((answers, 4.0, sides, "either") for sides in ((100, 100), (180, 20))),
+        (laplace, 1.0, (180, 20), "either"),
     ],
 )
-def test_the_bound_exceeds_the_true_epsilon_at_most_as_often_as_it_says(world, epsilon, sides):
-    assert (bounds(world, epsilon, sides, 200) > epsilon).sum() <= most_misses(200)
-
-
-@pytest.mark.slow
-@each_case("sides", [(8, 8), (20, 20), (50, 50), (8, 72)])
-def test_few_records_without_leakage_are_not_accused_more_often(sides):
-    assert (bounds(bare_answers, 0.0, sides, 400, "high") > 0.0).mean() <= 0.025
+def test_the_bound_exceeds_the_true_epsilon_at_most_as_often_as_it_says(world, epsilon, sides, direction):
+    assert (bounds(world, epsilon, sides, 60, direction) > epsilon).sum() <= most_misses(60)
 
 
 @each_case("epsilon, n, published", [(1.0, 1000, 0.866), (4.0, 100, 2.655), (4.0, 1000, 3.490)])
@@ -271,14 +266,14 @@ def asked_of_coins(seed, runs, records, epsilon, share=0.5, delta=0.0, tied=Fals
 )
 def test_canaries_of_randomised_response_seldom_contradict_it(epsilon, share, tied):
     """Nothing keeps epsilon more exactly."""
-    assert (asked_of_coins(14, 240, 300, epsilon, share, tied=tied) > epsilon).mean() <= 0.025
+    assert (asked_of_coins(14, 80, 300, epsilon, share, tied=tied) > epsilon).mean() <= 0.025
 
 
 @pytest.mark.slow
 @each_case("epsilon", [0.0, 2.0])
 def test_with_delta_records_that_are_given_away_are_no_violation(epsilon):
     """Each record is named outright with probability delta, else answered for: exactly (epsilon, delta)."""
-    assert (asked_of_coins(15, 300, 400, epsilon, delta=2e-3) > epsilon).mean() <= 0.025
+    assert (asked_of_coins(15, 120, 400, epsilon, delta=2e-3) > epsilon).mean() <= 0.025
 
 
 def test_what_is_given_away_in_few_runs_is_no_violation_of_delta():
@@ -314,7 +309,7 @@ def test_the_mechanism_s_epsilon_says_how_members_must_have_been_drawn():
 
 
 def test_categories_learn_their_order_on_one_half_and_are_judged_on_the_other():
-    rng, runs, cells = np.random.default_rng(5), 120, Categories(np.arange(12))
+    rng, runs, cells = np.random.default_rng(5), 50, Categories(np.arange(12))
     # r/q is e^2 or e^-2 in each of them
     liked = expit(2.0 * np.where(rng.permutation(12) % 2, 1.0, -1.0)) / 6.0
 

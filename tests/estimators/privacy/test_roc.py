@@ -105,7 +105,7 @@ def test_area_interval_is_delong_pair_by_pair(n_members, n_nonmembers, confidenc
     "truth, n_members, n_nonmembers", [(0.5, 30, 30), (0.97, 200, 50), (0.99, 50, 1000), (0.99, 30, 30)]
 )
 def test_area_interval_covers_also_where_plain_delong_does_not(truth, n_members, n_nonmembers):
-    rng, shift, runs = np.random.default_rng(4), float(ndtri(truth)) * np.sqrt(2.0), 400
+    rng, shift, runs = np.random.default_rng(4), float(ndtri(truth)) * np.sqrt(2.0), 150
     samples = ((rng.normal(shift, size=n_members), rng.normal(size=n_nonmembers)) for _ in range(runs))
     misses = sum(truth not in roc.auc(counts_of(*each)).estimate.interval for each in samples)
 
@@ -122,7 +122,7 @@ def mostly_tied(rng, n, share, shift=0.0):
 @each_case("sides", [(8, 8), (15, 1000), (1000, 15), (50, 50)])
 @each_case("share, shift", [(0.5, 1.0), (0.9, 2.5), (0.99, 2.5)])
 def test_each_end_of_the_area_holds_however_many_records_tie(sides, share, shift):
-    rng, runs = np.random.default_rng([9, *sides]), 250
+    rng, runs = np.random.default_rng([9, *sides]), 80
     at_most = ndtr(shift) + 0.5
     truth = share**2 / 2 + share * (1 - share) * at_most + (1 - share) ** 2 * ndtr(shift / np.sqrt(2))
     samples = (

@@ -1,4 +1,4 @@
-"""Counts of which every distinct score is a cell."""
+"""Counts of which every distinct score, or every record, is a cell."""
 
 import numpy as np
 
@@ -11,3 +11,9 @@ def counts_of(members: np.ndarray, nonmembers: np.ndarray) -> Counts:
     size = len(labels)
     a, b = at[: len(members)], at[len(members) :]
     return Counts(np.bincount(a, minlength=size), np.bincount(b, minlength=size), Intervals(labels[1:]))
+
+
+def ranks(members: np.ndarray, nonmembers: np.ndarray) -> Counts:
+    """Every record a cell, as of continuous scores."""
+    side = (np.argsort(np.concatenate([members, nonmembers])) < len(members)).astype(np.int64)
+    return Counts.trusted(side, 1 - side, Intervals(np.arange(len(side) - 1.0)))

@@ -216,7 +216,7 @@ def test_the_cells_of_a_continuous_score_are_covered_at_five_points_and_all_at_o
     rng, grid = np.random.default_rng(6), np.linspace(-8, 8, 20_001)
     pooled = (world.member_cdf(grid) + world.nonmember_cdf(grid)) / 2
     points = np.interp((0.05, 0.25, 0.5, 0.75, 0.95), pooled, grid)
-    runs, missed, together = 250, np.zeros(5), 0
+    runs, missed, together = 80, np.zeros(5), 0
     for _ in range(runs):
         counts = risk_cells(Scores.of(*world.draw(rng, 300, 300), "continuous"))
         cells, truth = cell_risks(counts, prior), true_risks(world, counts.cells, prior)
@@ -493,7 +493,7 @@ def test_no_record_of_a_separated_sample_is_said_to_be_safe(sides, prior):
 @pytest.mark.slow
 @each_case("shift, sides", [(0.0, (500, 500)), (0.0, (100, 900)), (0.6, (500, 500)), (0.6, (900, 100))])
 def test_limits_hold_for_all_narrowing_cells_at_once_and_flags_without_leak_are_rare(shift, sides):
-    rng, runs, above, below, flags = np.random.default_rng(22), 150, 0, 0, 0
+    rng, runs, above, below, flags = np.random.default_rng(22), 50, 0, 0, 0
     for _ in range(runs):
         result = individual_risk(Scores.of(rng.normal(shift, size=sides[0]), rng.normal(size=sides[1])))
         cuts, together = result.cells.counts.cells.cuts, result.cells.signed_simultaneous
@@ -598,7 +598,7 @@ def test_a_group_has_the_means_of_its_records_and_one_of_unknown_records_only_is
 @pytest.mark.slow
 @each_case("prior", [0.5, 0.1])
 def test_mean_risks_of_groups_are_covered_all_at_once(prior):
-    rng, world, runs, hits = np.random.default_rng(14), gaussian_shift(0.5), 100, 0
+    rng, world, runs, hits = np.random.default_rng(14), gaussian_shift(0.5), 40, 0
     for _ in range(runs):
         labels = rng.choice(5, 600, p=[0.6, 0.3, 0.06, 0.03, 0.01])
         result = individual_risk(Scores.of(*world.draw(rng, 200, 400)), prior, groups=labels)

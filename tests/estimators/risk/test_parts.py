@@ -41,7 +41,7 @@ def test_of_records_flagged_for_a_spike_at_most_one_in_twenty_lies_beside_it(n, 
 
 
 @pytest.mark.slow
-@each_case("n, runs", [(1000, 200), (10_000, 40)])
+@each_case("n, runs", [(1000, 60), (10_000, 15)])
 @each_case("parts", [[(0.02, 0.3, 0.001)], [(0.1, 1.5, 0.01)], [(0.05, 0.3, 0.001), (0.05, 1.5, 0.001)]])
 def test_the_false_share_holds_record_by_record_for_spikes_elsewhere_and_for_two(parts, n, runs) -> None:
     rng, false = np.random.default_rng(32), []
@@ -77,7 +77,7 @@ def test_the_interval_of_a_record_in_a_spike_and_of_one_beside_it_has_its_own_ri
 @pytest.mark.slow
 @each_case("sides", [(300, 300), (1000, 1000), (100, 900)])
 def test_without_a_leak_cells_that_are_divided_flag_as_seldom_and_their_limits_hold(sides) -> None:
-    rng, runs, flags, missed, some = np.random.default_rng(34), 200, 0, 0, 0
+    rng, runs, flags, missed, some = np.random.default_rng(34), 60, 0, 0, 0
     for _ in range(runs):
         scores = Scores.of(*(rng.normal(size=n) for n in sides))
         result = individual_risk(scores)

@@ -60,7 +60,7 @@ SIDES = {
 def test_any_split_in_any_order_gives_the_cells_of_the_whole(kind) -> None:
     ones, others, count, query = SIDES[kind]
 
-    @settings(max_examples=60, deadline=None, derandomize=True)
+    @settings(max_examples=30, deadline=None, derandomize=True)
     @given(*(st.lists(side, min_size=8, max_size=50) for side in (ones, others)), splits, st.integers(0, 99))
     def check(members, nonmembers, cuts, order) -> None:
         a, b = np.array(members), np.array(nonmembers)

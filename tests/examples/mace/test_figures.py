@@ -49,6 +49,8 @@ from examples.mace.study import (
 )
 from examples.theory.drawing import svg
 from examples.theory.readme import blocks
+from tests.examples.scripts import table_rows
+from tests.macekit.asking import quickly
 
 VERDICT = re.compile(
     r"(survives|contradicted here|not shown) \((\d+) of (\d+) (above|below) 0"
@@ -56,12 +58,6 @@ VERDICT = re.compile(
     r"|says nothing \(none of \d+ models is shown to give anything away\)"
 )
 ANY = Guarantee("anything", IID, True)
-
-
-def lines(table: str) -> list[list[str]]:
-    """Head and rows of a table, without the line between them."""
-    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()]
-    return [rows[0], *rows[2:]]
 
 
 def normal(shift: float, n: int, seed: int) -> Scores:
@@ -79,12 +75,13 @@ def intervals_in(cell: str) -> list[tuple[float, float]]:
 
 @pytest.fixture(scope="module", params=FIGURES)
 def figure(request: pytest.FixtureRequest) -> Figure:
-    return FIGURES[request.param](QUICK)
+    with quickly():
+        return FIGURES[request.param](QUICK)
 
 
 @pytest.mark.slow
 def test_a_figure_has_the_papers_estimates_their_floors_and_certified_intervals(figure: Figure) -> None:
-    main = [lines(text) for text in figure.tables.values() if "W_N" in text]
+    main = [table_rows(text) for text in figure.tables.values() if "W_N" in text]
 
     assert main
     for head, *rows in main:
@@ -107,15 +104,15 @@ def test_every_claim_is_judged_by_intervals_that_hold_together(figure: Figure) -
 
 def test_the_page_has_every_table_with_the_lines_and_every_claim_that_figures_make(figure: Figure) -> None:
     page = blocks(PAGES["digits"])
-    claims = {(row[0], row[1], row[2]) for row in lines(page["claims"])[1:]}
+    claims = {(row[0], row[1], row[2]) for row in table_rows(page["claims"])[1:]}
 
     assert page["size"] == str(FULL)
     for name, text in figure.tables.items():
-        head, *rows = lines(text)
-        assert lines(page[name])[0] == head
+        head, *rows = table_rows(text)
+        assert table_rows(page[name])[0] == head
         numbers = re.compile(r"\b[\d.,]+\b")
         assert {numbers.sub("", row[0]) for row in rows} <= {
-            numbers.sub("", row[0]) for row in lines(page[name])[1:]
+            numbers.sub("", row[0]) for row in table_rows(page[name])[1:]
         }
     for claim in figure.claims:
         if str(max(QUICK.table_sizes)) not in claim.rule:  # of Figure 7: the sizes of the tables
@@ -128,7 +125,7 @@ def test_the_verdicts_on_the_page_are_those_of_its_intervals(data: str) -> None:
 
     assert page["size"].startswith(f"data: {data}, ")
 
-    for line in lines(page["claims"])[1:]:
+    for line in table_rows(page["claims"])[1:]:
         *_, cell, verdict = line
         ends = intervals_in(cell)
         above, below = sum(low > 0 for low, _ in ends), sum(high < 0 for _, high in ends)
@@ -264,7 +261,7 @@ def test_certified_intervals_cover_nothing_where_there_is_nothing_and_a_shift_wh
 def test_a_table_has_one_line_a_query_over_all_models() -> None:
     rows = [Row.of(query, normal(1.0, 60, seed), seed) for seed in range(3) for query in ("a", "b")]
 
-    head, *table = lines(markdown(rows, {"more": {"b": "here"}}))
+    head, *table = table_rows(markdown(rows, {"more": {"b": "here"}}))
 
     assert [row[0] for row in table] == ["a", "b"]
     assert head[-1] == "more"
@@ -395,7 +392,7 @@ def test_f1_rules_are_judged_on_records_that_they_were_not_made_on() -> None:
 def test_f1_held_out_rules_gain_nothing_where_there_is_nothing_although_w_n_is_high() -> None:
     gains: dict[str, list[float]] = {}
     floors = []
-    for seed in range(40):
+    for seed in range(15):
         scores = normal(0.0, 180, seed)
         floors.append(algorithm_1(scores, 0.5, reading=EqualWidth(BINS)).value)
         for name, each in figure1.heldout_guesses(scores, seed).items():
@@ -407,7 +404,7 @@ def test_f1_held_out_rules_gain_nothing_where_there_is_nothing_although_w_n_is_h
 
 
 def test_f2_f3_where_nothing_leaks_w_n_is_high_and_neither_a_difference_nor_a_gap_is_certified() -> None:
-    runs, differ, gaps = 20, 0, 0
+    runs, differ, gaps = 8, 0, 0
     for seed in range(runs):
         first, second = normal(0.0, 180, seed), normal(0.0, 180, 100 + seed)
         attack = attack_advantage(first, TopRule(), seed=seed, metrics=[])
@@ -452,7 +449,7 @@ def test_f4_the_maximum_is_of_the_vector_and_the_hybrid_is_of_both_queries() -> 
 
 def test_f6_one_record_in_ten_is_a_member_and_what_guessing_gives_is_shown() -> None:
     scores = figure3.one_in_ten(of_critic(QUICK, 0))
-    tables = {name: lines(text) for name, text in figure3.measured(QUICK).tables.items()}
+    tables = {name: table_rows(text) for name, text in figure3.measured(QUICK).tables.items()}
 
     assert scores.n_members / (scores.n_members + scores.n_nonmembers) == pytest.approx(0.1, abs=0.002)
     assert "0.8 without it" in tables["figure3"][1][0]

@@ -25,15 +25,10 @@ from examples.theory.mis.__main__ import HERE, README
 from examples.theory.mis.network import Network
 from examples.theory.mis.regression import NOISE, THRESHOLDS, Losses, below, ceiling, draw
 from examples.theory.readme import blocks, write_blocks
+from tests.examples.scripts import table_rows
 
 GAMES = [(0.5, 1.0), (0.7, 1.0), (0.3, 2.0), (0.2, 0.5)]
 WORLDS = [(0.5, 0.5), (0.5, 0.3, 0.2), (0.9, 0.05, 0.05), (1.0,)]
-
-
-def block_rows(name: str) -> list[list[str]]:
-    """The rows of a table in the README."""
-    lines = [line for line in blocks(README)[name].splitlines() if line.startswith("|")]
-    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if "---" not in line]
 
 
 # --- Theorem 14, by playing -----------------------------------------------------------------------------------
@@ -322,7 +317,7 @@ def test_every_example_prints_a_table_and_draws(
 
 
 def test_figure_1_as_shown_says_what_the_paper_says() -> None:
-    moments = [each for each in block_rows("figure1") if each[0].isdigit() and len(each) == 8]
+    moments = [each for each in table_rows(blocks(README)["figure1"]) if each[0].isdigit() and len(each) == 8]
     learned_by_heart = {int(each[0]): float(each[1]) for each in moments}
 
     assert learned_by_heart[2500] == 1.0
@@ -331,14 +326,18 @@ def test_figure_1_as_shown_says_what_the_paper_says() -> None:
 
 
 def test_figure_2_as_shown_stays_near_0_in_any_dimension() -> None:
-    rows = [each for each in block_rows("figure2") if each[0].isdigit()]
+    rows = [each for each in table_rows(blocks(README)["figure2"]) if each[0].isdigit()]
 
     assert len(rows) == 2 * len(figure2.FULL.dimensions)
     assert all(float(each[2]) < 0.01 for each in rows)
 
 
 def test_digits_as_shown_cost_accuracy_for_security() -> None:
-    rows = [each for each in block_rows("digits") if each[0] == "900" and each[2] == digits.OF_CELLS]
+    rows = [
+        each
+        for each in table_rows(blocks(README)["digits"])
+        if each[0] == "900" and each[2] == digits.OF_CELLS
+    ]
 
     accuracies, deltas = ([float(each[at].split()[0]) for each in rows] for at in (3, 7))
     assert len(rows) == len(digits.FULL.cells)

@@ -14,10 +14,7 @@ from hypothesis import strategies as st
 from estimators.audits.queries.table import Encoding, Rows, encode, encode_points, encode_sides
 from estimators.errors import DimensionMismatch, InputError, MixedTypes, NotFinite, RaggedRows, TooFewRecords
 from tests.cases import each_case, refusals
-
-
-def codes(tables: Encoding) -> list[str]:
-    return [caution.code for caution in tables.cautions]
+from tests.estimators.cautions import codes
 
 
 def kinds(tables: Encoding) -> dict[str, str]:
@@ -121,7 +118,7 @@ def test_exchanging_the_sides_exchanges_their_rows(seed) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
     st.lists(
         st.tuples(
@@ -129,7 +126,7 @@ def test_exchanging_the_sides_exchanges_their_rows(seed) -> None:
             st.one_of(st.none(), st.text(max_size=3)),
         ),
         min_size=4,
-        max_size=12,
+        max_size=8,
     )
 )
 def test_records_are_equal_where_their_values_are(rows) -> None:

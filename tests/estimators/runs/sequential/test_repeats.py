@@ -44,7 +44,7 @@ def run_of(n_batches: int, n: int, law: str = "normal") -> tuple[SequentialRun, 
 @pytest.mark.parametrize("law", LAWS)
 def test_no_batch_of_records_that_never_came_is_taken_for_a_repeat(law) -> None:
     rng, kept, chances = np.random.default_rng(7), ((), repeats.Sketch()), []
-    for n in [10, 8, 30, 100, 8, 300] * 25:
+    for n in [10, 8, 30, 100, 8, 300] * 10:
         marks, sketch, repeat = repeats.with_batch(*kept, repeats.sides_of(batch(law, rng, n)), "key")
         kept = marks, sketch
         chances += [] if repeat is None else [repeat.chance]

@@ -63,7 +63,7 @@ def test_the_bound_by_draws_is_attained_where_the_parameter_tells_membership(noi
 
 @pytest.mark.slow
 def test_a_scale_chosen_on_the_swaps_themselves_is_too_small_no_more_often_than_stated() -> None:
-    generator, runs, eta, confidence = np.random.default_rng(5), 60, 0.2, 0.8
+    generator, runs, eta, confidence = np.random.default_rng(5), 30, 0.2, 0.8
     sizes = (mip.Sizes.of_swaps(BELL, *mean_swaps(generator, 40)) for _ in range(runs))
     scales = [each.scale(eta, confidence) for each in sizes]
 
@@ -73,7 +73,7 @@ def test_a_scale_chosen_on_the_swaps_themselves_is_too_small_no_more_often_than_
 
 
 def test_a_scale_chosen_on_the_draws_themselves_is_too_small_no_more_often_than_stated() -> None:
-    generator, runs, eta, confidence = np.random.default_rng(6), 100, 0.2, 0.8
+    generator, runs, eta, confidence = np.random.default_rng(6), 50, 0.2, 0.8
     theta = HALVES @ DATA / 3.0
     scales = [
         mip.Sizes.of_draws(LINE, theta[generator.integers(20, size=120)]).scale(eta, confidence)
@@ -159,7 +159,7 @@ WORLDS: dict[str, tuple[Draw, float]] = {
 @each_case("n", [5, 50, 300])
 def test_the_limit_is_below_the_mean_no_more_often_than_stated(world, n) -> None:
     draw, mean = WORLDS[world]
-    generator, runs, alpha = np.random.default_rng(n), 200, 0.1
+    generator, runs, alpha = np.random.default_rng(n), 80, 0.1
     misses = sum(
         all_below(draw(generator, n), mean, np.zeros(n, dtype=np.int64), 1, alpha) for _ in range(runs)
     )
@@ -249,7 +249,7 @@ def test_the_worst_of_forty_groups_is_below_the_limit_no_more_often_than_stated_
 
 def test_a_scale_for_forty_records_is_too_small_no_more_often_than_stated() -> None:
     """Swap sizes of 40 records of known laws: exponential lengths, one record's twice as long."""
-    generator, runs, noise, confidence = np.random.default_rng(12), 60, mip.Gaussian([1.0]), 0.9
+    generator, runs, noise, confidence = np.random.default_rng(12), 30, mip.Gaussian([1.0]), 0.9
     group, length = np.repeat(np.arange(40), 40), np.ones(40)
     length[3] = 2.0
     quantiles = -np.log1p(-(np.arange(20_000) + 0.5) / 20_000)

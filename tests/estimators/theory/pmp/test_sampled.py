@@ -18,7 +18,7 @@ def test_limits_hold_for_all_records_at_once(n, outcomes, epsilon, draws) -> Non
     mechanism = Summed(losses, 1.0)
     truth = mechanism.exact(epsilon).epsilons
 
-    found = [sample_epsilon(mechanism, epsilon, draws, 0.6, seed) for seed in range(40)]
+    found = [sample_epsilon(mechanism, epsilon, draws, 0.6, seed) for seed in range(20)]
 
     held = [bool(((f.lowers <= truth) & (truth <= f.uppers)).all()) for f in found]
     assert np.mean(held) >= 0.6
@@ -41,7 +41,7 @@ def test_each_end_misses_as_often_as_its_half_of_the_rest_says(monkeypatch, loss
     monkeypatch.setattr("estimators.theory.pmp.sampled.weight", quantile)
     mechanism = Summed(losses, float(np.ptp(losses, axis=0).max()))
     truth = mechanism.exact(1.0).epsilons
-    runs, half = 120, (1.0 - confidence) / 2.0
+    runs, half = 50, (1.0 - confidence) / 2.0
     noise = 3.0 * np.sqrt(0.25 * 0.75 / runs)
 
     found = [sample_epsilon(mechanism, 1.0, 2000, confidence, seed) for seed in range(runs)]
