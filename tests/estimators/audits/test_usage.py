@@ -62,6 +62,19 @@ def test_both_ends_hold_and_the_interval_is_no_wider_than_it_need_be() -> None:
     assert all(0.05 <= each.lower_whatever <= 0.3 for each in results)
 
 
+@each_case("seed", [0, 2, 4])
+def test_an_end_spends_half_of_the_error_and_the_p_value_has_what_is_proven(seed: int) -> None:
+    """The median of five orders' p-values decides; times 5/3 it is a p-value whatever the orders have in common."""
+    sample = groups(seed, share=0.03)
+    median = 0.6 * dataset_use(*sample, direction="high").none_used
+
+    more, less = (
+        dataset_use(*sample, direction="high", confidence=1.0 - 2.0 * each * median).share.lower
+        for each in (1.4, 1 / 1.4)
+    )
+    assert more > 0.0 == less
+
+
 @each_case(
     "share, limit, decision",
     [(0.0, 0.2, Decision.PASS), (0.5, 0.2, Decision.FAIL), (0.2, 0.2, Decision.INCONCLUSIVE)],
