@@ -121,8 +121,8 @@ def nearest_first(name: str, names: Iterable[str], most: int = 12) -> str:
     every = list(dict.fromkeys(names))
     near = get_close_matches(name, every, n=most)
     first = [*near, *(each for each in every if each not in near)]
-    quoted = ", ".join(f"'{printable(each)}'" for each in first[:most])
-    return f"{quoted} and {len(first) - most:,} more" if len(first) > most else quoted
+    in_quotes = ", ".join(f"'{printable(each)}'" for each in first[:most])
+    return f"{in_quotes} and {len(first) - most:,} more" if len(first) > most else in_quotes
 
 
 def nearest(name: str, names: Iterable[str]) -> str:

@@ -123,7 +123,7 @@ def best_precision(
         """The precision of who accuses so many nonmembers for a member, as shares of each."""
         return float(p / (p + (1.0 - p) * ratio.min()))
 
-    found = []
+    answers = []
     for share in shares:
         q = require_up_to_one("share", float(share))
         enough, able = hits >= q * n1 * (1.0 - 1e-12), most_found >= q
@@ -132,8 +132,8 @@ def best_precision(
         upper = of_ratio(fewest_accused[able] / most_found[able])
         covers = f"the best precision of a cut that accuses at least {percent(q)} of members"
         guarantee = Guarantee(covers, IID, finite_sample=max(n1, n0) <= EVERY_RANK)
-        found.append(BestPrecision(q, p, Estimate(value, Interval(lower, upper, confidence, guarantee))))
-    return found
+        answers.append(BestPrecision(q, p, Estimate(value, Interval(lower, upper, confidence, guarantee))))
+    return answers
 
 
 def _limits_of_cuts(hits: Integers, alarms: Integers, alpha: float) -> tuple[Floats, Floats]:
@@ -157,13 +157,13 @@ def _least_ratio(hits: Integers, alarms: Integers, share: float, alpha: float) -
     accused = alarms[np.searchsorted(hits, ranks)]
     below = betainc(ranks, n1 + 1.0 - ranks, share)
     levels = below + (1.0 - below) * (1.0 - np.cos(np.linspace(0.0, np.pi, PARTS + 1))) / 2.0
-    found = betaincinv(ranks, n1 + 1.0 - ranks, levels[:, :-1])
+    shares = betaincinv(ranks, n1 + 1.0 - ranks, levels[:, :-1])
     weights = np.diff(levels, axis=1)
 
     low, high = np.zeros(ranks.shape), np.ones(ranks.shape)  # what is not refuted, and what is
     for _ in range(HALVINGS):
         middle = np.where(low > 0.0, np.sqrt(low * high), high / 4.0)
-        chance = below + (weights * bdtr(accused, n0, middle * found)).sum(axis=1, keepdims=True)
+        chance = below + (weights * bdtr(accused, n0, middle * shares)).sum(axis=1, keepdims=True)
         low, high = np.where(chance > level, middle, low), np.where(chance > level, high, middle)
     return high
 

@@ -103,13 +103,13 @@ def _tables(report: model.Report) -> tuple[model.Table, ...]:
     """The facts and the tables of a report that fit on one screen; no number is stated twice."""
     blocks = [block for section in report.sections for block in section.brief]
     tables = [block for block in blocks if isinstance(block, model.Table)]
-    stated = {path for table in tables for path in model.paths(table)}
-    drawn = (block.table for block in blocks if isinstance(block, model.Figure))
-    tables += [_thinned(table) for table in drawn if not model.paths(table) <= stated]
+    of_tables = {path for table in tables for path in model.paths(table)}
+    of_figures = (block.table for block in blocks if isinstance(block, model.Figure))
+    tables += [_thinned(table) for table in of_figures if not model.paths(table) <= of_tables]
     facts = tuple(
         (fact.label, fact.value, "".join(map(words, fact.note)))
         for fact in report.facts.items
-        if getattr(fact.value, "path", "") not in stated
+        if getattr(fact.value, "path", "") not in of_tables
     )
     return (*([model.Table("", ("", "", ""), facts)] if facts else []), *tables)
 

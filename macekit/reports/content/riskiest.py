@@ -80,10 +80,10 @@ def facts(answer: AnswerPath) -> Iterator[Fact]:
 
 def limits(answer: AnswerPath) -> Iterator[Section]:
     """Each limit with its decision, if there are any."""
-    judged = answer["limits"]
-    if judged:
-        table = Table("Every limit", LIMITS, tuple(map(limit_row, judged)))
-        reasons = tuple((*_label(limit), ": ", limit["reason"].quote(), ".") for limit in judged)
+    every = answer["limits"]
+    if every:
+        table = Table("Every limit", LIMITS, tuple(map(limit_row, every)))
+        reasons = tuple((*_label(limit), ": ", limit["reason"].quote(), ".") for limit in every)
         yield Section("limits", "Limits", (table, Bullets(reasons)), (table,))
 
 
