@@ -21,7 +21,7 @@ def test_a_full_report_reads_from_the_decision_to_its_origin() -> None:
     report = content(*case("groups"))
 
     assert [section.name for section in report.sections] == [
-        *("interval", "people", "changes", "scores", "roc", "risk", "posterior", "groups"),
+        *("interval", "people", "changes", "scores", "roc", "precision", "risk", "posterior", "groups"),
         *("numbers", "not-established", "provenance"),
     ]
 
