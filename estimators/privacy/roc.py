@@ -166,7 +166,7 @@ def roc(counts: Counts, points: int = POINTS) -> RocCurve:
         >>> import numpy as np
         >>> from estimators import Scores
         >>> from estimators.privacy.roc import roc
-        >>> from estimators.sample.counting import EXACT_RECORDS, HEAVY, finest
+        >>> from estimators.sample.counting import finest
         >>> rng = np.random.default_rng(0)
         >>> curve = roc(finest(Scores.of(rng.normal(1, 1, 5000), rng.normal(0, 1, 5000))), points=64)
         >>> len(curve.fpr) <= 64, float(curve.tpr[-1])
@@ -321,7 +321,7 @@ def operating_point(counts: Counts, fpr: float, confidence: float = 0.95) -> Ope
         >>> import numpy as np
         >>> from estimators import Scores
         >>> from estimators.privacy.roc import operating_point
-        >>> from estimators.sample.counting import EXACT_RECORDS, HEAVY, finest
+        >>> from estimators.sample.counting import finest
         >>> rng = np.random.default_rng(0)
         >>> counts = finest(Scores.of(rng.normal(1, 1, 5000), rng.normal(0, 1, 5000)))
         >>> print(operating_point(counts, fpr=0.01).sentence)

@@ -15,12 +15,13 @@ from tests.examples.scripts import EXAMPLES, ran, table_rows
 
 
 def test_without_leakage_the_published_interval_never_covers_and_the_certified_one_does() -> None:
-    rows = [line.split() for line in ran("no_leakage.py", SAMPLES=8).out.splitlines()[3:]]
+    rows = [line.split() for line in ran("no_leakage.py", SAMPLES=20).out.splitlines()[3:]]
 
     assert len(rows) == 3
     for row in rows:
         assert row[1] == "0%"
-        assert int(row[4].rstrip("%")) >= 75  # P(Bin(8, 0.95) < 6) = 0.6% at the nominal level
+        # P(Bin(20, 0.95) < 17) = 1.6% at the nominal level; it is above that
+        assert int(row[4].rstrip("%")) >= 85
 
 
 @pytest.mark.slow

@@ -61,7 +61,7 @@ def test_what_is_no_threshold_and_no_expectation_is_refused() -> None:
 
 
 @pytest.mark.slow
-@each_case("expected, threshold, prior", [(0.0, 0.1, 0.5), (0.9, 0.85, 0.2)])
+@each_case("expected, threshold, prior", [(0.0, 0.1, 0.5), (0.9, 0.85, 0.2), (0.34, 0.45, 0.35)])
 def test_the_records_planned_decide_in_about_four_samples_of_five(expected, threshold, prior) -> None:
     plan = plan_verdict(expected, threshold, prior)
     rng, decided = np.random.default_rng(1), 0

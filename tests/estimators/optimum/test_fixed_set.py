@@ -67,19 +67,19 @@ def test_of_a_set_that_was_scored_completely_the_advantage_is_known(prior, shift
 @pytest.mark.slow
 @pytest.mark.usefixtures("one_draw")
 def test_one_threshold_on_every_sample_there_is_of_a_small_set() -> None:
-    """Every fifth sample of 8 of 10 members, each with every ninth of 8 of 10 nonmembers."""
+    """Every third sample of 8 of 10 members, each with every ninth of 8 of 10 nonmembers."""
     rng = np.random.default_rng(3)
     members, nonmembers = np.round(rng.normal(1.0, 1.0, 10), 2), np.round(rng.normal(0.0, 1.0, 10), 2)
     values, where = np.unique(np.concatenate([members, nonmembers]), return_inverse=True)
     truth = best_by_changes(np.bincount(where, np.repeat([0.05, -0.05], 10), len(values)), 1)[-1]
     samples = [list(drawn) for drawn in combinations(range(10), 8)]
     missed = []
-    for drawn, others in product(samples[::5], samples[::9]):
+    for drawn, others in product(samples[::3], samples[::9]):
         data = Scores.of(members[drawn], nonmembers[others], "continuous")
         result = advantage_on_set(data, 10, 10, target=ThresholdTarget(), confidence=0.8)
         missed.append(result.estimate.upper < truth - 1e-12)
 
-    assert len(missed) == 45
+    assert len(missed) == 75
     assert np.mean(missed) <= 0.1
 
 
@@ -93,7 +93,7 @@ def test_each_end_misses_the_set_as_seldom_as_it_says(shift, whole, drawn) -> No
     above, below, width = 0, 0, []
     for _ in range(2):
         members, nonmembers = rng.normal(shift, 1.0, whole[0]), rng.normal(0.0, 1.0, whole[1])
-        for run in range(5):
+        for run in range(20):
             data = Scores.of(rng.permutation(members)[: drawn[0]], rng.permutation(nonmembers)[: drawn[1]])
             ends = checked_ends(data, 0.5, None, 0, 1)
             result = on_set(ends, *whole, 0.95).estimate
@@ -103,7 +103,7 @@ def test_each_end_misses_the_set_as_seldom_as_it_says(shift, whole, drawn) -> No
             if run < 2:
                 width.append(advantage(data).estimate.interval.width - result.interval.width)
 
-    assert max(above, below) <= most_misses(10)
+    assert max(above, below) <= most_misses(40)
     assert np.mean(width) >= 0.0
 
 
@@ -209,13 +209,13 @@ def test_no_rule_beyond_the_class_moves_the_lower_end(target, shape, drawn) -> N
         "one far off": np.append(rng.normal(size=199), 50.0),
     }[shape]
     misses = 0
-    for _ in range(4):
+    for _ in range(10):
         data = Scores.of(rng.permutation(members)[:drawn], rng.permutation(nonmembers)[:drawn])
         ends = checked_ends(data, 0.5, target, 0, 1)
         result = on_set(ends, 200, 200, 0.95)
         misses += result.estimate.lower > best_on(members, nonmembers, 0.5, ends) + 1e-9
         assert result.estimate.lower < result.estimate.upper
-    assert misses <= most_misses(4)
+    assert misses <= most_misses(10)
 
 
 @pytest.mark.slow
@@ -226,9 +226,20 @@ def test_neighbours_prove_no_more_of_a_set_than_its_ends_do(one_draw) -> None:
     drawn = members[:1200], nonmembers[:1200]
 
     result = advantage_on_set(Scores.of(*drawn), 2000, 2000)
-    truth = best_on(members, nonmembers, 0.5, checked_ends(Scores.of(*drawn), 0.5, None, 0, 1))
 
-    assert result.estimate.lower <= truth <= result.estimate.upper
     assert half_split_lower(*drawn, rng) - 0.01 < result.estimate.upper
     assert result.estimate.lower > half_split_lower(*drawn, rng) > 0.3
     assert "16 times along the score" in result.sentence
+
+
+@pytest.mark.slow
+def test_both_ends_keep_their_level_where_a_set_has_many_leaks(one_draw) -> None:
+    runs, missed = 12, np.zeros(2)
+    for seed in range(runs):
+        sides = comb(9, 0.09, 6.0).draw(np.random.default_rng(seed), 500, 500)
+        ends = checked_ends(Scores.of(*(side[:300] for side in sides)), 0.5, None, seed, 1)
+        found = on_set(ends, 500, 500, 0.95).estimate
+        truth = best_on(*sides, 0.5, ends)
+        missed += [found.lower > truth + 1e-9, found.upper < truth - 1e-9]
+
+    assert missed.max() <= most_misses(runs)
