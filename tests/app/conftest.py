@@ -55,9 +55,9 @@ def place(service: Running) -> Path:
 
 @pytest.fixture(scope="session")
 def locked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    """A service that asks for a key."""
+    """A service that asks for a key, begun as users begin it."""
     settings = {"api_key": KEY, "body_limit": str(24 * MIB), "probe_port": "0"}
-    with ready(tmp_path_factory.mktemp("locked"), **settings) as found:
+    with ready(tmp_path_factory.mktemp("locked"), anew=True, **settings) as found:
         yield found
 
 

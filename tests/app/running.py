@@ -15,7 +15,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
+
+from tests.app.forking import Forked
+
+Process: TypeAlias = subprocess.Popen[bytes] | Forked
 
 PATIENCE = 60.0
 SERVE = ("-m", "app.cli", "serve")
@@ -37,9 +41,10 @@ class Answer:
 class Running:
     """A service that listens."""
 
-    process: subprocess.Popen[bytes]
+    process: Process
     port: int
     folder: Path
+    """Where its output is."""
 
     def ask(
         self,
@@ -80,9 +85,14 @@ class Running:
 
 
 @contextmanager
-def running(folder: Path, program: Sequence[str] = SERVE, **settings: str) -> Iterator[Running]:
-    """Start a service with these settings, and end it."""
-    with start(folder, program, **settings) as process:
+def running(
+    folder: Path, program: Sequence[str] = SERVE, *, anew: bool = False, **settings: str
+) -> Iterator[Running]:
+    """Start a service with these settings, and end it; `anew` by a process that was not forked."""
+    begun = (
+        start(folder, program, None, **settings) if anew else Forked(program, environment(settings), folder)
+    )
+    with begun as process:
         try:
             yield Running(process, port_of(folder, process), folder)
         finally:
@@ -90,14 +100,16 @@ def running(folder: Path, program: Sequence[str] = SERVE, **settings: str) -> It
 
 
 @contextmanager
-def ready(folder: Path, program: Sequence[str] = SERVE, **settings: str) -> Iterator[Running]:
+def ready(
+    folder: Path, program: Sequence[str] = SERVE, *, anew: bool = False, **settings: str
+) -> Iterator[Running]:
     """A service whose workers are there."""
-    with running(folder, program, **settings) as found:
+    with running(folder, program, anew=anew, **settings) as found:
         until(lambda: found.ask("/readyz").status == 200, found.process)
         yield found
 
 
-def port_of(folder: Path, process: subprocess.Popen[bytes]) -> int:
+def port_of(folder: Path, process: Process) -> int:
     """Where a service says that it listens."""
     said = until(lambda: re.search(r"http://127\.0\.0\.1:(\d+)", (folder / "stderr").read_text()), process)
     return int(said[1])
@@ -106,15 +118,18 @@ def port_of(folder: Path, process: subprocess.Popen[bytes]) -> int:
 def start(
     folder: Path, program: Sequence[str] = SERVE, output: int | None = None, **settings: str
 ) -> subprocess.Popen[bytes]:
-    """Start a process whose environment holds no settings but these; its output goes to files in the folder."""
-    bare = {name: value for name, value in os.environ.items() if not name.startswith("MACE_")}
-    told = {
-        f"MACE_{name.upper()}": value for name, value in {"port": "0", "workers": "1", **settings}.items()
-    }
+    """Start a process with these settings; its output goes to files in the folder."""
     with (folder / "stdout").open("wb") as stdout, (folder / "stderr").open("wb") as stderr:
         return subprocess.Popen(
-            [sys.executable, *program], env=bare | told, stdout=output or stdout, stderr=stderr
+            [sys.executable, *program], env=environment(settings), stdout=output or stdout, stderr=stderr
         )
+
+
+def environment(settings: Mapping[str, str]) -> dict[str, str]:
+    """This one, with no settings of a service but these."""
+    bare = {name: value for name, value in os.environ.items() if not name.startswith("MACE_")}
+    told = {"port": "0", "workers": "1", **settings}
+    return bare | {f"MACE_{name.upper()}": value for name, value in told.items()}
 
 
 def children(pid: int) -> list[int]:
@@ -127,7 +142,7 @@ def children(pid: int) -> list[int]:
     return found
 
 
-def until(look: Any, process: subprocess.Popen[bytes] | None = None) -> Any:
+def until(look: Any, process: Process | None = None) -> Any:
     """Look again and again until there is something, as long as the process lives."""
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end:

@@ -27,7 +27,7 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """A service that is told where to listen by its options, and by the environment elsewhere; it logs as text."""
     options = ("--host", "127.0.0.1", "--port", "0")
     settings = {"port": "1", "host": "192.0.2.1", "workres": "3", "log_format": "text"}
-    with running(tmp_path_factory.mktemp("plain"), (*SERVE, *options), **settings) as service:
+    with running(tmp_path_factory.mktemp("plain"), (*SERVE, *options), anew=True, **settings) as service:
         yield service
 
 

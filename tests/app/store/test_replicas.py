@@ -97,7 +97,7 @@ def replica(folder: Path, name: str, address: str) -> Iterator[Running]:
         "spool_limit": str(64 * MIB),
         "drain_limit": "5",
     }
-    with ready(own, ("-c", REPLICA.format(folder=str(folder))), **settings) as found:
+    with ready(own, ("-c", REPLICA.format(folder=str(folder))), anew=True, **settings) as found:
         yield found
 
 
