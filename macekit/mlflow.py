@@ -85,13 +85,11 @@ def metrics_of(result: Result) -> dict[str, float]:
 
 def _write(result: Result, folder: Path) -> None:
     """The artefacts, as they will lie."""
-    from macekit.reports.drawing import missing_engine
-
     result.to_json(folder / "answer.json")
     result.to_html(folder / "report.html")
     (folder / "charts").mkdir()
-    for chart in () if missing_engine() else result.charts():
-        chart.save(folder / "charts" / f"{chart.name}.png")
+    for chart in result.charts():
+        chart.save(folder / "charts" / f"{chart.name}.svg")
 
 
 def _metrics(result: Result) -> Iterator[tuple[str, float]]:

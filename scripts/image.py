@@ -211,7 +211,7 @@ def serves() -> None:
     expect("README's question", json.loads(output("sh", "-c", question[0]))["sentence"], sentence[1])
     rows = "".join(f"{i * 7919 % 1000 + 200 * (i % 2)},{i % 2}\n" for i in range(1000))
     code, page = asked(8000, "/v1/report", "score,member\n" + rows, "text/csv", Accept="text/html")
-    expect("a report", (code, "<svg" in page, "has no pictures" in page), (200, True, False))
+    expect("a report", (code, "<svg" in page), (200, True))
     expect("what is amiss inside", output("docker", "exec", container(), "python", "-c", LOOK, SBOM), "")
     used = output("docker", "stats", "--no-stream", "--format={{.MemUsage}}", container())
     say(f"memory when it has drawn: {used}")

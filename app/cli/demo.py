@@ -71,7 +71,6 @@ def run(arguments: argparse.Namespace) -> int:
     import msgspec
 
     from app.cli.inputs import Misuse
-    from app.cli.outputs import say_missing_pictures
     from app.cli.terminal import screen_width, write_line
     from estimators.statement import at_least, at_most, percent
     from macekit.call import CSV, Body, Call
@@ -104,7 +103,6 @@ def run(arguments: argparse.Namespace) -> int:
     again = ["mace", "report", scores, "--group", "group", "--max-advantage", str(LIMIT)]
     where = f"Report: {escape_controls(str(report))}\n        {report.as_uri()}"
     write_line(f"\n{where}\nAgain:  {escape_controls(shlex.join(again))} -o report.html")
-    say_missing_pictures("report")
     return 0
 
 

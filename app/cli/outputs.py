@@ -7,7 +7,6 @@ import json
 import os
 import secrets
 import stat
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 import msgspec
 
 from app.cli.inputs import Misuse, in_shell
-from macekit.call import ARROW, HTML, JSON, SVG, Reply
+from macekit.call import ARROW, HTML, JSON, Reply
 from macekit.catalogue import BY_NAME, FORMS
 from macekit.formats import REPORTS
 from macekit.problems import Problem
@@ -185,18 +184,7 @@ class Report:
         except Problem as problem:  # no chart, or none of this name
             dashes = "--" if problem.field == "chart" else ""
             raise Misuse(dashes + in_shell(problem.local)) from None
-        if self.form == HTML:
-            say_missing_pictures(answer.operation)
         return data
-
-
-def say_missing_pictures(operation: str) -> None:
-    """Where a page was written without its pictures: what to install for them."""
-    from macekit.reports.drawing import missing_engine
-
-    missing = missing_engine() if SVG in FORMS[operation] else None
-    if missing is not None:
-        print(f"mace: the report has no pictures: {missing}", file=sys.stderr)
 
 
 FORMS_OF_SUFFIXES = {f".{suffix}": form for form, suffix in REPORTS.items()}

@@ -1,4 +1,4 @@
-"""Figures of the papers as SVG: line charts by the engine that draws the reports; the same figure is the same bytes."""
+"""Figures of the papers as SVG: line charts by what draws the reports; the same figure is the same bytes."""
 
 from __future__ import annotations
 
@@ -11,15 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from macekit.reports.charts.frame import Spec, chart, rows
-from macekit.reports.drawing import Drawing, standalone, vega_svg
+from macekit.reports.drawing import standalone
+from macekit.reports.drawing.canvas import Drawing
+from macekit.reports.drawing.plot import draw
 from macekit.reports.palette import BASELINE, FAIL, INK, MEMBER, NONMEMBER, OPEN, PASS, THRESHOLD
 
 COLOURS = (MEMBER, NONMEMBER, PASS, THRESHOLD, BASELINE, OPEN, FAIL, INK)
 DASH = [5, 4]
-LABEL = (
-    "format(datum.value, datum.value && (abs(datum.value) < 1e-3 || abs(datum.value) >= 1e5) ? '~e' : '~g')"
-)
-"""Numbers with many zeros are written as powers of ten."""
 
 
 def line_chart(
@@ -65,13 +63,12 @@ def write_svg(figures: Spec | Sequence[Spec], path: str | Path) -> None:
 def svg(figures: Spec | Sequence[Spec]) -> str:
     """The same as text."""
     several = [figures] if isinstance(figures, Mapping) else figures
-    return standalone([_drawing(spec) for spec in several]) + "\n"
+    return standalone([_drawing(spec, f"figure{place}-") for place, spec in enumerate(several)]) + "\n"
 
 
-def _drawing(spec: Spec) -> tuple[Drawing, str, str]:
+def _drawing(spec: Spec, prefix: str) -> tuple[Drawing, str, str]:
     title = str(spec.get("title", ""))
-    untitled = {name: part for name, part in spec.items() if name not in ("title", "description")}
-    return Drawing.of(vega_svg(untitled)), title, str(spec.get("description", title))
+    return draw(spec, prefix), title, str(spec.get("description", title))
 
 
 def _points(xs: ArrayLike, ys: ArrayLike, log_x: bool, log_y: bool) -> list[tuple[int, float, float]]:
@@ -96,7 +93,7 @@ def _shows(value: float, logarithmic: bool) -> bool:
 def _axis(field: str, title: str, logarithmic: list[float] | None) -> dict[str, Any]:
     """An axis; ``logarithmic`` are its values, if it is."""
     scale: dict[str, Any] = {"type": "linear", "nice": False, "zero": False}
-    axis: dict[str, Any] = {"labelExpr": LABEL, "labelOverlap": True, "tickCount": 6}
+    axis: dict[str, Any] = {"tickCount": 6}
     if logarithmic:
         room = max(1.05, (max(logarithmic) / min(logarithmic)) ** 0.02)
         low, high = (float(f"{end:.6g}") for end in (min(logarithmic) / room, max(logarithmic) * room))

@@ -189,12 +189,7 @@ class Chart:
         return f"<Chart {self.name}: {self.title}>"
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        from macekit.reports.drawing import missing_engine
-
-        words, missing = f"{self.title}. {self.description}", missing_engine()
-        if missing is not None:
-            return {"text/plain": f"{words} ({missing})"}
-        return {"image/svg+xml": self.to_svg(), "text/plain": words}
+        return {"image/svg+xml": self.to_svg(), "text/plain": f"{self.title}. {self.description}"}
 
 
 # --- notebook -----------------------------------------------------------------------------------------------
@@ -216,11 +211,7 @@ def html(operation: str, answer: Mapping[str, Any], chart: Chart | None) -> str:
 
 
 def _picture(chart: Chart) -> str:
-    """An image keeps its styles to itself, and runs nothing; where nothing can be drawn, what to install."""
-    from macekit.reports.drawing import missing_engine
-
-    if missing := missing_engine():
-        return f"<p>{escape(missing)}</p>"
+    """An image keeps its styles to itself, and runs nothing."""
     data = b64encode(chart.to_svg().encode()).decode()
     return (
         f'<img alt="{escape(f"{chart.title}. {chart.description}")}" src="data:image/svg+xml;base64,{data}">'

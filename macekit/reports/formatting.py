@@ -160,7 +160,7 @@ def short_label(label: object, most: int = MOST) -> str:
 
 
 def _fitting(text: str, most: int) -> str:
-    """As much of a text as fits: the engine would cut what is too wide, and may cut through a letter."""
+    """As much of a text as fits, whole letters of it."""
     reach = list(accumulate(map(_columns, text)))
     if not reach or reach[-1] <= most:
         return text

@@ -12,7 +12,7 @@ from itertools import count, groupby
 from pathlib import Path
 
 from macekit.reports import model
-from macekit.reports.drawing import inline_svg, missing_engine
+from macekit.reports.drawing import inline_svg
 from macekit.reports.formatting import format_number, numeric, words
 from macekit.reports.palette import VARIABLES, WORDS
 
@@ -49,7 +49,7 @@ def html(report: model.Report) -> str:
         '<meta name="color-scheme" content="light dark">\n<meta name="referrer" content="no-referrer">\n'
         f"<title>{_text(_title(report))}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
         f"<header>\n<h1>{_text(report.title)}</h1>\n{_headline(report.headline)}{_block(report.facts)}"
-        f"{_missing_pictures(report)}</header>\n"
+        "</header>\n"
         f'<nav aria-label="Contents"><ul>{contents}</ul></nav>\n'
         f"<main>\n{''.join(map(_section, report.sections, count()))}</main>\n"
         "<footer><p>Every number here is a number of the answer&#x27;s JSON, rounded; a report holds nothing "
@@ -86,13 +86,6 @@ def _sentence(quote: model.Quote, style: str = "sentence") -> str:
         f'<p class="{style}"><bdi class="said" data-path="{escape(quote.path)}">'
         f"<strong>{escape(first + stop)}</strong>{escape(rest)}</bdi></p>\n"
     )
-
-
-def _missing_pictures(report: model.Report) -> str:
-    """Where nothing can be drawn here: what to install, once for all figures."""
-    has_figures = any(isinstance(block, model.Figure) for _, block in report.blocks())
-    missing = missing_engine() if has_figures else None
-    return "" if missing is None else f'<p class="note">This report has no pictures: {_text(missing)}</p>\n'
 
 
 def _section(section: model.Section, place: int) -> str:
@@ -153,8 +146,6 @@ def _figure(figure: model.Figure) -> str:
     drawing = (
         f'<div class="drawing" tabindex="0" role="region" aria-label="Chart: {_text(figure.title)}">'
         f"{inline_svg(figure, name)}</div>"
-        if missing_engine() is None
-        else ""
     )
     return (
         f'<figure id="{name}"{narrow}><figcaption>{_text(figure.title)}</figcaption>{drawing}'

@@ -1,31 +1,8 @@
-"""Tests for which an engine is started, and when they come; and what a process draws, it draws once."""
+"""Tests for which an engine is started, and when they come."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from functools import cache
-from typing import Any
-
 import pytest
-
-from macekit.reports import drawing
-
-draw = drawing.vega_svg
-
-
-@cache
-def drawn(spec: str) -> str:
-    return draw(json.loads(spec))
-
-
-def draw_once(spec: Mapping[str, Any]) -> str:
-    """Two of three figures that tests ask for were drawn before, and drawing takes longer than most answers."""
-    return drawn(json.dumps(spec))
-
-
-drawing.vega_svg = draw_once
-
 
 STARTED = ("spark", "postgres")
 

@@ -158,7 +158,7 @@ def test_another_package_called_estimators_that_is_imported_already_is_named_by_
 
 
 @pytest.mark.slow
-def test_without_pictures_a_report_is_whole_and_an_extra_is_asked_for_by_its_name(tmp_path: Path) -> None:
+def test_without_any_extra_a_report_is_whole_and_an_extra_is_asked_for_by_its_name(tmp_path: Path) -> None:
     asks = {
         "report": f"lambda: macekit.estimate({SAMPLE}).plot().to_png()",
         "learned": "lambda: macekit.estimate(**sides, estimator={'kind': 'learned'})",
@@ -179,20 +179,16 @@ def test_without_pictures_a_report_is_whole_and_an_extra_is_asked_for_by_its_nam
 
     assert done.returncode == 0, done.stderr
     said, bundle, *problems = done.stdout.splitlines()
-    assert (said, bundle) == ("1 False", "text/plain")
+    assert (said, bundle) == ("0 True", "image/svg+xml text/plain")
     page = (tmp_path / "report.html").read_text()
-    assert page.count("pip install") == page.count("This report has no pictures: ") == 1
-    assert "pip install &#x27;macekit[report]&#x27;" in page
-    assert "<svg" not in page
-    assert page.count("<figure id=") == page.count("<summary>The numbers behind") > 3
+    assert "pip install" not in page
+    assert page.count("<figure id=") == page.count("<svg") == page.count("<summary>The numbers behind") > 3
     for extra, problem in zip(asks, problems, strict=True):
         assert f"pip install 'macekit[{extra}]'" in problem
 
 
 @pytest.mark.slow
-def test_without_any_extra_the_command_decides_and_says_once_that_its_reports_have_no_pictures(
-    tmp_path: Path,
-) -> None:
+def test_without_any_extra_the_command_decides_and_draws_and_pixels_alone_need_one(tmp_path: Path) -> None:
     (tmp_path / "scores.csv").write_text(SCORES)
 
     done = python(
@@ -200,6 +196,7 @@ def test_without_any_extra_the_command_decides_and_says_once_that_its_reports_ha
         "from app.cli import main\n"
         "statuses = [main(['estimate', 'scores.csv']), main(['demo'])]\n"
         "statuses += [main(['report', 'mace-demo/scores.csv', '-o', 'again.html'])]\n"
+        "statuses += [main(['report', 'mace-demo/scores.csv', '-o', 'again.png'])]\n"
         "statuses += [main(['plan', '--expected', '0.2', '--width', '0.1', '-o', 'plan.html'])]\n"
         "sys.exit(str(statuses))\n",
         tmp_path,
@@ -207,16 +204,15 @@ def test_without_any_extra_the_command_decides_and_says_once_that_its_reports_ha
     )
 
     hints = [line for line in done.stderr.splitlines() if "pip install" in line]
-    assert done.stderr.splitlines()[-1] == "[0, 0, 0, 0]", done.stderr
+    assert done.stderr.splitlines()[-1] == "[0, 0, 0, 2, 0]", done.stderr
     assert done.stdout.startswith('"section"')
     assert "Traceback" not in done.stderr
-    hint = "a picture needs the package vl-convert-python; pip install 'macekit[report]'"
-    assert hints == [f"mace: the report has no pictures: {hint}"] * 2  # a plan has none anywhere
+    assert hints == ["mace report: a PNG needs the package vl-convert-python; pip install 'macekit[report]'"]
     files = sorted(file.name for file in (tmp_path / "mace-demo").iterdir())
     assert files == ["answer.json", "report.html", "scores.csv"]
     for page in ("mace-demo/report.html", "again.html"):
-        assert (tmp_path / page).read_text().count("This report has no pictures: ") == 1
-    assert "pictures" not in (tmp_path / "plan.html").read_text()
+        assert (tmp_path / page).read_text().count("<svg") > 3
+    assert "<svg" not in (tmp_path / "plan.html").read_text()
 
 
 def test_the_service_asks_for_its_extra_in_one_line_and_its_settings_for_none(tmp_path: Path) -> None:

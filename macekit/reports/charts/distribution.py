@@ -250,7 +250,7 @@ def posterior(curves: AnswerPath, prior: float) -> Figure | None:
         },
         {
             "data": frame.rows(bars),
-            "mark": {"type": "point", "color": MUTED, "filled": True, "size": 14},
+            "mark": {"type": "point", "color": MUTED, "filled": True, "size": 14, "opacity": 1},
             "encoding": {"x": x, "y": {"field": "posterior", "type": "quantitative"}},
         },
         frame.across("y", rounded(prior), BASELINE, frame.DASHED),

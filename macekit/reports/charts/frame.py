@@ -47,7 +47,7 @@ CONFIG: Spec = {
         "labelColor": MUTED,
         "labelFontSize": 12,
         "labelFlush": False,
-        "labelLimit": 0,  # names are cut before: the engine cuts through letters
+        "labelLimit": 0,  # names are cut before: Vega-Lite cuts through letters
         "titleColor": INK,
         "titleFontSize": 12,
         "titleFontWeight": "normal",

@@ -114,7 +114,14 @@ def figures(answer: AnswerPath) -> tuple[Figure | None, ...]:
             "encoding": {"x": x, "y": y, "y2": {"field": "upper"}, "color": colour},
         },
         {
-            "mark": {"type": "tick", "orient": "horizontal", "thickness": 2.5, "size": 16, "color": INK},
+            "mark": {
+                "type": "tick",
+                "orient": "horizontal",
+                "thickness": 2.5,
+                "size": 16,
+                "color": INK,
+                "opacity": 1,
+            },
             "encoding": {"x": x, "y": {"field": "judged", "type": "quantitative"}},
         },
         {

@@ -16,6 +16,7 @@ from macekit.reports.drawing import inline_svg
 from macekit.reports.model import Cell, Figure, Number, Phrase, Untrusted
 from tests.cases import each_case
 from tests.macekit.reports.asked import CASES, at, rendered
+from tests.macekit.reports.charts import vega
 from tests.macekit.reports.charts.worlds import NAMES, world
 
 
@@ -53,6 +54,26 @@ def test_every_figure_is_drawn_and_stays_small(name: str) -> None:
         assert "Infinity" not in svg
         assert len(svg) < 60_000
         assert "<path" in svg or "<line" in svg
+
+
+@pytest.mark.slow
+def test_every_kind_of_chart_has_its_marks_and_words_where_vega_lite_has_them() -> None:
+    """Powers of ten aside: of those Vega-Lite writes some beyond the axis, and others are written here."""
+    found = vega.kinds(figure.spec for name in NAMES for figure in drawn(name))
+    assert len(found) > 20
+
+    for spec in found:
+        mine, theirs = vega.ours_and_theirs(spec)
+        where = json.dumps(spec)[-400:]
+        assert len(mine.shapes) == len(theirs.shapes), where
+        for one, other in zip(mine.shapes, theirs.shapes, strict=True):
+            assert one[0] == other[0], where
+            assert one[1] == pytest.approx(other[1], abs=1.3), where
+        logarithmic = '"log"' in json.dumps(spec)
+        assert logarithmic or set(mine.words) == set(theirs.words), where
+        for word in () if logarithmic else mine.words:
+            for one, other in zip(sorted(mine.words[word]), sorted(theirs.words[word]), strict=True):
+                assert one == pytest.approx(other, abs=1.5), (word, where)
 
 
 def numbers(cells: tuple[Cell, ...]) -> Iterator[Number | Untrusted]:

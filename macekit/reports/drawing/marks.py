@@ -1,0 +1,308 @@
+"""The layers of a chart: lines, areas, rules, bars, points, ticks and words, each where its scales put it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any, TypeAlias
+
+from macekit.reports.drawing.canvas import Canvas, number, path_of
+from macekit.reports.drawing.scales import Named, Row, Scale
+from macekit.reports.palette import INK
+
+Spec: TypeAlias = Mapping[str, Any]
+Point: TypeAlias = tuple[float, float]
+
+TEST = re.compile(r"datum\.(\w+)(?: === '(.*)')?")
+"""Conditions that a chart may have: that a field holds this text, or anything that counts as true."""
+
+VALID = re.compile(r"isValid\(datum\.(\w+)\)")
+
+MIDDLE, BELOW, ABOVE = 1 / 3, 0.79, -0.21
+"""How far below its place the line of a text is, as shares of its size: of text around it, under it, over it."""
+
+BASELINES = {"middle": MIDDLE, "top": BELOW, "bottom": ABOVE}
+
+HALF_OF_ROOT = sqrt(3.0) / 2.0
+
+
+def rows_of(layer: Spec, around: Spec) -> list[Row]:
+    """What a layer shows: its own rows or the chart's, without those that its filter leaves out."""
+    data = layer.get("data", around.get("data", {"values": ()}))
+    if set(data) != {"values"}:
+        raise ValueError(
+            f"a chart may hold its data and nothing else, which is not allowed: {', '.join(data)}"
+        )
+    rows: list[Row] = list(data["values"])
+    for step in layer.get("transform", ()):
+        match = VALID.fullmatch(step["filter"])
+        if match is None:
+            raise ValueError(f"a chart filters by what cannot be drawn: {step['filter']}")
+        rows = [row for row in rows if row.get(match[1]) is not None]
+    return rows
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """Where a chart's layers are drawn: its size, and its scales."""
+
+    width: float
+    height: float
+    x: Scale | None
+    y: Scale | None
+    shift: Named | None = None
+    """Of bars beside each other within a band."""
+
+    def draw(self, canvas: Canvas, layer: Spec, rows: Sequence[Row]) -> None:
+        """Put a layer over what is there."""
+        mark, encoding = layer["mark"], layer["encoding"]
+        kind = mark["type"]
+        try:
+            draw = getattr(self, f"_{kind}")
+        except AttributeError:
+            raise ValueError(f"a chart has a mark that cannot be drawn: {kind}") from None
+        draw(canvas, mark, encoding, rows)
+
+    # --- places -------------------------------------------------------------------------------------------
+
+    def place(self, channel: str, spec: Spec | None, row: Row) -> float | None:
+        """Where a row lies in one direction: at a pixel, a value, or the value of a field."""
+        if spec is None:
+            return None
+        if "value" in spec:
+            return float(spec["value"])
+        scale = self.x if channel[0] == "x" else self.y
+        value = spec["datum"] if "datum" in spec else row.get(spec["field"])
+        if value is None or scale is None:
+            return None
+        return scale.at(value)
+
+    def _middle(self, encoding: Spec, row: Row) -> Point:
+        x, y = self._places(encoding, row)
+        return (self.width / 2.0 if x is None else x), (self.height / 2.0 if y is None else y)
+
+    def _places(self, encoding: Spec, row: Row) -> tuple[float | None, float | None]:
+        x, y = (self.place(channel, encoding.get(channel), row) for channel in "xy")
+        if self.shift is not None and isinstance(self.y, Named) and "yOffset" in encoding:
+            y = self.y.start(row[encoding["y"]["field"]]) + self.shift.at(row[encoding["yOffset"]["field"]])
+        return x, y
+
+    def _clipped(self, canvas: Canvas, mark: Spec) -> str | None:
+        return canvas.clip(self.width, self.height) if mark.get("clip") else None
+
+    # --- marks --------------------------------------------------------------------------------------------
+
+    def _line(self, canvas: Canvas, mark: Spec, encoding: Spec, rows: Sequence[Row]) -> None:
+        for part in _parts(encoding, rows):
+            points = [self._middle(encoding, row) for row in _in_order(encoding, part)]
+            if mark.get("interpolate") == "step-after":
+                points = _stairs(points)
+            dashes = mark.get("strokeDash") or _looked_up(encoding, ("strokeDash",), part[0], None)
+            canvas.lines(
+                points,
+                stroke=_looked_up(
+                    encoding, ("stroke", "color"), part[0], mark.get("stroke", mark.get("color"))
+                ),
+                stroke_width=mark.get("strokeWidth", 2),
+                stroke_dasharray=_dashes(dashes),
+                clip_path=self._clipped(canvas, mark),
+            )
+
+    def _area(self, canvas: Canvas, mark: Spec, encoding: Spec, rows: Sequence[Row]) -> None:
+        for part in _parts(encoding, rows):
+            ordered = _in_order(encoding, part)
+            upper = [self._middle(encoding, row) for row in ordered]
+            floor = self.height if self.y is None or isinstance(self.y, Named) else self.y.at(0.0)
+            ends = [self.place("y2", encoding.get("y2"), row) for row in ordered]
+            lower = [(x, floor if end is None else end) for (x, _), end in zip(upper, ends, strict=True)]
+            canvas.lines(
+                [*upper, *reversed(lower)],
+                close=True,
+                fill=_looked_up(encoding, ("fill", "color"), part[0], mark.get("color")),
+                opacity=mark.get("opacity"),
+                clip_path=self._clipped(canvas, mark),
+            )
+
+    def _rule(self, canvas: Canvas, mark: Spec, encoding: Spec, rows: Sequence[Row]) -> None:
+        """From one end to the other; without an end from edge to edge."""
+        for row in rows:
+            x, y = self._places(encoding, row)
+            if (x is None and "x" in encoding) or (y is None and "y" in encoding):
+                continue
+            other_x, other_y = (self.place(channel, encoding.get(channel), row) for channel in ("x2", "y2"))
+            ends = _ends(x, other_x, self.width), _ends(y, other_y, self.height)
+            if x is not None and y is not None:  # the direction without a second end has one place
+                ends = (
+                    (ends[0] if other_x is not None else (x, x)),
+                    (ends[1] if other_y is not None else (y, y)),
+                )
+            elif x is not None and other_x is None:
+                ends = (x, x), ends[1]
+            elif y is not None and other_y is None:
+                ends = ends[0], (y, y)
+            (first, last), (top, bottom) = ends
+            canvas.lines(
+                [(first, top), (last, bottom)],
+                stroke=_looked_up(encoding, ("stroke", "color"), row, mark.get("color")),
+                stroke_width=mark.get("strokeWidth", 1),
+                stroke_dasharray=_dashes(mark.get("strokeDash")),
+                clip_path=self._clipped(canvas, mark),
+            )
+
+    def _rect(self, canvas: Canvas, mark: Spec, encoding: Spec, rows: Sequence[Row]) -> None:
+        for row in rows:
+            left, right, top, foot = (
+                self.place(name, encoding.get(name), row) for name in ("x", "x2", "y", "y2")
+            )
+            x, y = _ends(left, right, self.width), _ends(top, foot, self.height)
+            corners = [(x[0], y[0]), (x[1], y[0]), (x[1], y[1]), (x[0], y[1])]
+            canvas.lines(corners, close=True, fill=mark.get("color"), opacity=mark.get("opacity"))
+
+    def _bar(self, canvas: Canvas, mark: Spec, encoding: Spec, rows: Sequence[Row]) -> None:
+        """Lying, from 0; beside each other those of one name."""
+        if not isinstance(self.y, Named) or self.x is None:
+            raise ValueError("a chart has bars that do not lie")
+        for row in rows:
+            top, thick = self.y.start(row[encoding["y"]["field"]]), self.y.band
+            if self.shift is not None:
+                top += self.shift.start(row[encoding["yOffset"]["field"]])
+                thick = self.shift.band
+            first, last = self.x.at(0), self.x.at(row[encoding["x"]["field"]])
+            corners = [(first, top), (last, top), (last, top + thick), (first, top + thick)]
+            canvas.lines(
+                corners,
+                close=True,
+                fill=_looked_up(encoding, ("fill", "color"), row, mark.get("color")),
+                stroke=_looked_up(encoding, ("stroke",), row, mark.get("stroke")),
+                stroke_width=mark.get("strokeWidth"),
+            )
+
+    def _point(self, canvas: Canvas, mark: Spec, encoding: Spec, rows: Sequence[Row]) -> None:
+        colour = mark.get("color")
+        fill = mark.get("fill", colour if mark.get("filled") else None)
+        looks = {"stroke": mark.get("stroke", None if mark.get("filled") else colour)}
+        looks |= {"stroke_width": mark.get("strokeWidth"), "opacity": mark.get("opacity")}
+        for row in rows:
+            if any(
+                row.get(encoding[channel].get("field"), 0.0) is None
+                for channel in "xy"
+                if channel in encoding
+            ):
+                continue
+            x, y = self._middle(encoding, row)
+            radius = sqrt(mark["size"]) / 2.0
+            canvas.reach((x - radius, y - radius), (x + radius, y + radius))
+            inside = _looked_up(encoding, ("fill", "color"), row, fill)
+            canvas.path(symbol(mark.get("shape", "circle"), x, y, radius), fill=inside, **looks)
+
+    def _tick(self, canvas: Canvas, mark: Spec, encoding: Spec, rows: Sequence[Row]) -> None:
+        """A short stroke across the axis along which it tells something."""
+        half = mark["size"] / 2.0
+        for row in rows:
+            x, y = self._middle(encoding, row)
+            lying = mark.get("orient") == "horizontal"
+            ends = [(x - half, y), (x + half, y)] if lying else [(x, y - half), (x, y + half)]
+            canvas.lines(ends, stroke=mark["color"], stroke_width=mark["thickness"])
+
+    def _text(self, canvas: Canvas, mark: Spec, encoding: Spec, rows: Sequence[Row]) -> None:
+        size = mark.get("fontSize", 12)
+        for row in rows:
+            x, y = self._middle(encoding, row)
+            said = encoding["text"]
+            bold = mark.get("fontWeight") == "bold"
+            canvas.text(
+                str(said["value"] if "value" in said else row[said["field"]]),
+                x + mark.get("dx", 0),
+                y + mark.get("dy", 0) + BASELINES.get(mark.get("baseline", ""), 0.0) * size,
+                size,
+                {"left": "start", "right": "end"}.get(mark.get("align", ""), "middle"),
+                fill=_looked_up(encoding, ("color",), row, mark.get("color", INK)),
+                font_weight="bold" if bold else None,
+                stroke=mark.get("stroke"),
+                stroke_width=mark.get("strokeWidth"),
+                stroke_linejoin=mark.get("strokeJoin"),
+            )
+
+
+def _ends(first: float | None, last: float | None, edge: float) -> Point:
+    """From one place to another; from edge to edge where there is none."""
+    return (0.0, edge) if first is None else (first, edge if last is None else last)
+
+
+def symbol(shape: str, x: float, y: float, radius: float) -> str:
+    """The outline of a point."""
+    high = HALF_OF_ROOT * radius
+    match shape:
+        case "circle":
+            r = number(radius)
+            half = f"a{r},{r},0,1,1,"
+            return (
+                f"M{number(x + radius)},{number(y)}{half}{number(-2 * radius)},0{half}{number(2 * radius)},0Z"
+            )
+        case "square":
+            corners = [(-radius, -radius), (radius, -radius), (radius, radius), (-radius, radius)]
+        case "triangle-down":
+            corners = [(0.0, high), (-radius, -high), (radius, -high)]
+        case "triangle-right":
+            corners = [(high, 0.0), (-high, -radius), (-high, radius)]
+        case _:
+            raise ValueError(f"a chart has points of a shape that cannot be drawn: {shape}")
+    return path_of([(x + dx, y + dy) for dx, dy in corners]) + "Z"
+
+
+def _parts(encoding: Spec, rows: Sequence[Row]) -> Iterable[list[Row]]:
+    """The rows of each line or area, in the order of their first ones."""
+    fields = {
+        encoding[name]["field"]
+        for name in ("detail", "stroke", "color", "strokeDash")
+        if "field" in encoding.get(name, {})
+    }
+    parts: dict[tuple[object, ...], list[Row]] = {}
+    for row in rows:
+        parts.setdefault(tuple(row.get(name) for name in sorted(fields)), []).append(row)
+    return parts.values()
+
+
+def _in_order(encoding: Spec, rows: list[Row]) -> list[Row]:
+    """Along the axis, unless the order is that of the rows."""
+    field = encoding["x"].get("field")
+    if encoding.get("order", {"value": 0}) == {"value": None} or field is None:
+        return rows
+    return sorted(rows, key=lambda row: row[field])
+
+
+def _stairs(points: Sequence[Point]) -> list[Point]:
+    steps = [points[0]]
+    for x, y in points[1:]:
+        steps += [(x, steps[-1][1]), (x, y)]
+    return steps
+
+
+def _looked_up(encoding: Spec, channels: Sequence[str], row: Row, otherwise: Any) -> Any:
+    """A look that hangs on a row's field or on a condition, else that of the mark."""
+    spec = next((encoding[channel] for channel in channels if channel in encoding), None)
+    if spec is None:
+        return otherwise
+    if "condition" in spec:
+        match = TEST.fullmatch(spec["condition"]["test"])
+        if match is None:
+            raise ValueError(f"a chart has a condition that cannot be drawn: {spec['condition']['test']}")
+        held = row.get(match[1])
+        return (
+            spec["condition"]["value"]
+            if (held == match[2] if match[2] is not None else held)
+            else spec["value"]
+        )
+    if "field" in spec:
+        scale = spec["scale"]
+        return scale["range"][list(scale["domain"]).index(row[spec["field"]])]
+    return spec.get("value", otherwise)
+
+
+def _dashes(dashes: Sequence[float] | None) -> str | None:
+    """None for a line without gaps."""
+    if not dashes or (len(dashes) == 2 and dashes[1] == 0):
+        return None
+    return ",".join(number(each) for each in dashes)
