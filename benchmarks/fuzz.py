@@ -32,11 +32,11 @@ import numpy as np
 import psutil
 import pyarrow as pa
 
+from app.workers.memory import MemoryLimit
 from benchmarks.harness import Run, table
 from estimators import MaceError
 from macekit.call import ARROW, ARROW_FILE, CSV, JSON, NDJSON, NPY, NPZ, PARQUET, Body, Call
 from macekit.decoding import blocks, decode
-from macekit.memory import MemoryLimit
 from macekit.operations import perform
 from macekit.problems import Problem
 from tests.macekit.decoding.corpus import MEDIA_TYPES, Entry, entries

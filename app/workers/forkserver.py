@@ -30,11 +30,11 @@ from app.workers.channel import (
 )
 from app.workers.datasets import Datasets
 from app.workers.landlock import confine, needed
+from app.workers.memory import MemoryLimit
 from app.workers.privileges import forbid_looks, give_up_rights
 from app.workers.seccomp import refuse_calls
 from app.workers.uploads import anonymous_file, write_all
 from macekit.call import Body, Call, Reply
-from macekit.memory import MemoryLimit
 
 # --- worker -------------------------------------------------------------------------------------------------
 # What runs in a worker: one job after another, within limits, until the server is gone.
