@@ -10,7 +10,7 @@ from typing import Any
 
 from macekit.reports.drawing.canvas import Canvas, number, width_of
 from macekit.reports.drawing.marks import MIDDLE, Spec, symbol
-from macekit.reports.drawing.scales import Named, Numeric, Scale, written
+from macekit.reports.drawing.scales import Bands, Numeric, Scale, labels
 
 CRISP = 0.5
 """Lines of one pixel lie between two."""
@@ -55,7 +55,7 @@ class Axis:
 
     def marks(self) -> list[tuple[float, str]]:
         """Where along the axis a number or name stands, and how it is written."""
-        if isinstance(self.scale, Named):
+        if isinstance(self.scale, Bands):
             return [(self.scale.at(name), str(name)) for name in self.scale.names]
         low, high = sorted(self.scale.domain)
         values = self.own.get("values")
@@ -65,11 +65,13 @@ class Axis:
             end - 1e-9 * side * (abs(end) if self.scale.logarithmic else high - low)
             for side, end in ((1, low), (-1, high))
         ]
-        shown = [value for value in values if ends[0] <= value <= ends[1]]
-        if len(shown) < 2 and self.scale.logarithmic:  # within one decade
-            shown = self.scale.marks(FEW)
+        inside = [value for value in values if ends[0] <= value <= ends[1]]
+        if len(inside) < 2 and self.scale.logarithmic:  # within one decade
+            inside = self.scale.marks(FEW)
         form = self.own.get("format", "~r" if self.scale.logarithmic else None)
-        return [(self.scale.at(value), text) for value, text in zip(shown, written(shown, form), strict=True)]
+        return [
+            (self.scale.at(value), text) for value, text in zip(inside, labels(inside, form), strict=True)
+        ]
 
     def grid(self, canvas: Canvas, *, lying: bool) -> None:
         """The lines behind what is drawn."""
@@ -129,11 +131,11 @@ def apart(marks: Sequence[tuple[float, str]], size: float, *, greedy: bool) -> l
         for at, text in sorted(marks)
     ]
     if greedy:
-        kept = spans[:1]
+        fitting = spans[:1]
         for span in spans[1:]:
-            if span[0] > kept[-1][1]:
-                kept.append(span)
-        return [mark for _, _, mark in kept]
+            if span[0] > fitting[-1][1]:
+                fitting.append(span)
+        return [mark for _, _, mark in fitting]
     while any(before[1] >= behind[0] for before, behind in pairwise(spans)):
         spans = spans[::2]
     return [mark for _, _, mark in spans]
@@ -154,16 +156,16 @@ class Legend:
         """The looks that hang on one field, if a layer has such and does not forbid it."""
         channels: dict[str, Mapping[str, Any]] = {}
         own: dict[str, Any] = dict(looks)
-        wanted = False
+        is_there = False
         for layer in layers:
             for name in ("fill", "stroke", "color", "strokeDash"):
                 spec = layer["encoding"].get(name, {})
                 if "field" in spec:
                     channels[name] = dict(zip(spec["scale"]["domain"], spec["scale"]["range"], strict=True))
                     legend = spec.get("legend", {})
-                    wanted |= legend is not None
+                    is_there |= legend is not None
                     own |= legend or {}
-        if not wanted:
+        if not is_there:
             return None
         return cls(list(next(iter(channels.values()))), channels, own)
 

@@ -26,7 +26,7 @@ BOLDER = 1.08
 ASCENT, DESCENT = 0.8, 0.22
 """How far text reaches above and below its line, as shares of its size."""
 
-QUOTED = {'"': "&quot;"}
+ESCAPES = {'"': "&quot;"}
 
 PADDING = 5
 """Around everything that is drawn."""
@@ -38,8 +38,8 @@ def width_of(text: str, size: float, *, bold: bool = False) -> float:
 
 
 def _width(character: str) -> float:
-    if (known := WIDTH.get(character)) is not None:
-        return known
+    if (width := WIDTH.get(character)) is not None:
+        return width
     if unicodedata.combining(character):
         return COMBINING
     return WIDE if unicodedata.east_asian_width(character) in "WF" else ELSE
@@ -117,15 +117,15 @@ class Canvas:
         return f"url(#{self.prefix}clip{self.clips.index(outline)})"
 
     def _attributes(self, looks: Mapping[str, object]) -> str:
-        written = []
+        parts = []
         for name, value in looks.items():
             if value is None or (name == "opacity" and value == 1):
                 continue
-            text = number(value) if isinstance(value, int | float) else escape(str(value), QUOTED)
+            text = number(value) if isinstance(value, int | float) else escape(str(value), ESCAPES)
             if name in ("fill", "stroke"):
                 text = self.colours.get(text, text)
-            written.append(f' {name.replace("_", "-")}="{text}"')
-        return "".join(written)
+            parts.append(f' {name.replace("_", "-")}="{text}"')
+        return "".join(parts)
 
     def finished(self) -> Drawing:
         """What was drawn, with a little room around it."""
@@ -135,8 +135,8 @@ class Canvas:
             f'<clipPath id="{self.prefix}clip{place}"><path d="{outline}"/></clipPath>'
             for place, outline in enumerate(self.clips)
         )
-        held = f"<defs>{clips}</defs>" if clips else ""
-        body = f'<g transform="translate({left},{top})" fill="none">{held}{"".join(self.pieces)}</g>'
+        definitions = f"<defs>{clips}</defs>" if clips else ""
+        body = f'<g transform="translate({left},{top})" fill="none">{definitions}{"".join(self.pieces)}</g>'
         return Drawing(left + width, top + height, left, body)
 
 

@@ -9,7 +9,7 @@ from math import sqrt
 from typing import Any, TypeAlias
 
 from macekit.reports.drawing.canvas import Canvas, number, path_of
-from macekit.reports.drawing.scales import Named, Row, Scale
+from macekit.reports.drawing.scales import Bands, Row, Scale
 from macekit.reports.palette import INK
 
 Spec: TypeAlias = Mapping[str, Any]
@@ -52,7 +52,7 @@ class Frame:
     height: float
     x: Scale | None
     y: Scale | None
-    shift: Named | None = None
+    shift: Bands | None = None
     """Of bars beside each other within a band."""
 
     def draw(self, canvas: Canvas, layer: Spec, rows: Sequence[Row]) -> None:
@@ -85,7 +85,7 @@ class Frame:
 
     def _places(self, encoding: Spec, row: Row) -> tuple[float | None, float | None]:
         x, y = (self.place(channel, encoding.get(channel), row) for channel in "xy")
-        if self.shift is not None and isinstance(self.y, Named) and "yOffset" in encoding:
+        if self.shift is not None and isinstance(self.y, Bands) and "yOffset" in encoding:
             y = self.y.start(row[encoding["y"]["field"]]) + self.shift.at(row[encoding["yOffset"]["field"]])
         return x, y
 
@@ -114,7 +114,7 @@ class Frame:
         for part in _parts(encoding, rows):
             ordered = _in_order(encoding, part)
             upper = [self._middle(encoding, row) for row in ordered]
-            floor = self.height if self.y is None or isinstance(self.y, Named) else self.y.at(0.0)
+            floor = self.height if self.y is None or isinstance(self.y, Bands) else self.y.at(0.0)
             ends = [self.place("y2", encoding.get("y2"), row) for row in ordered]
             lower = [(x, floor if end is None else end) for (x, _), end in zip(upper, ends, strict=True)]
             canvas.lines(
@@ -162,7 +162,7 @@ class Frame:
 
     def _bar(self, canvas: Canvas, mark: Spec, encoding: Spec, rows: Sequence[Row]) -> None:
         """Lying, from 0; beside each other those of one name."""
-        if not isinstance(self.y, Named) or self.x is None:
+        if not isinstance(self.y, Bands) or self.x is None:
             raise ValueError("a chart has bars that do not lie")
         for row in rows:
             top, thick = self.y.start(row[encoding["y"]["field"]]), self.y.band
@@ -210,10 +210,10 @@ class Frame:
         size = mark.get("fontSize", 12)
         for row in rows:
             x, y = self._middle(encoding, row)
-            said = encoding["text"]
+            words = encoding["text"]
             bold = mark.get("fontWeight") == "bold"
             canvas.text(
-                str(said["value"] if "value" in said else row[said["field"]]),
+                str(words["value"] if "value" in words else row[words["field"]]),
                 x + mark.get("dx", 0),
                 y + mark.get("dy", 0) + BASELINES.get(mark.get("baseline", ""), 0.0) * size,
                 size,
@@ -289,10 +289,10 @@ def _looked_up(encoding: Spec, channels: Sequence[str], row: Row, otherwise: Any
         match = TEST.fullmatch(spec["condition"]["test"])
         if match is None:
             raise ValueError(f"a chart has a condition that cannot be drawn: {spec['condition']['test']}")
-        held = row.get(match[1])
+        value = row.get(match[1])
         return (
             spec["condition"]["value"]
-            if (held == match[2] if match[2] is not None else held)
+            if (value == match[2] if match[2] is not None else value)
             else spec["value"]
         )
     if "field" in spec:

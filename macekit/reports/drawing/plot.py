@@ -11,7 +11,7 @@ from typing import Any
 from macekit.reports.drawing.axes import Axis, Legend
 from macekit.reports.drawing.canvas import Canvas, Drawing, number
 from macekit.reports.drawing.marks import Frame, Spec, rows_of
-from macekit.reports.drawing.scales import PADDING_INNER, PADDING_OUTER, Named, Row, Scale, Span, numeric
+from macekit.reports.drawing.scales import PADDING_INNER, PADDING_OUTER, Bands, Row, Scale, Span, numeric
 
 Layers = Sequence[tuple[Spec, Sequence[Row]]]
 
@@ -71,49 +71,51 @@ def _defs(channel: str, layers: Layers) -> list[Spec]:
 
 def _scale(channel: str, layers: Layers, place: Span) -> Scale | None:
     """The scale of a direction, which all layers share."""
-    shown: list[tuple[Spec, list[object]]] = []
+    channels: list[tuple[Spec, list[object]]] = []
     for layer, rows in layers:
         for name in (channel, f"{channel}2"):
             spec = layer["encoding"].get(name, {})
             if "field" in spec:
-                shown.append((layer["encoding"][channel], [row.get(spec["field"]) for row in rows]))
+                channels.append((layer["encoding"][channel], [row.get(spec["field"]) for row in rows]))
             elif "datum" in spec:
-                shown.append((spec, [spec["datum"]]))
-    if not shown:
+                channels.append((spec, [spec["datum"]]))
+    if not channels:
         return None
-    if any(spec.get("type") == "nominal" for spec, _ in shown):
-        named = next(
-            (spec["scale"]["domain"] for spec, _ in shown if "domain" in spec.get("scale", {})), None
+    if any(spec.get("type") == "nominal" for spec, _ in channels):
+        domain = next(
+            (spec["scale"]["domain"] for spec, _ in channels if "domain" in spec.get("scale", {})), None
         )
-        names = named or dict.fromkeys(value for _, values in shown for value in values if value is not None)
-        return Named(list(names), abs(place[1] - place[0]))
+        names = domain or dict.fromkeys(
+            value for _, values in channels for value in values if value is not None
+        )
+        return Bands(list(names), abs(place[1] - place[0]))
     bars = any(
         layer["mark"]["type"] in ("area", "bar") and f"{channel}2" not in layer["encoding"]
         for layer, _ in layers
     )
-    return numeric(shown, place, bars=bars)
+    return numeric(channels, place, bars=bars)
 
 
-def _shift(spec: Spec, layers: Layers) -> Named | None:
+def _shift(spec: Spec, layers: Layers) -> Bands | None:
     """The places of bars within a band, if it holds several."""
     shifts = [
         (layer["encoding"]["yOffset"], rows) for layer, rows in layers if "yOffset" in layer["encoding"]
     ]
     if not shifts:
         return None
-    named = shifts[0][0].get("scale", {}).get("domain")
-    names = list(named or dict.fromkeys(row[each["field"]] for each, rows in shifts for row in rows))
-    return Named(names, float(spec["height"]["step"]) * len(names))
+    domain = shifts[0][0].get("scale", {}).get("domain")
+    names = list(domain or dict.fromkeys(row[each["field"]] for each, rows in shifts for row in rows))
+    return Bands(names, float(spec["height"]["step"]) * len(names))
 
 
-def _vertical(spec: Spec, layers: Layers, shift: Named | None) -> tuple[float, Scale | None]:
+def _vertical(spec: Spec, layers: Layers, shift: Bands | None) -> tuple[float, Scale | None]:
     """The height of a frame, and the scale in it; of bars the height hangs on how many there are."""
     if shift is None:
         height = float(spec["height"])
         return height, _scale("y", layers, (height, 0.0))
     own = _defs("y", layers)[0].get("scale", {})
     inner = float(own.get("paddingInner", PADDING_INNER))
-    named = _scale("y", layers, (0.0, 0.0))
-    assert isinstance(named, Named)
-    height = shift.length / (1.0 - inner) * (len(named.names) - inner + 2.0 * PADDING_OUTER)
-    return height, Named(named.names, height, inner, PADDING_OUTER)
+    bands = _scale("y", layers, (0.0, 0.0))
+    assert isinstance(bands, Bands)
+    height = shift.length / (1.0 - inner) * (len(bands.names) - inner + 2.0 * PADDING_OUTER)
+    return height, Bands(bands.names, height, inner, PADDING_OUTER)

@@ -54,12 +54,12 @@ class Numeric:
             for power in range(math.floor(first), math.ceil(last) + 1)
             for digit in (1, 2, 5)
         ]
-        shown = [each for each in fine if self.domain[0] <= each <= self.domain[1]]
-        return shown if len(shown) >= 2 else ticks(*self.domain, count)
+        values = [each for each in fine if self.domain[0] <= each <= self.domain[1]]
+        return values if len(values) >= 2 else ticks(*self.domain, count)
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class Bands:
     """Names, each with a band of its own; ``inner`` is the room between two, as a share of a step."""
 
     names: Sequence[object]
@@ -86,7 +86,7 @@ class Named:
         return self.start(name) + self.band / 2.0
 
 
-Scale: TypeAlias = Numeric | Named
+Scale: TypeAlias = Numeric | Bands
 
 
 def numeric(
@@ -95,10 +95,10 @@ def numeric(
     """The scale that all layers share: of their definitions of a channel, each with the values that it shows."""
     scales = [each.get("scale") or {} for each, _ in defs]
     logarithmic = any(scale.get("type") == "log" for scale in scales)
-    named = next((scale["domain"] for scale in scales if "domain" in scale), None)
-    if named is not None:
-        return Numeric((float(named[0]), float(named[-1])), place, logarithmic)
-    values = [float(value) for _, shown in defs for value in shown if isinstance(value, int | float)]
+    domain = next((scale["domain"] for scale in scales if "domain" in scale), None)
+    if domain is not None:
+        return Numeric((float(domain[0]), float(domain[-1])), place, logarithmic)
+    values = [float(value) for _, each in defs for value in each if isinstance(value, int | float)]
     low, high = (min(values), max(values)) if values else (0.0, 1.0)
     if logarithmic:
         return Numeric((low, high), place, True)
@@ -155,7 +155,7 @@ def nice(low: float, high: float) -> Span:
     return low, high
 
 
-def written(marks: Sequence[float], form: str | None) -> list[str]:
+def labels(marks: Sequence[float], form: str | None) -> list[str]:
     """The marks of an axis as text: ``~p`` in percent, ``~r`` with the digits they have, else with as many each."""
     if form == "~p":
         return [_signed(f"{_trimmed(100.0 * mark)}%") for mark in marks]
@@ -166,8 +166,8 @@ def written(marks: Sequence[float], form: str | None) -> list[str]:
     step, most = min(b - a for a, b in pairwise(marks)), max(abs(mark) for mark in marks)
     digits = max(0, -math.floor(math.log10(step) + 1e-9)) if step > 0.0 else 0
     if digits > PLAIN or most >= 10.0 ** (PLAIN + 3):
-        known = max(1, math.ceil(math.log10(most / step) + 1e-9) + 1) if step > 0.0 and most else 6
-        return [_signed(_short(mark, known)) for mark in marks]
+        figures = max(1, math.ceil(math.log10(most / step) + 1e-9) + 1) if step > 0.0 and most else 6
+        return [_signed(_short(mark, figures)) for mark in marks]
     return [_signed(f"{mark:,.{digits}f}") for mark in marks]
 
 
