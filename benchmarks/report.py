@@ -1,7 +1,7 @@
 """What a report costs beyond the numbers it shows: a report of 10^3, 10^5 and 10^6 records a side.
 
-Everything goes through ``perform``, as in a worker: NPY in, the answer out. The first report of a process starts the
-engine that draws; all other times come after that. Each is the least of several. The estimate is /v1/advantage as JSON.
+Everything goes through ``perform``, as in a worker: NPY in, the answer out. The first report of a process imports
+what writes it; all other times come after that. Each is the least of several. The estimate is /v1/advantage as JSON.
 """
 
 import subprocess
@@ -38,7 +38,7 @@ def answer(operation: str, body: bytes, n: int, form: str) -> Reply:
 
 
 def warm(operation: str, body: bytes, n: int, form: str, times: int) -> float:
-    """Seconds of an answer after the first, which is for caches, and starts the engine."""
+    """Seconds of an answer after the first, which is for caches and imports."""
     answer(operation, body, n, form)
     return least(lambda: answer(operation, body, n, form), times)
 

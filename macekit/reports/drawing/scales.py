@@ -136,7 +136,7 @@ def _round_numbers(low: float, high: float, count: float) -> tuple[int, int, flo
 def ticks(low: float, high: float, count: int) -> list[float]:
     """Round numbers from low to high, about so many."""
     if not (math.isfinite(high - low) and high > low):
-        return [low] if low == high else []
+        return [low] if low == high and math.isfinite(low) else []
     first, last, scale, power = _round_numbers(low, high, count)
     return [each / scale if power < 0 else each * scale for each in range(first, last + 1)]
 
