@@ -125,40 +125,31 @@ class Frame:
                 clip_path=self._clipped(canvas, mark),
             )
 
+    def _corners(self, encoding: Spec, row: Row) -> tuple[Point, Point] | None:
+        """From where to where something reaches; None where its row has no value for that."""
+        x, y = self._places(encoding, row)
+        if (x is None and "x" in encoding) or (y is None and "y" in encoding):
+            return None
+        right, foot = (self.place(channel, encoding.get(channel), row) for channel in ("x2", "y2"))
+        return _ends(x, right, self.width), _ends(y, foot, self.height)
+
     def _rule(self, canvas: Canvas, mark: Spec, encoding: Spec, rows: Sequence[Row]) -> None:
-        """From one end to the other; without an end from edge to edge."""
         for row in rows:
-            x, y = self._places(encoding, row)
-            if (x is None and "x" in encoding) or (y is None and "y" in encoding):
-                continue
-            other_x, other_y = (self.place(channel, encoding.get(channel), row) for channel in ("x2", "y2"))
-            ends = _ends(x, other_x, self.width), _ends(y, other_y, self.height)
-            if x is not None and y is not None:  # the direction without a second end has one place
-                ends = (
-                    (ends[0] if other_x is not None else (x, x)),
-                    (ends[1] if other_y is not None else (y, y)),
+            if (corners := self._corners(encoding, row)) is not None:
+                canvas.lines(
+                    list(zip(*corners, strict=True)),
+                    stroke=_looked_up(encoding, ("stroke", "color"), row, mark.get("color")),
+                    stroke_width=mark.get("strokeWidth", 1),
+                    stroke_dasharray=_dashes(mark.get("strokeDash")),
+                    clip_path=self._clipped(canvas, mark),
                 )
-            elif x is not None and other_x is None:
-                ends = (x, x), ends[1]
-            elif y is not None and other_y is None:
-                ends = ends[0], (y, y)
-            (first, last), (top, bottom) = ends
-            canvas.lines(
-                [(first, top), (last, bottom)],
-                stroke=_looked_up(encoding, ("stroke", "color"), row, mark.get("color")),
-                stroke_width=mark.get("strokeWidth", 1),
-                stroke_dasharray=_dashes(mark.get("strokeDash")),
-                clip_path=self._clipped(canvas, mark),
-            )
 
     def _rect(self, canvas: Canvas, mark: Spec, encoding: Spec, rows: Sequence[Row]) -> None:
         for row in rows:
-            left, right, top, foot = (
-                self.place(name, encoding.get(name), row) for name in ("x", "x2", "y", "y2")
-            )
-            x, y = _ends(left, right, self.width), _ends(top, foot, self.height)
-            corners = [(x[0], y[0]), (x[1], y[0]), (x[1], y[1]), (x[0], y[1])]
-            canvas.lines(corners, close=True, fill=mark.get("color"), opacity=mark.get("opacity"))
+            if (corners := self._corners(encoding, row)) is not None:
+                (left, right), (top, foot) = corners
+                outline = [(left, top), (right, top), (right, foot), (left, foot)]
+                canvas.lines(outline, close=True, fill=mark.get("color"), opacity=mark.get("opacity"))
 
     def _bar(self, canvas: Canvas, mark: Spec, encoding: Spec, rows: Sequence[Row]) -> None:
         """Lying, from 0; beside each other those of one name."""
@@ -227,8 +218,8 @@ class Frame:
 
 
 def _ends(first: float | None, last: float | None, edge: float) -> Point:
-    """From one place to another; from edge to edge where there is none."""
-    return (0.0, edge) if first is None else (first, edge if last is None else last)
+    """From one place to another; to itself where there is no other, and from edge to edge where there is none."""
+    return (0.0, edge) if first is None else (first, first if last is None else last)
 
 
 def symbol(shape: str, x: float, y: float, radius: float) -> str:
