@@ -59,7 +59,7 @@ def test_numbers_verdict_and_report_are_in_the_active_run(store: MlflowClient, t
     assert json.loads(text(store, run, "membership/answer.json", tmp_path)) == result.answer
     assert text(store, run, "membership/report.html", tmp_path) == result.to_html()
     charts = {Path(each.path).name for each in store.list_artifacts(run, "membership/charts")}
-    assert charts == {f"{chart.name}.png" for chart in result.charts()}
+    assert charts == {f"{chart.name}.svg" for chart in result.charts()}
 
 
 def test_a_run_may_be_named_and_logged_to_again(store: MlflowClient) -> None:
