@@ -9,7 +9,7 @@ from math import ceil, sqrt
 from typing import Any
 
 from macekit.reports.drawing.canvas import Canvas, number, width_of
-from macekit.reports.drawing.marks import MIDDLE, Spec, symbol
+from macekit.reports.drawing.marks import MIDDLE, Spec, dashes_of, symbol
 from macekit.reports.drawing.scales import Bands, Numeric, Scale, labels
 
 CRISP = 0.5
@@ -39,6 +39,8 @@ class Axis:
     title: str | None
     own: Mapping[str, Any]
     looks: Mapping[str, Any]
+    marks: Sequence[tuple[float, str]]
+    """Where along it a number or name stands, and how it is written."""
 
     @classmethod
     def of(
@@ -51,27 +53,7 @@ class Axis:
         if not any("axis" in each or "title" in each for each in defs):
             return None
         title = next((each["title"] for each in defs if each.get("title")), None)
-        return cls(scale, length, across, title, own, {**looks, **own})
-
-    def marks(self) -> list[tuple[float, str]]:
-        """Where along the axis a number or name stands, and how it is written."""
-        if isinstance(self.scale, Bands):
-            return [(self.scale.at(name), str(name)) for name in self.scale.names]
-        low, high = sorted(self.scale.domain)
-        values = self.own.get("values")
-        if values is None:
-            values = self.scale.marks(self.own.get("tickCount", ceil(self.length / APART)))
-        ends = [
-            end - 1e-9 * side * (abs(end) if self.scale.logarithmic else high - low)
-            for side, end in ((1, low), (-1, high))
-        ]
-        inside = [value for value in values if ends[0] <= value <= ends[1]]
-        if len(inside) < 2 and self.scale.logarithmic:  # within one decade
-            inside = self.scale.marks(FEW)
-        form = self.own.get("format", "~r" if self.scale.logarithmic else None)
-        return [
-            (self.scale.at(value), text) for value, text in zip(inside, labels(inside, form), strict=True)
-        ]
+        return cls(scale, length, across, title, own, {**looks, **own}, _marks(scale, length, own))
 
     def grid(self, canvas: Canvas, *, lying: bool) -> None:
         """The lines behind what is drawn."""
@@ -81,19 +63,20 @@ class Axis:
                 f"M{number(round(at) + CRISP)},{number(CRISP)}v{far}"
                 if lying
                 else f"M{number(CRISP)},{number(round(at) + CRISP)}h{far}"
-                for at, _ in self.marks()
+                for at, _ in self.marks
             )
             canvas.path(lines, stroke=self.looks["gridColor"])
 
     def below(self, canvas: Canvas) -> None:
         """The axis at the foot."""
-        foot, marks = self.across + CRISP, self.marks()
-        strokes = "".join(f"M{number(round(at) + CRISP)},{number(foot)}v{TICK}" for at, _ in marks)
+        foot = self.across + CRISP
+        strokes = "".join(f"M{number(round(at) + CRISP)},{number(foot)}v{TICK}" for at, _ in self.marks)
         canvas.path(
             f"{strokes}M{number(CRISP)},{number(foot)}h{number(self.length)}", stroke=self.looks["tickColor"]
         )
         size = self.looks["labelFontSize"]
-        for at, text in apart(marks, size, greedy=isinstance(self.scale, Numeric) and self.scale.logarithmic):
+        greedy = isinstance(self.scale, Numeric) and self.scale.logarithmic
+        for at, text in apart(self.marks, size, greedy=greedy):
             canvas.text(text, at + CRISP, foot + LINE, size, "middle", fill=self.looks["labelColor"])
         if self.title:
             place = self.length / 2.0 + CRISP, foot + TITLE
@@ -103,7 +86,7 @@ class Axis:
 
     def aside(self, canvas: Canvas) -> None:
         """The axis at the left."""
-        marks, size = self.marks(), self.looks["labelFontSize"]
+        marks, size = self.marks, self.looks["labelFontSize"]
         ticked, gap = self.own.get("ticks", True), self.own.get("labelPadding", BESIDE)
         strokes = (
             "".join(f"M{number(CRISP)},{number(round(at) + CRISP)}h-{TICK}" for at, _ in marks)
@@ -124,6 +107,24 @@ class Axis:
             canvas.text(self.title, *place, self.looks["titleFontSize"], "middle", turned=True, **looks)
 
 
+def _marks(scale: Scale, length: float, own: Mapping[str, Any]) -> list[tuple[float, str]]:
+    if isinstance(scale, Bands):
+        return [(scale.at(name), str(name)) for name in scale.names]
+    low, high = sorted(scale.domain)
+    values = own.get("values")
+    if values is None:
+        values = scale.marks(own.get("tickCount", ceil(length / APART)))
+    first, last = (
+        end - 1e-9 * side * (abs(end) if scale.logarithmic else high - low)
+        for side, end in ((1, low), (-1, high))
+    )
+    inside = [value for value in values if first <= value <= last]
+    if len(inside) < 2 and scale.logarithmic:  # within one decade
+        inside = scale.marks(FEW)
+    form = own.get("format", "~r" if scale.logarithmic else None)
+    return [(scale.at(value), text) for value, text in zip(inside, labels(inside, form), strict=True)]
+
+
 def apart(marks: Sequence[tuple[float, str]], size: float, *, greedy: bool) -> list[tuple[float, str]]:
     """Those that do not run into each other: as many as fit one after the other, or every second until all do."""
     spans = [
@@ -141,6 +142,10 @@ def apart(marks: Sequence[tuple[float, str]], size: float, *, greedy: bool) -> l
     return [mark for _, _, mark in spans]
 
 
+SYMBOL, ENTRY, ABOVE, ROW = 4, 2, 2.25, 4
+"""Room in a legend: behind a symbol, behind an entry beside the chart's own, above the chart, between two rows."""
+
+
 @dataclass(frozen=True, slots=True)
 class Legend:
     """What each name of a scale of colours looks like, above the chart."""
@@ -148,8 +153,6 @@ class Legend:
     names: Sequence[str]
     channels: Mapping[str, Mapping[str, Any]]
     own: Mapping[str, Any]
-
-    GAP, ABOVE, INSIDE = 4, 8.25, 4
 
     @classmethod
     def of(cls, layers: Sequence[Spec], looks: Mapping[str, Any]) -> Legend | None:
@@ -176,29 +179,26 @@ class Legend:
         wide = ceil(2.0 * radius + edge)
         columns = self.own.get("columns") or len(self.names)
         steps = [
-            wide + self.GAP + ceil(width_of(name, size)) + 2 + self.own["columnPadding"]
+            wide + SYMBOL + ceil(width_of(name, size)) + ENTRY + self.own["columnPadding"]
             for name in self.names
         ]
         widths = [max(steps[column::columns]) for column in range(min(columns, len(self.names)))]
         lines = ceil(len(self.names) / columns)
         for place, name in enumerate(self.names):
             left = sum(widths[: place % columns])
-            line = (
-                -self.ABOVE - (lines - 1 - place // columns) * (size + self.INSIDE) - self.own["offset"] + 6
-            )
+            line = -ABOVE - self.own["offset"] - (lines - 1 - place // columns) * (size + ROW)
             self._symbol(canvas, name, left + wide / 2.0, line - MIDDLE * size, radius)
-            canvas.text(name, left + wide + self.GAP, line, size, fill=self.own["labelColor"])
+            canvas.text(name, left + wide + SYMBOL, line, size, fill=self.own["labelColor"])
 
     def _symbol(self, canvas: Canvas, name: str, x: float, y: float, radius: float) -> None:
-        fill, dash = self.channels.get("fill", {}).get(name), self.channels.get("strokeDash", {}).get(name)
+        fill, dashes = (self.channels.get(each, {}).get(name) for each in ("fill", "strokeDash"))
         stroke = next(
             (self.channels[each][name] for each in ("stroke", "color") if each in self.channels), None
         )
         looks: dict[str, object] = {"stroke": stroke, "stroke_width": self.own["symbolStrokeWidth"]}
         canvas.reach((x - radius, y - radius), (x + radius, y + radius))
         if self.own["symbolType"] == "stroke":
-            if dash and (len(dash) > 2 or dash[1]):
-                looks["stroke_dasharray"] = ",".join(number(each) for each in dash)
-            canvas.path(f"M{number(x - radius)},{number(y)}h{number(2.0 * radius)}", **looks)
+            outline = f"M{number(x - radius)},{number(y)}h{number(2.0 * radius)}"
+            canvas.path(outline, **looks, stroke_dasharray=dashes_of(dashes))
         else:
             canvas.path(symbol(self.own["symbolType"], x, y, radius), fill=fill, **looks)

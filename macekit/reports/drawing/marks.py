@@ -20,10 +20,10 @@ TEST = re.compile(r"datum\.(\w+)(?: === '(.*)')?")
 
 VALID = re.compile(r"isValid\(datum\.(\w+)\)")
 
-MIDDLE, BELOW, ABOVE = 1 / 3, 0.79, -0.21
-"""How far below its place the line of a text is, as shares of its size: of text around it, under it, over it."""
+MIDDLE, ABOVE = 1 / 3, -0.21
+"""How far below its place the line of a text is, as shares of its size: of text around it, and over it."""
 
-BASELINES = {"middle": MIDDLE, "top": BELOW, "bottom": ABOVE}
+BASELINES = {"middle": MIDDLE, "bottom": ABOVE}
 
 HALF_OF_ROOT = sqrt(3.0) / 2.0
 
@@ -57,13 +57,10 @@ class Frame:
 
     def draw(self, canvas: Canvas, layer: Spec, rows: Sequence[Row]) -> None:
         """Put a layer over what is there."""
-        mark, encoding = layer["mark"], layer["encoding"]
-        kind = mark["type"]
-        try:
-            draw = getattr(self, f"_{kind}")
-        except AttributeError:
-            raise ValueError(f"a chart has a mark that cannot be drawn: {kind}") from None
-        draw(canvas, mark, encoding, rows)
+        mark = layer["mark"]
+        if mark["type"] not in MARKS:
+            raise ValueError(f"a chart has a mark that cannot be drawn: {mark['type']}")
+        MARKS[mark["type"]](self, canvas, mark, layer["encoding"], rows)
 
     # --- places -------------------------------------------------------------------------------------------
 
@@ -106,7 +103,7 @@ class Frame:
                     encoding, ("stroke", "color"), part[0], mark.get("stroke", mark.get("color"))
                 ),
                 stroke_width=mark.get("strokeWidth", 2),
-                stroke_dasharray=_dashes(dashes),
+                stroke_dasharray=dashes_of(dashes),
                 clip_path=self._clipped(canvas, mark),
             )
 
@@ -140,7 +137,7 @@ class Frame:
                     list(zip(*corners, strict=True)),
                     stroke=_looked_up(encoding, ("stroke", "color"), row, mark.get("color")),
                     stroke_width=mark.get("strokeWidth", 1),
-                    stroke_dasharray=_dashes(mark.get("strokeDash")),
+                    stroke_dasharray=dashes_of(mark.get("strokeDash")),
                     clip_path=self._clipped(canvas, mark),
                 )
 
@@ -215,6 +212,18 @@ class Frame:
                 stroke_width=mark.get("strokeWidth"),
                 stroke_linejoin=mark.get("strokeJoin"),
             )
+
+
+MARKS = {
+    "area": Frame._area,
+    "bar": Frame._bar,
+    "line": Frame._line,
+    "point": Frame._point,
+    "rect": Frame._rect,
+    "rule": Frame._rule,
+    "text": Frame._text,
+    "tick": Frame._tick,
+}
 
 
 def _ends(first: float | None, last: float | None, edge: float) -> Point:
@@ -292,7 +301,7 @@ def _looked_up(encoding: Spec, channels: Sequence[str], row: Row, otherwise: Any
     return spec.get("value", otherwise)
 
 
-def _dashes(dashes: Sequence[float] | None) -> str | None:
+def dashes_of(dashes: Sequence[float] | None) -> str | None:
     """None for a line without gaps."""
     if not dashes or (len(dashes) == 2 and dashes[1] == 0):
         return None

@@ -1,6 +1,6 @@
-"""A chart as a drawing: that part of Vega-Lite of which our charts are made, and an error for all else.
+"""A chart as a drawing: that part of Vega-Lite of which our charts are made; another mark, filter or shape is an error.
 
-The same specification drawn by Vega-Lite itself has its marks at the same places (a test compares every chart).
+The same specification drawn by Vega-Lite itself has its marks at the same places (a test compares every kind of chart).
 """
 
 from __future__ import annotations
