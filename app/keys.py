@@ -15,7 +15,7 @@ import time
 import tomllib
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
@@ -24,6 +24,7 @@ from typing import Any
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from app.refusals import not_ready
+from estimators.dataclass import dataclass
 from macekit.catalogue import OPERATIONS
 
 METRICS = "/metrics"

@@ -1,8 +1,9 @@
 """The words of an answer: a point estimate, a bound and what stands behind it never share a type."""
 
-from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_UP, Context, Decimal
 from math import floor, inf, isfinite, log10
+
+from estimators.dataclass import dataclass
 
 VERSION = "4"
 """Version of the methods: a number in the output that changes moves it (see CHANGELOG.md).

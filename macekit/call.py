@@ -10,8 +10,9 @@ import io
 import mmap
 import os
 import stat
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO, cast
+
+from estimators.dataclass import dataclass
 
 if TYPE_CHECKING:
     from types import TracebackType

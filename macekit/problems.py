@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import TypeVar, overload
 
 from estimators import MaceError
 from estimators import errors as library
+from estimators.dataclass import dataclass
 from macekit.call import PROBLEM, Reply
 from macekit.text import closest, did_you_mean, nearest_first, printable
 

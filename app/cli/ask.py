@@ -10,7 +10,6 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from pathlib import PurePath
 from types import MappingProxyType
 from typing import Any
@@ -24,6 +23,7 @@ from app.cli.outputs import Answer, Form, Report, Target, form_of, is_shown, suf
 from app.cli.run import Apart, Inputs, Sides, Tables, answer_inputs, require_question, risks_to_write
 from app.cli.terminal import Progress, screen_width, write_line
 from estimators import MaceError
+from estimators.dataclass import dataclass
 from estimators.renamed import notice
 from macekit.call import ARROW, JSON, Call, Reply
 from macekit.decoding.compression import expanded

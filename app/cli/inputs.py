@@ -9,13 +9,13 @@ import stat
 import sys
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 import msgspec
 
 from app.cli.parsing import MISUSE
+from estimators.dataclass import dataclass
 from macekit import formats
 from macekit.call import READ, READ_BYTES, Body, Reply
 from macekit.catalogue import command, flag

@@ -10,12 +10,12 @@ from __future__ import annotations
 import argparse
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from app.cli.inputs import Misuse
 from app.cli.options import Option, options_of
+from estimators.dataclass import dataclass
 from macekit.catalogue import BY_NAME
 from macekit.text import nearest, printable
 

@@ -8,7 +8,7 @@ import argparse
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from pydantic import BaseModel
 
 from app.cli.parsing import Parser
 from app.openapi.parameters import ABOUT_TABLE, Schema, parameters
+from estimators.dataclass import dataclass
 from macekit.catalogue import BY_NAME, flag
 from macekit.schemas.by_operation import QUESTIONS, schema_of
 from macekit.schemas.query_string import WHOLE

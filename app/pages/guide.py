@@ -6,7 +6,6 @@ import re
 import sys
 from base64 import b64encode
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -16,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from app.pages.static import MEDIA_TYPES, Asset
+from estimators.dataclass import dataclass
 from macekit.problems import Problem
 
 PLACE = Path(sys.prefix) / "share" / "mace" / "guide"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from string import Template
@@ -18,6 +17,7 @@ from starlette.routing import Route
 from app.pages.guide import PLACE, Guide, inline_hashes
 from app.pages.static import Asset, compressed, fragment, load_assets
 from estimators import PRESETS
+from estimators.dataclass import dataclass
 from estimators.density.bandwidth import BANDWIDTHS
 from macekit.call import __version__
 from macekit.catalogue import OPERATIONS

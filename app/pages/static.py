@@ -8,10 +8,11 @@ import gzip
 import json
 from base64 import b64encode
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
+
+from estimators.dataclass import dataclass
 
 HERE = Path(__file__).resolve().parent
 

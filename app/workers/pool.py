@@ -12,7 +12,6 @@ import os
 import signal
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
 from weakref import finalize
@@ -32,6 +31,7 @@ from app.workers.channel import InternalError, Outcome
 from app.workers.forkserver import attempt, load_function
 from app.workers.processes import ForkServer, Source, Worker
 from app.workers.uploads import Budget, Clock, Pipe, Spool
+from estimators.dataclass import dataclass
 from macekit.call import Body, Call, Reply
 from macekit.problems import Problem
 

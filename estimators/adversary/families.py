@@ -4,7 +4,6 @@ Each family fits many samples at once: ``gain`` has one row for each sample and 
 and the advantage of guessing member in the cells M is the sum of gain over M minus the sum outside it.
 """
 
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from estimators.adversary.changes import rule_of_changes
 from estimators.arrays import Floats
+from estimators.dataclass import dataclass
 from estimators.sample.counts import Counts
 
 Guesses = NDArray[np.bool_]

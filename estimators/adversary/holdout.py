@@ -9,13 +9,13 @@ binomial limit of the number right is a lower bound on Adv, whatever the choice 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from estimators.adversary.families import Family, Guesses, TwoSided, families_for
 from estimators.arrays import Floats, Integers
+from estimators.dataclass import dataclass
 from estimators.limits.binomial import lower_limit, pools
 from estimators.limits.two_rates import weighted_accuracy_lower
 from estimators.sample.cells import Intervals

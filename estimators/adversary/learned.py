@@ -10,7 +10,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
 from typing import Any
@@ -20,6 +19,7 @@ from numpy.typing import NDArray
 
 from estimators.adversary.holdout import Validation, follow_leader
 from estimators.arrays import Floats, Integers
+from estimators.dataclass import dataclass
 from estimators.errors import NotInstalled
 from estimators.limits.binomial import pools
 from estimators.sample.cells import Boxes

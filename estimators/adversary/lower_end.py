@@ -4,7 +4,7 @@ Each holds by itself, so the largest holds at the sum of their levels. How the l
 of records alone: of few the best cut of all says most, of many it says nothing that the others do not.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -13,6 +13,7 @@ from scipy.special import gammaln, ndtri, xlog1py, xlogy
 from estimators.adversary.holdout import HeldOut, Validation, validate, validate_anywhere
 from estimators.adversary.many_changes import many_changes
 from estimators.arrays import Floats, Integers
+from estimators.dataclass import dataclass
 from estimators.limits.binomial import pools
 from estimators.sample.counts import Counts
 from estimators.statement import baseline

@@ -9,8 +9,6 @@ tangents, below a tangent each record counts by itself, and so the rule is again
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -26,6 +24,7 @@ from estimators.adversary.families import (
 )
 from estimators.adversary.holdout import PILOT, SHUFFLES, block_fractions, close_to_cuts, rules_from_past
 from estimators.arrays import Floats, Integers
+from estimators.dataclass import dataclass
 from estimators.limits.binomial import normal_quantile
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Scores

@@ -8,7 +8,6 @@ Given the pilot, the rule is fixed and the other records are independent draws t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -25,6 +24,7 @@ from estimators.adversary.learned import (
     teach,
 )
 from estimators.arrays import Floats, Integers
+from estimators.dataclass import dataclass
 from estimators.errors import TooFewRecords
 from estimators.sample.cells import Boxes, Intervals
 from estimators.sample.counting import resolution

@@ -1,8 +1,7 @@
 """Which adversaries an answer speaks of."""
 
-from dataclasses import dataclass
-
 from estimators.adversary.learned import DEFAULT_LEARNERS, Learner
+from estimators.dataclass import dataclass
 from estimators.errors import OptionError, require_count
 
 

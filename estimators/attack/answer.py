@@ -7,7 +7,7 @@ which it cuts it. Where the rule looks at these very records to place its cut, t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from estimators.attack.rules import (
 from estimators.clusters.dependent_rows import lone_caution, lone_of, lone_places
 from estimators.clusters.design import Clusters, Labels
 from estimators.clusters.ends import ClusteredEnds, RuleEnds
+from estimators.dataclass import dataclass
 from estimators.errors import (
     require_count,
     require_open_unit,

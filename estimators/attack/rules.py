@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import ClassVar, Literal
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from estimators import errors
 from estimators.adversary.families import Guesses
 from estimators.adversary.insample import changes_upper
+from estimators.dataclass import dataclass
 from estimators.limits.cuts import AnyCut, CutLimits, FixedCut, GuessTable, PooledCut
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Scores

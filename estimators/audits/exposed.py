@@ -7,12 +7,13 @@ may stand above any cut: no prior, no share of members, no smoothness is taken f
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from estimators.arrays import Booleans, Floats, Integers
+from estimators.dataclass import dataclass
 from estimators.errors import DimensionMismatch, InputError, require_open_unit
 from estimators.limits.among_others import alike_at_most
 from estimators.limits.binomial import lower_limit, upper_limit

@@ -7,7 +7,6 @@ candidates are drawn from one law, so that each test is exact (docs/methods.md, 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import inf
 
 import numpy as np
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from estimators.arrays import Floats, Integers
+from estimators.dataclass import dataclass
 from estimators.limits.without_replacement import Side
 
 STEP = 0.05

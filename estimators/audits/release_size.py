@@ -9,7 +9,7 @@ the level, shared over sizes, and turn a pass into a fail.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -38,6 +38,7 @@ from estimators.audits.synthetic import (
     scores_of,
     unasked_fail,
 )
+from estimators.dataclass import dataclass
 from estimators.decisions.exposed_members import AT_PRECISION, Withheld
 from estimators.decisions.plan import Decision, opening, overall
 from estimators.decisions.riskiest import RiskiestLimit, drift_beside, judge_queries, limits_of, most_exposed

@@ -7,10 +7,11 @@ for the same rows were asked about each time.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TypeVar
 
 from estimators.clusters.design import Labels
+from estimators.dataclass import dataclass
 from estimators.decisions import compare
 from estimators.decisions.coverage import AS_CLOSE, Reach, covers
 from estimators.decisions.exposed_members import Withheld, doubts_of, exposures_of

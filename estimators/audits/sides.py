@@ -1,7 +1,6 @@
 """Columns of both sides that are no features: groups, and whom each row belongs to."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,6 +10,7 @@ from estimators.adversary.learned import Learner, boosting, logistic, on_one_thr
 from estimators.arrays import Floats, Integers
 from estimators.audits.queries.table import Table, encode_sides
 from estimators.audits.queries.values import as_texts, read_values, take_rows
+from estimators.dataclass import dataclass
 from estimators.sample.scores import MIN_RECORDS, labels_of, one_per_unit
 from estimators.statement import Caution
 

@@ -12,7 +12,7 @@ reaches scores of its kind: `control`.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from hashlib import sha256
 
 import numpy as np
@@ -22,6 +22,7 @@ from estimators.adversary.learned import Learner, boosting, logistic
 from estimators.adversary.targets import LearnedTarget
 from estimators.audits.queries.column import Column
 from estimators.audits.queries.table import Rows, Sides, Table, encode_sides, rows_repeat
+from estimators.dataclass import dataclass
 from estimators.errors import OptionError, TooFewRecords, require_count, require_open_unit
 from estimators.optimum.advantage import advantage
 from estimators.optimum.answer import Advantage

@@ -14,7 +14,7 @@ positive rate (``max_tpr``, ``at_fpr``); members that a query exposes are warned
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -32,6 +32,7 @@ from estimators.audits.queries.synthetic import (
 from estimators.audits.queries.table import Encoding, Table, encode, encode_sides, require_two_sides
 from estimators.audits.sides import labels_of_sides, one_row_each, part, rows_of
 from estimators.audits.split import SPLIT_LEARNERS, Control, SplitCheck, check_rows
+from estimators.dataclass import dataclass
 from estimators.decisions.compare import Comparison, compare
 from estimators.decisions.exposed_members import AT_PRECISION, exposures_of
 from estimators.decisions.maxima import MaxTpr

@@ -16,7 +16,7 @@ is shown not to be 0: F and N by one exact limit, R by another, which share the 
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from math import inf
 from typing import Literal
@@ -26,6 +26,7 @@ import numpy as np
 from estimators import errors
 from estimators.adversary.insample import cells_upper
 from estimators.arrays import Floats, Integers
+from estimators.dataclass import dataclass
 from estimators.decisions import plan
 from estimators.decisions.exposed_members import Withheld
 from estimators.limits.binomial import lower_limit, upper_limit

@@ -9,7 +9,7 @@ are not rejected are the interval. docs/methods.md, section 13, has the proof.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from estimators import errors
 from estimators.arrays import Floats, Integers
 from estimators.audits.mixtures import SPARE, Mixtures, Tests
+from estimators.dataclass import dataclass
 from estimators.decisions.plan import Decision, opening
 from estimators.privacy.epsilon import Direction, direction_of
 from estimators.sample.doubts import ALL, SAME, of_many, of_values

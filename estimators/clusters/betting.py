@@ -9,7 +9,6 @@ of several stakes and shuffles are averaged, which costs no validity.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from math import log
 
 import numpy as np
@@ -21,6 +20,7 @@ from estimators.clusters.blocks import Guesses
 from estimators.clusters.design import FEWEST_A_SIDE, Clusters
 from estimators.clusters.effective import reach
 from estimators.clusters.one_sided_clusters import least_error
+from estimators.dataclass import dataclass
 from estimators.errors import TooFewRecords
 from estimators.limits.root import brentq
 from estimators.sample.counts import Counts

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from estimators.adversary.holdout import (
 from estimators.adversary.many_changes import PARTS, Aspect
 from estimators.arrays import Booleans, Floats, Integers
 from estimators.clusters.design import Clusters
+from estimators.dataclass import dataclass
 from estimators.sample.cells import Intervals
 from estimators.sample.counts import Counts
 

@@ -6,7 +6,6 @@ The variance of an accuracy between clusters, against that of as many independen
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import stdtrit
@@ -16,6 +15,7 @@ from estimators.adversary.families import Cellwise, Family, Threshold, TwoSided
 from estimators.arrays import Booleans, Floats, Integers, dot
 from estimators.clusters.blocks import Guesses
 from estimators.clusters.design import Clusters
+from estimators.dataclass import dataclass
 from estimators.limits.binomial import lower_limit, normal_quantile, upper_limit
 from estimators.sample.counts import Counts
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from typing import Generic, TypeVar
 
@@ -13,6 +13,7 @@ from estimators.adversary.paired import Judged
 from estimators.adversary.targets import Target, require_target
 from estimators.clusters.design import Labels
 from estimators.clusters.ends import ALONE, FEW_CLUSTERS
+from estimators.dataclass import dataclass
 from estimators.decisions.coverage import AS_CLOSE
 from estimators.errors import OptionError, require_open_unit
 from estimators.limits.two_rates import Design

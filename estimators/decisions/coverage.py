@@ -1,9 +1,9 @@
 """What a pass covers and what it does not, in a few lines: they stand under every pass, the same words everywhere."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Self
 
+from estimators.dataclass import dataclass
 from estimators.optimum.answer import ASSUMED, MOST_CHANGES, Advantage, times
 from estimators.sample.counting import EXACT_RECORDS
 from estimators.sample.counts import Counts

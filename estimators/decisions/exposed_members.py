@@ -17,13 +17,13 @@ largest lower limit of a true positive rate whose range is shown to have the odd
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from estimators.clusters.dependent_rows import lone_rows, require_scores
 from estimators.clusters.design import Labels
+from estimators.dataclass import dataclass
 from estimators.decisions.applicable import code_of, unanswerable
 from estimators.decisions.compare import same_order
 from estimators.decisions.maxima import GateSample, JudgedLimit

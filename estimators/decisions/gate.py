@@ -6,7 +6,6 @@ that a limit which is violated passes, and one such is enough to hold against it
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import isfinite
 
 from estimators.adversary.learned import LearnedScore, learn_score
@@ -14,6 +13,7 @@ from estimators.adversary.targets import CellsTarget, LearnedTarget
 from estimators.clusters.dependent_rows import lone_caution, lone_rows, require_one_number, require_scores
 from estimators.clusters.design import Labels
 from estimators.clusters.ends import ClusterSummary
+from estimators.dataclass import dataclass
 from estimators.decisions.coverage import covers
 from estimators.decisions.exposed_members import Withheld
 from estimators.decisions.group_limit import MaxGroupAdvantage, exceeding

@@ -9,13 +9,13 @@ open.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import ceil
 
 from numpy.typing import ArrayLike
 
 from estimators import statement
 from estimators.adversary.targets import CellsTarget, LearnedTarget, Target
+from estimators.dataclass import dataclass
 from estimators.decisions import plan
 from estimators.decisions.maxima import GateSample, JudgedGroup, JudgedLimit, between, short_label
 from estimators.errors import OutOfRange, require_number

@@ -4,7 +4,7 @@ A limit passes if the upper end of what it limits is at or below the maximum, an
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from math import ceil
 from typing import Protocol, TypeVar, cast
 
@@ -16,6 +16,7 @@ from estimators.adversary.learned import LearnedScore
 from estimators.adversary.targets import CellsTarget, LearnedTarget, Target
 from estimators.clusters.design import Labels
 from estimators.clusters.ends import ClusterSummary
+from estimators.dataclass import dataclass
 from estimators.decisions.plan import (
     Decision,
     Verdict,

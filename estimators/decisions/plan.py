@@ -1,7 +1,7 @@
 """From an interval to a decision, and from an open decision to the records that would settle it."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from functools import cache, lru_cache
 from math import ceil
@@ -12,6 +12,7 @@ from scipy.special import ndtr, ndtri
 
 from estimators.adversary.lower_end import LowerEnd
 from estimators.adversary.targets import LearnedTarget
+from estimators.dataclass import dataclass
 from estimators.decisions.coverage import coverage_of, covers, up_to
 from estimators.errors import OutOfRange, require_count, require_number, require_open_unit
 from estimators.optimum.answer import Advantage

@@ -1,7 +1,7 @@
 """Everything an auditor asks of one sample, in one answer that carries its own guarantee and provenance."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from estimators.adversary.targets import LearnedTarget, Target
 from estimators.clusters.dependent_rows import lone_caution, lone_of
 from estimators.clusters.design import Labels
 from estimators.clusters.ends import ClusteredEnds
+from estimators.dataclass import dataclass
 from estimators.decisions.exposed_members import Withheld
 from estimators.decisions.plan import Decision, Verdict, beneath_baseline, by_a_hair, verdict
 from estimators.errors import NotFinite, OutOfRange, require_open_unit

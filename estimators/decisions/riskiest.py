@@ -10,7 +10,6 @@ table that was filtered keeps away from members, so there it is either.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 from estimators.adversary.targets import Target
 from estimators.clusters.dependent_rows import lone_rows, require_scores
 from estimators.clusters.design import Labels
+from estimators.dataclass import dataclass
 from estimators.decisions.applicable import DRIFT
 from estimators.decisions.compare import (
     Comparison,

@@ -7,7 +7,6 @@ on a uniform grid over the bulk of the records, so they cost milliseconds at a m
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from math import gamma, pi, sqrt
 from typing import Protocol, runtime_checkable
 
@@ -17,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.fft import dct, irfft, next_fast_len, rfft
 
 from estimators.arrays import Floats, dot
+from estimators.dataclass import dataclass
 from estimators.errors import InvalidCounts, NotFinite, OutOfRange, TooFewRecords, require_positive
 
 POINTS = 2**14

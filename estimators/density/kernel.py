@@ -6,13 +6,13 @@ bandwidth is more than 16 times the other. The prior weights the two densities, 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from estimators.arrays import Floats, Integers
+from estimators.dataclass import dataclass
 from estimators.density.bandwidth import Bandwidth, Sample, Silverman, spread_indices
 from estimators.density.line import BLOCK, Line, absolute_sum, blocks
 

@@ -11,13 +11,13 @@ line. What is left is exact, because densities and integrals look only at distan
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.fft import irfft, next_fast_len, rfft
 
 from estimators.arrays import Floats
+from estimators.dataclass import dataclass
 from estimators.density.bandwidth import spread_indices
 from estimators.errors import OutOfRange
 

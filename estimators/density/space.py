@@ -6,13 +6,12 @@ records at the points asked for, and U_N is a Monte Carlo mean, as in MACE's Alg
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.fft import irfft2, next_fast_len, rfft2
 
 from estimators.arrays import Floats
+from estimators.dataclass import dataclass
 from estimators.density.bandwidth import Bandwidth, Scott
 from estimators.density.kernel import At, Densities, LineDensities, choose_both
 from estimators.errors import InputError, require_count

@@ -8,7 +8,7 @@ that hold at every cut at once.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from math import exp, inf, log, sqrt
 from typing import Protocol
@@ -17,6 +17,7 @@ import numpy as np
 from scipy.special import chdtri, gammaln, logit, logsumexp
 
 from estimators.arrays import Floats
+from estimators.dataclass import dataclass
 from estimators.limits.binomial import binomial_sum_law, lower_limit, upper_limit
 from estimators.limits.fieller import ratio_range
 from estimators.limits.root import brentq

@@ -9,7 +9,7 @@ from outside: what is stated is where two tangents meet, and no pair lies above 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import betaincinv, betaln, ndtri
 
 from estimators.arrays import Floats, Integers
+from estimators.dataclass import dataclass
 from estimators.limits.root import brentq
 
 Linear = tuple[float, float, float]

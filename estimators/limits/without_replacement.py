@@ -7,13 +7,13 @@ Chernoff's, which needs no search and is up to twice as far. Where all records o
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from heapq import heappop, heappush
 
 import numpy as np
 from scipy.special import gammaln
 
 from estimators.arrays import Floats, dot
+from estimators.dataclass import dataclass
 
 BEYOND = 40.0
 """Laws are summed as far as Bernstein's inequality leaves less than 2 exp(-40) outside."""

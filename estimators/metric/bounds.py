@@ -7,7 +7,6 @@ Above, every rule of a declared class is given its own upper limit and the large
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,6 +15,7 @@ from estimators.adversary.changes import corners_of
 from estimators.adversary.holdout import SHUFFLES, block_fractions
 from estimators.adversary.many_changes import MANY_CHANGES, sums_around, widths_for
 from estimators.arrays import Booleans, Floats, Integers
+from estimators.dataclass import dataclass
 from estimators.errors import require_share
 from estimators.limits.binomial import clopper_pearson
 from estimators.limits.fieller import ratio_range

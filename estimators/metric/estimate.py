@@ -6,13 +6,13 @@ on its own records as it is. Both ends carry exact limits of the rates through M
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from operator import attrgetter
 
 from estimators.adversary.holdout import ORDERS
 from estimators.adversary.lower_end import FEWEST_RECORDS, OF_MANY_CHANGES
 from estimators.adversary.many_changes import HINT, gain_by_changes
 from estimators.adversary.targets import CellsTarget
+from estimators.dataclass import dataclass
 from estimators.errors import MetricError, TooFewRecords, require_count, require_open_unit
 from estimators.metric.bounds import (
     HeldOutMetric,

@@ -1,8 +1,9 @@
 """The metrics that have a name, each as a metric at a prior."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from estimators.dataclass import dataclass
 from estimators.errors import UnknownName, require_open_unit, require_positive
 from estimators.metric.definition import Metric
 

@@ -1,6 +1,6 @@
 """The optimal membership advantage as an answer: estimate, interval, and what they are worth in words."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from estimators import statement
 from estimators.adversary.insample import FewChanges
@@ -8,6 +8,7 @@ from estimators.adversary.targets import (
     Target,
 )
 from estimators.clusters.ends import ClusterSummary
+from estimators.dataclass import dataclass
 from estimators.sample.counts import Counts
 
 ASSUMED = {"threshold": 1, "two_sided": 2}

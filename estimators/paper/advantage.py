@@ -4,10 +4,11 @@ Theorems 5 and 6 bound W_N and U_N around their own expectations, which lie abov
 these intervals are no statement about the advantage (study section 0).
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
+from estimators.dataclass import dataclass
 from estimators.density.bandwidth import Bandwidth, Fixed, Scott
 from estimators.density.kernel import LineDensities
 from estimators.density.space import EqualWidth, Kernel, PointDensities, densities_of

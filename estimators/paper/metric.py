@@ -5,12 +5,13 @@ rates, which are weighted by the prior instead of the sample's member share (err
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 
 from estimators.arrays import Floats, Integers
+from estimators.dataclass import dataclass
 from estimators.density.space import EqualWidth, Kernel, densities_of
 from estimators.errors import NotFinite, OutOfRange, TooFewRecords, require_open_unit
 from estimators.metric.bounds import posteriors

@@ -1,12 +1,13 @@
 """Individual risk as the paper states it: f_p of a cell (MACE, Theorem 2) or at a point (Theorem 3, Lemma 4)."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import log, pi
 from typing import Literal
 
 import numpy as np
 
 from estimators.arrays import Floats
+from estimators.dataclass import dataclass
 from estimators.density.bandwidth import BANDWIDTHS, Bandwidth, Fixed
 from estimators.density.kernel import At, Densities, LineDensities, signed_risk
 from estimators.density.space import EqualWidth, Kernel, densities_of

@@ -7,11 +7,11 @@ cut whose FPR is surely at most f, and at most the upper limit of that of the la
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from estimators.arrays import Floats
+from estimators.dataclass import dataclass
 from estimators.errors import require_open_unit
 from estimators.limits.every_cut import EVERY_RANK, local_level, records_beyond, share_limits
 from estimators.privacy.roc import from_the_top, reach_of_cuts

@@ -11,7 +11,6 @@ unknown but fixed, and what one fixed set's exact limits allow, taken over every
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import betaincinv
@@ -19,6 +18,7 @@ from scipy.special import betaincinv
 from estimators.adversary.insample import subsets_within
 from estimators.adversary.targets import CellsTarget
 from estimators.arrays import Floats, Integers
+from estimators.dataclass import dataclass
 from estimators.limits.binomial import lower_limit, upper_limit
 from estimators.optimum.ends import cells_for
 from estimators.sample.counts import Counts

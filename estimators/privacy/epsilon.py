@@ -9,7 +9,7 @@ guessed. So by Markov more than j of all N are given away with probability at mo
 forgives j right guesses, and that probability is paid once for all of them (docs/methods.md, section 5).
 """
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from math import ceil
 
@@ -19,6 +19,7 @@ from scipy.special import bdtrc, expit, logit
 
 from estimators import errors
 from estimators.arrays import Floats, Integers
+from estimators.dataclass import dataclass
 from estimators.limits.binomial import binomial_sum_law, lower_limit
 from estimators.limits.root import brentq
 from estimators.sample.counts import Counts, require_data

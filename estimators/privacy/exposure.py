@@ -21,7 +21,7 @@ nonmembers that almost no member reaches, too, with a small share of the level.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from math import lgamma, log
 from typing import Literal
@@ -30,6 +30,7 @@ import numpy as np
 from scipy.special import betainc, betaincc, betaincinv, expit, logit, ndtri, polygamma
 
 from estimators.arrays import Floats, Integers, dot
+from estimators.dataclass import dataclass
 from estimators.errors import require_open_unit
 from estimators.limits.binomial import lower_limit, upper_limit
 from estimators.limits.root import brentq

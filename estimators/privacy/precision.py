@@ -9,12 +9,12 @@ limits of both rates that hold at every cut at once (``limits.every_cut``).
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import bdtr, betainc, betaincinv
 
 from estimators.arrays import Floats, Integers
+from estimators.dataclass import dataclass
 from estimators.errors import require_open_unit, require_up_to_one
 from estimators.limits.every_cut import EVERY_RANK, share_limits
 from estimators.privacy.roc import from_the_top, reach_of_cuts

@@ -7,7 +7,7 @@ pure noise would bend the curve upwards.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from math import sqrt
 
 import numpy as np
@@ -16,6 +16,7 @@ from scipy.special import bdtr, expit, gammaincinv, logit, stdtrit
 from estimators.arrays import Floats, Integers, dot
 from estimators.clusters.design import Clusters, Labels
 from estimators.clusters.ends import clustered_area
+from estimators.dataclass import dataclass
 from estimators.errors import IncompatibleCells, require_count, require_open_unit
 from estimators.limits.binomial import lower_limit, normal_quantile, upper_limit
 from estimators.sample.counting import EXACT_RECORDS, HEAVY, finest

@@ -7,7 +7,7 @@ surely a member. Its magnitude |f_p| is the individual risk (MACE, Theorem 1); a
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, ClassVar, Protocol
 
@@ -17,6 +17,7 @@ from estimators.adversary.learned import learn_score
 from estimators.adversary.targets import CellsTarget
 from estimators.arrays import Floats, Integers
 from estimators.clusters.design import Labels
+from estimators.dataclass import dataclass
 from estimators.errors import require_open_unit
 from estimators.limits.binomial import clopper_pearson, lower_limit
 from estimators.limits.fieller import signed_risk_limits

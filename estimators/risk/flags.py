@@ -11,7 +11,6 @@ that a record was not used, which is no disclosure of membership; and at a prior
 large there without any leak. ``flag_nonmembers`` tests that side.
 """
 
-from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
 import numpy as np
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 from scipy.special import betainc
 
 from estimators.arrays import Floats, Integers
+from estimators.dataclass import dataclass
 from estimators.errors import OutOfRange, require_number, require_open_unit
 from estimators.sample.counts import Counts
 from estimators.statement import percent

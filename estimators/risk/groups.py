@@ -8,12 +8,12 @@ It is no statement about the group by itself: that is ``within_groups``.
 from __future__ import annotations
 
 from collections.abc import Sequence, Sized
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from estimators.arrays import Floats, Integers
+from estimators.dataclass import dataclass
 from estimators.errors import DimensionMismatch, InputError, InvalidCounts, MixedTypes, TooManyCells
 from estimators.sample.cells import Cells, places
 from estimators.sample.counts import Counts

@@ -8,7 +8,7 @@ be bounded without assuming that densities are smooth, which is what ``paper.con
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,6 +17,7 @@ from estimators.adversary.learned import DEFAULT_LEARNERS, Learner, learn_halves
 from estimators.arrays import Floats, Integers
 from estimators.clusters.dependent_rows import lone_caution, lone_rows, require_one_number, require_scores
 from estimators.clusters.design import Labels
+from estimators.dataclass import dataclass
 from estimators.errors import TooFewRecords, require_count, require_open_unit
 from estimators.risk import halves
 from estimators.risk.cells import CellInterval, CellRisks, Masked, Reach, cell_risks

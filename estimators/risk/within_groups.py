@@ -6,7 +6,6 @@ nonmembers, other records may stand between them. So a group's records are looke
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,6 +13,7 @@ from numpy.typing import ArrayLike
 from estimators.adversary.targets import CellsTarget, Target
 from estimators.clusters.dependent_rows import lone_rows
 from estimators.clusters.design import Clusters, Labels
+from estimators.dataclass import dataclass
 from estimators.errors import DimensionMismatch, InputError, TooFewRecords, TooManyCells, require_open_unit
 from estimators.optimum.answer import Advantage
 from estimators.optimum.ends import Ends, checked_ends

@@ -13,10 +13,11 @@ answer.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import isfinite
 
 from estimators.clusters.design import Labels
+from estimators.dataclass import dataclass
 from estimators.decisions.coverage import Reach, covers
 from estimators.decisions.exposed_members import Withheld, doubts_of, exposures_of
 from estimators.decisions.plan import Decision, beneath_baseline

@@ -11,10 +11,11 @@ lower ends share it among the queries, too. A step exceeds the limit if the whol
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from estimators.clusters.design import Labels
 from estimators.clusters.ends import ClusterSummary
+from estimators.dataclass import dataclass
 from estimators.decisions.compare import asked_once, sound_upper
 from estimators.decisions.coverage import AS_CLOSE, NO_PASS, Reach, covers
 from estimators.decisions.exposed_members import Withheld, doubts_of, exposures_of

@@ -7,13 +7,13 @@ bounds on their counts exact: only the labels are random once the cells stand.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from estimators.arrays import Floats, Integers
+from estimators.dataclass import dataclass
 from estimators.errors import IncompatibleCells, InvalidCounts
 from estimators.sample.integers import as_type_of, exact_array
 from estimators.sample.search import intervals_of

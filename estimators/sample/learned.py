@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
+from estimators.dataclass import dataclass
 from estimators.errors import InvalidCounts
 from estimators.sample.counts import Counts
 from estimators.statement import Caution

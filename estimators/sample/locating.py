@@ -7,13 +7,13 @@ has; and a category never sampled has no cell. Both are *unknown* (cell -1), nev
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from estimators.arrays import Floats, Integers
+from estimators.dataclass import dataclass
 from estimators.errors import DimensionMismatch, InputError, MixedTypes, NotFinite, RaggedRows
 from estimators.sample.cells import Boxes, Categories, Cells, Grid, Lattice
 from estimators.sample.counts import Counts

@@ -5,13 +5,13 @@ be summed by anybody on the way. Together they are the counts of all records, to
 """
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from estimators.arrays import Integers
+from estimators.dataclass import dataclass
 from estimators.errors import InvalidCounts, MixedTypes, NotFinite, TooFewRecords, TooManyCells
 from estimators.sample.cells import Categories, Cells, Grid, Values, grid_keys
 from estimators.sample.counting import SMALL_INTEGER_RANGE, finest_exponent

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any, cast
 
@@ -12,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from estimators import errors
+from estimators.dataclass import dataclass
 from estimators.sample.integers import as_64_bit, as_one_type, exact_array, or_infinite
 
 MIN_RECORDS = 8

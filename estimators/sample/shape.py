@@ -6,12 +6,11 @@ them or counted as outside: the totals are exact.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from estimators.arrays import Floats, Integers
+from estimators.dataclass import dataclass
 from estimators.sample.cells import Categories, Grid, Intervals
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts, require_data

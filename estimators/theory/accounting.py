@@ -5,7 +5,6 @@ once. Its height at epsilon 0 is the total variation, so it says more of an adva
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib import import_module
 from math import expm1, isfinite, sqrt
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from estimators import errors
+from estimators.dataclass import dataclass
 from estimators.statement import Caution
 from estimators.theory.dp.promise import Adjacency, DpCurve, GaussianDp, Promise
 

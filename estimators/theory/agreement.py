@@ -20,13 +20,14 @@ for epsilon, records included each by a coin of its own, which members of a fixe
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import inf
 from typing import Literal
 
 import numpy as np
 
 from estimators.adversary.learned import learn_score
+from estimators.dataclass import dataclass
 from estimators.errors import require_count, require_open_unit
 from estimators.optimum.advantage import advantage
 from estimators.privacy.closeness import epsilon_upper, tail_cells

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from estimators.dataclass import dataclass
 from macekit.audits.rows import length_of
 
 if TYPE_CHECKING:

@@ -7,11 +7,12 @@ import os
 import sys
 import warnings
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from estimators.dataclass import dataclass
 from macekit.client.body import File
 from macekit.client.columns import clusters, column, is_table, labels
 from macekit.client.keywords import OPTIONS

@@ -6,11 +6,12 @@ import os
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from estimators.dataclass import dataclass
 from macekit.client.display import Chart, Row, rows
 from macekit.client.problems import as_mace_problems
 from macekit.text import closest
@@ -184,7 +185,7 @@ class Result:
         return name in self.answer
 
     def __dir__(self) -> list[str]:
-        return sorted({*super(Result, self).__dir__(), *self.answer})
+        return sorted({*object.__dir__(self), *self.answer})
 
     @property
     def sentence(self) -> str:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from estimators.dataclass import dataclass
 from macekit.call import ARROW_FILE, Body, Call
 from macekit.decoding.columns import guarded, refusals
 from macekit.decoding.compression import Source, expanded, first_bytes, unpacked

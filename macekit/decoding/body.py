@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from estimators.dataclass import dataclass
 from estimators.renamed import notice
 from estimators.statement import Caution
 from macekit.call import NPY, Call

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from estimators.dataclass import dataclass
 from macekit.call import Body, Call
 from macekit.decoding.body import DecodedBody, Sample
 from macekit.decoding.columns_read import ColumnRecorder

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from estimators.dataclass import dataclass
 from estimators.errors import DimensionMismatch, InputError, MixedTypes, NotFinite, TooFewRecords
 from estimators.sample.integers import or_infinite
 from estimators.sample.scores import first_not_finite

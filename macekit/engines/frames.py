@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from estimators import MaceError
+from estimators.dataclass import dataclass
 from estimators.errors import InputError, NotFinite, TooFewRecords
 from estimators.sample.counting import finest_exponent
 from estimators.sample.counts import Counts

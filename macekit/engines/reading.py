@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from estimators import Counts
+from estimators.dataclass import dataclass
 from estimators.sample.parts import counts_of_groups
 from macekit.call import Call
 from macekit.catalogue import command

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from math import sqrt
 from pathlib import PurePath
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from estimators.dataclass import dataclass
 from estimators.errors import DimensionMismatch, NotFinite, UnknownName
 from macekit.call import JSON, NPZ, Body, Call
 from macekit.decoding.columns import column

@@ -3,8 +3,8 @@
 import json
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
+from estimators.dataclass import dataclass
 from macekit.reports import model
 from macekit.reports.formatting import numeric, words
 from macekit.reports.palette import WORDS

@@ -5,10 +5,10 @@
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 from xml.etree import ElementTree as ET
 
+from estimators.dataclass import dataclass
 from estimators.decisions.plan import Decision
 from estimators.statement import at_least, at_most, exactly
 from macekit.reports.content.riskiest import LABELS

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from estimators.dataclass import dataclass
 from macekit.call import Call
 from macekit.decoding.arrow import ROWS, cut
 from macekit.decoding.columns import guarded

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
 from estimators import Counts, IndividualRisk, individual_risk, mean_risk
+from estimators.dataclass import dataclass
 from estimators.metric.individual import IndividualMetric
 from estimators.risk.individual import RiskByCell
 from estimators.sample.locating import SampleRange, cell_of, targets_of

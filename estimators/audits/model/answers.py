@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -14,6 +14,7 @@ from estimators.arrays import Booleans, Floats
 from estimators.audits.queries import models, shadows
 from estimators.audits.queries.query import labels_of, numbers, plain_array, require_length
 from estimators.audits.queries.shadows import records_with_shadows
+from estimators.dataclass import dataclass
 from estimators.decisions.compare import same_order
 from estimators.errors import DimensionMismatch, MaceError, OptionError, UnknownName
 from estimators.sample.scores import Query as ScoreKind

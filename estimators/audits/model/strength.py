@@ -10,7 +10,6 @@ of 1: that is the leak that is known.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -30,6 +29,7 @@ from estimators.audits.model.answers import (
     with_shadows,
 )
 from estimators.audits.queries import models
+from estimators.dataclass import dataclass
 from estimators.decisions.compare import Comparison
 from estimators.decisions.riskiest import compare_queries
 from estimators.errors import TooFewRecords, require_count

@@ -6,7 +6,7 @@ the higher, the more like a member.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,7 @@ from estimators.audits.model.strength import UNMEASURED, Strength
 from estimators.audits.queries import models
 from estimators.audits.queries.query import labels_of
 from estimators.audits.split import Control, SplitCheck
+from estimators.dataclass import dataclass
 from estimators.decisions.compare import Comparison
 from estimators.decisions.exposed_members import AT_PRECISION, exposures_of
 from estimators.decisions.plan import Decision, overall

@@ -1,7 +1,6 @@
 """One column of all tables: one type for the values of all of them, and coordinates that some of the tables fix."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from estimators.audits.queries.values import (
     as_texts,
     fits_floats,
 )
+from estimators.dataclass import dataclass
 from estimators.statement import Caution
 
 LATTICE = 2.0**40

@@ -9,7 +9,6 @@ How it is searched changes the time that it takes, never the answer.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, Literal
@@ -19,6 +18,7 @@ import numpy as np
 from estimators import errors
 from estimators.adversary.learned import one_thread
 from estimators.arrays import Floats, Integers
+from estimators.dataclass import dataclass
 
 Metric = Literal["l1", "l2"]
 Engine = Literal["tree", "scan", "faiss"]

@@ -6,13 +6,13 @@ read off all values of a column: a precision holds for a table if each of its va
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
 import numpy as np
 
 from estimators.arrays import Floats, Integers
+from estimators.dataclass import dataclass
 
 FLOATS: dict[int, type[np.floating[Any]]] = {16: np.float16, 32: np.float32, 64: np.float64}
 """Floats by their bits."""

@@ -1,13 +1,13 @@
 """A query: one number for each record, the higher the more like a member, and what is to be known of it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from estimators.arrays import Floats
+from estimators.dataclass import dataclass
 from estimators.errors import DimensionMismatch, InputError, NotFinite, RaggedRows, TooFewRecords, UnknownName
 
 DIRECTION = "higher is more like a member"

@@ -8,7 +8,6 @@ Distances are those of `table.encode`: a number counts its share of the range, a
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from math import log
@@ -19,6 +18,7 @@ from estimators.arrays import Floats, Integers
 from estimators.audits.queries.neighbours import Neighbours, nearest
 from estimators.audits.queries.query import Query, by_name, choose, finite
 from estimators.audits.queries.table import Encoding, Rows
+from estimators.dataclass import dataclass
 from estimators.errors import OptionError, require_count, require_positive
 
 NEAREST = 5

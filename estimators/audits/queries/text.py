@@ -13,7 +13,6 @@ Short texts say little, and lengths that differ between the sides are found as a
 
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -30,6 +29,7 @@ from estimators.audits.queries.query import (
     plain_array,
     require_length,
 )
+from estimators.dataclass import dataclass
 
 Tokens = ArrayLike | Sequence[ArrayLike]
 How = Literal["mean", "max", "logsumexp", "top_share"]

@@ -4,13 +4,13 @@ Columns are lists, NumPy arrays, or those of pandas, Polars and Arrow: whatever 
 """
 
 import re
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from estimators.arrays import Floats
+from estimators.dataclass import dataclass
 from estimators.errors import InputError, MixedTypes, NotFinite
 
 WHOLE = re.compile(r"[+-]?(0|[1-9]\d{0,39})\Z")

@@ -6,12 +6,13 @@ has no more.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from estimators.adversary.insample import last_within
+from estimators.dataclass import dataclass
 from estimators.decisions.coverage import LEAST, NO_PASS, USUAL, Reach, covers, ends_of
 from estimators.decisions.exposed_members import Withheld, doubts_of
 from estimators.decisions.plan import MOST_RECORDS, NONE_SETTLES, Because, Decision, decide, decision, opening

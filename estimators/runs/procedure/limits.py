@@ -10,7 +10,7 @@ still. The next model's limits allow for skewness, too. All of it is simulated (
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from math import expm1, log, log1p, sqrt
 
@@ -22,6 +22,7 @@ from estimators.adversary.changes import best_by_changes
 from estimators.adversary.lower_end import LowerEnd
 from estimators.arrays import Floats
 from estimators.clusters.betting import Shares
+from estimators.dataclass import dataclass
 from estimators.errors import DimensionMismatch, InputError, TooFewRecords
 from estimators.limits.binomial import lower_limit, upper_limit
 from estimators.optimum.answer import MOST_CHANGES

@@ -1,12 +1,12 @@
 """How many models to train before a verdict about their procedure stands, tried on simulated models."""
 
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaincinv
 
+from estimators.dataclass import dataclass
 from estimators.decisions import plan
 from estimators.errors import OutOfRange, require_count, require_number, require_open_unit
 from estimators.renamed import renamed

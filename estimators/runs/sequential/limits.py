@@ -10,13 +10,13 @@ and c1 and c0 are rates that make an accuracy of a, p c1 + (1-p) c0 = a. docs/me
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import ceil
 
 import numpy as np
 from scipy.special import logsumexp
 
 from estimators.arrays import Floats, Integers
+from estimators.dataclass import dataclass
 
 STAKES = np.geomspace(0.002, 2.0, 18)
 """Sizes of the bets about coins; they grow as 1 over the standard deviation of a guess."""

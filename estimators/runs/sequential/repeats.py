@@ -15,7 +15,7 @@ Numbers count as equal if they agree in about nine digits.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from hashlib import blake2b
 from typing import Any
 
@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln, xlog1py, xlogy
 
 from estimators.arrays import Floats, Integers
+from estimators.dataclass import dataclass
 from estimators.errors import IncompatibleCells, InputError
 from estimators.sample.cells import Categories, Cells, Intervals, Values
 from estimators.sample.counting import on_cells

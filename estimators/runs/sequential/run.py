@@ -9,7 +9,7 @@ end covered: it is then that of a larger class.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import sha256
 from math import ceil, log
 from typing import Self
@@ -23,6 +23,7 @@ from estimators.adversary.holdout import GROWTH
 from estimators.adversary.insample import last_within
 from estimators.adversary.many_changes import Around, gain_by_changes, widths_for
 from estimators.arrays import Integers
+from estimators.dataclass import dataclass
 from estimators.decisions.coverage import covers
 from estimators.decisions.exposed_members import Withheld
 from estimators.decisions.plan import Because, Decision, decision, opening
@@ -261,7 +262,7 @@ class SequentialRun(State):
         Raises:
             InputError: no state of a run, one of another version, or one that was damaged; it says which part.
         """
-        run = super(SequentialRun, cls).from_dict(value)
+        run = super(SequentialRun, cls).from_dict(value)  # noqa: UP008  # slots make the class anew
         if run.counts is not None and not run._can_have_its_looks():
             raise errors.InputError(
                 "state.looks: the counts and guesses of this state cannot give these ends, so the state was changed; "

@@ -1,11 +1,11 @@
 """Ceilings in closed form and back, and what four papers make of (epsilon, delta), mended where that is wrong."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import expit, logit, ndtr, ndtri
 
+from estimators.dataclass import dataclass
 from estimators.errors import (
     OutOfRange,
     require_from_zero_to_one,

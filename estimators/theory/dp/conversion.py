@@ -6,10 +6,10 @@ promise that agrees with it, which promises nothing.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from math import inf
 from typing import Literal
 
+from estimators.dataclass import dataclass
 from estimators.errors import OptionError, OutOfRange, require_number, require_open_unit
 from estimators.statement import Caution, at_most, baseline, exactly, figures_down, figures_up
 from estimators.theory.bounds import SLACK, advantage_of

@@ -18,7 +18,6 @@ coin of its own, a record's two laws are one addition apart; a promise about rep
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum
 from math import exp, inf, isfinite, log
 from typing import Protocol
@@ -28,6 +27,7 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri
 
 from estimators.arrays import Floats
+from estimators.dataclass import dataclass
 from estimators.errors import OptionError, OutOfRange, require_from_zero_to_one, require_nonnegative
 from estimators.theory.shifts import gaussian_delta, gaussian_epsilon
 

@@ -1,9 +1,9 @@
 """What a promise allows, in one statement: all bounds, the ROC envelope, and the promise that keeps an advantage."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from estimators import errors
+from estimators.dataclass import dataclass
 from estimators.statement import Caution, at_least, at_most, baseline, exactly, figures_down, figures_up
 from estimators.theory.bounds import Bound, advantage_of
 from estimators.theory.dp.ceilings import bounds

@@ -14,13 +14,12 @@ Shells of radius r have volume r^(d-1), so this is not the density exp(-||x||/c)
 pole at 0, and lies as near the parameters in a million dimensions as in one. In enough dimensions it hides nothing.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainc, ndtr, softmax
 
 from estimators.arrays import Floats
+from estimators.dataclass import dataclass
 from estimators.errors import DimensionMismatch, require_count, require_open_unit, require_positive
 from estimators.limits.binomial import lower_limit
 from estimators.theory.mip.noises import Gaussian, Noise

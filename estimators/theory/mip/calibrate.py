@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from math import inf, sqrt
 
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from estimators.arrays import Floats
+from estimators.dataclass import dataclass
 from estimators.errors import OutOfRange, TooFewRecords
 from estimators.theory.bounds import Bound, side_by_side
 from estimators.theory.mip.noises import KNorm, Noise, spread_of

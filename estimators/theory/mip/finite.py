@@ -1,13 +1,13 @@
 """A finite algorithm, exactly: the law of its output on every training set, and what the best attack makes of it."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from estimators.arrays import Floats
+from estimators.dataclass import dataclass
 from estimators.errors import OutOfRange, require_count
 from estimators.statement import Caution
 from estimators.theory.bounds import Bound, side_by_side

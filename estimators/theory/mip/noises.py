@@ -13,7 +13,6 @@ A noise has a shape (the weight of every coordinate) and a scale s. Two copies o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from math import ceil, inf, log, pi, sqrt
 from typing import Protocol
@@ -23,6 +22,7 @@ from numpy.typing import ArrayLike
 from scipy.special import erf, gammaln, ndtri
 
 from estimators.arrays import Floats
+from estimators.dataclass import dataclass
 from estimators.errors import NotFinite, OutOfRange, TooFewRecords, require_count, require_number
 from estimators.limits.root import brentq
 from estimators.theory.shifts import gaussian_total_variation, laplace_total_variation

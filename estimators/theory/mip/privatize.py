@@ -18,7 +18,6 @@ What the fit does besides is no part of it: an error it raises on the released h
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import inf
 from typing import Protocol
 
@@ -26,6 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from estimators.arrays import Floats
+from estimators.dataclass import dataclass
 from estimators.errors import OutOfRange, TooFewRecords, require_open_unit
 from estimators.statement import Guarantee
 from estimators.theory.mip import scales

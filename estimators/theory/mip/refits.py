@@ -6,7 +6,7 @@ Random streams: one of its own for every purpose, so that no two things made fro
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import IntEnum
 from typing import Any
 
@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from estimators.arrays import Floats
+from estimators.dataclass import dataclass
 from estimators.errors import DimensionMismatch, NotFinite, OutOfRange, TooFewRecords, require_count
 
 

@@ -14,7 +14,6 @@ b - c: so eta <= E TV(size(a - b)/s)/2 <= TV(2 sigma/s)/2, as TV is concave. On 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import inf, pi, sqrt
 
 import numpy as np
@@ -22,6 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 
 from estimators.arrays import Floats
+from estimators.dataclass import dataclass
 from estimators.errors import (
     DimensionMismatch,
     OutOfRange,

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from math import inf, isfinite
 
 from numpy.typing import ArrayLike
 
 from estimators.arrays import Floats
+from estimators.dataclass import dataclass
 from estimators.errors import OutOfRange, TooFewRecords, UnknownName
 from estimators.statement import Caution, Guarantee, at_most, figures_up, percent
 from estimators.theory.bounds import Bound

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from math import exp, inf, sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from estimators.arrays import Floats
+from estimators.dataclass import dataclass
 from estimators.statement import Estimate, Guarantee, Interval, percent
 from estimators.theory.bounds import Bound, side_by_side
 from estimators.theory.mis.binomials import Tally

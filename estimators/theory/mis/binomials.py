@@ -8,7 +8,6 @@ Binomial laws over a grid of probabilities: what the certified limits are comput
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from math import log2
 
@@ -17,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainc, gammaln
 
 from estimators.arrays import Floats
+from estimators.dataclass import dataclass
 from estimators.errors import InvalidCounts, OutOfRange, TooFewRecords, require_count
 
 BLOCK = 1 << 14

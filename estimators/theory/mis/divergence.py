@@ -1,11 +1,10 @@
 """Two laws of one output, for a member and for a nonmember: how far apart MIS takes them to be, and the best attack."""
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from estimators.arrays import Floats
+from estimators.dataclass import dataclass
 from estimators.errors import DimensionMismatch, NotDistribution
 from estimators.statement import Caution
 from estimators.theory.bounds import Bound, accuracy, gamma_of, guess_accuracy, side_by_side

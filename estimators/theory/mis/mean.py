@@ -7,12 +7,12 @@ whose correlation is 1/sqrt(n) for a member and 0 for a nonmember, whatever the 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import exp, lgamma, log, log1p, sqrt
 
 import numpy as np
 from scipy.special import betainc, gammainc, gammainccinv, gammaincinv, gammaln
 
+from estimators.dataclass import dataclass
 from estimators.errors import OutOfRange, require_count, require_positive, require_up_to_one
 from estimators.statement import Caution, at_least, at_most, exactly
 from estimators.theory.bounds import Bound, accuracy, gamma_of, guess_accuracy, side_by_side

@@ -1,7 +1,6 @@
 """Theorem 11: how far training losses lie below held-out losses says how secure a learner is at most."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -9,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from estimators import errors
 from estimators.arrays import Floats
+from estimators.dataclass import dataclass
 from estimators.limits.binomial import upper_limit
 from estimators.statement import Estimate, Guarantee, Interval
 

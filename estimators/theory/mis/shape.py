@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import exp, expm1, inf, sqrt
 
 import numpy as np
 
 from estimators.arrays import Floats
+from estimators.dataclass import dataclass
 from estimators.theory.mis.binomials import Law
 
 SURE = 3.0

@@ -1,12 +1,12 @@
 """What any algorithm gives away of categorical data at most, and how secure losses leave a learner: said in words."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import isfinite
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from estimators.dataclass import dataclass
 from estimators.errors import OutOfRange
 from estimators.statement import Caution, Estimate, at_least, at_most, figures_up, percent
 from estimators.theory.bounds import Bound, accuracy, gamma_of, guess_accuracy

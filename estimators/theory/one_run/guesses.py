@@ -1,12 +1,12 @@
 """What is guessed of one run: records or pairs, surest first; which come next hangs on what was right so far."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
 
 from estimators.arrays import Booleans, Floats, Integers
+from estimators.dataclass import dataclass
 from estimators.privacy.epsilon import AT_BOTH_ENDS, SHARES, Direction
 from estimators.sample.counts import HYPERGEOMETRIC_LIMIT
 

@@ -1,12 +1,13 @@
 """What one run shows of a promise and of epsilon, in words."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from math import inf
 from typing import Literal
 
 import numpy as np
 
+from estimators.dataclass import dataclass
 from estimators.errors import (
     OptionError,
     require_count,

@@ -7,7 +7,6 @@ why the smallest of either can be searched for. Exchanges that move nothing cont
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from math import frexp, inf, ldexp
 
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 
 from estimators import errors
 from estimators.arrays import Floats
+from estimators.dataclass import dataclass
 from estimators.theory import shifts
 from estimators.theory.tables import rows_of
 

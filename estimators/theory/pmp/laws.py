@@ -16,7 +16,6 @@ The exponential mechanism one training set after the other, in logs: for any los
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from math import comb
 from typing import Literal, NamedTuple
 
@@ -26,6 +25,7 @@ from scipy.special import log_softmax, logsumexp
 
 from estimators import errors
 from estimators.arrays import Floats
+from estimators.dataclass import dataclass
 from estimators.theory import subsets
 
 

@@ -17,7 +17,6 @@ any cell that is too high can push the largest lower limit above M: there every 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import log
 
 import numpy as np
@@ -25,6 +24,7 @@ from numpy.typing import NDArray
 from scipy.special import log_softmax, logsumexp
 
 from estimators.arrays import Floats
+from estimators.dataclass import dataclass
 from estimators.errors import require_count, require_open_unit
 from estimators.statement import Estimate, Guarantee, Interval
 from estimators.theory import subsets

@@ -1,6 +1,5 @@
 """What a mechanism gives away of these 2n records, in one statement; for the noise given, or for the epsilon wanted."""
 
-from dataclasses import dataclass
 from math import inf, isfinite
 from typing import Literal
 
@@ -8,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from estimators.arrays import Floats
+from estimators.dataclass import dataclass
 from estimators.errors import OptionError, OutOfRange, TooManySubsets, require_up_to_one
 from estimators.statement import Caution, Estimate, at_most, exactly, percent
 from estimators.theory import shifts, subsets

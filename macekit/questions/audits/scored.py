@@ -1,13 +1,13 @@
 """What ``shadows`` and ``text`` answer alike: scores of records by several queries, and one verdict over all."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from estimators import VERSION, Scores
 from estimators.arrays import Booleans, Floats
 from estimators.audits.model import without_same_order
 from estimators.audits.queries import Query
+from estimators.dataclass import dataclass
 from estimators.decisions.exposed_members import exposures_of
 from estimators.decisions.riskiest import compare_queries, judge_queries, limits_of, verdict_of
 from estimators.sample.digests import digest

@@ -2,7 +2,6 @@
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from estimators.audits.queries.table import Rows
 from estimators.audits.queries.values import as_texts, read_values
 from estimators.audits.split import Control, SplitCheck
 from estimators.audits.split import control as control_of
+from estimators.dataclass import dataclass
 from estimators.decisions.compare import Comparison
 from estimators.privacy.exposure import Exposure
 from estimators.sample.digests import digest

@@ -1,8 +1,8 @@
 """What all reports of theory share: tiles, the bounds side by side, columns of numbers, what was not established."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from estimators.dataclass import dataclass
 from macekit.reports.content import limitations, provenance
 from macekit.reports.model import (
     TOP_RECORDS,

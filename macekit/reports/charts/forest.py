@@ -1,9 +1,9 @@
 """Charts with a line for each of several things, its interval drawn: groups, queries, differences, metrics."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from estimators.dataclass import dataclass
 from macekit.reports.charts.frame import Spec, baseline, chart, padded, rows, scaled, threshold
 from macekit.reports.formatting import between, distinct, ends, finite, many, rounded, short_label, three
 from macekit.reports.model import AnswerPath, Cell, Figure, Phrase, Table

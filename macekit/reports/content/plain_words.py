@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from estimators.dataclass import dataclass
 from estimators.privacy.epsilon import IF_DRAWN
 from estimators.statement import rules_along
 from macekit.reports.content.guarantees import SIMULATED

@@ -3,10 +3,10 @@
 import json
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, get_args
 from urllib.parse import quote, urlencode
 
+from estimators.dataclass import dataclass
 from macekit.call import JSON
 from macekit.catalogue import BY_NAME, SEVERAL, command, flag
 from macekit.formats import FORMATS, encoding_named, format_named

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from math import sqrt
 from typing import Any, TypeAlias
 
+from estimators.dataclass import dataclass
 from macekit.reports.drawing.canvas import Canvas, number, path_of
 from macekit.reports.drawing.scales import Bands, Row, Scale
 from macekit.reports.palette import INK

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, TypeAlias
+
+from estimators.dataclass import dataclass
 
 Row: TypeAlias = Mapping[str, Any]
 Span: TypeAlias = tuple[float, float]
