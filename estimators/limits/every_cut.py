@@ -66,10 +66,23 @@ def _law_of_many(n: int) -> float:
 
 def share_limits(k: Integers, n: int, alpha: float) -> tuple[Floats, Floats]:
     """Limits of the share above cuts with k of n records, all of which hold together with probability 1 - alpha."""
-    side = local_level(n, alpha) / 2.0
-    low = betaincinv(np.maximum(k, 1), n + 1.0 - np.maximum(k, 1), side)
-    high = betaincinv(np.minimum(k, n - 1) + 1.0, n - np.minimum(k, n - 1) + 0.0, 1.0 - side)
-    return np.where(k > 0, low, 0.0), np.where(k < n, high, 1.0)
+    return least_shares(k, n, alpha), most_shares(k, n, alpha)
+
+
+def least_shares(k: Integers, n: int, alpha: float) -> Floats:
+    """The lower ones of these limits."""
+    numbers, place = np.unique(k, return_inverse=True)
+    some = np.maximum(numbers, 1)
+    low = betaincinv(some, n + 1.0 - some, local_level(n, alpha) / 2.0)
+    return np.where(numbers > 0, low, 0.0)[place]
+
+
+def most_shares(k: Integers, n: int, alpha: float) -> Floats:
+    """The upper ones."""
+    numbers, place = np.unique(k, return_inverse=True)
+    some = np.minimum(numbers, n - 1)
+    high = betaincinv(some + 1.0, n - some + 0.0, 1.0 - local_level(n, alpha) / 2.0)
+    return np.where(numbers < n, high, 1.0)[place]
 
 
 def records_beyond(shares: Floats, n: int, alpha: float) -> tuple[Integers, Integers]:

@@ -13,7 +13,7 @@ import numpy as np
 from estimators.arrays import Floats
 from estimators.dataclass import dataclass
 from estimators.errors import require_open_unit
-from estimators.limits.every_cut import EVERY_RANK, local_level, records_beyond, share_limits
+from estimators.limits.every_cut import EVERY_RANK, least_shares, local_level, most_shares, records_beyond
 from estimators.privacy.roc import from_the_top, reach_of_cuts
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts, require_data
@@ -109,8 +109,8 @@ def roc_band(
     surely, maybe = records_beyond(fpr, n0, alpha)
     first, last = (alarms.searchsorted(most, side="right") - 1 for most in (surely, maybe))
     last = reach_of_cuts(hits, alarms)[last]
-    lower = np.where(first >= 0, share_limits(hits[first], n1, alpha)[0], 0.0)
-    upper = share_limits(hits[last], n1, alpha)[1]
+    lower = np.where(first >= 0, least_shares(hits[first], n1, alpha), 0.0)
+    upper = most_shares(hits[last], n1, alpha)
     tpr = hits[alarms.searchsorted(np.floor(fpr * n0 * (1.0 + 1e-12)), side="right") - 1] / n1
     rarest = float(-np.expm1(np.log(local_level(n0, alpha) / 2.0) / n0))
     guarantee = Guarantee(COVERS, IID, finite_sample=max(n1, n0) <= EVERY_RANK)

@@ -16,7 +16,7 @@ from scipy.special import bdtr, betainc, betaincinv
 from estimators.arrays import Floats, Integers
 from estimators.dataclass import dataclass
 from estimators.errors import require_open_unit, require_up_to_one
-from estimators.limits.every_cut import EVERY_RANK, share_limits
+from estimators.limits.every_cut import EVERY_RANK, least_shares, most_shares
 from estimators.privacy.roc import from_the_top, reach_of_cuts
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts, require_data
@@ -119,17 +119,17 @@ def best_precision(
     most_found, fewest_accused = _limits_of_cuts(hits, alarms, 1.0 - (1.0 - alpha) ** 0.5)
     n1, n0 = counts.n_members, counts.n_nonmembers
 
-    def of_ratio(ratio: Floats) -> float:
+    def of_ratio(ratio: float) -> float:
         """The precision of who accuses so many nonmembers for a member, as shares of each."""
-        return float(p / (p + (1.0 - p) * ratio.min()))
+        return float(p / (p + (1.0 - p) * ratio))
 
     answers = []
     for share in shares:
         q = require_up_to_one("share", float(share))
         enough, able = hits >= q * n1 * (1.0 - 1e-12), most_found >= q
-        value = of_ratio((alarms[enough] / n0) / (hits[enough] / n1))
+        value = of_ratio(((alarms[enough] / n0) / (hits[enough] / n1)).min())
         lower = of_ratio(_least_ratio(hits, alarms, q, alpha))
-        upper = of_ratio(fewest_accused[able] / most_found[able])
+        upper = of_ratio((fewest_accused[able] / most_found[able]).min())
         covers = f"the best precision of a cut that accuses at least {percent(q)} of members"
         guarantee = Guarantee(covers, IID, finite_sample=max(n1, n0) <= EVERY_RANK)
         answers.append(BestPrecision(q, p, Estimate(value, Interval(lower, upper, confidence, guarantee))))
@@ -143,16 +143,16 @@ def _limits_of_cuts(hits: Integers, alarms: Integers, alpha: float) -> tuple[Flo
         steps = np.arange(8.0 * np.sqrt(len(hits)))
         first = np.unique(np.minimum((steps / 8.0) ** 2, len(hits) - 1).astype(np.int64))
         last = np.append(first[1:] - 1, len(hits) - 1)
-    most = share_limits(hits[reach_of_cuts(hits, alarms)[last]], int(hits[-1]), alpha)[1]
-    return most, share_limits(alarms[first], int(alarms[-1]), alpha)[0]
+    most = most_shares(hits[reach_of_cuts(hits, alarms)[last]], int(hits[-1]), alpha)
+    return most, least_shares(alarms[first], int(alarms[-1]), alpha)
 
 
-def _least_ratio(hits: Integers, alarms: Integers, share: float, alpha: float) -> Floats:
-    """Upper limits of the least FPR / TPR of a cut that accuses so many members; 1 is had by accusing everybody."""
+def _least_ratio(hits: Integers, alarms: Integers, share: float, alpha: float) -> float:
+    """Upper limit of the least FPR / TPR of a cut that accuses so many members; 1 is had by accusing everybody."""
     n1, n0, level = int(hits[-1]), int(alarms[-1]), alpha / RANKS
     first = _first_rank(n1, share, level / 8.0)  # an eighth of the error at most is lost on U < q
     if first > n1:
-        return np.ones(1)
+        return 1.0
     ranks = np.unique(np.geomspace(first, n1, RANKS, endpoint=False).round().astype(np.int64))[:, None]
     accused = alarms[np.searchsorted(hits, ranks)]
     below = betainc(ranks, n1 + 1.0 - ranks, share)
@@ -160,12 +160,22 @@ def _least_ratio(hits: Integers, alarms: Integers, share: float, alpha: float) -
     shares = betaincinv(ranks, n1 + 1.0 - ranks, levels[:, :-1])
     weights = np.diff(levels, axis=1)
 
-    low, high = np.zeros(ranks.shape), np.ones(ranks.shape)  # what is not refuted, and what is
-    for _ in range(HALVINGS):
-        middle = np.where(low > 0.0, np.sqrt(low * high), high / 4.0)
-        chance = below + (weights * bdtr(accused, n0, middle * shares)).sum(axis=1, keepdims=True)
-        low, high = np.where(chance > level, middle, low), np.where(chance > level, high, middle)
-    return high
+    def is_refuted(ratio: float, at: int) -> bool:
+        few = (weights[at] * bdtr(accused[at], n0, ratio * shares[at])).sum()
+        return bool(below[at, 0] + few <= level)
+
+    least = 1.0
+    for at in np.argsort(
+        ((accused + 3.0 * np.sqrt(accused) + 6.0) / ranks)[:, 0]
+    ):  # the likely smallest first
+        if not is_refuted(least, at):
+            continue
+        low, high = 0.0, 1.0  # what is not refuted, and what is
+        for _ in range(HALVINGS):
+            middle = float(np.sqrt(low * high)) if low > 0.0 else high / 4.0
+            low, high = (low, middle) if is_refuted(middle, at) else (middle, high)
+        least = high
+    return least
 
 
 def _first_rank(records: int, share: float, chance: float) -> int:
