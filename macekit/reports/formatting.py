@@ -61,7 +61,10 @@ def field_name(path: str) -> str:
 
 def is_lower(path: str) -> bool:
     """Whether a number is the lower end of an interval, by the name of its place."""
-    name = field_name(path)
+    return _is_lower(field_name(path))
+
+
+def _is_lower(name: str) -> bool:
     return name in BOUNDS or name.endswith("lower")
 
 
@@ -72,7 +75,8 @@ def is_upper(path: str) -> bool:
 
 def _outward(number: Number) -> Callable[[float], str]:
     """Ends of intervals are rounded outward, so that what is read holds; anything else to the nearest."""
-    return at_least if is_lower(number.path) else at_most if is_upper(number.path) else three
+    name = field_name(number.path)
+    return at_least if _is_lower(name) else at_most if name.endswith("upper") else three
 
 
 def _guesses(number: Number, value: float) -> str:

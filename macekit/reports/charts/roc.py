@@ -29,12 +29,12 @@ def curve(roc: Mapping[str, Any]) -> list[dict[str, float]]:
 
 def corner(roc: Mapping[str, Any], floor: float) -> list[dict[str, float]]:
     """The same for axes that are logarithmic from ``floor`` on: straight pieces bend there, and get points between."""
-    points: list[Point] = []
+    points, marks = list[Point](), _decades(floor)
     for (fpr, tpr), (to, up) in pairwise(zip(roc["fpr"], roc["tpr"], strict=True)):
         points.append((fpr, tpr))
         if to > fpr and up > tpr:
             share = (up - tpr) / (to - fpr)
-            steps = (at for at in _decades(floor) if fpr < at < to)
+            steps = (at for at in marks if fpr < at < to)
             points += [(at, tpr + share * (at - fpr)) for at in steps]
     points.append((roc["fpr"][-1], roc["tpr"][-1]))
     visible = [(max(fpr, floor), max(tpr, floor)) for fpr, tpr in points]

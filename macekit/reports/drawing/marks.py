@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import sqrt
 from typing import Any, TypeAlias
 
@@ -64,27 +64,26 @@ class Frame:
 
     # --- places -------------------------------------------------------------------------------------------
 
-    def place(self, channel: str, spec: Spec | None, row: Row) -> float | None:
-        """Where a row lies in one direction: at a pixel, a value, or the value of a field."""
-        if spec is None:
-            return None
-        if "value" in spec:
-            return float(spec["value"])
-        scale = self.x if channel[0] == "x" else self.y
-        value = spec["datum"] if "datum" in spec else row.get(spec["field"])
-        if value is None or scale is None:
-            return None
-        return scale.at(value)
+    def _along(self, channel: str, encoding: Spec, rows: Sequence[Row]) -> Sequence[float | None]:
+        """Where rows lie in one direction: at a pixel, a value, or the value of a field; None where there is none."""
+        spec, scale = encoding.get(channel), self.x if channel[0] == "x" else self.y
+        if spec is not None and "value" in spec:
+            return [float(spec["value"])] * len(rows)
+        if spec is None or scale is None:
+            return [None] * len(rows)
+        if channel == "y" and "yOffset" in encoding and self.shift is not None and isinstance(scale, Bands):
+            field, beside = spec["field"], encoding["yOffset"]["field"]
+            return [scale.start(row[field]) + self.shift.at(row[beside]) for row in rows]
+        values = [spec["datum"]] * len(rows) if "datum" in spec else [row.get(spec["field"]) for row in rows]
+        places = iter(scale.places([value for value in values if value is not None]))
+        return [None if value is None else next(places) for value in values]
 
-    def _middle(self, encoding: Spec, row: Row) -> Point:
-        x, y = self._places(encoding, row)
-        return (self.width / 2.0 if x is None else x), (self.height / 2.0 if y is None else y)
-
-    def _places(self, encoding: Spec, row: Row) -> tuple[float | None, float | None]:
-        x, y = (self.place(channel, encoding.get(channel), row) for channel in "xy")
-        if self.shift is not None and isinstance(self.y, Bands) and "yOffset" in encoding:
-            y = self.y.start(row[encoding["y"]["field"]]) + self.shift.at(row[encoding["yOffset"]["field"]])
-        return x, y
+    def _middles(self, encoding: Spec, rows: Sequence[Row]) -> list[Point]:
+        """The same in both directions; in the middle where a layer says nothing of one."""
+        return [
+            (self.width / 2.0 if x is None else x, self.height / 2.0 if y is None else y)
+            for x, y in zip(*(self._along(channel, encoding, rows) for channel in "xy"), strict=True)
+        ]
 
     def _clipped(self, canvas: Canvas, mark: Spec) -> str | None:
         return canvas.clip(self.width, self.height) if mark.get("clip") else None
@@ -93,7 +92,7 @@ class Frame:
 
     def _line(self, canvas: Canvas, mark: Spec, encoding: Spec, rows: Sequence[Row]) -> None:
         for part in _parts(encoding, rows):
-            points = [self._middle(encoding, row) for row in _in_order(encoding, part)]
+            points = self._middles(encoding, _in_order(encoding, part))
             if mark.get("interpolate") == "step-after":
                 points = _stairs(points)
             dashes = mark.get("strokeDash") or _looked_up(encoding, ("strokeDash",), part[0], None)
@@ -110,9 +109,9 @@ class Frame:
     def _area(self, canvas: Canvas, mark: Spec, encoding: Spec, rows: Sequence[Row]) -> None:
         for part in _parts(encoding, rows):
             ordered = _in_order(encoding, part)
-            upper = [self._middle(encoding, row) for row in ordered]
+            upper = self._middles(encoding, ordered)
             floor = self.height if self.y is None or isinstance(self.y, Bands) else self.y.at(0.0)
-            ends = [self.place("y2", encoding.get("y2"), row) for row in ordered]
+            ends = self._along("y2", encoding, ordered)
             lower = [(x, floor if end is None else end) for (x, _), end in zip(upper, ends, strict=True)]
             canvas.lines(
                 [*upper, *reversed(lower)],
@@ -122,31 +121,27 @@ class Frame:
                 clip_path=self._clipped(canvas, mark),
             )
 
-    def _corners(self, encoding: Spec, row: Row) -> tuple[Point, Point] | None:
-        """From where to where something reaches; None where its row has no value for that."""
-        x, y = self._places(encoding, row)
-        if (x is None and "x" in encoding) or (y is None and "y" in encoding):
-            return None
-        right, foot = (self.place(channel, encoding.get(channel), row) for channel in ("x2", "y2"))
-        return _ends(x, right, self.width), _ends(y, foot, self.height)
+    def _corners(self, encoding: Spec, rows: Sequence[Row]) -> Iterator[tuple[Row, Point, Point]]:
+        """From where to where something reaches, of each row that has a value for that."""
+        along = (self._along(channel, encoding, rows) for channel in ("x", "y", "x2", "y2"))
+        for row, x, y, right, foot in zip(rows, *along, strict=True):
+            if (x is not None or "x" not in encoding) and (y is not None or "y" not in encoding):
+                yield row, _ends(x, right, self.width), _ends(y, foot, self.height)
 
     def _rule(self, canvas: Canvas, mark: Spec, encoding: Spec, rows: Sequence[Row]) -> None:
-        for row in rows:
-            if (corners := self._corners(encoding, row)) is not None:
-                canvas.lines(
-                    list(zip(*corners, strict=True)),
-                    stroke=_looked_up(encoding, ("stroke", "color"), row, mark.get("color")),
-                    stroke_width=mark.get("strokeWidth", 1),
-                    stroke_dasharray=dashes_of(mark.get("strokeDash")),
-                    clip_path=self._clipped(canvas, mark),
-                )
+        for row, *corners in self._corners(encoding, rows):
+            canvas.lines(
+                list(zip(*corners, strict=True)),
+                stroke=_looked_up(encoding, ("stroke", "color"), row, mark.get("color")),
+                stroke_width=mark.get("strokeWidth", 1),
+                stroke_dasharray=dashes_of(mark.get("strokeDash")),
+                clip_path=self._clipped(canvas, mark),
+            )
 
     def _rect(self, canvas: Canvas, mark: Spec, encoding: Spec, rows: Sequence[Row]) -> None:
-        for row in rows:
-            if (corners := self._corners(encoding, row)) is not None:
-                (left, right), (top, foot) = corners
-                outline = [(left, top), (right, top), (right, foot), (left, foot)]
-                canvas.lines(outline, close=True, fill=mark.get("color"), opacity=mark.get("opacity"))
+        for _, (left, right), (top, foot) in self._corners(encoding, rows):
+            outline = [(left, top), (right, top), (right, foot), (left, foot)]
+            canvas.lines(outline, close=True, fill=mark.get("color"), opacity=mark.get("opacity"))
 
     def _bar(self, canvas: Canvas, mark: Spec, encoding: Spec, rows: Sequence[Row]) -> None:
         """Lying, from 0; beside each other those of one name."""
@@ -172,14 +167,13 @@ class Frame:
         fill = mark.get("fill", colour if mark.get("filled") else None)
         looks = {"stroke": mark.get("stroke", None if mark.get("filled") else colour)}
         looks |= {"stroke_width": mark.get("strokeWidth"), "opacity": mark.get("opacity")}
-        for row in rows:
+        for row, (x, y) in zip(rows, self._middles(encoding, rows), strict=True):
             if any(
                 row.get(encoding[channel].get("field"), 0.0) is None
                 for channel in "xy"
                 if channel in encoding
             ):
                 continue
-            x, y = self._middle(encoding, row)
             radius = sqrt(mark["size"]) / 2.0
             canvas.reach((x - radius, y - radius), (x + radius, y + radius))
             inside = _looked_up(encoding, ("fill", "color"), row, fill)
@@ -188,16 +182,14 @@ class Frame:
     def _tick(self, canvas: Canvas, mark: Spec, encoding: Spec, rows: Sequence[Row]) -> None:
         """A short stroke across the axis along which it tells something."""
         half = mark["size"] / 2.0
-        for row in rows:
-            x, y = self._middle(encoding, row)
+        for x, y in self._middles(encoding, rows):
             lying = mark.get("orient") == "horizontal"
             ends = [(x - half, y), (x + half, y)] if lying else [(x, y - half), (x, y + half)]
             canvas.lines(ends, stroke=mark["color"], stroke_width=mark["thickness"])
 
     def _text(self, canvas: Canvas, mark: Spec, encoding: Spec, rows: Sequence[Row]) -> None:
         size = mark.get("fontSize", 12)
-        for row in rows:
-            x, y = self._middle(encoding, row)
+        for row, (x, y) in zip(rows, self._middles(encoding, rows), strict=True):
             words = encoding["text"]
             bold = mark.get("fontWeight") == "bold"
             canvas.text(

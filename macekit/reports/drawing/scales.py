@@ -35,12 +35,18 @@ class Numeric:
 
     def at(self, value: float) -> float:
         """Where a value lies; beyond the ends, too."""
+        return self.places([value])[0]
+
+    def places(self, values: Sequence[float]) -> list[float]:
+        """Where each of these lies."""
         (low, high), (first, last) = self.domain, self.place
         if self.logarithmic:
-            low, high, value = (math.log(max(each, 5e-324)) for each in (low, high, value))
+            low, high = _logarithm(low), _logarithm(high)
+            values = [_logarithm(each) for each in values]
         if low == high:
-            return (first + last) / 2.0
-        return first + (value - low) / (high - low) * (last - first)
+            return [(first + last) / 2.0] * len(values)
+        span, length = high - low, last - first
+        return [first + (value - low) / span * length for value in values]
 
     def marks(self, count: int) -> list[float]:
         """Round numbers along the axis, about so many."""
@@ -86,8 +92,16 @@ class Bands:
         """Its middle."""
         return self.start(name) + self.band / 2.0
 
+    def places(self, names: Sequence[object]) -> list[float]:
+        """The middle of each of these."""
+        return [self.at(name) for name in names]
+
 
 Scale: TypeAlias = Numeric | Bands
+
+
+def _logarithm(value: float) -> float:
+    return math.log(max(value, 5e-324))
 
 
 def numeric(
