@@ -57,8 +57,6 @@ kubernetes: the manifest keeps to the schema of Kubernetes
     kubernetes-validate --strict examples/kubernetes/mace.yaml
 api: docs/api.txt is what the code makes
     python scripts/api_table.py --check
-docs: the guide builds, and every link in it leads somewhere
-    sphinx-build --quiet --fail-on-warning --fresh-env --doctree-dir build/doctrees docs build/guide
 tables: tables of docs are those of docs/results, and name the commands that make them
     python -m benchmarks check
 house: the house has not grown unsaid
