@@ -24,7 +24,7 @@ from typing import Any
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from app.refusals import not_ready
-from estimators.dataclass import dataclass
+from estimators.python.dataclass import dataclass
 from macekit.catalogue import OPERATIONS
 
 METRICS = "/metrics"

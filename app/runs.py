@@ -29,7 +29,7 @@ from anyio import to_thread
 
 from app.own_file import NotOwn, append, is_at, own, sync_folder
 from app.refusals import not_ready
-from estimators.dataclass import dataclass
+from estimators.python.dataclass import dataclass
 from macekit.call import Keeping, Step
 from macekit.problems import Problem
 

@@ -38,7 +38,7 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from app import WELL_KNOWN
-from estimators.dataclass import dataclass
+from estimators.python.dataclass import dataclass
 
 LABEL, LABEL_BEFORE = b"mace answer, signature 2\n", b"mace answer, signature 1\n"
 """The second is that of signatures without a time and a request."""

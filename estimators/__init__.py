@@ -29,7 +29,7 @@ from estimators.optimum.fixed_set import SetAdvantage, advantage_on_set
 from estimators.privacy.band import RocBand, roc_band
 from estimators.privacy.exposure import Exposure, exposure
 from estimators.privacy.precision import BestPrecision, best_precision
-from estimators.renamed import find_former_modules
+from estimators.python.renamed import find_former_modules
 from estimators.risk.cells import MeanRisk, mean_risk
 from estimators.risk.individual import IndividualRisk, individual_risk
 from estimators.risk.within_groups import by_group

@@ -3,7 +3,7 @@
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_UP, Context, Decimal
 from math import floor, inf, isfinite, log10
 
-from estimators.dataclass import dataclass
+from estimators.python.dataclass import dataclass
 
 VERSION = "4"
 """Version of the methods: a number in the output that changes moves it (see CHANGELOG.md).

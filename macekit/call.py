@@ -12,7 +12,7 @@ import os
 import stat
 from typing import TYPE_CHECKING, BinaryIO, cast
 
-from estimators.dataclass import dataclass
+from estimators.python.dataclass import dataclass
 
 if TYPE_CHECKING:
     from types import TracebackType

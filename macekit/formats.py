@@ -9,7 +9,7 @@ import re
 import zlib
 from pathlib import PurePath
 
-from estimators.dataclass import dataclass
+from estimators.python.dataclass import dataclass
 from macekit.call import (
     ARROW,
     ARROW_FILE,

@@ -12,7 +12,7 @@ from typing import TypeVar, overload
 
 from estimators import MaceError
 from estimators import errors as library
-from estimators.dataclass import dataclass
+from estimators.python.dataclass import dataclass
 from macekit.call import PROBLEM, Reply
 from macekit.text import closest, did_you_mean, nearest_first, printable
 

@@ -23,8 +23,8 @@ from app.cli.outputs import Answer, Form, Report, Target, form_of, is_shown, suf
 from app.cli.run import Apart, Inputs, Sides, Tables, answer_inputs, require_question, risks_to_write
 from app.cli.terminal import Progress, screen_width, write_line
 from estimators import MaceError
-from estimators.dataclass import dataclass
-from estimators.renamed import notice
+from estimators.python.dataclass import dataclass
+from estimators.python.renamed import notice
 from macekit.call import ARROW, JSON, Call, Reply
 from macekit.decoding.compression import expanded
 from macekit.formats import FORMATS, format_named

@@ -14,7 +14,7 @@ from typing import Any
 
 from app.cli.parsing import Later, Parser
 from app.cli.terminal import write_line
-from estimators.dataclass import dataclass
+from estimators.python.dataclass import dataclass
 
 EPILOG = """examples:
   mace completion bash > ~/.local/share/bash-completion/completions/mace

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from app.cli.inputs import Misuse, Source, detail_of
-from estimators.dataclass import dataclass
+from estimators.python.dataclass import dataclass
 from estimators.statement import Caution
 from macekit.call import JSON, Call, Reply
 from macekit.decoding.body import ColumnRead, DecodedBody, Sample

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 import msgspec
 
 from app.cli.parsing import MISUSE
-from estimators.dataclass import dataclass
+from estimators.python.dataclass import dataclass
 from macekit import formats
 from macekit.call import READ, READ_BYTES, Body, Reply
 from macekit.catalogue import command, flag

@@ -15,7 +15,7 @@ from typing import Any
 
 from app.cli.inputs import Misuse
 from app.cli.options import Option, options_of
-from estimators.dataclass import dataclass
+from estimators.python.dataclass import dataclass
 from macekit.catalogue import BY_NAME
 from macekit.text import nearest, printable
 

@@ -18,7 +18,7 @@ from pydantic import BaseModel
 
 from app.cli.parsing import Parser
 from app.openapi.parameters import ABOUT_TABLE, Schema, parameters
-from estimators.dataclass import dataclass
+from estimators.python.dataclass import dataclass
 from macekit.catalogue import BY_NAME, flag
 from macekit.schemas.by_operation import QUESTIONS, schema_of
 from macekit.schemas.query_string import WHOLE

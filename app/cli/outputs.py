@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 import msgspec
 
 from app.cli.inputs import Misuse, in_shell
-from estimators.dataclass import dataclass
+from estimators.python.dataclass import dataclass
 from macekit.call import ARROW, HTML, JSON, Reply
 from macekit.catalogue import BY_NAME, FORMS
 from macekit.formats import REPORTS

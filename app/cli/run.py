@@ -16,7 +16,7 @@ from app.cli.counts_files import OK, CountsFiles, answer_counts_files, counts_in
 from app.cli.inputs import Misuse, Source, detail_of, in_shell
 from app.cli.terminal import Progress
 from estimators import MaceError
-from estimators.dataclass import dataclass
+from estimators.python.dataclass import dataclass
 from macekit.call import JSON, NPZ, Body, Call, Reply
 from macekit.catalogue import BY_NAME, SIDED, flag
 from macekit.decoding import columns_of, decode, read_side, texts

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from app.cli.parsing import MISUSE
-from estimators.dataclass import dataclass
+from estimators.python.dataclass import dataclass
 
 DESCRIPTION = """Whether kept answers are, byte for byte, what a service signed, and whether an audit file is whole.
 

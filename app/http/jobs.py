@@ -29,7 +29,7 @@ from app.workers.admission import IN_LINE, InLine
 from app.workers.channel import InternalError
 from app.workers.intake import Disconnected
 from app.workers.uploads import Budget, Spool
-from estimators.dataclass import dataclass
+from estimators.python.dataclass import dataclass
 from macekit.call import Call, Reply
 from macekit.problems import Problem
 

@@ -8,7 +8,7 @@ import json
 from importlib.resources import files
 from typing import Any
 
-from estimators.dataclass import dataclass
+from estimators.python.dataclass import dataclass
 from macekit.call import JSON
 from macekit.catalogue import BY_NAME, OPERATIONS
 from macekit.operation import Operation

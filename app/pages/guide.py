@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from app.pages.static import MEDIA_TYPES, Asset
-from estimators.dataclass import dataclass
+from estimators.python.dataclass import dataclass
 from macekit.problems import Problem
 
 PLACE = Path(sys.prefix) / "share" / "mace" / "guide"

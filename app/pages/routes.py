@@ -17,8 +17,8 @@ from starlette.routing import Route
 from app.pages.guide import PLACE, Guide, inline_hashes
 from app.pages.static import Asset, compressed, fragment, load_assets
 from estimators import PRESETS
-from estimators.dataclass import dataclass
 from estimators.density.bandwidth import BANDWIDTHS
+from estimators.python.dataclass import dataclass
 from macekit.call import __version__
 from macekit.catalogue import OPERATIONS
 from macekit.formats import FILE_FORMATS, FORMATS, SUFFIXES

@@ -12,7 +12,7 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
-from estimators.dataclass import dataclass
+from estimators.python.dataclass import dataclass
 
 HERE = Path(__file__).resolve().parent
 

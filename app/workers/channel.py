@@ -16,7 +16,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from estimators.dataclass import dataclass
+from estimators.python.dataclass import dataclass
 from macekit.call import Body, Call, Reply, Step
 
 HEAD = struct.Struct("<IQ")

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from estimators import MaceError
-from estimators.dataclass import dataclass
+from estimators.python.dataclass import dataclass
 from macekit.call import Body, Call, Reply
 from macekit.catalogue import BY_NAME
 from macekit.decoding.body import options, table_options

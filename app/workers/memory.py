@@ -11,7 +11,7 @@ import mmap
 import resource
 from pathlib import Path
 
-from estimators.dataclass import dataclass
+from estimators.python.dataclass import dataclass
 
 PAGE = mmap.PAGESIZE
 

@@ -31,7 +31,7 @@ from app.workers.channel import InternalError, Outcome
 from app.workers.forkserver import attempt, load_function
 from app.workers.processes import ForkServer, Source, Worker
 from app.workers.uploads import Budget, Clock, Pipe, Spool
-from estimators.dataclass import dataclass
+from estimators.python.dataclass import dataclass
 from macekit.call import Body, Call, Reply
 from macekit.problems import Problem
 

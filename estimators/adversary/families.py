@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from estimators.adversary.changes import rule_of_changes
 from estimators.arrays import Floats
-from estimators.dataclass import dataclass
+from estimators.python.dataclass import dataclass
 from estimators.sample.counts import Counts
 
 Guesses = NDArray[np.bool_]

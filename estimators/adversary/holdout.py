@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from estimators.adversary.families import Family, Guesses, TwoSided, families_for
 from estimators.arrays import Floats, Integers
-from estimators.dataclass import dataclass
 from estimators.limits.binomial import lower_limit, pools
 from estimators.limits.two_rates import weighted_accuracy_lower
+from estimators.python.dataclass import dataclass
 from estimators.sample.cells import Intervals
 from estimators.sample.counts import HYPERGEOMETRIC_LIMIT, Counts
 from estimators.statement import baseline

@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 from estimators.adversary.holdout import Validation, follow_leader
 from estimators.arrays import Floats, Integers
-from estimators.dataclass import dataclass
 from estimators.errors import NotInstalled
 from estimators.limits.binomial import pools
+from estimators.python.dataclass import dataclass
 from estimators.sample.cells import Boxes
 from estimators.sample.counting import by_grid, by_rank, resolution
 from estimators.sample.counts import Counts

@@ -13,8 +13,8 @@ from scipy.special import gammaln, ndtri, xlog1py, xlogy
 from estimators.adversary.holdout import HeldOut, Validation, validate, validate_anywhere
 from estimators.adversary.many_changes import many_changes
 from estimators.arrays import Floats, Integers
-from estimators.dataclass import dataclass
 from estimators.limits.binomial import pools
+from estimators.python.dataclass import dataclass
 from estimators.sample.counts import Counts
 from estimators.statement import baseline
 

@@ -20,7 +20,7 @@ from estimators.adversary.changes import best_by_changes
 from estimators.adversary.families import Guesses
 from estimators.adversary.holdout import ORDERS, GuessRecord, Validation, Way, validation_of
 from estimators.arrays import Floats, Integers
-from estimators.dataclass import dataclass
+from estimators.python.dataclass import dataclass
 from estimators.sample.counting import EXACT_RECORDS
 from estimators.sample.counts import HYPERGEOMETRIC_LIMIT, Counts
 from estimators.sample.doubts import PRECISION

@@ -24,8 +24,8 @@ from estimators.adversary.families import (
 )
 from estimators.adversary.holdout import PILOT, SHUFFLES, block_fractions, close_to_cuts, rules_from_past
 from estimators.arrays import Floats, Integers
-from estimators.dataclass import dataclass
 from estimators.limits.binomial import normal_quantile
+from estimators.python.dataclass import dataclass
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Scores
 

@@ -24,8 +24,8 @@ from estimators.adversary.learned import (
     teach,
 )
 from estimators.arrays import Floats, Integers
-from estimators.dataclass import dataclass
 from estimators.errors import TooFewRecords
+from estimators.python.dataclass import dataclass
 from estimators.sample.cells import Boxes, Intervals
 from estimators.sample.counting import resolution
 from estimators.sample.counts import Counts

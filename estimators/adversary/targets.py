@@ -1,8 +1,8 @@
 """Which adversaries an answer speaks of."""
 
 from estimators.adversary.learned import DEFAULT_LEARNERS, Learner
-from estimators.dataclass import dataclass
 from estimators.errors import OptionError, require_count
+from estimators.python.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,6 @@ from estimators.attack.rules import (
 from estimators.clusters.dependent_rows import lone_caution, lone_of, lone_places
 from estimators.clusters.design import Clusters, Labels
 from estimators.clusters.ends import ClusteredEnds, RuleEnds
-from estimators.dataclass import dataclass
 from estimators.errors import (
     require_count,
     require_open_unit,
@@ -34,6 +33,7 @@ from estimators.metric.definition import Metric
 from estimators.metric.presets import every_metric, preset
 from estimators.optimum.answer import Advantage
 from estimators.optimum.ends import Ends, ends_of, groups_for
+from estimators.python.dataclass import dataclass
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts, require_data
 from estimators.sample.scores import Scores

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from estimators import errors
 from estimators.adversary.families import Guesses
 from estimators.adversary.insample import changes_upper
-from estimators.dataclass import dataclass
 from estimators.limits.cuts import AnyCut, CutLimits, FixedCut, GuessTable, PooledCut
+from estimators.python.dataclass import dataclass
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Scores
 from estimators.statement import (

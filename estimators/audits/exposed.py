@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from estimators.arrays import Booleans, Floats, Integers
-from estimators.dataclass import dataclass
 from estimators.errors import DimensionMismatch, InputError, require_open_unit
 from estimators.limits.among_others import alike_at_most
 from estimators.limits.binomial import lower_limit, upper_limit
 from estimators.privacy.epsilon import Direction, direction_of
+from estimators.python.dataclass import dataclass
 from estimators.sample.counting import finest
 from estimators.sample.scores import Scores
 from estimators.statement import Caution, Guarantee, one_end, percent

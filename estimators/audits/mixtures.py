@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from estimators.arrays import Floats, Integers
-from estimators.dataclass import dataclass
 from estimators.limits.without_replacement import Side
+from estimators.python.dataclass import dataclass
 
 STEP = 0.05
 """Shares that are tested first; between the last that is rejected and the first that is not, halves are tested."""

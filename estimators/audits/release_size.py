@@ -38,13 +38,13 @@ from estimators.audits.synthetic import (
     scores_of,
     unasked_fail,
 )
-from estimators.dataclass import dataclass
 from estimators.decisions.exposed_members import AT_PRECISION, Withheld
 from estimators.decisions.plan import Decision, opening, overall
 from estimators.decisions.riskiest import RiskiestLimit, drift_beside, judge_queries, limits_of, most_exposed
 from estimators.errors import OptionError, OutOfRange, require_count, require_open_unit
 from estimators.privacy.epsilon import Direction
 from estimators.privacy.exposure import Exposure, exposure
+from estimators.python.dataclass import dataclass
 from estimators.runs.series import Series, Step, judge_series, without_pass
 from estimators.sample.doubts import DOUBTS
 from estimators.sample.scores import Scores

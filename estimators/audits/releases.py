@@ -11,7 +11,6 @@ from dataclasses import field, replace
 from typing import TypeVar
 
 from estimators.clusters.design import Labels
-from estimators.dataclass import dataclass
 from estimators.decisions import compare
 from estimators.decisions.coverage import AS_CLOSE, Reach, covers
 from estimators.decisions.exposed_members import Withheld, doubts_of, exposures_of
@@ -20,6 +19,7 @@ from estimators.errors import OptionError, OutOfRange, UnknownName, require_numb
 from estimators.optimum.answer import Advantage
 from estimators.optimum.ends import Ends
 from estimators.privacy.epsilon import Direction
+from estimators.python.dataclass import dataclass
 from estimators.runs.series import Queries, riskiest_ends, riskiest_estimate, riskiest_upper
 from estimators.sample.counts import Counts
 from estimators.sample.doubts import DOUBTS

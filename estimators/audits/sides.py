@@ -10,7 +10,7 @@ from estimators.adversary.learned import Learner, boosting, logistic, on_one_thr
 from estimators.arrays import Floats, Integers
 from estimators.audits.queries.table import Table, encode_sides
 from estimators.audits.queries.values import as_texts, read_values, take_rows
-from estimators.dataclass import dataclass
+from estimators.python.dataclass import dataclass
 from estimators.sample.scores import MIN_RECORDS, labels_of, one_per_unit
 from estimators.statement import Caution
 

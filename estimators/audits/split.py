@@ -22,11 +22,11 @@ from estimators.adversary.learned import Learner, boosting, logistic
 from estimators.adversary.targets import LearnedTarget
 from estimators.audits.queries.column import Column
 from estimators.audits.queries.table import Rows, Sides, Table, encode_sides, rows_repeat
-from estimators.dataclass import dataclass
 from estimators.errors import OptionError, TooFewRecords, require_count, require_open_unit
 from estimators.optimum.advantage import advantage
 from estimators.optimum.answer import Advantage
 from estimators.optimum.ends import Ends, ends_of
+from estimators.python.dataclass import dataclass
 from estimators.sample.scores import MIN_RECORDS, ArgumentScores, Query, Scores
 from estimators.statement import IID, Caution, Guarantee, Interval, at_least, at_most, percent
 

@@ -32,7 +32,6 @@ from estimators.audits.queries.synthetic import (
 from estimators.audits.queries.table import Encoding, Table, encode, encode_sides, require_two_sides
 from estimators.audits.sides import labels_of_sides, one_row_each, part, rows_of
 from estimators.audits.split import SPLIT_LEARNERS, Control, SplitCheck, check_rows
-from estimators.dataclass import dataclass
 from estimators.decisions.compare import Comparison, compare
 from estimators.decisions.exposed_members import AT_PRECISION, exposures_of
 from estimators.decisions.maxima import MaxTpr
@@ -59,6 +58,7 @@ from estimators.errors import (
 from estimators.limits.binomial import excess_lower
 from estimators.privacy.epsilon import Direction
 from estimators.privacy.exposure import Exposure
+from estimators.python.dataclass import dataclass
 from estimators.risk.groups import GroupRisks
 from estimators.risk.within_groups import GroupAdvantage
 from estimators.sample.doubts import DOUBTS

@@ -26,7 +26,6 @@ import numpy as np
 from estimators import errors
 from estimators.adversary.insample import cells_upper
 from estimators.arrays import Floats, Integers
-from estimators.dataclass import dataclass
 from estimators.decisions import plan
 from estimators.decisions.exposed_members import Withheld
 from estimators.limits.binomial import lower_limit, upper_limit
@@ -35,6 +34,7 @@ from estimators.limits.two_rates import TwoRates
 from estimators.optimum.advantage import advantage
 from estimators.optimum.answer import Advantage
 from estimators.privacy.exposure import exposure
+from estimators.python.dataclass import dataclass
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts
 from estimators.sample.scores import MIN_RECORDS, Query, Scores

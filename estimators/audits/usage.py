@@ -17,9 +17,9 @@ from numpy.typing import ArrayLike
 from estimators import errors
 from estimators.arrays import Floats, Integers
 from estimators.audits.mixtures import SPARE, Mixtures, Tests
-from estimators.dataclass import dataclass
 from estimators.decisions.plan import Decision, opening
 from estimators.privacy.epsilon import Direction, direction_of
+from estimators.python.dataclass import dataclass
 from estimators.sample.doubts import ALL, SAME, of_many, of_values
 from estimators.sample.scores import MIN_RECORDS, labels_of
 from estimators.statement import Caution, Guarantee, Interval, percent, percent_at_least, percent_at_most

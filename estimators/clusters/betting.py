@@ -20,9 +20,9 @@ from estimators.clusters.blocks import Guesses
 from estimators.clusters.design import FEWEST_A_SIDE, Clusters
 from estimators.clusters.effective import reach
 from estimators.clusters.one_sided_clusters import least_error
-from estimators.dataclass import dataclass
 from estimators.errors import TooFewRecords
 from estimators.limits.root import brentq
+from estimators.python.dataclass import dataclass
 from estimators.sample.counts import Counts
 
 STAKES = np.array([0.3, 0.6, 0.9])

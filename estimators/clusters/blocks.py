@@ -18,7 +18,7 @@ from estimators.adversary.holdout import (
 from estimators.adversary.many_changes import PARTS, Aspect
 from estimators.arrays import Booleans, Floats, Integers
 from estimators.clusters.design import Clusters
-from estimators.dataclass import dataclass
+from estimators.python.dataclass import dataclass
 from estimators.sample.cells import Intervals
 from estimators.sample.counts import Counts
 

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from estimators.arrays import Booleans, Floats, Integers
-from estimators.dataclass import dataclass
 from estimators.errors import DimensionMismatch, InputError, TooFewRecords
+from estimators.python.dataclass import dataclass
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Scores, labels_of
 

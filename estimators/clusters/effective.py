@@ -15,8 +15,8 @@ from estimators.adversary.families import Cellwise, Family, Threshold, TwoSided
 from estimators.arrays import Booleans, Floats, Integers, dot
 from estimators.clusters.blocks import Guesses
 from estimators.clusters.design import Clusters
-from estimators.dataclass import dataclass
 from estimators.limits.binomial import lower_limit, normal_quantile, upper_limit
+from estimators.python.dataclass import dataclass
 from estimators.sample.counts import Counts
 
 DOUBTED = 2.0

@@ -18,7 +18,7 @@ from estimators.arrays import Booleans, Floats, Integers, dot
 from estimators.clusters import betting, effective
 from estimators.clusters.blocks import Guesses, guess_many_changes, guess_unseen
 from estimators.clusters.design import Clusters
-from estimators.dataclass import dataclass
+from estimators.python.dataclass import dataclass
 from estimators.sample.counting import resolution
 from estimators.sample.counts import Counts
 from estimators.sample.doubts import REPEATED

@@ -13,12 +13,12 @@ from estimators.adversary.paired import Judged
 from estimators.adversary.targets import Target, require_target
 from estimators.clusters.design import Labels
 from estimators.clusters.ends import ALONE, FEW_CLUSTERS
-from estimators.dataclass import dataclass
 from estimators.decisions.coverage import AS_CLOSE
 from estimators.errors import OptionError, require_open_unit
 from estimators.limits.two_rates import Design
 from estimators.optimum.answer import Advantage
 from estimators.optimum.ends import Ends, ends_of, groups_for
+from estimators.python.dataclass import dataclass
 from estimators.sample.counts import Counts, require_data
 from estimators.sample.doubts import DOUBTS
 from estimators.sample.scores import Scores

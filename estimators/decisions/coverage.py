@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from typing import Self
 
-from estimators.dataclass import dataclass
 from estimators.optimum.answer import ASSUMED, MOST_CHANGES, Advantage, times
+from estimators.python.dataclass import dataclass
 from estimators.sample.counting import EXACT_RECORDS
 from estimators.sample.counts import Counts
 from estimators.statement import rules_along, rules_covered

@@ -23,7 +23,6 @@ from numpy.typing import NDArray
 
 from estimators.clusters.dependent_rows import lone_rows, require_scores
 from estimators.clusters.design import Labels
-from estimators.dataclass import dataclass
 from estimators.decisions.applicable import code_of, unanswerable
 from estimators.decisions.compare import same_order
 from estimators.decisions.maxima import GateSample, JudgedLimit
@@ -33,6 +32,7 @@ from estimators.limits.binomial import lower_limit, upper_limit
 from estimators.privacy.best_set import joined_cells
 from estimators.privacy.epsilon import Direction, direction_of
 from estimators.privacy.exposure import Exposure, exposure, ranges_of, ratio_limit, windows_of
+from estimators.python.dataclass import dataclass
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts
 from estimators.sample.doubts import REPEATED

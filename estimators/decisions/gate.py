@@ -13,7 +13,6 @@ from estimators.adversary.targets import CellsTarget, LearnedTarget
 from estimators.clusters.dependent_rows import lone_caution, lone_rows, require_one_number, require_scores
 from estimators.clusters.design import Labels
 from estimators.clusters.ends import ClusterSummary
-from estimators.dataclass import dataclass
 from estimators.decisions.coverage import covers
 from estimators.decisions.exposed_members import Withheld
 from estimators.decisions.group_limit import MaxGroupAdvantage, exceeding
@@ -21,6 +20,7 @@ from estimators.decisions.maxima import GateSample, JudgedLimit, Limit, MaxAdvan
 from estimators.decisions.plan import Because, Decision, opening, overall, what_settles
 from estimators.errors import OptionError, OutOfRange, require_count, require_number, require_open_unit
 from estimators.privacy.exposure import Exposure, exposure
+from estimators.python.dataclass import dataclass
 from estimators.risk.within_groups import GroupAdvantage, at_once, ends_by_group
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts, require_data

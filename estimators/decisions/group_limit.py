@@ -15,11 +15,11 @@ from numpy.typing import ArrayLike
 
 from estimators import statement
 from estimators.adversary.targets import CellsTarget, LearnedTarget, Target
-from estimators.dataclass import dataclass
 from estimators.decisions import plan
 from estimators.decisions.maxima import GateSample, JudgedGroup, JudgedLimit, between, short_label
 from estimators.errors import OutOfRange, require_number
 from estimators.optimum.ends import is_vector
+from estimators.python.dataclass import dataclass
 from estimators.risk.groups import GroupTable
 from estimators.risk.within_groups import IN_FEW_CELLS, GroupAdvantage, GroupEnds, ends_by_group, shared_level
 from estimators.sample.counts import Counts

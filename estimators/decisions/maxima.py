@@ -16,7 +16,6 @@ from estimators.adversary.learned import LearnedScore
 from estimators.adversary.targets import CellsTarget, LearnedTarget, Target
 from estimators.clusters.design import Labels
 from estimators.clusters.ends import ClusterSummary
-from estimators.dataclass import dataclass
 from estimators.decisions.plan import (
     Decision,
     Verdict,
@@ -36,6 +35,7 @@ from estimators.privacy import closeness
 from estimators.privacy.best_set import RANGES, tpr_at_least, tpr_at_most, tpr_seen
 from estimators.privacy.epsilon import Direction, direction_of, epsilon_from_advantage, epsilon_lower_bound
 from estimators.privacy.roc import operating_point
+from estimators.python.dataclass import dataclass
 from estimators.risk.groups import GroupRisks, GroupTable
 from estimators.risk.individual import IndividualRisk, RiskByCell, individual_risk, risk_by_cell
 from estimators.sample.counts import Counts

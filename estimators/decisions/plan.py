@@ -12,12 +12,12 @@ from scipy.special import ndtr, ndtri
 
 from estimators.adversary.lower_end import LowerEnd
 from estimators.adversary.targets import LearnedTarget
-from estimators.dataclass import dataclass
 from estimators.decisions.coverage import coverage_of, covers, up_to
 from estimators.errors import OutOfRange, require_count, require_number, require_open_unit
 from estimators.optimum.answer import Advantage
 from estimators.optimum.ends import Ends, checked_ends, ends_of
-from estimators.renamed import renamed
+from estimators.python.dataclass import dataclass
+from estimators.python.renamed import renamed
 from estimators.sample.cells import Intervals
 from estimators.sample.counting import resolution
 from estimators.sample.counts import Counts

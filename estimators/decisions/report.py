@@ -10,7 +10,6 @@ from estimators.adversary.targets import LearnedTarget, Target
 from estimators.clusters.dependent_rows import lone_caution, lone_of
 from estimators.clusters.design import Labels
 from estimators.clusters.ends import ClusteredEnds
-from estimators.dataclass import dataclass
 from estimators.decisions.exposed_members import Withheld
 from estimators.decisions.plan import Decision, Verdict, beneath_baseline, by_a_hair, verdict
 from estimators.errors import NotFinite, OutOfRange, require_open_unit
@@ -41,7 +40,8 @@ from estimators.privacy.roc import (
     operating_points,
     roc,
 )
-from estimators.renamed import renamed
+from estimators.python.dataclass import dataclass
+from estimators.python.renamed import renamed
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts, require_data
 from estimators.sample.digests import fingerprint

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from estimators.adversary.targets import Target
 from estimators.clusters.dependent_rows import lone_rows, require_scores
 from estimators.clusters.design import Labels
-from estimators.dataclass import dataclass
 from estimators.decisions.applicable import DRIFT
 from estimators.decisions.compare import (
     Comparison,
@@ -36,6 +35,7 @@ from estimators.optimum.advantage import advantage
 from estimators.optimum.answer import Advantage, times
 from estimators.privacy.epsilon import Direction
 from estimators.privacy.exposure import Exposure
+from estimators.python.dataclass import dataclass
 from estimators.risk.groups import GroupRisks
 from estimators.risk.individual import individual_risk
 from estimators.risk.within_groups import GroupAdvantage, by_group

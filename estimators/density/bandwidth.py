@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.fft import dct, irfft, next_fast_len, rfft
 
 from estimators.arrays import Floats, dot
-from estimators.dataclass import dataclass
 from estimators.errors import InvalidCounts, NotFinite, OutOfRange, TooFewRecords, require_positive
+from estimators.python.dataclass import dataclass
 
 POINTS = 2**14
 """Cells of the grid a rule reads; a rule that finds structure finer than that asks for a finer one."""

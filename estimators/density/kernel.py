@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from estimators.arrays import Floats, Integers
-from estimators.dataclass import dataclass
 from estimators.density.bandwidth import Bandwidth, Sample, Silverman, spread_indices
 from estimators.density.line import BLOCK, Line, absolute_sum, blocks
+from estimators.python.dataclass import dataclass
 
 # --- atoms --------------------------------------------------------------------------------------------------
 # Values that many records share exactly: they have no density, so they are counted, never smoothed.

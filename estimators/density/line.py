@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from scipy.fft import irfft, next_fast_len, rfft
 
 from estimators.arrays import Floats
-from estimators.dataclass import dataclass
 from estimators.density.bandwidth import spread_indices
 from estimators.errors import OutOfRange
+from estimators.python.dataclass import dataclass
 
 STEPS = 64
 """Grid steps in the smaller bandwidth; fewer, down to ``FEWEST_STEPS``, if the grid would pass ``POINTS``."""

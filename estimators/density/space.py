@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from scipy.fft import irfft2, next_fast_len, rfft2
 
 from estimators.arrays import Floats
-from estimators.dataclass import dataclass
 from estimators.density.bandwidth import Bandwidth, Scott
 from estimators.density.kernel import At, Densities, LineDensities, choose_both
 from estimators.errors import InputError, require_count
+from estimators.python.dataclass import dataclass
 from estimators.sample.scores import Query, Scores
 
 PLANE_POINTS = 1024

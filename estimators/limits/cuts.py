@@ -17,11 +17,11 @@ import numpy as np
 from scipy.special import chdtri, gammaln, logit, logsumexp
 
 from estimators.arrays import Floats
-from estimators.dataclass import dataclass
 from estimators.limits.binomial import binomial_sum_law, lower_limit, upper_limit
 from estimators.limits.fieller import ratio_range
 from estimators.limits.root import brentq
 from estimators.limits.two_rates import Linear, TwoRates, weighted_accuracy_lower, weighted_accuracy_upper
+from estimators.python.dataclass import dataclass
 
 Ends = tuple[float, float]
 

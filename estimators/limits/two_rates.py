@@ -17,8 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import betaincinv, betaln, ndtri
 
 from estimators.arrays import Floats, Integers
-from estimators.dataclass import dataclass
 from estimators.limits.root import brentq
+from estimators.python.dataclass import dataclass
 
 Linear = tuple[float, float, float]
 

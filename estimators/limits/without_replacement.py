@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from estimators.arrays import Floats, dot
-from estimators.dataclass import dataclass
+from estimators.python.dataclass import dataclass
 
 BEYOND = 40.0
 """Laws are summed as far as Bernstein's inequality leaves less than 2 exp(-40) outside."""

@@ -15,12 +15,12 @@ from estimators.adversary.changes import corners_of
 from estimators.adversary.holdout import SHUFFLES, block_fractions
 from estimators.adversary.many_changes import MANY_CHANGES, sums_around, widths_for
 from estimators.arrays import Booleans, Floats, Integers
-from estimators.dataclass import dataclass
 from estimators.errors import require_share
 from estimators.limits.binomial import clopper_pearson
 from estimators.limits.fieller import ratio_range
 from estimators.limits.two_rates import Linear, TwoRates
 from estimators.metric.definition import Cut, Degeneracy, Metric
+from estimators.python.dataclass import dataclass
 from estimators.sample.cells import Categories
 from estimators.sample.counting import resolution
 from estimators.sample.counts import Counts

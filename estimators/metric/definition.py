@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from estimators.arrays import Floats
-from estimators.dataclass import dataclass
 from estimators.errors import MetricError, require_open_unit
 from estimators.limits.fieller import Linear
+from estimators.python.dataclass import dataclass
 
 ZERO = 1e-12
 

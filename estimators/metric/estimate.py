@@ -12,7 +12,6 @@ from estimators.adversary.holdout import ORDERS
 from estimators.adversary.lower_end import FEWEST_RECORDS, OF_MANY_CHANGES
 from estimators.adversary.many_changes import HINT, gain_by_changes
 from estimators.adversary.targets import CellsTarget
-from estimators.dataclass import dataclass
 from estimators.errors import MetricError, TooFewRecords, require_count, require_open_unit
 from estimators.metric.bounds import (
     HeldOutMetric,
@@ -29,6 +28,7 @@ from estimators.metric.bounds import (
 from estimators.metric.definition import Cut, Degeneracy, Metric
 from estimators.optimum.advantage import advantage
 from estimators.optimum.answer import Advantage, times
+from estimators.python.dataclass import dataclass
 from estimators.sample.counts import Counts, require_data
 from estimators.statement import (
     IID,

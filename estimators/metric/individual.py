@@ -6,9 +6,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from estimators.dataclass import dataclass
 from estimators.metric.definition import Cut, Metric
 from estimators.metric.estimate import metric_optimum
+from estimators.python.dataclass import dataclass
 from estimators.risk.cells import CellRisks, cell_risks
 from estimators.sample.counts import Counts, require_data
 from estimators.statement import Caution, Guarantee

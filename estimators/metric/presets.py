@@ -3,9 +3,9 @@
 from collections.abc import Callable, Mapping
 from dataclasses import field
 
-from estimators.dataclass import dataclass
 from estimators.errors import UnknownName, require_open_unit, require_positive
 from estimators.metric.definition import Metric
+from estimators.python.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from estimators.adversary.targets import (
     Target,
 )
 from estimators.clusters.ends import ClusterSummary
-from estimators.dataclass import dataclass
+from estimators.python.dataclass import dataclass
 from estimators.sample.counts import Counts
 
 ASSUMED = {"threshold": 1, "two_sided": 2}

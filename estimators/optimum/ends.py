@@ -39,9 +39,9 @@ from estimators.adversary.targets import (
 from estimators.clusters.dependent_rows import require_scores
 from estimators.clusters.design import Clusters, Labels, names_of
 from estimators.clusters.ends import ALONE, ClusteredEnds, ClusterSummary, clustered_ends, doubts_left
-from estimators.dataclass import dataclass
 from estimators.errors import IncompatibleCells, InputError, OptionError, require_count, require_open_unit
 from estimators.optimum.answer import Advantage, ChangesLimit, times
+from estimators.python.dataclass import dataclass
 from estimators.sample.counting import by_boxes, finest, resolution
 from estimators.sample.counts import Counts, require_data
 from estimators.sample.learned import LearnedCounts

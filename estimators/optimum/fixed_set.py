@@ -27,10 +27,10 @@ from estimators.adversary.holdout import SHUFFLES, leaders_so_far, rules_from_pa
 from estimators.adversary.many_changes import BY_CHANCE
 from estimators.adversary.targets import CellsTarget, LearnedTarget, Target, ThresholdTarget
 from estimators.arrays import Floats, Integers
-from estimators.dataclass import dataclass
 from estimators.errors import OptionError, OutOfRange, require_count, require_open_unit
 from estimators.limits.without_replacement import Side, largest_sum
 from estimators.optimum.ends import Ends, checked_ends, is_vector
+from estimators.python.dataclass import dataclass
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Scores
 from estimators.statement import (

@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from estimators.dataclass import dataclass
 from estimators.density.bandwidth import Bandwidth, Fixed, Scott
 from estimators.density.kernel import LineDensities
 from estimators.density.space import EqualWidth, Kernel, PointDensities, densities_of
@@ -16,6 +15,7 @@ from estimators.errors import require_open_unit
 from estimators.limits.binomial import mcdiarmid_radius
 from estimators.optimum.null_level import null_of_cells, null_of_kernels
 from estimators.paper.risk import ATOMS, CATEGORIES, CELLS_FIXED, SPANNED, of_kernel, of_slices, share_within
+from estimators.python.dataclass import dataclass
 from estimators.sample.cells import Lattice
 from estimators.sample.counting import by_category, by_lattice
 from estimators.sample.counts import CROWDED, Counts

@@ -11,12 +11,12 @@ from typing import Literal
 import numpy as np
 
 from estimators.arrays import Floats, Integers
-from estimators.dataclass import dataclass
 from estimators.density.space import EqualWidth, Kernel, densities_of
 from estimators.errors import NotFinite, OutOfRange, TooFewRecords, require_open_unit
 from estimators.metric.bounds import posteriors
 from estimators.metric.definition import Cut, Metric
 from estimators.paper.risk import RecordRisk, cells_of, kernel_of
+from estimators.python.dataclass import dataclass
 from estimators.sample.counting import resolution
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Scores

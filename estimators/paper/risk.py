@@ -7,12 +7,12 @@ from typing import Literal
 import numpy as np
 
 from estimators.arrays import Floats
-from estimators.dataclass import dataclass
 from estimators.density.bandwidth import BANDWIDTHS, Bandwidth, Fixed
 from estimators.density.kernel import At, Densities, LineDensities, signed_risk
 from estimators.density.space import EqualWidth, Kernel, densities_of
 from estimators.errors import DimensionMismatch, InputError, TooFewRecords, require_open_unit
 from estimators.limits.binomial import clopper_pearson, normal_quantile
+from estimators.python.dataclass import dataclass
 from estimators.sample.cells import Lattice
 from estimators.sample.counting import by_category, by_lattice
 from estimators.sample.counts import Counts, require_data

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from estimators.arrays import Floats
-from estimators.dataclass import dataclass
 from estimators.errors import require_open_unit
 from estimators.limits.every_cut import EVERY_RANK, least_shares, local_level, most_shares, records_beyond
 from estimators.privacy.roc import from_the_top, reach_of_cuts
+from estimators.python.dataclass import dataclass
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts, require_data
 from estimators.sample.scores import Scores

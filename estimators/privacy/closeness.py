@@ -18,9 +18,9 @@ from scipy.special import betaincinv
 from estimators.adversary.insample import subsets_within
 from estimators.adversary.targets import CellsTarget
 from estimators.arrays import Floats, Integers
-from estimators.dataclass import dataclass
 from estimators.limits.binomial import lower_limit, upper_limit
 from estimators.optimum.ends import cells_for
+from estimators.python.dataclass import dataclass
 from estimators.sample.counts import Counts
 
 # --- windows ------------------------------------------------------------------------------------------------

@@ -19,9 +19,9 @@ from scipy.special import bdtrc, expit, logit
 
 from estimators import errors
 from estimators.arrays import Floats, Integers
-from estimators.dataclass import dataclass
 from estimators.limits.binomial import binomial_sum_law, lower_limit
 from estimators.limits.root import brentq
+from estimators.python.dataclass import dataclass
 from estimators.sample.counts import Counts, require_data
 from estimators.statement import Caution, Guarantee, at_least, one_end
 

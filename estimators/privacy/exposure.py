@@ -30,12 +30,12 @@ import numpy as np
 from scipy.special import betainc, betaincc, betaincinv, expit, logit, ndtri, polygamma
 
 from estimators.arrays import Floats, Integers, dot
-from estimators.dataclass import dataclass
 from estimators.errors import require_open_unit
 from estimators.limits.binomial import lower_limit, upper_limit
 from estimators.limits.root import brentq
 from estimators.privacy.closeness import fullest_windows
 from estimators.privacy.epsilon import Direction, direction_of
+from estimators.python.dataclass import dataclass
 from estimators.sample.cells import Categories, Values
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts, require_data

@@ -14,10 +14,10 @@ import numpy as np
 from scipy.special import bdtr, betainc, betaincinv
 
 from estimators.arrays import Floats, Integers
-from estimators.dataclass import dataclass
 from estimators.errors import require_open_unit, require_up_to_one
 from estimators.limits.every_cut import EVERY_RANK, least_shares, most_shares
 from estimators.privacy.roc import from_the_top, reach_of_cuts
+from estimators.python.dataclass import dataclass
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts, require_data
 from estimators.sample.scores import Scores

@@ -16,9 +16,9 @@ from scipy.special import bdtr, expit, gammaincinv, logit, stdtrit
 from estimators.arrays import Floats, Integers, dot
 from estimators.clusters.design import Clusters, Labels
 from estimators.clusters.ends import clustered_area
-from estimators.dataclass import dataclass
 from estimators.errors import IncompatibleCells, require_count, require_open_unit
 from estimators.limits.binomial import lower_limit, normal_quantile, upper_limit
+from estimators.python.dataclass import dataclass
 from estimators.sample.counting import EXACT_RECORDS, HEAVY, finest
 from estimators.sample.counts import Counts, require_data
 from estimators.sample.scores import Scores

@@ -17,12 +17,12 @@ from estimators.adversary.learned import learn_score
 from estimators.adversary.targets import CellsTarget
 from estimators.arrays import Floats, Integers
 from estimators.clusters.design import Labels
-from estimators.dataclass import dataclass
 from estimators.errors import require_open_unit
 from estimators.limits.binomial import clopper_pearson, lower_limit
 from estimators.limits.fieller import signed_risk_limits
 from estimators.optimum.advantage import advantage
 from estimators.optimum.answer import Advantage
+from estimators.python.dataclass import dataclass
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Scores
 from estimators.statement import (

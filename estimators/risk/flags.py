@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from scipy.special import betainc
 
 from estimators.arrays import Floats, Integers
-from estimators.dataclass import dataclass
 from estimators.errors import OutOfRange, require_number, require_open_unit
+from estimators.python.dataclass import dataclass
 from estimators.sample.counts import Counts
 from estimators.statement import percent
 

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from estimators.arrays import Floats, Integers
-from estimators.dataclass import dataclass
 from estimators.errors import DimensionMismatch, InputError, InvalidCounts, MixedTypes, TooManyCells
+from estimators.python.dataclass import dataclass
 from estimators.sample.cells import Cells, places
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Scores, labels_of

@@ -17,8 +17,8 @@ from estimators.adversary.learned import DEFAULT_LEARNERS, Learner, learn_halves
 from estimators.arrays import Floats, Integers
 from estimators.clusters.dependent_rows import lone_caution, lone_rows, require_one_number, require_scores
 from estimators.clusters.design import Labels
-from estimators.dataclass import dataclass
 from estimators.errors import TooFewRecords, require_count, require_open_unit
+from estimators.python.dataclass import dataclass
 from estimators.risk import halves
 from estimators.risk.cells import CellInterval, CellRisks, Masked, Reach, cell_risks
 from estimators.risk.flags import Flags, Multiplicity, Parts, divided, flag_members, uneven, whole

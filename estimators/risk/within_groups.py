@@ -13,10 +13,10 @@ from numpy.typing import ArrayLike
 from estimators.adversary.targets import CellsTarget, Target
 from estimators.clusters.dependent_rows import lone_rows
 from estimators.clusters.design import Clusters, Labels
-from estimators.dataclass import dataclass
 from estimators.errors import DimensionMismatch, InputError, TooFewRecords, TooManyCells, require_open_unit
 from estimators.optimum.answer import Advantage
 from estimators.optimum.ends import Ends, checked_ends
+from estimators.python.dataclass import dataclass
 from estimators.risk.groups import GroupTable, codes_of
 from estimators.sample.counting import resolution
 from estimators.sample.counts import Counts, require_data

@@ -17,13 +17,13 @@ from dataclasses import replace
 from math import isfinite
 
 from estimators.clusters.design import Labels
-from estimators.dataclass import dataclass
 from estimators.decisions.coverage import Reach, covers
 from estimators.decisions.exposed_members import Withheld, doubts_of, exposures_of
 from estimators.decisions.plan import Decision, beneath_baseline
 from estimators.errors import DimensionMismatch, OptionError, OutOfRange, require_count, require_open_unit
 from estimators.optimum.ends import Ends
 from estimators.privacy.epsilon import Direction
+from estimators.python.dataclass import dataclass
 from estimators.runs.series import (
     Queries,
     Step,

@@ -15,7 +15,6 @@ from dataclasses import replace
 
 from estimators.clusters.design import Labels
 from estimators.clusters.ends import ClusterSummary
-from estimators.dataclass import dataclass
 from estimators.decisions.compare import asked_once, sound_upper
 from estimators.decisions.coverage import AS_CLOSE, NO_PASS, Reach, covers
 from estimators.decisions.exposed_members import Withheld, doubts_of, exposures_of
@@ -23,6 +22,7 @@ from estimators.decisions.plan import NEAR, Because, Decision, beneath_baseline,
 from estimators.errors import DimensionMismatch, OptionError, OutOfRange, require_number, require_open_unit
 from estimators.optimum.ends import Ends, ends_of
 from estimators.privacy.epsilon import Direction
+from estimators.python.dataclass import dataclass
 from estimators.sample.counts import Counts, require_data
 from estimators.sample.scores import Scores
 from estimators.statement import (

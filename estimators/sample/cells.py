@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from estimators.arrays import Floats, Integers
-from estimators.dataclass import dataclass
 from estimators.errors import IncompatibleCells, InvalidCounts
+from estimators.python.dataclass import dataclass
 from estimators.sample.integers import as_type_of, exact_array
 from estimators.sample.search import intervals_of
 

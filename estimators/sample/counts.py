@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from estimators.arrays import Floats, Integers
-from estimators.dataclass import dataclass
 from estimators.errors import (
     IncompatibleCells,
     InputError,
@@ -24,6 +23,7 @@ from estimators.errors import (
     TooManyCells,
     require_count,
 )
+from estimators.python.dataclass import dataclass
 from estimators.sample.cells import Categories, Cells, Grid, Intervals, Lattice, Values, cells_from_dict
 from estimators.sample.integers import as_one_type
 from estimators.statement import Caution

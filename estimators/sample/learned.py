@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from estimators.dataclass import dataclass
 from estimators.errors import InvalidCounts
+from estimators.python.dataclass import dataclass
 from estimators.sample.counts import Counts
 from estimators.statement import Caution
 

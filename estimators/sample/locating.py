@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from estimators.arrays import Floats, Integers
-from estimators.dataclass import dataclass
 from estimators.errors import DimensionMismatch, InputError, MixedTypes, NotFinite, RaggedRows
+from estimators.python.dataclass import dataclass
 from estimators.sample.cells import Boxes, Categories, Cells, Grid, Lattice
 from estimators.sample.counts import Counts
 from estimators.sample.integers import as_64_bit, as_text, exact_array, or_infinite

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from estimators.arrays import Integers
-from estimators.dataclass import dataclass
 from estimators.errors import InvalidCounts, MixedTypes, NotFinite, TooFewRecords, TooManyCells
+from estimators.python.dataclass import dataclass
 from estimators.sample.cells import Categories, Cells, Grid, Values, grid_keys
 from estimators.sample.counting import SMALL_INTEGER_RANGE, finest_exponent
 from estimators.sample.counts import GRID_CELLS, Counts

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from estimators import errors
-from estimators.dataclass import dataclass
+from estimators.python.dataclass import dataclass
 from estimators.sample.integers import as_64_bit, as_one_type, exact_array, or_infinite
 
 MIN_RECORDS = 8

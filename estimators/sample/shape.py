@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from estimators.arrays import Floats, Integers
-from estimators.dataclass import dataclass
+from estimators.python.dataclass import dataclass
 from estimators.sample.cells import Categories, Grid, Intervals
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts, require_data

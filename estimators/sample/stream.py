@@ -11,8 +11,8 @@ from fast_histogram import histogram1d
 from numpy.typing import NDArray
 
 from estimators.arrays import Floats
-from estimators.dataclass import dataclass
 from estimators.errors import InputError, MixedTypes, NotFinite, TooFewRecords, TooManyCells
+from estimators.python.dataclass import dataclass
 from estimators.sample.cells import Categories, Grid, Values, grid_ends, grid_keys, mend_underflow
 from estimators.sample.counting import SMALL_INTEGER_RANGE
 from estimators.sample.counts import GRID_CELLS, Counts

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from estimators import errors
-from estimators.dataclass import dataclass
+from estimators.python.dataclass import dataclass
 from estimators.statement import Caution
 from estimators.theory.dp.promise import Adjacency, DpCurve, GaussianDp, Promise
 

@@ -27,12 +27,12 @@ from typing import Literal
 import numpy as np
 
 from estimators.adversary.learned import learn_score
-from estimators.dataclass import dataclass
 from estimators.errors import require_count, require_open_unit
 from estimators.optimum.advantage import advantage
 from estimators.privacy.closeness import epsilon_upper, tail_cells
 from estimators.privacy.epsilon import EMPIRICAL, IF_DRAWN, Direction, direction_of, epsilon_lower_bound
 from estimators.privacy.roc import FALSE_POSITIVE_RATES, operating_points
+from estimators.python.dataclass import dataclass
 from estimators.sample.cells import Intervals
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts, require_data

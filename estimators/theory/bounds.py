@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from math import inf
 
-from estimators.dataclass import dataclass
 from estimators.errors import require_open_unit, require_positive
+from estimators.python.dataclass import dataclass
 from estimators.statement import baseline
 
 SLACK = 1e-12

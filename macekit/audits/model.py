@@ -12,7 +12,7 @@ from dataclasses import field, replace
 from operator import index
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
-from estimators.dataclass import dataclass
+from estimators.python.dataclass import dataclass
 from macekit.audits.progress import Progress, Steps
 from macekit.audits.reader import Reader
 from macekit.audits.rows import (

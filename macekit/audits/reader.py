@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from estimators.dataclass import dataclass
+from estimators.python.dataclass import dataclass
 from macekit.audits.rows import length_of
 
 if TYPE_CHECKING:

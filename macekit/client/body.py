@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from estimators.dataclass import dataclass
+from estimators.python.dataclass import dataclass
 from macekit.client.columns import require_regular
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from estimators.dataclass import dataclass
+from estimators.python.dataclass import dataclass
 from macekit.client.body import File
 from macekit.client.columns import clusters, column, is_table, labels
 from macekit.client.keywords import OPTIONS
@@ -388,7 +388,7 @@ def _current(function: str, operation: str, arguments: Mapping[str, Any]) -> dic
     for former, current in FORMER.items():
         if former not in by_name or current not in keys:
             continue
-        from estimators.renamed import notice
+        from estimators.python.renamed import notice
 
         if current in by_name:
             raise TypeError(f"{function}() got {current!r} and, by its former name, {former!r}")

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from estimators.dataclass import dataclass
+from estimators.python.dataclass import dataclass
 from macekit.client.display import Chart, Row, rows
 from macekit.client.problems import as_mace_problems
 from macekit.text import closest

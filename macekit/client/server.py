@@ -25,7 +25,7 @@ from urllib.request import (
 import numpy as np
 from numpy.typing import NDArray
 
-from estimators.dataclass import dataclass
+from estimators.python.dataclass import dataclass
 from macekit.call import Reply
 from macekit.client.body import File, Packed, pack
 from macekit.client.client import Client

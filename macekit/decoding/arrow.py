@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from estimators.dataclass import dataclass
+from estimators.python.dataclass import dataclass
 from macekit.call import ARROW_FILE, Body, Call
 from macekit.decoding.columns import guarded, refusals
 from macekit.decoding.compression import Source, expanded, first_bytes, unpacked

@@ -8,8 +8,8 @@ from dataclasses import field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from estimators.dataclass import dataclass
-from estimators.renamed import notice
+from estimators.python.dataclass import dataclass
+from estimators.python.renamed import notice
 from estimators.statement import Caution
 from macekit.call import NPY, Call
 from macekit.problems import Problem

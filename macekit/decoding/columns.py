@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from estimators import MaceError
-from estimators.dataclass import dataclass
 from estimators.errors import InputError, MixedTypes, NotFinite, RaggedRows
+from estimators.python.dataclass import dataclass
 from estimators.sample.integers import as_64_bit, or_infinite
 from estimators.sample.scores import require_no_last_nul
 from macekit.decoding.body import Column

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from estimators.dataclass import dataclass
+from estimators.python.dataclass import dataclass
 from macekit.call import Body, Call
 from macekit.decoding.body import DecodedBody, Sample
 from macekit.decoding.columns_read import ColumnRecorder

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from estimators import MaceError
-from estimators.dataclass import dataclass
+from estimators.python.dataclass import dataclass
 from macekit import decoding
 from macekit.call import FORM_DATA, Body, Call
 from macekit.catalogue import BY_NAME

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from estimators.dataclass import dataclass
+from estimators.python.dataclass import dataclass
 from macekit.call import Body, Call
 from macekit.decoding import table
 from macekit.decoding.body import DecodedBody, Sample, first_members, options, table_options

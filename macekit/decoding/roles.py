@@ -13,7 +13,7 @@ from functools import partial
 from typing import TypeVar
 
 from estimators.clusters.dependent_rows import says_whose
-from estimators.dataclass import dataclass
+from estimators.python.dataclass import dataclass
 from macekit.call import Call
 from macekit.catalogue import ARRAYS, OF_GROUPS, SEVERAL
 from macekit.decoding.body import column_options, table_options

@@ -9,8 +9,8 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from estimators.dataclass import dataclass
 from estimators.errors import DimensionMismatch, InputError, MixedTypes, NotFinite, TooFewRecords
+from estimators.python.dataclass import dataclass
 from estimators.sample.integers import or_infinite
 from estimators.sample.scores import first_not_finite
 from macekit.call import Call

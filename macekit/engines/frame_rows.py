@@ -21,7 +21,7 @@ from estimators.adversary.pilot import (
     between_rows,
     too_few,
 )
-from estimators.dataclass import dataclass
+from estimators.python.dataclass import dataclass
 from estimators.sample.cells import Boxes
 from macekit.call import Call
 from macekit.decoding.body import ColumnRead

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from estimators import MaceError
-from estimators.dataclass import dataclass
 from estimators.errors import InputError, NotFinite, TooFewRecords
+from estimators.python.dataclass import dataclass
 from estimators.sample.counting import finest_exponent
 from estimators.sample.counts import Counts
 from estimators.sample.integers import as_64_bit

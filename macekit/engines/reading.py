@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from estimators import Counts
-from estimators.dataclass import dataclass
+from estimators.python.dataclass import dataclass
 from estimators.sample.parts import counts_of_groups
 from macekit.call import Call
 from macekit.catalogue import command

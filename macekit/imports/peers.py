@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from estimators.dataclass import dataclass
+from estimators.python.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

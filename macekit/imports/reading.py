@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from estimators.dataclass import dataclass
 from estimators.errors import DimensionMismatch, NotFinite, UnknownName
+from estimators.python.dataclass import dataclass
 from macekit.call import JSON, NPZ, Body, Call
 from macekit.decoding.columns import column
 from macekit.decoding.compression import expanded

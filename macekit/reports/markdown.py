@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 
-from estimators.dataclass import dataclass
+from estimators.python.dataclass import dataclass
 from macekit.reports import model
 from macekit.reports.formatting import numeric, words
 from macekit.reports.palette import WORDS

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Literal, TypeAlias
 
-from estimators.dataclass import dataclass
+from estimators.python.dataclass import dataclass
 
 Kind = Literal["share", "plain", "floor", "ceiling", "count", "roughly", "exact", "percent", "guesses"]
 

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 from xml.etree import ElementTree as ET
 
-from estimators.dataclass import dataclass
 from estimators.decisions.plan import Decision
+from estimators.python.dataclass import dataclass
 from estimators.statement import at_least, at_most, exactly
 from macekit.reports.content.riskiest import LABELS
 from macekit.reports.formatting import DASH, three

@@ -6,7 +6,7 @@ from itertools import groupby, pairwise
 from textwrap import wrap
 from typing import Any
 
-from estimators.dataclass import dataclass
+from estimators.python.dataclass import dataclass
 from macekit.call import HTML
 from macekit.catalogue import BY_NAME
 from macekit.reports import model

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from estimators.dataclass import dataclass
+from estimators.python.dataclass import dataclass
 from macekit.call import Call
 from macekit.decoding.arrow import ROWS, cut
 from macekit.decoding.columns import guarded

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from estimators import Counts, MaceError
-from estimators.dataclass import dataclass
+from estimators.python.dataclass import dataclass
 from macekit.call import Call
 from macekit.decoding.body import DecodedBody
 from macekit.decoding.columns import Labels

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 
 from estimators import Counts, IndividualRisk, individual_risk, mean_risk
-from estimators.dataclass import dataclass
 from estimators.metric.individual import IndividualMetric
+from estimators.python.dataclass import dataclass
 from estimators.risk.individual import RiskByCell
 from estimators.sample.locating import SampleRange, cell_of, targets_of
 from estimators.sample.scores import ArgumentScores

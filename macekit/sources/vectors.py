@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from estimators import Caution, CellsTarget, Counts, LearnedTarget
 from estimators.adversary.learned import LearnedRule
 from estimators.adversary.pilot import LEAST_TAUGHT, Pilot, PilotDraw
-from estimators.dataclass import dataclass
+from estimators.python.dataclass import dataclass
 from estimators.sample.cells import Boxes
 from estimators.sample.learned import FROM_WHERE, LearnedCounts
 from estimators.sample.stream import CountStream

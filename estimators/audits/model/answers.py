@@ -14,9 +14,9 @@ from estimators.arrays import Booleans, Floats
 from estimators.audits.queries import models, shadows
 from estimators.audits.queries.query import labels_of, numbers, plain_array, require_length
 from estimators.audits.queries.shadows import records_with_shadows
-from estimators.dataclass import dataclass
 from estimators.decisions.compare import same_order
 from estimators.errors import DimensionMismatch, MaceError, OptionError, UnknownName
+from estimators.python.dataclass import dataclass
 from estimators.sample.scores import Query as ScoreKind
 from estimators.sample.scores import Scores
 from estimators.statement import Caution

@@ -29,12 +29,12 @@ from estimators.audits.model.answers import (
     with_shadows,
 )
 from estimators.audits.queries import models
-from estimators.dataclass import dataclass
 from estimators.decisions.compare import Comparison
 from estimators.decisions.riskiest import compare_queries
 from estimators.errors import TooFewRecords, require_count
 from estimators.optimum.advantage import advantage
 from estimators.optimum.answer import Advantage
+from estimators.python.dataclass import dataclass
 from estimators.sample.scores import MIN_RECORDS, Query, Scores
 from estimators.statement import Caution, Estimate, at_least, at_most, exactly
 

@@ -30,7 +30,6 @@ from estimators.audits.model.strength import UNMEASURED, Strength
 from estimators.audits.queries import models
 from estimators.audits.queries.query import labels_of
 from estimators.audits.split import Control, SplitCheck
-from estimators.dataclass import dataclass
 from estimators.decisions.compare import Comparison
 from estimators.decisions.exposed_members import AT_PRECISION, exposures_of
 from estimators.decisions.plan import Decision, overall
@@ -57,6 +56,7 @@ from estimators.limits.two_rates import weighted_accuracy_lower
 from estimators.privacy.epsilon import Direction
 from estimators.privacy.exposure import Exposure
 from estimators.privacy.roc import auc
+from estimators.python.dataclass import dataclass
 from estimators.risk.groups import GroupRisks
 from estimators.risk.within_groups import GroupAdvantage
 from estimators.sample.counting import finest

@@ -16,7 +16,7 @@ from estimators.audits.queries.values import (
     as_texts,
     fits_floats,
 )
-from estimators.dataclass import dataclass
+from estimators.python.dataclass import dataclass
 from estimators.statement import Caution
 
 LATTICE = 2.0**40

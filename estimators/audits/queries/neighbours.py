@@ -18,7 +18,7 @@ import numpy as np
 from estimators import errors
 from estimators.adversary.learned import one_thread
 from estimators.arrays import Floats, Integers
-from estimators.dataclass import dataclass
+from estimators.python.dataclass import dataclass
 
 Metric = Literal["l1", "l2"]
 Engine = Literal["tree", "scan", "faiss"]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from estimators.arrays import Floats, Integers
-from estimators.dataclass import dataclass
+from estimators.python.dataclass import dataclass
 
 FLOATS: dict[int, type[np.floating[Any]]] = {16: np.float16, 32: np.float32, 64: np.float64}
 """Floats by their bits."""

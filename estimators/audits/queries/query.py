@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from estimators.arrays import Floats
-from estimators.dataclass import dataclass
 from estimators.errors import DimensionMismatch, InputError, NotFinite, RaggedRows, TooFewRecords, UnknownName
+from estimators.python.dataclass import dataclass
 
 DIRECTION = "higher is more like a member"
 """Which way every query of one number points; there is nothing to negate."""

@@ -18,8 +18,8 @@ from estimators.arrays import Floats, Integers
 from estimators.audits.queries.neighbours import Neighbours, nearest
 from estimators.audits.queries.query import Query, by_name, choose, finite
 from estimators.audits.queries.table import Encoding, Rows
-from estimators.dataclass import dataclass
 from estimators.errors import OptionError, require_count, require_positive
+from estimators.python.dataclass import dataclass
 
 NEAREST = 5
 """The k of k-th neighbours."""

@@ -27,8 +27,8 @@ from estimators.audits.queries.column import LEVELS, SHARED_LEVELS, Column, Mixe
 from estimators.audits.queries.neighbours import matrix
 from estimators.audits.queries.precision import Cut
 from estimators.audits.queries.values import Values, as_digits, read_values, spells_any
-from estimators.dataclass import dataclass
 from estimators.errors import DimensionMismatch, InputError, RaggedRows, TooFewRecords
+from estimators.python.dataclass import dataclass
 from estimators.statement import Caution
 
 Table = Mapping[str, Any]

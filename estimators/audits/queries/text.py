@@ -29,7 +29,7 @@ from estimators.audits.queries.query import (
     plain_array,
     require_length,
 )
-from estimators.dataclass import dataclass
+from estimators.python.dataclass import dataclass
 
 Tokens = ArrayLike | Sequence[ArrayLike]
 How = Literal["mean", "max", "logsumexp", "top_share"]

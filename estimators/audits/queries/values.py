@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from estimators.arrays import Floats
-from estimators.dataclass import dataclass
 from estimators.errors import InputError, MixedTypes, NotFinite
+from estimators.python.dataclass import dataclass
 
 WHOLE = re.compile(r"[+-]?(0|[1-9]\d{0,39})\Z")
 NUMBER = re.compile(r"[+-]?(0|[1-9]\d*)?(\.\d+)?([eE][+-]?\d{1,3})?\Z")

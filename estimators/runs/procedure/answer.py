@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from estimators.adversary.insample import last_within
-from estimators.dataclass import dataclass
 from estimators.decisions.coverage import LEAST, NO_PASS, USUAL, Reach, covers, ends_of
 from estimators.decisions.exposed_members import Withheld, doubts_of
 from estimators.decisions.plan import MOST_RECORDS, NONE_SETTLES, Because, Decision, decide, decision, opening
@@ -20,7 +19,8 @@ from estimators.errors import OutOfRange, require_count, require_number, require
 from estimators.optimum.answer import MOST_CHANGES
 from estimators.optimum.ends import checked_ends
 from estimators.privacy.exposure import Exposure, exposure
-from estimators.renamed import renamed
+from estimators.python.dataclass import dataclass
+from estimators.python.renamed import renamed
 from estimators.runs.procedure.limits import Trainings, best_of_changes, by_model, evidence_by, seeds_of
 from estimators.sample.counts import require_data
 from estimators.sample.scores import Scores

@@ -22,11 +22,11 @@ from estimators.adversary.changes import best_by_changes
 from estimators.adversary.lower_end import LowerEnd
 from estimators.arrays import Floats
 from estimators.clusters.betting import Shares
-from estimators.dataclass import dataclass
 from estimators.errors import DimensionMismatch, InputError, TooFewRecords
 from estimators.limits.binomial import lower_limit, upper_limit
 from estimators.optimum.answer import MOST_CHANGES
 from estimators.optimum.ends import Ends, ends_of
+from estimators.python.dataclass import dataclass
 from estimators.sample.counts import Counts
 from estimators.sample.scores import MIN_RECORDS, Scores, labels_of
 

@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaincinv
 
-from estimators.dataclass import dataclass
 from estimators.decisions import plan
 from estimators.errors import OutOfRange, require_count, require_number, require_open_unit
-from estimators.renamed import renamed
+from estimators.python.dataclass import dataclass
+from estimators.python.renamed import renamed
 from estimators.runs.procedure.limits import FEWEST, Trainings, evidence_in
 from estimators.sample.counting import resolution
 from estimators.sample.scores import MIN_RECORDS

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from estimators.arrays import Floats, Integers
-from estimators.dataclass import dataclass
+from estimators.python.dataclass import dataclass
 
 STAKES = np.geomspace(0.002, 2.0, 18)
 """Sizes of the bets about coins; they grow as 1 over the standard deviation of a guess."""

@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 from scipy.special import gammaln, xlog1py, xlogy
 
 from estimators.arrays import Floats, Integers
-from estimators.dataclass import dataclass
 from estimators.errors import IncompatibleCells, InputError
+from estimators.python.dataclass import dataclass
 from estimators.sample.cells import Categories, Cells, Intervals, Values
 from estimators.sample.counting import on_cells
 from estimators.sample.counts import Counts

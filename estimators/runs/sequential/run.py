@@ -23,12 +23,12 @@ from estimators.adversary.holdout import GROWTH
 from estimators.adversary.insample import last_within
 from estimators.adversary.many_changes import Around, gain_by_changes, widths_for
 from estimators.arrays import Integers
-from estimators.dataclass import dataclass
 from estimators.decisions.coverage import covers
 from estimators.decisions.exposed_members import Withheld
 from estimators.decisions.plan import Because, Decision, decision, opening
 from estimators.optimum.answer import MOST_CHANGES
 from estimators.privacy.exposure import exposure
+from estimators.python.dataclass import dataclass
 from estimators.runs.sequential import repeats
 from estimators.runs.sequential.limits import FINENESS, Blocks, lower_accuracy, upper_accuracy
 from estimators.runs.sequential.state import LONGEST_ID, MOST_LOOKS, Look, State, is_run_id

@@ -10,8 +10,8 @@ from typing import Any, Self, TypeGuard
 
 import numpy as np
 
-from estimators.dataclass import dataclass
 from estimators.errors import InputError, MaceError
+from estimators.python.dataclass import dataclass
 from estimators.runs.sequential.repeats import MARK, MERGEABLE, MOST_HASHES, WIDTH, Marks, Sketch
 from estimators.sample.cells import Intervals
 from estimators.sample.counts import Counts

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from scipy.special import expit, logit, ndtr, ndtri
 
-from estimators.dataclass import dataclass
 from estimators.errors import (
     OutOfRange,
     require_from_zero_to_one,
@@ -16,6 +15,7 @@ from estimators.errors import (
 )
 from estimators.limits.root import brentq
 from estimators.privacy.epsilon import advantage_ceiling, epsilon_from_advantage
+from estimators.python.dataclass import dataclass
 from estimators.statement import baseline
 from estimators.theory.bounds import Bound, advantage_of, gamma_of, normalised, side_by_side
 from estimators.theory.dp.promise import Adjacency, Corners, Envelope, Grant, Inclusion, Promise, grant_of

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 from math import inf
 from typing import Literal
 
-from estimators.dataclass import dataclass
 from estimators.errors import OptionError, OutOfRange, require_number, require_open_unit
+from estimators.python.dataclass import dataclass
 from estimators.statement import Caution, at_most, baseline, exactly, figures_down, figures_up
 from estimators.theory.bounds import SLACK, advantage_of
 from estimators.theory.dp.ceilings import gdp_from_epsilon, tpr_ceiling, tpr_floor

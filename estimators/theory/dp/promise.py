@@ -27,8 +27,8 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri
 
 from estimators.arrays import Floats
-from estimators.dataclass import dataclass
 from estimators.errors import OptionError, OutOfRange, require_from_zero_to_one, require_nonnegative
+from estimators.python.dataclass import dataclass
 from estimators.theory.shifts import gaussian_delta, gaussian_epsilon
 
 LARGEST = 700.0

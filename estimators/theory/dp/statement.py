@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from estimators import errors
-from estimators.dataclass import dataclass
+from estimators.python.dataclass import dataclass
 from estimators.statement import Caution, at_least, at_most, baseline, exactly, figures_down, figures_up
 from estimators.theory.bounds import Bound, advantage_of
 from estimators.theory.dp.ceilings import bounds

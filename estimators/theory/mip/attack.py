@@ -19,9 +19,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainc, ndtr, softmax
 
 from estimators.arrays import Floats
-from estimators.dataclass import dataclass
 from estimators.errors import DimensionMismatch, require_count, require_open_unit, require_positive
 from estimators.limits.binomial import lower_limit
+from estimators.python.dataclass import dataclass
 from estimators.theory.mip.noises import Gaussian, Noise
 from estimators.theory.mip.privatize import noisy
 from estimators.theory.mip.refits import Fit, Purpose, Refits, root_of, stream

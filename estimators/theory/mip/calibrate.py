@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from estimators.arrays import Floats
-from estimators.dataclass import dataclass
 from estimators.errors import OutOfRange, TooFewRecords
+from estimators.python.dataclass import dataclass
 from estimators.theory.bounds import Bound, side_by_side
 from estimators.theory.mip.noises import KNorm, Noise, spread_of
 from estimators.theory.mip.scales import Formula, Sizes, formulas, moment_of, spread_of_draws

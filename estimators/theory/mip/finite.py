@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from estimators.arrays import Floats
-from estimators.dataclass import dataclass
 from estimators.errors import OutOfRange, require_count
+from estimators.python.dataclass import dataclass
 from estimators.statement import Caution
 from estimators.theory.bounds import Bound, side_by_side
 from estimators.theory.subsets import matrix, positions

@@ -22,9 +22,9 @@ from numpy.typing import ArrayLike
 from scipy.special import erf, gammaln, ndtri
 
 from estimators.arrays import Floats
-from estimators.dataclass import dataclass
 from estimators.errors import NotFinite, OutOfRange, TooFewRecords, require_count, require_number
 from estimators.limits.root import brentq
+from estimators.python.dataclass import dataclass
 from estimators.theory.shifts import gaussian_total_variation, laplace_total_variation
 
 

@@ -25,8 +25,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from estimators.arrays import Floats
-from estimators.dataclass import dataclass
 from estimators.errors import OutOfRange, TooFewRecords, require_open_unit
+from estimators.python.dataclass import dataclass
 from estimators.statement import Guarantee
 from estimators.theory.mip import scales
 from estimators.theory.mip.noises import Gaussian, KNorm, Noise, Norm

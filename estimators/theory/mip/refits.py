@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from estimators.arrays import Floats
-from estimators.dataclass import dataclass
 from estimators.errors import DimensionMismatch, NotFinite, OutOfRange, TooFewRecords, require_count
+from estimators.python.dataclass import dataclass
 
 
 class Purpose(IntEnum):

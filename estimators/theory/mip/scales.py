@@ -21,7 +21,6 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 
 from estimators.arrays import Floats
-from estimators.dataclass import dataclass
 from estimators.errors import (
     DimensionMismatch,
     OutOfRange,
@@ -30,6 +29,7 @@ from estimators.errors import (
     require_open_unit,
     require_positive,
 )
+from estimators.python.dataclass import dataclass
 from estimators.theory.bounds import Bound, side_by_side
 from estimators.theory.mip.noises import Gaussian, KNorm, Noise
 from estimators.theory.tables import rows_of

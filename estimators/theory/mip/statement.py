@@ -9,8 +9,8 @@ from math import inf, isfinite
 from numpy.typing import ArrayLike
 
 from estimators.arrays import Floats
-from estimators.dataclass import dataclass
 from estimators.errors import OutOfRange, TooFewRecords, UnknownName
+from estimators.python.dataclass import dataclass
 from estimators.statement import Caution, Guarantee, at_most, figures_up, percent
 from estimators.theory.bounds import Bound
 from estimators.theory.mip.calibrate import CERTIFICATES, Calibration, Calibrator, Fits, bounds_of

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from estimators.arrays import Floats
-from estimators.dataclass import dataclass
+from estimators.python.dataclass import dataclass
 from estimators.statement import Estimate, Guarantee, Interval, percent
 from estimators.theory.bounds import Bound, side_by_side
 from estimators.theory.mis.binomials import Tally

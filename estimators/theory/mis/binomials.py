@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainc, gammaln
 
 from estimators.arrays import Floats
-from estimators.dataclass import dataclass
 from estimators.errors import InvalidCounts, OutOfRange, TooFewRecords, require_count
+from estimators.python.dataclass import dataclass
 
 BLOCK = 1 << 14
 """Categories worked on at once: what they need fits the processor's cache."""

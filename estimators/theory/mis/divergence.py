@@ -4,8 +4,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from estimators.arrays import Floats
-from estimators.dataclass import dataclass
 from estimators.errors import DimensionMismatch, NotDistribution
+from estimators.python.dataclass import dataclass
 from estimators.statement import Caution
 from estimators.theory.bounds import Bound, accuracy, gamma_of, guess_accuracy, side_by_side
 from estimators.theory.dp.ceilings import total_variation_printed

@@ -12,8 +12,8 @@ from math import exp, lgamma, log, log1p, sqrt
 import numpy as np
 from scipy.special import betainc, gammainc, gammainccinv, gammaincinv, gammaln
 
-from estimators.dataclass import dataclass
 from estimators.errors import OutOfRange, require_count, require_positive, require_up_to_one
+from estimators.python.dataclass import dataclass
 from estimators.statement import Caution, at_least, at_most, exactly
 from estimators.theory.bounds import Bound, accuracy, gamma_of, guess_accuracy, side_by_side
 from estimators.theory.mis.security import MOST_RECORDS

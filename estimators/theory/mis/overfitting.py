@@ -8,8 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from estimators import errors
 from estimators.arrays import Floats
-from estimators.dataclass import dataclass
 from estimators.limits.binomial import upper_limit
+from estimators.python.dataclass import dataclass
 from estimators.statement import Estimate, Guarantee, Interval
 
 LossesOf = Literal["one_model", "independent_trainings"]

@@ -8,7 +8,7 @@ from math import exp, expm1, inf, sqrt
 import numpy as np
 
 from estimators.arrays import Floats
-from estimators.dataclass import dataclass
+from estimators.python.dataclass import dataclass
 from estimators.theory.mis.binomials import Law
 
 SURE = 3.0

@@ -6,8 +6,8 @@ from math import isfinite
 import numpy as np
 from numpy.typing import ArrayLike
 
-from estimators.dataclass import dataclass
 from estimators.errors import OutOfRange
+from estimators.python.dataclass import dataclass
 from estimators.statement import Caution, Estimate, at_least, at_most, figures_up, percent
 from estimators.theory.bounds import Bound, accuracy, gamma_of, guess_accuracy
 from estimators.theory.mis import assessment

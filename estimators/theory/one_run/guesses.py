@@ -6,8 +6,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from estimators.arrays import Booleans, Floats, Integers
-from estimators.dataclass import dataclass
 from estimators.privacy.epsilon import AT_BOTH_ENDS, SHARES, Direction
+from estimators.python.dataclass import dataclass
 from estimators.sample.counts import HYPERGEOMETRIC_LIMIT
 
 LOOKS = (0.01, 0.03, 0.1, 0.3, 1.0)

@@ -7,7 +7,6 @@ from typing import Literal
 
 import numpy as np
 
-from estimators.dataclass import dataclass
 from estimators.errors import (
     OptionError,
     require_count,
@@ -15,6 +14,7 @@ from estimators.errors import (
     require_share,
 )
 from estimators.privacy.epsilon import Direction, direction_of
+from estimators.python.dataclass import dataclass
 from estimators.sample.counts import Counts, require_data
 from estimators.sample.scores import Scores
 from estimators.statement import Caution, Guarantee, at_least, exactly, one_end

@@ -19,7 +19,7 @@ from scipy.special import log_softmax, logsumexp
 
 from estimators import errors
 from estimators.arrays import Floats
-from estimators.dataclass import dataclass
+from estimators.python.dataclass import dataclass
 from estimators.theory import subsets
 from estimators.theory.pmp.laws import WIDEST, InOut, laws_of_blocks, laws_of_sums, span
 from estimators.theory.tables import rows_of

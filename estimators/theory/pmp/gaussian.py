@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from estimators import errors
 from estimators.arrays import Floats
-from estimators.dataclass import dataclass
+from estimators.python.dataclass import dataclass
 from estimators.theory import shifts
 from estimators.theory.tables import rows_of
 

@@ -25,7 +25,7 @@ from scipy.special import log_softmax, logsumexp
 
 from estimators import errors
 from estimators.arrays import Floats
-from estimators.dataclass import dataclass
+from estimators.python.dataclass import dataclass
 from estimators.theory import subsets
 
 

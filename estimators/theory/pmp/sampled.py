@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 from scipy.special import log_softmax, logsumexp
 
 from estimators.arrays import Floats
-from estimators.dataclass import dataclass
 from estimators.errors import require_count, require_open_unit
+from estimators.python.dataclass import dataclass
 from estimators.statement import Estimate, Guarantee, Interval
 from estimators.theory import subsets
 from estimators.theory.pmp.exponential import Summed, require_pairs

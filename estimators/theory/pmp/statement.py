@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from estimators.arrays import Floats
-from estimators.dataclass import dataclass
 from estimators.errors import OptionError, OutOfRange, TooManySubsets, require_up_to_one
+from estimators.python.dataclass import dataclass
 from estimators.statement import Caution, Estimate, at_most, exactly, percent
 from estimators.theory import shifts, subsets
 from estimators.theory.bounds import Bound

@@ -7,9 +7,9 @@ from estimators import VERSION, Scores
 from estimators.arrays import Booleans, Floats
 from estimators.audits.model import without_same_order
 from estimators.audits.queries import Query
-from estimators.dataclass import dataclass
 from estimators.decisions.exposed_members import exposures_of
 from estimators.decisions.riskiest import compare_queries, judge_queries, limits_of, verdict_of
+from estimators.python.dataclass import dataclass
 from estimators.sample.digests import digest
 from estimators.sample.scores import Query as ScoreKind
 from estimators.statement import Caution

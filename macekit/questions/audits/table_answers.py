@@ -13,9 +13,9 @@ from estimators.audits.queries.table import Rows
 from estimators.audits.queries.values import as_texts, read_values
 from estimators.audits.split import Control, SplitCheck
 from estimators.audits.split import control as control_of
-from estimators.dataclass import dataclass
 from estimators.decisions.compare import Comparison
 from estimators.privacy.exposure import Exposure
+from estimators.python.dataclass import dataclass
 from estimators.sample.digests import digest
 from macekit.operations import encode
 from macekit.problems import Problem, unknown_column, unknown_column_of

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from estimators.dataclass import dataclass
+from estimators.python.dataclass import dataclass
 from macekit.reports.content import limitations, provenance
 from macekit.reports.model import (
     TOP_RECORDS,

@@ -1,6 +1,6 @@
 """The reports of ``/v1/theory``: what each says beside its sentence and its bounds."""
 
-from estimators.dataclass import dataclass
+from estimators.python.dataclass import dataclass
 from macekit.questions.theory.layout import PAPERS, Columns, Layout, Tile
 from macekit.reports import model
 from macekit.reports.charts import lines

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from estimators.dataclass import dataclass
+from estimators.python.dataclass import dataclass
 from macekit.reports.charts.frame import Spec, baseline, chart, padded, rows, scaled, threshold
 from macekit.reports.formatting import between, distinct, ends, finite, many, rounded, short_label, three
 from macekit.reports.model import AnswerPath, Cell, Figure, Phrase, Table

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence, Set
 from math import ceil, floor, log10
 from typing import TypeVar
 
-from estimators.dataclass import dataclass
+from estimators.python.dataclass import dataclass
 from macekit.reports.charts.frame import DASHED, Spec, chart, rows, scaled
 from macekit.reports.formatting import format_number, rounded, short_label
 from macekit.reports.model import TOP_RECORDS, AnswerPath, Cell, Figure, Kind, Number, Table, at

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import field
 from string import ascii_uppercase
 
-from estimators.dataclass import dataclass
 from estimators.privacy.epsilon import IF_DRAWN
+from estimators.python.dataclass import dataclass
 from macekit.reports.formatting import words
 from macekit.reports.model import AnswerPath, Cell, Phrase, Section, Table
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from estimators.dataclass import dataclass
 from estimators.privacy.epsilon import IF_DRAWN
+from estimators.python.dataclass import dataclass
 from estimators.statement import rules_along
 from macekit.reports.content.guarantees import SIMULATED
 from macekit.reports.model import AnswerPath, Cell, Fact, Facts, Headline, Inline, Paragraph, Phrase, Quote

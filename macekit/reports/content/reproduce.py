@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, get_args
 from urllib.parse import quote, urlencode
 
-from estimators.dataclass import dataclass
+from estimators.python.dataclass import dataclass
 from macekit.call import JSON
 from macekit.catalogue import BY_NAME, SEVERAL, command, flag
 from macekit.formats import FORMATS, encoding_named, format_named

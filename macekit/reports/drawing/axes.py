@@ -7,7 +7,7 @@ from itertools import pairwise
 from math import ceil, sqrt
 from typing import Any
 
-from estimators.dataclass import dataclass
+from estimators.python.dataclass import dataclass
 from macekit.reports.drawing.canvas import Canvas, number, width_of
 from macekit.reports.drawing.marks import MIDDLE, Spec, dashes_of, symbol
 from macekit.reports.drawing.scales import Bands, Numeric, Scale, labels

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import sqrt
 from typing import Any, TypeAlias
 
-from estimators.dataclass import dataclass
+from estimators.python.dataclass import dataclass
 from macekit.reports.drawing.canvas import Canvas, number, path_of
 from macekit.reports.drawing.scales import Bands, Row, Scale
 from macekit.reports.palette import INK

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, TypeAlias
 
-from estimators.dataclass import dataclass
+from estimators.python.dataclass import dataclass
 
 Row: TypeAlias = Mapping[str, Any]
 Span: TypeAlias = tuple[float, float]

@@ -8,7 +8,7 @@ import sys
 from importlib import import_module
 
 import estimators
-from estimators.renamed import FORMER_MODULES
+from estimators.python.renamed import FORMER_MODULES
 
 
 def in_a_process(program: str) -> object:

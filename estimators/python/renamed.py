@@ -86,7 +86,7 @@ def renamed(former: str, current: str) -> Callable[[Target], Target]:
 
     Example:
         >>> import warnings
-        >>> from estimators.renamed import renamed
+        >>> from estimators.python.renamed import renamed
         >>> @renamed("threshold", "max_advantage")
         ... def excess(value, max_advantage):
         ...     return round(value - max_advantage, 2)

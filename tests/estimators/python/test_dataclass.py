@@ -1,4 +1,4 @@
-"""``estimators.dataclass`` does what the standard library's does, class by class, beside it."""
+"""``estimators.python.dataclass`` does what the standard library's does, class by class, beside it."""
 
 import copy
 import dataclasses
@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 
 import pytest
 
-from estimators.dataclass import dataclass
+from estimators.python.dataclass import dataclass
 
 T = TypeVar("T")
 MAKERS = {"ours": dataclass, "standard": dataclasses.dataclass}
