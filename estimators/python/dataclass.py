@@ -31,7 +31,15 @@ def _frozen(*, eq: bool = True, repr: bool = True, slots: bool = False) -> Calla
 
     def made_of(cls: Any) -> Any:
         own = dict(vars(cls))
+        known_as = [vars(each).get("__dataclass_params__") for each in cls.__mro__[1:]]
+        bases = [each for each in known_as if each is not None]
+        if not all(each.frozen for each in bases):
+            raise TypeError("cannot inherit frozen dataclass from a non-frozen one")
+        for each in bases:
+            each.frozen = False  # for a moment: what is not made as frozen may not derive from what is
         made: Any = dataclasses.dataclass(init=False, repr=False, eq=False, slots=slots)(cls)
+        for each in (*bases, made.__dataclass_params__):
+            each.frozen = True
         known = fields(made)
         if "__init__" not in own:
             made.__init__ = _init(made, known)

@@ -183,6 +183,43 @@ class Kept:
     b: list["Kept"] = field(default_factory=list)
 
 
+@pytest.mark.parametrize(("base", "derived"), [("ours", "standard"), ("standard", "ours"), ("ours", "ours")])
+def test_either_may_derive_from_the_other(base: str, derived: str) -> None:
+    @MAKERS[base](frozen=True, slots=True)
+    class Base:
+        a: int
+
+    @MAKERS[derived](frozen=True, slots=True)
+    class Derived(Base):
+        b: int = 2
+
+    one = Derived(1)
+    assert (one.a, one.b, dataclasses.replace(one, a=3)) == (1, 2, Derived(3, 2))
+    for name in ("a", "b"):
+        with pytest.raises(FrozenInstanceError):
+            setattr(one, name, 2)
+    with pytest.raises(TypeError, match="cannot inherit non-frozen dataclass from a frozen one"):
+
+        @dataclasses.dataclass
+        class _Open(Base):
+            c: int = 3
+
+
+@pytest.mark.parametrize("maker", MAKERS)
+def test_none_derives_from_what_can_be_changed(maker: str) -> None:
+    @MAKERS[maker](slots=True)
+    class Open:
+        a: int
+
+    with pytest.raises(TypeError, match="cannot inherit frozen dataclass from a non-frozen one"):
+
+        @MAKERS[maker](frozen=True)
+        class _Closed(Open):
+            b: int
+
+    Open(1).a = 2
+
+
 def test_pickles_and_circles() -> None:
     one = Kept(1, [Kept(2)])
     assert pickle.loads(pickle.dumps(one)) == one
