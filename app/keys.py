@@ -15,7 +15,6 @@ import time
 import tomllib
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import field
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
@@ -24,7 +23,7 @@ from typing import Any
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from app.refusals import not_ready
-from estimators.python.dataclass import dataclass
+from estimators.python.dataclass import dataclass, field
 from macekit.catalogue import OPERATIONS
 
 METRICS = "/metrics"

@@ -18,7 +18,6 @@ import secrets
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
 from threading import Lock
@@ -29,7 +28,7 @@ from anyio import to_thread
 
 from app.own_file import NotOwn, append, is_at, own, sync_folder
 from app.refusals import not_ready
-from estimators.python.dataclass import dataclass
+from estimators.python.dataclass import asdict, dataclass
 from macekit.call import Keeping, Step
 from macekit.problems import Problem
 

@@ -2,13 +2,12 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import msgspec
 
 from app.cli.inputs import Misuse, Source, detail_of
-from estimators.python.dataclass import dataclass
+from estimators.python.dataclass import dataclass, replace
 from estimators.statement import Caution
 from macekit.call import JSON, Call, Reply
 from macekit.decoding.body import ColumnRead, DecodedBody, Sample

@@ -8,7 +8,6 @@ import argparse
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ from pydantic import BaseModel
 
 from app.cli.parsing import Parser
 from app.openapi.parameters import ABOUT_TABLE, Schema, parameters
-from estimators.python.dataclass import dataclass
+from estimators.python.dataclass import dataclass, replace
 from macekit.catalogue import BY_NAME, flag
 from macekit.schemas.by_operation import QUESTIONS, schema_of
 from macekit.schemas.query_string import WHOLE

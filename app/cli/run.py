@@ -6,7 +6,6 @@ here: two files for the two sides, a file for each query, options beside a JSON 
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TypeAlias, TypeVar
 
@@ -16,7 +15,7 @@ from app.cli.counts_files import OK, CountsFiles, answer_counts_files, counts_in
 from app.cli.inputs import Misuse, Source, detail_of, in_shell
 from app.cli.terminal import Progress
 from estimators import MaceError
-from estimators.python.dataclass import dataclass
+from estimators.python.dataclass import dataclass, replace
 from macekit.call import JSON, NPZ, Body, Call, Reply
 from macekit.catalogue import BY_NAME, SIDED, flag
 from macekit.decoding import columns_of, decode, read_side, texts

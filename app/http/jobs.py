@@ -16,7 +16,6 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import ExitStack, suppress
 from contextvars import copy_context
-from dataclasses import field
 from functools import partial
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
@@ -29,7 +28,7 @@ from app.workers.admission import IN_LINE, InLine
 from app.workers.channel import InternalError
 from app.workers.intake import Disconnected
 from app.workers.uploads import Budget, Spool
-from estimators.python.dataclass import dataclass
+from estimators.python.dataclass import dataclass, field
 from macekit.call import Call, Reply
 from macekit.problems import Problem
 

@@ -8,12 +8,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
 from estimators import MaceError
-from estimators.python.dataclass import dataclass
+from estimators.python.dataclass import dataclass, replace
 from macekit.call import Body, Call, Reply
 from macekit.catalogue import BY_NAME
 from macekit.decoding.body import options, table_options

@@ -4,7 +4,6 @@ Each holds by itself, so the largest holds at the sum of their levels. How the l
 of records alone: of few the best cut of all says most, of many it says nothing that the others do not.
 """
 
-from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -14,7 +13,7 @@ from estimators.adversary.holdout import HeldOut, Validation, validate, validate
 from estimators.adversary.many_changes import many_changes
 from estimators.arrays import Floats, Integers
 from estimators.limits.binomial import pools
-from estimators.python.dataclass import dataclass
+from estimators.python.dataclass import dataclass, replace
 from estimators.sample.counts import Counts
 from estimators.statement import baseline
 

@@ -7,7 +7,6 @@ which it cuts it. Where the rule looks at these very records to place its cut, t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +32,7 @@ from estimators.metric.definition import Metric
 from estimators.metric.presets import every_metric, preset
 from estimators.optimum.answer import Advantage
 from estimators.optimum.ends import Ends, ends_of, groups_for
-from estimators.python.dataclass import dataclass
+from estimators.python.dataclass import dataclass, replace
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts, require_data
 from estimators.sample.scores import Scores

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import ClassVar, Literal
 
@@ -13,7 +12,7 @@ from estimators import errors
 from estimators.adversary.families import Guesses
 from estimators.adversary.insample import changes_upper
 from estimators.limits.cuts import AnyCut, CutLimits, FixedCut, GuessTable, PooledCut
-from estimators.python.dataclass import dataclass
+from estimators.python.dataclass import dataclass, replace
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Scores
 from estimators.statement import (

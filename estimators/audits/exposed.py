@@ -7,8 +7,6 @@ may stand above any cut: no prior, no share of members, no smoothness is taken f
 
 from __future__ import annotations
 
-from dataclasses import field, replace
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,7 +15,7 @@ from estimators.errors import DimensionMismatch, InputError, require_open_unit
 from estimators.limits.among_others import alike_at_most
 from estimators.limits.binomial import lower_limit, upper_limit
 from estimators.privacy.epsilon import Direction, direction_of
-from estimators.python.dataclass import dataclass
+from estimators.python.dataclass import dataclass, field, replace
 from estimators.sample.counting import finest
 from estimators.sample.scores import Scores
 from estimators.statement import Caution, Guarantee, one_end, percent

@@ -9,7 +9,6 @@ the level, shared over sizes, and turn a pass into a fail.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -44,7 +43,7 @@ from estimators.decisions.riskiest import RiskiestLimit, drift_beside, judge_que
 from estimators.errors import OptionError, OutOfRange, require_count, require_open_unit
 from estimators.privacy.epsilon import Direction
 from estimators.privacy.exposure import Exposure, exposure
-from estimators.python.dataclass import dataclass
+from estimators.python.dataclass import dataclass, replace
 from estimators.runs.series import Series, Step, judge_series, without_pass
 from estimators.sample.doubts import DOUBTS
 from estimators.sample.scores import Scores

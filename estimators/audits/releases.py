@@ -7,7 +7,6 @@ for the same rows were asked about each time.
 """
 
 from collections.abc import Mapping
-from dataclasses import field, replace
 from typing import TypeVar
 
 from estimators.clusters.design import Labels
@@ -19,7 +18,7 @@ from estimators.errors import OptionError, OutOfRange, UnknownName, require_numb
 from estimators.optimum.answer import Advantage
 from estimators.optimum.ends import Ends
 from estimators.privacy.epsilon import Direction
-from estimators.python.dataclass import dataclass
+from estimators.python.dataclass import dataclass, field, replace
 from estimators.runs.series import Queries, riskiest_ends, riskiest_estimate, riskiest_upper
 from estimators.sample.counts import Counts
 from estimators.sample.doubts import DOUBTS

@@ -12,7 +12,6 @@ reaches scores of its kind: `control`.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import field
 from hashlib import sha256
 
 import numpy as np
@@ -26,7 +25,7 @@ from estimators.errors import OptionError, TooFewRecords, require_count, require
 from estimators.optimum.advantage import advantage
 from estimators.optimum.answer import Advantage
 from estimators.optimum.ends import Ends, ends_of
-from estimators.python.dataclass import dataclass
+from estimators.python.dataclass import dataclass, field
 from estimators.sample.scores import MIN_RECORDS, ArgumentScores, Query, Scores
 from estimators.statement import IID, Caution, Guarantee, Interval, at_least, at_most, percent
 

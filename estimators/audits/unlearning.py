@@ -16,7 +16,6 @@ is shown not to be 0: F and N by one exact limit, R by another, which share the 
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from math import inf
 from typing import Literal
@@ -34,7 +33,7 @@ from estimators.limits.two_rates import TwoRates
 from estimators.optimum.advantage import advantage
 from estimators.optimum.answer import Advantage
 from estimators.privacy.exposure import exposure
-from estimators.python.dataclass import dataclass
+from estimators.python.dataclass import dataclass, replace
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts
 from estimators.sample.scores import MIN_RECORDS, Query, Scores

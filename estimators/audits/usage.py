@@ -9,7 +9,6 @@ are not rejected are the interval. docs/methods.md, section 13, has the proof.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,7 +18,7 @@ from estimators.arrays import Floats, Integers
 from estimators.audits.mixtures import SPARE, Mixtures, Tests
 from estimators.decisions.plan import Decision, opening
 from estimators.privacy.epsilon import Direction, direction_of
-from estimators.python.dataclass import dataclass
+from estimators.python.dataclass import dataclass, field
 from estimators.sample.doubts import ALL, SAME, of_many, of_values
 from estimators.sample.scores import MIN_RECORDS, labels_of
 from estimators.statement import Caution, Guarantee, Interval, percent, percent_at_least, percent_at_most

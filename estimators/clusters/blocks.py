@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from estimators.adversary.holdout import (
 from estimators.adversary.many_changes import PARTS, Aspect
 from estimators.arrays import Booleans, Floats, Integers
 from estimators.clusters.design import Clusters
-from estimators.python.dataclass import dataclass
+from estimators.python.dataclass import dataclass, replace
 from estimators.sample.cells import Intervals
 from estimators.sample.counts import Counts
 

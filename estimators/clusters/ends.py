@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from math import sqrt
 
@@ -18,7 +17,7 @@ from estimators.arrays import Booleans, Floats, Integers, dot
 from estimators.clusters import betting, effective
 from estimators.clusters.blocks import Guesses, guess_many_changes, guess_unseen
 from estimators.clusters.design import Clusters
-from estimators.python.dataclass import dataclass
+from estimators.python.dataclass import dataclass, replace
 from estimators.sample.counting import resolution
 from estimators.sample.counts import Counts
 from estimators.sample.doubts import REPEATED

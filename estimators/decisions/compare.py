@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cache
 from typing import Generic, TypeVar
 
@@ -18,7 +17,7 @@ from estimators.errors import OptionError, require_open_unit
 from estimators.limits.two_rates import Design
 from estimators.optimum.answer import Advantage
 from estimators.optimum.ends import Ends, ends_of, groups_for
-from estimators.python.dataclass import dataclass
+from estimators.python.dataclass import dataclass, replace
 from estimators.sample.counts import Counts, require_data
 from estimators.sample.doubts import DOUBTS
 from estimators.sample.scores import Scores

@@ -4,7 +4,6 @@ A limit passes if the upper end of what it limits is at or below the maximum, an
 """
 
 from collections.abc import Callable
-from dataclasses import field, replace
 from math import ceil
 from typing import Protocol, TypeVar, cast
 
@@ -35,7 +34,7 @@ from estimators.privacy import closeness
 from estimators.privacy.best_set import RANGES, tpr_at_least, tpr_at_most, tpr_seen
 from estimators.privacy.epsilon import Direction, direction_of, epsilon_from_advantage, epsilon_lower_bound
 from estimators.privacy.roc import operating_point
-from estimators.python.dataclass import dataclass
+from estimators.python.dataclass import dataclass, field, replace
 from estimators.risk.groups import GroupRisks, GroupTable
 from estimators.risk.individual import IndividualRisk, RiskByCell, individual_risk, risk_by_cell
 from estimators.sample.counts import Counts

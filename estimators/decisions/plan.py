@@ -1,7 +1,6 @@
 """From an interval to a decision, and from an open decision to the records that would settle it."""
 
 from collections.abc import Iterable
-from dataclasses import replace
 from enum import StrEnum
 from functools import cache, lru_cache
 from math import ceil
@@ -16,7 +15,7 @@ from estimators.decisions.coverage import coverage_of, covers, up_to
 from estimators.errors import OutOfRange, require_count, require_number, require_open_unit
 from estimators.optimum.answer import Advantage
 from estimators.optimum.ends import Ends, checked_ends, ends_of
-from estimators.python.dataclass import dataclass
+from estimators.python.dataclass import dataclass, replace
 from estimators.python.renamed import renamed
 from estimators.sample.cells import Intervals
 from estimators.sample.counting import resolution

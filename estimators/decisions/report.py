@@ -1,7 +1,6 @@
 """Everything an auditor asks of one sample, in one answer that carries its own guarantee and provenance."""
 
 from collections.abc import Sequence
-from dataclasses import field, replace
 
 import numpy as np
 
@@ -40,7 +39,7 @@ from estimators.privacy.roc import (
     operating_points,
     roc,
 )
-from estimators.python.dataclass import dataclass
+from estimators.python.dataclass import dataclass, field, replace
 from estimators.python.renamed import renamed
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts, require_data

@@ -8,7 +8,6 @@ that hold at every cut at once.
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import lru_cache
 from math import exp, inf, log, sqrt
 from typing import Protocol
@@ -21,7 +20,7 @@ from estimators.limits.binomial import binomial_sum_law, lower_limit, upper_limi
 from estimators.limits.fieller import ratio_range
 from estimators.limits.root import brentq
 from estimators.limits.two_rates import Linear, TwoRates, weighted_accuracy_lower, weighted_accuracy_upper
-from estimators.python.dataclass import dataclass
+from estimators.python.dataclass import dataclass, replace
 
 Ends = tuple[float, float]
 

@@ -9,7 +9,6 @@ from outside: what is stated is where two tangents meet, and no pair lies above 
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -18,7 +17,7 @@ from scipy.special import betaincinv, betaln, ndtri
 
 from estimators.arrays import Floats, Integers
 from estimators.limits.root import brentq
-from estimators.python.dataclass import dataclass
+from estimators.python.dataclass import dataclass, replace
 
 Linear = tuple[float, float, float]
 

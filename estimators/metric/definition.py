@@ -5,7 +5,6 @@ TP = p TPR, FP = (1-p) FPR, FN = p - TP, TN = 1-p - FP with p the prior, never t
 is optimal for it, and what one record's risk under it is.
 """
 
-from dataclasses import field, fields
 from enum import Enum
 from math import isclose, isfinite
 from numbers import Real
@@ -16,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from estimators.arrays import Floats
 from estimators.errors import MetricError, require_open_unit
 from estimators.limits.fieller import Linear
-from estimators.python.dataclass import dataclass
+from estimators.python.dataclass import dataclass, field, fields
 
 ZERO = 1e-12
 

@@ -1,14 +1,13 @@
 """The metric of one record: what it would be over records with the same score (MACE, Definition 6, Theorem 4)."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from estimators.metric.definition import Cut, Metric
 from estimators.metric.estimate import metric_optimum
-from estimators.python.dataclass import dataclass
+from estimators.python.dataclass import dataclass, replace
 from estimators.risk.cells import CellRisks, cell_risks
 from estimators.sample.counts import Counts, require_data
 from estimators.statement import Caution, Guarantee

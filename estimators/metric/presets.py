@@ -1,11 +1,10 @@
 """The metrics that have a name, each as a metric at a prior."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import field
 
 from estimators.errors import UnknownName, require_open_unit, require_positive
 from estimators.metric.definition import Metric
-from estimators.python.dataclass import dataclass
+from estimators.python.dataclass import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,14 +1,12 @@
 """The optimal membership advantage as an answer: estimate, interval, and what they are worth in words."""
 
-from dataclasses import field
-
 from estimators import statement
 from estimators.adversary.insample import FewChanges
 from estimators.adversary.targets import (
     Target,
 )
 from estimators.clusters.ends import ClusterSummary
-from estimators.python.dataclass import dataclass
+from estimators.python.dataclass import dataclass, field
 from estimators.sample.counts import Counts
 
 ASSUMED = {"threshold": 1, "two_sided": 2}

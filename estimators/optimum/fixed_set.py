@@ -6,8 +6,6 @@ of them were drawn. Of what was not drawn, the numbers of right guesses are hype
 
 from __future__ import annotations
 
-from dataclasses import field
-
 import numpy as np
 
 from estimators.adversary.changes import best_by_changes
@@ -30,7 +28,7 @@ from estimators.arrays import Floats, Integers
 from estimators.errors import OptionError, OutOfRange, require_count, require_open_unit
 from estimators.limits.without_replacement import Side, largest_sum
 from estimators.optimum.ends import Ends, checked_ends, is_vector
-from estimators.python.dataclass import dataclass
+from estimators.python.dataclass import dataclass, field
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Scores
 from estimators.statement import (

@@ -4,8 +4,6 @@ Theorems 5 and 6 bound W_N and U_N around their own expectations, which lie abov
 these intervals are no statement about the advantage (study section 0).
 """
 
-from dataclasses import replace
-
 import numpy as np
 
 from estimators.density.bandwidth import Bandwidth, Fixed, Scott
@@ -15,7 +13,7 @@ from estimators.errors import require_open_unit
 from estimators.limits.binomial import mcdiarmid_radius
 from estimators.optimum.null_level import null_of_cells, null_of_kernels
 from estimators.paper.risk import ATOMS, CATEGORIES, CELLS_FIXED, SPANNED, of_kernel, of_slices, share_within
-from estimators.python.dataclass import dataclass
+from estimators.python.dataclass import dataclass, replace
 from estimators.sample.cells import Lattice
 from estimators.sample.counting import by_category, by_lattice
 from estimators.sample.counts import CROWDED, Counts

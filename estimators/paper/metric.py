@@ -5,7 +5,6 @@ rates, which are weighted by the prior instead of the sample's member share (err
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -16,7 +15,7 @@ from estimators.errors import NotFinite, OutOfRange, TooFewRecords, require_open
 from estimators.metric.bounds import posteriors
 from estimators.metric.definition import Cut, Metric
 from estimators.paper.risk import RecordRisk, cells_of, kernel_of
-from estimators.python.dataclass import dataclass
+from estimators.python.dataclass import dataclass, replace
 from estimators.sample.counting import resolution
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Scores

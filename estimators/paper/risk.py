@@ -1,6 +1,5 @@
 """Individual risk as the paper states it: f_p of a cell (MACE, Theorem 2) or at a point (Theorem 3, Lemma 4)."""
 
-from dataclasses import replace
 from math import log, pi
 from typing import Literal
 
@@ -12,7 +11,7 @@ from estimators.density.kernel import At, Densities, LineDensities, signed_risk
 from estimators.density.space import EqualWidth, Kernel, densities_of
 from estimators.errors import DimensionMismatch, InputError, TooFewRecords, require_open_unit
 from estimators.limits.binomial import clopper_pearson, normal_quantile
-from estimators.python.dataclass import dataclass
+from estimators.python.dataclass import dataclass, replace
 from estimators.sample.cells import Lattice
 from estimators.sample.counting import by_category, by_lattice
 from estimators.sample.counts import Counts, require_data

@@ -9,7 +9,6 @@ guessed. So by Markov more than j of all N are given away with probability at mo
 forgives j right guesses, and that probability is paid once for all of them (docs/methods.md, section 5).
 """
 
-from dataclasses import field
 from enum import Enum
 from math import ceil
 
@@ -21,7 +20,7 @@ from estimators import errors
 from estimators.arrays import Floats, Integers
 from estimators.limits.binomial import binomial_sum_law, lower_limit
 from estimators.limits.root import brentq
-from estimators.python.dataclass import dataclass
+from estimators.python.dataclass import dataclass, field
 from estimators.sample.counts import Counts, require_data
 from estimators.statement import Caution, Guarantee, at_least, one_end
 

@@ -21,7 +21,6 @@ nonmembers that almost no member reaches, too, with a small share of the level.
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import cache
 from math import lgamma, log
 from typing import Literal
@@ -35,7 +34,7 @@ from estimators.limits.binomial import lower_limit, upper_limit
 from estimators.limits.root import brentq
 from estimators.privacy.closeness import fullest_windows
 from estimators.privacy.epsilon import Direction, direction_of
-from estimators.python.dataclass import dataclass
+from estimators.python.dataclass import dataclass, replace
 from estimators.sample.cells import Categories, Values
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts, require_data

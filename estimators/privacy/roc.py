@@ -7,7 +7,6 @@ pure noise would bend the curve upwards.
 """
 
 from collections.abc import Sequence
-from dataclasses import field, replace
 from math import sqrt
 
 import numpy as np
@@ -18,7 +17,7 @@ from estimators.clusters.design import Clusters, Labels
 from estimators.clusters.ends import clustered_area
 from estimators.errors import IncompatibleCells, require_count, require_open_unit
 from estimators.limits.binomial import lower_limit, normal_quantile, upper_limit
-from estimators.python.dataclass import dataclass
+from estimators.python.dataclass import dataclass, field, replace
 from estimators.sample.counting import EXACT_RECORDS, HEAVY, finest
 from estimators.sample.counts import Counts, require_data
 from estimators.sample.scores import Scores

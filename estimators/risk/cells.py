@@ -7,7 +7,6 @@ surely a member. Its magnitude |f_p| is the individual risk (MACE, Theorem 1); a
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cached_property
 from typing import Any, ClassVar, Protocol
 
@@ -22,7 +21,7 @@ from estimators.limits.binomial import clopper_pearson, lower_limit
 from estimators.limits.fieller import signed_risk_limits
 from estimators.optimum.advantage import advantage
 from estimators.optimum.answer import Advantage
-from estimators.python.dataclass import dataclass
+from estimators.python.dataclass import dataclass, replace
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Scores
 from estimators.statement import (

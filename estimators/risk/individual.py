@@ -8,7 +8,6 @@ be bounded without assuming that densities are smooth, which is what ``paper.con
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,7 +17,7 @@ from estimators.arrays import Floats, Integers
 from estimators.clusters.dependent_rows import lone_caution, lone_rows, require_one_number, require_scores
 from estimators.clusters.design import Labels
 from estimators.errors import TooFewRecords, require_count, require_open_unit
-from estimators.python.dataclass import dataclass
+from estimators.python.dataclass import dataclass, replace
 from estimators.risk import halves
 from estimators.risk.cells import CellInterval, CellRisks, Masked, Reach, cell_risks
 from estimators.risk.flags import Flags, Multiplicity, Parts, divided, flag_members, uneven, whole

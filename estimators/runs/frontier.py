@@ -13,7 +13,6 @@ answer.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from math import isfinite
 
 from estimators.clusters.design import Labels
@@ -23,7 +22,7 @@ from estimators.decisions.plan import Decision, beneath_baseline
 from estimators.errors import DimensionMismatch, OptionError, OutOfRange, require_count, require_open_unit
 from estimators.optimum.ends import Ends
 from estimators.privacy.epsilon import Direction
-from estimators.python.dataclass import dataclass
+from estimators.python.dataclass import dataclass, replace
 from estimators.runs.series import (
     Queries,
     Step,

@@ -11,7 +11,6 @@ lower ends share it among the queries, too. A step exceeds the limit if the whol
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 
 from estimators.clusters.design import Labels
 from estimators.clusters.ends import ClusterSummary
@@ -22,7 +21,7 @@ from estimators.decisions.plan import NEAR, Because, Decision, beneath_baseline,
 from estimators.errors import DimensionMismatch, OptionError, OutOfRange, require_number, require_open_unit
 from estimators.optimum.ends import Ends, ends_of
 from estimators.privacy.epsilon import Direction
-from estimators.python.dataclass import dataclass
+from estimators.python.dataclass import dataclass, replace
 from estimators.sample.counts import Counts, require_data
 from estimators.sample.scores import Scores
 from estimators.statement import (

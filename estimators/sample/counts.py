@@ -8,7 +8,6 @@ would have on records (docs/methods.md, section 1).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,7 +22,7 @@ from estimators.errors import (
     TooManyCells,
     require_count,
 )
-from estimators.python.dataclass import dataclass
+from estimators.python.dataclass import dataclass, field
 from estimators.sample.cells import Categories, Cells, Grid, Intervals, Lattice, Values, cells_from_dict
 from estimators.sample.integers import as_one_type
 from estimators.statement import Caution

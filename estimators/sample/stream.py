@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 from fast_histogram import histogram1d
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 
 from estimators.arrays import Floats
 from estimators.errors import InputError, MixedTypes, NotFinite, TooFewRecords, TooManyCells
-from estimators.python.dataclass import dataclass
+from estimators.python.dataclass import dataclass, replace
 from estimators.sample.cells import Categories, Grid, Values, grid_ends, grid_keys, mend_underflow
 from estimators.sample.counting import SMALL_INTEGER_RANGE
 from estimators.sample.counts import GRID_CELLS, Counts

@@ -20,7 +20,6 @@ for epsilon, records included each by a coin of its own, which members of a fixe
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from math import inf
 from typing import Literal
 
@@ -32,7 +31,7 @@ from estimators.optimum.advantage import advantage
 from estimators.privacy.closeness import epsilon_upper, tail_cells
 from estimators.privacy.epsilon import EMPIRICAL, IF_DRAWN, Direction, direction_of, epsilon_lower_bound
 from estimators.privacy.roc import FALSE_POSITIVE_RATES, operating_points
-from estimators.python.dataclass import dataclass
+from estimators.python.dataclass import dataclass, replace
 from estimators.sample.cells import Intervals
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts, require_data

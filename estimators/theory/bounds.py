@@ -7,11 +7,10 @@ An accuracy is members TPR + nonmembers (1 - FPR). Its gain over max(members, no
 """
 
 from collections.abc import Iterable
-from dataclasses import replace
 from math import inf
 
 from estimators.errors import require_open_unit, require_positive
-from estimators.python.dataclass import dataclass
+from estimators.python.dataclass import dataclass, replace
 from estimators.statement import baseline
 
 SLACK = 1e-12

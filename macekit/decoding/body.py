@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from estimators.python.dataclass import dataclass
+from estimators.python.dataclass import dataclass, field, replace
 from estimators.python.renamed import notice
 from estimators.statement import Caution
 from macekit.call import NPY, Call

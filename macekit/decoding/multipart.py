@@ -10,10 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 
 from estimators import MaceError
-from estimators.python.dataclass import dataclass
+from estimators.python.dataclass import dataclass, replace
 from macekit import decoding
 from macekit.call import FORM_DATA, Body, Call
 from macekit.catalogue import BY_NAME

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field, replace
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from estimators.errors import DimensionMismatch, InputError, MixedTypes, NotFinite, TooFewRecords
-from estimators.python.dataclass import dataclass
+from estimators.python.dataclass import dataclass, field, replace
 from estimators.sample.integers import or_infinite
 from estimators.sample.scores import first_not_finite
 from macekit.call import Call

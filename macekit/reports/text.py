@@ -1,12 +1,11 @@
 """An answer for one screen: the decision, the key numbers, the sentence to decide on, then the cautions."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import groupby, pairwise
 from textwrap import wrap
 from typing import Any
 
-from estimators.python.dataclass import dataclass
+from estimators.python.dataclass import dataclass, replace
 from macekit.call import HTML
 from macekit.catalogue import BY_NAME
 from macekit.reports import model

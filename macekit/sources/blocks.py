@@ -6,14 +6,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from estimators import Counts, MaceError
-from estimators.python.dataclass import dataclass
+from estimators.python.dataclass import dataclass, replace
 from macekit.call import Call
 from macekit.decoding.body import DecodedBody
 from macekit.decoding.columns import Labels

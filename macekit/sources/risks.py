@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -11,7 +10,7 @@ import numpy as np
 
 from estimators import Counts, IndividualRisk, individual_risk, mean_risk
 from estimators.metric.individual import IndividualMetric
-from estimators.python.dataclass import dataclass
+from estimators.python.dataclass import dataclass, replace
 from estimators.risk.individual import RiskByCell
 from estimators.sample.locating import SampleRange, cell_of, targets_of
 from estimators.sample.scores import ArgumentScores

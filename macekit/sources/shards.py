@@ -10,13 +10,12 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from fnmatch import translate
 from functools import lru_cache
 from typing import TYPE_CHECKING, cast
 from urllib.parse import unquote
 
-from estimators.python.dataclass import dataclass
+from estimators.python.dataclass import dataclass, replace
 from macekit.call import READ, Body, Call
 from macekit.decoding import tables
 from macekit.formats import HEAD, INDEXED, encoding_of, format_named, format_of, holds_pickle, media_type_of

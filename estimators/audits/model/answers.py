@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -16,7 +15,7 @@ from estimators.audits.queries.query import labels_of, numbers, plain_array, req
 from estimators.audits.queries.shadows import records_with_shadows
 from estimators.decisions.compare import same_order
 from estimators.errors import DimensionMismatch, MaceError, OptionError, UnknownName
-from estimators.python.dataclass import dataclass
+from estimators.python.dataclass import dataclass, replace
 from estimators.sample.scores import Query as ScoreKind
 from estimators.sample.scores import Scores
 from estimators.statement import Caution

@@ -6,7 +6,6 @@ the higher, the more like a member.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -56,7 +55,7 @@ from estimators.limits.two_rates import weighted_accuracy_lower
 from estimators.privacy.epsilon import Direction
 from estimators.privacy.exposure import Exposure
 from estimators.privacy.roc import auc
-from estimators.python.dataclass import dataclass
+from estimators.python.dataclass import dataclass, replace
 from estimators.risk.groups import GroupRisks
 from estimators.risk.within_groups import GroupAdvantage
 from estimators.sample.counting import finest

@@ -16,7 +16,6 @@ compared with as few (``precision``).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -28,7 +27,7 @@ from estimators.audits.queries.neighbours import matrix
 from estimators.audits.queries.precision import Cut
 from estimators.audits.queries.values import Values, as_digits, read_values, spells_any
 from estimators.errors import DimensionMismatch, InputError, RaggedRows, TooFewRecords
-from estimators.python.dataclass import dataclass
+from estimators.python.dataclass import dataclass, replace
 from estimators.statement import Caution
 
 Table = Mapping[str, Any]

@@ -6,7 +6,6 @@ has no more.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import field, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,7 +18,7 @@ from estimators.errors import OutOfRange, require_count, require_number, require
 from estimators.optimum.answer import MOST_CHANGES
 from estimators.optimum.ends import checked_ends
 from estimators.privacy.exposure import Exposure, exposure
-from estimators.python.dataclass import dataclass
+from estimators.python.dataclass import dataclass, field, replace
 from estimators.python.renamed import renamed
 from estimators.runs.procedure.limits import Trainings, best_of_changes, by_model, evidence_by, seeds_of
 from estimators.sample.counts import require_data

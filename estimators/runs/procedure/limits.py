@@ -10,7 +10,6 @@ still. The next model's limits allow for skewness, too. All of it is simulated (
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cached_property
 from math import expm1, log, log1p, sqrt
 
@@ -26,7 +25,7 @@ from estimators.errors import DimensionMismatch, InputError, TooFewRecords
 from estimators.limits.binomial import lower_limit, upper_limit
 from estimators.optimum.answer import MOST_CHANGES
 from estimators.optimum.ends import Ends, ends_of
-from estimators.python.dataclass import dataclass
+from estimators.python.dataclass import dataclass, replace
 from estimators.sample.counts import Counts
 from estimators.sample.scores import MIN_RECORDS, Scores, labels_of
 

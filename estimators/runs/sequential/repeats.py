@@ -15,7 +15,6 @@ Numbers count as equal if they agree in about nine digits.
 
 from __future__ import annotations
 
-from dataclasses import field
 from hashlib import blake2b
 from typing import Any
 
@@ -25,7 +24,7 @@ from scipy.special import gammaln, xlog1py, xlogy
 
 from estimators.arrays import Floats, Integers
 from estimators.errors import IncompatibleCells, InputError
-from estimators.python.dataclass import dataclass
+from estimators.python.dataclass import dataclass, field
 from estimators.sample.cells import Categories, Cells, Intervals, Values
 from estimators.sample.counting import on_cells
 from estimators.sample.counts import Counts

@@ -9,7 +9,6 @@ end covered: it is then that of a larger class.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from hashlib import sha256
 from math import ceil, log
 from typing import Self
@@ -28,7 +27,7 @@ from estimators.decisions.exposed_members import Withheld
 from estimators.decisions.plan import Because, Decision, decision, opening
 from estimators.optimum.answer import MOST_CHANGES
 from estimators.privacy.exposure import exposure
-from estimators.python.dataclass import dataclass
+from estimators.python.dataclass import dataclass, replace
 from estimators.runs.sequential import repeats
 from estimators.runs.sequential.limits import FINENESS, Blocks, lower_accuracy, upper_accuracy
 from estimators.runs.sequential.state import LONGEST_ID, MOST_LOOKS, Look, State, is_run_id

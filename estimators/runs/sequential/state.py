@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field, fields
 from hashlib import sha256
 from itertools import pairwise
 from math import isfinite
@@ -11,7 +10,7 @@ from typing import Any, Self, TypeGuard
 import numpy as np
 
 from estimators.errors import InputError, MaceError
-from estimators.python.dataclass import dataclass
+from estimators.python.dataclass import dataclass, field, fields
 from estimators.runs.sequential.repeats import MARK, MERGEABLE, MOST_HASHES, WIDTH, Marks, Sketch
 from estimators.sample.cells import Intervals
 from estimators.sample.counts import Counts

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from math import inf, sqrt
 
@@ -12,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from estimators.arrays import Floats
 from estimators.errors import OutOfRange, TooFewRecords
-from estimators.python.dataclass import dataclass
+from estimators.python.dataclass import dataclass, replace
 from estimators.theory.bounds import Bound, side_by_side
 from estimators.theory.mip.noises import KNorm, Noise, spread_of
 from estimators.theory.mip.scales import Formula, Sizes, formulas, moment_of, spread_of_draws

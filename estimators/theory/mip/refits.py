@@ -6,7 +6,6 @@ Random streams: one of its own for every purpose, so that no two things made fro
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from enum import IntEnum
 from typing import Any
 
@@ -15,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from estimators.arrays import Floats
 from estimators.errors import DimensionMismatch, NotFinite, OutOfRange, TooFewRecords, require_count
-from estimators.python.dataclass import dataclass
+from estimators.python.dataclass import dataclass, replace
 
 
 class Purpose(IntEnum):

@@ -1,7 +1,6 @@
 """What one run shows of a promise and of epsilon, in words."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import field, replace
 from math import inf
 from typing import Literal
 
@@ -14,7 +13,7 @@ from estimators.errors import (
     require_share,
 )
 from estimators.privacy.epsilon import Direction, direction_of
-from estimators.python.dataclass import dataclass
+from estimators.python.dataclass import dataclass, field, replace
 from estimators.sample.counts import Counts, require_data
 from estimators.sample.scores import Scores
 from estimators.statement import Caution, Guarantee, at_least, exactly, one_end

@@ -9,7 +9,6 @@ states one direction of the ratio; Definition 2 binds both, so |ln ratio| is wha
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import field
 from itertools import combinations
 from math import comb
 
@@ -19,7 +18,7 @@ from scipy.special import log_softmax, logsumexp
 
 from estimators import errors
 from estimators.arrays import Floats
-from estimators.python.dataclass import dataclass
+from estimators.python.dataclass import dataclass, field
 from estimators.theory import subsets
 from estimators.theory.pmp.laws import WIDEST, InOut, laws_of_blocks, laws_of_sums, span
 from estimators.theory.tables import rows_of

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import field
 from string import ascii_uppercase
 
 from estimators.privacy.epsilon import IF_DRAWN
-from estimators.python.dataclass import dataclass
+from estimators.python.dataclass import dataclass, field
 from macekit.reports.formatting import words
 from macekit.reports.model import AnswerPath, Cell, Phrase, Section, Table
 

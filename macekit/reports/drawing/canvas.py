@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import field
 from math import ceil
 from xml.sax.saxutils import escape
 
-from estimators.python.dataclass import dataclass
+from estimators.python.dataclass import dataclass, field
 
 WIDTHS = (
     "278 278 355 556 556 889 667 191 333 333 389 584 278 333 278 278 556 556 556 556 556 556 556 556 556 556 278 278 "
