@@ -2,7 +2,7 @@
 
 An advantage is an average: one training row in a hundred that a release prints word for word moves it by 0.01. This
 looks at the ends of the score, at tails fixed in advance by how many nonmembers may lie in them (0, 1, 2, 4, ...), and
-everywhere between, at windows that hold so many (``privacy.windows``).
+everywhere between, at windows that hold so many (``privacy.closeness``).
 
 Let the tail end at the (k+1)-th nonmember from outside. What share of nonmembers it truly holds is at most U, the
 (k+1)-th smallest of n0 uniform numbers; if the share of members is at most g times that, its members are no more than
