@@ -9,61 +9,63 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from dataclasses import MISSING, Field, FrozenInstanceError, asdict, field, fields, replace
+from dataclasses import MISSING, Field, FrozenInstanceError
+from dataclasses import asdict as asdict
+from dataclasses import field as field
+from dataclasses import fields as fields
+from dataclasses import replace as replace
 from operator import attrgetter
 from reprlib import recursive_repr
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["asdict", "dataclass", "field", "fields", "replace"]
 
-
-class _Made:
+class _Factory:
     def __repr__(self) -> str:
         return "<factory>"
 
 
-MADE = _Made()
+FACTORY = _Factory()
 """Stands for a default that is made for each object anew."""
 
 
 def _frozen(*, eq: bool = True, repr: bool = True, slots: bool = False) -> Callable[[Any], Any]:  # noqa: A002
     """What ``dataclass(frozen=True)`` makes of a class, except for an order."""
 
-    def made_of(cls: Any) -> Any:
+    def class_of(cls: Any) -> Any:
         own = dict(vars(cls))
-        known_as = [vars(each).get("__dataclass_params__") for each in cls.__mro__[1:]]
-        bases = [each for each in known_as if each is not None]
+        of_bases = [vars(each).get("__dataclass_params__") for each in cls.__mro__[1:]]
+        bases = [each for each in of_bases if each is not None]
         if not all(each.frozen for each in bases):
             raise TypeError("cannot inherit frozen dataclass from a non-frozen one")
         for each in bases:
             each.frozen = False  # for a moment: what is not made as frozen may not derive from what is
-        made: Any = dataclasses.dataclass(init=False, repr=False, eq=False, slots=slots)(cls)
-        for each in (*bases, made.__dataclass_params__):
+        new: Any = dataclasses.dataclass(init=False, repr=False, eq=False, slots=slots)(cls)
+        for each in (*bases, new.__dataclass_params__):
             each.frozen = True
-        known = fields(made)
+        every = fields(new)
         if "__init__" not in own:
-            made.__init__ = _init(made, known)
+            new.__init__ = _init(new, every)
         if repr and "__repr__" not in own:
-            made.__repr__ = _repr
+            new.__repr__ = _repr
         if eq:
-            values = _values([each.name for each in known if each.compare])
+            values = _values([each.name for each in every if each.compare])
             if own.get("__hash__") is None:
-                made.__hash__ = _hash(values)
+                new.__hash__ = _hash(values)
             if "__eq__" not in own:
-                made.__eq__ = _equal(values)
-        made.__setattr__, made.__delattr__ = _refusals(made, {each.name for each in known})
+                new.__eq__ = _equal(values)
+        new.__setattr__, new.__delattr__ = _refusals(new, {each.name for each in every})
         if slots and "__getstate__" not in own:
-            made.__getstate__, made.__setstate__ = _state, _put_state
-        return made
+            new.__getstate__, new.__setstate__ = _state, _put_state
+        return new
 
-    return made_of
+    return class_of
 
 
-def _init(made: Any, known: tuple[Field[Any], ...]) -> Callable[..., None]:
+def _init(new: Any, every: tuple[Field[Any], ...]) -> Callable[..., None]:
     """``__init__`` with the fields' names and defaults, as ``help`` shows it."""
-    scope: dict[str, Any] = {"_put": object.__setattr__, "_missing": MADE}
+    scope: dict[str, Any] = {"_put": object.__setattr__, "_missing": FACTORY}
     positional, keywords, lines = ["self"], list[str](), list[str]()
-    for each in known:
+    for each in every:
         name, default, value = each.name, "", each.name
         if each.default is not MISSING:
             scope[f"_of_{name}"] = each.default
@@ -77,13 +79,13 @@ def _init(made: Any, known: tuple[Field[Any], ...]) -> Callable[..., None]:
             value = f"{value} if {name} is _missing else {name}" if default == "_missing" else name
         if each.init or default:
             lines.append(f" _put(self, {name!r}, {value})")
-    if hasattr(made, "__post_init__"):
+    if hasattr(new, "__post_init__"):
         lines.append(" self.__post_init__()")
     parameters = ", ".join([*positional, *(["*", *keywords] if keywords else [])])
     exec("\n".join([f"def __init__({parameters}):", *(lines or [" pass"])]), scope)
     init: Callable[..., None] = scope["__init__"]
-    init.__qualname__ = f"{made.__qualname__}.__init__"
-    init.__annotations__ = {each.name: each.type for each in known if each.init} | {"return": None}
+    init.__qualname__ = f"{new.__qualname__}.__init__"
+    init.__annotations__ = {each.name: each.type for each in every if each.init} | {"return": None}
     return init
 
 
@@ -105,26 +107,26 @@ def _hash(values: Callable[[Any], tuple[Any, ...]]) -> Callable[[Any], int]:
     return lambda self: hash(values(self))
 
 
-def _refusals(made: Any, names: set[str]) -> tuple[Callable[..., None], Callable[..., None]]:
+def _refusals(new: Any, names: set[str]) -> tuple[Callable[..., None], Callable[..., None]]:
     """No field is set or deleted; a plain class that derives from it may add what it likes."""
 
     def put(self: Any, name: str, value: object) -> None:
-        if type(self) is made or name in names:
+        if type(self) is new or name in names:
             raise FrozenInstanceError(f"cannot assign to field {name!r}")
-        super(made, self).__setattr__(name, value)
+        super(new, self).__setattr__(name, value)
 
     def delete(self: Any, name: str) -> None:
-        if type(self) is made or name in names:
+        if type(self) is new or name in names:
             raise FrozenInstanceError(f"cannot delete field {name!r}")
-        super(made, self).__delattr__(name)
+        super(new, self).__delattr__(name)
 
     return put, delete
 
 
 @recursive_repr()
 def _repr(self: Any) -> str:
-    shown = ", ".join(f"{each.name}={getattr(self, each.name)!r}" for each in fields(self) if each.repr)
-    return f"{self.__class__.__qualname__}({shown})"
+    parts = ", ".join(f"{each.name}={getattr(self, each.name)!r}" for each in fields(self) if each.repr)
+    return f"{self.__class__.__qualname__}({parts})"
 
 
 def _state(self: Any) -> list[Any]:
@@ -137,7 +139,7 @@ def _put_state(self: Any, state: list[Any]) -> None:
 
 
 if TYPE_CHECKING:
-    from dataclasses import dataclass
+    from dataclasses import dataclass as dataclass
 else:
 
     def dataclass(
