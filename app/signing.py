@@ -17,6 +17,7 @@ import json
 import logging
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
@@ -37,7 +38,6 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from app import WELL_KNOWN
-from estimators.python.dataclass import dataclass, replace
 
 LABEL, LABEL_BEFORE = b"mace answer, signature 2\n", b"mace answer, signature 1\n"
 """The second is that of signatures without a time and a request."""

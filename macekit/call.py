@@ -10,9 +10,8 @@ import io
 import mmap
 import os
 import stat
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO, cast
-
-from estimators.python.dataclass import dataclass
 
 if TYPE_CHECKING:
     from types import TracebackType

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 import zlib
+from dataclasses import dataclass
 from pathlib import PurePath
 
-from estimators.python.dataclass import dataclass
 from macekit.call import (
     ARROW,
     ARROW_FILE,

@@ -1,6 +1,7 @@
 """One row of the table of operations (``macekit.catalogue``). Imports nothing heavy: `mace --help` reads the table."""
 
-from estimators.python.dataclass import dataclass
+from dataclasses import dataclass
+
 from macekit.call import BRIEF, CSV, HTML, JSON, MARKDOWN, PNG, SVG
 from macekit.formats import TABLES as SUFFIX_OF_TABLES
 

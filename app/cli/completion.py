@@ -9,11 +9,11 @@ from __future__ import annotations
 import argparse
 import shlex
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 from app.cli.parsing import Later, Parser
 from app.cli.terminal import write_line
-from estimators.python.dataclass import dataclass, field
 
 EPILOG = """examples:
   mace completion bash > ~/.local/share/bash-completion/completions/mace

@@ -4,12 +4,12 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from app.cli.parsing import MISUSE
-from estimators.python.dataclass import dataclass
 
 DESCRIPTION = """Whether kept answers are, byte for byte, what a service signed, and whether an audit file is whole.
 

@@ -5,10 +5,10 @@ without is shown with scores of both sides. Those are of a model that has overfi
 """
 
 import json
+from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
-from estimators.python.dataclass import dataclass
 from macekit.call import JSON
 from macekit.catalogue import BY_NAME, OPERATIONS
 from macekit.operation import Operation

@@ -12,11 +12,11 @@ import socket
 import struct
 import traceback
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import msgspec
 
-from estimators.python.dataclass import dataclass
 from macekit.call import Body, Call, Reply, Step
 
 HEAD = struct.Struct("<IQ")

@@ -9,9 +9,8 @@ from __future__ import annotations
 import gc
 import mmap
 import resource
+from dataclasses import dataclass
 from pathlib import Path
-
-from estimators.python.dataclass import dataclass
 
 PAGE = mmap.PAGESIZE
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from operator import index
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
-from estimators.python.dataclass import dataclass, field, replace
 from macekit.audits.progress import Progress, Steps
 from macekit.audits.reader import Reader
 from macekit.audits.rows import (

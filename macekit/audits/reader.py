@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from estimators.python.dataclass import dataclass, replace
 from macekit.audits.rows import length_of
 
 if TYPE_CHECKING:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from estimators.python.dataclass import dataclass
 from macekit.client.columns import require_regular
 
 if TYPE_CHECKING:

@@ -6,11 +6,11 @@ import json
 import os
 from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from estimators.python.dataclass import dataclass
 from macekit.client.problems import as_mace_problems
 
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ import os
 import sys
 import warnings
 from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from estimators.python.dataclass import dataclass, replace
 from macekit.client.body import File
 from macekit.client.columns import clusters, column, is_table, labels
 from macekit.client.keywords import OPTIONS

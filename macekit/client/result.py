@@ -6,11 +6,11 @@ import os
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
+from dataclasses import dataclass, fields
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from estimators.python.dataclass import dataclass, fields
 from macekit.client.display import Chart, Row, rows
 from macekit.client.problems import as_mace_problems
 from macekit.text import closest

@@ -8,6 +8,7 @@ import re
 import ssl
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field, replace
 from time import sleep
 from typing import TYPE_CHECKING, Any, BinaryIO
 from urllib.error import URLError
@@ -24,7 +25,6 @@ from urllib.request import (
 import numpy as np
 from numpy.typing import NDArray
 
-from estimators.python.dataclass import dataclass, field, replace
 from macekit.call import Reply
 from macekit.client.body import File, Packed, pack
 from macekit.client.client import Client

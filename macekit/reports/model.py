@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Literal, TypeAlias
-
-from estimators.python.dataclass import dataclass, replace
 
 Kind = Literal["share", "plain", "floor", "ceiling", "count", "roughly", "exact", "percent", "guesses"]
 

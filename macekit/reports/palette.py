@@ -4,7 +4,7 @@ Every meaning has a colour of its own, so that one can be told from another in a
 words say the same as the colours do (Okabe and Ito's advice: blue and orange stay apart for every kind of eye).
 """
 
-from estimators.python.dataclass import dataclass
+from dataclasses import dataclass
 
 MEMBER = "#0a5c9e"
 NONMEMBER = "#b34700"
