@@ -7,7 +7,7 @@ import json
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from difflib import unified_diff
 from pathlib import Path
 from textwrap import TextWrapper
@@ -24,8 +24,9 @@ The interface of the service, made by scripts/api-table from the OpenAPI documen
 
 name? may be left out; "= x" is what it is then. A name with a capital is a type below; what is listed after "as below"
 has the type of its own name, written Like_This: prior is a Prior. Problems are application/problem+json; which there
-are of a status stands under "problems". An operation that names no problems has the usual ones. Conditions on fields
-that an object before has, too, are named by it. "tables", "reports" and "usual" stand for what is listed first.
+are of a status stands under "problems". An operation that names no problems has the usual ones. "tables", "reports",
+what they go without or with, and "usual" stand for what is listed first. A rule says what fields of an object must be
+together: by {a: number; b?: null} a must be given and a number, and b be left out or null.
 """
 
 Schema = dict[str, Any]
@@ -39,12 +40,27 @@ GROUPS = {
         "text/html", "text/markdown", "text/csv", "application/vnd.mace.brief+json BriefAnswer", "image/svg+xml",
         "image/png",
     ),
+    "tables without npy": (
+        "text/csv CsvTable", "application/x-ndjson JsonLines", "application/x-npz NpzArrays",
+        "application/vnd.apache.arrow.stream ArrowTable", "application/vnd.apache.parquet ParquetTable",
+    ),
+    "tables without numpy": (
+        "text/csv CsvTable", "application/x-ndjson JsonLines", "application/vnd.apache.arrow.stream ArrowTable",
+        "application/vnd.apache.parquet ParquetTable",
+    ),
+    "reports without charts": (
+        "text/html", "text/markdown", "text/csv", "application/vnd.mace.brief+json BriefAnswer",
+    ),
+    "reports with records": (
+        "text/csv", "application/vnd.apache.arrow.stream", "text/html", "text/markdown",
+        "application/vnd.mace.brief+json BriefAnswer", "image/svg+xml", "image/png",
+    ),
     "usual": ("members_column", "nonmembers_column", "members", "data", "dated", "detail"),
 }  # fmt: skip
 """Forms, and parameters, that mostly come together, by a word for them."""
 
 PREFER, JOB = "Prefer", "application/json JobAnswer"
-CONDITIONS = ("allOf", "anyOf", "oneOf", "if", "then", "else", "not", "dependentRequired")
+RULES = ("allOf", "anyOf", "oneOf", "if", "then", "else", "not", "dependentRequired")
 LIMITS = {
     "exclusiveMinimum": "> {}", "minimum": ">= {}", "exclusiveMaximum": "< {}", "maximum": "<= {}",
     "minLength": "{}+ characters", "maxLength": "at most {} characters",
@@ -65,7 +81,7 @@ def table(document: Schema) -> str:
     parts = {
         "operations": _operations(document),
         "problems": _problems(document),
-        "parameters": (_parameter(name, parameters[name]) for name in sorted(parameters)),
+        "parameters": (": ".join(_parameter(name, parameters[name])) for name in sorted(parameters)),
         "types": _types({name: _kind(schemas[name]) for name in sorted(simple)}),
         "objects": (line for name in sorted(schemas.keys() - simple) for line in _object(name, schemas)),
     }
@@ -101,7 +117,8 @@ def _operations(document: Schema) -> Iterator[str]:
                     yield f"  example of a table needs: {', '.join(body[OPTIONS])}"
             parameters = about.get("parameters", ())
             yield from _listed("parameters", [_end(each) for each in parameters if "$ref" in each])
-            yield from (f"  {_parameter(each['name'], each)}" for each in parameters if "$ref" not in each)
+            own = (_parameter(each["name"], each) for each in parameters if "$ref" not in each)
+            yield from (f"  {line}" for line in _of_a_kind(own))
             for status, response in about["responses"].items():
                 shared = _end(response) if "$ref" in response else ""
                 found = document["components"]["responses"][shared] if shared else response
@@ -150,11 +167,12 @@ def _problems(document: Schema) -> Iterator[str]:
             yield from _listed(f"{status}{headers}", response[PROBLEMS])
 
 
-def _parameter(name: str, about: Schema) -> str:
+def _parameter(name: str, about: Schema) -> tuple[str, str]:
+    """Return what it is called, and its kind."""
     where = "" if about["in"] == "query" else f" in {about['in']}"
     optional = "" if about.get("required") else "?"
     called = f" ({about['name']})" if about["name"] != name else ""
-    return f"{name}{optional}{called}{where}: {_kind(about['schema'])}{_marked(about)}"
+    return f"{name}{optional}{called}{where}", f"{_kind(about['schema'])}{_marked(about)}"
 
 
 # --- schemas ------------------------------------------------------------------------------------------------
@@ -170,24 +188,55 @@ def _object(name: str, schemas: Schema) -> Iterator[str]:
     fields = {name if name in needed else f"{name}?": each for name, each in schema["properties"].items()}
     as_below = [name for name, each in fields.items() if _is_own(name, each, own)]
     yield from _listed("as below", as_below)
+    kinds = ((field, _kind(each) + _marked(each)) for field, each in fields.items() if field not in as_below)
+    yield from (f"  {line}" for line in _of_a_kind(kinds))
+    rules = [
+        *schema.get("allOf", ()),
+        {key: schema[key] for key in RULES if key in schema and key != "allOf"},
+    ]
+    for rule in filter(None, rules):
+        yield from _listed("rule", [rule_of(rule)])
+
+
+def _of_a_kind(fields: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Yield fields, those of one kind on a line."""
     of_kind: dict[str, list[str]] = {}
-    for field, each in fields.items():
-        if field not in as_below:
-            of_kind.setdefault(_kind(each) + _marked(each), []).append(field)
+    for name, kind in fields:
+        of_kind.setdefault(kind, []).append(name)
     for kind, same in of_kind.items():
-        yield f"  {', '.join(same)}: {kind}"
-    conditions = _conditions(schema)
-    before = next((each for each in sorted(schemas) if _conditions(schemas[each]) == conditions), name)
-    if conditions and before != name:
-        yield f"  conditions: as of {before}"
-    else:
-        for keyword, text in conditions.items():
-            yield from _listed(keyword, [text])
+        yield f"{', '.join(same)}: {kind}"
 
 
-def _conditions(schema: Schema) -> dict[str, str]:
-    """Return what is said of several fields of an object together."""
-    return {keyword: json.dumps(schema[keyword]) for keyword in CONDITIONS if keyword in schema}
+def rule_of(schema: Any) -> str:
+    """Return what must be; a keyword without words here stays JSON, so that nothing is lost."""
+    if not isinstance(schema, dict):
+        return "anything" if schema else "nothing"
+    parts: list[str] = []
+    for keyword, value in ({"properties": {}} | schema if "required" in schema else schema).items():
+        match keyword:
+            case "if":
+                steps = ((word, schema[word]) for word in ("if", "then", "else") if word in schema)
+                parts.append(" ".join(f"{word} {rule_of(step)}" for word, step in steps))
+            case "allOf":
+                parts += map(rule_of, value)
+            case "anyOf" | "oneOf":
+                parts.append(f"{keyword[:3]} of ({', '.join(map(rule_of, value))})")
+            case "not":
+                parts.append(f"not {rule_of(value)}")
+            case "type" | "enum" | "const":
+                parts.append(" | ".join(map(_value, value if isinstance(value, list) else [value])))
+            case "properties":
+                needed = schema.get("required", ())
+                fields = dict.fromkeys(needed, True) | value
+                named = (
+                    (name if name in needed else f"{name}?", rule_of(each)) for name, each in fields.items()
+                )
+                parts.append(f"{{{'; '.join(_of_a_kind(named))}}}")
+            case "then" | "else" | "required":
+                pass
+            case _:
+                parts.append(json.dumps({keyword: value}))
+    return parts[0] if len(parts) == 1 else f"all of ({', '.join(parts)})"
 
 
 def _is_own(field: str, schema: Schema, types: set[str]) -> bool:
