@@ -17,7 +17,7 @@ section 15.
 """
 
 from estimators.theory.one_run.draws import Draw
-from estimators.theory.one_run.several import epsilon_over_runs
+from estimators.theory.one_run.several import epsilon_over_runs, several_runs
 from estimators.theory.one_run.statement import (
     EpsilonInOneRun,
     GaussianInOneRun,
@@ -34,4 +34,5 @@ __all__ = [
     "PromiseInOneRun",
     "epsilon_over_runs",
     "one_run",
+    "several_runs",
 ]

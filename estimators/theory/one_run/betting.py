@@ -6,7 +6,7 @@ from math import exp, inf, log, pi
 import numpy as np
 from scipy.special import expit
 
-from estimators.arrays import Floats
+from estimators.arrays import Booleans, Floats
 from estimators.theory.one_run.guesses import Guesses
 
 STAKES: Floats = np.array([0.05, 0.1, 0.2, 0.4, 0.7, 0.9, 0.98])[:, None]
@@ -17,6 +17,9 @@ ON_DELTA = 0.2
 
 LARGEST = 60.0
 """Epsilons are looked for up to here."""
+
+MOST_FORGIVEN = 2**62 - 1
+"""More than any run has guesses: there all are counted as wrong."""
 
 CLOSE = 1e-6
 """How closely a bound is found, from below."""
@@ -99,6 +102,25 @@ def p_value(refuted: Callable[[float], bool]) -> float:
 
 def epsilon_refuted_over(runs: Sequence[Guesses], delta: float, level: float) -> float:
     """The largest epsilon up to which all are refuted by what the bet has after the last of these runs."""
+    need, edges, gained = _bets_of_runs(runs, delta, level)
+    return _all_up_to(lambda epsilon: bool(gained(epsilon).sum() >= need), edges)
+
+
+def refuted_after(runs: Sequence[Guesses], epsilon: float, delta: float, level: float) -> Booleans:
+    """After each of these runs whether each epsilon up to one is refuted, as the bound asks, too."""
+    need, edges, gained = _bets_of_runs(runs, delta, level)
+    below = {max(0.0, edge - 1e-9) for edge in edges if edge < epsilon}
+    refuted: Booleans = np.ones(len(runs), dtype=np.bool_)
+    for each in (epsilon, 0.0, *sorted(below)):
+        if refuted.any():  # mostly soon told
+            refuted = refuted & (np.cumsum(gained(each)) >= need)
+    return refuted
+
+
+def _bets_of_runs(
+    runs: Sequence[Guesses], delta: float, level: float
+) -> tuple[float, list[float], Callable[[float], Floats]]:
+    """What refutes, epsilons at which less is forgiven than just below, and what the bet gains in each run."""
     # parts of the level, however many runs follow
     parts = [level * 6.0 / (pi * at) ** 2 for at in range(1, len(runs) + 1)]
     need = -log(level * (1.0 - ON_DELTA) if delta else level)
@@ -106,14 +128,16 @@ def epsilon_refuted_over(runs: Sequence[Guesses], delta: float, level: float) ->
     # of each run a row, beside it a place for stakes, then its looks
     wrong, right = np.stack([run.looks for run in runs], axis=1)[:, :, None]
 
-    def refuted(epsilon: float) -> bool:
+    def gained(epsilon: float) -> Floats:
         win, lose = np.log1p(STAKES * exp(-epsilon)), np.log1p(-STAKES)
         forgiven = np.array(
-            [forgiven_guesses(run.coins, epsilon, delta, part) for run, part in zip(runs, parts, strict=True)]
+            [
+                min(MOST_FORGIVEN, forgiven_guesses(run.coins, epsilon, delta, part))
+                for run, part in zip(runs, parts, strict=True)
+            ]
         )[:, None, None]
         bets = (right - forgiven) * win + (wrong + forgiven) * lose
-        wealth = np.logaddexp.reduce(bets, axis=(1, 2)) - log(bets[0].size)
-        return bool(wealth.sum() >= need)
+        return np.asarray(np.logaddexp.reduce(bets, axis=(1, 2)) - log(bets[0].size))
 
     edges = [edge for run, part in zip(runs, parts, strict=True) for edge in _edges(run.coins, delta, part)]
-    return _all_up_to(refuted, edges)
+    return need, edges, gained

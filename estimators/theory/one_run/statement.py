@@ -22,6 +22,7 @@ from estimators.theory.dp.promise import (
     ApproximateDp,
     Envelope,
     GaussianEnvelope,
+    Grant,
     Inclusion,
     Pair,
     Promise,
@@ -107,6 +108,8 @@ class OneRun:
         gaussian: What mu is at least; None unless the mechanism was said to be Gaussian.
         guarantee: What is covered, and what has to be so.
         cautions: What to know before using the numbers.
+        bounds: What epsilon is at least after each of several runs, which hold together; empty of one run.
+        coins_of_runs: The coins of each of several runs.
 
     Example:
         >>> from estimators import Counts
@@ -125,6 +128,8 @@ class OneRun:
     gaussian: GaussianInOneRun | None
     guarantee: Guarantee
     cautions: tuple[Caution, ...]
+    bounds: tuple[float, ...] = ()
+    coins_of_runs: tuple[int, ...] = ()
 
     @property
     def decision(self) -> Literal["contradicted", "not contradicted", "inconclusive"] | None:
@@ -171,11 +176,14 @@ class OneRun:
 
     def _of_epsilon(self) -> str:
         bound, sure = self.epsilon, one_end(self.confidence)
+        after = f" after {len(self.bounds)} runs" if self.bounds else ""
         if bound.value == 0.0:
-            return f"With {sure} no epsilon at delta {bound.delta:g} is excluded."
+            return f"With {sure} no epsilon at delta {bound.delta:g} is excluded{after}."
+        guesses = f": {bound.right} of {bound.guesses} guesses were right"
         return (
             f"With {sure} the mechanism's epsilon at delta {bound.delta:g}, about {ABOUT[self.adjacency]}, is at least "
-            f"{at_least(bound.value)}, whatever the mechanism: {bound.right} of {bound.guesses} guesses were right."
+            f"{at_least(bound.value)}{after}, whatever the mechanism"
+            f"{' and whichever run was the last' if after else guesses}."
         )
 
     def _of_mu(self) -> tuple[str, ...]:
@@ -238,20 +246,12 @@ def one_run(
     delta, how = require_share("delta", delta), draw_of(draw)
     require_count("seed", seed, 0)
     alone = how is Draw.COIN
-    about = Adjacency.ADD_REMOVE if alone else Adjacency.REPLACE
+    about = about_of(how)
     envelope: Envelope | None = None
     pair, by_count = None, False
     if promise is not None:
-        if not (alone or adjacency or isinstance(promise, Mapping)):
-            raise OptionError(
-                "adjacency: a split shows what replacing a record does; say whether the promise is about that "
-                "(replace) or, as of most accountants, about adding or removing one (add_remove)",
-                field="adjacency",
-            )
-        each = promise[about] if isinstance(promise, Mapping) else promise
-        inclusion = Inclusion.INDEPENDENT if alone else Inclusion.FIXED_NUMBER
-        grant = grant_of(each, adjacency, inclusion, delta)
-        envelope, pair, by_count = grant.envelope, grant.pair, not isinstance(each, ApproximateDp)
+        grant, by_count = granted(promise, how, adjacency, delta)
+        envelope, pair = grant.envelope, grant.pair
         delta = delta if pair is None else pair[1]
     orders, cautions = guesses_of(data, how, direction_of(direction), seed)
     parts = 1 + by_count + (gaussian and not (by_count and isinstance(envelope, GaussianEnvelope)))
@@ -266,16 +266,11 @@ def one_run(
         mu = max(median(each, each_level, mu_refuted) for each in orders)
         normal = GaussianInOneRun(mu, gaussian_epsilon(mu, delta) if mu and delta else (inf if mu else 0.0))
     if bound.value == 0.0 and not any(_could_show(each, delta, each_level) for each in orders):
-        message = (
-            f"{orders[0][0].coins} {'records' if alone else 'pairs'} are too few: even if all guesses were right, "
-            "no bound on epsilon would follow"
-        )
-        cautions.append(Caution("too_few_records", message))
-    covers = (
-        f"the mechanism's promise about {ABOUT[about]}, and its epsilon at delta {exactly(delta)} from below"
-    )
+        cautions.append(too_few(orders[0][0].coins, how))
     of_vectors = isinstance(data, Scores) and data.dimension > 1  # as many of either side as are learned from
-    guarantee = Guarantee(covers, ASSUMES[how], how is not Draw.CHOSEN and not (alone and of_vectors))
+    guarantee = Guarantee(
+        covered(how, delta), ASSUMES[how], how is not Draw.CHOSEN and not (alone and of_vectors)
+    )
     return OneRun(
         how,
         about,
@@ -286,6 +281,40 @@ def one_run(
         normal,
         guarantee,
         tuple(dict.fromkeys(cautions)),
+    )
+
+
+def about_of(how: Draw) -> Adjacency:
+    """Which training sets a draw is about: a coin adds or removes a record, a pair replaces one."""
+    return Adjacency.ADD_REMOVE if how is Draw.COIN else Adjacency.REPLACE
+
+
+def granted(
+    promise: Promise | Mapping[Adjacency, Promise], how: Draw, adjacency: Adjacency | str | None, delta: float
+) -> tuple[Grant, bool]:
+    """What a promise allows as members were drawn, and whether it is a curve and no single (epsilon, delta)."""
+    if not (how is Draw.COIN or adjacency or isinstance(promise, Mapping)):
+        raise OptionError(
+            "adjacency: a split shows what replacing a record does; say whether the promise is about that "
+            "(replace) or, as of most accountants, about adding or removing one (add_remove)",
+            field="adjacency",
+        )
+    each = promise[about_of(how)] if isinstance(promise, Mapping) else promise
+    inclusion = Inclusion.INDEPENDENT if how is Draw.COIN else Inclusion.FIXED_NUMBER
+    return grant_of(each, adjacency, inclusion, delta), not isinstance(each, ApproximateDp)
+
+
+def covered(how: Draw, delta: float) -> str:
+    """What a guarantee covers, in words."""
+    return f"the mechanism's promise about {ABOUT[about_of(how)]}, and its epsilon at delta {exactly(delta)} from below"
+
+
+def too_few(coins: int, how: Draw) -> Caution:
+    """That no bound could follow."""
+    return Caution(
+        "too_few_records",
+        f"{coins} {'records' if how is Draw.COIN else 'pairs'} are too few: even if all guesses were right, "
+        "no bound on epsilon would follow",
     )
 
 
@@ -303,13 +332,27 @@ def _least_levels(
         yield least(lambda guesses, level: count_refutes(guesses, curve, level))
 
 
+@dataclass(order=True, frozen=True, slots=True)
+class Bound:
+    """A bound of one pairing, and what it is from."""
+
+    value: float
+    level: float = field(compare=False)
+    guesses: Guesses = field(compare=False)
+
+
 def _best_bound(orders: list[Order], delta: float, level: float) -> EpsilonInOneRun:
     """The larger bound of the orders, and the guesses that decided it."""
 
-    def bound(guesses: Guesses, level: float) -> _Bound:
-        return _Bound(epsilon_refuted(guesses, delta, level), level, guesses)
+    def bound(guesses: Guesses, level: float) -> Bound:
+        return Bound(epsilon_refuted(guesses, delta, level), level, guesses)
 
     best = max((median(each, level, bound) for each in orders), key=lambda each: each.value)
+    return with_stops(best, delta)
+
+
+def with_stops(best: Bound, delta: float) -> EpsilonInOneRun:
+    """A bound with the guesses that decided it."""
     way, value = best.guesses, best.value
     at = int(np.argmax(log_wealth(way, value, forgiven_guesses(way.coins, value, delta, best.level))))
     right, guesses = way.right.astype(np.int64).tolist(), (way.right + way.wrong).astype(np.int64).tolist()
@@ -325,12 +368,3 @@ def _could_show(order: Order, delta: float, level: float) -> bool:
         return bet_wins(replace(guesses, right=right, wrong=0.0 * right), 0.0, delta, level)
 
     return median(order, level, shows)
-
-
-@dataclass(order=True, frozen=True, slots=True)
-class _Bound:
-    """A bound of one pairing, and what it is from."""
-
-    value: float
-    level: float = field(compare=False)
-    guesses: Guesses = field(compare=False)

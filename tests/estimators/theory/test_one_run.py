@@ -9,10 +9,10 @@ from scipy.special import expit
 from scipy.stats import binom
 
 from estimators import Counts, Scores
-from estimators.errors import InputError, OptionError, OutOfRange
+from estimators.errors import InputError, OptionError, OutOfRange, TooFewRecords
 from estimators.privacy.epsilon import Direction
 from estimators.theory.dp import ApproximateDp, DpCurve, GaussianDp
-from estimators.theory.one_run import Draw, epsilon_over_runs, one_run
+from estimators.theory.one_run import Draw, epsilon_over_runs, one_run, several_runs
 from estimators.theory.one_run.betting import all_refuted, bet_wins, epsilon_refuted
 from estimators.theory.one_run.counting import _possible, count_refutes, mu_refuted
 from estimators.theory.one_run.draws import guesses_of
@@ -262,6 +262,49 @@ def test_several_runs_say_more_than_one_and_none_takes_back_what_was_said():
     assert bounds[:3] == epsilon_over_runs(runs[:3], "coin", 1e-5, direction="high")
     with pytest.raises(OutOfRange, match="certify nothing"):
         epsilon_over_runs(runs, "chosen")
+
+
+@each_case("draw", ["coin", "split"])
+def test_several_runs_contradict_an_epsilon_exactly_where_their_bound_is_above_it(draw):
+    runs = [canaries(seed, 200, 2.0, split=draw == "split") for seed in range(20, 22)]
+    about = None if draw == "coin" else "replace"
+    bound = several_runs(runs, draw, delta=1e-5).epsilon.value
+    assert bound == epsilon_over_runs(runs, draw, 1e-5)[-1] > 0.5
+
+    below, above = (
+        several_runs(runs, draw, ApproximateDp(bound + by, 1e-5), adjacency=about) for by in (-1e-3, 1e-3)
+    )
+    assert (below.decision, above.decision) == ("contradicted", "not contradicted")
+    assert below.promise.p_value <= 0.025 < above.promise.p_value
+    assert below.bounds == epsilon_over_runs(runs, draw, 1e-5)
+
+
+def test_a_promised_curve_is_held_against_several_runs_by_its_epsilon_at_delta():
+    runs = [canaries(seed, 400, 2.0) for seed in range(20, 23)]
+    by_mu = several_runs(runs, "coin", GaussianDp(0.1), delta=1e-5)
+
+    by_epsilon = several_runs(runs, "coin", ApproximateDp(gaussian_epsilon(0.1, 1e-5), 1e-5))
+    assert by_mu.promise.p_value == by_epsilon.promise.p_value < 1e-3
+    with pytest.raises(OptionError, match="give a delta"):
+        several_runs(runs, "coin", GaussianDp(0.1))
+    with pytest.raises(TooFewRecords, match="at least 2"):
+        several_runs(runs[:1], "coin")
+
+
+def test_runs_after_the_one_that_contradicts_take_nothing_back():
+    runs = [canaries(20, 400, 2.0), *(canaries(seed, 400, 0.0) for seed in range(21, 26))]
+
+    found = [several_runs(runs[:number], "coin", ApproximateDp(0.5)).promise.p_value for number in (2, 6)]
+    assert found[1] <= found[0] < 0.025
+
+
+@each_case("draw, word", [("coin", "12 records"), ("split", "6 pairs")])
+def test_runs_that_could_show_nothing_say_so(draw, word):
+    run = Counts.of([3, 0], [0, 3], edges=[0.5])
+
+    result = several_runs([run] * 2, draw, delta=0.1)
+    assert result.epsilon.value == 0.0
+    assert [each.message[: len(word)] for each in result.cautions if each.code == "too_few_records"] == [word]
 
 
 @each_case("draw", ["coin", "split"])
