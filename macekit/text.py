@@ -6,7 +6,10 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from difflib import get_close_matches
 from functools import wraps
 from inspect import Parameter, signature
+from math import isfinite
 from typing import Any, TypeVar
+
+NUMBER = re.compile(r"(\d+(?:\.\d+)?)")
 
 MOST = 60
 """Characters of a name that are shown."""
@@ -133,3 +136,25 @@ def nearest(name: str, names: Iterable[str]) -> str:
 
 def _escape(letter: str) -> str:
     return letter.encode("unicode_escape").decode()
+
+
+def in_order(label: object) -> tuple[object, ...]:
+    """What labels are sorted by: numbers, also those that came as text; else names, the numbers in them as such.
+
+    Example:
+        >>> sorted(["epoch 20", "epoch 5", "1e3", "200"], key=in_order)
+        ['200', '1e3', 'epoch 5', 'epoch 20']
+    """
+    try:
+        number = float(str(label))
+    except ValueError:
+        number = float("nan")
+    if isfinite(number):
+        return (0, number, str(label))
+    parts = NUMBER.split(str(label))  # text and numbers by turns
+    return (1, *(float(part) if at % 2 else part for at, part in enumerate(parts)))
+
+
+def label_name(label: object) -> str:
+    """A label as a name: 900 for 900.0."""
+    return str(int(label)) if isinstance(label, float) and label.is_integer() else str(label)

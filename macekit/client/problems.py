@@ -110,7 +110,7 @@ def answer_of(operation: str, reply: Reply) -> dict[str, Any]:
     from macekit.schemas.by_operation import ANSWERS
 
     answer = _read(reply) if reply.status == OK and reply.media_type == JSON else None
-    if answer is None or not answer.keys() >= ANSWERS[operation].__annotations__.keys():
+    if answer is None or not answer.keys() >= ANSWERS[operation].__required_keys__:
         raise MaceProblem.of(reply)
     return answer
 

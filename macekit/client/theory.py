@@ -172,12 +172,15 @@ class Theory:
                 default. Knowing it makes all of this sharper; it has to be known before the scores are looked at.
             confidence: All that is stated together has the error of one end of an interval of this confidence. 0.95
                 by default; at least 0.5.
+            model: Of several independent runs which one's model scored each record: a column's name, or labels, of
+                members first. What is stated holds after each run, in the order of their names; stop after any.
             seed, query, counts, units, score, member, group, unit, cluster: As for ``macekit.estimate``.
             members_column, nonmembers_column: As for ``macekit.estimate``.
             cluster: Refused: name a ``unit`` whose coin it was.
 
         Returns:
-            a ``Result``: ``decision``, ``epsilon``, ``promise`` with its p-value, ``gaussian``, ``stops``.
+            a ``Result``: ``decision``, ``epsilon``, ``promise`` with its p-value, ``gaussian``, ``stops``; with
+            ``model`` also ``runs``, each with its ``lower_bound``.
 
         Example:
             >>> import macekit

@@ -17,6 +17,7 @@ from macekit.decoding.body import DecodedBody
 from macekit.operations.of_wings import as_result
 from macekit.operations.options import field_path
 from macekit.problems import Problem
+from macekit.schemas.by_operation import QUESTIONS
 
 OF_NAMES = frozenset({"unknown-field", "missing-field", "unknown-name", "bad-option"})
 """What is wrong with a body whose names are another tool's."""
@@ -57,10 +58,11 @@ def answer(call: Call, body: DecodedBody) -> Reply:
 def _answer(call: Call, body: DecodedBody) -> Reply:
     """What the operation answers; models and clusters are refused where it does not allow for them."""
     body = body.under_current_names(call.operation)
-    if body.models is not None and call.operation != "procedure":
+    if body.models is not None and "model" not in QUESTIONS[call.operation].model_fields:
         raise Problem(
             "bad-option",
-            f"model: {call.operation} takes all records for one model's; /v1/procedure tells several apart",
+            f"model: {call.operation} takes all records for one model's; /v1/procedure and /v1/theory/one-run tell "
+            "several apart",
             field="model",
         )
     if body.clusters and call.operation not in catalogue.BY_CLUSTERS:

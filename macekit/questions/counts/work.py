@@ -44,7 +44,7 @@ OF_VECTORS = frozenset({"auto", "learned", "histogram"})
 FOR_ATTACKERS = frozenset({"advantage", "gate", "report"})
 """Questions whose estimator says which attackers the upper end covers."""
 
-NEED_ROWS = frozenset({"unit", "cluster", "group", *WIDE})
+NEED_ROWS = frozenset({"unit", "cluster", "group", "model", *WIDE})
 """Columns that say something of each record, which counts do not keep, or that are read as a whole."""
 
 GROUPED = frozenset({"counts", "report", "gate", "series"})

@@ -163,12 +163,14 @@ ROWS = (
         "What one training run shows of a promise, and how large epsilon is at least",
         "Say how members were drawn: `draw` is `coin` if each record was in by a fair coin of its own (canaries), "
         "`split` if the sides are a random split of one list. The promise, if there is one, is as for `theory dp`. "
-        "Epsilon is bounded whatever the mechanism; nobody chooses a number of guesses. Members that were not drawn "
+        "Epsilon is bounded whatever the mechanism; nobody chooses a number of guesses. Of several independent runs "
+        "that `model` tells apart, it is bounded after each, and one may stop after any. Members that were not drawn "
         "give no certificate.",
         (
             "mace theory one-run canaries.csv --draw coin --mu 1 --delta 1e-5",
             "mace theory one-run scores.csv --draw split --epsilon 4 --delta 1e-5 --adjacency add_remove",
             "mace theory one-run canaries.csv --draw coin --curve 0.5:0.01,1:1e-4,2:1e-6",
+            "mace theory one-run runs.csv --draw coin --model run --epsilon 4",
         ),
         stem="onerun",
         counts_suffice=True,

@@ -383,7 +383,9 @@ def of_one_run(answer: model.AnswerPath, figures: model.Figures, context: model.
         model.Paragraph(("Taken for granted: ", backing["assumes"].quote(), ".")),
     )
     left_open = (NO_PROOF, *((ONLY_IF_GAUSSIAN,) if normal else ()), limitations.CONFIDENCE)
+    runs = answer["runs"] if "runs" in answer.value else None
     sections = (
+        *(() if runs is None else (after_each(runs),)),
         model.Section("guesses", "How often guesses were right", figures.items, figures.items),
         model.Section("worth", "What it is worth", words, words),
         limitations.section((left_open), answer["warnings"]),
@@ -392,6 +394,21 @@ def of_one_run(answer: model.AnswerPath, figures: model.Figures, context: model.
     broken = answer["decision"].value == "contradicted"
     headline = model.Headline("fail" if broken else None, answer["sentence"].quote())
     return model.Report("A promise in one run", headline, model.Facts(tuple(tiles)), sections)
+
+
+def after_each(runs: model.AnswerPath) -> model.Section:
+    """What epsilon is at least after each of several runs."""
+    rows = tuple(
+        (run["name"].quote(), run["coins"].number("count"), run["lower_bound"].number("floor"))
+        for run in runs
+    )
+    table = model.Table(
+        "After each run",
+        ("run", "fair coins", "epsilon at least"),
+        rows,
+        "All bounds hold together: whoever stops after any run may state its own.",
+    )
+    return model.Section("runs", "After each run", (table,), (table,))
 
 
 # --- pages --------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from estimators import Scores, advantage_series
-from macekit.questions.runs.series.work import in_order
+from macekit.text import in_order
 from tests.macekit.asking import asked, refused
 
 RNG = np.random.default_rng(3)

@@ -1,8 +1,6 @@
 """``/v1/series``: the advantage at every step of a series, and how far a limit is kept."""
 
-import re
 from collections.abc import Mapping
-from math import isfinite
 
 from estimators import Counts, Scores
 from estimators.decisions.plan import Because, overall
@@ -30,8 +28,7 @@ from macekit.problems import Problem
 from macekit.questions.runs.series import SeriesAnswer, SeriesQuestion
 from macekit.schemas.answers import StepAnswer
 from macekit.schemas.statements import DecisionWord, ProvenanceAnswer
-
-NUMBER = re.compile(r"(\d+(?:\.\d+)?)")
+from macekit.text import in_order, label_name
 
 
 def answer(call: Call, body: DecodedBody) -> Reply:
@@ -132,30 +129,8 @@ def _by_label(body: DecodedBody, query: str) -> dict[str, Counts]:
                 f"need at least {MIN_RECORDS} of each; leave the step out",
                 field="groups",
             )
-        steps[_name(label)] = Counts.trusted(members, nonmembers, counts.cells).occupied()
+        steps[label_name(label)] = Counts.trusted(members, nonmembers, counts.cells).occupied()
     return steps
-
-
-def in_order(label: object) -> tuple[object, ...]:
-    """What labels are sorted by: numbers, also those that came as text; else names, the numbers in them as such.
-
-    Example:
-        >>> sorted(["epoch 20", "epoch 5", "1e3", "200"], key=in_order)
-        ['200', '1e3', 'epoch 5', 'epoch 20']
-    """
-    try:
-        number = float(str(label))
-    except ValueError:
-        number = float("nan")
-    if isfinite(number):
-        return (0, number, str(label))
-    parts = NUMBER.split(str(label))  # text and numbers by turns
-    return (1, *(float(part) if at % 2 else part for at, part in enumerate(parts)))
-
-
-def _name(label: object) -> str:
-    """A label as a name: 900 for 900.0."""
-    return str(int(label)) if isinstance(label, float) and label.is_integer() else str(label)
 
 
 # --- series steps -------------------------------------------------------------------------------------------

@@ -1,18 +1,27 @@
 """The question and the answer of ``/v1/theory/one-run``: what one training run shows of a promise."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NotRequired
 
 from pydantic import ConfigDict, Field
 from pydantic.config import JsonDict
 from typing_extensions import TypedDict
 
 from macekit.questions.theory.dp import PromiseGiven, one_promise
-from macekit.schemas.records import SIDES_OR_COUNTS, Confidence, SampleQuestion
+from macekit.schemas.records import SIDES_OR_COUNTS, Confidence, LabelsOfRows, SampleQuestion, absent
 from macekit.schemas.statements import GuaranteeAnswer, ProvenanceAnswer, WarningAnswer
 
 COIN_OF_ITS_OWN: JsonDict = {
     "if": {"required": ["draw"], "properties": {"draw": {"const": "coin"}}},
     "then": {"properties": {"adjacency": {"enum": ["add_remove", None]}}},
+}
+SEVERAL_MODELS: JsonDict = {
+    "if": {"required": ["model"], "properties": {"model": {"not": {"type": "null"}}}},
+    "then": {
+        "allOf": [
+            absent("counts", "units"),
+            {"properties": {"draw": {"enum": ["coin", "split"]}, "gaussian": {"const": False}}},
+        ]
+    },
 }
 Draw = Literal["coin", "split", "chosen"]
 
@@ -21,12 +30,17 @@ class OnerunQuestion(PromiseGiven, SampleQuestion):
     """Scores of members and nonmembers, how they were drawn, and what was promised, if anything."""
 
     model_config = ConfigDict(
-        json_schema_extra={**SIDES_OR_COUNTS, "allOf": [*one_promise(), COIN_OF_ITS_OWN]},
+        json_schema_extra={**SIDES_OR_COUNTS, "allOf": [*one_promise(), COIN_OF_ITS_OWN, SEVERAL_MODELS]},
     )
 
     draw: Draw = Field(
         description="how members were drawn: coin: each record by a fair coin of its own, and all of them are here; "
         "split: the sides are a random split of one list; chosen: otherwise, and then nothing is certified",
+    )
+    model: LabelsOfRows | None = Field(
+        None,
+        description="of several independent runs which one's model scored each record, members first; they are taken "
+        "in the order of their names, and what is stated holds after each",
     )
     gaussian: bool = Field(
         False, description="whether the mechanism is known to be Gaussian: mu is then bounded, too"
@@ -71,8 +85,18 @@ class StopsAnswer(TypedDict):
     right: Annotated[list[float], Field(description="share of them that was right")]
 
 
+class RunAnswer(TypedDict):
+    """One of several runs, and what epsilon is at least after it."""
+
+    name: str
+    coins: Annotated[
+        int, Field(description="records that had a coin of their own in it, or pairs of records")
+    ]
+    lower_bound: float
+
+
 class OnerunAnswer(TypedDict):
-    """What one run shows of a promise, and of epsilon; all of it holds together."""
+    """What one run shows of a promise, and of epsilon, or several; all of it holds together."""
 
     sentence: str
     decision: Annotated[
@@ -88,6 +112,11 @@ class OnerunAnswer(TypedDict):
         GaussianInOneRunAnswer | None, Field(description="null unless the mechanism was said to be Gaussian")
     ]
     stops: StopsAnswer
+    runs: NotRequired[
+        Annotated[
+            list[RunAnswer], Field(description="with model: each run in order; all bounds hold together")
+        ]
+    ]
     guarantee: GuaranteeAnswer
     warnings: list[WarningAnswer]
     provenance: ProvenanceAnswer

@@ -1,14 +1,19 @@
 """``/v1/theory/one-run``: a promise tested in one training run, and the epsilon that the run shows."""
 
-from estimators.sample.scores import Scores
-from estimators.theory.one_run import GaussianInOneRun, PromiseInOneRun, one_run
+import numpy as np
+
+from estimators.errors import DimensionMismatch, InputError, OutOfRange, TooFewRecords
+from estimators.sample.counts import Counts
+from estimators.sample.scores import MIN_RECORDS, Scores, labels_of
+from estimators.theory.one_run import GaussianInOneRun, PromiseInOneRun, one_run, several_runs
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
 from macekit.operations.effects import require_direction_acts
 from macekit.operations.encode import finite
 from macekit.operations.options import parse_question, provenance_options, reply_of
-from macekit.operations.samples import sample_of, with_counts
+from macekit.operations.samples import sample_of
+from macekit.problems import Problem
 from macekit.questions.theory.dp.work import noise_of, promise_of, require_one
 from macekit.questions.theory.onerun import (
     GaussianInOneRunAnswer,
@@ -16,6 +21,10 @@ from macekit.questions.theory.onerun import (
     OnerunQuestion,
     PromiseInOneRunAnswer,
 )
+from macekit.text import in_order, label_name
+
+MOST_RUNS = 100
+"""Runs that are taken together at most: the bound after each is looked for anew."""
 
 
 def answer_onerun(call: Call, body: DecodedBody) -> Reply:
@@ -25,16 +34,13 @@ def answer_onerun(call: Call, body: DecodedBody) -> Reply:
     noise = noise_of(q)
     data = sample_of(body, q)
     require_direction_acts(q.direction, data)
-    result = one_run(
-        data if isinstance(data, Scores) else with_counts(data),
-        q.draw,
-        promise_of(q) if noise is None else noise.promises(q.delta),
-        q.delta or 0.0,
-        q.confidence,
-        q.adjacency,
-        q.gaussian,
-        q.direction,
-        q.seed,
+    promise = promise_of(q) if noise is None else noise.promises(q.delta)
+    delta, about = q.delta or 0.0, q.adjacency
+    runs = None if body.models is None else _runs_of(body, data, q)
+    result = (
+        one_run(data, q.draw, promise, delta, q.confidence, about, q.gaussian, q.direction, q.seed)
+        if runs is None
+        else several_runs([*runs.values()], q.draw, promise, delta, q.confidence, about, q.direction, q.seed)
     )
     bound = result.epsilon
     document: OnerunAnswer = {
@@ -61,7 +67,54 @@ def answer_onerun(call: Call, body: DecodedBody) -> Reply:
             data, call.operation, q.seed, provenance_options(q, call), encode.columns_of(body)
         ),
     }
+    if runs is not None:
+        each = zip(runs, result.coins_of_runs, result.bounds, strict=True)
+        document["runs"] = [
+            {"name": name, "coins": coins, "lower_bound": bound} for name, coins, bound in each
+        ]
     return reply_of(call, document, data)
+
+
+def _runs_of(body: DecodedBody, data: Scores | Counts, q: OnerunQuestion) -> dict[str, Scores]:
+    """The scores of each of several runs, by their names, in the order of these."""
+    if body.units is not None:
+        raise Problem(
+            "bad-option", "units: does not go with model, of which all records are used", field="units"
+        )
+    if isinstance(data, Counts):
+        raise Problem(
+            "bad-option", "counts: do not say which model scored a record; send scores", field="counts"
+        )
+    if q.gaussian:
+        raise Problem(
+            "bad-option", "gaussian: mu is bounded in one run; remove it, or model", field="gaussian"
+        )
+    labels, n = labels_of(body.models, "model"), data.n_members
+    if len(labels) != n + data.n_nonmembers:
+        raise DimensionMismatch(
+            f"model: got {len(labels)} labels for {n + data.n_nonmembers} records, members first",
+            field="model",
+        )
+    names, which = np.unique(labels, return_inverse=True)
+    which = which.reshape(-1)
+    if not 2 <= len(names) <= MOST_RUNS:
+        raise OutOfRange(
+            f"model: got {len(names)} runs, need at least 2 and at most {MOST_RUNS}; ask about one by itself",
+            field="model",
+        )
+    runs: dict[str, Scores] = {}
+    for place, at in enumerate(sorted(range(len(names)), key=lambda at: in_order(names[at].item())), 1):
+        sides = data.members[which[:n] == at], data.nonmembers[which[n:] == at]
+        if names[at] == "":
+            raise InputError("model: a record has no label; need whose run each is of", field="model")
+        if min(map(len, sides)) < MIN_RECORDS:
+            raise TooFewRecords(
+                f"model: run {place} has {len(sides[0])} member and {len(sides[1])} nonmember records, need at least "
+                f"{MIN_RECORDS} of each; leave the run out",
+                field="model",
+            )
+        runs[label_name(names[at].item())] = Scores(*sides, data.query, data.reason)
+    return runs
 
 
 def _promise(test: PromiseInOneRun) -> PromiseInOneRunAnswer:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
+import numpy as np
 import pytest
 
 from app.cli import main
-from estimators import Counts
-from estimators.theory.dp import DpCurve
-from estimators.theory.one_run import one_run
+from estimators import Counts, Scores
+from estimators.theory.dp import ApproximateDp, DpCurve
+from estimators.theory.one_run import one_run, several_runs
 from tests.macekit.asking import asked, refused
 
 COUNTS = {"members": [20, 90, 150, 240], "nonmembers": [230, 170, 90, 10], "edges": [0.2, 0.5, 0.8]}
@@ -65,3 +68,82 @@ def test_a_delta_of_1_and_sides_that_no_fair_coins_make_are_refused() -> None:
 
     assert refused("theory/one-run", {"counts": COUNTS, "draw": "coin", "delta": 1.0})["field"] == "delta"
     assert refused("theory/one-run", {"counts": unfair, "draw": "coin"})["field"] == "draw"
+
+
+RUNS = ["run 2", "run 10", "run 1"]
+"""In the order of numbers in names: 1, 2, 10."""
+
+
+def canaries() -> tuple[list[float], list[int], list[str]]:
+    """Scores, who was in, and in which run, the rows of all runs mixed."""
+    rng = np.random.default_rng(5)
+    run = rng.permutation(np.repeat(RUNS, 150))
+    member = rng.random(450) < 0.5
+    return np.round(rng.normal(2.0 * member, 1.0), 3).tolist(), member.astype(int).tolist(), run.tolist()
+
+
+def of_several(**options: object) -> dict[str, object]:
+    """The same as a question."""
+    score, member, run = (np.array(column) for column in canaries())
+    sides = {"members": score[member == 1].tolist(), "nonmembers": score[member == 0].tolist()}
+    labels = {"members": run[member == 1].tolist(), "nonmembers": run[member == 0].tolist()}
+    return {**sides, "model": labels, "draw": "coin", "direction": "high", **options}
+
+
+def test_several_runs_are_the_librarys_in_the_order_of_their_names_however_rows_are_mixed(
+    tmp_path, capsys
+) -> None:
+    found = asked("theory/one-run", of_several(epsilon=0.5))
+
+    score, member, run = (np.array(column) for column in canaries())
+    names = ["run 1", "run 2", "run 10"]
+    runs = [
+        Scores.of(score[(run == name) & (member == 1)], score[(run == name) & (member == 0)])
+        for name in names
+    ]
+    expected = several_runs(runs, "coin", ApproximateDp(0.5), direction="high")
+    assert [each["name"] for each in found["runs"]] == names
+    assert [each["lower_bound"] for each in found["runs"]] == list(expected.bounds)
+    assert [each["coins"] for each in found["runs"]] == [150, 150, 150]
+    assert (found["sentence"], found["decision"]) == (expected.sentence, "contradicted")
+    assert found["epsilon"]["lower_bound"] == expected.bounds[-1] > 0.5
+
+    rows = zip(*canaries(), strict=True)
+    table = "score,member,seed\n" + "".join(f"{a},{b},{c}\n" for a, b, c in rows)
+    (tmp_path / "runs.csv").write_text(table)
+    about = ["--draw", "coin", "--direction", "high", "--model", "seed", "--epsilon", "0.5", "--json"]
+    assert main(["theory", "one-run", str(tmp_path / "runs.csv"), *about]) == 1
+    assert json.loads(capsys.readouterr().out)["runs"] == found["runs"]
+
+
+def test_without_a_word_about_runs_nothing_is_said_of_them() -> None:
+    assert "runs" not in asked("theory/one-run", {**of_several(), "model": None})
+
+
+@pytest.mark.parametrize(
+    ("change", "field", "words"),
+    [
+        ({"draw": "chosen"}, "draw", "certify nothing"),
+        ({"gaussian": True}, "gaussian", "one run"),
+        ({"mu": 1.0}, "delta", "above 0"),
+        ({"model": ["a"] * 450}, "model", "got 1 runs"),
+        ({"model": ["a", "b"] * 225 + ["c"]}, "model", "451 labels for 450"),
+        ({"model": ["a"] * 440 + ["b"] * 10}, "model", "run 2 has 0 member and 10 nonmember"),
+        ({"model": ["", "b"] * 225}, "model", "no label"),
+        ({"model": [str(at) for at in range(450)]}, "model", "at most 100"),
+        ({"units": list(range(450))}, "units", "model"),
+        ({"members": None, "nonmembers": None, "counts": COUNTS}, "counts", "which model"),
+    ],
+)
+def test_runs_that_cannot_be_taken_together_are_refused(change, field, words) -> None:
+    problem = refused("theory/one-run", of_several(**change))
+
+    assert problem["field"] == field
+    assert words in problem["detail"]
+
+
+def test_another_question_takes_no_runs() -> None:
+    question = {name: value for name, value in of_several().items() if name in ("members", "nonmembers")}
+
+    problem = refused("theory/together", {**question, "model": ["a"] * 450, "claimed_epsilon": 1.0})
+    assert "/v1/theory/one-run tell several apart" in problem["detail"]
