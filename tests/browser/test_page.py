@@ -87,7 +87,7 @@ def test_an_array_is_read_with_membership_in_the_last_column_or_asks_how_many_ar
     expect(sentence(page)).to_have_text(FAIL)
 
 
-def test_the_same_scores_are_asked_who_is_exposed_and_whether_a_promise_was_kept(
+def test_the_same_scores_are_asked_who_is_exposed_whether_a_promise_was_kept_and_which_may_go_out(
     visit: Visit, tmp_path: Path
 ) -> None:
     page = opened(visit)
@@ -117,11 +117,47 @@ def test_the_same_scores_are_asked_who_is_exposed_and_whether_a_promise_was_kept
     expect(sentence(page)).to_contain_text("epsilon")
     run_python(page, tmp_path)
 
+    page.get_by_role("radio", name="Candidates’ scores").check()
+    ticked = page.get_by_role("group", name="Score").get_by_role("checkbox", checked=True)
+    assert ticked.evaluate_all("boxes => boxes.map(box => box.value)") == ["score", "loss"]
+    page.get_by_label("Use of each candidate").fill("0.8")
+    refuse(page)
+    expect(said(page.get_by_label("Use of each candidate"))).to_contain_text("a number for each")
+    page.get_by_label("Use of each candidate").fill("0.8, 0.7")
+    refuse(page)
+    expect(said(page.get_by_label("Limit"))).to_contain_text("max_advantage")
+    page.get_by_label("Limit").fill("0.9")
+    page.get_by_label("The columns’ order").select_option("Says nothing")
+    page.get_by_text("More options").click()
+    page.get_by_label("Severe exposure").select_option("Accepted")
+    with page.expect_request("**/v1/frontier?*") as asked:
+        compute(page)
+    assert asked.value.url.partition("?")[2] == (
+        "score=score%2Closs&member=member&max_advantage=0.9&accept_exposure=true&utility=0.8%2C0.7&in_order=false"
+    )
+    expect(sentence(page)).to_contain_text("'score' may go out")
+    run_python(page, tmp_path)
+
     page.get_by_role("radio", name="A released table").check()
     expect(page.locator("#file-chosen")).to_be_hidden()
     page.get_by_role("radio", name="Scores", exact=False).first.check()
     expect(page.get_by_label("Limit")).to_be_visible()
     compute(page)
+
+
+def test_candidates_have_an_example_and_a_number_of_a_record_is_none(visit: Visit) -> None:
+    page = visit.open("/")
+    page.get_by_role("radio", name="Candidates’ scores").check()
+    page.get_by_role("button", name="Try an example").click()
+    expect(page.get_by_label("Member", exact=True)).to_have_value("member")
+    compute(page)
+    expect(sentence(page)).to_contain_text("candidates")
+
+    page = opened(visit, numbered("id", "epsilon 4", "epsilon 16"))
+    page.get_by_role("radio", name="Candidates’ scores").check()
+    expect(page.get_by_role("checkbox", name="id")).not_to_be_checked()
+    expect(page.get_by_role("checkbox", checked=True)).to_have_count(2)
+    expect(page.get_by_text("No score is ticked for you")).to_be_hidden()
 
 
 def numbered(*names: str) -> FilePayload:

@@ -16,7 +16,7 @@ const commands = (() => {
 
   function literal(value) {
     if (Array.isArray(value)) return `[${value.map(literal).join(", ")}]`;
-    if (typeof value !== "string") return JSON.stringify(value);
+    if (typeof value !== "string") return JSON.stringify(value).replace(/^[tf]/, (first) => first.toUpperCase());
     const plain = value.replaceAll("\\", "\\\\").replaceAll('"', '\\"');
     return `"${escaped(plain, spelt)}"`;
   }

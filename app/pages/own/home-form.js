@@ -4,12 +4,8 @@
 const form = (() => {
   const at = (id) => document.getElementById(id);
   const MANY = ["score", "predictions", "leave_out"]; // roles that several columns may have
-  const ALWAYS_A_LIST = ["predictions", "leave_out"];
-  const CHOSEN = ["member", "truth"]; // roles that some column has
-  const WITH_COMMAS = ["cluster"]; // a list of names, so that none may hold a comma
-  const OTHER_NAMES = { groups: "group", scores: "score" };
+  const OTHER_NAMES = { groups: "group", scores: "score", queries: "score" };
   const OTHER_TABLES = { members: "train", nonmembers: "holdout", released: "synthetic" };
-  const WORDS = ["metric", "direction", "draw", "adjacency"]; // options that are no numbers
   const DEFAULTS = { max_false_share: 0.1, prior: 0.5, metric: "accuracy", confidence: 0.95 };
 
   let kind = kinds.scores;
@@ -38,12 +34,13 @@ const form = (() => {
     } else if (known()) {
       for (const role of kind.roles) {
         const names = MANY.includes(role) ? ticked(role) : at(role).value;
-        if (names.length) found[role] = names.length === 1 && !ALWAYS_A_LIST.includes(role) ? names[0] : names;
+        if (names.length) found[role] = names.length === 1 && role === "score" ? names[0] : names;
       }
     }
     for (const name of kind.options) {
       const text = at(name).value.trim();
-      const value = WORDS.includes(name) ? text : /^[{t]/.test(text) ? JSON.parse(text) : Number(text);
+      const plain = name === "utility" ? text.split(",").map(Number) : isNaN(text) ? text : Number(text);
+      const value = /^({|true$|false$)/.test(text) ? JSON.parse(text) : plain;
       if (text && value !== DEFAULTS[name]) found[name] = value;
     }
     return found;
@@ -72,15 +69,16 @@ const form = (() => {
     const columns = answer.columns.map((column) => ({ ...column, label: files.shown(column.name) || "(no name)" }));
     const proposed = { ...answer, leave_out: answer.ids };
     at("no-score").textContent = answer.no_score;
-    at("score-none").hidden = answer.score;
+    at("score-none").hidden = answer.score || kind.several;
     for (const role of kind.roles) {
       if (MANY.includes(role)) {
         const usable = columns.filter(({ type, name }) => type !== "other" && (name || role === "score"));
-        const made = usable.map((column) => choice(role, column, proposed[role]?.includes(column.name)));
+        const every = ({ type, name }) => kind.several && type === "number" && !answer.ids.includes(name);
+        const made = usable.map((one) => choice(role, one, every(one) || proposed[role]?.includes(one.name)));
         at(role).querySelector(".choices").replaceChildren(...made);
       } else {
-        const usable = columns.filter(({ name }) => name && !(WITH_COMMAS.includes(role) && UNNAMEABLE.test(name)));
-        const none = CHOSEN.includes(role) ? proposed[role] == null && "Choose a column" : "None";
+        const usable = columns.filter(({ name }) => name && !(role === "cluster" && UNNAMEABLE.test(name)));
+        const none = ["member", "truth"].includes(role) ? proposed[role] == null && "Choose a column" : "None";
         const made = usable.map(({ name, label }) => new Option(label, name));
         at(role).replaceChildren(...(none ? [new Option(none, "")] : []), ...made);
         at(role).value = proposed[role] ?? "";
@@ -166,7 +164,7 @@ const form = (() => {
     const none = kind.raw && known() && !single() && !ticked("score").length;
     if (none) complain("score", "Tick a score.");
     const wrong = (control) => !control.closest("[hidden]") && !control.validity.valid;
-    const bad = none ? null : [...at("form").querySelectorAll("[data-need]")].find(wrong);
+    const bad = !none && [...at("form").querySelectorAll("[data-need]")].find(wrong);
     if (bad) complain(bad.id, `Need ${bad.dataset.need}.`);
     return !none && !bad;
   }

@@ -12,7 +12,7 @@ const slots = (() => {
     label.htmlFor = id;
     [label.firstElementChild.textContent, label.lastElementChild.textContent] = [spec.title, spec.rest ?? "choose a file or drop it here"];
     Object.assign(hint, { id: `${id}-hint`, textContent: spec.hint });
-    Object.assign(problem, { id: `${id}-problem` });
+    problem.id = `${id}-problem`;
     chosen.id = `${id}-chosen`;
     input.setAttribute("aria-describedby", `${id}-hint ${id}-problem`);
     return { ...spec, kind, root, input, chosen, source: null, answer: null, reading: null };

@@ -53,13 +53,13 @@
 
   async function example() {
     const { file, part } = kind.example;
-    const [limit, value] = kind.limit ?? ["max_advantage", "0.1"];
+    const fill = { max_advantage: 0.1, ...kind.fill };
     const needed = slots.of(kind).filter(({ optional }) => !optional);
     try {
       const answer = await fetch(new URL(`examples/${file}`, base));
       if (!answer.ok) throw new Error();
       const of = part(await answer.text());
-      if (kind.options.includes(limit)) at(limit).value ||= value;
+      for (const name in fill) if (kind.options.includes(name)) at(name).value ||= fill[name];
       const ending = file.slice(file.indexOf("."));
       const named = ({ name }) => new File([of(name)], kind.raw ? file : `${name}${ending}`);
       await Promise.all(needed.map((slot) => choose(slot, named(slot))));
@@ -320,7 +320,7 @@
     if (!dropped.length) return;
     const pairs = slots.shared(kind, dropped, target);
     const left = dropped.length - pairs.length;
-    const notes = left && kind.raw ? [`one file at a time: ${left} more left out`] : left ? [`${left} more left out`] : [];
+    const notes = left ? [`${kind.raw ? "one file at a time: " : ""}${left} more left out`] : [];
     pairs.forEach(([slot, file], place) => choose(slot, file, { notes: place ? [] : notes }));
   });
 
