@@ -117,6 +117,12 @@ def test_the_same_scores_are_asked_who_is_exposed_whether_a_promise_was_kept_and
     expect(sentence(page)).to_contain_text("epsilon")
     run_python(page, tmp_path)
 
+    page.get_by_role("combobox", name="Run").select_option("group")
+    report = compute(page)
+    expect(report.get_by_role("rowheader", name="adult")).to_be_visible()
+    expect(report.get_by_role("heading", name="After each run")).to_be_visible()
+    run_python(page, tmp_path)
+
     page.get_by_role("radio", name="Candidates’ scores").check()
     ticked = page.get_by_role("group", name="Score").get_by_role("checkbox", checked=True)
     assert ticked.evaluate_all("boxes => boxes.map(box => box.value)") == ["score", "loss"]

@@ -37,7 +37,7 @@ const kinds = (() => {
     run: {
       operation: "theory/one-run",
       python: "theory.one_run",
-      roles: "score member unit",
+      roles: "score member unit model",
       options: "draw epsilon delta adjacency direction confidence",
     },
     frontier: {

@@ -115,6 +115,16 @@ def test_several_runs_are_the_librarys_in_the_order_of_their_names_however_rows_
     assert main(["theory", "one-run", str(tmp_path / "runs.csv"), *about]) == 1
     assert json.loads(capsys.readouterr().out)["runs"] == found["runs"]
 
+    assert (
+        main(["theory", "one-run", str(tmp_path / "runs.csv"), *about[:-1], "-o", str(tmp_path / "it.md")])
+        == 1
+    )
+    report = (tmp_path / "it.md").read_text()
+    bounds = [
+        line.split(" | ")[-1].rstrip(" |") for line in report.splitlines() if line.startswith("| run ")
+    ][1:]
+    assert [float(each) for each in bounds] == pytest.approx(expected.bounds, abs=1e-3)
+
 
 def test_without_a_word_about_runs_nothing_is_said_of_them() -> None:
     assert "runs" not in asked("theory/one-run", {**of_several(), "model": None})
