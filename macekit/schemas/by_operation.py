@@ -59,7 +59,7 @@ class _Rooms(Mapping[str, Any]):
 QUESTIONS: Mapping[str, type[Question]] = _Rooms("Question")
 """The question of each operation."""
 
-ANSWERS: Mapping[str, type] = _Rooms("Answer")
+ANSWERS: Mapping[str, Any] = _Rooms("Answer")
 """The answer of each operation."""
 
 

@@ -124,8 +124,8 @@ def test_the_same_scores_are_asked_who_is_exposed_whether_a_promise_was_kept_and
     run_python(page, tmp_path)
 
     page.get_by_role("radio", name="Candidates’ scores").check()
-    ticked = page.get_by_role("group", name="Score").get_by_role("checkbox", checked=True)
-    assert ticked.evaluate_all("boxes => boxes.map(box => box.value)") == ["score", "loss"]
+    boxes = page.get_by_role("group", name="Score").get_by_role("checkbox", checked=True)
+    assert boxes.evaluate_all("boxes => boxes.map(box => box.value)") == ["score", "loss"]
     page.get_by_label("Use of each candidate").fill("0.8")
     refuse(page)
     expect(said(page.get_by_label("Use of each candidate"))).to_contain_text("a number for each")

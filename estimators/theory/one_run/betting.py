@@ -102,19 +102,19 @@ def p_value(refuted: Callable[[float], bool]) -> float:
 
 def epsilon_refuted_over(runs: Sequence[Guesses], delta: float, level: float) -> float:
     """The largest epsilon up to which all are refuted by what the bet has after the last of these runs."""
-    need, edges, gained = _bets_of_runs(runs, delta, level)
-    return _all_up_to(lambda epsilon: bool(gained(epsilon).sum() >= need), edges)
+    need, edges, gain = _bets_of_runs(runs, delta, level)
+    return _all_up_to(lambda epsilon: bool(gain(epsilon).sum() >= need), edges)
 
 
 def refuted_after(runs: Sequence[Guesses], epsilon: float, delta: float, level: float) -> Booleans:
     """After each of these runs whether each epsilon up to one is refuted, as the bound asks, too."""
-    need, edges, gained = _bets_of_runs(runs, delta, level)
+    need, edges, gain = _bets_of_runs(runs, delta, level)
     below = {max(0.0, edge - 1e-9) for edge in edges if edge < epsilon}
-    refuted: Booleans = np.ones(len(runs), dtype=np.bool_)
+    wins: Booleans = np.ones(len(runs), dtype=np.bool_)
     for each in (epsilon, 0.0, *sorted(below)):
-        if refuted.any():  # mostly soon told
-            refuted = refuted & (np.cumsum(gained(each)) >= need)
-    return refuted
+        if wins.any():  # mostly soon told
+            wins = wins & (np.cumsum(gain(each)) >= need)
+    return wins
 
 
 def _bets_of_runs(
@@ -128,7 +128,7 @@ def _bets_of_runs(
     # of each run a row, beside it a place for stakes, then its looks
     wrong, right = np.stack([run.looks for run in runs], axis=1)[:, :, None]
 
-    def gained(epsilon: float) -> Floats:
+    def gain(epsilon: float) -> Floats:
         win, lose = np.log1p(STAKES * exp(-epsilon)), np.log1p(-STAKES)
         forgiven = np.array(
             [
@@ -140,4 +140,4 @@ def _bets_of_runs(
         return np.asarray(np.logaddexp.reduce(bets, axis=(1, 2)) - log(bets[0].size))
 
     edges = [edge for run, part in zip(runs, parts, strict=True) for edge in _edges(run.coins, delta, part)]
-    return need, edges, gained
+    return need, edges, gain

@@ -27,8 +27,8 @@ from estimators.theory.one_run.statement import (
     OneRun,
     PromiseInOneRun,
     about_of,
-    covered,
-    granted,
+    coverage,
+    grant_for,
     too_few,
     with_stops,
 )
@@ -128,7 +128,7 @@ def several_runs(
     require_count("seed", seed, 0)
     if len(runs) < 2:
         raise TooFewRecords(f"runs: got {len(runs)}, need at least 2; ask about one by itself", field="runs")
-    pair = None if promise is None else granted(promise, how, adjacency, delta)[0].pair
+    pair = None if promise is None else grant_for(promise, how, adjacency, delta)[0].pair
     if promise is not None and pair is None:
         raise OptionError(
             "delta: several runs are held against a promise as one epsilon; give a delta above 0 at which it has one",
@@ -155,7 +155,7 @@ def several_runs(
         with_stops(best, delta),
         test,
         None,
-        Guarantee(covered(how, delta), assumes, not (how is Draw.COIN and of_vectors)),
+        Guarantee(coverage(how, delta), assumes, not (how is Draw.COIN and of_vectors)),
         tuple(dict.fromkeys(cautions)),
         tuple(bound.value for bound in bounds),
         coins,
@@ -199,7 +199,7 @@ def _bounds(orders: Orders, delta: float, level: float) -> list[Bound]:
 
 def _as_one(runs: Sequence[Guesses]) -> Guesses:
     """Guesses of several runs, as far as each was at the same look."""
-    wrong, right = np.sum([run.looks for run in runs], axis=0, dtype=np.float64)
+    wrong, right = np.stack([run.looks for run in runs]).sum(axis=0).astype(np.float64)
     return replace(runs[0], coins=sum(run.coins for run in runs), wrong=wrong, right=right)
 
 

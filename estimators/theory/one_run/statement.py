@@ -250,7 +250,7 @@ def one_run(
     envelope: Envelope | None = None
     pair, by_count = None, False
     if promise is not None:
-        grant, by_count = granted(promise, how, adjacency, delta)
+        grant, by_count = grant_for(promise, how, adjacency, delta)
         envelope, pair = grant.envelope, grant.pair
         delta = delta if pair is None else pair[1]
     orders, cautions = guesses_of(data, how, direction_of(direction), seed)
@@ -269,7 +269,7 @@ def one_run(
         cautions.append(too_few(orders[0][0].coins, how))
     of_vectors = isinstance(data, Scores) and data.dimension > 1  # as many of either side as are learned from
     guarantee = Guarantee(
-        covered(how, delta), ASSUMES[how], how is not Draw.CHOSEN and not (alone and of_vectors)
+        coverage(how, delta), ASSUMES[how], how is not Draw.CHOSEN and not (alone and of_vectors)
     )
     return OneRun(
         how,
@@ -289,7 +289,7 @@ def about_of(how: Draw) -> Adjacency:
     return Adjacency.ADD_REMOVE if how is Draw.COIN else Adjacency.REPLACE
 
 
-def granted(
+def grant_for(
     promise: Promise | Mapping[Adjacency, Promise], how: Draw, adjacency: Adjacency | str | None, delta: float
 ) -> tuple[Grant, bool]:
     """What a promise allows as members were drawn, and whether it is a curve and no single (epsilon, delta)."""
@@ -304,7 +304,7 @@ def granted(
     return grant_of(each, adjacency, inclusion, delta), not isinstance(each, ApproximateDp)
 
 
-def covered(how: Draw, delta: float) -> str:
+def coverage(how: Draw, delta: float) -> str:
     """What a guarantee covers, in words."""
     return f"the mechanism's promise about {ABOUT[about_of(how)]}, and its epsilon at delta {exactly(delta)} from below"
 

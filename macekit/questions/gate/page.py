@@ -179,7 +179,7 @@ def _of_files(answer: model.AnswerPath, context: model.Context) -> model.Report:
     """The decision over all files, then each of them."""
     files = list(answer["files"])
     every = model.Table("Every file", HEAD_OF_FILES, tuple(map(_file, files)))
-    said = tuple((each["file"].untrusted(), ": ", each["answer"]["sentence"].quote()) for each in files)
+    sentences = tuple((each["file"].untrusted(), ": ", each["answer"]["sentence"].quote()) for each in files)
     limits = tuple(
         (each["file"].untrusted(), *_row(limit)) for each in files for limit in each["answer"]["limits"]
     )
@@ -189,7 +189,7 @@ def _of_files(answer: model.AnswerPath, context: model.Context) -> model.Report:
         for words in _backings(each["answer"]["limits"])
     )
     sections = (
-        model.Section("files", "Files", (every, model.Bullets(said)), (every,)),
+        model.Section("files", "Files", (every, model.Bullets(sentences)), (every,)),
         model.Section("limits", "Limits", (model.Table("Every limit", ("File", *HEAD), limits),)),
         model.Section("guarantees", "What stands behind the intervals", (model.Bullets(backings),)),
         limitations.section(_open_of_files(answer, files), answer["warnings"]),
@@ -254,11 +254,11 @@ def _origin(files: list[model.AnswerPath], context: model.Context) -> model.Sect
         for file, source in sources
     )
     method = sources[0][1]
-    made: list[tuple[model.Cell, ...]] = [
+    origin: list[tuple[model.Cell, ...]] = [
         ("Method", model.Phrase((method["method"].quote(), ", version ", method["version"].quote())))
     ]
     if context.date is not None:
-        made.append(("Report made", model.Untrusted(context.date)))
-    made.append(("Report made by", model.Untrusted(f"mace {__version__}")))
-    blocks = (model.Table("Files", HEAD_OF_SOURCES, rows), model.Table("Origin", ("", ""), tuple(made)))
+        origin.append(("Report made", model.Untrusted(context.date)))
+    origin.append(("Report made by", model.Untrusted(f"mace {__version__}")))
+    blocks = (model.Table("Files", HEAD_OF_SOURCES, rows), model.Table("Origin", ("", ""), tuple(origin)))
     return model.Section("provenance", "Where this comes from", blocks)

@@ -16,8 +16,8 @@ from macekit.questions.theory.dp import PROMISES, DpAnswer, DpQuestion, KeepingA
 def answer_dp(call: Call, body: DecodedBody) -> Reply:
     """Every bound, the envelope they are read off, and the promise that would keep an advantage."""
     q = parse_question(DpQuestion, body)
-    given = require_one(q)
-    if given is None:
+    form = require_one(q)
+    if form is None:
         if q.advantage is None:
             words = f"promise: give one of {', '.join(PROMISES)}, or advantage"
             raise Problem("missing-field", words, field="epsilon")
