@@ -399,7 +399,7 @@ def of_one_run(answer: model.AnswerPath, figures: model.Figures, context: model.
 def after_each(runs: model.AnswerPath) -> model.Section:
     """What epsilon is at least after each of several runs."""
     rows = tuple(
-        (run["name"].quote(), run["coins"].number("count"), run["lower_bound"].number("floor"))
+        (run["name"].untrusted(), run["coins"].number("count"), run["lower_bound"].number("floor"))
         for run in runs
     )
     table = model.Table(
