@@ -9,23 +9,42 @@ are not rejected are the interval. docs/methods.md, section 13, has the proof.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from estimators import errors
 from estimators.arrays import Floats, Integers
-from estimators.audits.mixtures import SPARE, Mixtures, Tests
+from estimators.audits.mixtures import Mixtures, Tests
+from estimators.audits.one_score import (
+    A_COLUMN,
+    GROUPS,
+    OneScore,
+    combination,
+    combination_pays,
+    labels_of_units,
+    means,
+    normal_ranks,
+    one_of_each,
+    set_aside,
+    sharpest,
+    unlike_units,
+)
 from estimators.decisions.plan import Decision, opening
 from estimators.privacy.epsilon import Direction, direction_of
 from estimators.python.dataclass import dataclass, field
 from estimators.sample.doubts import ALL, SAME, of_many, of_values
-from estimators.sample.scores import MIN_RECORDS, labels_of
+from estimators.sample.scores import MIN_RECORDS
 from estimators.statement import Caution, Guarantee, Interval, percent, percent_at_least, percent_at_most
 
-__all__ = ["DatasetUse", "dataset_use"]
+__all__ = ["Combine", "DatasetUse", "PerUnit", "dataset_use"]
 
-GROUPS = ("members", "nonmembers", "candidates")
+PerUnit = Literal["one", "mean"]
+"""What of each unit is compared: a record drawn at random, or the mean of its scores."""
+
+Combine = Literal["never", "always", "auto"]
+"""Whether several columns of scores are combined; ``auto`` if that is sharper on records set aside."""
 
 CUTS = (0.0005, 0.002, 0.005, 0.01, 0.02, 0.04, 0.08, 0.15, 0.25, 0.4, 0.5)
 """Shares of all records, from either end of the scores, at which bins of the statistic are cut."""
@@ -35,10 +54,6 @@ LEAST_BEYOND = 5
 
 ORDERS = 5
 """Random orders of the known records; what most of them reject is rejected."""
-
-ASIDE = 20
-"""Records of a known group, at least, that are set aside to learn the direction or to choose the score, or half of
-them."""
 
 UNLIKE = 0.01
 """The chance, at most, that records which are a mixture are said to be none."""
@@ -62,8 +77,10 @@ class DatasetUse:
         lower_whatever: The share is at least this, however members score; nonmembers still score alike.
         none_used: p-value of "none of them was used"; below 1 - confidence it is refuted.
         all_used: p-value of "all of them were used".
-        column: Which column of scores was read; 0 if there is one.
+        column: Which column of scores was read; 0 if there is one. Of a combination, that which weighs most.
         is_low: Whether low scores speak for use, and not high ones.
+        weights: What each column counts in a combination, positive where its high end speaks for use; empty if one
+            column was read.
         numbers: Records of each group that were compared: members, nonmembers, candidates.
         limit: The largest acceptable share; None if nothing was limited.
         cautions: What to know before using it.
@@ -86,6 +103,7 @@ class DatasetUse:
     all_used: float
     column: int
     is_low: bool
+    weights: tuple[float, ...]
     numbers: tuple[int, int, int]
     limit: float | None
     cautions: tuple[Caution, ...] = field(default=())
@@ -161,6 +179,8 @@ def dataset_use(
     candidates: ArrayLike,
     *,
     units: Sequence[ArrayLike] | None = None,
+    per_unit: PerUnit = "one",
+    combine: Combine = "never",
     max_share: float | None = None,
     confidence: float = 0.95,
     direction: Direction | str = Direction.EITHER,
@@ -172,12 +192,17 @@ def dataset_use(
         members: The model's scores of records known to be trained on: one each, or a row of several.
         nonmembers: Those of records of the same kind and date, known not to be trained on.
         candidates: Those of the records in question.
-        units: Whom each record of the three groups belongs to, such as a document: one record of each, drawn at random,
-            is compared.
+        units: Whom each record of the three groups belongs to, such as a document.
+        per_unit: What of each unit is compared: ``"one"`` record, drawn at random, or the ``"mean"`` of its scores,
+            which takes for granted that the groups' units have as many records.
+        combine: Whether several columns are combined into one score, by weights that are learned on known records set
+            aside: ``"never"`` (the sharpest is read), ``"always"``, or ``"auto"``, where that tells those records apart
+            better.
         max_share: Largest acceptable share, for a verdict.
         confidence: Probability that both ends of an interval hold, strictly between 0 and 1.
         direction: Which end of the scores speaks for use: ``"high"``, ``"low"`` or ``"either"``. Not knowing costs some
-            of the known records, on which it is learned; so does a choice among several scores.
+            of the known records, on which it is learned; so does a choice among several scores. A combination learns
+            it of each column.
         seed: Whole number from which everything random is drawn; the same seed gives the same answer.
 
     Returns:
@@ -199,6 +224,9 @@ def dataset_use(
     limit = None if max_share is None else errors.require_share("max_share", max_share)
     ends = direction_of(direction)
     errors.require_count("seed", seed, 0)
+    for name, got, choices in (("per_unit", per_unit, PerUnit), ("combine", combine, Combine)):
+        if got not in get_args(choices):
+            raise errors.UnknownName.among(name, got, get_args(choices))
     rows = [_scores(each, name) for each, name in zip((members, nonmembers, candidates), GROUPS, strict=True)]
     if len({each.shape[1] for each in rows}) > 1:
         raise errors.DimensionMismatch(
@@ -206,20 +234,30 @@ def dataset_use(
             "as many of each",
             field="candidates",
         )
-    rng = np.random.default_rng(seed)
+    columns = rows[0].shape[1]
+    combining = combine != "never"
+    if combining and columns == 1:
+        raise errors.OptionError("combine: got one column of scores, need several", field="combine")
+    if per_unit == "mean" and units is None:
+        raise errors.OptionError("per_unit: got no units, need whom each record belongs to", field="per_unit")
+    rng, cautions = np.random.default_rng(seed), list[Caution]()
     if units is not None:
-        rows = _one_of_each(rows, units, rng)
+        labels = labels_of_units(rows, units)
+        cautions = unlike_units(labels) if per_unit == "mean" else []
+        rows = means(rows, labels) if per_unit == "mean" else one_of_each(rows, labels, rng)
     numbers = (len(rows[0]), len(rows[1]), len(rows[2]))
-    column, is_low, aside, mixed = 0, ends is Direction.LOW, list[Floats](), rows
-    if ends is Direction.EITHER or rows[0].shape[1] > 1:
-        halves = [_set_aside(each, rng) for each in rows[:2]]
+    rows = normal_ranks(rows) if combining else rows
+    score, aside, mixed = OneScore(0, ends is Direction.LOW, np.zeros(0)), list[Floats](), rows
+    if ends is Direction.EITHER or columns > 1:
+        halves = [set_aside(each, rng, A_COLUMN * columns if combining else 0) for each in rows[:2]]
         aside, mixed = [each[0] for each in halves], [*(each[1] for each in halves), rows[2]]
-        column, is_low = _choice(aside[0], aside[1], ends)
-    toward = -1.0 if is_low else 1.0
-    cuts = _cuts(toward * np.concatenate([each[:, column] for each in rows]))
-    bins, spare = (
-        [_bin_counts(toward * each[:, column], cuts) for each in groups] for groups in (mixed, aside)
-    )
+        if combining and (combine == "always" or combination_pays(aside[0], aside[1], ends, rng)):
+            score = combination(aside[0], aside[1])
+        else:
+            score = sharpest(aside[0], aside[1], ends)
+    scores = [score.of(each) for each in rows]
+    cuts = _cuts(np.concatenate(scores))
+    bins, spare = ([_bin_counts(score.of(each), cuts) for each in groups] for groups in (mixed, aside))
     level = (1.0 - confidence) / 2.0
     tests = Tests([Mixtures(bins, spare, rng) for _ in range(ORDERS)], level)
     lower, upper = tests.end(0), tests.end(1)
@@ -231,11 +269,12 @@ def dataset_use(
         tests.lower_whatever(),
         tests.p_value(0.0, 0),
         tests.p_value(1.0, 1),
-        column,
-        is_low,
+        score.column,
+        score.is_low,
+        tuple(score.weights.tolist()),
         numbers,
         limit,
-        tuple(_cautions([each[:, column] for each in rows], lower, upper, fits)),
+        (*cautions, *_cautions(scores, lower, upper, fits)),
     )
 
 
@@ -258,53 +297,6 @@ def _scores(values: ArrayLike, name: str) -> Floats:
         row = int(np.argmin(np.isfinite(rows).all(axis=1)))
         raise errors.NotFinite(f"{name}: score {row} is not a finite number", field=name, index=row)
     return rows
-
-
-def _one_of_each(rows: list[Floats], units: Sequence[ArrayLike], rng: np.random.Generator) -> list[Floats]:
-    """One record of each unit of a group; a unit of two groups is refused, since it is in one by itself."""
-    labels = [labels_of(each, "units") for each in units]
-    if [len(each) for each in labels] != [len(each) for each in rows]:
-        raise errors.DimensionMismatch("units: need a label for each record of each group", field="units")
-    for i, j in ((0, 1), (0, 2), (1, 2)):
-        if shared := len(np.intersect1d(labels[i], labels[j])):
-            raise errors.InputError(
-                f"units: {shared} of {GROUPS[i]} stand in {GROUPS[j]}, too; leave their records out of one",
-                field="units",
-            )
-    result = []
-    for name, group, own in zip(GROUPS, rows, labels, strict=True):
-        order = rng.permutation(len(group))
-        first = np.unique(own[order], return_index=True)[1]
-        if len(first) < MIN_RECORDS:
-            raise errors.TooFewRecords(
-                f"{name}: got {len(first)} units, need at least {MIN_RECORDS}", field="units"
-            )
-        result.append(group[np.sort(order[first])])
-    return result
-
-
-def _set_aside(rows: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
-    """Known records that learn the direction, and those that are mixed; whatever order they came in."""
-    number = max(int(SPARE * len(rows)), min(ASIDE, len(rows) // 2))
-    rows = rows[np.lexsort(rows.T)]
-    order = rng.permutation(len(rows))
-    return rows[order[:number]], rows[order[number:]]
-
-
-def _choice(members: Floats, nonmembers: Floats, ends: Direction) -> tuple[int, bool]:
-    """The column whose ranks tell the set-aside records apart best, and whether its low end speaks for use."""
-    lean = np.array([_lean(a, b) for a, b in zip(members.T, nonmembers.T, strict=True)])
-    if ends is Direction.EITHER:
-        column = int(np.argmax(np.abs(lean)))
-        return column, bool(lean[column] < 0.0)
-    is_low = ends is Direction.LOW
-    return int(np.argmax(-lean if is_low else lean)), is_low
-
-
-def _lean(a: Floats, b: Floats) -> float:
-    """The area under the ROC curve beyond one half."""
-    b = np.sort(b)
-    return float((np.searchsorted(b, a, "left") + np.searchsorted(b, a, "right")).mean() / (2 * len(b)) - 0.5)
 
 
 def _cuts(pooled: Floats) -> Floats:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,20 @@ from scipy.stats import binom
 
 from estimators import Decision
 from estimators.audits.mixtures import Mixtures, nearest_increasing
+from estimators.audits.one_score import means, set_aside, unlike_units
 from estimators.audits.usage import dataset_use
-from estimators.errors import DimensionMismatch, InputError, NotFinite, OutOfRange, TooFewRecords
+from estimators.errors import (
+    DimensionMismatch,
+    InputError,
+    NotFinite,
+    OptionError,
+    OutOfRange,
+    TooFewRecords,
+    UnknownName,
+)
 from tests.cases import each_case, refusals
 from tests.estimators.cautions import codes
+from tests.oracles import most_misses
 
 
 def groups(seed: int, n: int = 400, share: float = 0.3, shift: float = 2.0) -> list[Any]:
@@ -110,6 +121,143 @@ def test_of_several_scores_the_sharpest_is_read() -> None:
     assert result.share.width < 0.3
 
 
+def vectors(seed: int, kind: str, n: int = 200, share: float = 0.3) -> list[Any]:
+    """Rows of scores: a loss beside that of a model that knows as much of the text, or five of which one tells."""
+    rng = np.random.default_rng(seed)
+
+    def rows(number: int, used: float) -> Any:
+        if kind == "reference":
+            return rng.normal(0, 0.7, (number, 2)) + rng.normal(0, 2, (number, 1)) - [2 * used, 0]
+        return rng.normal(size=(number, 5)) + 2 * used * np.eye(5)[3]
+
+    members = int(share * n)
+    return [rows(n, 1.0), rows(n, 0.0), np.concatenate([rows(members, 1.0), rows(n - members, 0.0)])]
+
+
+def test_columns_are_combined_where_together_they_tell_more_and_the_answer_says_how() -> None:
+    sample = vectors(3, "reference")
+
+    single = dataset_use(*sample)
+    joint = dataset_use(*sample, combine="auto")
+
+    assert (single.weights, joint.is_low) == ((), False)
+    assert (
+        joint.weights[0] < -0.3 < 0.3 < joint.weights[1]
+    )  # the loss speaks for use by its low end, less its reference
+    assert np.abs(joint.weights).sum() == pytest.approx(1.0, abs=1e-3)
+    assert joint.column == int(np.argmax(np.abs(joint.weights)))
+    assert joint.share.lower < 0.3 < joint.share.upper
+    assert joint.share.width < 0.7 * single.share.width
+
+
+@pytest.mark.slow
+def test_the_sharpest_column_is_read_where_the_others_say_nothing() -> None:
+    sample = vectors(4, "one of five")
+
+    result, forced = (dataset_use(*sample, combine=each) for each in ("auto", "always"))
+
+    assert (result.weights, result.column, result.is_low) == ((), 3, False)
+    assert (len(forced.weights), forced.column) == (5, 3)
+    assert result.share.lower < 0.3 < result.share.upper
+
+
+def test_a_combination_hangs_on_ranks_alone_and_on_no_order_of_records() -> None:
+    sample, rng = vectors(5, "reference", 60), np.random.default_rng(1)
+    result = dataset_use(*sample, combine="always", seed=2)
+
+    assert dataset_use(*(np.exp(each) for each in sample), combine="always", seed=2) == result
+    assert dataset_use(*(rng.permutation(each) for each in sample), combine="always", seed=2) == result
+
+
+@each_case("number, wish, aside", [(1000, 50, 150), (200, 50, 50), (100, 50, 30), (50, 50, 20), (30, 50, 15)])
+def test_a_combination_takes_more_records_where_there_are_few_but_never_most(
+    number: int, wish: int, aside: int
+) -> None:
+    learned, mixed = set_aside(np.arange(float(number))[:, None], np.random.default_rng(1), wish)
+
+    assert len(learned) == aside
+    assert sorted([*learned[:, 0], *mixed[:, 0]]) == list(range(number))
+
+
+@pytest.mark.slow
+def test_a_learned_combination_finds_no_use_where_nothing_leaks() -> None:
+    """Learned on the records that are mixed, instead of others, it would find some in a third of the runs."""
+    runs, level, refuted = 150, 0.1, np.zeros(2, dtype=int)
+    for run in range(runs):
+        rng = np.random.default_rng((run, 6))
+        result = dataset_use(*(rng.normal(size=(40, 5)) for _ in range(3)), combine="always", seed=run)
+        refuted += [result.none_used <= level, result.all_used <= level]
+
+    assert max(refuted) <= most_misses(runs, level), refuted
+
+
+def documents(seed: int, passages: tuple[int, int, int], n: int = 100, share: float = 0.3) -> tuple[Any, Any]:
+    """Scores of passages, and the document of each."""
+    rng, scores, units = np.random.default_rng(seed), [], []
+    for group, (number, used) in enumerate(zip(passages, (1.0, 0.0, share), strict=True)):
+        of_document = np.repeat(np.arange(n) < used * n, number)
+        scores.append(rng.normal(1.0 * of_document))
+        units.append(np.repeat(np.arange(n) + n * group, number))
+    return scores, units
+
+
+@pytest.mark.slow
+def test_a_unit_may_be_compared_by_the_mean_of_its_scores_in_each_column() -> None:
+    scores, units = documents(1, (4, 4, 4))
+    order = np.random.default_rng(2).permutation(400)
+
+    result = dataset_use(*scores, units=units, per_unit="mean", seed=3)
+
+    assert result.cautions == ()
+    assert result.numbers == (100, 100, 100)
+    assert result.share.lower < 0.3 < result.share.upper
+    assert result.share.width < 0.8 * dataset_use(*scores, units=units, seed=3).share.width
+    averages = [each.reshape(100, 4).mean(axis=1) for each in scores]
+    assert result.share.width == pytest.approx(dataset_use(*averages, seed=3).share.width)
+    moved = [[each[order] for each in which] for which in (scores, units)]
+    assert dataset_use(*moved[0], units=moved[1], per_unit="mean", seed=3) == result
+    columns = [np.column_stack([each, np.zeros_like(each)]) for each in scores]
+    several = dataset_use(*columns, units=units, per_unit="mean", seed=3)
+    assert (several.column, several.share) == (0, result.share)
+
+
+def test_a_mean_is_that_of_its_unit_alone_to_the_last_digit_in_any_order() -> None:
+    rng = np.random.default_rng(7)
+    labels = [rng.choice([f"document {i}" for i in range(9)], 60) for _ in range(3)]
+    rows = [rng.normal(size=(60, 2)) for _ in range(3)]
+
+    result = means(rows, labels)
+
+    for group, own, got in zip(rows, labels, result, strict=True):
+        literal = [[fmean(group[own == each, i]) for i in range(2)] for each in sorted(set(own.tolist()))]
+        assert got == pytest.approx(np.array(literal), abs=1e-12)
+    orders = [rng.permutation(60) for _ in range(3)]
+    again = means(*([each[at] for each, at in zip(which, orders, strict=True)] for which in (rows, labels)))
+    assert all(np.array_equal(a, b) for a, b in zip(result, again, strict=True))
+
+
+@pytest.mark.slow
+@each_case("passages", [(4, 4, 12), (12, 4, 4), (4, 12, 4)])
+def test_groups_whose_units_differ_in_records_are_warned_of_where_means_are_compared(passages: Any) -> None:
+    scores, units = documents(2, passages)
+
+    mean, one = (dataset_use(*scores, units=units, per_unit=each) for each in ("mean", "one"))
+
+    assert "units_differ" in codes(mean)
+    assert "12.0" in next(each.message for each in mean.cautions if each.code == "units_differ")
+    assert "units_differ" not in codes(one)
+
+
+def test_units_of_one_law_are_seldom_said_to_differ_in_records() -> None:
+    runs, warned = 300, 0
+    for run in range(runs):
+        rng = np.random.default_rng((run, 8))
+        labels = [np.repeat(np.arange(n), rng.integers(1, 300, n)) for n in (60, 90, 40)]
+        warned += len(unlike_units(labels))
+
+    assert warned <= most_misses(runs, 0.01)
+
+
 def test_one_record_of_each_unit_is_compared() -> None:
     sample = groups(5, 100)
     passages = [np.repeat(each, 6) for each in sample]
@@ -151,6 +299,19 @@ test_a_question_that_cannot_be_answered_is_refused = refusals(
         (lambda: dataset_use(*groups(1)[:2], np.ones((9, 2))), DimensionMismatch, "1, 1, 2 scores a record"),
         (lambda: dataset_use(*groups(1), max_share=1.0), OutOfRange, "max_share"),
         (lambda: dataset_use(*groups(1), confidence=1.0), OutOfRange, "confidence"),
+        (lambda: dataset_use(*groups(1), combine="auto"), OptionError, "combine: got one column of scores"),
+        (lambda: dataset_use(*groups(1), combine="yes"), UnknownName, "need one of always, auto, never"),
+        (lambda: dataset_use(*groups(1), per_unit="mean"), OptionError, "per_unit: got no units"),
+        (lambda: dataset_use(*groups(1), per_unit="max"), UnknownName, "need one of mean, one"),
+        (
+            lambda: dataset_use(
+                *([1.7e308] * 16 for _ in range(3)),
+                units=[np.arange(16) // 2 + 8 * i for i in range(3)],
+                per_unit="mean",
+            ),
+            NotFinite,
+            "members: the sum of a unit's scores",
+        ),
         (
             lambda: dataset_use(*groups(1), units=[[1], [2], [3]]),
             DimensionMismatch,
