@@ -171,7 +171,9 @@ ROWS = (
         (
             "mace usage --members known.csv --nonmembers fresh.csv --candidates corpus.csv --score loss",
             "mace usage --members k.parquet --nonmembers f.parquet --candidates c.parquet --unit document "
-            "--max-share 0.05 -o report.html",
+            "--per-unit mean --max-share 0.05 -o report.html",
+            "mace usage --members k.csv --nonmembers f.csv --candidates c.csv --score text_loss,mink "
+            "--combine auto",
         ),
         bodies=(JSON, CSV, NDJSON, ARROW, PARQUET),
         most_files=0,

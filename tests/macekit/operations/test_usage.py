@@ -105,6 +105,41 @@ def test_passages_of_a_document_count_once() -> None:
         macekit.usage(six["members"], six["members"], six["candidates"], unit="document")
 
 
+@pytest.mark.slow
+def test_several_columns_are_combined_and_a_document_is_its_mean_over_every_door() -> None:
+    rng = np.random.default_rng(4)
+    hard = {name: rng.normal(0, 3, len(scores)) for name, scores in GROUPS.items()}
+    tables = {
+        name: {
+            "loss": np.repeat(hard[name] - scores, 2) + np.tile([0.25, -0.25], len(scores)),
+            "reference": np.repeat(hard[name], 2),
+            "document": np.repeat([f"{name}{i}" for i in range(len(scores))], 2),
+        }
+        for name, scores in GROUPS.items()
+    }
+    question = {"score": ["loss", "reference"], "combine": "auto", "unit": "document", "per_unit": "mean"}
+    posted = {name: {k: v.tolist() for k, v in table.items()} for name, table in tables.items()} | question
+    own = dataset_use(
+        *(
+            np.column_stack([(table["loss"][::2] + table["loss"][1::2]) / 2, hard[name]])
+            for name, table in tables.items()
+        ),
+        combine="auto",
+    )
+
+    answer = macekit.usage(*tables.values(), **question)
+    page = asked(json.dumps(posted).encode(), accept=MARKDOWN)
+
+    assert (answer.score, answer.provenance.query) == ("loss + reference",) * 2
+    assert [each.column for each in answer.weights] == ["loss", "reference"]
+    assert answer.weights[0].weight < -0.3 < 0.3 < answer.weights[1].weight
+    assert answer.share.lower == pytest.approx(own.share.lower, abs=0.01)
+    assert asked(json.dumps(posted).encode())["share"] == dict(answer.share)
+    assert "| Score that was read | loss \\+ reference | a combination |" in page
+    assert "What each score counts in their combination" in page
+    assert macekit.usage(*tables.values(), **question | {"combine": "never"}).weights == []
+
+
 def with_tables(**tables: Any) -> Any:
     return lambda: macekit.usage(*({**TABLES, **tables}).values())
 
@@ -120,6 +155,9 @@ test_what_cannot_be_read_is_refused_with_what_to_do = refusals(
         (lambda: macekit.usage(*TABLES.values(), unit="person"), "person"),
         (lambda: macekit.usage(*TABLES.values(), max_share=1.0), "max_share"),
         (lambda: macekit.usage(*TABLES.values(), direction="up"), "direction"),
+        (lambda: macekit.usage(*TABLES.values(), combine="always"), "combine: got one column of scores"),
+        (lambda: macekit.usage(*TABLES.values(), combine="some"), "combine: needs to be"),
+        (lambda: macekit.usage(*TABLES.values(), per_unit="mean"), "per_unit: got no units"),
     ],
     error=MaceProblem,
 )

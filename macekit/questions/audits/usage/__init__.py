@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
+from estimators.audits.usage import Combine, PerUnit
 from macekit.questions.audits.contract import TableRequired
 from macekit.schemas import records, statements
 from macekit.schemas.questions import Name
@@ -27,12 +28,23 @@ class UsageQuestion(records.Question):
         [],
         max_length=64,
         description="columns of scores; of several, that which tells members from nonmembers best is chosen on "
-        "records that are set aside for it. If left out, the only column, or one with a usual name",
+        "records that are set aside for it, unless `combine` joins them. If left out, the only column, or one with a "
+        "usual name",
     )
     unit: Name | None = Field(
         None,
         description="column of all three that says whom a row belongs to, such as a document: one row of each, drawn "
-        "at random, is asked about",
+        "at random, is asked about, unless `per_unit` is mean",
+    )
+    per_unit: PerUnit = Field(
+        "one",
+        description="what of each unit is asked about: one row drawn at random, or the mean of its rows' scores, which "
+        "takes for granted that units have as many rows in each group",
+    )
+    combine: Combine = Field(
+        "never",
+        description="whether several columns are combined into one score, by weights that are learned on known records "
+        "set aside: never, always, or auto, where that tells those records apart better than the sharpest column",
     )
     max_share: Annotated[float, Field(ge=0, lt=1)] | None = Field(
         None, description="largest acceptable share of the candidates that was trained on"
@@ -40,12 +52,19 @@ class UsageQuestion(records.Question):
     direction: Literal["high", "low", "either"] = Field(
         "either",
         description="which end of the scores speaks for use; not knowing costs some of the known records, on which it "
-        "is learned. It has to be known before the scores are looked at",
+        "is learned. It has to be known before the scores are looked at. A combination learns it of each column",
     )
     confidence: records.Confidence = Field(
         0.95, description="probability that both ends of the interval hold"
     )
     seed: int = Field(0, ge=0, le=2**53, description="seed of the random numbers behind the answer")
+
+
+class ColumnWeight(TypedDict):
+    """What a column counts in a combination of several."""
+
+    column: str
+    weight: Annotated[float, Field(description="positive where high scores speak for use; on normal ranks")]
 
 
 class UsageAnswer(TypedDict):
@@ -70,7 +89,10 @@ class UsageAnswer(TypedDict):
     lower_whatever: Annotated[float, Field(description="the share is at least this, however members score")]
     none_used: Annotated[float, Field(description="p-value of: none of them was used")]
     all_used: Annotated[float, Field(description="p-value of: all of them were used")]
-    score: Annotated[str, Field(description="the column that was read")]
+    score: Annotated[str, Field(description="the column that was read, or those that were combined")]
+    weights: Annotated[
+        list[ColumnWeight], Field(description="of a combination; empty if one column was read")
+    ]
     direction: Annotated[
         Literal["high", "low"], Field(description="the end of the scores that speaks for use")
     ]

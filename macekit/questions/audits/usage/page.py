@@ -34,7 +34,7 @@ DRIFT: Inline = (
 def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
     """The interval, and the end that takes less for granted."""
     sections = (
-        Section("share", "How large a share", figures.pick("share")),
+        Section("share", "How large a share", (*figures.pick("share"), *_weights(answer))),
         riskiest.backings([("The interval covers ", answer["share"])]),
         limitations.section((ALIKE, DRIFT, limitations.CONFIDENCE), answer["warnings"]),
         provenance.section("usage", answer["provenance"], context),
@@ -54,6 +54,9 @@ def _facts(answer: AnswerPath) -> Iterator[Fact]:
         yield Fact("Trained on", "no mixture", ("of members and nonmembers: no interval holds",))
     yield Fact("However members score, at least", answer["lower_whatever"].number(), confidence)
     yield Fact("None was used", answer["none_used"].number(), ("p-value",))
+    if sum(each["role"].value == "score" for each in answer["provenance"]["columns"]) > 1:
+        how = "a combination" if len(answer["weights"]) else "the sharpest"
+        yield Fact("Score that was read", answer["score"].untrusted(), (how,))
     yield Fact(
         "Candidates",
         answer["n_candidates"].number("count"),
@@ -64,6 +67,17 @@ def _facts(answer: AnswerPath) -> Iterator[Fact]:
             " known nonmembers",
         ),
     )
+
+
+def _weights(answer: AnswerPath) -> Iterator[Table]:
+    if len(answer["weights"]):
+        note = (
+            "Ranks among all records, as the normal law has them; positive where high scores speak for use."
+        )
+        rows = tuple(
+            (each["column"].untrusted(), each["weight"].number("plain")) for each in answer["weights"]
+        )
+        yield Table("What each score counts in their combination", ("score", "weight"), rows, note)
 
 
 def figures(answer: AnswerPath) -> tuple[Figure | None, ...]:

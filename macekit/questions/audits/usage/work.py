@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from estimators import VERSION
-from estimators.audits.usage import GROUPS, dataset_use
+from estimators.audits.one_score import GROUPS
+from estimators.audits.usage import dataset_use
 from estimators.sample.digests import digest
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
@@ -35,6 +36,8 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     result = dataset_use(
         *scores,
         units=units,
+        per_unit=question.per_unit,
+        combine=question.combine,
         max_share=question.max_share,
         confidence=question.confidence,
         direction=question.direction,
@@ -47,6 +50,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     ]
     if units is not None and question.unit is not None:
         read.append(column_read("unit", question.unit, np.concatenate(units)))
+    score = " + ".join(names) if result.weights else names[result.column]
     content: UsageAnswer = {
         "sentence": result.sentence,
         "decision": None if result.decision is None else result.decision.value,
@@ -63,7 +67,11 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         "lower_whatever": result.lower_whatever,
         "none_used": result.none_used,
         "all_used": result.all_used,
-        "score": names[result.column],
+        "score": score,
+        "weights": [
+            {"column": name, "weight": weight}
+            for name, weight in zip(names, result.weights, strict=bool(result.weights))
+        ],
         "direction": "low" if result.is_low else "high",
         "n_members": result.numbers[0],
         "n_nonmembers": result.numbers[1],
@@ -75,7 +83,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
             "n_members": result.numbers[0],
             "n_nonmembers": result.numbers[1],
             "input_sha256": hashlib.sha256(lines.encode()).hexdigest(),
-            "query": names[result.column],
+            "query": score,
             "columns": read,
             "seed": question.seed,
             "options": provenance_options(question, call),
