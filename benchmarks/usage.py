@@ -3,11 +3,12 @@
 Known members and nonmembers and candidates, of which a share was used, in worlds of known truth. "knowing
 laws" is the width that the best estimator has who knows both; "three exact rates" puts exact limits of three shares
 beyond a cut together; "rates taken as known" is what is published, and takes both rates of the cut for exact. Each end
-may miss 2.5%. Ten minutes on two cores.
+may miss 2.5%. Twenty minutes on two cores.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy.stats import binom, norm
@@ -253,3 +254,147 @@ def _ends(task: tuple[list[np.ndarray], int]) -> tuple[float, float]:
     groups, seed = task
     result = dataset_use(*groups, direction="high", seed=seed)
     return result.share.lower, result.share.upper
+
+
+# --- several columns, and passages of documents ---------------------------------------------------------------
+
+
+def weak(number: int, rng: Rng, n: int, used: float) -> np.ndarray:
+    """Each column knows a little, and they do so independently: together a shift of 1.5."""
+    return rng.normal(1.5 * used / np.sqrt(number), 1.0, (n, number))
+
+
+def beside_reference(rng: Rng, n: int, used: float) -> np.ndarray:
+    """A loss in which how hard a text is hides its use, and that of a model which knows as much of the text."""
+    return rng.normal(0.0, 0.7, (n, 2)) + rng.normal(0.0, 2.0, (n, 1)) + used * np.eye(2)[0]
+
+
+def one_of_five(rng: Rng, n: int, used: float) -> np.ndarray:
+    """The third column tells, the others do not."""
+    return rng.normal(size=(n, 5)) + 1.5 * used * np.eye(5)[2]
+
+
+VECTORS = {
+    "2: a loss and a reference's": beside_reference,
+    "3, each weak": partial(weak, 3),
+    "5, each weak": partial(weak, 5),
+    "5, of which one tells": one_of_five,
+    "5, no leak": lambda rng, n, used: rng.normal(size=(n, 5)),
+}
+COLUMNS = (
+    ("2: a loss and a reference's", (200, 200, 100)),
+    ("3, each weak", (50, 50, 50)),
+    ("5, each weak", (200, 200, 100)),
+    ("5, each weak", (1000, 1000, 1000)),
+    ("5, of which one tells", (50, 50, 50)),
+    ("5, of which one tells", (200, 200, 100)),
+    ("5, no leak", (50, 50, 50)),
+    ("5, no leak", (200, 200, 100)),
+)
+
+
+def in_groups(draw_rows: Callable[[Rng, int, float], np.ndarray], rng: Rng, sizes: tuple[int, int, int]):
+    """Records of the three groups, of whose candidates each was used with a chance of .3."""
+    number = int(rng.binomial(sizes[2], 0.3))
+    parts = [draw_rows(rng, number, 1.0), draw_rows(rng, sizes[2] - number, 0.0)]
+    return [draw_rows(rng, sizes[0], 1.0), draw_rows(rng, sizes[1], 0.0), np.concatenate(parts)]
+
+
+def seen_of(result) -> list[float]:
+    """Whether the ends miss a share of .3, and how wide they leave it."""
+    return [result.lower > 0.3, result.upper < 0.3, max(0.0, result.upper - result.lower)]
+
+
+def columns_one(task: tuple[str, tuple[int, int, int], int]) -> list[float]:
+    name, sizes, run = task
+    groups = in_groups(VECTORS[name], np.random.default_rng((17, run)), sizes)
+    single, joint = (dataset_use(*groups, combine=each, seed=run) for each in ("never", "auto"))
+    return [*seen_of(single), *seen_of(joint), len(joint.weights) > 0]
+
+
+def beside(
+    run: Run, work: Callable[..., list[float]], tasks: list[tuple], level: float = LEVEL
+) -> tuple[str, np.ndarray]:
+    """Misses and widths of two ways, in words, more misses than this level marked; and the means of all."""
+    rows, words = np.array(run.map(work, tasks), dtype=float), []
+    for first in (0, 3):
+        misses = rows[:, first : first + 2].sum(axis=0).astype(int)
+        marks = [mark(int(each), len(rows), level) for each in misses]
+        run.faults += sum(map(bool, marks))
+        ends = (f"{100 * each / len(rows):.1f}%{odd}" for each, odd in zip(misses, marks, strict=True))
+        words.append(f"{' | '.join(ends)} | {rows[:, first + 2].mean():.3f}")
+    return " | ".join(words), rows.mean(axis=0)
+
+
+@table
+def columns(run: Run):
+    """Several columns: the sharpest, and what is read where a combination may be."""
+    yield (
+        "columns | members : nonmembers : candidates | runs | sharpest: misses below | above | width | "
+        "combine=auto: misses below | above | width | were combined"
+    )
+    runs = run.times(RUNS, 4)
+    for name, sizes in run.few(COLUMNS, 2):
+        words, means = beside(run, columns_one, [(name, sizes, each) for each in range(runs)])
+        yield f"{name} | {':'.join(map(str, sizes))} | {runs} | {words} | {100 * means[6]:.0f}%"
+
+
+def passages(
+    sizes: tuple[int, int], spread: float, rng: Rng, n: int, used: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Scores of documents' passages, and the document of each: how hard a document is, and each passage, vary."""
+    number = rng.integers(sizes[0], sizes[1] + 1, n)
+    document = np.repeat(np.arange(n), number)
+    return rng.normal(0.5 * used + spread * rng.normal(size=n)[document]), document
+
+
+def far_passages(rng: Rng, n: int, used: float) -> tuple[np.ndarray, np.ndarray]:
+    """Of a used document's eight passages one in ten stands far out."""
+    document = np.repeat(np.arange(n), 8)
+    return rng.normal(4.0 * used * (rng.random(8 * n) < 0.1)), document
+
+
+Passages = Callable[[Rng, int, float], tuple[np.ndarray, np.ndarray]]
+
+DOCUMENTS: dict[str, tuple[Passages, Passages, Passages]] = {
+    name: (each,) * 3
+    for name, each in {
+        "8, independent": partial(passages, (8, 8), 0.0),
+        "2 to 14, alike in a document": partial(passages, (2, 14), 0.7),
+        "8, one in ten far out": far_passages,
+        "8, no leak": lambda rng, n, used: passages((8, 8), 0.0, rng, n, 0.0),
+    }.items()
+}
+FEW, MORE, MANY = (partial(passages, (each, each), 0.0) for each in (2, 5, 20))
+BROKEN_UNITS: dict[str, tuple[Passages, Passages, Passages]] = {
+    "broken: known 2, candidates 5": (FEW, FEW, MORE),
+    "broken: members 20, others 2": (MANY, FEW, FEW),
+}
+
+
+def units_one(task: tuple[str, int, int]) -> list[float]:
+    name, n, run = task
+    rng = np.random.default_rng((19, run))
+    known, other, asked = (DOCUMENTS | BROKEN_UNITS)[name]
+    number = int(rng.binomial(n, 0.3))
+    parts = [known(rng, n, 1.0), other(rng, n, 0.0), asked(rng, number, 1.0), asked(rng, n - number, 0.0)]
+    scores, labels = ([each[i] for each in parts] for i in (0, 1))
+    labels = [each + n * i for i, each in enumerate(labels)]
+    groups, units = ([*each[:2], np.concatenate(each[2:])] for each in (scores, labels))
+    one, mean = (dataset_use(*groups, units=units, per_unit=each, seed=run) for each in ("one", "mean"))
+    warned = any(each.code == "units_differ" for each in mean.cautions)
+    return [*seen_of(one), *seen_of(mean), not mean.is_mixture, warned]
+
+
+@table
+def units(run: Run):
+    """Passages of documents: one of each, and the mean; and where the groups' documents differ in passages."""
+    yield (
+        "passages a document | documents of each group | runs | one of each: misses below | above | width | "
+        "per_unit=mean: misses below | above | width | said to be no mixture | warned"
+    )
+    runs = run.times(RUNS, 4)
+    for name in run.few(DOCUMENTS | BROKEN_UNITS, 2):
+        level = 1.0 if name in BROKEN_UNITS else LEVEL
+        words, means = beside(run, units_one, [(name, 200, each) for each in range(runs)], level)
+        yield f"{name} | 200 | {runs} | {words} | {100 * means[6]:.0f}% | {100 * means[7]:.1f}%"
