@@ -828,16 +828,21 @@ class Client(ABC):
             nonmembers: Those of records of the same kind and date, known not to be trained on.
             candidates: Those of the records in question.
             score: Columns of scores; of several, that which tells members from nonmembers best is chosen on records
-                that are set aside for it. If left out, the only column, or one with a usual name.
+                that are set aside for it, unless ``combine`` joins them. If left out, the only column, or one with a
+                usual name.
             unit: Column of all three that says whom a row belongs to, such as a document: one row of each, drawn at
                 random, is asked about.
+            per_unit: ``"mean"``: the mean of a unit's scores is asked about, and not ``"one"`` of its rows.
+            combine: Whether several columns are combined into one score, by weights that are learned on known records
+                set aside: ``"never"``, ``"always"``, or ``"auto"``, where that tells those records apart better.
             max_share: Largest acceptable share, for a verdict.
             direction: Which end of the scores speaks for use: ``"high"``, ``"low"`` or ``"either"``, the default. Not
                 knowing costs some of the known records, on which it is learned.
             confidence, seed: As for ``estimate``.
 
         Returns:
-            a ``Result``: ``share``, ``lower_whatever``, ``is_mixture``, ``none_used``, ``decision``.
+            a ``Result``: ``share``, ``lower_whatever``, ``is_mixture``, ``none_used``, ``decision``, ``score``,
+            ``weights``.
 
         Example:
             >>> import macekit
