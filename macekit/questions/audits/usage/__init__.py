@@ -5,7 +5,6 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
-from estimators.audits.usage import Combine, PerUnit
 from macekit.questions.audits.contract import TableRequired
 from macekit.schemas import records, statements
 from macekit.schemas.questions import Name
@@ -36,12 +35,12 @@ class UsageQuestion(records.Question):
         description="column of all three that says whom a row belongs to, such as a document: one row of each, drawn "
         "at random, is asked about, unless `per_unit` is mean",
     )
-    per_unit: PerUnit = Field(
+    per_unit: Literal["one", "mean"] = Field(
         "one",
         description="what of each unit is asked about: one row drawn at random, or the mean of its rows' scores, which "
         "takes for granted that units have as many rows in each group",
     )
-    combine: Combine = Field(
+    combine: Literal["never", "always", "auto"] = Field(
         "never",
         description="whether several columns are combined into one score, by weights that are learned on known records "
         "set aside: never, always, or auto, where that tells those records apart better than the sharpest column",
