@@ -45,6 +45,9 @@ COMPARED = 10_000
 HELD_BACK = 4.0
 """Records' worth of spread that is added to each column's, as by logistic regression's usual penalty."""
 
+UNITS_DIFFER = "units_differ"
+"""The code of a caution beside which no pass stands."""
+
 UNLIKE_UNITS = 0.01
 """The chance, at most, that groups of one law are said to differ in records a unit."""
 
@@ -185,4 +188,4 @@ def unlike_units(labels: Sequence[Labels]) -> list[Caution]:
         "one of many, so that the candidates may be no mixture, or the interval wrong. Cut units to one length, or "
         "compare one record of each"
     )
-    return [Caution("units_differ", message)]
+    return [Caution(UNITS_DIFFER, message)]

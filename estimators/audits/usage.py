@@ -20,6 +20,7 @@ from estimators.audits.mixtures import Mixtures, Tests
 from estimators.audits.one_score import (
     A_COLUMN,
     GROUPS,
+    UNITS_DIFFER,
     OneScore,
     combination,
     combination_pays,
@@ -120,12 +121,20 @@ class DatasetUse:
 
     @property
     def decision(self) -> Decision | None:
-        """A pass by the upper end, a fail by the lower one; None if nothing was limited."""
+        """A pass by the upper end, a fail by the lower one; None if nothing was limited.
+
+        No pass stands where means are compared of units that differ in records: then the upper end may be too low.
+        """
         if self.limit is None:
             return None
         if self.lower > self.limit:
             return Decision.FAIL
-        return Decision.PASS if self.upper <= self.limit else Decision.INCONCLUSIVE
+        keeps = self.upper <= self.limit and not self._units_differ
+        return Decision.PASS if keeps else Decision.INCONCLUSIVE
+
+    @property
+    def _units_differ(self) -> bool:
+        return any(each.code == UNITS_DIFFER for each in self.cautions)
 
     @property
     def covers(self) -> tuple[str, ...]:
@@ -150,7 +159,12 @@ class DatasetUse:
         decision, ends = self.decision, self._ends_in_words
         if decision is None:
             return ends
-        return f"{opening(decision, False)}: {ends[0].lower()}{ends[1:]} The share {limits[decision]} {self.limit:g}."
+        verdict = f"The share {limits[decision]} {self.limit:g}."
+        if decision is Decision.INCONCLUSIVE and self.upper <= self.limit:
+            verdict = (
+                f"That is no pass of the limit of {self.limit:g}, for the groups differ in records a unit."
+            )
+        return f"{opening(decision, False)}: {ends[0].lower()}{ends[1:]} {verdict}"
 
     @property
     def _ends_in_words(self) -> str:
