@@ -160,7 +160,7 @@ class DatasetUse:
         if decision is None:
             return ends
         verdict = f"The share {limits[decision]} {self.limit:g}."
-        if decision is Decision.INCONCLUSIVE and self.upper <= self.limit:
+        if decision is Decision.INCONCLUSIVE and self.limit is not None and self.upper <= self.limit:
             verdict = (
                 f"That is no pass of the limit of {self.limit:g}, for the groups differ in records a unit."
             )
