@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any
 from urllib.parse import urlencode
 
-from jsonschema import Draft202012Validator
+from jsonschema_rs import Draft202012Validator
 
 from app.main import create_app
 from app.openapi.document import OPTIONS
@@ -123,7 +123,7 @@ def examples() -> Iterator[Example]:
 def faults(schema: Schema, instance: object) -> list[str]:
     """What is wrong with an instance; a field that the schema does not list is wrong, too."""
     validator = Draft202012Validator({**_closed(schema), "components": {"schemas": _closed_components()}})
-    return [f"{error.json_path}: {error.message[:200]}" for error in validator.iter_errors(instance)]
+    return [f"{error.instance_path}: {error.message[:200]}" for error in validator.iter_errors(instance)]
 
 
 @cache

@@ -1,4 +1,7 @@
-"""The notebooks are run by a real kernel, and show what they say."""
+"""The notebooks are run by a real kernel, and show what they say.
+
+What runs them takes seconds to import: it is imported by who runs one, not by every worker that collects this file.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,7 @@ import sys
 from ast import literal_eval
 from pathlib import Path
 
-import nbformat
 import pytest
-from nbclient import NotebookClient
 
 from tests.cases import each_case
 
@@ -36,6 +37,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def results(name: str, folder: Path) -> list[dict[str, str]]:
     """What the cells of a notebook show when it is run."""
+    import nbformat
+    from nbclient import NotebookClient
+
     notebook = nbformat.read(NOTEBOOKS / name, as_version=4)
     resources = {"metadata": {"path": str(folder)}}
     NotebookClient(notebook, timeout=120, kernel_name=KERNEL, resources=resources).execute()
@@ -79,6 +83,8 @@ def test_the_notebook_of_seven_statements_says_what_its_text_does(folder: Path) 
 
 @each_case("path", sorted(NOTEBOOKS.glob("*.ipynb")))
 def test_notebooks_are_kept_without_outputs(path: Path) -> None:
+    import nbformat
+
     notebook = nbformat.read(path, as_version=4)
 
     nbformat.validate(notebook)

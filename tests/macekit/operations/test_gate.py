@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-import jsonschema
+import jsonschema_rs
 import numpy as np
 import pytest
 
@@ -127,7 +127,7 @@ FULL = {**EIGHT, "groups": ["a", "b"] * 8}
 LABELS = {"members": ["a"] * 9, "nonmembers": ["b"] * 9}
 COUNTS = {"counts": {"members": [5, 9], "nonmembers": [9, 5]}}
 ACCEPTED = {"estimator": {"accept_learned_score": True}}
-SCHEMA = jsonschema.Draft202012Validator(GateQuestion.model_json_schema())
+SCHEMA = jsonschema_rs.Draft202012Validator(GateQuestion.model_json_schema())
 TOGETHER: list[tuple[dict[str, Any], str, str]] = [
     (EIGHT, "missing-field", "max_advantage"),
     ({**EIGHT, "max_advantage": None}, "missing-field", "max_advantage"),

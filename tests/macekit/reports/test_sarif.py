@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from jsonschema import Draft202012Validator
+from jsonschema_rs import Draft202012Validator
 
 from macekit.reports.files import together
 from macekit.reports.sarif import TEXTS, sarif

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import jsonschema
+import jsonschema_rs
 import pytest
 from pydantic import TypeAdapter
 
@@ -19,8 +19,8 @@ def test_examples_run_as_they_stand_and_fit_their_schemas(operation: str) -> Non
     for example in JSON_EXAMPLES[operation].values():
         answer = asked(operation, example.value)
 
-        jsonschema.validate(example.value, QUESTIONS[operation].model_json_schema())
-        jsonschema.validate(answer, TypeAdapter(ANSWERS[operation]).json_schema())
+        jsonschema_rs.validate(QUESTIONS[operation].model_json_schema(), example.value)
+        jsonschema_rs.validate(TypeAdapter(ANSWERS[operation]).json_schema(), answer)
         TypeAdapter(ANSWERS[operation]).validate_python(answer, strict=True)
         assert set(answer) >= ANSWERS[operation].__required_keys__
         assert answer.get("sentence", "not asked for") != ""

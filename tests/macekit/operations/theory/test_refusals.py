@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import jsonschema
+import jsonschema_rs
 import pytest
 
 from macekit.schemas.by_operation import QUESTIONS
@@ -125,12 +125,11 @@ OTHERS: dict[str, Refusals] = {
 @pytest.mark.slow
 @pytest.mark.parametrize("operation", DOCUMENTED | OTHERS)
 def test_what_cannot_be_asked_is_refused_by_its_field(operation: str) -> None:
-    schema = QUESTIONS[operation].model_json_schema()
+    schema = jsonschema_rs.Draft202012Validator(QUESTIONS[operation].model_json_schema())
     for body, field in (DOCUMENTED | OTHERS)[operation]:
         assert refused(operation, body)["field"].partition("[")[0] == field, body
         if operation in DOCUMENTED:
-            with pytest.raises(jsonschema.ValidationError):
-                jsonschema.validate(body, schema)
+            assert not schema.is_valid(body), body
 
 
 @each_case(
