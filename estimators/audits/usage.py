@@ -68,6 +68,13 @@ ALIKE = (
 )
 
 
+LIKE_UNITS = (
+    "if units of the three groups have as many records as each other: a mean of few varies more than one of many "
+    "(here they differ by no more than chance may, which of few units tells little)"
+)
+"""What a pass by means takes for granted."""
+
+
 @dataclass(frozen=True, slots=True)
 class DatasetUse:
     """How large a share of the candidates was trained on; ``dataset_use`` makes it.
@@ -85,6 +92,7 @@ class DatasetUse:
         numbers: Records of each group that were compared: members, nonmembers, candidates.
         limit: The largest acceptable share; None if nothing was limited.
         cautions: What to know before using it.
+        per_unit: What of each unit was compared.
 
     Example:
         >>> import numpy as np
@@ -108,6 +116,7 @@ class DatasetUse:
     numbers: tuple[int, int, int]
     limit: float | None
     cautions: tuple[Caution, ...] = field(default=())
+    per_unit: PerUnit = "one"
 
     @property
     def lower(self) -> float:
@@ -146,6 +155,7 @@ class DatasetUse:
             "if those of them that were used score as the known members: of one kind and date, and seen as often "
             "(no data test that)",
             "if those that were not used score as the known nonmembers",
+            *((LIKE_UNITS,) if self.per_unit == "mean" else ()),
         )
 
     @property
@@ -289,6 +299,7 @@ def dataset_use(
         numbers,
         limit,
         (*cautions, *_cautions(scores, lower, upper, fits)),
+        per_unit,
     )
 
 

@@ -13,7 +13,7 @@ from scipy.stats import binom
 from estimators import Decision
 from estimators.audits.mixtures import Mixtures, nearest_increasing
 from estimators.audits.one_score import means, set_aside, unlike_units
-from estimators.audits.usage import dataset_use
+from estimators.audits.usage import LIKE_UNITS, dataset_use
 from estimators.errors import (
     DimensionMismatch,
     InputError,
@@ -73,6 +73,7 @@ def test_both_ends_hold_and_the_interval_is_no_wider_than_it_need_be() -> None:
     assert all(0.05 <= each.lower_whatever <= 0.3 for each in results)
 
 
+@pytest.mark.slow
 @each_case("seed", [0, 2, 4])
 def test_an_end_spends_half_of_the_error_and_the_p_value_has_what_is_proven(seed: int) -> None:
     """The median of five orders' p-values decides; times 5/3 it is a p-value whatever the orders have in common."""
@@ -86,6 +87,7 @@ def test_an_end_spends_half_of_the_error_and_the_p_value_has_what_is_proven(seed
     assert more > 0.0 == less
 
 
+@pytest.mark.slow
 @each_case(
     "share, limit, decision",
     [(0.0, 0.2, Decision.PASS), (0.5, 0.2, Decision.FAIL), (0.2, 0.2, Decision.INCONCLUSIVE)],
@@ -212,6 +214,11 @@ def test_a_unit_may_be_compared_by_the_mean_of_its_scores_in_each_column() -> No
     assert result.numbers == (100, 100, 100)
     assert result.share.lower < 0.3 < result.share.upper
     assert result.share.width < 0.8 * dataset_use(*scores, units=units, seed=3).share.width
+    by_mean, by_one = (
+        dataset_use(*scores, units=units, per_unit=each, max_share=0.99, seed=3) for each in ("mean", "one")
+    )
+    assert (by_mean.decision, by_one.decision) == (Decision.PASS, Decision.PASS)
+    assert [each for each in by_mean.covers if each not in by_one.covers] == [LIKE_UNITS]
     averages = [each.reshape(100, 4).mean(axis=1) for each in scores]
     assert result.share.width == pytest.approx(dataset_use(*averages, seed=3).share.width)
     moved = [[each[order] for each in which] for which in (scores, units)]
@@ -266,6 +273,7 @@ def test_units_of_one_law_are_seldom_said_to_differ_in_records() -> None:
     assert warned <= most_misses(runs, 0.01)
 
 
+@pytest.mark.slow
 def test_one_record_of_each_unit_is_compared() -> None:
     sample = groups(5, 100)
     passages = [np.repeat(each, 6) for each in sample]
