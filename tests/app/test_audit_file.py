@@ -290,6 +290,7 @@ def test_each_question_has_its_line_and_nothing_else_has(audited: tuple[TestClie
     assert verify(path)[0] == before + 3
 
 
+@pytest.mark.slow
 def test_without_its_line_no_answer_leaves(audited: tuple[TestClient, Path]) -> None:
     """A file that may not grow: the answer is withheld, nothing of the line stays, and later all is well again."""
     client, path = audited

@@ -90,6 +90,7 @@ def test_every_operation_has_a_name_of_its_own_and_says_what_a_mistake_of_ours_l
     )
 
 
+@pytest.mark.slow
 def test_a_document_says_where_the_key_is_needed_only_if_there_is_one(made: FastAPI) -> None:
     locked = create_app(Settings(api_key="correct-horse-battery")).openapi()
 

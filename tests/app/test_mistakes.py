@@ -317,6 +317,7 @@ def refused_over_http(mistake: Mistake, service: Running) -> None:
     assert "\n" not in answer.json()["detail"]
 
 
+@pytest.mark.slow
 @each_case("mistake", [each for each in MISTAKES if each.shell is not None])
 def test_in_the_shell_a_mistake_is_one_line_and_nothing_is_written(
     mistake: Mistake, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -263,6 +263,7 @@ def test_a_dataset_that_is_not_there_is_said(service: Running) -> None:
     assert answer.json()["detail"] == "nothing.csv: no such file or folder"
 
 
+@pytest.mark.slow
 def test_a_release_that_is_the_training_table_is_noticed_at_every_door(
     folder: Path, monkeypatch: pytest.MonkeyPatch, service: Running
 ) -> None:

@@ -88,6 +88,7 @@ def test_what_another_key_or_another_answer_was_signed_with_is_refused(
         verify(answers["text/csv"][0], public_keys(folder / "key.pub"), answers["text/html"][1].encode())
 
 
+@pytest.mark.slow
 def test_a_signed_answer_is_still_an_answer(answers: Answers, folder: Path) -> None:
     document = json.loads(answers["application/json"][0])
 

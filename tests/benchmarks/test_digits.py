@@ -5,6 +5,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 from benchmarks.digits import questions
 from macekit.call import Body, Call
 from macekit.operations import perform
@@ -26,6 +28,7 @@ def answers() -> dict[str, str]:
     }
 
 
+@pytest.mark.slow
 def test_the_kernels_and_threads_of_blas_change_no_digit() -> None:
     other = subprocess.run(
         [sys.executable, "-c", ASK], env=os.environ | OTHER, stdout=subprocess.PIPE, check=True, timeout=120

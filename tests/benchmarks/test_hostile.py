@@ -86,6 +86,7 @@ def test_waves_have_the_closed_form(name: str, periods: int) -> None:
     assert world.epsilon == pytest.approx(log(1 / 0.4))
 
 
+@pytest.mark.slow
 @each_case("prior", [0.2, 0.5])
 def test_few_changes_by_every_rule_there_is(prior: float) -> None:
     rng = np.random.default_rng(0)
@@ -147,6 +148,7 @@ def best_rule(world: World) -> Callable[[Column], np.ndarray[tuple[int], np.dtyp
     return lambda side: gain[np.searchsorted(middles, side)] >= 0.0
 
 
+@pytest.mark.slow
 def test_peers_formulas_give_their_own_numbers() -> None:
     """Bailey's: the docstring of `RatioBound` in TensorFlow Privacy; Clopper's and Pearson's: SciPy's interval."""
     limits = tfprivacy.bailey(np.array([100, 90]), np.array([10, 5]), 110, 80)
@@ -234,6 +236,7 @@ def test_an_adapter_that_is_none_is_named(tmp_path: Path, monkeypatch: pytest.Mo
         adapter("nosuch")
 
 
+@pytest.mark.slow
 @each_case("options, words", [("--worlds nowhere", "none is called so"), ("--runs 0", "a share above 0")])
 def test_what_cannot_be_asked_for_is_told_before_anything_runs(
     options: str, words: str, capsys: pytest.CaptureFixture[str]

@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 
 def imported_by(code: str, *names: str) -> str:
     """Those of the modules that have run after some code, as printed."""
@@ -16,6 +18,7 @@ def imported_by(code: str, *names: str) -> str:
     return done.stdout.strip()
 
 
+@pytest.mark.slow
 def test_importing_the_library_loads_neither_scipy_stats_nor_scikit_learn_nor_pandas() -> None:
     assert imported_by("import estimators", "scipy.stats", "sklearn", "pandas") == "[]"
 
@@ -24,12 +27,14 @@ TOOLS = ("numpy.f2py.crackfortran", "numpy.testing._private.utils", "numpy.polyn
 """What SciPy imports of NumPy beside what it needs: fifteen MiB."""
 
 
+@pytest.mark.slow
 def test_a_first_answer_imports_no_statistics_and_no_engine_that_draws() -> None:
     code = "import macekit\nmacekit.report([*range(20)], [*range(5, 25)])"
 
     assert imported_by(code, "scipy.stats", "vl_convert", "fastapi") == "[]"
 
 
+@pytest.mark.slow
 def test_what_workers_import_before_they_are_forked_needs_no_large_part_of_scipy() -> None:
     code = "import macekit.operations.imported"
 
@@ -43,12 +48,14 @@ def test_the_library_leaves_the_imports_of_others_alone() -> None:
     assert imported_by(code) == "[]"
 
 
+@pytest.mark.slow
 def test_the_service_imports_no_former_pydantic_no_mail_and_nothing_that_signs_without_a_key() -> None:
     others = ("pydantic.v1", "email.headerregistry", "cryptography", "pyarrow", "sklearn", "vl_convert")
 
     assert imported_by("import app.main\napp.main.create_app()", *TOOLS, *others) == "[]"
 
 
+@pytest.mark.slow
 def test_what_was_put_off_is_there_when_it_is_used() -> None:
     code = (
         "import app, estimators, numpy\nfrom numpy.testing import assert_equal\nnumpy.polynomial.Polynomial"

@@ -60,6 +60,7 @@ def test_the_document_is_openapi_3_1_and_its_schemas_are_json_schema() -> None:
         meta.validate({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema})
 
 
+@pytest.mark.slow
 def test_the_service_shows_this_document(served: Running) -> None:
     assert served.ask("/openapi.json").json() == document()
 
@@ -192,6 +193,7 @@ def test_every_format_of_every_body_has_an_example(operation: Operation) -> None
     assert offered == set(operation.about["requestBody"]["content"]) - {FORM_DATA}
 
 
+@pytest.mark.slow
 @each_case("operation", lambda: [each for each in work() if each.takes(JSON)])
 def test_every_json_example_is_as_its_own_schema_says(operation: Operation) -> None:
     schema = operation.about["requestBody"]["content"][JSON]["schema"]
@@ -226,6 +228,7 @@ def test_everything_that_is_only_read_is_as_documented(operation: Operation, ser
         assert faults(documented[JSON]["schema"], answer.json()) == []
 
 
+@pytest.mark.slow
 @each_case("example", lambda: [e for e in shown() if e.operation.name == "individual_risk"])
 def test_the_records_at_risk_are_the_same_as_json_csv_and_arrow(example: Example, served: Running) -> None:
     def ask(accept: str) -> bytes:
@@ -258,6 +261,7 @@ def test_the_files_of_the_examples_are_served_as_what_they_are(served: Running) 
     assert served.ask("/examples/other.csv").json()["type"] == "urn:mace:problem:not-found"
 
 
+@pytest.mark.slow
 def test_with_a_key_the_document_says_where_it_is_needed() -> None:
     locked = create_app(Settings(api_key=KEY)).openapi()
 

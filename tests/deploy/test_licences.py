@@ -75,6 +75,7 @@ def test_an_exception_is_for_one_distribution_and_its_own_licence_only() -> None
     assert licences.complaint("another", ["LGPL-3.0-only"], ships=False) is not None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["numpy", "asyncpg", "dp-accounting", "opentelemetry-sdk", "swagger-ui-dist"]
 )

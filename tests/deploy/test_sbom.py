@@ -75,6 +75,7 @@ def test_the_official_schema_of_cyclonedx_1_6_holds_and_refuses_what_is_not_of_i
     assert with_telemetry["serialNumber"] != bill["serialNumber"]
 
 
+@pytest.mark.slow
 def test_it_names_every_pin_with_its_version_its_hashes_and_its_licence(bill: dict[str, Any]) -> None:
     parts = components(bill)
     pinned = {pin.name: pin for pin in pins(*sbom.IMAGE) if pin.applies}
@@ -93,6 +94,7 @@ def test_it_names_every_pin_with_its_version_its_hashes_and_its_licence(bill: di
     assert licences["numpy"][0]["expression"].startswith("BSD-3-Clause AND ")
 
 
+@pytest.mark.slow
 def test_it_names_the_files_of_others_in_our_package(bill: dict[str, Any]) -> None:
     manifest = json.loads((ROOT / "app/pages/assets/manifest.json").read_text())
 
@@ -104,6 +106,7 @@ def test_it_names_the_files_of_others_in_our_package(bill: dict[str, Any]) -> No
         assert files == {file: details["sha256"] for file, details in manifest[part["name"]]["files"].items()}
 
 
+@pytest.mark.slow
 def test_it_says_what_depends_on_what_down_to_the_last_part(bill: dict[str, Any]) -> None:
     purls = {part["name"]: part["purl"] for part in (bill["metadata"]["component"], *bill["components"])}
     names = {purl: name for name, purl in purls.items()}
@@ -138,6 +141,7 @@ def test_what_the_dockerfile_copies_is_all_that_makes_it_and_it_is_the_same_byte
     assert dated == plain
 
 
+@pytest.mark.slow
 def test_in_the_image_it_is_held_against_what_is_installed(bill: dict[str, Any], tmp_path: Path) -> None:
     site = tmp_path / "site"
     site.mkdir()
@@ -167,6 +171,7 @@ def pin(text: str) -> Pin:
     return Pin("run.txt", Requirement(text), ())
 
 
+@pytest.mark.slow
 def test_a_set_that_does_not_fit_is_no_bill(monkeypatch: pytest.MonkeyPatch) -> None:
     scipy, tool = distribution("scipy").version, f"hatchling=={distribution('hatchling').version}"
     cases = {
@@ -179,6 +184,7 @@ def test_a_set_that_does_not_fit_is_no_bill(monkeypatch: pytest.MonkeyPatch) -> 
             assert wrong(patch, lambda pinned, more=more: [*pinned, pin(more)]) == [complaint], more
 
 
+@pytest.mark.slow
 def test_without_a_licence_there_is_no_bill(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sbom, "licences_of", lambda _: [])
 

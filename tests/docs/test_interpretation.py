@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 from app.cli.demo import SIDE, example_table
 from estimators import Counts, Scores, by_group, exposure
@@ -191,6 +192,7 @@ def statements() -> list[str]:
     ]
 
 
+@pytest.mark.slow
 def test_every_number_of_the_explanation_is_computed_again() -> None:
     left = " ".join(re.sub(r"^#+ \d\.|^\d\. ", "", line).strip() for line in EXPLAINED.splitlines())
     left = re.sub(

@@ -183,6 +183,7 @@ def test_every_public_name_at_the_door_and_whatever_says_what_comes_of_arguments
     assert [owner.name for owner in wanted if ">>>" not in owner.section("Example")] == []
 
 
+@pytest.mark.slow
 def test_every_argument_is_explained_and_nothing_else() -> None:
     full = {owner.name for owner in owners() if in_full(owner)} | {"macekit.theory"}
     explained = [each for each in entries() if each.name in full or each.name.rpartition(".")[0] in full]

@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 
 import checks
+import pytest
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
@@ -46,6 +47,7 @@ def test_every_table_of_threats_has_the_same_columns() -> None:
     assert all(could and (stops or left) for could, stops, _, left in THREATS)
 
 
+@pytest.mark.slow
 def test_every_test_that_is_named_is_there() -> None:
     pairs = [pair for _, _, tests, _ in THREATS for pair in citations(tests)]
 

@@ -64,6 +64,7 @@ def test_a_page_gives_no_verdict() -> None:
     assert offenders(texts) == []
 
 
+@pytest.mark.slow
 def test_a_module_says_nothing_that_is_a_verdict() -> None:
     texts = [(file.relative_to(ROOT), strings(file.read_text(encoding="utf-8"))) for file in CODE]
 

@@ -79,6 +79,7 @@ def test_e6_the_posterior_is_given_the_score_and_not_given_some_adversarys_guess
     assert circular == pytest.approx(0.4)  # the baseline: the printed posterior sees nothing here
 
 
+@pytest.mark.slow
 def test_e13_an_interval_of_the_magnitude_is_not_the_pair_of_folded_ends() -> None:
     n, prior, r, q = 60, 0.1, 0.45, 0.05  # p r = (1-p) q: the signed risk is 0
     folded = ends = 0.0

@@ -14,6 +14,7 @@ from examples import compare_tools
 from tests.examples.scripts import EXAMPLES, ran, table_rows
 
 
+@pytest.mark.slow
 def test_without_leakage_the_published_interval_never_covers_and_the_certified_one_does() -> None:
     rows = [line.split() for line in ran("no_leakage.py", SAMPLES=20).out.splitlines()[3:]]
 

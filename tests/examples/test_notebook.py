@@ -81,6 +81,7 @@ def test_the_notebook_of_seven_statements_says_what_its_text_does(folder: Path) 
     assert strength["text/plain"].startswith("(True")
 
 
+@pytest.mark.slow
 @each_case("path", sorted(NOTEBOOKS.glob("*.ipynb")))
 def test_notebooks_are_kept_without_outputs(path: Path) -> None:
     import nbformat

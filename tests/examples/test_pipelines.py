@@ -61,6 +61,7 @@ def cases(junit: Path) -> list[str]:
     return [str(case.get("name")) for case in ET.parse(junit).iter("testcase")]
 
 
+@pytest.mark.slow
 def test_the_steps_of_the_github_workflow_gate_report_and_write_the_summary(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -246,6 +247,7 @@ def test_the_tasks_of_the_argo_workflow_name_templates_and_artifacts_that_are_th
             assert each["from"] in {f"{{{{workflow.artifacts.{name}}}}}" for name in artifacts}
 
 
+@pytest.mark.slow
 def test_the_task_of_the_airflow_dag_runs_without_airflow(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

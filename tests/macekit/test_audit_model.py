@@ -100,6 +100,7 @@ def test_a_strong_penalty_gives_less_away_than_none() -> None:
     assert "no_shadows" in {caution.code for caution in bound.cautions}
 
 
+@pytest.mark.slow
 def test_a_regressor_is_asked_for_its_errors() -> None:
     X, y = load_diabetes(return_X_y=True)
     a, b, ya, yb = train_test_split(X, y, test_size=0.5, random_state=0)
@@ -114,6 +115,7 @@ def test_a_regressor_is_asked_for_its_errors() -> None:
     assert ridge.decision is Decision.INCONCLUSIVE
 
 
+@pytest.mark.slow
 def test_a_regressor_has_shadows_too() -> None:
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(300, 20)), rng.normal(size=300)
@@ -241,6 +243,7 @@ def test_a_function_has_shadows_if_it_is_said_how_they_are_trained() -> None:
 # Shadows
 
 
+@pytest.mark.slow
 def test_shadows_can_be_kept_and_asked_beside_another_model(tmp_path: Path) -> None:
     sides = coins(records=100)
     ask = partial(macekit.audit_model, tree(sides), *sides, check_sides=False)
@@ -255,6 +258,7 @@ def test_shadows_can_be_kept_and_asked_beside_another_model(tmp_path: Path) -> N
     assert ask(shadows=4, seed=4).comparison != first.comparison
 
 
+@pytest.mark.slow
 def test_a_seed_reaches_the_steps_of_a_pipeline_and_the_model_stays_as_it_was() -> None:
     sides = coins(records=60)
     model = make_pipeline(StandardScaler(), RandomForestClassifier(3, random_state=7)).fit(*sides[:2])
@@ -265,6 +269,7 @@ def test_a_seed_reaches_the_steps_of_a_pipeline_and_the_model_stays_as_it_was() 
     assert model.get_params()["randomforestclassifier__random_state"] == 7
 
 
+@pytest.mark.slow
 def test_a_shadow_without_a_class_calls_it_impossible_and_that_is_said() -> None:
     X, y, Z, w = coins(records=60, classes=2)
     y[0] = 2  # in half of the shadows
@@ -277,6 +282,7 @@ def test_a_shadow_without_a_class_calls_it_impossible_and_that_is_said() -> None
     assert "2 of 4 shadows have no row of some class" in str(audit)
 
 
+@pytest.mark.slow
 def test_warnings_of_shadows_are_told_once() -> None:
     sides = digits(400)
     with pytest.warns(match="converge"):
@@ -288,6 +294,7 @@ def test_warnings_of_shadows_are_told_once() -> None:
     assert caution.message.startswith("4 warnings as 4 shadows were trained, the first: ConvergenceWarning: ")
 
 
+@pytest.mark.slow
 def test_shadows_of_much_fewer_rows_are_told() -> None:
     X, y, Z, w = coins(records=100)
     model = tree((X, y, Z, w))
@@ -307,6 +314,7 @@ class Terminal(io.StringIO):
         return True
 
 
+@pytest.mark.slow
 @each_case(
     "progress, terminal, lines, bar",
     [
@@ -402,6 +410,7 @@ def test_text_shows_every_query_the_fit_the_groups_and_what_was_not_asked() -> N
     assert "not asked: lira_online, lira_offline, rmia, calibrated_loss: needs shadow models" in text
 
 
+@pytest.mark.slow
 def test_rows_on_both_sides_are_told_and_a_table_of_few_values_is_not_suspected() -> None:
     a, ya, b, yb = coins()
     shared = macekit.audit_model(tree((a, ya, b, yb)), a, ya, np.vstack([b, a[:30]]), np.append(yb, ya[:30]))
@@ -416,6 +425,7 @@ def test_rows_on_both_sides_are_told_and_a_table_of_few_values_is_not_suspected(
 # What costs nothing is not imported
 
 
+@pytest.mark.slow
 def test_importing_macekit_and_asking_a_function_needs_no_scikit_learn() -> None:
     code = """
 import sys
@@ -494,6 +504,7 @@ def test_a_twin_holds_every_training_row_and_the_planted_as_often_as_was_said() 
     assert [each for each in seen if "twins" in each] == ["1 of 2 twins trained", "2 of 2 twins trained"]
 
 
+@pytest.mark.slow
 @each_case("kind", (pd.DataFrame, pl.DataFrame, csr_array, lambda rows: [*rows]))
 def test_twins_take_rows_of_every_kind(kind: Any) -> None:
     X, y, Z, w = coins(records=100)
@@ -585,6 +596,7 @@ def asked(model: Any, *sides: Any, **options: Any) -> Any:
     return lambda: macekit.audit_model(model, *(sides or (A, YA, B, YB)), **options)
 
 
+@pytest.mark.slow
 @each_case(
     "ask, field, index, words",
     [

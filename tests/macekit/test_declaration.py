@@ -47,6 +47,7 @@ def test_the_declared_question_is_answered_as_ever_and_names_its_declaration(
     assert found == plain
 
 
+@pytest.mark.slow
 @each_case(
     "more, words",
     [

@@ -108,6 +108,7 @@ def test_the_command_works_whatever_app_and_estimators_stand_around_it(tmp_path:
     assert "</html>" in (folder / "report.html").read_text()
 
 
+@pytest.mark.slow
 def test_macekit_works_whatever_estimators_stand_around_it_and_leaves_the_path_alone(tmp_path: Path) -> None:
     code = (
         "import sys; before = list(sys.path)\n"
@@ -215,6 +216,7 @@ def test_without_any_extra_the_command_decides_and_draws_and_pixels_alone_need_o
     assert "<svg" not in (tmp_path / "plan.html").read_text()
 
 
+@pytest.mark.slow
 def test_the_service_asks_for_its_extra_in_one_line_and_its_settings_for_none(tmp_path: Path) -> None:
     done = python(
         "from app.cli import main; sys.exit(str([main([each]) for each in ('serve', 'config')]))",

@@ -84,6 +84,7 @@ def test_what_gives_no_answer_is_a_problem(
         macekit.release_size(*tables, **options)
 
 
+@pytest.mark.slow
 def test_further_limits_stand_size_by_size_in_the_answer_and_its_report() -> None:
     limits: dict[str, Any] = {"max_exposed": 0.5, "at_precision": 0.8, "max_copies_over_holdout": 0}
     plain = estimators.release_size(TRAIN, HOLDOUT, RELEASED, **OPTIONS, **limits)
@@ -105,6 +106,7 @@ def test_further_limits_stand_size_by_size_in_the_answer_and_its_report() -> Non
     assert [section.count(f"| {name} |") for name in ("Members exposed", "Copied rows")] == [2, 2]
 
 
+@pytest.mark.slow
 def test_copies_are_judged_unasked_unless_they_are_accepted() -> None:
     tables = (TRAIN, HOLDOUT, TRAIN)
     limits: dict[str, Any] = {"max_advantage": 1.0, "queries": ["closeness"], "sizes": [len(TRAIN["age"])]}

@@ -50,6 +50,7 @@ def written(folder: Path, pairs: dict[str, Any]) -> str:
     return str(path)
 
 
+@pytest.mark.slow
 def test_releases_are_those_of_the_library() -> None:
     plain = estimators.compare_releases(NESTED, max_advantage=LIMIT)
     answer = macekit.compare_releases(NESTED, max_advantage=LIMIT)
@@ -90,6 +91,7 @@ def test_steps_are_walked_in_the_order_in_which_they_come() -> None:
     assert (answer.last_passed, answer.first_failed) == ("epoch_5", "epoch_20")
 
 
+@pytest.mark.slow
 def test_columns_of_a_table_are_queries_of_releases_by_their_names(tmp_path: Path) -> None:
     wanted = macekit.compare_releases(NESTED, against="table").answer
     for source in (PAIRS, frame(PAIRS), written(tmp_path, PAIRS)):
@@ -98,6 +100,7 @@ def test_columns_of_a_table_are_queries_of_releases_by_their_names(tmp_path: Pat
         assert {**answer, "provenance": None} == {**wanted, "provenance": None}
 
 
+@pytest.mark.slow
 def test_tables_are_compared_by_the_queries_that_an_audit_asks() -> None:
     train, holdout, other = ({"x": RNG.normal(size=200), "y": RNG.normal(size=200)} for _ in range(3))
     releases = {
@@ -110,6 +113,7 @@ def test_tables_are_compared_by_the_queries_that_an_audit_asks() -> None:
     assert [(each.name, each.decision) for each in answer.releases] == [("copy", "fail"), ("fresh", "pass")]
 
 
+@pytest.mark.slow
 @each_case(
     "limits, status, sentence",
     [
@@ -146,6 +150,7 @@ def test_files_are_steps_in_the_order_in_which_they_are_named(
     assert [step["name"] for step in json.loads(capsys.readouterr().out)["steps"]] == ["epoch_5", "epoch_1"]
 
 
+@pytest.mark.slow
 def test_a_column_of_steps_in_a_file_in_several_or_in_kept_counts(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -173,6 +178,7 @@ def test_a_column_of_steps_in_a_file_in_several_or_in_kept_counts(
     assert steps("part-0.csv", "part-1.csv", "--by", "step") == whole
 
 
+@pytest.mark.slow
 def test_the_shell_compares_releases(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source = written(tmp_path, PAIRS)
     command = ["compare-releases", source, "--score", ",".join(PAIRS), "--against", "table", "--json"]
@@ -183,6 +189,7 @@ def test_the_shell_compares_releases(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert main([*command[:-1], "-o", str(tmp_path / "releases.html")]) == 0
 
 
+@pytest.mark.slow
 @each_case(
     "operation, queries, charts, words",
     [

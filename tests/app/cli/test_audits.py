@@ -66,6 +66,7 @@ def test_what_was_found_is_said(tables: Path, line: str, status: int, word: str)
     assert word in done.out
 
 
+@pytest.mark.slow
 def test_files_may_differ_in_format_delimiter_and_compression(tables: Path) -> None:
     columns = {name: np.array(column) for name, column in TRAIN.items()}
     (tables / "train.parquet").write_bytes(table_bytes(columns, "application/vnd.apache.parquet"))
@@ -84,6 +85,7 @@ def test_files_may_differ_in_format_delimiter_and_compression(tables: Path) -> N
         assert answer(other) == expected, other
 
 
+@pytest.mark.slow
 def test_a_report_says_how_it_is_made_again_and_that_command_makes_it(tables: Path) -> None:
     made = typed(f"model {SAID} --leave-out age,site --max-advantage 0.1 -o r.md")
     assert made.status == 1

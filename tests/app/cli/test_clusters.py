@@ -150,6 +150,7 @@ def runs(empty: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_the_answer_about_a_procedure_is_the_services(runs: Path) -> None:
     told = answer("procedure runs.csv --model run --max-advantage 0.3")
 

@@ -6,6 +6,8 @@ import json
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from tests.app.cli.files import refused, typed
 from tests.cases import each_case
 
@@ -30,6 +32,7 @@ def test_a_gate_takes_all_from_what_was_declared(folder: Path) -> None:
     assert (found.status, answer["provenance"]) == (plain.status, expected["provenance"])
 
 
+@pytest.mark.slow
 @each_case(
     "line, words",
     [

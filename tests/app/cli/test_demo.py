@@ -24,6 +24,7 @@ def again(done: Done) -> str:
     return found[1]
 
 
+@pytest.mark.slow
 def test_it_writes_scores_answer_and_report_and_says_where(empty: Path) -> None:
     done, other = typed("demo"), typed("demo -o other")
 
@@ -68,6 +69,7 @@ def test_the_command_it_names_makes_the_answer_again_whatever_the_folder_is_call
     assert made == kept
 
 
+@pytest.mark.slow
 def test_twice_gives_the_same_and_touches_nothing(empty: Path) -> None:
     def files() -> dict[str, object]:
         return {file.name: (file.read_bytes(), file.stat()) for file in (empty / "mace-demo").iterdir()}
@@ -79,6 +81,7 @@ def test_twice_gives_the_same_and_touches_nothing(empty: Path) -> None:
     assert files() == before
 
 
+@pytest.mark.slow
 def test_files_that_say_something_else_are_replaced_only_by_force(empty: Path) -> None:
     (empty / "mace-demo").mkdir()
     (empty / "mace-demo" / "scores.csv").write_text("dear")
@@ -94,6 +97,7 @@ def test_files_that_say_something_else_are_replaced_only_by_force(empty: Path) -
     assert (empty / "mace-demo" / "scores.csv").read_bytes() == example_table()
 
 
+@pytest.mark.slow
 @each_case("name", ["a file", "a file/below", "x\0y", "n" * 300])
 def test_a_folder_that_cannot_be_is_said(empty: Path, name: str) -> None:
     (empty / "a file").write_text("")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 from app.cli.commands import QUESTIONS, THEORY
 from macekit.formats import SUFFIXES
 from tests.app.cli.files import typed
@@ -18,6 +20,7 @@ DECIDED = {"✕ FAIL": 1, "Fail": 1, "? UNDECIDED": 3}
 """How an example shows that something failed, or is open, and what its command then ends with."""
 
 
+@pytest.mark.slow
 @each_case("command, printed", SHOWN)
 def test_what_the_page_shows_is_printed(command: str, printed: str, folder: Path) -> None:
     done = typed(command.removeprefix("mace "))

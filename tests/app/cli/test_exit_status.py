@@ -122,6 +122,7 @@ def test_the_manual_names_every_command_that_judges() -> None:
     assert [name for name in JUDGED if f"`mace {name}`" not in manual] == []
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("tables")
 def test_a_report_that_fails_is_written_first() -> None:
     ended = typed("report two.csv --max-advantage 0.05 -o report.html").status
@@ -137,6 +138,7 @@ def test_an_answer_that_was_kept_is_shown_and_judged_no_more() -> None:
     assert typed("report answer.json").status == 0
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("tables")
 @each_case(
     "line", ["estimate two.csv", "compare two.csv --score score,loss", "metrics two.csv", "audit two.csv"]

@@ -28,6 +28,7 @@ def test_the_exit_status_is_the_decision(folder: Path, maximum: str, status: int
     assert ("records in all would settle it" in done.out) == (status == 3)
 
 
+@pytest.mark.slow
 def test_a_vector_passes_only_by_a_learned_score_that_is_accepted(empty: Path) -> None:
     rng = np.random.default_rng(2)
     rows = [f"{a},{b},{place % 2}" for place, (a, b) in enumerate(rng.normal(size=(120, 2)))]
@@ -201,6 +202,7 @@ def look(text: str, options: str = "") -> tuple[int, str, str]:
     return done.status, done.out, done.err
 
 
+@pytest.mark.slow
 def test_batches_are_given_until_the_run_says_fail(empty: Path) -> None:
     first = look(batch(1, 1.0, 40), "--sequential --max-advantage 0.2 --planned 2000")
     second = look(batch(2, 1.0, 400), "--junit gate.xml -o gate.html")
@@ -220,6 +222,7 @@ def test_batches_are_given_until_the_run_says_fail(empty: Path) -> None:
     assert found["state"] == json.loads((empty / "run.json").read_text())
 
 
+@pytest.mark.slow
 def test_the_first_batch_without_a_file_to_keep_it_in(empty: Path) -> None:
     (empty / "batch.csv").write_text(batch(1, 1.0))
 
@@ -244,6 +247,7 @@ def test_a_run_takes_two_files_and_labels(empty: Path) -> None:
     assert json.loads((empty / "run.json").read_text())["counts"]["cells"]["labels"] == ["cat", "dog"]
 
 
+@pytest.mark.slow
 @each_case(
     "options, words",
     [
@@ -295,6 +299,7 @@ def test_a_first_look_that_cannot_be_is_refused(empty: Path, text: str, options:
     assert not (empty / "run.json").exists()
 
 
+@pytest.mark.slow
 def test_what_a_pipeline_reads_is_about_all_batches(empty: Path) -> None:
     for seed, n in ((1, 40), (2, 60)):
         look(batch(seed, 1.0, n), f"--max-advantage 0.9 --junit g.xml --summary {seed}.md")

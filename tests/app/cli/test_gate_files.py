@@ -123,6 +123,7 @@ def test_the_brief_form_has_that_of_each_file(three: Path) -> None:
     assert len(json.dumps(found)) < len(json.dumps(answer(THREE))) / 3
 
 
+@pytest.mark.slow
 def test_a_kept_answer_is_shown_again_and_refused_where_its_files_say_something_else(three: Path) -> None:
     shown = typed(f"{THREE} -q").out
     assert typed(f"{THREE} -q -o kept.json").status == 1

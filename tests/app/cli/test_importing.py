@@ -59,6 +59,7 @@ def test_without_a_file_to_write_csv_goes_to_the_next_command(results: Path) -> 
     assert (piped.status, piped.answer["decision"]) == (1, "fail")
 
 
+@pytest.mark.slow
 @each_case(
     "line, status",
     [

@@ -25,6 +25,7 @@ JUDGED = {
 """Lines that fail."""
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("tables")
 @each_case("command", JUDGED)
 def test_what_a_pipeline_reads_says_which_limit_is_exceeded(command: str) -> None:
@@ -49,6 +50,7 @@ def test_what_a_pipeline_reads_says_which_limit_is_exceeded(command: str) -> Non
     assert {each["name"] for each in limits} <= TEXTS.keys()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("tables")
 def test_of_a_release_the_alert_stands_at_the_release() -> None:
     typed(f"synthetic {RELEASE} copied.csv --max-advantage 0.9 --sarif told.sarif -q")
@@ -59,6 +61,7 @@ def test_of_a_release_the_alert_stands_at_the_release() -> None:
     assert set(first) == {"copied.csv"}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("tables")
 def test_without_a_limit_there_is_nothing_to_tell(monkeypatch: pytest.MonkeyPatch) -> None:
     said = refused(f"model {CALM} -q --junit told.xml")

@@ -37,6 +37,7 @@ def service(operation: str, **query: str) -> Any:
     return json.loads(bytes(reply.body))
 
 
+@pytest.mark.slow
 @each_case(
     "line, operation, query",
     [
@@ -163,6 +164,7 @@ def test_files_of_one_stem_are_told_apart_by_their_whole_names(folder: Path) -> 
         )
 
 
+@pytest.mark.slow
 def test_files_between_options_are_files(folder: Path) -> None:
     apart = answer("compare before.csv --prior 0.4 after.csv --no-paired")
 

@@ -132,6 +132,7 @@ def test_a_kept_answer_gives_the_same_bytes_each_time(folder: Path, kept: Path) 
     assert (folder / "one.html").read_bytes() == (folder / "two.html").read_bytes()
 
 
+@pytest.mark.slow
 def test_a_kept_answer_is_piped_in_compressed_or_marked_by_its_encoding(folder: Path, kept: Path) -> None:
     data = kept.read_bytes()
     (folder / "kept.json.gz").write_bytes(gzip.compress(data))
@@ -149,6 +150,7 @@ def test_a_request_is_still_a_request(folder: Path) -> None:
     assert answer("report request.json")["result"] == answer("estimate request.json")
 
 
+@pytest.mark.slow
 @each_case(
     "spoiled, said",
     [
@@ -171,6 +173,7 @@ def test_a_kept_answer_that_was_tampered_with_is_refused(
     assert not (folder / "report.html").exists()
 
 
+@pytest.mark.slow
 @each_case("suffix", ["html", "md", "csv"])
 def test_a_kept_answer_that_cannot_be_shown_is_refused(folder: Path, kept: Path, suffix: str) -> None:
     found = json.loads(kept.read_text())
@@ -203,6 +206,7 @@ def test_what_only_looks_like_an_answer_is_refused_in_a_line(empty: Path, text: 
     assert problem.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_a_chart_alone_is_smaller_than_all_and_a_card_shorter_than_the_report(folder: Path) -> None:
     for options in ("all.svg", "one.svg --chart roc", "report.md", "card.md --card"):
         assert typed(f"report scores.csv -q -o {options}").status == 0
@@ -252,6 +256,7 @@ def test_a_report_may_be_called_anything(folder: Path) -> None:
     assert (folder / "-o <b>\u202e.html").read_bytes().startswith(b"<!doctype html>")
 
 
+@pytest.mark.slow
 def test_a_large_table_is_counted_unless_groups_are_asked_for(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -316,6 +321,7 @@ def test_a_file_that_is_there_is_replaced_only_if_that_is_asked_for(folder: Path
     assert stat.S_IMODE((folder / "answer.json").stat().st_mode) == 0o600
 
 
+@pytest.mark.slow
 @each_case("command", [*(each.command for each in OPERATIONS if each.command), "demo"])
 def test_every_command_that_writes_can_be_run_again(command: str) -> None:
     shown = typed(f"{command} --help").out

@@ -43,6 +43,7 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
             yield service
 
 
+@pytest.mark.slow
 def test_it_listens_where_its_options_say_and_says_where_it_is(plain: Running) -> None:
     assert plain.port > 1
     assert plain.ask("/healthz").status == 200
@@ -57,6 +58,7 @@ def test_it_is_ready_once_its_workers_are_up(plain: Running) -> None:
     assert "mace_workers 1.0" in plain.ask("/metrics").body.decode()
 
 
+@pytest.mark.slow
 def test_with_a_key_only_who_has_it_is_answered(guarded: Running) -> None:
     assert guarded.ask("/version").status == 401
     assert guarded.ask("/version", headers=BEARER).status == 200

@@ -83,6 +83,7 @@ def test_each_query_has_a_line_and_all_intervals_hold_together(folder: Path) -> 
     assert "\nnot asked: quantile_regression: needs features, " in out
 
 
+@pytest.mark.slow
 @each_case("suffix", ["csv", "npz"])
 def test_the_table_is_read_by_the_questions(folder: Path, suffix: str) -> None:
     done = typed(f"shadows signals.npz --scale logit -o out.{suffix}")
@@ -151,6 +152,7 @@ def test_shadows_of_one_side_are_worth_a_word(folder: Path) -> None:
     assert "note: members are in" not in printed("none.npz --scale logit")
 
 
+@pytest.mark.slow
 def test_records_without_their_shadows_are_left_out_and_counted(folder: Path) -> None:
     """Every shadow on its own random half: of 8 shadows a record in 128 lacks those with it, or those without."""
     rng = np.random.default_rng(8)

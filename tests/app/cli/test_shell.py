@@ -93,6 +93,7 @@ def test_standard_input_is_a_pipe_a_file_or_nothing(folder: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_without_a_file_on_a_terminal_it_says_what_to_do(folder: Path) -> None:
     ours, theirs = pty.openpty()
     try:
@@ -135,6 +136,7 @@ def test_what_may_not_be_read_or_written_to_is_said(folder: Path) -> None:
     assert list((folder / "sealed").iterdir()) == []
 
 
+@pytest.mark.slow
 def test_an_interrupt_ends_it_without_a_traceback(folder: Path) -> None:
     os.mkfifo(folder / "pipe")
     process = subprocess.Popen([*COMMAND, "estimate", "pipe"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -152,6 +154,7 @@ def test_an_interrupt_ends_it_without_a_traceback(folder: Path) -> None:
     assert (process.returncode, out, err) == (130, b"", b"")
 
 
+@pytest.mark.slow
 def test_a_reader_who_has_read_enough_ends_it_in_silence(folder: Path) -> None:
     rows = "".join(f"{i / 7919 % 1:.6f},{i % 2}\n" for i in range(6_000))
     (folder / "many.csv").write_text("score,member\n" + rows)
@@ -169,6 +172,7 @@ def test_a_reader_who_has_read_enough_ends_it_in_silence(folder: Path) -> None:
     assert (first, process.wait(DEADLINE), err) == (b'{"sentence', 141, b"")
 
 
+@pytest.mark.slow
 @needs_full
 def test_an_answer_that_cannot_be_printed_is_no_success_and_what_a_pipeline_reads_is_written(
     folder: Path,
@@ -235,6 +239,7 @@ def test_a_terminal_sees_progress_and_then_the_answer(folder: Path) -> None:
     assert process.returncode == 0
 
 
+@pytest.mark.slow
 def test_quiet_shows_no_progress() -> None:
     ours, theirs = pty.openpty()
     script = (
@@ -279,6 +284,7 @@ def test_a_large_file_is_never_held(folder: Path) -> None:
     assert max(large) < small + size // 4
 
 
+@pytest.mark.slow
 def test_what_is_not_needed_is_not_imported(folder: Path) -> None:
     script = (
         "import sys; from app.cli import main\n"

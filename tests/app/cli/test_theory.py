@@ -114,6 +114,7 @@ def test_options_win_over_those_of_a_request() -> None:
     assert answer("theory pmp-gaussian request.json --delta 1e-3")["delta"] == 1e-3
 
 
+@pytest.mark.slow
 def test_columns_are_named_by_the_array_they_are() -> None:
     value: Any = JSON_EXAMPLES["theory/mip"]["swaps"].value
     rows = zip(value["before"], value["after"], value["record"], strict=True)
@@ -160,6 +161,7 @@ def test_help_lists_the_arrays_of_the_question(question: Operation) -> None:
         assert (f" {flag(name)} " in out) == (name in of_table(question.name))
 
 
+@pytest.mark.slow
 @each_case("question", THEORY)
 def test_the_examples_of_help_are_commands_that_are_understood(question: Operation) -> None:
     for line in question.examples:

@@ -163,6 +163,7 @@ def test_what_is_wrong_with_a_question_about_a_dataset_is_said(
     assert said in answer.json()["detail"]
 
 
+@pytest.mark.slow
 def test_a_service_without_data_says_so(narrow: Running) -> None:
     answer = ask(narrow, "advantage", "all.csv")
 

@@ -31,6 +31,7 @@ def sent_first(service: Running, headers: Mapping[str, str], size: int) -> Answe
 WITH_KEY = {"Authorization": f"Bearer {KEY}"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("status", "headers", "size"),
     [

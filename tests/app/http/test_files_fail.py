@@ -63,6 +63,7 @@ def fails(service: Running, reason: str) -> None:
     assert service.ask("/healthz").status == 200
 
 
+@pytest.mark.slow
 def test_a_full_disk_stops_the_answers_and_their_return_is_by_itself(kept: Running) -> None:
     audit, pid = kept.folder / "audit", kept.process.pid
     assert works(kept)
@@ -80,6 +81,7 @@ def test_a_full_disk_stops_the_answers_and_their_return_is_by_itself(kept: Runni
     verify(audit)
 
 
+@pytest.mark.slow
 def test_an_audit_file_that_is_gone_or_another_stops_the_answers_until_it_is_back(kept: Running) -> None:
     audit, moved = kept.folder / "audit", kept.folder / "moved"
     assert works(kept)
@@ -143,6 +145,7 @@ def test_a_file_of_keys_that_went_bad_is_told_at_once_and_closes_the_service_aft
     assert (sound, age < 2, at_once, metrics) == (1, True, 200, 503)
 
 
+@pytest.mark.slow
 def test_a_key_that_is_taken_back_is_gone_at_the_signal(kept: Running) -> None:
     assert works(kept)
     text = (kept.folder / "keys.toml").read_text()

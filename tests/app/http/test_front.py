@@ -190,6 +190,7 @@ def test_two_keys_are_none(locked: TestClient) -> None:
     assert locked.get("/version", headers=headers).status_code == 401
 
 
+@pytest.mark.slow
 def test_probes_and_the_documentation_need_no_key(locked: TestClient) -> None:
     assert all(locked.get(path).status_code != 401 for path in OPEN)
     asset = re.search(r'src="(assets/[^"]+)"', locked.get("/docs").text)

@@ -69,6 +69,7 @@ def test_an_answer_nobody_reads_is_dropped(narrow: Running) -> None:
     until(lambda: "answer dropped" in narrow.logged())
 
 
+@pytest.mark.slow
 def test_memory_that_ends_while_an_answer_is_written_is_a_limit_not_a_crash(narrow: Running) -> None:
     answer = post(narrow, "/v1/individual-risk", scores(240_000))
 

@@ -200,6 +200,7 @@ def test_what_is_quick_comes_at_once(
     assert "location" not in answer.headers
 
 
+@pytest.mark.slow
 def test_a_job_that_is_cancelled_gives_back_its_worker_and_its_place(brief: Waiting) -> None:
     (worker,) = workers_of(brief)
     place = post(brief).headers["location"]
@@ -215,6 +216,7 @@ def test_a_job_that_is_cancelled_gives_back_its_worker_and_its_place(brief: Wait
     assert free.status == 200
 
 
+@pytest.mark.slow
 def test_a_client_that_leaves_before_it_is_told_where_its_answer_will_be_leaves_no_work_behind(
     brief: Waiting,
 ) -> None:
@@ -236,6 +238,7 @@ def test_a_client_that_leaves_before_it_is_told_where_its_answer_will_be_leaves_
     assert free.status == 200
 
 
+@pytest.mark.slow
 def test_a_job_that_waits_says_how_many_wait_before_it(usual: Waiting) -> None:
     begun = [post(usual) for _ in range(3)]
     places = [each.headers["location"] for each in begun]
@@ -250,6 +253,7 @@ def test_a_job_that_waits_says_how_many_wait_before_it(usual: Waiting) -> None:
     assert (fetched, moved, last) == (1, True, [None, None])
 
 
+@pytest.mark.slow
 def test_an_answer_is_kept_for_a_while(brief: Waiting) -> None:
     place = post(brief).headers["location"]
     time.sleep(1.1)
@@ -278,6 +282,7 @@ def test_events_tell_how_far_it_is_until_it_has_ended(usual: Waiting) -> None:
         assert json.loads(parts[-1].splitlines()[1].removeprefix("data: "))["state"] == "done"
 
 
+@pytest.mark.slow
 def test_a_job_is_its_key_s_and_holds_the_key_s_place(shared: Waiting) -> None:
     place = post(shared, LATER | MINE).headers["location"]
     second = post(shared, LATER | MINE)
@@ -336,6 +341,7 @@ def known(service: Running, place: str, headers: Mapping[str, str]) -> Answer:
     )
 
 
+@pytest.mark.slow
 def test_looking_after_a_job_takes_no_place_and_is_no_question(several: Waiting) -> None:
     """The key may ask once at a time, and six times in a minute."""
     place = post(several, LATER | MINE).headers["location"]
@@ -352,6 +358,7 @@ def test_looking_after_a_job_takes_no_place_and_is_no_question(several: Waiting)
     assert (found.json()["state"], fetched.status) == ("done", 200)
 
 
+@pytest.mark.slow
 def test_an_answer_that_was_fetched_goes_soon_and_says_when(several: Waiting) -> None:
     place = post(several, LATER | ANOTHER).headers["location"]
     several.go()
@@ -370,6 +377,7 @@ def test_an_answer_that_was_fetched_goes_soon_and_says_when(several: Waiting) ->
     assert metric(several, "mace_spooled_bytes", ANOTHER) == 0
 
 
+@pytest.mark.slow
 def test_a_flood_of_answers_drops_none_of_another_key(several: Waiting) -> None:
     several.go()
     mine = post(several, {"Prefer": "respond-async, wait=0"} | MINE).headers["location"]
@@ -414,6 +422,7 @@ def test_answers_that_nobody_fetches_delay_no_other_work(several: Waiting) -> No
     assert status == sorted(status, reverse=True)  # the oldest went
 
 
+@pytest.mark.slow
 def test_a_key_whose_requests_wait_gives_way_to_another_key(several: Waiting) -> None:
     """One works and three may wait: all of one key, until another comes."""
     places = [post(several, LATER | ANOTHER).headers["location"] for _ in range(4)]
@@ -431,6 +440,7 @@ def test_a_key_whose_requests_wait_gives_way_to_another_key(several: Waiting) ->
     assert own["status"] == 200
 
 
+@pytest.mark.slow
 def test_a_key_of_a_former_name_has_nothing_of_the_former_key(several: Waiting) -> None:
     """It is the last: the key that may ask six times a minute is another one afterwards."""
     several.go()

@@ -33,6 +33,7 @@ def here(call: Call, body: bytes) -> Any:
     return json.loads(bytes(perform(call, Body.of(body)).body))
 
 
+@pytest.mark.slow
 @each_case("operation, file, encoding", FILES)
 def test_a_compressed_file_is_answered_as_the_same_file_is_in_this_process(
     operation: str, file: str, encoding: str, service: Running

@@ -64,6 +64,7 @@ def attributes(found: Any) -> dict[str, Any]:
     return {pair.key: getattr(pair.value, pair.value.WhichOneof("value")) for pair in found.attributes}
 
 
+@pytest.mark.slow
 def test_a_request_is_a_span_with_its_route_its_status_and_its_records() -> None:
     exchange = Exchange("r-1", "POST", "/v1/advantage", "advantage", 200, records=800)
     path, resource = one_span(exchange, [])
@@ -82,6 +83,7 @@ def test_a_request_is_a_span_with_its_route_its_status_and_its_records() -> None
     assert attributes(resource.resource)["service.name"] == "mace"
 
 
+@pytest.mark.slow
 def test_the_service_sends_a_span_for_each_request_and_none_of_what_was_asked() -> None:
     with collector() as (address, received):
         with TestClient(create_app(Settings(otlp_endpoint=address, workers=1))) as client:
@@ -137,6 +139,7 @@ except ValueError as error: print(error)
 """
 
 
+@pytest.mark.slow
 def test_without_an_endpoint_nothing_of_opentelemetrys_sdk_is_loaded_and_a_missing_package_is_said() -> None:
     loaded, said = subprocess.check_output([sys.executable, "-c", BARE], text=True).splitlines()
 

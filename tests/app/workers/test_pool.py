@@ -71,6 +71,7 @@ def test_bodies_arrive_whole_from_memory_and_from_a_spool(workers: Workers, size
     assert workers.do("checksum", b"\x03" * size).body == expected
 
 
+@pytest.mark.slow
 def test_a_large_reply_is_mapped_and_counts_as_held_until_it_is_let_go(workers: Workers) -> None:
     reply = workers.do("large")
 
@@ -144,6 +145,7 @@ def test_memory_beyond_all_bounds_is_refused_and_the_worker_replaced(
     assert workers.kills("memory-limit") == before + 1
 
 
+@pytest.mark.slow
 def test_memory_is_granted_up_to_the_limit_and_not_beyond(workers: Workers) -> None:
     assert workers.do("mebibytes", b"200").status == 200
     assert workers.do("mebibytes", b"270").problem == "memory-limit"
@@ -241,6 +243,7 @@ def test_workers_know_none_of_the_settings_which_hold_the_key(workers: Workers) 
     assert b"PATH" in seen
 
 
+@pytest.mark.slow
 def test_a_worker_keeps_nothing_of_the_rows_it_was_asked_about() -> None:
     call = Call("check")
     body = next(iter(JSON_EXAMPLES["check"].values())).value

@@ -86,6 +86,7 @@ def test_sides_pool_only_when_the_sample_has_a_middling_priors_shares() -> None:
     assert not pools(100, 900, 0.1)
 
 
+@pytest.mark.slow
 @each_case("world", [identical(), gaussian_shift(0.5), scale(2.0)])
 def test_two_classes_searched_together_have_the_larger_of_their_limits(world) -> None:
     for prior, n1, n0 in (0.5, 100, 100), (0.1, 100, 100), (0.9, 30, 170), (0.5, 300, 1000), (0.02, 500, 50):
@@ -175,6 +176,7 @@ def test_the_traps_for_unequal_weights_are_not_fallen_into(r, q, n1, n0, prior) 
     assert misses.max() <= 0.035 * runs  # the study's acceptance, row 5
 
 
+@pytest.mark.slow
 def test_many_categories_are_bounded_by_their_second_moment() -> None:
     rng, world = np.random.default_rng(14), categories(10_000, 0.0)
     samples = (by_category(Scores.of(*world.draw(rng, 5000, 5000))) for _ in range(60))
@@ -274,6 +276,7 @@ def cells_only(counts: Counts, prior: float) -> float:
     return validate(cells, prior, 0).at(ALPHA).lower - 1e-12
 
 
+@pytest.mark.slow
 @each_case("n1, n0, share", [(100, 1000, 0.0015), (30, 300, 0.005)])
 def test_a_near_perfect_rule_of_two_cuts_is_bounded_though_its_errors_are_few(n1, n0, share) -> None:
     """A normal limit of few errors missed 14% and 13% of these."""
@@ -289,6 +292,7 @@ def test_a_near_perfect_rule_of_two_cuts_is_bounded_though_its_errors_are_few(n1
 LONE = [(0.6, 1000, 9000, 0.5), (0.3, 1000, 4000, 0.5), (0.6, 1000, 9000, 0.3), (0.9, 200, 9800, 0.5)]
 
 
+@pytest.mark.slow
 @each_case("share, n1, n0, prior", LONE)
 def test_labels_seen_once_are_bounded_by_what_they_could_give(share, n1, n0, prior) -> None:
     """Members carry a label of their own with this chance, else one of 80: missed in every sample before."""

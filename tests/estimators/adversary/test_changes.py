@@ -18,6 +18,7 @@ def best_by_trying(gain: np.ndarray, most: int) -> np.ndarray:
     return np.maximum.accumulate(value.max(axis=0))
 
 
+@pytest.mark.slow
 @each_case("most", [0, 1, 2, 3, 9])
 def test_it_is_what_trying_every_rule_gives(most) -> None:
     rng = np.random.default_rng(most)

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_info, threadpool_limits
 
@@ -45,6 +46,7 @@ def test_learners_train_and_predict_on_one_thread_and_the_caller_s_number_comes_
     assert after == {2}
 
 
+@pytest.mark.slow
 def test_one_thread_is_no_other_answer() -> None:
     answers = []
     for limits in (2, 1):

@@ -10,6 +10,7 @@ from tests.cases import each_case
 from tests.oracles import most_misses
 
 
+@pytest.mark.slow
 @each_case(
     "n1, n0, prior",
     [(20, 20, 0.5), (24, 60, 0.5), (300, 300, 0.5), (800, 200, 0.5), (3000, 3000, 0.5), (300, 100, 0.3)],
@@ -39,6 +40,7 @@ def test_an_answer_is_the_same_by_the_negative_score_the_other_side_and_any_orde
         assert other.leader == found.leader
 
 
+@pytest.mark.slow
 @each_case("n, truth", [(24, 0.55), (50, 0.5), (100, 0.35), (200, 0.3)])
 def test_the_lower_end_of_few_records_hardly_hangs_on_the_seed(n, truth) -> None:
     """Its standard deviation over seeds was .107 at 24 a side, and README's own example among the top 7%."""

@@ -19,6 +19,7 @@ from tests.cases import each_case
 from tests.oracles import most_misses
 
 
+@pytest.mark.slow
 @each_case(
     "world",
     [
@@ -135,6 +136,7 @@ def test_cells_of_counts_few_values_and_constant_scores_are_looked_at_without_ha
         assert found is None or found.at(0.025).lower <= 0.99
 
 
+@pytest.mark.slow
 def test_of_a_million_records_one_order_says_what_four_say() -> None:
     rng = np.random.default_rng(3)
     place = rng.random((2, 1_300_000)) * 200.0

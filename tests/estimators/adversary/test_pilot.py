@@ -51,6 +51,7 @@ def test_blocks_do_not_matter_places_are_those_of_the_rows_and_others_and_those_
     assert {*map(tuple, left)} | {*map(tuple, inside)} == {*map(tuple, rows)}
 
 
+@pytest.mark.slow
 def test_every_row_of_a_side_has_the_same_chance_wherever_it_stands() -> None:
     rows, member = np.arange(200.0)[:, None], np.arange(200) >= 100  # sorted by side
     hits, runs = np.zeros(200), 500
@@ -65,6 +66,7 @@ def test_every_row_of_a_side_has_the_same_chance_wherever_it_stands() -> None:
     assert hits[:100].sum() == hits[100:].sum() == 20 * runs
 
 
+@pytest.mark.slow
 def test_at_most_two_fifths_of_a_side_teach_few_rows_of_wide_vectors_and_a_side_too_small_does_not():
     rows, member = sample(1000)
     pilot = drawn(rows, member, [], most=10_000)

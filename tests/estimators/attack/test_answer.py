@@ -46,6 +46,7 @@ def test_guesses_are_rated_as_they_are_and_not_as_the_best_use_of_them() -> None
     assert "where always guessing the likelier side already gives 0.800" in found.sentence
 
 
+@pytest.mark.slow
 def test_guesses_mean_the_same_as_booleans_numbers_and_words() -> None:
     sides = [True] * 30 + [False] * 10, [True] * 5 + [False] * 20
     expected = attack_advantage(Scores.of(*sides))
@@ -57,6 +58,7 @@ def test_guesses_mean_the_same_as_booleans_numbers_and_words() -> None:
         assert found.gap == expected.gap
 
 
+@pytest.mark.slow
 @each_case(
     "rule, expected",
     [
@@ -94,6 +96,7 @@ def test_the_cut_that_is_stated_makes_the_same_guesses_as_a_threshold() -> None:
         assert all(map(np.array_equal, first.guesses, again.guesses))
 
 
+@pytest.mark.slow
 def test_of_records_that_tie_at_the_cut_some_are_drawn_and_it_says_so() -> None:
     scores = Scores.of([1.0] * 30 + [0.0] * 30, [1.0] * 10 + [0.0] * 50)
     found = attack_advantage(scores, TopRule(20), seed=3)

@@ -55,6 +55,7 @@ def test_no_list_of_any_length_is_more_wrong_than_it_says_even_with_ties() -> No
     assert wrong <= 31  # 10% of 150, and four and a half deviations
 
 
+@pytest.mark.slow
 def test_equal_scores_stand_in_one_list() -> None:
     lists = exposed_members(Scores.of([9.0] * 30 + [0.0, 1.0] * 10, [0.0, 1.0] * 60), direction="high")
 
@@ -63,6 +64,7 @@ def test_equal_scores_stand_in_one_list() -> None:
     assert lists.at_least >= 25
 
 
+@pytest.mark.slow
 def test_that_nobody_is_listed_is_no_proof() -> None:
     lists = exposed_members(Scores.of(*RNG.normal(size=(2, 300))))
 
@@ -89,6 +91,7 @@ test_what_has_no_order_or_no_meaning_is_refused = refusals(
 )
 
 
+@pytest.mark.slow
 def test_members_who_are_missing_where_half_of_nonmembers_are_may_have_drifted() -> None:
     rng = np.random.default_rng(7)
 

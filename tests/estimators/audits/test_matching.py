@@ -12,6 +12,7 @@ from tests.cases import each_case
 from tests.estimators.audits.queries.test_synthetic import part, people
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.integers(-9, 9).map(float), st.integers(0, 1)), min_size=1, max_size=30))
 def test_of_each_stratum_as_many_rows_are_kept_of_either_side(rows) -> None:
     odds, side = np.array([a for a, _ in rows]), np.array([b for _, b in rows])
@@ -38,6 +39,7 @@ def test_matched_sides_differ_no_more_and_nearly_all_rows_of_a_fair_split_are_ke
     assert len(match_sides(c, b).members) > 700
 
 
+@pytest.mark.slow
 def test_a_seed_gives_one_answer_and_equal_sides_are_kept_whole() -> None:
     rng = np.random.default_rng(1)
     a, b = people(rng, 60), people(rng, 70)

@@ -81,6 +81,7 @@ def test_what_is_left_out_of_two_classes_orders_records_as_what_is_asked() -> No
         assert every.not_asked[name] == f"orders records as {twin} does"
 
 
+@pytest.mark.slow
 def test_lira_of_few_shadows_is_calibrated_loss_and_is_asked_once() -> None:
     """With one deviation for all records both are the signal less the mean of shadows, on another scale."""
     rng = np.random.default_rng(33)
@@ -173,6 +174,7 @@ def of_signals(members: Any, nonmembers: Any, **options: Any) -> ModelAudit:
     return audit_model(members, nonmembers, *labels, outputs="logits", **options)
 
 
+@pytest.mark.slow
 def test_shadows_show_what_the_answers_alone_do_not() -> None:
     *sides, table = signals_of(0, 16, leak=1.0)
     without, beside = (of_signals(*sides, shadows=each, max_advantage=0.25) for each in (None, table))
@@ -202,6 +204,7 @@ def test_what_shadows_say_is_what_the_queries_say() -> None:
         np.testing.assert_allclose(both, scores, err_msg=name)
 
 
+@pytest.mark.slow
 def test_shadows_that_saw_none_of_the_records_serve_what_is_offline_and_two_what_needs_no_variance() -> None:
     *sides, table = signals_of(2, 4, leak=1.0)
     *others, two = signals_of(3, 2, leak=1.0)
@@ -227,6 +230,7 @@ def test_zeros_of_votes_count_half_a_vote_and_others_as_ever() -> None:
 # Decision and words
 
 
+@pytest.mark.slow
 def test_a_leak_fails_and_nothing_passes_where_there_is_room() -> None:
     limits = {"max_advantage": 0.15, "max_tpr": 0.5, "at_fpr": 0.01}
     failing, passing = (audited(*world(9, records=1500, push=push), **limits) for push in (1.8, 0.0))
@@ -249,6 +253,7 @@ def test_who_asks_for_progress_is_told_each_query_in_its_turn() -> None:
     assert told == [(place, total, f"queries asked: {name}") for place, name in enumerate(audit.scores, 1)]
 
 
+@pytest.mark.slow
 def test_groups_are_those_of_the_riskiest_query_and_hold_together() -> None:
     logits, labels = world(11, records=400)
     group = np.repeat(["few", "many"], [100, 300])
@@ -259,6 +264,7 @@ def test_groups_are_those_of_the_riskiest_query_and_hold_together() -> None:
     assert few.advantage.estimate.interval.confidence == pytest.approx(1 - 0.05 / 5 / 2)
 
 
+@pytest.mark.slow
 def test_a_limit_on_groups_fails_by_the_group_that_is_exposed_also_where_all_queries_are_asked_together() -> (
     None
 ):
@@ -359,6 +365,7 @@ def test_what_is_wrong_is_named_with_its_side(ask, error, field, index, words) -
     assert words in raised.value.message
 
 
+@pytest.mark.slow
 @each_case("outputs", ["probabilities", "logits", "labels", "predictions"])
 def test_sides_the_wrong_way_round_are_asked_about(outputs) -> None:
     """A model that has learned half of its training rows by heart, its sides as they are and swapped."""
@@ -383,6 +390,7 @@ def test_sides_the_wrong_way_round_are_asked_about(outputs) -> None:
     assert swapped.decision is right.decision is Decision.FAIL
 
 
+@pytest.mark.slow
 def test_sides_of_one_kind_are_not_asked_about() -> None:
     """One in 10,000 by chance: of 100 audits without a leak none."""
     for seed in range(100):
@@ -392,6 +400,7 @@ def test_sides_of_one_kind_are_not_asked_about() -> None:
         assert "members_do_worse" not in {each.code for each in audit.cautions}
 
 
+@pytest.mark.slow
 def test_rows_that_shadows_lack_are_left_out_of_every_query_and_counted() -> None:
     """The same as an audit without these rows; shadows are kept whole for the next model of the same rows."""
     *answers, stock = signals_of(5, 8, 1.0)

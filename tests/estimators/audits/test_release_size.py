@@ -66,6 +66,7 @@ def test_each_size_is_an_audit_of_the_first_rows_of_one_random_order() -> None:
     assert answer.provenance.method == "release_size"
 
 
+@pytest.mark.slow
 def test_rows_are_those_that_keep_the_limit() -> None:
     rng = np.random.default_rng(1)
     train, holdout = points(rng, 800), points(rng, 800)
@@ -102,6 +103,7 @@ def test_a_release_without_a_leak(options, expected, words) -> None:
     assert len(answer.rows) == (600 if expected == "p" else 0)
 
 
+@pytest.mark.slow
 def test_no_size_is_said_where_even_the_smallest_exceeds_the_limit() -> None:
     train, holdout, _, _ = drawn(3, 400)
     answer = release_size(train, holdout, train, sizes=[200, 400], max_advantage=0.1, queries=NEAR)
@@ -111,6 +113,7 @@ def test_no_size_is_said_where_even_the_smallest_exceeds_the_limit() -> None:
     assert answer.sentence.startswith(f"{start} The first 200 of 400 released rows:")
 
 
+@pytest.mark.slow
 def test_an_advantage_that_falls_again_does_not_let_a_larger_size_through() -> None:
     """Rows next to all hold-out rows come later: closeness then says nothing, and it said much before."""
     rng = np.random.default_rng(4)
@@ -168,6 +171,7 @@ def test_sizes_grow_by_about_two_up_to_all_rows() -> None:
     assert default_sizes(5000) == [10, 20, 50, 100, 200, 500, 1000, 2000, 5000]
 
 
+@pytest.mark.slow
 @each_case(
     "sizes, error, words",
     [
@@ -214,6 +218,7 @@ def test_tables_and_options_that_give_no_answer_are_refused(tables, options, err
         release_size(*tables, **options)
 
 
+@pytest.mark.slow
 def test_one_released_row_and_missing_values_have_an_answer() -> None:
     rng = np.random.default_rng(10)
     train, holdout, released = people(rng, 60), people(rng, 60), people(rng, 40)
@@ -236,6 +241,7 @@ def test_equal_released_rows_give_the_same_at_every_size() -> None:
     assert len(ends) == 1
 
 
+@pytest.mark.slow
 def test_the_same_seed_draws_the_same_rows_and_sizes_are_a_set() -> None:
     train, holdout, released, _ = drawn(12, 100)
     sizes = np.array([90, 20, 90, 50])
@@ -347,6 +353,7 @@ def test_near_copies_are_limited_size_by_size() -> None:
     assert "the number of rows that have a near copy beyond chance at or below 5" in answer.sentence
 
 
+@pytest.mark.slow
 def test_no_size_passes_beside_sides_that_differ_by_so_much_that_a_leak_may_hide() -> None:
     rng = np.random.default_rng(8)
     train, holdout, released = points(rng, 1000), points(rng, 1000), points(rng, 1000)

@@ -61,6 +61,7 @@ def test_of_one_query_each_it_is_a_comparison_of_columns() -> None:
     assert (answer.against, answer.decisions) == ("model", {})
 
 
+@pytest.mark.slow
 def test_of_several_queries_lower_ends_share_the_error_and_upper_ends_do_not() -> None:
     releases = drawn(np.random.default_rng(1), {"model": [0.1, 0.4, 0.35], "table": [0.0, 0.05]}, 400)
     answer = compare_releases(releases, max_advantage=0.25, confidence=0.9, seed=3)
@@ -82,6 +83,7 @@ def test_of_several_queries_lower_ends_share_the_error_and_upper_ends_do_not() -
     assert "(true rank 1), the largest by estimate; and the advantage against 'table' over" in answer.sentence
 
 
+@pytest.mark.slow
 def test_a_difference_holds_each_query_of_the_one_against_all_of_the_other() -> None:
     releases = drawn(np.random.default_rng(2), {"a": [0.5, 0.2], "b": [0.1, 0.25, 0.0]}, 300)
     answer = compare_releases(releases, against="b", seed=1)

@@ -21,6 +21,7 @@ from tests.oracles import most_misses
 Table = dict[str, Any]
 
 
+@pytest.mark.slow
 def test_one_column_of_two_values_differs_by_the_difference_of_its_shares() -> None:
     rng = np.random.default_rng(0)
     check = check_split({"x": rng.random(4000) < 0.6}, {"x": rng.random(4000) < 0.2})
@@ -61,6 +62,7 @@ def test_the_same_rows_are_looked_at_once_and_again_for_whatever_a_check_hangs_o
     assert looked.call_count == times + 6
 
 
+@pytest.mark.slow
 def test_the_lower_end_is_the_largest_of_all_and_they_share_the_error() -> None:
     rng = np.random.default_rng(1)
     a, b = people(rng, 400), people(rng, 400)
@@ -80,6 +82,7 @@ def test_the_lower_end_is_the_largest_of_all_and_they_share_the_error() -> None:
     assert beside.columns[0].interval.lower < check.columns[0].interval.lower  # each column looked at counts
 
 
+@pytest.mark.slow
 @each_case(
     "name, kind",
     [("wage", "number"), ("age", "whole"), ("job", "category"), ("day", "date"), ("wage", "missing")],
@@ -106,6 +109,7 @@ def test_a_column_that_differs_is_named_first(name, kind) -> None:
     assert [column.name for column in check.columns if column.differs] == [name] == [check.columns[0].name]
 
 
+@pytest.mark.slow
 def test_a_column_that_one_side_lacks_differs_and_one_that_both_lack_is_left_out() -> None:
     rng = np.random.default_rng(3)
     a, b = people(rng, 100), people(rng, 100)
@@ -117,6 +121,7 @@ def test_a_column_that_one_side_lacks_differs_and_one_that_both_lack_is_left_out
     assert "neither side has a value there: 'no'" in check.cautions[0].message
 
 
+@pytest.mark.slow
 def test_what_only_two_columns_together_tell_is_seen_and_no_column_is_named() -> None:
     rng = np.random.default_rng(4)
     first = rng.random((2, 900)) < 0.5
@@ -177,6 +182,7 @@ def test_a_fair_split_of_repeated_people_is_hardly_ever_said_to_differ() -> None
     assert not any(alarms.values()), alarms
 
 
+@pytest.mark.slow
 def test_rows_that_repeat_count_once_and_are_said_to() -> None:
     rng = np.random.default_rng(6)
     a, b = ({name: rng.normal(size=60) for name in "xy"} for _ in range(2))
@@ -187,6 +193,7 @@ def test_rows_that_repeat_count_once_and_are_said_to() -> None:
     assert codes(check_split(stacked(a, part(b, slice(20))), b)) == ["shared_rows"]
 
 
+@pytest.mark.slow
 @each_case("sizes", [(8, 8), (300, 300), (2000, 60), (60, 2000)])
 def test_rows_that_are_equal_by_chance_are_not_taken_for_repeats(sizes) -> None:
     rng = np.random.default_rng(7)
@@ -200,6 +207,7 @@ def test_rows_that_are_equal_by_chance_are_not_taken_for_repeats(sizes) -> None:
     assert said == []
 
 
+@pytest.mark.slow
 @quickly()
 def test_thousands_of_levels_and_identifiers() -> None:
     rng, row = np.random.default_rng(9), np.arange(600).reshape(2, 300)
@@ -215,6 +223,7 @@ def test_thousands_of_levels_and_identifiers() -> None:
     assert used.interval.lower > 0.9
 
 
+@pytest.mark.slow
 def test_eight_rows_are_enough_and_a_seed_gives_one_answer() -> None:
     rng = np.random.default_rng(9)
     a, b = people(rng, 8), people(rng, 8)

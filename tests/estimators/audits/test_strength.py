@@ -40,6 +40,7 @@ def passing(measured: Strength | None, sure: float = 2.0) -> Any:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 @each_case(
     "sure, count, strong, weak, says, code",
     [
@@ -129,6 +130,7 @@ def test_labels_alone_have_no_model_beside_them() -> None:
     assert measured.interval.lower < 0.35 < measured.interval.upper
 
 
+@pytest.mark.slow
 def test_of_records_that_are_in_no_twin_something_is_seen_as_seldom_as_said() -> None:
     runs = 50
     above = 0

@@ -53,6 +53,7 @@ def decisions(audit: SyntheticAudit) -> dict[str, str]:
 # --- limits -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_upper_ends_are_not_corrected_and_lower_ends_share_the_error_over_queries_and_limits() -> None:
     train, holdout, released, _ = drawn(0)
     released = with_copies(released, train, 120)
@@ -82,6 +83,7 @@ def test_upper_ends_are_not_corrected_and_lower_ends_share_the_error_over_querie
     assert loose.limits[0].query.replace("_", " ") in loose.sentence
 
 
+@pytest.mark.slow
 def test_one_query_that_fails_is_enough_and_all_must_pass() -> None:
     train, holdout, released, _ = drawn(1)
     copied = with_copies(released, train, 150)
@@ -152,6 +154,7 @@ def test_copies_are_counted_and_chance_is_left_out() -> None:
     assert f"so do {by_chance.nonmembers} of 400 hold-out rows" in none.sentence
 
 
+@pytest.mark.slow
 def test_few_copies_fail_by_their_number_and_are_said_to_be_exposed_beside_a_pass_and_a_fail() -> None:
     train, holdout, released, _ = drawn(7, 800)
     tables = train, holdout, with_copies(released, train, 16)  # one in fifty
@@ -192,6 +195,7 @@ def test_copies_that_nobody_limited_turn_a_pass_into_a_fail_and_nothing_else() -
     assert noted.copies_judged is None
 
 
+@pytest.mark.slow
 def test_few_copies_beyond_chance_are_not_enough_at_a_tenth_of_the_level() -> None:
     train, holdout, released, _ = drawn(9, 400)
     for number in (5, 7, 8, 9):
@@ -201,6 +205,7 @@ def test_few_copies_beyond_chance_are_not_enough_at_a_tenth_of_the_level() -> No
         assert (audit.decision is Decision.FAIL) == (chance <= 0.0025)
 
 
+@pytest.mark.slow
 def test_near_copies_are_counted_and_limited_like_copies() -> None:
     train, holdout, released, _ = drawn(10)
     blurred = part(train, slice(40)) | {"height": train["height"][:40] + 0.05}
@@ -259,6 +264,7 @@ def test_a_filter_that_keeps_away_from_members_exposes_them() -> None:
 # --- drift --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_sides_that_differ_without_the_release_make_it_fail_or_drift() -> None:
     rng = np.random.default_rng(9)
     by_age = [part(table, np.argsort(-table["age"])) for table in (people(rng, 800), people(rng, 800))]
@@ -295,6 +301,7 @@ def test_what_no_score_reads_is_no_drift() -> None:
 # --- tables that are not what they should be ----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_training_file_the_holdout_file_and_shared_rows_are_said_first() -> None:
     train, holdout, released, reference = drawn(11)
     for side, name, decision in ((train, "members", "fail"), (holdout, "nonmembers", "pass")):
@@ -308,6 +315,7 @@ def test_the_training_file_the_holdout_file_and_shared_rows_are_said_first() -> 
         audit_synthetic(train, part(train, slice(None, None, -1)), released, reference, **LIMITS)
 
 
+@pytest.mark.slow
 def test_fewer_rows_than_there_are_neighbours_to_look_for_are_said() -> None:
     train, holdout, released, _ = drawn(13, 60)
     few, enough = part(released, slice(4)), part(released, slice(5))
@@ -331,6 +339,7 @@ def test_without_a_reference_queries_that_need_one_are_left_out_and_that_is_said
     assert "no_reference" not in codes(beside) + codes(audited(*tables))
 
 
+@pytest.mark.slow
 def test_fewer_rows_than_k_and_a_release_of_one_row_over_and_over() -> None:
     train, holdout, released, reference = drawn(13, 40)
     for odd in (part(released, slice(2)), part(released, np.zeros(40, dtype=int))):

@@ -150,6 +150,7 @@ def test_the_same_records_in_two_tables_have_no_verdict() -> None:
         assert audit.covers == ()
 
 
+@pytest.mark.slow
 def test_an_open_limit_says_how_many_records_it_needs_and_what_these_can_pass() -> None:
     audit, far = audit_unlearning(ALIKE[:100], NEW[:100], max_advantage=0.2), judged(ALIKE, 0.01)
 
@@ -163,6 +164,7 @@ def test_an_open_limit_says_how_many_records_it_needs_and_what_these_can_pass() 
     assert "no records of these sizes keep less than" in far.verdict.reason
 
 
+@pytest.mark.slow
 def test_no_sample_passes_less_than_the_smallest_limit() -> None:
     for n, m in ((8, 8), (30, 60), (200, 200)):
         ends = [once(WORLDS[0], np.random.default_rng(seed), n, m, seed, 1.0) for seed in range(8)]

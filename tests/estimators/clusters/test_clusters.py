@@ -89,6 +89,7 @@ def test_few_clusters_keep_the_level_by_betting(world, truth) -> None:
     assert result.estimate.interval.guarantee.finite_sample
 
 
+@pytest.mark.slow
 def test_rows_as_independent_would_have_raised_a_false_alarm_nearly_always() -> None:
     draw, alarms = people(equal(40, 50), 0.95, 0.0), np.zeros(2)
     for seed in range(12):
@@ -478,6 +479,7 @@ def test_no_pass_that_neighbours_of_other_people_refute(people, rows, own) -> No
     assert found.changes >= 8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("likeness", [0.0, 0.5, 0.95])
 def test_rules_with_many_changes_keep_their_level_without_a_leak(likeness) -> None:
     above, runs = 0, 40

@@ -134,6 +134,7 @@ def test_the_largest_of_many_harmless_queries_is_seldom_called_a_leak(prior, mon
     assert misses <= most_misses(runs, 0.025)
 
 
+@pytest.mark.slow
 def test_the_upper_end_of_the_maximum_holds_without_correction() -> None:
     rng, runs, misses = np.random.default_rng(3), 20, 0
     for run in range(runs):
@@ -174,6 +175,7 @@ def test_what_is_not_known_to_be_the_same_record_may_depend_in_any_way() -> None
     assert "row i of both" in paired_difference(a, b).estimate.interval.guarantee.assumes
 
 
+@pytest.mark.slow
 def test_differences_of_many_pairs_hold_together_and_come_with_a_comparison() -> None:
     rng = np.random.default_rng(9)
     queries = {name: draw(gaussian_shift(0.3), 200, rng) for name in "abc"}

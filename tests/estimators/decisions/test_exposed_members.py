@@ -74,6 +74,7 @@ def test_each_end_misses_the_truth_no_oftener_than_its_error(draw, truth, n, sha
     assert (misses <= binom.isf(0.001, runs, alpha)).all()
 
 
+@pytest.mark.slow
 @each_case("top", [3.0, 1e9])
 @each_case("odds, sides", [(ODDS, (60, 60)), (1.5, (60, 60)), (ODDS, (80, 25)), (3.0, (25, 80))])
 def test_the_upper_end_is_that_of_every_range_by_itself(top, odds, sides) -> None:
@@ -205,6 +206,7 @@ def test_limits_that_mean_nothing_are_refused(data, limit, error, words) -> None
         judge(data, [limit])
 
 
+@pytest.mark.slow
 def test_an_audit_limits_exposed_members_by_every_query() -> None:
     rng = np.random.default_rng(0)
     train, holdout, released = (dict(zip("xy", rng.normal(size=(2, 1000)), strict=True)) for _ in range(3))

@@ -41,6 +41,7 @@ def test_one_limit_on_the_advantage_is_its_verdict() -> None:
         assert (result.decision, result.records_needed) == (alone.decision, alone.records_needed)
 
 
+@pytest.mark.slow
 def test_all_limits_must_pass_and_one_that_fails_is_enough() -> None:
     data = sample(gaussian_shift(0.3), 2000)
     passes, fails, stays = MaxAdvantage(0.6), MaxMetric(0.52, preset("accuracy", 0.5)), MaxEpsilon(1.4, 0.01)
@@ -98,6 +99,7 @@ def test_the_records_epsilon_needs_are_about_enough() -> None:
     assert enough.decision is Decision.PASS
 
 
+@pytest.mark.slow
 def test_a_few_records_that_are_surely_members_drown_neither_among_others_nor_in_cells_that_hide_them() -> (
     None
 ):
@@ -134,6 +136,7 @@ def test_the_group_that_bears_most_decides_and_is_named() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_limits_on_a_vector_are_judged_by_a_learned_score_that_must_be_accepted_to_pass() -> None:
     data, accuracy = sample(vector_shift(2, 0.3), 300), preset("accuracy", 0.5)
     limits = [
@@ -153,6 +156,7 @@ def test_limits_on_a_vector_are_judged_by_a_learned_score_that_must_be_accepted_
     assert judge(data, [MaxTpr(0.05, 0.1)]).decision is Decision.FAIL
 
 
+@pytest.mark.slow
 def test_a_learned_score_passes_only_where_it_was_accepted_by_name() -> None:
     """The upper end is that of one learned score: where 0.2 leaks it was below 0.19 in 7 of 10 samples."""
     data = sample(xor(), 100)
@@ -384,6 +388,7 @@ def test_a_pass_that_no_attacker_can_break_covers_every_one_of_them() -> None:
     assert "the limit holds for" not in result.sentence
 
 
+@pytest.mark.slow
 def test_a_pass_by_a_learned_score_counts_changes_along_it() -> None:
     rng = np.random.default_rng(0)
     data = Scores.of(*rng.normal(size=(2, 2000, 2)))

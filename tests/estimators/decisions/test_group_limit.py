@@ -128,6 +128,7 @@ def test_a_group_that_is_too_small_to_pass_is_named_with_the_records_that_it_nee
     assert result.records_needed == pytest.approx(small.records_needed * 4120 / 120, abs=1)
 
 
+@pytest.mark.slow
 def test_the_records_that_a_group_is_said_to_need_are_about_enough() -> None:
     rng, enough = np.random.default_rng(6), records_without_leak(0.2)
     n, passed = enough // 2, 0
@@ -188,6 +189,7 @@ def test_labels_may_be_any_text(label) -> None:
     assert len(result.sentence) < 1000
 
 
+@pytest.mark.slow
 @each_case("prior", [0.01, 0.35, 0.9])
 def test_at_another_prior_a_group_is_held_against_what_guessing_has_there(prior) -> None:
     data, groups = simpson(np.random.default_rng(10), 400 if prior > 0.1 else 4000)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from estimators import AssessOptions, Scores, advantage, assess
 from estimators.decisions.gate import Judgement, judge
@@ -45,6 +46,7 @@ def test_a_clear_answer_has_no_such_warning(most: float, expected: Decision) -> 
     assert not any(map(warned, found))
 
 
+@pytest.mark.slow
 def test_no_decision_is_changed_by_it() -> None:
     for most in np.linspace(0.4, 0.6, 21):
         result = advantage(NEAR)

@@ -85,6 +85,7 @@ def test_a_paper_s_interval_that_misses_the_certified_one_is_said_to() -> None:
     assert not {"paper_contradicts_certified", "bandwidth_from_data"} & {each.code for each in plain.cautions}
 
 
+@pytest.mark.slow
 def test_the_metric_asked_for_is_the_metric_given_and_the_same_request_has_the_same_answer() -> None:
     scores = draw(gaussian_shift(0.3), 300)
 
@@ -200,6 +201,7 @@ def test_a_pass_warns_first_of_members_whom_no_nonmember_is_like() -> None:
     assert failed.exposure == passed.exposure
 
 
+@pytest.mark.slow
 def test_exposed_members_of_a_vector_are_seen_in_its_learned_score() -> None:
     rng = np.random.default_rng(0)
     members = rng.normal(0, 1, (600, 2))

@@ -132,6 +132,7 @@ def test_a_limit_out_of_its_range_is_refused() -> None:
     assert limits_of() == ()
 
 
+@pytest.mark.slow
 def test_a_fail_is_drift_by_the_columns_or_by_a_control_score() -> None:
     rng = np.random.default_rng(1)
     limits = judge_queries(limits_of(0.1), {"leak": LEAK})

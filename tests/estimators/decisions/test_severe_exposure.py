@@ -56,6 +56,7 @@ def test_a_gate_that_would_pass_is_undecided_and_says_why_and_what_to_do(data) -
     assert "accept it by name (accept_exposure)" in exposed.message
 
 
+@pytest.mark.slow
 @each_case("limits", [[MaxAdvantage(0.2)], [MaxAdvantage(0.2), MaxMetric(0.6, preset("accuracy", 0.5))]])
 def test_accepted_by_name_it_passes_and_that_is_said(limits) -> None:
     result = judge(SPIKE, limits, accept_exposure=True)
@@ -107,6 +108,7 @@ def test_nobody_or_a_mild_exposure_withholds_no_pass(data) -> None:
     assert judge(data, [MaxAdvantage(0.2)], accept_exposure=True).sentence == result.sentence
 
 
+@pytest.mark.slow
 @each_case("prior", [0.5, 0.1])
 def test_everything_about_one_sample_has_an_undecided_verdict(prior) -> None:
     most = 0.2 if prior == 0.5 else 0.9
@@ -122,6 +124,7 @@ def test_everything_about_one_sample_has_an_undecided_verdict(prior) -> None:
     assert "Accepted by name (accept_exposure): " in accepted.sentence
 
 
+@pytest.mark.slow
 def test_of_several_queries_one_that_exposes_is_enough_and_is_named() -> None:
     queries: dict[str, Any] = {"dull": CLEAN, "sharp": SPIKE}
     limits = judge_queries(limits_of(max_advantage=0.2), queries)
@@ -152,6 +155,7 @@ def test_of_rows_in_clusters_lone_ones_are_looked_at_and_too_few_show_nothing() 
     assert Withheld.by({}).decide(Decision.PASS) is Decision.PASS
 
 
+@pytest.mark.slow
 def test_a_series_stops_at_a_step_that_exposes() -> None:
     steps = {"clean": CLEAN, "spike": SPIKE, "later": CLEAN}
     plain = advantage_series(steps, 0.2)
@@ -169,6 +173,7 @@ def test_a_series_stops_at_a_step_that_exposes() -> None:
     assert accepted.cautions[0].code == "exposure_accepted"
 
 
+@pytest.mark.slow
 def test_of_several_releases_the_one_that_exposes_is_undecided() -> None:
     releases: dict[str, Any] = {"clean": CLEAN, "spike": {"loss": SPIKE, "margin": CLEAN}}
     plain = compare_releases(releases, max_advantage=0.2)
@@ -196,12 +201,14 @@ def test_a_model_that_knows_a_few_rows_by_heart_is_undecided() -> None:
     assert "exposure_accepted" in {each.code for each in accepted.cautions}
 
 
+@pytest.mark.slow
 def test_without_a_leak_no_pass_is_withheld() -> None:
     rng, runs = np.random.default_rng(3), 80
 
     assert not any(exposure(Scores.of(*rng.normal(size=(2, 500)))).severe for _ in range(runs))
 
 
+@pytest.mark.slow
 def test_a_run_of_batches_goes_on_instead_of_passing_unless_exposure_was_accepted() -> None:
     plain, accepted = (sequential_run(0.3, accept_exposure=accept) for accept in (False, True))
     for seed in range(4):

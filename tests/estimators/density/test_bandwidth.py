@@ -92,6 +92,7 @@ def test_one_far_outlier_does_not_change_a_robust_width(rule) -> None:
     assert Scott().choose(Sample.of(np.append(x, 1e9))) > 1e5 * clean
 
 
+@pytest.mark.slow
 def test_cross_validation_is_the_minimum_of_the_sum_over_pairs() -> None:
     x = np.random.default_rng(7).gamma(3.0, size=400)
     trial = np.geomspace(0.1, 2.0, 100)

@@ -64,6 +64,7 @@ def draw_sides(world: oracles.World, seed: int, n1: int, n0: int) -> tuple[np.nd
     return a.astype(np.float64), b.astype(np.float64)
 
 
+@pytest.mark.slow
 @each_case(
     "name, rule",
     [
@@ -92,6 +93,7 @@ def test_risk_at_every_record_is_that_of_literal_sums(name) -> None:
     )
 
 
+@pytest.mark.slow
 def test_bandwidths_far_apart_get_a_grid_each() -> None:
     rng, prior = np.random.default_rng(14), 0.3
     a, b = np.append(rng.normal(0.5, 1, 40), [600.0, -300.0]), rng.normal(size=60)
@@ -122,6 +124,7 @@ def test_densities_are_scipy_s_integrate_to_one_and_are_never_negative() -> None
     assert min(cauchy.members.min(), cauchy.nonmembers.min()) >= 0.0
 
 
+@pytest.mark.slow
 @each_case("seed", range(3))
 def test_cauchy_tails_of_many_records_keep_their_resolution(seed) -> None:
     world = oracles.cauchy_shift(0.2)
@@ -196,6 +199,7 @@ def test_constant_sides_need_no_bandwidth(prior) -> None:
     assert one == pytest.approx(1.0, abs=1e-3)
 
 
+@pytest.mark.slow
 def test_a_tiny_bandwidth_makes_every_record_its_own_island_and_one_too_small_for_any_grid_is_refused():
     x = np.random.default_rng(9).random(100_000)
     result = LineDensities.of(x[:3000:2], x[1:3000:2], Fixed(1e-9))
@@ -267,6 +271,7 @@ def test_a_plane_integrates_what_points_at_random_integrate() -> None:
         assert abs(plane.advantage(prior) - points.advantage(prior)) < 4 * points.standard_error(prior) + 1e-4
 
 
+@pytest.mark.slow
 def test_a_plane_with_a_far_outlier_is_summed_directly() -> None:
     a, b = plane_samples(200)
     a[0] = 1e9
@@ -291,6 +296,7 @@ def test_sums_in_many_dimensions_agree_with_scikit_learn(d) -> None:
         assert at == pytest.approx(other, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_the_monte_carlo_integral_of_separable_sides_is_the_line_s_and_a_seed_repeats() -> None:
     """Every axis but one has the same single value for both sides, so U_N is that of the one axis."""
     a, b = samples("gaussian")

@@ -42,6 +42,7 @@ def test_the_limits_hold_together_as_often_as_they_say(n: int, m: int, alpha: fl
     assert (np.diff(limits) >= 0).all()
 
 
+@pytest.mark.slow
 def test_every_list_is_at_most_as_false_as_it_is_long_and_the_longest_holds_all() -> None:
     rng = np.random.default_rng(0)
     listed = np.arange(1, 401)
@@ -55,6 +56,7 @@ def test_every_list_is_at_most_as_false_as_it_is_long_and_the_longest_holds_all(
     assert (np.diff(listed - most) >= 0).all()
 
 
+@pytest.mark.slow
 def test_where_all_are_alike_hardly_anybody_is_said_to_be_exposed() -> None:
     rng, wrong, runs = np.random.default_rng(1), 0, 120
     for _ in range(runs):

@@ -29,6 +29,7 @@ def grid_upper(x: float, n: int, y: float, m: int, prior: float, alpha: float) -
     return float(np.max(prior * a + (1.0 - prior) * c))
 
 
+@pytest.mark.slow
 @each_case(
     "n, m, prior, alpha",
     [

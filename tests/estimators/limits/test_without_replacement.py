@@ -95,6 +95,7 @@ def test_the_search_finds_the_highest_of_many_peaks() -> None:
         assert limit - exact <= 0.011 * (exact - seen)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("alpha", [0.025, 0.0005])
 def test_chernoffs_limit_is_above_and_not_far(alpha) -> None:
     for first, second in (

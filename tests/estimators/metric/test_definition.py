@@ -243,6 +243,7 @@ def test_e9_the_range_of_am_reaches_the_threshold_inside_the_interval():
     assert (float(low), float(high)) == pytest.approx((0.5, 1.0))
 
 
+@pytest.mark.slow
 @some
 @given(
     st.lists(decimals(-1, 1), min_size=5, max_size=5),

@@ -298,6 +298,7 @@ def test_a_total_leak_does_not_pass_below_one(n1, n0, prior) -> None:
     assert verdict(result, 0.995).decision is not Decision.PASS
 
 
+@pytest.mark.slow
 def test_five_percent_memorised_at_a_low_prior_lie_in_the_interval() -> None:
     """Missed in every sample by cells alone: their interval was [0.8000, 0.8010], and the truth is 0.81."""
     rng, misses = np.random.default_rng(4), 0
@@ -342,6 +343,7 @@ def test_as_many_changes_as_are_evident_are_covered_and_the_sentence_says_so() -
     assert "many_changes" in [caution.code for caution in found.cautions]
 
 
+@pytest.mark.slow
 @each_case(
     "n1, n0, prior, shift, maximum",
     [

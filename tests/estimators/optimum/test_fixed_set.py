@@ -107,6 +107,7 @@ def test_each_end_misses_the_set_as_seldom_as_it_says(shift, whole, drawn) -> No
     assert np.mean(width) >= 0.0
 
 
+@pytest.mark.slow
 def test_the_more_of_a_set_was_scored_the_more_is_known() -> None:
     rng = np.random.default_rng(6)
     data = Scores.of(rng.normal(0.5, 1.0, 300), rng.normal(0.0, 1.0, 300))
@@ -132,6 +133,7 @@ def test_what_a_set_shows_if_nothing_leaks_is_what_dealt_records_show() -> None:
     assert result.if_nothing_leaks == pytest.approx(np.mean(dealt), abs=0.03)
 
 
+@pytest.mark.slow
 def test_counts_say_the_same_as_their_records() -> None:
     rng = np.random.default_rng(8)
     members, nonmembers = rng.choice(list("abcd"), 90), rng.choice(list("bcde"), 50)
@@ -143,6 +145,7 @@ def test_counts_say_the_same_as_their_records() -> None:
     assert (of_scores.lower, of_scores.upper) == (of_counts.lower, of_counts.upper)
 
 
+@pytest.mark.slow
 def test_the_upper_end_has_half_of_the_error_and_the_lower_one_is_wrong_about_all_that_was_not_scored() -> (
     None
 ):
@@ -157,6 +160,7 @@ def test_the_upper_end_has_half_of_the_error_and_the_lower_one_is_wrong_about_al
     assert result.estimate.upper == pytest.approx(2.0 * most - 1.0, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_an_assessment_states_both_and_decides_by_records_drawn_anew() -> None:
     rng = np.random.default_rng(9)
     data = Scores.of(rng.normal(0.0, 1.0, 200), rng.normal(0.0, 1.0, 150))

@@ -98,6 +98,7 @@ def test_two_far_kernels_in_u_n_by_hand() -> None:
     assert value == pytest.approx(abs(0.3 - 0.35) + 0.35, abs=1e-7)
 
 
+@pytest.mark.slow
 def test_a_vector_s_u_n_says_how_it_was_integrated() -> None:
     rng = np.random.default_rng(4)
     scores = Scores.of(rng.normal(size=(80, 3)), rng.normal(size=(60, 3)))
@@ -134,6 +135,7 @@ def test_the_interval_covers_the_expectation_of_w_n() -> None:
     assert np.mean([each.value for each in result]) == pytest.approx(mean, abs=0.013)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("prior", "n1", "n0"), [(0.5, 400, 400), (0.2, 600, 150)])
 @pytest.mark.parametrize("law", ["normal", "skewed", "rounded"])
 def test_the_null_level_is_the_mean_without_a_leak(prior, n1, n0, law) -> None:
@@ -201,6 +203,7 @@ def test_theorem_2_is_the_two_opposite_corners(prior) -> None:
         assert risk.values[j] == pytest.approx(f(x / 60, y / 32, prior), abs=1e-12)
 
 
+@pytest.mark.slow
 def test_e11_a_quarter_of_delta_in_each_tail_covers() -> None:
     """erratum E11: by exact enumeration over all outcomes."""
     n, prior = 30, 0.1
@@ -353,6 +356,7 @@ def test_e16_one_record_moves_u_n_through_scott_s_bandwidth() -> None:
     assert codes(fixed[1]) == set()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [200, 1000])
 def test_e17_a_bandwidth_that_shrinks_too_fast_never_finds_no_leak(n) -> None:
     """erratum E17: h -> 0 alone is not enough; with N h -> 0 every record stands alone: U_N -> 1."""

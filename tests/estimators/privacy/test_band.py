@@ -55,6 +55,7 @@ def test_the_whole_curve_lies_within_as_often_as_it_says(world) -> None:
     assert missed <= most_misses(runs, 0.05)
 
 
+@pytest.mark.slow
 def test_limits_of_one_rate_each_do_not_hold_as_a_band_and_are_narrower() -> None:
     rng, runs, missed = np.random.default_rng(4), 100, 0
     for _ in range(runs):

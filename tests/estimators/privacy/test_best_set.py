@@ -90,6 +90,7 @@ def test_both_ends_hold_for_atoms_and_labels_that_are_accused_in_part(cells) -> 
     require_few_misses((counted(*each, 20, cells) for each in sides), 0.02, 0.15)
 
 
+@pytest.mark.slow
 def test_a_spike_inside_the_score_does_not_pass_and_clean_scores_do() -> None:
     limit, passes = MaxTpr(0.02, 0.001), 0
     for seed in range(8):
@@ -107,6 +108,7 @@ def test_a_spike_inside_the_score_does_not_pass_and_clean_scores_do() -> None:
     assert passes == 8
 
 
+@pytest.mark.slow
 def test_the_words_say_how_many_ranges_and_what_a_threshold_alone_finds() -> None:
     spike = spiked(np.random.default_rng(0), 20_000, 0.05, 0.0005)
     ordered = judge(spike, [MaxTpr(0.02, 0.001)])
@@ -124,6 +126,7 @@ def test_the_words_say_how_many_ranges_and_what_a_threshold_alone_finds() -> Non
     assert "at most 4 ranges of the score" in ordered.limits[0].estimate.interval.guarantee.covers
 
 
+@pytest.mark.slow
 def test_odd_counts_have_an_answer() -> None:
     one = Counts.of([5, 5], [1, 0], edges=[0.0])
     single = Counts.of([50], [40], edges=[])

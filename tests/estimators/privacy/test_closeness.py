@@ -57,6 +57,7 @@ def test_the_plug_in_of_randomized_response_is_its_epsilon_and_a_cell_of_one_sid
     assert closeness.plug_in_epsilon(counts, 0.1) == pytest.approx(0.0, abs=0.01)
 
 
+@pytest.mark.slow
 def test_where_nothing_was_seen_the_rule_of_four_over_n_limits_delta() -> None:
     counts = counts_of(np.array([1000, 0]), np.array([1000, 0]))
     least = 1 - (RARE_ALONE * ALPHA) ** (1 / 1000)  # of what nobody was seen in
@@ -74,6 +75,7 @@ def test_the_lower_end_is_the_best_ratio_of_exact_limits_each_of_its_part_of_alp
     assert closeness.epsilon_lower(counts, 0.0, ALPHA) == pytest.approx(np.log(ratio), rel=1e-9)
 
 
+@pytest.mark.slow
 def test_more_records_and_a_larger_delta_bring_the_upper_end_down_and_sides_may_change_places():
     r, q = np.array([0.4, 0.3, 0.2, 0.1]), np.full(4, 0.25)
 

@@ -116,6 +116,7 @@ def by_steinke_nasr_and_jagielski(counts, delta):
     return best
 
 
+@pytest.mark.slow
 @each_case("delta", [1e-5, 1e-3])
 @each_case("n", [100, 1000])
 def test_with_delta_it_is_no_lower_than_by_the_p_value_of_steinke_nasr_and_jagielski(n, delta):
@@ -168,6 +169,7 @@ def test_the_bound_exceeds_the_true_epsilon_at_most_as_often_as_it_says(world, e
     assert (bounds(world, epsilon, sides, 60, direction) > epsilon).sum() <= most_misses(60)
 
 
+@pytest.mark.slow
 @each_case("epsilon, n, published", [(1.0, 1000, 0.866), (4.0, 100, 2.655), (4.0, 1000, 3.490)])
 @each_case("direction", ["high", "either"])
 def test_the_bound_is_about_as_high_as_the_study_s_at_twice_our_level(epsilon, n, published, direction):
@@ -176,6 +178,7 @@ def test_the_bound_is_about_as_high_as_the_study_s_at_twice_our_level(epsilon, n
     assert result >= 0.9 * published  # T-E1: level 5% in one direction; ours 2.5%, here in one or both
 
 
+@pytest.mark.slow
 @each_case("world", [answers, laplace])
 def test_unequal_sides_do_not_make_it_vacuous(world):
     assert bounds(world, 4.0, (200, 1800), 20).mean() > 3.0
@@ -193,6 +196,7 @@ def test_a_leak_at_the_low_end_is_found_from_either_side():
     assert 0.0 < epsilon_lower_bound(turned, direction="either").value < straight
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.integers(0, 40), min_size=2, max_size=12), st.integers(0, 2**32 - 1))
 def test_guesses_are_disjoint_and_chosen_without_the_labels(pooled, seed):
@@ -276,6 +280,7 @@ def test_with_delta_records_that_are_given_away_are_no_violation(epsilon):
     assert (asked_of_coins(15, 120, 400, epsilon, delta=2e-3) > epsilon).mean() <= 0.025
 
 
+@pytest.mark.slow
 def test_what_is_given_away_in_few_runs_is_no_violation_of_delta():
     """All memberships are printed with probability delta; that is (0, delta), and the worst run shows everything."""
     rng, runs, records, delta, above = np.random.default_rng(16), 800, 100, 0.01, 0
@@ -308,6 +313,7 @@ def test_the_mechanism_s_epsilon_says_how_members_must_have_been_drawn():
     assert "A random split into sides of a fixed size is not covered by the proof as it is" in assumes
 
 
+@pytest.mark.slow
 def test_categories_learn_their_order_on_one_half_and_are_judged_on_the_other():
     rng, runs, cells = np.random.default_rng(5), 50, Categories(np.arange(12))
     # r/q is e^2 or e^-2 in each of them

@@ -89,6 +89,7 @@ def test_without_a_leak_alarms_are_as_rare_as_the_confidence_says(sides) -> None
     assert not too_high(lambda rng: ranks(*(rng.random(n) for n in sides)), 0.0, 80, 1)
 
 
+@pytest.mark.slow
 @each_case("cells", [Values, Categories])
 @each_case("sides", [(100, 100), (60, 600)])
 def test_so_they_are_with_ties_and_with_labels(cells, sides) -> None:
@@ -117,6 +118,7 @@ def test_it_holds_where_both_sides_attain_the_ratio_at_both_ends(ratio, sides) -
     assert not too_high(sample, np.log(ratio), 50, 8)
 
 
+@pytest.mark.slow
 def test_it_holds_for_the_worst_label_too() -> None:
     r, q = np.array([0.4] + [0.02] * 30), np.array([0.1] + [0.03] * 30)
 
@@ -155,6 +157,7 @@ def test_what_is_shown_of_nonmembers_is_what_would_be_shown_of_members_at_their_
     assert other.score_epsilon == pytest.approx(same.score_epsilon, abs=3e-5)
 
 
+@pytest.mark.slow
 def test_without_a_leak_the_chance_is_that_of_the_pooled_ranks() -> None:
     for m, n1, k, n0 in ((8, 8, 0, 8), (3, 10, 1, 50), (5, 100, 3, 1000), (30, 60, 9, 40)):
         of_ranks = float(hypergeom.cdf(k, n1 + n0, n0, m + k))
@@ -164,6 +167,7 @@ def test_without_a_leak_the_chance_is_that_of_the_pooled_ranks() -> None:
         assert ratio_limit(m, n1, k, n0, of_ranks * 1.01) > 0.0
 
 
+@pytest.mark.slow
 def test_the_limit_is_where_the_chance_is_the_level_and_no_tail_is_passed_over_that_has_one(rng) -> None:
     for _ in range(25):
         n1, n0 = (int(np.exp(rng.uniform(np.log(2), np.log(20_000)))) for _ in range(2))
@@ -290,6 +294,7 @@ def test_it_is_said_who_is_exposed_and_how_surely_and_where_nothing_shows_what_c
     assert "too few records" in tiny.sentence
 
 
+@pytest.mark.slow
 @each_case("prior", [0.5, 0.01])
 def test_an_exposure_is_severe_where_odds_rise_tenfold_for_one_member_in_two_hundred(prior) -> None:
     severe = []

@@ -35,6 +35,7 @@ def test_each_end_misses_the_truth_as_seldom_as_it_says(world) -> None:
     assert max(*above, *below) <= most_misses(runs, 0.05)
 
 
+@pytest.mark.slow
 def test_a_lower_end_is_refuted_at_one_of_eight_members_by_the_chance_of_so_few_nonmembers() -> None:
     """By drawing U; the lower end has it from parts of its law, which can only raise the chance."""
     rng = np.random.default_rng(5)

@@ -101,6 +101,7 @@ def test_area_interval_is_delong_pair_by_pair(n_members, n_nonmembers, confidenc
     assert (estimate.value, estimate.lower, estimate.upper) == pytest.approx(expected, abs=1e-10)
 
 
+@pytest.mark.slow
 @each_case(
     "truth, n_members, n_nonmembers", [(0.5, 30, 30), (0.97, 200, 50), (0.99, 50, 1000), (0.99, 30, 30)]
 )

@@ -64,6 +64,7 @@ def test_one_nonmember_bounds_no_window_and_a_single_cell_holds_none() -> None:
     assert one.members.tolist() == [0] * len(one.within)
 
 
+@pytest.mark.slow
 def test_counts_of_any_size_are_searched_at_a_resolution_that_costs_no_more() -> None:
     huge = Counts.of([10**17, 10**16, 10**17], [10**18, 10**3, 10**18], edges=[0.0, 1.0])
     windows, result = fullest_windows(huge), exposure(huge)
@@ -120,6 +121,7 @@ def test_the_limit_of_windows_is_not_above_a_known_ratio_more_often_than_its_lev
     assert shown == runs
 
 
+@pytest.mark.slow
 def test_a_severe_set_is_no_more_often_shown_than_the_level_where_none_is() -> None:
     """At the very edge of both: 0.5% of members, at ten times the share of nonmembers."""
     rng, runs, severe = np.random.default_rng(7), 80, 0
@@ -206,6 +208,7 @@ def test_what_tails_of_members_show_costs_nothing(rng) -> None:
     assert betaincinv(1.0, 1000.0, 1.0 - tails.levels[0]) == pytest.approx(exposure(counts).tail.fpr_upper)
 
 
+@pytest.mark.slow
 @each_case("n, k", [(500, 1), (2000, 4), (2000, 8), (10_000, 1), (10_000, 16)])
 def test_a_window_exposes_whom_an_end_of_the_score_would_be_shown_to_hold_about_twice_as_often(n, k) -> None:
     """Windows share so little of the error that as much as at an end, twice as often, could not be shown of them."""

@@ -1,6 +1,7 @@
 """Individual risk without a row for each record: the same cells and flags, from scores or from counts."""
 
 import numpy as np
+import pytest
 
 from estimators import Counts, Scores, individual_risk
 from estimators.risk.individual import risk_by_cell
@@ -16,6 +17,7 @@ SAMPLES = {
 }
 
 
+@pytest.mark.slow
 @each_case("name", SAMPLES)
 def test_the_cells_and_the_flags_are_those_of_every_record(name) -> None:
     data, prior = SAMPLES[name], 0.3

@@ -55,6 +55,7 @@ def test_of_targets_it_is_the_mean_over_those_that_are_flagged_and_where_none_is
     assert "0 of" not in result.sentence
 
 
+@pytest.mark.slow
 @each_case("prior, members, nonmembers", [(0.5, 1000, 1000), (0.01, 1000, 1000), (0.9, 400, 1200)])
 def test_it_is_near_the_share_of_members_among_people_who_are_flagged(prior, members, nonmembers) -> None:
     """The cells are picked by the same records, so that it is a little too high, and not by much."""

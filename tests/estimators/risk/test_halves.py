@@ -94,6 +94,7 @@ class Sum:
         return np.stack([1.0 - share, share], axis=1)
 
 
+@pytest.mark.slow
 def test_without_a_leak_limits_and_flags_err_no_more_often_than_they_say() -> None:
     """120 samples of 60 records a side: any flag in 5%, any limit of all at once above 0 in 2.5%, one's own in 2.5%."""
     quick = (Learner("sum", lambda _seed: Sum()),)

@@ -135,6 +135,7 @@ def test_an_empty_cell_is_masked_and_can_have_any_risk():
     assert np.isfinite(cells.signed_risk.data).all()
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=2, max_size=40), st.floats(0.05, 0.95)
 )
@@ -261,6 +262,7 @@ def test_benjamini_hochberg_is_that_of_statsmodels_with_every_record_testing_for
 ZIPF = (1 / np.arange(1, 101)) / (1 / np.arange(1, 101)).sum()
 
 
+@pytest.mark.slow
 @each_case("n1, n0, prior", [(500, 500, 0.5), (100, 900, 0.1), (900, 100, 0.5)])
 @each_case("shares", [np.full(20, 0.05), np.array([0.5, 0.3] + [0.01] * 20), ZIPF])
 def test_without_leakage_at_most_one_run_in_twenty_flags_anything(shares, n1, n0, prior):
@@ -274,6 +276,7 @@ def test_without_leakage_at_most_one_run_in_twenty_flags_anything(shares, n1, n0
     assert any_flag.max() / runs <= 0.05
 
 
+@pytest.mark.slow
 @each_case("prior, digits", [(0.5, 9), (0.1, 1)])
 def test_without_leakage_a_continuous_score_flags_in_at_most_one_run_of_twenty(prior, digits):
     rng = np.random.default_rng(8)
@@ -348,6 +351,7 @@ def test_every_record_gets_the_row_of_its_cell_members_first_whatever_the_scale_
     np.testing.assert_array_equal(individual_risk(bent, 0.2).lower, individual_risk(leaky, 0.2).lower)
 
 
+@pytest.mark.slow
 def test_targets_beyond_the_sample_are_unknown_not_extrapolated_be_they_numbers_categories_or_vectors(leaky):
     top = max(leaky.members.max(), leaky.nonmembers.max())
     result = individual_risk(leaky, 0.2, targets=[top, np.nextafter(top, np.inf), -50.0, 0.0])
@@ -467,6 +471,7 @@ def test_one_percent_of_rows_copied_into_a_release_are_all_flagged(sign, tied):
         assert result.n_flagged < 120
 
 
+@pytest.mark.slow
 @each_case("n1, n0, share", [(500, 500, 0.02), (200, 1800, 0.02), (5000, 5000, 0.01)])
 def test_the_interval_of_a_memorised_record_reaches_one(n1, n0, share):
     rng, uppers = np.random.default_rng(21), []

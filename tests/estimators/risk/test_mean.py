@@ -13,6 +13,7 @@ from tests.oracles import categories, gaussian_shift, identical, most_misses, sc
 PRIORS = (0.01, 0.1, 0.5, 0.9)
 
 
+@pytest.mark.slow
 @each_case("prior", PRIORS)
 @each_case("world", [identical(), gaussian_shift(0.3), scale()])
 def test_the_mean_of_the_true_risk_over_the_mixture_is_the_true_advantage(world, prior) -> None:
@@ -90,6 +91,7 @@ def test_the_plug_in_may_lie_below_the_mean_risk_and_the_interval_does_not() -> 
     assert mean.estimate.upper > world.truth(0.5)
 
 
+@pytest.mark.slow
 def test_counts_and_vectors_have_a_mean_risk_too(rng) -> None:
     counts = Counts.of([90, 5, 5], [10, 45, 45])
     mean = mean_risk(counts, risk_by_cell(counts).cells)

@@ -27,6 +27,7 @@ def false_share(result, sides) -> float:
     return float(np.mean((at < LOW) | (at >= HIGH))) if len(at) else 0.0
 
 
+@pytest.mark.slow
 @each_case("n, runs", [(1000, 40), (10_000, 12)])
 def test_of_records_flagged_for_a_spike_at_most_one_in_twenty_lies_beside_it(n, runs) -> None:
     rng, false, found = np.random.default_rng(31), [], []
@@ -57,6 +58,7 @@ def test_the_false_share_holds_record_by_record_for_spikes_elsewhere_and_for_two
     assert np.mean(false) <= 0.05 + 2.0 * np.std(false) / np.sqrt(runs)
 
 
+@pytest.mark.slow
 def test_the_interval_of_a_record_in_a_spike_and_of_one_beside_it_has_its_own_risk() -> None:
     rng, inside, beside = np.random.default_rng(33), [], []
     for _ in range(20):

@@ -27,6 +27,7 @@ def test_a_group_that_leaks_is_found_among_groups_that_do_not(prior) -> None:
     assert [c.code for c in result["rare"].cautions] == ["group_too_small"]
 
 
+@pytest.mark.slow
 def test_no_group_is_called_a_leak_when_none_leaks() -> None:
     rng, runs, wrong = np.random.default_rng(7), 20, 0
     for run in range(runs):
@@ -56,6 +57,7 @@ def test_a_group_has_the_advantage_of_its_own_records_alone(prior) -> None:
         )
 
 
+@pytest.mark.slow
 @each_case("of_counts", [False, True])
 def test_a_group_whose_scores_are_far_closer_together_than_all_others_is_seen_at_its_own_resolution(
     of_counts,

@@ -100,6 +100,7 @@ def test_students_limits_miss_as_often_as_they_say_and_the_next_model_lies_withi
         assert (outside <= most_misses(400)).all(), (number, outside)
 
 
+@pytest.mark.slow
 def test_from_39_models_the_next_one_is_seldom_beyond_their_range_whatever_their_law() -> None:
     rng, outside = np.random.default_rng(1), 0
     for _ in range(800):
@@ -110,6 +111,7 @@ def test_from_39_models_the_next_one_is_seldom_beyond_their_range_whatever_their
     assert outside <= most_misses(800, 0.04 * 0.96**39 + 0.001)
 
 
+@pytest.mark.slow
 def test_the_share_that_records_cannot_remove_is_right_on_average_and_within_its_interval() -> None:
     rng = np.random.default_rng(2)
     for number, between, noise in ((5, 0.04, 0.01), (12, 0.02, 0.02), (40, 0.005, 0.02)):
@@ -123,6 +125,7 @@ def test_the_share_that_records_cannot_remove_is_right_on_average_and_within_its
         assert (800 - inside <= most_misses(800, 0.05)).all()
 
 
+@pytest.mark.slow
 def test_each_model_has_the_answer_of_its_own_records_whatever_the_labels_and_the_order() -> None:
     data, label = models([0.4, 0.6, 0.5, 0.9, 0.1], names=["e", "a", "d", "c", "b"])
 
@@ -181,6 +184,7 @@ def test_a_rare_prior_starts_at_its_baseline() -> None:
     assert "already gives 0.800" in result.sentence
 
 
+@pytest.mark.slow
 def test_a_verdict_rests_on_what_is_proven_unless_the_simulated_is_accepted_and_says_what_would_settle_it() -> (
     None
 ):
@@ -241,6 +245,7 @@ def test_no_pass_stands_beside_members_whom_one_of_the_models_exposes_unless_tha
     assert (failed.decision, failed.undecided_because, failed.cautions) == (Decision.FAIL, None, ())
 
 
+@pytest.mark.slow
 def test_records_that_cannot_answer_let_nothing_pass_and_do_not_undo_a_fail() -> None:
     data, label = models([0.0] * 8, 200)
     of_members, of_nonmembers = np.split(label, [data.n_members])
@@ -313,6 +318,7 @@ def test_a_pass_names_the_most_changes_along_each_models_score_for_which_its_end
     assert "see which of 3 groups of similar values a score falls in" in whole.covers[0]
 
 
+@pytest.mark.slow
 def test_so_many_models_that_show_the_same_settle_it_by_what_is_proven() -> None:
     seen = trainings(SKEWED, noise=1e-4)
     for threshold in (0.05, 0.3):

@@ -49,6 +49,7 @@ def test_shards_of_a_growing_grid_merged_out_of_order_equal_one_pass_and_span_no
     assert cells.keys[-1] - cells.keys[0] < GRID_CELLS
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(
     st.lists(
@@ -183,6 +184,7 @@ def test_ranks_do_not_change_under_a_monotone_transform(transform) -> None:
         np.testing.assert_array_equal(a.nonmembers, b.nonmembers)
 
 
+@pytest.mark.slow
 @each_case(
     "shape", ["normal", "cauchy", "two far clusters", "atom", "constant", "huge", "subnormal", "lognormal"]
 )
@@ -223,6 +225,7 @@ def test_blocks_add_up_to_the_whole_have_the_sizes_asked_for_and_do_not_overflow
     assert abs(many[0, 0] - 10**9) < 10**6
 
 
+@pytest.mark.slow
 @each_case("n", [30, 3000])
 def test_blocks_follow_the_hypergeometric_law_whichever_way_they_are_drawn(n) -> None:
     counts = Counts.of([n, 3 * n], [n, n])

@@ -145,6 +145,7 @@ def test_many_posted_cells_are_joined_to_about_equal_widths_and_a_grid_is_cut_at
 EXTREME = st.sampled_from([0.0, 5e-324, 1.0, np.nextafter(1.0, 2.0), 1e308, -1.7e308, np.finfo(float).max])
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.one_of(EXTREME, st.floats(allow_nan=False, allow_infinity=False)), min_size=16, max_size=64)
 )
@@ -168,6 +169,7 @@ def test_there_is_room_beyond_the_largest_cut(cut) -> None:
     assert (edges[1:] > edges[:-1]).all()
 
 
+@pytest.mark.slow
 @given(CUTS, st.data())
 def test_whatever_the_cuts_all_records_are_accounted_for(cuts, data) -> None:
     tallies = st.lists(st.integers(0, 2**40), min_size=len(cuts) + 1, max_size=len(cuts) + 1).filter(any)

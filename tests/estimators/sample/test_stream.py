@@ -141,6 +141,7 @@ def test_identifiers_that_came_as_objects_are_told_apart_where_64_bits_hold_them
 integers = st.one_of(st.integers(-5, 5), *(st.integers(end - 3, end + 3) for end in (-(2**63), 2**63, 2**64)))
 
 
+@pytest.mark.slow
 @settings(max_examples=50, deadline=None, derandomize=True)
 @given(
     st.lists(integers, min_size=8, max_size=40),
@@ -164,6 +165,7 @@ def test_any_split_of_integers_of_any_size_gives_the_cells_of_the_whole(
     assert same(whole, by_category(scores) if expected is Query.DISCRETE else by_grid(scores))
 
 
+@pytest.mark.slow
 @settings(max_examples=50, deadline=None, derandomize=True)
 @given(
     st.lists(integers | st.integers(-(10**300), 10**300), min_size=8, max_size=40), splits, st.integers(0, 99)

@@ -43,6 +43,7 @@ def test_one_sampled_step_is_bounded_from_above_and_closely(noise, rate, adjacen
         assert exact - 1e-9 <= curve.deltas[at] <= exact + 1e-5
 
 
+@pytest.mark.slow
 @each_case("adjacency", list(Adjacency))
 def test_steps_on_all_records_are_exactly_gaussian_and_on_almost_all_almost(adjacency):
     exact = NoisySteps(20.0, 100).promise(adjacency)
@@ -71,6 +72,7 @@ def test_replacing_costs_more_than_adding_and_the_whole_curve_bounds_more_tightl
     assert found["envelope"].tightest
 
 
+@pytest.mark.slow
 @each_case("mu", [0.3, 1.0, 3.0])
 def test_a_renyi_curve_is_above_the_exact_gaussian_one(mu):
     curve = renyi_curve([(a, a * mu**2 / 2) for a in ORDERS], 1e-5)
@@ -114,6 +116,7 @@ def test_without_the_package_it_says_how_to_get_it(monkeypatch):
     assert NoisySteps(1.0, 4).promise(Adjacency.REPLACE) == GaussianDp(4.0)
 
 
+@pytest.mark.slow
 def test_a_curve_is_read_off_an_accountant_and_off_a_law_of_its_losses():
     from dp_accounting import GaussianDpEvent
     from dp_accounting.pld import PLDAccountant, privacy_loss_distribution

@@ -66,6 +66,7 @@ def struck(rng, probability, share, size):
     )
 
 
+@pytest.mark.slow
 @each_case("probability, share, size, runs", [(0.1, 1.0, 40, 60), (0.5, 0.2, 1500, 6)])
 def test_a_run_that_spends_delta_on_many_records_does_not_contradict_it(probability, share, size, runs):
     rng, claim = np.random.default_rng(5), (0.0, 0.1)
@@ -147,6 +148,7 @@ def test_a_claim_that_is_none_about_replacing_has_no_epsilon_row():
     assert "no_epsilon" in {caution.code for caution in result.cautions}
 
 
+@pytest.mark.slow
 def test_rates_and_epsilon_of_a_vector_are_those_of_its_learned_score():
     rng = np.random.default_rng(2)
     vectors = Scores.of(rng.normal(1.5, 1, (100, 2)), rng.normal(0, 1, (100, 2)))

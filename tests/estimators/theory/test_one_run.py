@@ -70,6 +70,7 @@ def test_delta_is_paid_for(delta):
     assert bet_wins(all_right, 1.0, 0.0, min(0.9 * delta, 0.05))
 
 
+@pytest.mark.slow
 @each_case("mu", [0.0, 0.5, 1.5])
 def test_a_count_is_possible_where_an_exact_mechanism_makes_it(mu):
     # randomised response whose strength is |log likelihood ratio| of N(0,1) and N(mu,1), told to all: mu-GDP exactly
@@ -103,6 +104,7 @@ def test_no_privacy_loss_at_all_is_the_law_of_fair_coins():
     assert not _possible(20, 20, 20, 0, lambda tpr: tpr, 0.5)
 
 
+@pytest.mark.slow
 @each_case("draw", ["coin", "split"])
 def test_true_promises_are_seldom_contradicted(draw):
     # more of them: benchmarks/one_run.py
@@ -264,6 +266,7 @@ def test_several_runs_say_more_than_one_and_none_takes_back_what_was_said():
         epsilon_over_runs(runs, "chosen")
 
 
+@pytest.mark.slow
 @each_case("draw", ["coin", "split"])
 def test_several_runs_contradict_an_epsilon_exactly_where_their_bound_is_above_it(draw):
     runs = [canaries(seed, 200, 2.0, split=draw == "split") for seed in range(20, 22)]
@@ -307,6 +310,7 @@ def test_runs_that_could_show_nothing_say_so(draw, word):
     assert [each.message[: len(word)] for each in result.cautions if each.code == "too_few_records"] == [word]
 
 
+@pytest.mark.slow
 @each_case("draw", ["coin", "split"])
 def test_the_bounds_of_all_runs_together_are_seldom_above_the_truth(draw):
     # scores of randomised response at exactly epsilon 1 (of replaced records: at most 2), forty times five runs;
@@ -385,6 +389,7 @@ def test_one_record_or_two_show_nothing_and_break_nothing(draw, members, nonmemb
     assert "too_few_records" in {each.code for each in result.cautions}
 
 
+@pytest.mark.slow
 def test_a_split_s_bound_hangs_little_on_how_records_were_paired():
     data = canaries(3, 2000, 1.0, split=True)
     of_one = [

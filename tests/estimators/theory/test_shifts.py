@@ -88,6 +88,7 @@ def test_it_rises_with_the_shift_and_falls_with_epsilon() -> None:
     assert (np.diff(found, axis=0) <= 1e-15).all()
 
 
+@pytest.mark.slow
 @each_case("epsilon", [1e-6, 0.1, 1.0, 10.0, 100.0, 1e4])
 @each_case("delta", [1e-300, 1e-10, 1e-2, 0.9])
 def test_sigma_and_epsilon_undo_each_other_to_the_last_digits(epsilon, delta) -> None:

@@ -93,6 +93,7 @@ def test_a_figure_has_the_papers_estimates_their_floors_and_certified_intervals(
             assert all(0.0 <= low < high <= 1.0 for low, high in (*ends[0], *ends[1]))
 
 
+@pytest.mark.slow
 def test_every_claim_is_judged_by_intervals_that_hold_together(figure: Figure) -> None:
     assert figure.claims
     for claim in figure.claims:
@@ -102,6 +103,7 @@ def test_every_claim_is_judged_by_intervals_that_hold_together(figure: Figure) -
         assert all(each.confidence >= together(QUICK.models) for each in claim.intervals)
 
 
+@pytest.mark.slow
 def test_the_page_has_every_table_with_the_lines_and_every_claim_that_figures_make(figure: Figure) -> None:
     page = blocks(PAGES["digits"])
     claims = {(row[0], row[1], row[2]) for row in table_rows(page["claims"])[1:]}
@@ -149,6 +151,7 @@ def test_the_verdicts_on_the_page_are_those_of_its_intervals(data: str) -> None:
             assert widest - 0.02 < float(word[5]) < widest + 0.02
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", drawing.PAGES)
 def test_the_pictures_are_those_of_the_tables(page: str) -> None:
     path = Path(drawing.__file__).parent / page
@@ -163,6 +166,7 @@ def test_the_pictures_are_those_of_the_tables(page: str) -> None:
     assert {part["kind"] for part in values} == {"W_N", "U_N", "certified, a model each", drawing.NO_LEAK}
 
 
+@pytest.mark.slow
 def test_a_figure_runs_as_its_first_lines_say(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -218,6 +222,7 @@ def test_all_models_together_miss_no_more_often_than_one() -> None:
     assert 5 * (1 - together(5)) == pytest.approx(0.05)
 
 
+@pytest.mark.slow
 def test_the_floor_of_a_row_is_what_shuffling_gives() -> None:
     scores = normal(1.0, 150, 1)
     row = Row.of("", scores, 0)
@@ -246,6 +251,7 @@ def test_shuffling_keeps_the_scores_and_the_sizes_of_both_sides() -> None:
     assert not np.array_equal(scores.members, mixed.members)
 
 
+@pytest.mark.slow
 def test_certified_intervals_cover_nothing_where_there_is_nothing_and_a_shift_where_there_is_one() -> None:
     runs = 60
     rows = [Row.of("", normal(1.0, 150, seed), seed) for seed in range(runs)]
@@ -348,6 +354,7 @@ def of_distance(members: np.ndarray, nonmembers: np.ndarray, synthetic: np.ndarr
     return Scores.of(*(-each for each in away))
 
 
+@pytest.mark.slow
 def test_distances_are_to_the_nearest_synthetic_record() -> None:
     sides, rows = QUICK.split(0), 100
 
@@ -358,6 +365,7 @@ def test_distances_are_to_the_nearest_synthetic_record() -> None:
     assert ours.nonmembers == pytest.approx(brute.nonmembers)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("query", [of_critic, of_discriminator, lambda *a: of_closeness(*a, 1000)])
 def test_records_that_no_model_has_seen_are_not_told_apart(query: Callable[..., Scores]) -> None:
     never_seen = query(QUICK, 0).nonmembers
@@ -389,6 +397,7 @@ def test_f1_rules_are_judged_on_records_that_they_were_not_made_on() -> None:
         )  # a guess is a function of its own score
 
 
+@pytest.mark.slow
 def test_f1_held_out_rules_gain_nothing_where_there_is_nothing_although_w_n_is_high() -> None:
     gains: dict[str, list[float]] = {}
     floors = []
@@ -403,6 +412,7 @@ def test_f1_held_out_rules_gain_nothing_where_there_is_nothing_although_w_n_is_h
         assert abs(np.mean(each)) < 4 * np.std(each) / np.sqrt(len(each))
 
 
+@pytest.mark.slow
 def test_f2_f3_where_nothing_leaks_w_n_is_high_and_neither_a_difference_nor_a_gap_is_certified() -> None:
     runs, differ, gaps = 8, 0, 0
     for seed in range(runs):
@@ -418,12 +428,14 @@ def test_f2_f3_where_nothing_leaks_w_n_is_high_and_neither_a_difference_nor_a_ga
     assert gaps <= binom.ppf(0.999, runs, 0.025)
 
 
+@pytest.mark.slow
 def test_f1c_heuristics_have_as_many_nonmembers_as_members() -> None:
     scores = balance(of_discriminator(QUICK, 0))
 
     assert scores.n_members == scores.n_nonmembers == 180
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("queries", "many"),
     [(figure2.against_privgan, figure2.VECTOR), (figure2.against_js_gan, figure2.HYBRID)],
@@ -437,6 +449,7 @@ def test_f4_f5_more_numbers_have_a_higher_floor(queries: Callable[..., dict[str,
     assert all(floors[many] > 2 * floor for name, floor in floors.items() if name != many)
 
 
+@pytest.mark.slow
 def test_f4_the_maximum_is_of_the_vector_and_the_hybrid_is_of_both_queries() -> None:
     privgan, js_gan = figure2.against_privgan(QUICK, 0), figure2.against_js_gan(QUICK, 0)
 
@@ -447,6 +460,7 @@ def test_f4_the_maximum_is_of_the_vector_and_the_hybrid_is_of_both_queries() -> 
     assert np.array_equal(js_gan[figure2.HYBRID].nonmembers, both)
 
 
+@pytest.mark.slow
 def test_f6_one_record_in_ten_is_a_member_and_what_guessing_gives_is_shown() -> None:
     scores = figure3.one_in_ten(of_critic(QUICK, 0))
     tables = {name: table_rows(text) for name, text in figure3.measured(QUICK).tables.items()}
@@ -502,6 +516,7 @@ def test_f7_a_score_that_sees_nothing_but_the_box_leaks_in_the_papers_design_alo
     assert fair["corrupted"].lower == 0.0
 
 
+@pytest.mark.slow
 def test_f8_the_ceilings_of_a_promise_are_in_order() -> None:
     for epsilon in FULL.epsilons:
         mu = noise_multiplier(epsilon, figure5.DELTA, FULL.steps)[1]
@@ -525,6 +540,7 @@ def test_f9_plugged_in_the_highest_risk_is_1_where_nothing_leaks() -> None:
     assert [figure5.highest(normal(0.0, 98, seed)) for seed in range(20)] == [1.0] * 20
 
 
+@pytest.mark.slow
 def test_f10_a_smaller_table_is_a_part_of_a_larger_one() -> None:
     small, large = distances(QUICK, 0, 10), distances(QUICK, 0, 1000)
 

@@ -149,6 +149,7 @@ def test_a_model_is_its_records_its_size_and_its_seed(make: object, records: Flo
     assert np.abs(synthetic).max() <= 1.0
 
 
+@pytest.mark.slow
 def test_a_gan_learns_where_records_lie() -> None:
     blob = np.random.default_rng(6).normal([0.6, -0.4], 0.05, (200, 2))
 

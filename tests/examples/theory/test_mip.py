@@ -194,6 +194,7 @@ def test_the_crossings_are_where_both_noises_are_equal() -> None:
     assert lines["MIP, the paper's, any n"](eta) == pytest.approx(lines["DP, n = 36"](eta), rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("example", [figure1, proposition11])
 def test_the_figure_shown_is_the_one_drawn(example: ModuleType) -> None:
     name = example.__name__.rpartition(".")[2]
@@ -201,6 +202,7 @@ def test_the_figure_shown_is_the_one_drawn(example: ModuleType) -> None:
     assert (HERE / f"{name}.svg").read_text("utf-8") == svg(example.figure())
 
 
+@pytest.mark.slow
 def test_the_tables_shown_are_those_computed() -> None:
     assert block("figure1") == figure1.markdown()
     assert block("proposition11") == proposition11.markdown()
@@ -290,6 +292,7 @@ def test_the_closed_form_by_swaps_is_enough_and_hardly_more_than_all_pairs_need(
     assert 0.9 * eta <= worst <= eta + 1e-12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("eta", "worst"), [(0.05, 0.03), (0.3, 0.2)])
 def test_the_best_attack_of_all_never_gets_beyond_eta(eta: float, worst: float) -> None:
     result = small.attacked(8, eta, 4_000)
@@ -300,6 +303,7 @@ def test_the_best_attack_of_all_never_gets_beyond_eta(eta: float, worst: float) 
     assert result["MIP, right radius, M = 8"][0] < eta / 10
 
 
+@pytest.mark.slow
 def test_sampled_swaps_certify_a_scale_above_the_one_that_all_of_them_need() -> None:
     result = small.certified(40, (50, 200), 0.1)
 
@@ -341,6 +345,7 @@ def test_every_example_prints_its_tables(
     assert target.read_text("utf-8").startswith("<svg")
 
 
+@pytest.mark.slow
 def test_the_simulated_table_shown_is_the_one_computed() -> None:
     size = section52.FULL.sizes[0]
     computed, in_readme = section52.errors(section52.measured(size)), block("section52").split("\n\n")[0]

@@ -175,6 +175,7 @@ def test_of_20_clusters_of_digits_the_papers_bound_is_below_what_their_labels_gi
     assert result.delta < simple_delta(result.diversity, result.n)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cells", digits.QUICK.cells)
 def test_where_the_cell_has_the_label_the_papers_bound_holds(cells: int) -> None:
     result = row(cells, digits.OF_CELLS)
@@ -184,6 +185,7 @@ def test_where_the_cell_has_the_label_the_papers_bound_holds(cells: int) -> None
     assert result.diversity <= most_diverse(cells)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cells", digits.QUICK.cells)
 @pytest.mark.parametrize("labels", [digits.OF_RECORDS, digits.OF_CELLS])
 def test_certified_ends_enclose_the_estimates(cells: int, labels: str) -> None:
@@ -195,6 +197,7 @@ def test_certified_ends_enclose_the_estimates(cells: int, labels: str) -> None:
     assert delta.lower < result.delta < delta.upper
 
 
+@pytest.mark.slow
 def test_the_records_of_the_clusterings_are_used_for_nothing_else() -> None:
     cut = digits.Cut.of(digits.QUICK)
 
@@ -248,6 +251,7 @@ def test_no_model_meets_new_noise_more_often_than_the_ceiling(threshold: float) 
     assert masses == sorted(masses, reverse=True)
 
 
+@pytest.mark.slow
 def test_a_small_network_learns_by_heart_and_what_is_certified_falls() -> None:
     first, *_, last = figure1.trained(figure1.QUICK, [figure1.SEED]).values()
 
@@ -264,6 +268,7 @@ def test_beyond_as_many_dimensions_as_records_no_training_loss_is_left(learner: 
     assert below(losses.heldout)[0] < 0.02
 
 
+@pytest.mark.slow
 def test_independent_trainings_certify_the_learner_and_say_less_than_one_models_many_losses() -> None:
     learner, size = figure2.LEARNERS[0], figure2.QUICK
     one, many = figure2.one_model(learner, size, 110), figure2.independent(learner, size, 110)

@@ -58,6 +58,7 @@ def test_a_practical_epsilon_is_no_larger_than_the_worst_case_on_the_same_record
     assert all(0 < a <= b <= 1 for a, b in zip(of_dp, of_points, strict=True))
 
 
+@pytest.mark.slow
 def test_figure_1_rises_with_the_spread_and_its_ratio_on_the_records_does_not_depend_on_it() -> None:
     result = quick(figure1)
 
@@ -86,12 +87,14 @@ def test_figure_2_has_both_ratios_below_what_the_paper_states_at_50() -> None:
     assert of_points / of_dp < 1.05  # "epsilon is about epsilon(X)"
 
 
+@pytest.mark.slow
 def test_in_figure_2_the_definition_of_epsilon_on_the_records_leaves_half_of_it_at_every_clip() -> None:
     ratios = quick(figure2).dashed["eps~/eps(X), exact"]
 
     assert all(0.4 < ratio < 0.7 for ratio in ratios)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("figure", "falls"), [(figure2, True), (figure3, True), (figure5, True), (figure6, False)]
 )
@@ -112,6 +115,7 @@ def test_figure_4_does_not_have_a_practical_epsilon_below_0_9_but_a_ratio_below_
     assert result["scaled"][1] < 0.09
 
 
+@pytest.mark.slow
 def test_figure_4_rises_when_scaled_and_falls_by_lemma_10() -> None:
     result = quick(figure4)
 
@@ -147,6 +151,7 @@ def test_a_drawn_mean_keeps_delta_at_its_practical_epsilon_and_no_less() -> None
     assert mechanism.delta(epsilon * (1 - 1e-6)) > 0.01
 
 
+@pytest.mark.slow
 def test_every_number_of_the_text_has_a_line() -> None:
     result = stated.markdown(quick=True)
 
@@ -167,6 +172,7 @@ def test_every_number_of_the_text_has_a_line() -> None:
     assert len(result.splitlines()) == len(blocks(HERE / "README.md")["stated"].splitlines())
 
 
+@pytest.mark.slow
 def test_the_readme_has_the_ratios_that_are_computed() -> None:
     result = gaussian_mean.mean_epsilons(figure4.SETTING, gaussian_mean.DRAWS)
 

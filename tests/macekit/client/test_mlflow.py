@@ -62,6 +62,7 @@ def test_numbers_verdict_and_report_are_in_the_active_run(store: MlflowClient, t
     assert charts == {f"{chart.name}.svg" for chart in result.charts()}
 
 
+@pytest.mark.slow
 def test_a_run_may_be_named_and_logged_to_again(store: MlflowClient) -> None:
     run = store.create_run("0").info.run_id
     first, second = (macekit.estimate(MEMBERS, NONMEMBERS, max_advantage=limit) for limit in (0.9, 0.01))
@@ -103,6 +104,7 @@ def test_what_was_decided_by_is_logged_however_many_numbers_there_are(store: Mlf
     assert metrics["membership/threshold"] == 0.1
 
 
+@pytest.mark.slow
 def test_a_gate_is_logged_with_every_limit(store: MlflowClient) -> None:
     result = macekit.gate(MEMBERS, NONMEMBERS, max_advantage=0.9, metric="accuracy", max=0.9)
 
@@ -114,6 +116,7 @@ def test_a_gate_is_logged_with_every_limit(store: MlflowClient) -> None:
     assert found.metrics["membership/limits.metric/maximum"] == 0.9
 
 
+@pytest.mark.slow
 def test_labels_that_are_no_names_of_metrics_are_logged_all_the_same(store: MlflowClient) -> None:
     labels = ["<b>", "../../etc", "a/b", "a*b", "é", "é" * 300] * 200
     result = macekit.report(MEMBERS, NONMEMBERS, groups=labels[: len(MEMBERS) + len(NONMEMBERS)])

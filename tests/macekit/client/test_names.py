@@ -127,6 +127,7 @@ def test_the_shell_takes_the_former_name_and_says_so_on_standard_error(
     assert (quiet.status, quiet.err) == (ends, "")
 
 
+@pytest.mark.slow
 def test_the_service_describes_the_former_name_as_deprecated_and_only_that() -> None:
     schemas, paths = unfolded()["components"]["schemas"], unfolded()["paths"]
 

@@ -53,6 +53,7 @@ def test_a_column_of_a_table_is_labels_beside_scores_here_and_there(mace: maceki
     assert [each["name"] for each in here.answer["models"]] == [f"run {each}" for each in range(5)]
 
 
+@pytest.mark.slow
 def test_members_whom_one_model_exposes_leave_open_what_would_pass_here_and_there(mace: macekit.Mace) -> None:
     rng = np.random.default_rng(1)
     run = np.tile(np.repeat([*"abcd"], 400), 2)

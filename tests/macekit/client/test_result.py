@@ -62,6 +62,7 @@ def test_fields_of_an_answer_are_attributes_and_items_however_deep() -> None:
     assert set(found) == set(found.answer) <= set(dir(found))
 
 
+@pytest.mark.slow
 def test_a_report_knows_the_fields_of_its_result(results: dict[str, macekit.Result]) -> None:
     found = results["report"]
 
@@ -83,6 +84,7 @@ def test_a_result_does_not_change() -> None:
         estimated().operation = "audit"  # type: ignore[misc]
 
 
+@pytest.mark.slow
 def test_a_decision_is_that_of_the_threshold_or_of_the_gate(results: dict[str, macekit.Result]) -> None:
     assert estimated().decision is None
     assert estimated().verdict is None
@@ -106,6 +108,7 @@ def posted(service: Running, operation: str, accept: str, **options: Any) -> byt
     return service.ask(f"/v1/{operation}", "POST", body, headers).body
 
 
+@pytest.mark.slow
 @each_case("name", SHOWN)
 def test_every_answer_is_written_as_the_reports_writers_write_it(
     name: str, results: dict[str, macekit.Result], tmp_path: Path

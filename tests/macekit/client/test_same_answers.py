@@ -111,6 +111,7 @@ def sides_of_table() -> dict[str, list[float]]:
     return as_lists(**by_side(shuffled(), "loss", "is_train"))
 
 
+@pytest.mark.slow
 def test_tables_of_every_kind(service: Running, mace: macekit.Mace) -> None:
     """A frame is read before anything is sent: one is sent, and one whose rows come in pieces."""
     columns = {"score": "loss", "member": "is_train"}
@@ -124,6 +125,7 @@ def test_tables_of_every_kind(service: Running, mace: macekit.Mace) -> None:
             assert numbers(client.counts(frame(shuffled()), **columns).answer) == counted, name
 
 
+@pytest.mark.slow
 def test_the_risk_of_a_row_stands_at_the_number_of_that_row(mace: macekit.Mace) -> None:
     columns = shuffled()
     names = {"score": "loss", "member": "is_train", "group": "age_band", "unit": "household"}
@@ -201,6 +203,7 @@ def test_the_two_sides_may_lie_in_a_file_each_as_numpy_saves_them(tmp_path: Path
     assert found.answer == macekit.estimate(members, nonmembers).answer
 
 
+@pytest.mark.slow
 def test_counts_are_taken_as_they_were_answered_as_objects_and_as_plain_values(
     service: Running, mace: macekit.Mace
 ) -> None:
@@ -224,6 +227,7 @@ def test_shards_merge_to_what_one_pass_counts(mace: macekit.Mace) -> None:
     assert [each.answer for each in merged] == [whole.answer | {"columns": []}] * 2
 
 
+@pytest.mark.slow
 def test_queries_are_compared_by_name_as_columns_and_as_counts(service: Running, mace: macekit.Mace) -> None:
     sides = {"loss": world(), "margin": world(seed=5)}
     queries = {name: as_lists(*each) for name, each in sides.items()}
@@ -236,6 +240,7 @@ def test_queries_are_compared_by_name_as_columns_and_as_counts(service: Running,
             assert client.compare(given, against="loss", prior=0.4).answer == wanted
 
 
+@pytest.mark.slow
 def test_releases_and_steps_are_asked_by_their_queries(service: Running, mace: macekit.Mace) -> None:
     first, second, third = world(), world(seed=5), world(seed=6)
     flat = {"a/loss": first, "a/margin": second, "b": third}
@@ -273,6 +278,7 @@ def test_a_plan_a_promise_and_limits(
         assert operation != "gate" or found.decision == wanted["decision"] == "fail"
 
 
+@pytest.mark.slow
 @each_case("operation", ["report", "risk"])
 def test_groups_are_labels_beside_the_records(operation: str, service: Running, mace: macekit.Mace) -> None:
     members, nonmembers = world()
@@ -286,6 +292,7 @@ def test_groups_are_labels_beside_the_records(operation: str, service: Running, 
         assert getattr(macekit, operation)(members, nonmembers, groups=beside).answer == wanted
 
 
+@pytest.mark.slow
 def test_a_run_of_batches_that_a_server_keeps_nothing_of(mace: macekit.Mace) -> None:
     """A state that was answered here goes on there, and the other way round."""
     members, nonmembers = world()

@@ -98,6 +98,7 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield f"http://127.0.0.1:{found.port}"
 
 
+@pytest.mark.slow
 def test_the_key_opens_the_server_and_another_does_not(guarded: str) -> None:
     assert macekit.Mace(guarded, KEY).estimate(MEMBERS, NONMEMBERS).advantage.estimate > 0
     with pytest.raises(macekit.MaceProblem) as caught:
@@ -143,6 +144,7 @@ def test_a_server_that_does_not_say_when_or_not_today_is_not_asked_again(wait: d
     assert len(seen) == 1
 
 
+@pytest.mark.slow
 @each_case("kind", ["text/html", PROBLEM])
 @each_case(
     "body", [b"<html>Bad Gateway</html>", b"", b"\xff", b"[]", b"[" * 300_000, b'{"type": 1, "detail": {}}']
@@ -154,6 +156,7 @@ def test_what_a_proxy_says_in_its_own_words_is_told_by_its_status(kind: str, bod
     assert "502" in str(problem)
 
 
+@pytest.mark.slow
 @each_case(
     "kind, body",
     [

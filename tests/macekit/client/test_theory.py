@@ -66,6 +66,7 @@ def test_a_file_is_asked_about_as_it_lies(
     assert here.source == there.source == name
 
 
+@pytest.mark.slow
 def test_points_come_in_anything_that_has_rows(service: Running, mace: macekit.Mace) -> None:
     wanted = by_hand(service, "theory/pmp-gaussian", points=POINTS.tolist(), **GAUSSIAN)
     columns = dict(zip("abc", POINTS.T, strict=True))
@@ -82,6 +83,7 @@ def test_points_come_in_anything_that_has_rows(service: Running, mace: macekit.M
             assert client.theory.pmp_gaussian(points, **GAUSSIAN).answer == wanted, name
 
 
+@pytest.mark.slow
 def test_categories_come_in_every_container(service: Running, mace: macekit.Mace) -> None:
     """A container is read before anything is sent: one is sent."""
     cities = np.array(["Oslo", "Bergen", "Oslo", "Tromsø"] * 10)
@@ -92,6 +94,7 @@ def test_categories_come_in_every_container(service: Running, mace: macekit.Mace
             assert client.theory.mis(CONTAINERS[name](cities), sizes=[10, 100]).answer == wanted, name
 
 
+@pytest.mark.slow
 def test_columns_of_a_frame_are_named(service: Running, mace: macekit.Mace) -> None:
     value: Any = JSON_EXAMPLES["theory/mip"]["swaps"].value
     frame = pd.DataFrame({"b": value["before"], "a": value["after"], "who": value["record"], "else": 0.0})

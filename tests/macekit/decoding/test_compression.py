@@ -27,6 +27,7 @@ def test_a_compressed_body_is_what_it_was_in_one_part_or_several(encoding: str) 
         assert list(read(body, encoding=encoding).samples[""].members) == [0.5, 1.5]  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 @each_case("encoding", PACKED)
 @each_case("media_type", [JSON, CSV, NPY])
 def test_a_bomb_is_not_expanded_beyond_the_limit(encoding: str, media_type: str) -> None:

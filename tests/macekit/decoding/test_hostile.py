@@ -52,6 +52,7 @@ def test_the_whole_body_is_read_and_one_that_is_cut_at_any_of_many_places_is_ref
         assert refused == 4 or media_type == CSV
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("media_type", FORMATS)
 @settings(max_examples=60, deadline=None, derandomize=True)
 @example(
@@ -68,6 +69,7 @@ def test_a_body_with_bytes_changed_is_material_or_refused(
     survives(bytes(body), media_type)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("media_type", FORMATS)
 @settings(max_examples=40, deadline=None, derandomize=True)
 @given(st.binary(max_size=200), st.integers(0, 300), st.integers(0, 300))

@@ -88,6 +88,7 @@ def test_any_array_is_what_was_written_or_an_error(document: dict[str, Any]) -> 
         assert equal(plain(found[name]), values)
 
 
+@pytest.mark.slow
 @settings(max_examples=120, deadline=None, derandomize=True)
 @given(
     st.dictionaries(
@@ -290,6 +291,7 @@ def test_counts_are_read_as_the_library_wrote_them() -> None:
     assert Counts.from_dict(found).to_dict() == counts.to_dict()
 
 
+@pytest.mark.slow
 def test_ten_thousand_shards_are_read() -> None:
     cells = {"kind": "grid", "exponent": 0, "keys": [1, 2]}
     shard = {"members": [1, 2], "nonmembers": [3, 4], "cells": cells}

@@ -146,6 +146,7 @@ def test_a_line_without_end_is_refused_before_it_is_held(monkeypatch: pytest.Mon
     assert (problem.kind.slug, problem.detail) == ("too-large", "JSONL, line 41: longer than 5000 bytes")
 
 
+@pytest.mark.slow
 def test_keys_are_bounded() -> None:
     body = lines(*({"score": k, "member": True, f"key{k}": 1} for k in range(3000)))
 

@@ -192,6 +192,7 @@ def lying(shape: object) -> bytes:
 SHAPES = [(0, 10**20), (2**32, 2**32), (10**20, 0), (0, 10**20, 5), (5, 0), (2**40, 3), (0, 2**17)]
 
 
+@pytest.mark.slow
 @each_case("shape", SHAPES)
 def test_an_array_is_measured_before_its_columns_get_names(shape: tuple[int, ...]) -> None:
     for operation, query in (

@@ -70,6 +70,7 @@ SIDES = (
 LIMIT = ("max_advantage", None, b"0.2")
 
 
+@pytest.mark.slow
 def test_a_file_for_each_side_and_options_beside_them_are_the_question_in_json() -> None:
     asked = {
         "members": MEMBERS,
@@ -111,6 +112,7 @@ def test_each_file_of_a_comparison_is_a_query() -> None:
     assert numbers(found) == numbers(expected)
 
 
+@pytest.mark.slow
 def test_each_table_is_a_file_and_its_missing_values_are_known() -> None:
     tables = {side: csv(*columns.items()) for side, columns in PEOPLE.items()}
     expected = numbers(from_json("check", PEOPLE))

@@ -201,6 +201,7 @@ def test_a_damaged_archive_is_refused() -> None:
         assert found == (A.tolist(), B.tolist())
 
 
+@pytest.mark.slow
 def test_a_bomb_is_refused_before_it_is_expanded() -> None:
     limit = 2**22
     honest = npz(compress=True, members=np.zeros(2**22), nonmembers=B)

@@ -46,6 +46,7 @@ def test_values_are_counted_as_arrow_counts_them(options: dict[str, object]) -> 
     assert expected["points.list.element"] == 150
 
 
+@pytest.mark.slow
 def test_a_footer_that_was_damaged_ends_no_process() -> None:
     """In a child, for a process that Arrow ends would take the tests with it."""
     body, rng = parquet_bytes(LISTS), np.random.default_rng(3)

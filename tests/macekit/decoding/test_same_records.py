@@ -356,6 +356,7 @@ PAIRS: dict[str, tuple[list[str], list[str], str]] = {
 }
 
 
+@pytest.mark.slow
 @each_case("name", PAIRS)
 @each_case("turned", [False, True])
 def test_what_one_side_is_made_of_decides_for_both(name: str, turned: bool) -> None:
@@ -371,6 +372,7 @@ def test_what_one_side_is_made_of_decides_for_both(name: str, turned: bool) -> N
     assert expected == (counts["cells"]["kind"] if isinstance(counts, dict) else counts.rpartition(":")[2])
 
 
+@pytest.mark.slow
 @settings(max_examples=3, deadline=None)
 @given(st.lists(st.integers(-1024, 1023), min_size=N, max_size=N))
 def test_fractions(eighths: list[int]) -> None:
@@ -396,6 +398,7 @@ TEXTS = st.text(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=3, deadline=None)
 @given(st.lists(TEXTS.map(lambda text: f"t{text}t"), min_size=1, max_size=3), st.data())
 def test_texts(pool: list[str], data: st.DataObject) -> None:
@@ -420,6 +423,7 @@ def test_texts(pool: list[str], data: st.DataObject) -> None:
     assert set(counts["cells"]["labels"]) == set(texts)
 
 
+@pytest.mark.slow
 @settings(max_examples=2, deadline=None)
 @given(st.lists(st.booleans(), min_size=N, max_size=N))
 def test_booleans(values: list[bool]) -> None:
@@ -447,6 +451,7 @@ ODD: dict[str, tuple[list[Any], str]] = {
 }
 
 
+@pytest.mark.slow
 @each_case("name", ODD)
 def test_what_is_refused_is_refused_in_every_spelling_and_wherever_it_is_cut(name: str) -> None:
     pool, slug = ODD[name]
@@ -484,6 +489,7 @@ def answer_in_blocks(body: bytes, size: int, **query: str) -> Any:
     return (content["counts"], content["columns"]) if "counts" in content else content["type"]
 
 
+@pytest.mark.slow
 @settings(max_examples=20, deadline=None)
 @given(st.lists(st.sampled_from(SPELT), min_size=1, max_size=3, unique=True), st.booleans(), st.data())
 def test_numbers_are_what_they_are_wherever_a_column_is_cut(

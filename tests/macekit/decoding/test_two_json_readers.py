@@ -57,6 +57,7 @@ def test_a_body_with_one_fault_is_refused_in_the_same_words() -> None:
     assert all(isinstance(each, tuple) for each in fast)
 
 
+@pytest.mark.slow
 def test_mutants_are_read_to_the_same_columns_or_refused_by_both() -> None:
     """Of several faults in one body the two may name another first."""
     corpus = [entry for entry in entries() if entry.media_type == JSON]

@@ -114,6 +114,7 @@ ODD: dict[str, Any] = {
 }
 
 
+@pytest.mark.slow
 @each_case("kind", sorted(ODD))
 @each_case("media_type", [PARQUET, ARROW, NDJSON, CSV])
 def test_a_spare_column_is_never_in_the_way(kind: str, media_type: str) -> None:
@@ -153,6 +154,7 @@ def test_names_that_say_whose_a_row_is() -> None:
     assert [name for name in [*whose, "id", *others, "score"] if says_whose(name)] == [*whose, "id"]
 
 
+@pytest.mark.slow
 def test_only_the_first_rows_of_a_large_table_are_looked_at() -> None:
     """So many rows alone say it, whichever side they are of, and what follows them costs nothing."""
     rng = np.random.default_rng(0)

@@ -37,6 +37,7 @@ def batch(seed: int, distance: float = 1.0, n: int = 60) -> Body:
 FIRST: Body = {"anytime": True, "max_advantage": 0.2, "planned": 2000, **batch(0)}
 
 
+@pytest.mark.slow
 def test_batch_after_batch_is_the_run_of_the_library() -> None:
     run = sequential_run(0.2, prior=0.4, confidence=0.9, planned=2000, seed=3)
     options = {"max_advantage": 0.2, "prior": 0.4, "confidence": 0.9, "planned": 2000, "seed": 3}
@@ -58,6 +59,7 @@ def test_batch_after_batch_is_the_run_of_the_library() -> None:
     assert "state" not in said
 
 
+@pytest.mark.slow
 def test_the_state_of_a_run_of_any_length_is_small() -> None:
     answer, sizes = asked("gate", FIRST), []
     for seed in range(1, 10):
@@ -84,6 +86,7 @@ def test_labels_and_counts_go_on_likewise() -> None:
         assert second["limits"][0]["lower"] >= first["limits"][0]["lower"]
 
 
+@pytest.mark.slow
 def test_from_python_the_state_of_a_result_is_given_on() -> None:
     result = macekit.gate(**batch(0), max_advantage=0.2, anytime=True, planned=2000)
     for seed in range(1, 4):
@@ -255,6 +258,7 @@ def again_in(batch: Body, how: str) -> Body:
     return {name: change(side) for name, side in batch.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["as it was", "in another order", "without one record", "1e-12 higher"])
 def test_a_batch_that_came_before_is_not_counted_twice(how: str) -> None:
     later = asked("gate", then(begun(), **batch(1)))["state"]

@@ -23,6 +23,7 @@ def ask(accept: str = JSON, **question: object) -> Any:
     return asking.ask("attack", question, accept=accept)
 
 
+@pytest.mark.slow
 @each_case(
     "asked, rule",
     [

@@ -119,6 +119,7 @@ def test_a_control_score_that_cannot_be_used_is_named(sides: Any, name: str, wor
         macekit.check_split(*sides, control=name)
 
 
+@pytest.mark.slow
 def test_matched_rows_of_a_model_are_audited_as_the_page_says() -> None:
     rows = [np.column_stack([side["age"], side["wage"]]) for side in (TRAIN, HOLDOUT)]
     model = LogisticRegression().fit(rows[0], LABELS[0])

@@ -126,6 +126,7 @@ def test_a_gate_asks_for_records_in_clusters_as_large_as_these() -> None:
         assert of_clusters["records_needed"] == pytest.approx(ROWS * of_lone["records_needed"], abs=ROWS)
 
 
+@pytest.mark.slow
 def test_metrics_that_are_a_line_in_accuracy_use_all_rows() -> None:
     columns = world(1.0)
     scores, person = named(columns)

@@ -242,6 +242,7 @@ def test_options_are_refused() -> None:
     assert (status, problem["type"]) == (422, "urn:mace:problem:unknown-field")
 
 
+@pytest.mark.slow
 def test_what_a_compressed_head_expands_to_is_bounded() -> None:
     bomb = gzip.compress(b"a,b\n" + bytes(2**26))
 

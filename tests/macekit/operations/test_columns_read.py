@@ -35,6 +35,7 @@ def column(role: str, name: str, kind: str, distinct: int | None, *notes: str) -
     return {"role": role, "name": name, "kind": kind, "distinct": distinct, "notes": [*notes]}
 
 
+@pytest.mark.slow
 @each_case("media_type", [CSV, ARROW, PARQUET, NPY])
 def test_the_columns_of_a_table_are_named_with_what_they_hold(media_type: str) -> None:
     body = table_bytes(TABLE, media_type)
@@ -89,6 +90,7 @@ def test_many_values_are_not_counted_and_few_in_many_records_are(blocks: bool) -
         assert read(ask("counts", body, ARROW, **options))["score"]["distinct"] == distinct
 
 
+@pytest.mark.slow
 @each_case("media_type", [CSV, ARROW, PARQUET, NPY])
 def test_questions_of_theory_name_the_columns_of_their_table_and_json_its_arrays(media_type: str) -> None:
     swaps = {"who": CLASS, "a": LOSS, "b": LOSS + 0.1, "unused": MEMBER}

@@ -31,6 +31,7 @@ def posted(accept: str = JSON, **question: Any) -> Any:
     return asking.ask("compare", {"queries": queries, **question}, accept=accept)
 
 
+@pytest.mark.slow
 @each_case("most, decision", [(0.9, "pass"), (0.05, "fail"), (0.32, "inconclusive")])
 def test_the_riskiest_query_decides_as_the_library_says(most: float, decision: str) -> None:
     answer = posted(max_advantage=most, paired=False)
@@ -53,6 +54,7 @@ def test_without_a_limit_nothing_is_decided_and_no_number_differs() -> None:
         assert plain[name] == limited[name]
 
 
+@pytest.mark.slow
 @each_case("paired", [True, False])
 def test_differences_have_no_part_in_the_decision(paired: bool) -> None:
     assert posted(max_advantage=0.1, paired=paired)["limits"] == posted(max_advantage=0.1)["limits"]
@@ -108,6 +110,7 @@ def test_a_table_is_asked_with_its_columns_in_the_query_string() -> None:
     assert asking.ask("compare", body, CSV, score="loss,mink", max_advantage="0.1")["decision"] == "fail"
 
 
+@pytest.mark.slow
 @each_case("accept", [HTML, MARKDOWN])
 def test_the_report_shows_the_decision_and_the_limit(accept: str) -> None:
     report = posted(accept, max_advantage=0.05)
@@ -126,6 +129,7 @@ def test_a_kept_answer_whose_decision_is_not_what_its_limit_says_is_broken() -> 
         validate_answer("compare", answer)
 
 
+@pytest.mark.slow
 @each_case("most, decision", [(0.9, "pass"), (0.05, "fail"), (0.32, "inconclusive")])
 def test_releases_have_one_decision_over_all_of_them(most: float, decision: str) -> None:
     result = macekit.compare_releases(QUERIES, max_advantage=most, paired=False)
@@ -145,6 +149,7 @@ def grouped(**question: Any) -> Any:
     return asking.asked("compare", {"queries": queries, "groups": RARE.tolist(), **question})
 
 
+@pytest.mark.slow
 def test_each_group_of_each_query_is_held_against_a_limit_at_one_level() -> None:
     scores = {name: Scores.of(*sides) for name, sides in LEAKS.items()}
     labels = dict.fromkeys(scores, RARE)

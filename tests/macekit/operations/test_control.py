@@ -48,6 +48,7 @@ def codes(answer: Any) -> list[str]:
     return [each["code"] for each in answer["warnings"]]
 
 
+@pytest.mark.slow
 def test_the_control_column_of_a_release_is_judged_and_is_no_column() -> None:
     tables = drifted(0, 25.0)
     plain = macekit.audit_synthetic(*columns(tables), max_advantage=0.1)
@@ -62,6 +63,7 @@ def test_the_control_column_of_a_release_is_judged_and_is_no_column() -> None:
     assert answer.provenance.input_sha256 != plain.provenance.input_sha256
 
 
+@pytest.mark.slow
 def test_a_control_that_differs_makes_a_fail_a_fail_or_drift_though_nobody_looked_at_the_columns() -> None:
     tables = drifted(1, 25.0)
     blind = macekit.audit_synthetic(*columns(tables), max_advantage=0.1, check_sides=False)
@@ -76,6 +78,7 @@ def test_a_control_that_differs_makes_a_fail_a_fail_or_drift_though_nobody_looke
     assert "FAIL, OR DRIFT" in report
 
 
+@pytest.mark.slow
 def test_drift_that_does_not_reach_the_control_is_said_beside_what_it_may_explain() -> None:
     rng = np.random.default_rng(2)
     train, holdout, _ = drifted(2, 25.0)
@@ -90,6 +93,7 @@ def test_drift_that_does_not_reach_the_control_is_said_beside_what_it_may_explai
     assert "control_differs" not in codes(answer)
 
 
+@pytest.mark.slow
 def test_a_fair_holdout_fails_plainly_with_a_control() -> None:
     train, holdout, _ = drifted(3, 0.0)
     answer = macekit.audit_synthetic(
@@ -99,6 +103,7 @@ def test_a_fair_holdout_fails_plainly_with_a_control() -> None:
     assert (answer.decision, answer.split.differs, answer.control.differs) == ("fail", False, False)
 
 
+@pytest.mark.slow
 def test_of_the_rows_of_one_person_the_control_scores_are_those_of_the_one_that_is_asked_about() -> None:
     tables = drifted(4, 25.0)
     twice = [{name: np.repeat(values, 2) for name, values in table.items()} for table in tables[:2]]
@@ -194,6 +199,7 @@ def test_a_control_column_that_cannot_be_used_is_named_in_audits(options: dict[s
         macekit.audit_predictions(*predictions, predictions=["p"], **options)
 
 
+@pytest.mark.slow
 def test_the_more_the_sides_differ_the_more_reaches_the_control() -> None:
     lower = [
         control(*(side["to_others"] for side in drifted(6, shift)[:2])).advantage.lower

@@ -45,6 +45,7 @@ def test_counts_posted_back_answer_what_is_asked_of_groups(cells: dict[str, Any]
     assert asked("counts", {"counts": counts})["counts"] == counts
 
 
+@pytest.mark.slow
 def test_others_take_no_notice_of_groups() -> None:
     for operation, more in (("advantage", {}), ("metrics", {}), ("gate", {"max_advantage": 0.5})):
         assert asked(operation, {"counts": COUNTS, **more}) == asked(operation, {"counts": PLAIN, **more})

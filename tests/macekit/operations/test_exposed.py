@@ -7,6 +7,7 @@ import json
 
 import numpy as np
 import pyarrow as pa
+import pytest
 from pyarrow import csv
 
 import macekit
@@ -29,6 +30,7 @@ def asked(body: bytes, media_type: str = JSON, accept: str = JSON, **query: str)
     return bytes(reply.body)
 
 
+@pytest.mark.slow
 def test_every_door_names_the_same_members() -> None:
     own = exposed_members(Scores.of(MEMBERS, NONMEMBERS))
     answer = json.loads(asked(POSTED))
@@ -41,6 +43,7 @@ def test_every_door_names_the_same_members() -> None:
     assert all(each["most_false"] <= each["records"] for each in answer["lists"])
 
 
+@pytest.mark.slow
 def test_a_table_has_a_row_for_each_member_as_csv_and_as_arrow() -> None:
     own = exposed_members(Scores.of(MEMBERS, NONMEMBERS))
 
@@ -56,6 +59,7 @@ def test_a_table_has_a_row_for_each_member_as_csv_and_as_arrow() -> None:
     assert json.loads(tables[1].schema.metadata[b"mace"])["sentence"] == own.sentence
 
 
+@pytest.mark.slow
 def test_of_a_table_the_names_are_its_rows() -> None:
     rows = [(score, 1) for score in MEMBERS] + [(score, 0) for score in NONMEMBERS]
     order = np.random.default_rng(1).permutation(len(rows))
@@ -68,6 +72,7 @@ def test_of_a_table_the_names_are_its_rows() -> None:
     assert all(member == 1 for _, member in named)
 
 
+@pytest.mark.slow
 def test_of_each_unit_one_record_is_listed_in_its_place() -> None:
     members, nonmembers = np.repeat(MEMBERS, 3), np.repeat(NONMEMBERS, 3)
     table = {
@@ -84,6 +89,7 @@ def test_of_each_unit_one_record_is_listed_in_its_place() -> None:
     assert answer.listed != other.listed
 
 
+@pytest.mark.slow
 def test_a_report_draws_how_right_a_list_is() -> None:
     page = asked(POSTED, accept=HTML).decode()
 

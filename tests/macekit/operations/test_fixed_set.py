@@ -18,6 +18,7 @@ MEMBERS, NONMEMBERS = RNG.normal(1.0, 1.0, 60).tolist(), RNG.normal(0.0, 1.0, 80
 SIDES: dict[str, Any] = {"members": MEMBERS, "nonmembers": NONMEMBERS}
 
 
+@pytest.mark.slow
 def test_the_answer_is_that_of_the_library() -> None:
     options: dict[str, Any] = {"prior": 0.3, "confidence": 0.9, "seed": 4}
     question = {**SIDES, **options, "set_members": 100, "set_nonmembers": 200}

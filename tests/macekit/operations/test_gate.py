@@ -188,6 +188,7 @@ def test_the_schema_says_what_does_not_go_together(body: dict[str, Any]) -> None
     assert not SCHEMA.is_valid(body)
 
 
+@pytest.mark.slow
 def test_the_schema_says_what_goes_together() -> None:
     for good in (
         {**EIGHT, "max_advantage": 0.1, "delta": 0},
@@ -218,6 +219,7 @@ def test_a_pass_says_first_that_members_are_exposed() -> None:
     assert (tail["direction"], tail["members"], tail["nonmembers"], tail["label"]) == ("high", 50, 0, None)
 
 
+@pytest.mark.slow
 def test_vectors_are_looked_at_for_exposure_in_their_learned_score() -> None:
     rng = np.random.default_rng(0)
     exposed = np.concatenate([rng.normal(8, 1, (40, 2)), rng.normal(0, 1, (260, 2))])
@@ -226,6 +228,7 @@ def test_vectors_are_looked_at_for_exposure_in_their_learned_score() -> None:
     assert asked({**rows, "max_advantage": 0.5})["exposure"]["alarm"] is True
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("estimator", "decision", "accepted"),
     [

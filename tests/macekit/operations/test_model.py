@@ -58,6 +58,7 @@ def ends(answer: dict[str, Any]) -> list[tuple[str, float, float]]:
 EXPECTED = [(each.name, each.advantage.lower, each.advantage.upper) for each in WANTED.comparison.ranking]
 
 
+@pytest.mark.slow
 @each_case("names", [["0", "1", "2"], ["p_0", "p_1", "p_2"], ["proba0", "proba1", "proba2"], ["a", "b", "c"]])
 def test_columns_are_those_of_their_classes(names: list[str]) -> None:
     answer = ask("model", both(names, max_advantage=0.1))
@@ -146,6 +147,7 @@ def test_groups_and_one_row_of_each_person_are_named_in_the_body_or_in_the_query
     assert "Risk of each group" in render("model", answers[0], HTML).decode()
 
 
+@pytest.mark.slow
 def test_planted_and_spared_records_say_how_strong_the_queries_are() -> None:
     body = both(PROBABILITIES, max_advantage=0.2, copies=4) | {
         "planted": side(0, PROBABILITIES),
@@ -279,6 +281,7 @@ def test_a_table_that_is_not_asked_for_is_refused() -> None:
     assert "a field is not known" in answer["detail"]
 
 
+@pytest.mark.slow
 def test_the_seed_alone_decides_what_is_drawn() -> None:
     body = both(PROBABILITIES, together=True, seed=3)
 

@@ -71,6 +71,7 @@ def test_no_door_passes_by_records_that_cannot_answer(operation) -> None:
         assert not decided(answer)["covers"]
 
 
+@pytest.mark.slow
 @each_case("operation", DOORS)
 def test_every_door_passes_the_same_records_written_alike(operation) -> None:
     written = sides(*CALM.astype(np.float32).astype(float))
@@ -79,6 +80,7 @@ def test_every_door_passes_the_same_records_written_alike(operation) -> None:
     assert (decided(answer)["decision"], decided(answer)["undecided_because"]) == ("pass", None)
 
 
+@pytest.mark.slow
 def test_a_run_takes_no_batch_that_cannot_answer() -> None:
     limit = {"max_advantage": 0.3, "anytime": True}
     for code, records in ODD.items():
@@ -135,6 +137,7 @@ def test_a_pipeline_is_told_in_every_form() -> None:
         macekit.testing.assert_advantage_below(0.2, **ODD["repeated_scores"])
 
 
+@pytest.mark.slow
 def test_a_hold_out_that_drifted_may_hide_a_leak_and_nothing_passes_then() -> None:
     """The score of members is shifted up by a leak and down by drift: what is left of both is nothing."""
     rng = np.random.default_rng(1)
@@ -160,6 +163,7 @@ def test_a_hold_out_that_drifted_may_hide_a_leak_and_nothing_passes_then() -> No
     )  # it does not reach such a score
 
 
+@pytest.mark.slow
 def test_what_the_sides_differ_by_weighs_as_the_prior_says() -> None:
     """At most 2 (1 - prior) times the distance: the law of nonmembers stands with 1 - prior in the advantage."""
     rng = np.random.default_rng(2)

@@ -233,6 +233,7 @@ def test_a_limit_on_groups_is_judged_as_by_the_gate_with_that_on_all_records(rec
         validate_answer("report", {**found, "gate": {**found["gate"], "decision": "inconclusive"}})
 
 
+@pytest.mark.slow
 def test_no_group_passes_beside_members_whom_the_score_exposes_unless_that_is_accepted() -> None:
     members, nonmembers = np.random.default_rng(4).normal(size=(2, 4000))
     members[:200] += 9.0

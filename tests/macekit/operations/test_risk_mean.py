@@ -34,6 +34,7 @@ def test_the_plug_in_is_the_mean_of_the_risks_in_the_answer_weighted_by_the_prio
     assert MEAN["plug_in"] == pytest.approx(0.3 * risk[:80].mean() + 0.7 * risk[80:].mean())
 
 
+@pytest.mark.slow
 def test_counts_vectors_and_the_report_have_it_too() -> None:
     counts = {"members": [120, 300, 580], "nonmembers": [310, 420, 270], "edges": [0.4, 0.7]}
     rows = {"members": np.stack([MEMBERS, MEMBERS**2], 1).tolist()}

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import pytest
+
 from macekit.call import CSV, HTML, JSON, MARKDOWN
 from macekit.reports.model import TOP_RECORDS
 from macekit.reports.text import text
@@ -20,6 +22,7 @@ def asked(**options: object) -> dict[str, Any]:
     return dict(posted(**options))
 
 
+@pytest.mark.slow
 def test_as_many_records_are_listed_as_were_asked_for_or_as_fit_and_flags_are_of_all() -> None:
     def listed(top: int) -> int:
         table = posted(MARKDOWN, top=top).partition("| Record |")[2].partition("\n\n")[0]
@@ -56,6 +59,7 @@ def test_the_metric_of_a_record_comes_with_its_interval_its_rule_and_what_that_i
         assert [cells[name][cell] for cell in records["cell"]] == records[name]
 
 
+@pytest.mark.slow
 def test_the_rule_is_that_of_the_metrics_question() -> None:
     options = {"prior": 0.1, "seed": 3}
     metrics = asking.asked("metrics", as_json(*world(500), metrics=["precision", "f_beta"], **options))[
@@ -76,6 +80,7 @@ def test_a_metric_that_has_no_value_somewhere_says_why() -> None:
     assert asked(metric="accuracy", top=3)["metric_rule"]["undefined"] is None
 
 
+@pytest.mark.slow
 def test_report_and_text_state_the_rule_and_the_metric_of_each_record() -> None:
     answer = asked(metric="precision", prior=0.1, top=3)
 

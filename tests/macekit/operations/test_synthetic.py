@@ -75,6 +75,7 @@ def test_one_table_says_what_three_tables_say(media_type: str) -> None:
     assert (answer["decision"], answer["copies"]["members"], answer["n_reference"]) == ("fail", 30, 150)
 
 
+@pytest.mark.slow
 def test_the_answer_is_the_librarys() -> None:
     answer = ask(release(COPIED), max_copies_over_holdout=0, max_tpr=0.2, at_fpr=0.05)
     audit = audit_synthetic(TRAIN, HOLDOUT, COPIED, max_copies_over_holdout=0, max_tpr=0.2, at_fpr=0.05)
@@ -91,6 +92,7 @@ def test_the_answer_is_the_librarys() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_sides_that_differ_make_a_fail_a_fail_or_drift() -> None:
     answer = ask(release(COPIED, SHIFTED), max_copies_over_holdout=0)
 
@@ -99,6 +101,7 @@ def test_sides_that_differ_make_a_fail_a_fail_or_drift() -> None:
     assert "FAIL, OR DRIFT" in render("synthetic", answer, MARKDOWN).decode()
 
 
+@pytest.mark.slow
 def test_a_clean_release_passes_its_limits_and_says_what_was_asked() -> None:
     answer = ask({**release(CLEAN), "reference": REFERENCE}, max_copies_over_holdout=0, max_advantage=0.6)
 
@@ -141,6 +144,7 @@ def test_copies_in_fewer_digits_are_copies_in_every_form_of_the_answer() -> None
     assert "income  2 decimals" in text("synthetic", answer)
 
 
+@pytest.mark.slow
 def test_copies_are_judged_unasked_and_the_page_says_whether() -> None:
     (unasked, of_unasked), (accepted, of_accepted) = (
         (answer, render("synthetic", answer, MARKDOWN).decode())
@@ -161,6 +165,7 @@ def test_copies_are_judged_unasked_and_the_page_says_whether() -> None:
     assert unasked["near_copies"]["members"] >= 30
 
 
+@pytest.mark.slow
 def test_a_kept_answer_is_recognised_and_shown_again() -> None:
     answer = ask(release(COPIED), max_copies_over_holdout=0)
 
@@ -168,6 +173,7 @@ def test_a_kept_answer_is_recognised_and_shown_again() -> None:
     assert validate_answer("synthetic", answer) == answer
 
 
+@pytest.mark.slow
 def test_names_of_columns_and_labels_are_inert_in_every_report() -> None:
     hostile = "<script>alert(1)</script>\x1b[2J"
     tables = {
@@ -218,6 +224,7 @@ def test_what_cannot_be_asked_is_refused_with_what_to_do(
     assert detail in answer["detail"]
 
 
+@pytest.mark.slow
 def test_groups_and_one_row_of_each_person() -> None:
     tables = release(COPIED)
     for name, table in (("train", TRAIN), ("holdout", HOLDOUT)):

@@ -297,6 +297,7 @@ def of_sides(seed: int = 0) -> dict[str, list[list[float]]]:
     }
 
 
+@pytest.mark.slow
 def test_lines_arrays_and_a_request_have_one_answer_here_and_in_python(tmp_path: Path) -> None:
     sides = of_sides()
     every = sides["members"] + sides["nonmembers"]

@@ -59,6 +59,7 @@ def test_the_answer_is_the_library_s() -> None:
     assert answer["n_retained"] == N
 
 
+@pytest.mark.slow
 @each_case("body", (BODY, BESIDE, BODY | {"retained": RETAINED}))
 def test_json_one_csv_and_python_say_the_same(body: dict[str, Any]) -> None:
     by_json = asked("unlearning", body)
@@ -100,6 +101,7 @@ def test_a_record_in_two_tables_has_no_verdict() -> None:
     assert verdict["covers"] == []
 
 
+@pytest.mark.slow
 @each_case("body", (BODY, BESIDE, BODY | {"retained": RETAINED}, {**BODY, "max_advantage": 0.0}))
 def test_the_report_has_its_picture_and_says_what_a_pass_is_not(body: dict[str, Any]) -> None:
     page = bytes(post("unlearning", body, accept=HTML).body).decode()

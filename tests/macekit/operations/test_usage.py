@@ -65,6 +65,7 @@ def test_every_door_gives_the_librarys_answer(tmp_path: Path) -> None:
     assert answers[0]["score"] == "loss"
 
 
+@pytest.mark.slow
 def test_a_report_says_what_the_ends_take_for_granted_and_draws_both() -> None:
     posted = json.dumps(TABLES | QUESTION | {"max_share": 0.6}).encode()
 
@@ -77,6 +78,7 @@ def test_a_report_says_what_the_ends_take_for_granted_and_draws_both() -> None:
     assert "How large a share was trained on" in page
 
 
+@pytest.mark.slow
 def test_no_mixture_has_no_interval_on_its_page() -> None:
     odd = {**TABLES, "candidates": {"loss": [*TABLES["candidates"]["loss"], *[9.0] * 60]}}
 
@@ -88,6 +90,7 @@ def test_no_mixture_has_no_interval_on_its_page() -> None:
     assert "not_a_mixture" in [each["code"] for each in answer["warnings"]]
 
 
+@pytest.mark.slow
 def test_passages_of_a_document_count_once() -> None:
     six = {
         name: {

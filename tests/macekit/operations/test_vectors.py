@@ -41,6 +41,7 @@ def codes(answer: dict[str, Any]) -> set[str]:
     return {each["code"] for each in answer["warnings"]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "operation", ["metrics", "audit", "individual-risk", "advantage", "report", "theory/together"]
 )
@@ -54,6 +55,7 @@ def test_every_question_about_one_score_answers_and_says_that_it_was_learned(ope
     assert "learned_score" in codes(said)
 
 
+@pytest.mark.slow
 def test_metrics_are_those_of_the_learned_score_on_records_that_did_not_teach_it() -> None:
     learned = learn_score(SCORES, 0.3, 2)
     best = metric_optimum(learned.counts, preset("precision", 0.3), 0.3, seed=2)
@@ -74,6 +76,7 @@ def test_metrics_are_those_of_the_learned_score_on_records_that_did_not_teach_it
     assert found["provenance"]["n_members"] == N  # what was posted
 
 
+@pytest.mark.slow
 def test_risk_returns_the_learned_score_of_every_record() -> None:
     found = asked("individual-risk", {**BODY, "metric": "precision", "groups": ["a", "b"] * N})
 
@@ -101,6 +104,7 @@ def test_risk_as_a_table_has_the_learned_score_too() -> None:
     assert all(float(row["learned_score"]) >= 0.0 for row in rows)
 
 
+@pytest.mark.slow
 def test_one_number_a_record_has_no_learned_score() -> None:
     for operation in ("metrics", "audit", "advantage"):
         assert asked(operation, LINE)["learned_score"] is None
@@ -109,6 +113,7 @@ def test_one_number_a_record_has_no_learned_score() -> None:
     assert risk["learned_scores"] is records["learned_score"] is records["learned_half"] is None
 
 
+@pytest.mark.slow
 def test_records_left_out_because_of_units_are_scored_by_what_has_not_seen_their_unit() -> None:
     twice = {side: [row for row in BODY[side] for _ in (0, 1)] for side in BODY}
     units = [i // 2 for i in range(4 * N)]

@@ -55,6 +55,7 @@ def test_every_door_leaves_open_what_would_be_a_pass_and_says_why(operation, rec
     assert validate_answer(operation, answer) == answer  # so that a kept answer is shown
 
 
+@pytest.mark.slow
 @each_case("operation, records", DOORS)
 def test_every_door_passes_what_was_accepted_and_says_that_it_was(operation, records) -> None:
     answer = asked(operation, {**records, **LIMIT, "accept_exposure": True})
@@ -73,6 +74,7 @@ def test_there_is_nothing_to_accept_without_a_limit_or_beside_one_on_exposure(op
     assert (problem["kind"], problem["field"]) == ("bad-option", "accept_exposure")
 
 
+@pytest.mark.slow
 def test_batches_of_a_run_are_looked_at_together() -> None:
     first = asked("gate", {**SPIKE, "max_advantage": 0.3, "anytime": True})
     assert (first["decision"], first["undecided_because"]) == ("inconclusive", "exposed")
@@ -82,6 +84,7 @@ def test_batches_of_a_run_are_looked_at_together() -> None:
     assert accepted["state"] == first["state"]
 
 
+@pytest.mark.slow
 def test_the_gate_says_so_wherever_a_pipeline_reads() -> None:
     answer = asked("gate", {**SPIKE, **LIMIT})
     cases = ET.fromstring(junit(answer)).findall(".//testcase")

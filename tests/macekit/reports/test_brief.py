@@ -33,6 +33,7 @@ def test_a_report_and_a_question_with_a_verdict_say_what_was_decided() -> None:
     assert found["warnings"] == list(dict.fromkeys(note["code"] for note in whole["warnings"]))
 
 
+@pytest.mark.slow
 def test_a_run_of_batches_goes_on_from_a_brief_answer() -> None:
     rng = np.random.default_rng(0)
     state: object = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import pytest
 import yaml
 
 from macekit.reports.rendering import CARD, render
@@ -12,6 +13,7 @@ from tests.cases import each_case
 from tests.macekit.reports.asked import CASES, case, rendered
 
 
+@pytest.mark.slow
 @each_case("name", CASES)
 def test_a_card_is_a_section_of_another_document(name: str) -> None:
     text = rendered(name, CARD).decode()
@@ -54,6 +56,7 @@ def test_the_metadata_says_what_its_numbers_hold_for_and_what_was_decided() -> N
     assert all(args.items() <= each["args"].items() for each in found)
 
 
+@pytest.mark.slow
 @each_case("name", [name for name in CASES if not name.startswith("plan")])
 def test_a_count_of_records_is_no_metric(name: str) -> None:
     text = rendered(name, CARD).decode()

@@ -38,6 +38,7 @@ def costs(found: Any) -> dict[str, Any] | None:
     return next((cost for cost in map(costs, parts) if cost is not None), None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("operation", sorted(catalogue.BY_CLUSTERS - {OF_LONE_ROWS}))
 def test_the_first_screen_names_design_effect_clusters_and_effective_sample(operation: str) -> None:
     found = answer(operation)
@@ -57,6 +58,7 @@ def test_the_first_screen_names_design_effect_clusters_and_effective_sample(oper
         assert float(worth) == pytest.approx(clusters["effective_sample"], rel=0.01)
 
 
+@pytest.mark.slow
 def test_an_answer_without_clusters_says_nothing_of_them() -> None:
     rng = np.random.default_rng(0)
     sides = {"members": rng.normal(size=50).tolist(), "nonmembers": rng.normal(size=50).tolist()}

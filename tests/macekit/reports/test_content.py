@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from macekit.call import MARKDOWN
 from macekit.reports.content import content
 from macekit.reports.model import Number, Table
@@ -44,6 +46,7 @@ def test_without_a_threshold_there_is_no_decision() -> None:
     assert text(operation, answer).split("\n\n")[1] == f"**{answer['sentence']}**"
 
 
+@pytest.mark.slow
 @each_case("name", CASES)
 def test_every_warning_is_repeated(name: str) -> None:
     said = rendered(name, MARKDOWN).decode().replace("\\", "")
@@ -52,6 +55,7 @@ def test_every_warning_is_repeated(name: str) -> None:
         assert warning["message"] in said
 
 
+@pytest.mark.slow
 @each_case("name", CASES)
 def test_nothing_is_called_what_no_answer_can_show(name: str) -> None:
     said = rendered(name, MARKDOWN).decode().replace("\\", "").lower()

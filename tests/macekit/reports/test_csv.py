@@ -27,6 +27,7 @@ def rows(operation: str, answer: Answer, source: str | None = None) -> list[dict
     return [dict(zip(HEAD, row, strict=True)) for row in found[1:]]
 
 
+@pytest.mark.slow
 @each_case("name", CASES)
 def test_every_value_is_the_answers_in_full(name: str) -> None:
     operation, answer = case(name)

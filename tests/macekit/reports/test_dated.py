@@ -92,6 +92,7 @@ def test_a_kept_answer_is_dated_like_any_other(tmp_path: Path, monkeypatch: pyte
     assert f"| Report made | {YEAR}-02-03T04" in Path("kept.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 @each_case("form", ["html", "markdown", "card", "csv"])
 def test_python_writes_the_same_bytes_again_and_the_time_if_asked(form: str) -> None:
     first, second = (getattr(macekit.estimate(**SAMPLE), f"to_{form}") for _ in range(2))

@@ -53,6 +53,7 @@ def everything() -> tuple[Figure, ...]:
     return (*hostile()[1], *plain())
 
 
+@pytest.mark.slow
 def test_a_drawing_holds_shapes_and_text_and_nothing_that_acts() -> None:
     for place, figure in enumerate(everything()):
         root = ET.fromstring(inline_svg(figure, f"f{place}"))

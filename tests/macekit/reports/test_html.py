@@ -150,6 +150,7 @@ def test_every_number_is_the_answers_at_its_place_rounded(name: str) -> None:
         assert rounds(number.text, value, number.given.get("data-kind"), path), (path, number.text, value)
 
 
+@pytest.mark.slow
 @each_case("name", CASES)
 def test_sentences_are_the_answers_word_for_word(name: str) -> None:
     answer = case(name)[1]
@@ -163,6 +164,7 @@ def test_sentences_are_the_answers_word_for_word(name: str) -> None:
 DIGITS = re.compile(r"\d+(?:[.,]\d+)*")
 
 
+@pytest.mark.slow
 @each_case("name", CASES)
 def test_no_other_digits_stand_in_a_report(name: str) -> None:
     body = next(document(name).all("body"))
@@ -204,6 +206,7 @@ def test_what_charts_say_in_words_rounds_numbers_of_the_answer(name: str) -> Non
                 assert told or near, spoken
 
 
+@pytest.mark.slow
 @each_case("name", CASES)
 def test_nothing_acts_and_nothing_is_fetched(name: str) -> None:
     found = list(document(name).all())
@@ -217,6 +220,7 @@ def test_nothing_acts_and_nothing_is_fetched(name: str) -> None:
             assert "url(" not in str(value) or "url(#" in str(value)
 
 
+@pytest.mark.slow
 @each_case("name", CASES)
 def test_the_document_is_sound(name: str) -> None:
     root = document(name)
@@ -296,6 +300,7 @@ def inert(root: Node) -> bool:
     return not acting and max(map(len, names)) <= 60
 
 
+@pytest.mark.slow
 @each_case("kind", HOSTILE)
 def test_hostile_names_are_inert_and_short(kind: str) -> None:
     name = HOSTILE[kind]
@@ -309,6 +314,7 @@ def test_hostile_names_are_inert_and_short(kind: str) -> None:
     assert inert(read(text))
 
 
+@pytest.mark.slow
 def test_hostile_queries_are_inert() -> None:
     sides = {"members": [0.2, 0.9, 0.8, 0.7] * 10, "nonmembers": [0.2, 0.1, 0.8, 0.3] * 10}
     names = [name[:200].replace("\x00", "") for name in HOSTILE.values()]

@@ -69,6 +69,7 @@ def test_what_markdown_leaves_alone_is_not_escaped() -> None:
     assert plain_text(said) == said
 
 
+@pytest.mark.slow
 @each_case("name", CASES)
 def test_no_table_repeats_the_numbers_of_another(name: str) -> None:
     rows = [

@@ -6,6 +6,7 @@ import re
 from typing import Any
 from xml.etree import ElementTree as ET
 
+import pytest
 from markdown_it import MarkdownIt
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
@@ -143,6 +144,7 @@ def of_files(*names: str) -> dict[str, Any]:
     return dict(found)
 
 
+@pytest.mark.slow
 @each_case("name", HOSTILE)
 def test_a_hostile_name_of_a_file_stays_text_wherever_a_pipeline_reads_it(name: str) -> None:
     answer = of_files(name, "b.csv")

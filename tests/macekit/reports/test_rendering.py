@@ -52,6 +52,7 @@ def test_the_same_answer_gives_the_same_bytes(form: str) -> None:
     )
 
 
+@pytest.mark.slow
 @each_case("name", CASES)
 def test_every_answer_has_every_form_of_a_text_and_gives_no_verdict(name: str) -> None:
     for form in (HTML, MARKDOWN, CSV, CARD):
@@ -63,6 +64,7 @@ def test_a_report_as_a_page_gives_no_verdict() -> None:
     assert verdicts(rendered(next(iter(CASES)), HTML).decode()) == []
 
 
+@pytest.mark.slow
 @each_case("name", ["report, scores", "compare, queries", "audit, claim"])
 def test_pictures_are_drawn_one_or_all(name: str) -> None:
     operation, answer = case(name)

@@ -105,6 +105,7 @@ def scores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
+@pytest.mark.slow
 @each_case("name", REQUESTS)
 def test_what_a_query_string_cannot_say_is_said_in_json(name: str) -> None:
     operation, question = REQUESTS[name]

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import pytest
 
 from estimators import Counts, advantage, verdict
 from estimators.decisions.plan import Decision
@@ -49,6 +50,7 @@ def drawn(seed: int) -> tuple[Counts, float]:
     return Counts.of(*sides, edges=np.arange(cells - 1.0)), float(rng.choice([0.5, 0.1, 0.37, 0.999]))
 
 
+@pytest.mark.slow
 @each_case("seed", range(25))
 def test_what_a_sentence_says_of_an_end_holds_of_the_number(seed: int) -> None:
     counts, prior = drawn(seed)
@@ -96,6 +98,7 @@ def test_records_to_collect_are_told_in_three_figures_rounded_up(records: int, s
     assert roughly(records) == said
 
 
+@pytest.mark.slow
 @each_case("name", CASES)
 def test_a_number_reads_alike_wherever_it_stands_on_a_page(name: str) -> None:
     shown: dict[tuple[str, str], set[str]] = defaultdict(set)
@@ -108,6 +111,7 @@ def test_a_number_reads_alike_wherever_it_stands_on_a_page(name: str) -> None:
     assert {place: texts for place, texts in shown.items() if len(texts) > 1} == {}
 
 
+@pytest.mark.slow
 @each_case("name", [name for name, (operation, _) in CASES.items() if operation in {"advantage", "report"}])
 def test_a_sentence_and_the_tables_print_the_same_ends(name: str) -> None:
     operation, answer = case(name)

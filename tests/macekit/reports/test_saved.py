@@ -34,6 +34,7 @@ def posted(operation: str, name: str, more: str) -> bytes:
         return json.dumps(asked(operation, question)).encode()
 
 
+@pytest.mark.slow
 @each_case("operation, name", ASKED)
 def test_an_answer_is_known_by_its_keys_and_is_whole(operation: str, name: str) -> None:
     found = answer(operation, name)
@@ -136,6 +137,7 @@ LIMITED: dict[str, tuple[str, dict[str, Any]]] = {
 """Of which example that answer is, with which options beside it."""
 
 
+@pytest.mark.slow
 @each_case("operation, spoil, said", [(name, *each) for name in TAMPERED for each in TAMPERED[name]])
 def test_what_was_tampered_with_is_said_by_its_place(operation: str, spoil: Spoil, said: str) -> None:
     name, more = LIMITED.get(operation, (next(iter(JSON_EXAMPLES[operation])), {}))

@@ -22,6 +22,7 @@ def axes(count: int) -> list[tuple[float, float]]:
     return [(low, low + span) for low, span in zip(spans * rng.uniform(-30, 30, count), spans, strict=True)]
 
 
+@pytest.mark.slow
 def test_marks_are_inside_evenly_apart_and_say_different_numbers() -> None:
     for low, high in axes(2000):
         marks = ticks(low, high, 6)

@@ -15,6 +15,7 @@ from tests.macekit.reports.asked import CASES, case
 WIDTHS = (80, WIDTH, 200)
 
 
+@pytest.mark.slow
 @each_case("name", CASES)
 def test_the_decision_is_first_and_the_sentence_and_the_cautions_are_last(name: str) -> None:
     operation, answer = case(name)
@@ -29,6 +30,7 @@ def test_the_decision_is_first_and_the_sentence_and_the_cautions_are_last(name: 
     assert all(f"note: {warning['message']}" in lines for warning in answer.get("warnings", ()))
 
 
+@pytest.mark.slow
 @each_case("name", CASES)
 def test_a_number_is_stated_once_and_lines_fit(name: str) -> None:
     operation, answer = case(name)

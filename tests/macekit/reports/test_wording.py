@@ -155,6 +155,7 @@ NOT_ESTABLISHED = {
 }
 
 
+@pytest.mark.slow
 @each_case("name", {**SAID, **UNSAID, **NOT_ESTABLISHED})
 def test_a_page_says_what_follows_from_its_answer_and_no_more(name: str) -> None:
     said = page(name)
@@ -276,6 +277,7 @@ def exposing(operation: str, members: int) -> tuple[Answer, str]:
     return answer, sentence
 
 
+@pytest.mark.slow
 @each_case("operation", ["advantage", "report", "gate"])
 def test_the_head_of_a_pass_says_who_is_exposed(operation: str) -> None:
     answer, sentence = exposing(operation, 80)
@@ -291,6 +293,7 @@ def test_the_head_of_a_pass_says_who_is_exposed(operation: str) -> None:
     assert head.severe
 
 
+@pytest.mark.slow
 @each_case("operation", ["advantage", "report", "gate"])
 def test_a_mild_exposure_is_told_calmly(operation: str) -> None:
     """Eight members beyond every nonmember: an attacker is 53% sure in place of 50%."""

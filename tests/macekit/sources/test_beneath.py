@@ -150,6 +150,7 @@ def fits_literally(segments: Sequence[str], patterns: Sequence[str]) -> bool:
     return _fits(segments[0], first) and fits_literally(segments[1:], others)
 
 
+@pytest.mark.slow
 def test_a_pattern_fits_what_it_fits_read_literally() -> None:
     rng, fits = random.Random(1), Counter[bool]()
     for _ in range(20_000):

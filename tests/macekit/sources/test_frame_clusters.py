@@ -109,6 +109,7 @@ def test_each_question_that_counts_can_answer(give: Give) -> None:
     assert macekit.audit(frame, **NAMES, cluster="person").claim is None
 
 
+@pytest.mark.slow
 def test_labels_that_all_differ_are_no_clusters(give: Give) -> None:
     records = NUMBERED.append_column("row", [np.arange(len(NUMBERED))])
 
@@ -117,6 +118,7 @@ def test_labels_that_all_differ_are_no_clusters(give: Give) -> None:
     assert answer.advantage.clusters["design_effect"] == 1.0
 
 
+@pytest.mark.slow
 def test_few_cells_are_no_categories(give: Give) -> None:
     """One score far out leaves the others in few cells of the grid, in which another order may be hidden."""
     scores = NUMBERED["loss"].to_numpy().copy()
@@ -135,6 +137,7 @@ REFUSED: dict[str, tuple[list[Any], str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("labels", "words"), REFUSED.values(), ids=REFUSED)
 def test_what_no_clusters_are_is_refused(give: Give, labels: list[Any], words: str) -> None:
     with pytest.raises(macekit.MaceProblem, match=words) as problem:
@@ -143,6 +146,7 @@ def test_what_no_clusters_are_is_refused(give: Give, labels: list[Any], words: s
     assert problem.value.field in {"cluster", "cluster.person"}
 
 
+@pytest.mark.slow
 def test_what_cannot_be_had_of_a_frame_is_refused(give: Give, monkeypatch: pytest.MonkeyPatch) -> None:
     frame = give(NUMBERED.append_column("other", NUMBERED["loss"]))
 

@@ -132,6 +132,7 @@ def test_questions_are_answered_from_the_counts_and_no_row_is_collected(give: Gi
             question(frame, **NAMES, **options)
 
 
+@pytest.mark.slow
 def test_what_cannot_be_counted_is_refused_and_a_grid_may_be_asked_for(give: Give) -> None:
     frame = give(RECORDS)
     grid = macekit.counts(RECORDS, **NAMES, cells="grid")["counts"]
@@ -143,6 +144,7 @@ def test_what_cannot_be_counted_is_refused_and_a_grid_may_be_asked_for(give: Giv
     assert "cast it" in refused(give(pa.table({"score": money, "member": INSIDE}))).detail
 
 
+@pytest.mark.slow
 def test_many_integers_go_to_the_grid_as_here(give: Give, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(frames, "MOST_VALUES", 50)
     monkeypatch.setattr("estimators.sample.parts.MOST_VALUES", 50)
@@ -153,6 +155,7 @@ def test_many_integers_go_to_the_grid_as_here(give: Give, monkeypatch: pytest.Mo
     assert macekit.counts(give(records))["counts"] == macekit.counts(records)["counts"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("rule", "different"), [("", 3), ("collate nocase", 2)])
 def test_texts_are_the_same_where_the_collation_says_so(rule: str, different: int) -> None:
     import ibis
@@ -167,6 +170,7 @@ def test_texts_are_the_same_where_the_collation_says_so(rule: str, different: in
     assert sum(counts["members"]) + sum(counts["nonmembers"]) == 120
 
 
+@pytest.mark.slow
 def test_what_an_engine_cannot_do_is_one_line() -> None:
     import ibis
 
@@ -198,6 +202,7 @@ def test_the_queries_of_a_database_make_rows_that_merge() -> None:
 DIALECTS = "athena bigquery clickhouse databricks duckdb mssql mysql oracle postgres snowflake trino"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dialect", DIALECTS.split())
 def test_every_database_has_words_for_it(dialect: str) -> None:
     import sqlglot

@@ -87,6 +87,7 @@ def of_one_side(records: pa.Table) -> pa.Table:
     )
 
 
+@pytest.mark.slow
 def test_labels_are_values_of_their_column_and_a_group_of_one_side_has_no_counts(sources: list[Give]) -> None:
     numbered = RECORDS.set_column(2, "run", [np.arange(len(RECORDS)) % 3])
 
@@ -110,6 +111,7 @@ def of_blocks(change: str, question: str) -> Any:
         return ASKS[question](CHANGES[change](RECORDS).to_reader(300))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("question", ASKS)
 def test_questions_about_groups_are_answered_from_the_counts_of_a_frame(give: Give, question: str) -> None:
     assert ASKS[question](give(RECORDS)) == of_blocks("fractions", question)
@@ -130,6 +132,7 @@ def test_questions_about_groups_are_answered_from_their_counts_as_from_the_recor
                 assert one[name] == pytest.approx(other[name], abs=5e-3)  # at the resolution of the cells
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", CHANGES)
 def test_counts_have_those_of_each_group_wherever_they_are_made(give: Give, change: str) -> None:
     here = with_groups(change)
@@ -147,6 +150,7 @@ def with_groups(change: str) -> macekit.Result:
     return macekit.counts(CHANGES[change](RECORDS), **NAMES, group="region")
 
 
+@pytest.mark.slow
 def test_a_group_of_one_side_counts_with_all(sources: list[Give]) -> None:
     whole, _ = counted("fractions")
 

@@ -66,6 +66,7 @@ def test_joined_risks_are_those_of_each_score(scores: Any, on: str) -> None:
     assert pc.sum(risks["members"]).as_py() == int(INSIDE.sum())
 
 
+@pytest.mark.slow
 def test_merged_counts_and_the_counts_themselves_are_taken() -> None:
     records = pa.table({"score": RNG.normal(INSIDE, 1.0), "member": INSIDE})
     merged = macekit.merged(macekit.partial(batch) for batch in records.to_batches(700))

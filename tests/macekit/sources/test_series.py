@@ -78,12 +78,14 @@ def test_a_column_of_steps_is_a_series(source: str, kind: str, tmp_path: Path) -
     assert result.steps[3].lower > result.steps[0].lower
 
 
+@pytest.mark.slow
 def test_a_frame_of_an_engine_counts_its_steps_where_it_lies(give: Give) -> None:
     result = macekit.advantage_series(give(records()), by="step", max_advantage=0.3)
 
     assert result["steps"] == of_each("fractions")
 
 
+@pytest.mark.slow
 def test_what_is_large_is_counted_as_it_comes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for module in (reading, counting):
         monkeypatch.setattr(module, "LARGE", 10_000)
@@ -95,6 +97,7 @@ def test_what_is_large_is_counted_as_it_comes(monkeypatch: pytest.MonkeyPatch, t
         assert result["provenance"][0]["query"] == "counts over grid"
 
 
+@pytest.mark.slow
 def test_counts_that_were_kept_are_a_series() -> None:
     counts = macekit.counts(records(), group="step")["counts"]
 

@@ -69,6 +69,7 @@ def test_files_are_one_table_however_they_are_named(data: Path, source: Callable
     assert macekit.counts(source(data), **NAMES)["counts"] == counted()
 
 
+@pytest.mark.slow
 def test_few_records_are_held_and_answered_as_those_of_one_file(data: Path, tmp_path: Path) -> None:
     pq.write_table(RECORDS, tmp_path / "all.parquet")
 
@@ -150,6 +151,7 @@ FAULTS: dict[str, tuple[str, Callable[[Path], object], str, str]] = {
 }
 
 
+@pytest.mark.slow
 def test_many_records_are_counted_and_the_counts_are_asked(
     data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -297,6 +299,7 @@ def bucket(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     server.stop()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "address", ["s3://bucket/runs/", "s3://bucket/runs/run=*/", "s3://bucket/**/*.parquet"]
 )
@@ -304,6 +307,7 @@ def test_a_bucket_is_counted_where_it_lies(bucket: str, address: str) -> None:
     assert macekit.counts(address + bucket, **NAMES)["counts"] == counted()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("address", "said"),
     [
@@ -334,6 +338,7 @@ def test_read_ahead_is_bounded(data: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert max(ready) <= 2
 
 
+@pytest.mark.slow
 def test_a_reader_that_somebody_leaves_ends_by_itself(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A collector may close it while a thread starts, which holds the lock that joining another one takes."""
     monkeypatch.setattr(ThreadPoolExecutor, "shutdown", lambda self: pytest.fail("a pool is shut down"))

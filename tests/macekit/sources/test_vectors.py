@@ -71,6 +71,7 @@ def refused(source: Any, **options: Any) -> macekit.MaceProblem:
     return problem.value
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("few")
 def test_files_are_counted_by_what_a_pilot_of_all_of_them_taught(data: Path) -> None:
     result = macekit.counts(data, **NAMES)
@@ -103,6 +104,7 @@ SOURCES: dict[str, tuple[Callable[[Path], Any], str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("few")
 @pytest.mark.parametrize(("source", "among"), SOURCES.values(), ids=SOURCES)
 def test_every_source_is_answered(data: Path, source: Callable[[Path], Any], among: str) -> None:
@@ -119,6 +121,7 @@ def test_every_source_is_answered(data: Path, source: Callable[[Path], Any], amo
     assert result.provenance.query == "counts of a learned score over grid"
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("few")
 def test_a_verdict_passes_where_the_learned_score_is_accepted(data: Path) -> None:
     verdict = macekit.estimate(
@@ -128,6 +131,7 @@ def test_a_verdict_passes_where_the_learned_score_is_accepted(data: Path) -> Non
     assert (verdict.decision, verdict.learned_score_accepted) == ("pass", True)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("few")
 def test_the_other_questions_are_answered_by_the_same_score(data: Path) -> None:
     report = macekit.report(data, **NAMES, max_advantage=0.5)
@@ -145,6 +149,7 @@ def test_the_other_questions_are_answered_by_the_same_score(data: Path) -> None:
         assert "learned_score" in {each.code for each in warnings}
 
 
+@pytest.mark.slow
 def test_few_vectors_count_by_the_score_of_all_other_answers() -> None:
     counts, answer = macekit.counts(TABLE, **NAMES), macekit.estimate(TABLE, **NAMES)
 
@@ -152,6 +157,7 @@ def test_few_vectors_count_by_the_score_of_all_other_answers() -> None:
     assert counts["n_members"] == answer.learned_score.n_members
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("few")
 def test_kept_counts_say_that_their_score_was_learned(data: Path) -> None:
     kept = macekit.counts(data, **NAMES)["counts"]
@@ -250,6 +256,7 @@ def test_records_that_change_meanwhile_are_refused() -> None:
     assert "not the same when they are read a second time" in problem.detail
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("few")
 def test_the_command_answers_like_python(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

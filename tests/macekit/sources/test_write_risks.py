@@ -41,6 +41,7 @@ def folder_of(place: Path, scores: Any, member: Any = MEMBER) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", SCORES)
 @pytest.mark.parametrize("suffix", READ)
 def test_each_row_is_what_counts_say_of_its_score(tmp_path: Path, kind: str, suffix: str) -> None:
@@ -60,6 +61,7 @@ def test_each_row_is_what_counts_say_of_its_score(tmp_path: Path, kind: str, suf
     assert "records" not in summary
 
 
+@pytest.mark.slow
 def test_a_metric_is_looked_up_too(tmp_path: Path) -> None:
     folder, path = folder_of(tmp_path, SCORES["fractions"]), tmp_path / "risks.parquet"
 

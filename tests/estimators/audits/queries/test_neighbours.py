@@ -66,6 +66,7 @@ DATA: dict[str, Callable[[np.random.Generator, int], Floats]] = {
 }
 
 
+@pytest.mark.slow
 @each_case(
     "name, metric, engine",
     [(name, metric, engine) for name in DATA for metric in ("l1", "l2") for engine in (*ENGINES, None)],

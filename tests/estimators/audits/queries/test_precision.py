@@ -69,6 +69,7 @@ def copied(tables: Encoding) -> tuple[int, int]:
     return members, nonmembers
 
 
+@pytest.mark.slow
 @each_case("name", [name for name in WRITERS if name != "scaled and back"])
 def test_a_row_is_a_copy_however_its_numbers_were_written(name) -> None:
     rng = np.random.default_rng(0)
@@ -95,6 +96,7 @@ def test_a_row_is_a_copy_if_the_sides_have_fewer_digits(name) -> None:
     assert copied(encode(train, holdout, released)) == (50, 0)
 
 
+@pytest.mark.slow
 @each_case("name", ["float32", "%.4f", "%.4g"])
 def test_a_row_is_a_copy_if_the_training_table_alone_or_the_holdout_alone_has_fewer_digits(name) -> None:
     rng = np.random.default_rng(9)
@@ -126,6 +128,7 @@ def test_whole_numbers_that_went_through_a_scaling_are_copies_and_fractions_besi
     assert copied(encode(train, holdout, drawn)) == (0, 0)
 
 
+@pytest.mark.slow
 def test_halves_are_found_as_the_writer_rounded_them(rng) -> None:
     """Sides of one decimal more than the release: a tenth of their values lie between two of it."""
     sides = [{name: rng.normal(0, 50, 500).round(4) for name in "abcdef"} for _ in range(3)]

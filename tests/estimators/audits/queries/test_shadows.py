@@ -196,6 +196,7 @@ def test_quantile_regression_is_the_signal_less_scikit_learns_quantile() -> None
     np.testing.assert_allclose(scores, signal - model.predict(x))
 
 
+@pytest.mark.slow
 def test_fresh_nonmembers_exceed_their_quantile_as_often_as_asked(rng) -> None:
     z, x = rng.normal(size=(4000, 1)), rng.normal(size=(4000, 1))
 

@@ -106,6 +106,7 @@ def rarity(tables: Encoding, index: int, together: int) -> float:
     return total
 
 
+@pytest.mark.slow
 @each_case("seed", range(3))
 def test_every_query_equals_its_formula(seed, monkeypatch) -> None:
     # as many as there are rows: the densities are over all of them
@@ -195,6 +196,7 @@ def test_records_that_others_bring_along_do_not_move_a_score(rng) -> None:
 # --- no leak, and leaks -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @each_case(
     "versions, blind",
     [

@@ -83,6 +83,7 @@ def test_only_the_released_table_and_the_reference_fix_ranges_and_levels() -> No
     ) == pytest.approx(1 / 5 + 1)
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 2**32 - 1))
 def test_exchanging_the_sides_exchanges_their_rows(seed) -> None:
@@ -285,6 +286,7 @@ def test_columns_that_say_nothing_are_left_out_and_named() -> None:
     assert "'yours'" in said["columns_differ"]
 
 
+@pytest.mark.slow
 def test_ranges_reach_the_ends_of_floats_and_integers_and_sums_of_points_are_exact_in_any_order(rng):
     tables = encode(one([-1.7e308, 0.0]), one([1.7e308, 1.0]), one([-1.7e308, 1.7e308]))
     assert tables.members.points[:, 0].tolist() == [0.0, 0.5]

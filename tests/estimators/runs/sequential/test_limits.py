@@ -43,6 +43,7 @@ def test_bets_on_right_guesses_are_never_won_on_average(prior, n1, n0) -> None:
                 assert chance @ money <= 1.0 + 1e-9
 
 
+@pytest.mark.slow
 def test_nor_by_rules_that_follow_what_was_seen() -> None:
     """Two blocks, the rates of the second chosen by what came of the first, as badly for the limit as they can be."""
     accuracy, n = 0.6, 2
@@ -73,6 +74,7 @@ def test_bets_against_a_rule_are_fair_at_its_own_rates(prior, share) -> None:
         assert chance @ np.exp(won) == pytest.approx(1.0, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_more_right_guesses_never_lower_a_limit() -> None:
     right = range(0, 41, 5)
     seen = [blocks((10, 20, 15, 20), (k, 40, 30, 40)) for k in right]

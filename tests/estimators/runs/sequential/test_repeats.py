@@ -41,6 +41,7 @@ def run_of(n_batches: int, n: int, law: str = "normal") -> tuple[SequentialRun, 
     return run, batches
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("law", LAWS)
 def test_no_batch_of_records_that_never_came_is_taken_for_a_repeat(law) -> None:
     rng, kept, chances = np.random.default_rng(7), ((), repeats.Sketch()), []
@@ -87,6 +88,7 @@ def with_others(parts: list[tuple[Scores, int]], n: int) -> Scores:
     )
 
 
+@pytest.mark.slow
 def test_the_number_of_shared_records_is_exact_as_long_as_all_hashes_fit_and_else_said_to_be_estimated() -> (
     None
 ):
@@ -199,6 +201,7 @@ def test_runs_of_two_names_have_no_hash_in_common() -> None:
     assert not hashes[0] & hashes[1]
 
 
+@pytest.mark.slow
 def test_merged_runs_refuse_the_batches_of_both() -> None:
     rng = np.random.default_rng(9)
     edges = np.linspace(-2.0, 2.0, 9)

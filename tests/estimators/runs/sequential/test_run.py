@@ -43,6 +43,7 @@ def test_no_look_of_any_is_wrong_more_often_than_promised() -> None:
     assert wrong.max() <= most_misses(3 * runs, 0.1)
 
 
+@pytest.mark.slow
 def test_a_pass_names_the_most_changes_for_which_the_upper_end_keeps_the_limit() -> None:
     rng = np.random.default_rng(2)
     run = sequential_run(max_advantage=0.16, planned=4000)
@@ -66,6 +67,7 @@ def test_a_pass_names_the_most_changes_for_which_the_upper_end_keeps_the_limit()
     assert named.covers[0].startswith("It covers attackers who see which of 8 groups of similar values")
 
 
+@pytest.mark.slow
 def test_ends_only_ever_narrow_and_are_not_much_wider_than_those_of_one_look() -> None:
     rng = np.random.default_rng(1)
     run, every = sequential_run(planned=8000), list[Scores]()
@@ -92,6 +94,7 @@ def test_each_end_has_half_of_the_error() -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("prior", [0.01, 0.3, 0.9])
 def test_unequal_sides_and_any_prior(prior) -> None:
     rng = np.random.default_rng(2)
@@ -111,6 +114,7 @@ def test_a_score_that_parts_the_sides_completely() -> None:
     assert run.upper == pytest.approx(1.0, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_a_run_survives_its_file_and_goes_on_the_same() -> None:
     rng = np.random.default_rng(3)
     first, second = bells(rng, 1.0, 60), bells(rng, 1.0, 90)
@@ -130,6 +134,7 @@ def test_no_score_of_a_later_batch_is_kept() -> None:
     assert "123456789" not in state
 
 
+@pytest.mark.slow
 def test_shards_are_merged() -> None:
     rng = np.random.default_rng(5)
 
@@ -243,6 +248,7 @@ def test_a_new_value_is_guessed_as_the_next_below() -> None:
     assert set(right.values()) == {(0, 11)}
 
 
+@pytest.mark.slow
 def test_no_pass_of_a_run_that_neighbours_refute() -> None:
     """Twenty narrow leaks, an advantage of .40: the run passed a limit of .15 that neighbours refute by .14."""
     world, rng = comb(20, 0.1, 5.0), np.random.default_rng(0)
@@ -261,6 +267,7 @@ def test_no_pass_of_a_run_that_neighbours_refute() -> None:
     assert f"change their guess at most {run.changes} times along the score" in run.reason + run.attacker
 
 
+@pytest.mark.slow
 def test_the_upper_end_is_that_of_a_larger_class_once_more_changes_are_evident() -> None:
     """It rises at that look, as no look before covered so many; a state that comes back says the same."""
     world, rng = comb(20, 0.1, 5.0), np.random.default_rng(1)

@@ -119,6 +119,7 @@ def test_no_record_beats_a_promise_about(adjacency, neighbours, weight, size, de
             assert exceeded(table, truth(*laws_of_a_record(laws, size, record), prior, weight)) == []
 
 
+@pytest.mark.slow
 @each_case("delta", [0.0, 0.02])
 @each_case("seed", range(4))
 def test_where_each_record_has_a_coin_of_its_own_adding_and_removing_is_enough(seed, delta):

@@ -72,6 +72,7 @@ def test_a_scale_chosen_on_the_swaps_themselves_is_too_small_no_more_often_than_
     assert np.median([swap_eta(scale, BELL) for scale in scales]) > 0.6 * eta  # and not for nothing
 
 
+@pytest.mark.slow
 def test_a_scale_chosen_on_the_draws_themselves_is_too_small_no_more_often_than_stated() -> None:
     generator, runs, eta, confidence = np.random.default_rng(6), 50, 0.2, 0.8
     theta = HALVES @ DATA / 3.0
@@ -84,6 +85,7 @@ def test_a_scale_chosen_on_the_draws_themselves_is_too_small_no_more_often_than_
     assert np.median([draw_eta(scale, LINE) for scale in scales]) > 0.7 * eta
 
 
+@pytest.mark.slow
 def test_draws_certify_within_a_seventh_of_what_the_moment_bound_would_say_if_it_knew_the_moment() -> None:
     """Gaussian parameters: E|theta - theta'|/(2 s) is 2/sqrt(pi) of sigma/(2 s), to first order."""
     draws = np.random.default_rng(7).normal(size=200_000)
@@ -92,6 +94,7 @@ def test_draws_certify_within_a_seventh_of_what_the_moment_bound_would_say_if_it
     assert 1.12 < ratio < 1.14  # 2/sqrt(pi) is 1.128
 
 
+@pytest.mark.slow
 def test_eta_and_scale_are_each_others_inverse_and_fall_together_whatever_the_labels_of_records():
     sizes = mip.Sizes.of_swaps(LINE, *mean_swaps(np.random.default_rng(8), 200))
     scales = [sizes.scale(eta) for eta in (0.05, 0.1, 0.2, 0.4)]
@@ -155,6 +158,7 @@ WORLDS: dict[str, tuple[Draw, float]] = {
 }
 
 
+@pytest.mark.slow
 @each_case("world", WORLDS)
 @each_case("n", [5, 50, 300])
 def test_the_limit_is_below_the_mean_no_more_often_than_stated(world, n) -> None:
@@ -217,6 +221,7 @@ def test_on_the_terms_it_is_used_for_it_is_the_shortest_of_the_four(fit, rounds)
         assert max(other(each, alpha) for each in own) > 1.05 * ours
 
 
+@pytest.mark.slow
 def test_the_limit_rises_with_every_number_and_the_worst_group_decides_at_a_level_of_its_own(rng):
     x = rng.random(40)
 
@@ -229,6 +234,7 @@ def test_the_limit_rises_with_every_number_and_the_worst_group_decides_at_a_leve
     assert found == pytest.approx(upper_mean(x[100:], 0.05), abs=1e-12)
 
 
+@pytest.mark.slow
 @each_case("others", [0.0, 0.1, 0.2])
 def test_the_worst_of_forty_groups_is_below_the_limit_no_more_often_than_stated_without_correction(others):
     """At a visible level: as few rows as show anything, and the worst group's mean is the one that is tested."""
@@ -247,6 +253,7 @@ def test_the_worst_of_forty_groups_is_below_the_limit_no_more_often_than_stated_
         assert wrong > 0.2 * runs * alpha
 
 
+@pytest.mark.slow
 def test_a_scale_for_forty_records_is_too_small_no_more_often_than_stated() -> None:
     """Swap sizes of 40 records of known laws: exponential lengths, one record's twice as long."""
     generator, runs, noise, confidence = np.random.default_rng(12), 30, mip.Gaussian([1.0]), 0.9

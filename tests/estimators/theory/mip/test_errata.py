@@ -35,6 +35,7 @@ def test_corollary_10s_laplace_radius_is_not_the_law_theorem_9_speaks_of(dimensi
     assert stats.kstest(noise.size(ours), law).pvalue > 0.01
 
 
+@pytest.mark.slow
 def test_corollary_10_as_printed_breaks_its_promise_in_many_dimensions() -> None:
     """Found here: theta = +-sigma_i by membership; a model of 10^5 parameters is enough at eta = 0.1."""
     of = {eta: mip.corollary_10_scale(eta, 1.0, 2.0) for eta in (0.1, 0.3, 0.4)}
@@ -63,6 +64,7 @@ def test_theorem_9s_tail_step_is_true_in_no_dimension_and_without_its_half_on_th
     assert mip.theorem_9_scale(eta, 1.0, moment) > mip.linear_scale(eta, 1.0)
 
 
+@pytest.mark.slow
 def test_algorithm_1_finds_its_scale_in_the_released_half_and_so_gives_it_away() -> None:
     """Found here: nine zeros and a one. Without the one in the half every fit is 0, and so are sigma and the noise."""
     generator, data = np.random.default_rng(0), np.array([1.0] + [0.0] * 9)

@@ -65,6 +65,7 @@ def test_an_output_that_tells_nothing_says_out_and_leaks_nothing_and_one_that_te
         assert 0.0 <= found.bound < 1e-14
 
 
+@pytest.mark.slow
 @each_case("n, k", [(4, 2), (5, 2), (6, 3), (7, 5)])
 def test_swaps_never_say_less_than_the_truth(n, k) -> None:
     rows = matrix(n, k, "")

@@ -44,6 +44,7 @@ def test_on_the_line_the_noise_is_laplace_and_high_orders_do_not_underflow():
     np.testing.assert_allclose(np.sqrt((draws**2).mean(axis=0)), noise(100.0, 1, 1).deviation(1.0), rtol=0.02)
 
 
+@pytest.mark.slow
 @each_case("order", ORDERS)
 def test_the_radius_is_gamma_and_independent_of_the_direction_which_is_that_of_a_point_of_the_ball(order):
     law = noise(order, 1.0, 0.5, 2.0)
@@ -67,6 +68,7 @@ def test_the_radius_is_gamma_and_independent_of_the_direction_which_is_that_of_a
     assert stats.ks_2samp(found.max(axis=1), directions.max(axis=1)).pvalue > 0.01
 
 
+@pytest.mark.slow
 @each_case("order", ORDERS)
 def test_the_law_is_that_of_rejection_sampling_and_its_deviation_the_root_mean_square(order):
     """Independent of any radius or sphere: points of a box, kept with probability exp(-||x||)."""

@@ -53,6 +53,7 @@ def test_an_attack_of_our_own_never_beats_eta(fit, method) -> None:
     assert found.baseline == 0.5
 
 
+@pytest.mark.slow
 def test_the_attack_comes_near_what_is_attained_and_without_noise_to_speak_of_finds_everybody():
     rows, data, noise = matrix(8, 4, ""), POINTS[:8, 0], mip.Gaussian([1.0])
     truth = mip.attained_eta(rows @ data / 4, rows, noise, 0.3)
@@ -86,6 +87,7 @@ def test_parameters_keep_their_shape(shape) -> None:
     assert released.noise.dimension == int(np.prod(shape))
 
 
+@pytest.mark.slow
 def test_the_certified_say_so_the_estimated_do_not_and_nothing_of_the_half_is_kept():
     for name, method in METHODS.items():
         released = mip.privatize(np.mean, POINTS[:, 0], 0.2, seed=2, method=method, confidence=0.9)

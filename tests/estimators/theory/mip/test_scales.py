@@ -39,6 +39,7 @@ def swap_scale(records: NDArray[np.float64], noise: mip.Noise, eta: float) -> fl
     return high
 
 
+@pytest.mark.slow
 def test_methods_numbers_for_eight_records_and_the_mean_query() -> None:
     """At eta = 0.1 sigma/(2 eta) attains 0.057-0.091, swaps 0.090-0.100, the paper 0.0001 (study 6)."""
     attained: dict[str, list[float]] = {"linear": [], "moment": [], "swaps": [], "paper": []}
@@ -131,6 +132,7 @@ def test_in_many_dimensions_the_papers_own_noise_needs_a_fraction_of_the_line() 
     assert ratio == pytest.approx(0.0798, abs=5e-4)
 
 
+@pytest.mark.slow
 @each_case("dimension", [2, 10, 1000])
 @each_case("eta", [0.01, 0.1, 0.4])
 def test_with_the_gamma_radius_the_same_world_attains_eta_and_no_more(dimension, eta) -> None:

@@ -45,6 +45,7 @@ TERMS = {
 }
 
 
+@pytest.mark.slow
 @each_case(
     "p",
     [
@@ -136,6 +137,7 @@ def test_the_upper_end_is_far_below_mcdiarmids_and_below_the_simple_bound_on_the
     assert worst_delta_from(tally, 10_000).upper < c_k(p) / (2.0 * np.sqrt(10_000)) - 0.008
 
 
+@pytest.mark.slow
 @each_case("gamma", [0.5, 0.9, 1.2, 3.0])
 def test_away_from_gamma_1_exact_limits_for_each_category_cover_every_sample(gamma):
     n, alpha = 9, 0.1
@@ -156,6 +158,7 @@ def test_away_from_gamma_1_exact_limits_for_each_category_cover_every_sample(gam
             assert missed.max() <= alpha / 2.0
 
 
+@pytest.mark.slow
 def test_without_a_universe_only_delta_has_an_upper_end_and_a_larger_one_never_shortens():
     """A little mass spread thinly over the unseen makes c_k as large as one likes."""
     tally = Tally.of_counts([400, 300, 200, 100])
@@ -174,6 +177,7 @@ def test_without_a_universe_only_delta_has_an_upper_end_and_a_larger_one_never_s
     assert ends[0] <= most_diverse(3)
 
 
+@pytest.mark.slow
 @each_case("universe", [25, None])
 def test_certified_records_are_enough_and_not_many_more_than_the_sample_says(universe):
     p = np.random.default_rng(2).dirichlet(np.ones(25))

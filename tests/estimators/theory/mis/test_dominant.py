@@ -89,6 +89,7 @@ def test_one_category_seen_alone_does_not_rule_out_another() -> None:
     assert diversity(Tally.of_counts([3000], 2)).upper > 2.0 * np.sqrt(0.001 * 0.999)
 
 
+@pytest.mark.slow
 @each_case("n", [7, 300])
 @each_case("sign", [1.0, -1.0])
 @each_case("name", TERMS)
@@ -160,6 +161,7 @@ def _needed(k: int) -> float:
     return records_from(Tally.of_counts([k, 30 - k], 4), 0.05, 1.0, 0.5)
 
 
+@pytest.mark.slow
 def test_certified_records_are_too_few_no_more_often_than_they_say() -> None:
     for q in (1e-3, 0.01, 0.05, 0.1, 0.2, 0.35, 0.5):
         least = records_needed([q, 1.0 - q], 0.05)
@@ -168,6 +170,7 @@ def test_certified_records_are_too_few_no_more_often_than_they_say() -> None:
         assert wrong <= 0.25
 
 
+@pytest.mark.slow
 def test_where_the_limit_rises_with_n_the_certified_records_lie_beyond_its_last_crossing() -> None:
     tally, delta = Tally.of_counts([1] * 60 + [300]), 0.264
     limit = {n: delta_upper(tally, n, 1.0, 0.1) for n in (134, 199, 299)}

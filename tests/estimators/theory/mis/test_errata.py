@@ -66,6 +66,7 @@ def test_lemma_21_fails_where_one_category_holds_nearly_everything():
     assert printed > 2.0 * truth
 
 
+@pytest.mark.slow
 def test_corollary_15s_constants_are_not_the_best():
     ratios = [
         float(excess(np.array([p]), n)[0]) / sqrt(p * (1.0 - p) / n)

@@ -27,6 +27,7 @@ def slow_delta(n: int) -> float:
     return float(quad(lambda z: norm.pdf(z) * apart(z), -12, 12, epsabs=1e-13, limit=300)[0])
 
 
+@pytest.mark.slow
 @each_case("n", [2, 3, 10, 100, 10_000])
 def test_one_coordinate_is_the_integral_over_the_record(n) -> None:
     assert mean_delta(n) == pytest.approx(slow_delta(n), abs=1e-11)

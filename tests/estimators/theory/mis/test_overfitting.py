@@ -35,6 +35,7 @@ def test_the_bound_is_above_the_true_security_of_the_losses_and_below_one_thresh
     assert truth == pytest.approx(1.0 - divergence(*laws, gamma), abs=1e-3)
 
 
+@pytest.mark.slow
 @each_case("n_train, n_heldout, scale", [(20, 20, 0.2), (200, 50, 1.0), (50, 400, 0.2)])
 def test_the_bound_holds_as_often_as_it_says_though_the_best_cut_is_chosen(n_train, n_heldout, scale):
     rng = np.random.default_rng(1)

@@ -30,6 +30,7 @@ WORLDS = [
 ]
 
 
+@pytest.mark.slow
 @each_case("nu, weight", SHARES)
 @each_case("p", WORLDS)
 @each_case("n", [1, 2, 4, 6])
@@ -56,6 +57,7 @@ def test_no_algorithm_is_worse_not_even_one_that_looks_at_the_order_or_tosses_co
         assert found >= 1.0 - worst_delta(p, n, gamma_of(nu, weight)) - 1e-12
 
 
+@pytest.mark.slow
 @each_case("n", [1, 3, 40, 400])
 def test_it_is_equation_17_as_printed_at_fifty_digits(n):
     p = np.array([1e-12, 1e-6, 0.001, 0.1, 0.2, 0.698998999999])
@@ -88,6 +90,7 @@ def test_terms_are_exact_up_to_a_billion_records_and_down_to_the_rarest_category
     assert excess(np.array([p]), n)[0] == pytest.approx(exact, rel=2e-12, abs=1e-300)
 
 
+@pytest.mark.slow
 @each_case("gamma", [0.99, 1.01])
 def test_terms_away_from_gamma_1_are_exact_at_many_records(gamma):
     n, p = 200_000, 0.003
@@ -108,6 +111,7 @@ def test_gamma_1_is_the_worst_share_of_nonmembers(p):
         assert max(around) == around[3]
 
 
+@pytest.mark.slow
 @each_case("gamma", [0.7, 1.0, 1.6])
 def test_more_records_never_give_more_away(gamma):
     p = np.random.default_rng(7).dirichlet(np.ones(12))

@@ -43,6 +43,7 @@ def test_by_exchanges_it_is_smaller_and_still_enough_and_epsilon_on_records_is_r
     assert other.on_records(bounds.epsilon_on_records(other, 5.0)) == pytest.approx(5.0, rel=1e-6)
 
 
+@pytest.mark.slow
 @each_case("wanted", [0.05, 0.5, 5.0])
 @each_case("delta", [1e-6, 1e-2])
 def test_sigma_is_the_least_that_keeps_what_is_wanted(wanted, delta) -> None:

@@ -38,6 +38,7 @@ def integrated(points: Floats, sigma: float, epsilon: float) -> float:
     return worst
 
 
+@pytest.mark.slow
 @each_case("epsilon", [0.0, 0.05, 0.5, 2.0])
 @each_case("sigma", [0.2, 1.0, 5.0])
 def test_proposition_12_is_never_below_the_truth(epsilon, sigma) -> None:
@@ -87,6 +88,7 @@ def test_the_quadratic_form_is_the_sum_over_all_neighbours() -> None:
         assert by_sum.on_records(delta) == pytest.approx(farthest, rel=1e-9)
 
 
+@pytest.mark.slow
 @each_case("records, dimension, outliers", [(40, 1, 0), (300, 20, 0), (200, 5, 2), (200, 5, 20)])
 def test_epsilon_is_the_least_at_which_the_literal_form_gives_delta(records, dimension, outliers) -> None:
     points = points_of(records, records, dimension)
@@ -125,6 +127,7 @@ def test_patience_that_runs_out_leaves_an_upper_bound(monkeypatch) -> None:
 SCALES = (1e-297, 1e-165, 1e-160, 1e-155, 1e-20, 1e20, 1e155, 1e160, 1e297)
 
 
+@pytest.mark.slow
 @each_case("scale", SCALES)
 def test_points_and_noise_on_any_scale_give_the_same(scale) -> None:
     points = clip_rows(points_of(6, 40, 3), 1.5)

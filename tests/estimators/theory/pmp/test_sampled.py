@@ -107,6 +107,7 @@ def test_equal_records_and_a_single_outcome_are_no_trouble_and_tables_too_large_
         sample_epsilon(Summed(np.zeros((10, 4000)), 1.0), 1.0, 100)
 
 
+@pytest.mark.slow
 def test_progress_is_told_and_the_seed_repeats() -> None:
     mechanism = Summed(np.random.default_rng(1).random((30, 4)), 1.0)
     progress: list[float] = []

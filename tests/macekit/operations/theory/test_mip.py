@@ -115,6 +115,7 @@ def test_records_never_swapped_are_pointed_out() -> None:
     assert "12 records" in " ".join(each["message"] for each in answer["warnings"])
 
 
+@pytest.mark.slow
 def test_swaps_of_one_record_neither_displace_draws_nor_pass_for_all() -> None:
     one = [i for i, record in enumerate(RECORD) if record == 0]
     pairs = {name: [column[i] for i in one] for name, column in SWAPS.items()}

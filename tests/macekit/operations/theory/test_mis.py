@@ -38,6 +38,7 @@ def test_a_known_distribution_has_theorem_14_and_no_interval() -> None:
     assert answer["n"] == 1000
 
 
+@pytest.mark.slow
 def test_a_sample_carries_its_error_into_security_and_into_the_records_needed() -> None:
     answer = asked({"tallies": COUNTS, "universe": 6, "sizes": [1000], "delta": 0.03})
     tally = Tally.of_counts(COUNTS, 6)
@@ -51,6 +52,7 @@ def test_a_sample_carries_its_error_into_security_and_into_the_records_needed() 
     assert "95% confidence" in answer["sentence"]
 
 
+@pytest.mark.slow
 def test_values_are_counted_and_text_numbers_and_tallies_say_the_same() -> None:
     words = ["a", "b", "b", "c", "c", "c"] * 30
     numbers = [1, 2, 2, 3, 3, 3] * 30
@@ -147,6 +149,7 @@ def test_bounds_stand_side_by_side_and_theorem_14_is_the_tightest() -> None:
     }
 
 
+@pytest.mark.slow
 def test_coarsening_says_what_each_merge_buys_and_costs() -> None:
     answer = asked({"tallies": COUNTS, "universe": 6, "sizes": [1000], "coarsen_to": [2, 4], "delta": 0.03})
     rows = answer["coarsened"]
@@ -160,6 +163,7 @@ def test_coarsening_says_what_each_merge_buys_and_costs() -> None:
     assert all(each <= answer["records_needed"]["exact"] for each in rows["records"])
 
 
+@pytest.mark.slow
 def test_a_curve_is_drawn_around_the_sample_when_no_sizes_are_given() -> None:
     answer = asked({"tallies": COUNTS})
 

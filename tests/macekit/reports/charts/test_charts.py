@@ -122,6 +122,7 @@ def test_some_answers_have_nothing_to_see(operation: str) -> None:
     assert not has_figures(operation)
 
 
+@pytest.mark.slow
 @each_case(
     "name, expected",
     [
