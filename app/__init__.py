@@ -5,4 +5,5 @@ from macekit.own_packages import put_off
 WELL_KNOWN = "/.well-known/jwks.json"
 """Where a service publishes the keys that verify its signed answers."""
 
-put_off("numpy.f2py", "numpy.polynomial", "numpy.testing")  # not in macekit: a user's own process is theirs
+# Not in macekit: a process of a user is theirs.
+put_off("numpy.f2py", "numpy.polynomial", "numpy.testing", "scipy.fft")

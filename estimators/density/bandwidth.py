@@ -13,7 +13,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from fast_histogram import histogram1d
 from numpy.typing import ArrayLike, NDArray
-from scipy.fft import dct, irfft, next_fast_len, rfft
+from scipy import fft
 
 from estimators.arrays import Floats, dot
 from estimators.errors import InvalidCounts, NotFinite, OutOfRange, TooFewRecords, require_positive
@@ -239,8 +239,8 @@ def _best_dip(sample: Sample) -> float | None:
     """Where the criterion has its lowest local minimum; the ends do not count, ties drive it to -inf at 0."""
     counts, step = sample.counts, sample.step
     n = float(counts.sum())
-    padded = next_fast_len(2 * counts.size, real=True)
-    pairs = np.rint(irfft(np.abs(rfft(counts, padded)) ** 2, padded)[: counts.size])
+    padded = fft.next_fast_len(2 * counts.size, real=True)
+    pairs = np.rint(fft.irfft(np.abs(fft.rfft(counts, padded)) ** 2, padded)[: counts.size])
     pairs[1:] *= 2.0  # both orders of a pair
     pairs[0] -= n  # a record is no pair with itself
     lags = np.flatnonzero(pairs)  # few records are few pairs
@@ -286,7 +286,7 @@ def _fixed_point(sample: Sample) -> float | None:
     # an eighth of nothing on either side: cosines reflect at the ends, where a kernel would spill over
     padded = np.pad(sample.counts / n, sample.counts.size // 8)
     cells = padded.size
-    half = dct(padded, type=2)[1:] / 2.0  # cosine coefficients of the binned density
+    half = fft.dct(padded, type=2)[1:] / 2.0  # cosine coefficients of the binned density
     k2 = np.arange(1.0, cells) ** 2
     power = [half**2]
     for _ in range(7):

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.fft import irfft, next_fast_len, rfft
+from scipy import fft
 
 from estimators.arrays import Floats
 from estimators.density.bandwidth import spread_indices
@@ -72,7 +72,7 @@ class Line:
                 f"need at most {POINTS // FEWEST_STEPS}; use a wider one or read the score as discrete",
                 field="bandwidth",
             )
-        return cls(start, step, next_fast_len(int(length / step) + 4, real=True), inner, knots, places)
+        return cls(start, step, fft.next_fast_len(int(length / step) + 4, real=True), inner, knots, places)
 
     def place(self, scores: Floats) -> tuple[NDArray[np.intp], Floats]:
         """Node to the left of each score and the share of a step beyond it; nothing falls off the ends."""
@@ -105,7 +105,7 @@ class Line:
         # a Gaussian in frequency; linear binning was a triangle of one step, whose transform is sinc^2
         reach = np.pi * np.array(widths)[:, None] / self.step
         kernel = np.exp(-2.0 * (reach * wave) ** 2) / np.sinc(wave) ** 2
-        density = irfft(rfft(heights) * kernel, self.points) / (np.array(totals)[:, None] * self.step)
+        density = fft.irfft(fft.rfft(heights) * kernel, self.points) / (np.array(totals)[:, None] * self.step)
         density[density < NOISE * density.max(axis=1, keepdims=True)] = 0.0
         return np.asarray(density)
 

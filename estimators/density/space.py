@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.fft import irfft2, next_fast_len, rfft2
+from scipy import fft
 
 from estimators.arrays import Floats
 from estimators.density.bandwidth import Bandwidth, Scott
@@ -74,8 +74,8 @@ class PlaneDensities:
         if (step * PLANE_FEWEST_STEPS > np.minimum(*widths)).any():
             return None
         shape = (
-            next_fast_len(int(length[0] / step[0]) + 2),
-            next_fast_len(int(length[1] / step[1]) + 2, real=True),
+            fft.next_fast_len(int(length[0] / step[0]) + 2),
+            fft.next_fast_len(int(length[1] / step[1]) + 2, real=True),
         )
         r, q = (
             _plane_density(side, width, low, step, shape)
@@ -205,7 +205,7 @@ def _plane_density(side: Floats, width: Floats, low: Floats, step: Floats, shape
         np.exp(-2.0 * (np.pi * h / d * wave) ** 2) / np.sinc(wave) ** 2
         for h, d, wave in zip(width, step, waves, strict=True)
     ]
-    smooth = irfft2(rfft2(heights.reshape(shape)) * kernel[0][:, None] * kernel[1], shape)
+    smooth = fft.irfft2(fft.rfft2(heights.reshape(shape)) * kernel[0][:, None] * kernel[1], shape)
     density = smooth / (len(side) * np.prod(step))
     density[density < 1e-13 * density.max()] = 0.0
     return np.asarray(density)

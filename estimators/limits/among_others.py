@@ -9,7 +9,7 @@ ties only take from it.
 from functools import lru_cache
 
 import numpy as np
-from scipy.fft import irfft, next_fast_len, rfft
+from scipy import fft
 from scipy.special import betaln, gammaln
 
 from estimators.arrays import Floats, Integers
@@ -132,8 +132,10 @@ def _sum_of(law: Floats, other: Floats) -> Floats:
     if len(law) * len(other) < LARGE:
         return np.convolve(law, other)
     length = len(law) + len(other) - 1
-    points = next_fast_len(length, real=True)
-    return np.asarray(np.maximum(irfft(rfft(law, points) * rfft(other, points), points)[:length], 0.0))
+    points = fft.next_fast_len(length, real=True)
+    return np.asarray(
+        np.maximum(fft.irfft(fft.rfft(law, points) * fft.rfft(other, points), points)[:length], 0.0)
+    )
 
 
 def alike_at_most(lengths: Integers, others: Integers, alpha: float) -> Integers:

@@ -1,5 +1,7 @@
 """``perform`` with the work of every operation imported, and its question's checks built: for who forks workers."""
 
+from scipy.fft import rfft  # noqa: F401 - processes of `app` put it off, and workers would each import it
+
 from macekit import operations
 from macekit.catalogue import OPERATIONS, WINGS
 from macekit.operations.of_wings import modules_of

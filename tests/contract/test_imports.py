@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -53,6 +54,21 @@ def test_the_service_imports_no_former_pydantic_no_mail_and_nothing_that_signs_w
     others = ("pydantic.v1", "email.headerregistry", "cryptography", "pyarrow", "sklearn", "vl_convert")
 
     assert imported_by("import app.main\napp.main.create_app()", *TOOLS, *others) == "[]"
+
+
+@pytest.mark.slow
+def test_transforms_are_imported_by_workers_before_they_are_forked_and_by_a_gate_not_at_all(
+    tmp_path: Path,
+) -> None:
+    scores = tmp_path / "scores.csv"
+    scores.write_text("score,member\n" + "".join(f"{i},{i % 2}\n" for i in range(20)))
+    command = f"['gate', {str(scores)!r}, '--max-advantage', '1']"
+    late = "scipy.fft._basic"
+
+    said = imported_by(f"from app.cli import main\nassert main({command}) == 0", late).splitlines()
+    assert said[0].endswith("PASS")
+    assert said[-1] == "[]"
+    assert imported_by("import app, macekit.operations.imported", late) == f"['{late}']"
 
 
 @pytest.mark.slow
