@@ -19,8 +19,8 @@ VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
 STAMP = VENV / "mace-stamp.json"
 KEYWORDS = ROOT / "macekit" / "client" / "keywords.py"
-ALWAYS = ("run", "accounting", "replicas", "build")
-"""The project, what its examples and its replicas ask for, and what installs it."""
+ALWAYS = ("pip", "run", "accounting", "replicas", "build")
+"""What installs, the project, what its examples and its replicas ask for, and what builds it."""
 GROUPS = (*ALWAYS, "docs", "test", "sbom", "check")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome-headless-shell")
 PROGRAMS = {
@@ -63,7 +63,9 @@ def make_environment(wanted: dict[str, str]) -> None:
     missing = [name for name in wanted if name not in installed]
     if missing:
         say(f"installing requirements: {', '.join(missing)}")
-        pip("--require-hashes", *(part for name in missing for part in ("-r", str(requirements(name)))))
+        for names in ({"pip"}, {*missing} - {"pip"}):  # the pip that Python brings looks for wheels for minutes
+            if files := [str(requirements(name)) for name in missing if name in names]:
+                pip("--require-hashes", *(part for file in files for part in ("-r", file)))
     if installed.get("project") != project or not (VENV / "bin" / "mace").exists():
         say("installing mace itself, editable")
         pip("--no-deps", "--no-build-isolation", "--no-index", "--editable", str(ROOT))
