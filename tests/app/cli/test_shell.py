@@ -239,7 +239,6 @@ def test_a_terminal_sees_progress_and_then_the_answer(folder: Path) -> None:
     assert process.returncode == 0
 
 
-@pytest.mark.slow
 def test_quiet_shows_no_progress() -> None:
     ours, theirs = pty.openpty()
     script = (

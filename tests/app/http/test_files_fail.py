@@ -145,7 +145,6 @@ def test_a_file_of_keys_that_went_bad_is_told_at_once_and_closes_the_service_aft
     assert (sound, age < 2, at_once, metrics) == (1, True, 200, 503)
 
 
-@pytest.mark.slow
 def test_a_key_that_is_taken_back_is_gone_at_the_signal(kept: Running) -> None:
     assert works(kept)
     text = (kept.folder / "keys.toml").read_text()

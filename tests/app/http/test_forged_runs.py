@@ -179,7 +179,6 @@ def test_nothing_forged_edited_rewound_or_sent_twice_is_signed(seen: Seen, name:
     assert b'"pass"' not in answer.body
 
 
-@pytest.mark.slow
 def test_the_run_goes_on_after_all_of_that_and_a_lost_answer_comes_again(seen: Seen, folder: Path) -> None:
     question = {"state": seen.state(4), **batch(20)}
     as_page = asked(seen.service, question, HTML)
@@ -198,7 +197,6 @@ def test_the_run_goes_on_after_all_of_that_and_a_lost_answer_comes_again(seen: S
     assert "restart" not in assumes
 
 
-@pytest.mark.slow
 def test_a_brief_answer_is_signed_and_a_run_goes_on_from_its_sealed_state(seen: Seen, folder: Path) -> None:
     keys = public_keys(folder / "key.pub")
     question: Body = {"max_advantage": LIMIT}

@@ -92,7 +92,6 @@ def test_a_problem_is_a_problem_whatever_form_was_asked_for(form: str, service: 
     assert answer.headers["content-security-policy"] == "default-src 'none'; frame-ancestors 'none'"
 
 
-@pytest.mark.slow
 def test_a_browser_gets_a_page_and_everybody_else_json(service: Running) -> None:
     browser = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8"
 
@@ -119,7 +118,6 @@ def test_pictures_are_offered_where_there_are_any() -> None:
     assert all(set(forms) <= {JSON, BRIEF, ARROW, *REPORTS} for forms in FORMS.values())
 
 
-@pytest.mark.slow
 def test_a_brief_answer_is_part_of_the_answer_and_asked_for_by_either_name(service: Running) -> None:
     whole = asked(service, "gate", JSON).json()
     by_name = post(service, "/v1/gate?detail=brief", example("gate"))

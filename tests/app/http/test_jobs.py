@@ -238,7 +238,6 @@ def test_a_client_that_leaves_before_it_is_told_where_its_answer_will_be_leaves_
     assert free.status == 200
 
 
-@pytest.mark.slow
 def test_a_job_that_waits_says_how_many_wait_before_it(usual: Waiting) -> None:
     begun = [post(usual) for _ in range(3)]
     places = [each.headers["location"] for each in begun]
@@ -358,7 +357,6 @@ def test_looking_after_a_job_takes_no_place_and_is_no_question(several: Waiting)
     assert (found.json()["state"], fetched.status) == ("done", 200)
 
 
-@pytest.mark.slow
 def test_an_answer_that_was_fetched_goes_soon_and_says_when(several: Waiting) -> None:
     place = post(several, LATER | ANOTHER).headers["location"]
     several.go()
@@ -377,7 +375,6 @@ def test_an_answer_that_was_fetched_goes_soon_and_says_when(several: Waiting) ->
     assert metric(several, "mace_spooled_bytes", ANOTHER) == 0
 
 
-@pytest.mark.slow
 def test_a_flood_of_answers_drops_none_of_another_key(several: Waiting) -> None:
     several.go()
     mine = post(several, {"Prefer": "respond-async, wait=0"} | MINE).headers["location"]
@@ -422,7 +419,6 @@ def test_answers_that_nobody_fetches_delay_no_other_work(several: Waiting) -> No
     assert status == sorted(status, reverse=True)  # the oldest went
 
 
-@pytest.mark.slow
 def test_a_key_whose_requests_wait_gives_way_to_another_key(several: Waiting) -> None:
     """One works and three may wait: all of one key, until another comes."""
     places = [post(several, LATER | ANOTHER).headers["location"] for _ in range(4)]
@@ -440,7 +436,6 @@ def test_a_key_whose_requests_wait_gives_way_to_another_key(several: Waiting) ->
     assert own["status"] == 200
 
 
-@pytest.mark.slow
 def test_a_key_of_a_former_name_has_nothing_of_the_former_key(several: Waiting) -> None:
     """It is the last: the key that may ask six times a minute is another one afterwards."""
     several.go()

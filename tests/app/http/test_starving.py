@@ -65,7 +65,6 @@ def statuses(service: Running, *sizes: int) -> list[int]:
     return [post(service, "/v1/advantage", as_json(*world(size))).status for size in sizes]
 
 
-@pytest.mark.slow
 def test_trickled_counts_leave_every_other_request_its_place(service: Running) -> None:
     places = metric(service, "mace_places")
     with uploads(service, "/v1/counts", 40, STREAM, CSV) as sockets, fed(sockets, b"1,1\n", 0.2):

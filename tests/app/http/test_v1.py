@@ -137,7 +137,6 @@ def test_counts_of_a_body_without_a_length_are_those_of_the_records(
     assert streamed["counts"] == json.loads(json_bytes(by_grid(Scores.of(members, nonmembers)).to_dict()))
 
 
-@pytest.mark.slow
 def test_counts_can_be_posted_back_wherever_scores_can(service: Running) -> None:
     sides = world(2000)
     counted = ok(post(service, "/v1/counts", as_json(*sides)))["counts"]
@@ -231,7 +230,6 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.slow
 def test_hostile_labels_travel_as_json_strings_and_nowhere_else(service: Running) -> None:
     sides = world(60)
     groups = (HOSTILE * 16)[:127]

@@ -207,7 +207,6 @@ BETRAYALS: dict[str, list[tuple[str, str]]] = {
 }
 
 
-@pytest.mark.slow
 @each_case("media_type, path, body", [(kind, *each) for kind in BETRAYALS for each in BETRAYALS[kind]])
 def test_neither_a_problem_nor_the_log_repeats_what_was_submitted(
     media_type: str, path: str, body: str, narrow: Running

@@ -64,7 +64,6 @@ def attributes(found: Any) -> dict[str, Any]:
     return {pair.key: getattr(pair.value, pair.value.WhichOneof("value")) for pair in found.attributes}
 
 
-@pytest.mark.slow
 def test_a_request_is_a_span_with_its_route_its_status_and_its_records() -> None:
     exchange = Exchange("r-1", "POST", "/v1/advantage", "advantage", 200, records=800)
     path, resource = one_span(exchange, [])
@@ -83,7 +82,6 @@ def test_a_request_is_a_span_with_its_route_its_status_and_its_records() -> None
     assert attributes(resource.resource)["service.name"] == "mace"
 
 
-@pytest.mark.slow
 def test_the_service_sends_a_span_for_each_request_and_none_of_what_was_asked() -> None:
     with collector() as (address, received):
         with TestClient(create_app(Settings(otlp_endpoint=address, workers=1))) as client:

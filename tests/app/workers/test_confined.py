@@ -71,7 +71,6 @@ def test_what_it_may_read_is_named_without_a_descriptor_that_stays() -> None:
     assert len(os.listdir("/proc/self/fd")) == before
 
 
-@pytest.mark.slow
 def test_it_cannot_read_the_file_that_holds_the_key(worker: Worker, key_file: Path) -> None:
     assert worker.attempt("read", key_file) == REFUSED
     for pid in (os.getpid(), *worker.pids(), "self"):
@@ -86,7 +85,6 @@ def test_one_that_is_not_confined_could(workers: Workers, key_file: Path) -> Non
         assert workers.run(attempt(workers.pool, kind, argument)) == "done"
 
 
-@pytest.mark.slow
 def test_it_cannot_see_what_the_service_was_started_with(worker: Worker) -> None:
     for name in ("environ", "maps", "fd/0"):
         assert worker.attempt("read", f"/proc/{os.getpid()}/{name}") == REFUSED

@@ -145,7 +145,6 @@ def test_memory_beyond_all_bounds_is_refused_and_the_worker_replaced(
     assert workers.kills("memory-limit") == before + 1
 
 
-@pytest.mark.slow
 def test_memory_is_granted_up_to_the_limit_and_not_beyond(workers: Workers) -> None:
     assert workers.do("mebibytes", b"200").status == 200
     assert workers.do("mebibytes", b"270").problem == "memory-limit"

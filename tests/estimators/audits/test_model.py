@@ -81,7 +81,6 @@ def test_what_is_left_out_of_two_classes_orders_records_as_what_is_asked() -> No
         assert every.not_asked[name] == f"orders records as {twin} does"
 
 
-@pytest.mark.slow
 def test_lira_of_few_shadows_is_calibrated_loss_and_is_asked_once() -> None:
     """With one deviation for all records both are the signal less the mean of shadows, on another scale."""
     rng = np.random.default_rng(33)

@@ -62,7 +62,6 @@ def test_the_same_rows_are_looked_at_once_and_again_for_whatever_a_check_hangs_o
     assert looked.call_count == times + 6
 
 
-@pytest.mark.slow
 def test_the_lower_end_is_the_largest_of_all_and_they_share_the_error() -> None:
     rng = np.random.default_rng(1)
     a, b = people(rng, 400), people(rng, 400)

@@ -195,7 +195,6 @@ def test_copies_that_nobody_limited_turn_a_pass_into_a_fail_and_nothing_else() -
     assert noted.copies_judged is None
 
 
-@pytest.mark.slow
 def test_few_copies_beyond_chance_are_not_enough_at_a_tenth_of_the_level() -> None:
     train, holdout, released, _ = drawn(9, 400)
     for number in (5, 7, 8, 9):
@@ -315,7 +314,6 @@ def test_the_training_file_the_holdout_file_and_shared_rows_are_said_first() -> 
         audit_synthetic(train, part(train, slice(None, None, -1)), released, reference, **LIMITS)
 
 
-@pytest.mark.slow
 def test_fewer_rows_than_there_are_neighbours_to_look_for_are_said() -> None:
     train, holdout, released, _ = drawn(13, 60)
     few, enough = part(released, slice(4)), part(released, slice(5))

@@ -145,7 +145,6 @@ def test_counts_say_the_same_as_their_records() -> None:
     assert (of_scores.lower, of_scores.upper) == (of_counts.lower, of_counts.upper)
 
 
-@pytest.mark.slow
 def test_the_upper_end_has_half_of_the_error_and_the_lower_one_is_wrong_about_all_that_was_not_scored() -> (
     None
 ):

@@ -108,7 +108,6 @@ def test_a_spike_inside_the_score_does_not_pass_and_clean_scores_do() -> None:
     assert passes == 8
 
 
-@pytest.mark.slow
 def test_the_words_say_how_many_ranges_and_what_a_threshold_alone_finds() -> None:
     spike = spiked(np.random.default_rng(0), 20_000, 0.05, 0.0005)
     ordered = judge(spike, [MaxTpr(0.02, 0.001)])

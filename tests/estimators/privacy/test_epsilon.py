@@ -313,7 +313,6 @@ def test_the_mechanism_s_epsilon_says_how_members_must_have_been_drawn():
     assert "A random split into sides of a fixed size is not covered by the proof as it is" in assumes
 
 
-@pytest.mark.slow
 def test_categories_learn_their_order_on_one_half_and_are_judged_on_the_other():
     rng, runs, cells = np.random.default_rng(5), 50, Categories(np.arange(12))
     # r/q is e^2 or e^-2 in each of them

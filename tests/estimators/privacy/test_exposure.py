@@ -89,7 +89,6 @@ def test_without_a_leak_alarms_are_as_rare_as_the_confidence_says(sides) -> None
     assert not too_high(lambda rng: ranks(*(rng.random(n) for n in sides)), 0.0, 80, 1)
 
 
-@pytest.mark.slow
 @each_case("cells", [Values, Categories])
 @each_case("sides", [(100, 100), (60, 600)])
 def test_so_they_are_with_ties_and_with_labels(cells, sides) -> None:

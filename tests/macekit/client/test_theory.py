@@ -94,7 +94,6 @@ def test_categories_come_in_every_container(service: Running, mace: macekit.Mace
             assert client.theory.mis(CONTAINERS[name](cities), sizes=[10, 100]).answer == wanted, name
 
 
-@pytest.mark.slow
 def test_columns_of_a_frame_are_named(service: Running, mace: macekit.Mace) -> None:
     value: Any = JSON_EXAMPLES["theory/mip"]["swaps"].value
     frame = pd.DataFrame({"b": value["before"], "a": value["after"], "who": value["record"], "else": 0.0})

@@ -69,7 +69,6 @@ def test_a_body_with_bytes_changed_is_material_or_refused(
     survives(bytes(body), media_type)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("media_type", FORMATS)
 @settings(max_examples=40, deadline=None, derandomize=True)
 @given(st.binary(max_size=200), st.integers(0, 300), st.integers(0, 300))

@@ -38,7 +38,6 @@ def costs(found: Any) -> dict[str, Any] | None:
     return next((cost for cost in map(costs, parts) if cost is not None), None)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("operation", sorted(catalogue.BY_CLUSTERS - {OF_LONE_ROWS}))
 def test_the_first_screen_names_design_effect_clusters_and_effective_sample(operation: str) -> None:
     found = answer(operation)

@@ -155,7 +155,6 @@ def test_many_integers_go_to_the_grid_as_here(give: Give, monkeypatch: pytest.Mo
     assert macekit.counts(give(records))["counts"] == macekit.counts(records)["counts"]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("rule", "different"), [("", 3), ("collate nocase", 2)])
 def test_texts_are_the_same_where_the_collation_says_so(rule: str, different: int) -> None:
     import ibis
@@ -170,7 +169,6 @@ def test_texts_are_the_same_where_the_collation_says_so(rule: str, different: in
     assert sum(counts["members"]) + sum(counts["nonmembers"]) == 120
 
 
-@pytest.mark.slow
 def test_what_an_engine_cannot_do_is_one_line() -> None:
     import ibis
 

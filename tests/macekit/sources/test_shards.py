@@ -307,7 +307,6 @@ def test_a_bucket_is_counted_where_it_lies(bucket: str, address: str) -> None:
     assert macekit.counts(address + bucket, **NAMES)["counts"] == counted()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("address", "said"),
     [
@@ -338,7 +337,6 @@ def test_read_ahead_is_bounded(data: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert max(ready) <= 2
 
 
-@pytest.mark.slow
 def test_a_reader_that_somebody_leaves_ends_by_itself(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A collector may close it while a thread starts, which holds the lock that joining another one takes."""
     monkeypatch.setattr(ThreadPoolExecutor, "shutdown", lambda self: pytest.fail("a pool is shut down"))

@@ -134,7 +134,6 @@ def test_no_score_of_a_later_batch_is_kept() -> None:
     assert "123456789" not in state
 
 
-@pytest.mark.slow
 def test_shards_are_merged() -> None:
     rng = np.random.default_rng(5)
 
