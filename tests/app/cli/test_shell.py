@@ -136,7 +136,6 @@ def test_what_may_not_be_read_or_written_to_is_said(folder: Path) -> None:
     assert list((folder / "sealed").iterdir()) == []
 
 
-@pytest.mark.slow
 def test_an_interrupt_ends_it_without_a_traceback(folder: Path) -> None:
     os.mkfifo(folder / "pipe")
     process = subprocess.Popen([*COMMAND, "estimate", "pipe"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)

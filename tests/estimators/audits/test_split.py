@@ -108,7 +108,6 @@ def test_a_column_that_differs_is_named_first(name, kind) -> None:
     assert [column.name for column in check.columns if column.differs] == [name] == [check.columns[0].name]
 
 
-@pytest.mark.slow
 def test_a_column_that_one_side_lacks_differs_and_one_that_both_lack_is_left_out() -> None:
     rng = np.random.default_rng(3)
     a, b = people(rng, 100), people(rng, 100)

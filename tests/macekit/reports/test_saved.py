@@ -137,7 +137,6 @@ LIMITED: dict[str, tuple[str, dict[str, Any]]] = {
 """Of which example that answer is, with which options beside it."""
 
 
-@pytest.mark.slow
 @each_case("operation, spoil, said", [(name, *each) for name in TAMPERED for each in TAMPERED[name]])
 def test_what_was_tampered_with_is_said_by_its_place(operation: str, spoil: Spoil, said: str) -> None:
     name, more = LIMITED.get(operation, (next(iter(JSON_EXAMPLES[operation])), {}))

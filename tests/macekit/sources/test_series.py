@@ -78,7 +78,6 @@ def test_a_column_of_steps_is_a_series(source: str, kind: str, tmp_path: Path) -
     assert result.steps[3].lower > result.steps[0].lower
 
 
-@pytest.mark.slow
 def test_a_frame_of_an_engine_counts_its_steps_where_it_lies(give: Give) -> None:
     result = macekit.advantage_series(give(records()), by="step", max_advantage=0.3)
 
