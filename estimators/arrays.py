@@ -16,4 +16,4 @@ def dot(one: NDArray[Any], other: NDArray[Any]) -> float:
     >>> dot(np.array([1.0, 2.0]), np.array([3.0, 4.0]))
     11.0
     """
-    return float(np.sum(one * other))
+    return float((one * other).sum())

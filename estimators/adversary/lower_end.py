@@ -66,10 +66,15 @@ class BestCut:
         """Its advantage on the records themselves, or that of the likelier side."""
         return max(2.0 * max(self.right) - 1.0, baseline(self.prior))
 
-    def lower(self, alpha: float) -> float:
-        """The lower end of the advantage of the best cut, of level 1 - alpha."""
-        up = _end_of(self.right[0], self.n_members, self.n_nonmembers, self.prior, alpha / 2.0)
-        down = _end_of(self.right[1], self.n_nonmembers, self.n_members, 1.0 - self.prior, alpha / 2.0)
+    def lower(self, alpha: float, known: float = -1.0) -> float:
+        """The lower end of the advantage of the best cut, of level 1 - alpha; ends below one that is known are not sought.
+
+        Then what is returned is not above it, either.
+        """
+        enough = (1.0 + known) / 2.0
+        up = _end_of(self.right[0], self.n_members, self.n_nonmembers, self.prior, alpha / 2.0, enough)
+        enough = max(enough, up)
+        down = _end_of(self.right[1], self.n_nonmembers, self.n_members, 1.0 - self.prior, alpha / 2.0, enough)
         return 2.0 * max(up, down) - 1.0
 
 
@@ -101,26 +106,25 @@ def _affordable(n1: int, n0: int, prior: float) -> bool:
     return bool(few * many * min(many, 4.0 * np.sqrt(many) + 4.0) <= MOST_STEPS)
 
 
-def _end_of(right: float, n1: int, n0: int, prior: float, alpha: float) -> float:
-    """The largest probability of being right that is refused; that of the likelier side if none is."""
+def _end_of(right: float, n1: int, n0: int, prior: float, alpha: float, enough: float) -> float:
+    """The largest probability of being right that is refused; that of the likelier side if none above ``enough`` is."""
     floor = (1.0 + baseline(prior)) / 2.0
-    if right <= floor + SAME:
+    if right <= max(floor + SAME, enough):
         return floor
     outside, level = alpha * NEGLIGIBLE, float(ndtri(alpha))
 
     def excess(a: float) -> float:
         """How far P(S >= s) lies above the level, in normal quantiles, in which it is nearly a line."""
-        reach = _reach_by_reflection if pools(n1, n0, prior) else _reach_by_steps
-        chance = min(max(reach(right - SAME, n1, n0, prior, a, outside) + 2.0 * outside, 1e-300), 1.0 - 1e-15)
+        chance = min(max(_reach(right - SAME, n1, n0, prior, a, outside) + 2.0 * outside, 1e-300), 1.0 - 1e-15)
         return float(ndtri(chance)) - level
 
     spread = float(np.hypot(prior / np.sqrt(n1), (1.0 - prior) / np.sqrt(n0)))
     wrong = 1.0 - right + spread**2 * level**2  # at least what no error in so many records leaves open
     step = spread * float(np.sqrt(wrong * (1.0 - min(wrong, 0.5))))
     low, high = floor, min(right, 1.0 - SAME)
-    if high <= floor or (below := excess(low)) > 0.0:
+    if high <= floor or excess(max(floor, enough)) > 0.0:  # it grows: whatever is refused lies below
         return floor
-    above = np.inf
+    below = above = np.inf
     at = min(max(right + level * step, low + NEAR), high)
     for _ in range(MOST_TRIES):
         height = excess(at)
@@ -128,6 +132,7 @@ def _end_of(right: float, n1: int, n0: int, prior: float, alpha: float) -> float
             low, below = at, height
         else:
             high, above = at, height
+            below = excess(low) if low == floor else below
         if high - low <= NEAR:
             break
         if np.isinf(above):
@@ -167,6 +172,13 @@ def _binomials(
     below = _numbers(n0, (a - prior) / (1.0 - prior), outside)
     above = _numbers(n1, 1.0 - (1.0 - a) / prior, outside)
     return below, above
+
+
+@lru_cache(maxsize=1024)
+def _reach(right: float, n1: int, n0: int, prior: float, a: float, outside: float) -> float:
+    """P(S >= right), kept for the next sample of these sizes: how often a cut is right is one of few numbers."""
+    reach = _reach_by_reflection if pools(n1, n0, prior) else _reach_by_steps
+    return reach(right, n1, n0, prior, a, outside)
 
 
 def _reach_by_reflection(right: float, n1: int, n0: int, prior: float, a: float, outside: float) -> float:
@@ -261,7 +273,7 @@ class LowerEnd:
         """The largest of all limits, at their shares of the level; the estimate is that of who sets it."""
         best = self.of_unseen(alpha)
         if self.cut is not None:
-            lower = self.cut.lower(alpha * self.of_cut)
+            lower = self.cut.lower(alpha * self.of_cut, best.lower)
             if lower > best.lower:
                 orders = lower, max(lower, best.orders[1])  # the best cut draws nothing
                 best = HeldOut(lower, max(best.value, lower), best.leader, False, orders)

@@ -20,9 +20,9 @@ Two distributions are as far apart as either is from the other, so the epsilon o
 nonmembers that almost no member reaches, too, with a small share of the level.
 """
 
-from collections.abc import Iterator
-from functools import cache
-from math import lgamma, log
+from collections.abc import Callable
+from functools import lru_cache
+from math import lgamma, log, sqrt
 from typing import Literal
 
 import numpy as np
@@ -543,7 +543,7 @@ def _of_nonmembers(turned: Counts, tails: _Candidates) -> NonmemberTail | None:
 def _largest(tails: _Candidates, n1: int, n0: int, above: Floats) -> tuple[int, float]:
     """Which tail has the largest limit of those above their own threshold, and the limit; -1 and 0 if none has."""
     which, limit = -1, 0.0
-    for at, hope in _hopeful(tails, n1, n0):
+    for at, hope in _hopeful(tails, n1, n0, above):
         start = max(limit, float(above[at]))
         if hope > start:
             m, k = int(tails.members[at]), int(tails.ended_by[at])
@@ -571,8 +571,10 @@ def _place(
     )
 
 
-def _hopeful(tails: _Candidates, n1: int, n0: int) -> Iterator[tuple[int, float]]:
-    """Tails whose limit may lie above 0, and what it is at most, the largest first.
+def _hopeful(
+    tails: _Candidates, n1: int, n0: int, above: Floats | float = 0.0
+) -> list[tuple[int, float]]:
+    """Tails whose limit may lie above their own threshold, and what it is at most, the largest first.
 
     Were both sides endless, V_(m) / (V_(m) + U_(k+1)) would follow a beta law; that they end makes the ratio less
     uncertain by a factor that is known well enough to tell which tails are worth an exact limit.
@@ -583,19 +585,18 @@ def _hopeful(tails: _Candidates, n1: int, n0: int) -> Iterator[tuple[int, float]
     endless = 1.0 / m + 1.0 / (k + 1.0)
     steady = np.sqrt(np.maximum(endless - 1.0 / n1 - 1.0 / n0, 0.0) / endless)
     rough = observed + HOPEFUL * ndtri(tails.levels) * np.sqrt(endless) * steady
-    some = np.flatnonzero((rough > 0.0) | (observed > 0.0) & ((n0 < FEW) | (2 * tails.members > n1)))
-    share = betaincinv(m[some], k[some] + 1.0, tails.levels[some])
+    short = (n0 < FEW) | (2 * tails.members > n1)  # one side ends so soon that nothing simple is close
+    some = ((rough > above) | (observed > above) & short).nonzero()[0]
+    m, k, observed, steady = m[some], k[some], observed[some], steady[some]
+    share = betaincinv(m, k + 1.0, tails.levels[some])
     with np.errstate(divide="ignore"):
         limit = logit(share) + np.log(n0 / n1)
-    reach = np.maximum(observed[some] - limit, 0.0)
-    sure = np.where(np.minimum(m, k)[some] > 1000.0, SURE[1], SURE[0])
-    hope = np.minimum(rough[some], limit + reach * (1.0 - sure * steady[some]))
-    short = (n0 < FEW) | (2 * tails.members[some] > n1)  # one side ends so soon that nothing simple is close
-    hope = np.where(short, observed[some], hope)
-    for at in np.argsort(-hope, kind="stable"):
-        if not hope[at] > 0.0:
-            return
-        yield int(some[at]), float(hope[at])
+    reach = np.maximum(observed - limit, 0.0)
+    sure = np.where(np.minimum(m, k) > 1000.0, SURE[1], SURE[0])
+    hope = np.minimum(rough[some], limit + reach * (1.0 - sure * steady))
+    hope = np.where(short[some], observed, hope)
+    order = np.argsort(-hope, kind="stable")[: np.count_nonzero(hope > 0.0)]
+    return list(zip(some[order].tolist(), hope[order].tolist(), strict=True))
 
 
 # --- limits -------------------------------------------------------------------------------------------------
@@ -614,6 +615,36 @@ def ratio_limit(m: int, n1: int, k: int, n0: int, level: float, start: float = 0
     """
     if k >= n0 or _log_chance(m, n1, k, n0) > log(level) + 1.0:
         return start
+    excess, guess, likely = _excess(m, n1, k, n0, level)
+    guess = start if guess is None else guess
+    points, step = [max(start, guess - 0.02), max(start, guess) + 0.005], 0.01
+    while points[-1] < likely:
+        points.append(points[-1] + step)
+        step *= 4.0
+    at = len(points) - 2  # excess grows: its zero lies between two neighbours, and most likely the last two
+    while at and excess(points[at]) > 0.0:
+        at -= 1
+    if not at and excess(points[0]) > 0.0:
+        if points[0] == start or excess(start) > 0.0:
+            return start
+        points.insert(0, start)
+    while excess(points[at + 1]) <= 0.0:
+        at += 1
+        if at + 1 == len(points):
+            points.append(points[-1] + step)
+            step *= 4.0
+    return max(start, float(brentq(excess, points[at], points[at + 1], xtol=NEAR / 2.0)) - NEAR)
+
+
+@lru_cache(maxsize=64)
+def _excess(
+    m: int, n1: int, k: int, n0: int, level: float
+) -> tuple[Callable[[float], float], float | None, float]:
+    """How far P(V_(m) <= g U_(k+1)) lies above the level, in logarithms, by log g, with which it grows.
+
+    With it, where that is nothing if both sides are endless, None if that is not known, and about where as they are.
+    Kept for as many tails as a few answers ask about, each more than once: a law is a hundred numbers or so.
+    """
     a, b, c, d = float(m), n1 - m + 1.0, k + 1.0, float(n0 - k)
     of_a, of_b, of_c, of_d, of_members, of_nonmembers = polygamma(1, np.array([a, b, c, d, a + b, c + d]))
     uncertain_members, uncertain_end = np.sqrt(of_a - of_members), np.sqrt(of_c - of_nonmembers)
@@ -624,7 +655,7 @@ def ratio_limit(m: int, n1: int, k: int, n0: int, level: float, start: float = 0
     else:  # then g U is far below 1, where the law of V_(m) has its corner
         values, weights = _law(c, d, OUTSIDE * level, np.sqrt(of_c + of_d), 1.0)
 
-    @cache
+    @lru_cache(maxsize=64)
     def excess(log_ratio: float) -> float:
         g = np.exp(log_ratio)
         if over_members:
@@ -634,16 +665,12 @@ def ratio_limit(m: int, n1: int, k: int, n0: int, level: float, start: float = 0
         return float(np.log(max(p, 1e-300) / level))
 
     share = betaincinv(a, c, level)  # of V_(m) / (V_(m) + U_(k+1)), were both sides endless
-    guess = float(logit(share)) + np.log(n0 / n1) if 0.0 < share < 1.0 else start
-    low, high, step = max(start, guess - 0.02), max(start, guess) + 0.005, 0.01
-    if excess(low) > 0.0:
-        if low == start or excess(start) > 0.0:
-            return start
-        low, high = start, low
-    else:
-        while excess(high) <= 0.0:
-            low, high, step = high, high + step, 4.0 * step
-    return max(start, float(brentq(excess, low, high, xtol=NEAR / 2.0)) - NEAR)
+    if not 0.0 < share < 1.0:
+        return excess, None, 0.0
+    endless = float(logit(share)) + np.log(n0 / n1)
+    observed = log(m / n1) - log((k + 0.5) / n0)
+    steady = sqrt(max(0.0, 1.0 - (1.0 / n1 + 1.0 / n0) / (1.0 / m + 1.0 / (k + 1.0))))
+    return excess, endless, observed - (observed - endless) * steady
 
 
 def _log_chance(m: int, n1: int, k: int, n0: int) -> float:
