@@ -15,7 +15,9 @@ FEW = 2
 """Changes for which running sums are enough."""
 
 STRETCH = 256
-"""Running sums that are first compared by their least and largest only."""
+"""Running sums that are first compared by their least and largest only, """
+OUTRIGHT = 2**13
+"""if there are more of them than this."""
 
 GUESSES = ((False, False), (True, True), (False, True), (True, False))
 """First and last guess of a rule: alike, and not."""
@@ -77,7 +79,7 @@ def _few_changes(gains: Floats) -> Floats:
 
 def _largest_rise(sums: Floats) -> Floats:
     """Most by which a value of each row lies above one before it, or at it."""
-    if sums.shape[1] <= STRETCH:
+    if sums.shape[1] <= OUTRIGHT:
         return np.asarray((sums - np.minimum.accumulate(sums, axis=1)).max(axis=1))
     return np.array([_largest_rise_by_stretches(row) for row in sums])
 

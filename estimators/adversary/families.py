@@ -189,9 +189,9 @@ def in_sample(family: Family, counts: Counts, prior: float) -> float:
 
 def _heaviest_run(sums: Floats) -> tuple[Floats, Guesses]:
     """Largest sums[j] - sums[i] with i <= j, and the cells i..j-1, for each row."""
-    rows, index = np.arange(len(sums)), np.arange(sums.shape[1])
+    rows, cells = np.arange(len(sums)), np.arange(sums.shape[1] - 1)
     lowest = np.minimum.accumulate(sums, axis=1)
-    end = np.argmax(sums - lowest, axis=1)
-    start = np.argmax((sums == lowest[rows, end][:, None]) & (index <= end[:, None]), axis=1)
-    cells = index[:-1]
-    return (sums - lowest)[rows, end], (cells >= start[:, None]) & (cells < end[:, None])
+    rise = sums - lowest
+    end = rise.argmax(axis=1)
+    start = (lowest == lowest[rows, end][:, None]).argmax(axis=1)
+    return rise[rows, end], (cells >= start[:, None]) & (cells < end[:, None])

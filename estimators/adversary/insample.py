@@ -72,8 +72,8 @@ class FewChanges:
     def uppers(self, alpha: float, changes: Sequence[int], enough: float = 1.0) -> list[float]:
         """The same for several numbers of changes."""
         if self.is_one_sample:
-            values = [_exact(self.reached(each), sum(self.sides), alpha) for each in changes]
-            return [_clip(each, self.prior) for each in values]
+            reached = np.array([self.reached(each) for each in changes])
+            return [_clip(each, self.prior) for each in _exact(reached, sum(self.sides), alpha).tolist()]
         chains = [self.enclosing(each) for each in changes]
         largest = _largest_along_each(chains, *self.sides, self.prior, alpha, (1.0 + enough) / 2.0)
         return [_clip(2.0 * each - 1.0, self.prior) for each in largest]
@@ -211,7 +211,8 @@ def subsets_within(counts: Counts, prior: float, alpha: float, most: float) -> b
 def _all_subsets(counts: Counts, prior: float, alpha: float) -> float:
     n1, n0 = counts.n_members, counts.n_nonmembers
     if pools(n1, n0, prior):
-        return _clip(_exact(float(np.abs(counts.weights(prior)).sum()), counts.n_records, alpha), prior)
+        value = np.abs(counts.weights(prior)).sum()
+        return _clip(float(_exact(value, counts.n_records, alpha)), prior)
     return _clip(2.0 * _largest_along(*_hull(counts), n1, n0, prior, alpha) - 1.0, prior)
 
 
@@ -226,9 +227,9 @@ def _hull(counts: Counts) -> tuple[Floats, Floats]:
     return tpr / counts.n_members, 1.0 - alarms[at] / counts.n_nonmembers
 
 
-def _exact(value: float, n: int, alpha: float) -> float:
+def _exact(values: Floats, n: int, alpha: float) -> Floats:
     """2 CP_U(N (1+W)/2, N) - 1: exact when n1 = pN (Hoeffding 1956: pooling unequal rates only helps)."""
-    return min(1.0, 2.0 * upper_limit(min(n * (1.0 + value) / 2.0, float(n)), n, alpha) - 1.0)
+    return np.minimum(1.0, 2.0 * upper_limit(np.minimum(n * (1.0 + values) / 2.0, n), n, alpha) - 1.0)
 
 
 def _clip(value: float, prior: float) -> float:

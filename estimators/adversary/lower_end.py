@@ -160,8 +160,8 @@ def _numbers(n: int, share: float, outside: float) -> tuple[Integers, Floats]:
     ways = factorial[n] - factorial[k] - factorial[n - k]
     logs = ways + xlogy(k, share) + xlog1py(n - k, -share)
     weights = np.exp(logs)
-    first = int(np.searchsorted(weights.cumsum(), outside / 3.0))
-    last = len(k) - int(np.searchsorted(weights[::-1].cumsum(), outside / 3.0))
+    first = int(weights.cumsum().searchsorted(outside / 3.0))
+    last = len(k) - int(weights[::-1].cumsum().searchsorted(outside / 3.0))
     return k[first:last], logs[first:last]
 
 
@@ -192,22 +192,21 @@ def _reach_by_reflection(right: float, n1: int, n0: int, prior: float, a: float,
     if h > n0:
         return 0.0
     (k, log_k), (m, log_m) = _binomials(n1, n0, prior, a, outside)
-    total = float(np.exp(log_k[k >= h]).sum())
-    total += float(np.exp(log_k[k < h]).sum() * np.exp(log_m[n0 - n1 + m >= h]).sum())
-    few_k, few_m = k < h, n0 - n1 + m < h
-    k, log_k, m, log_m = k[few_k], log_k[few_k], m[few_m], log_m[few_m]
+    few_k, few_m = k.searchsorted(h), m.searchsorted(h + n1 - n0)
+    total = float(np.exp(log_k[few_k:]).sum())
+    total += float(np.exp(log_k[:few_k]).sum() * np.exp(log_m[few_m:]).sum())
+    k, log_k, m, log_m = k[:few_k], log_k[:few_k], m[:few_m], log_m[:few_m]
     if not k.size or not m.size:
         return total
-    scale = np.log(max(1.0, n1 + h - float(k.mean()) - float(m.mean())))
+    scale = np.log(max(1.0, n1 + h - (k[0] + k[-1]) / 2.0 - (m[0] + m[-1]) / 2.0))
     factorial = _log_factorials(n1 + n0)
     first = log_k + factorial[n0 - k] + scale * k
     second = log_m + factorial[n1 - m] + scale * m
-    sums = np.arange(k[0] + m[0], k[-1] + m[-1] + 1)
-    possible = n1 + h - sums >= 0
-    third = -factorial[np.maximum(n1 + h - sums, 0)] - factorial[n0 - h] - scale * sums
-    ordered = np.convolve(np.exp(first - first.max()), np.exp(second - second.max()))
-    tops = first.max() + second.max()
-    return total + float((ordered * np.where(possible, np.exp(third + tops), 0.0)).sum())
+    sums = np.arange(k[0] + m[0], k[-1] + m[-1] + 1)  # below n1 + h, as h is not above n0
+    third = -factorial[n1 + h - sums] - factorial[n0 - h] - scale * sums
+    top, other = first.max(), second.max()
+    ordered = np.convolve(np.exp(first - top), np.exp(second - other))
+    return total + float((ordered * np.exp(third + (top + other))).sum())
 
 
 def _reach_by_steps(right: float, n1: int, n0: int, prior: float, a: float, outside: float) -> float:

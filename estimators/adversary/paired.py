@@ -179,16 +179,17 @@ def _least(tables: Integers, rules: Rules, prior: float, z: float) -> float:
     weight = np.array([prior, 1.0 - prior])[:, None, None] / n
     unit = float(weight.max()) * z
     value = weight * DIFFERENCES
-    least = -1.0
+    least, gain = -1.0, _gain(tables, value)
     for _ in range(ROUNDS):
-        member = rules.about_best(_gain(tables, value))
+        member = rules.about_best(gain)
         accused = tables[:, :, member].sum(axis=2)
         counts = np.stack([records - accused, accused], axis=2)  # side, first right or not, second guess
         mean = (counts * DIFFERENCES).sum(axis=(1, 2), keepdims=True) / n
         square = weight**2 * (DIFFERENCES - np.clip(mean, -CENTRE, CENTRE)) ** 2
         u = 1.0 / float(np.sqrt((counts * square).sum() + WIDEN * unit**2))
         value = weight * DIFFERENCES - z * u / 2.0 * square
-        total = float((records[..., None] * value).sum()) / 2.0 - rules.best(_gain(tables, value))
+        gain = _gain(tables, value)
+        total = float((records[..., None] * value).sum()) / 2.0 - rules.best(gain)
         limit = total - z / 2.0 * (u * WIDEN * unit**2 + 1.0 / u) - SHIFT * z * unit
         if limit <= least + 1e-9:
             break

@@ -50,9 +50,13 @@ def upper_limit(
     return limit if limit.ndim else float(limit)
 
 
+BESIDE = np.nextafter(1000.0, 0.0)
+"""SciPy's quantile of a beta law is wrong where one parameter is 1000 and the other beyond 1e8, and right beside it."""
+
+
 def _quantile(a: Floats, b: Floats, p: float | Floats) -> Floats:
-    """Of a beta law: SciPy's is wrong where one parameter is 1000 and the other beyond 1e8, and right beside it."""
-    a, b = (np.where(each == 1000.0, np.nextafter(1000.0, 0.0), each) for each in (a, b))
+    """Of a beta law."""
+    a, b = np.where(a == 1000.0, BESIDE, a), np.where(b == 1000.0, BESIDE, b)
     return np.asarray(betaincinv(a, b, p))
 
 

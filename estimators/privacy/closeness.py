@@ -73,22 +73,24 @@ def fullest_windows(counts: Counts) -> Windows:
     """
     unit = -(-counts.n_nonmembers // RANKS)
     bounds = counts.n_nonmembers // unit
-    spans = [each for each in SPANS if each < bounds]
-    to, nonmembers_to = np.cumsum(counts.members), np.cumsum(counts.nonmembers)
-    bounding = np.diff(nonmembers_to // unit, prepend=0)  # nonmembers in each cell that bound windows
-    ahead, past = np.repeat(to - counts.members, bounding), np.repeat(to, bounding)
-    begin, members = np.zeros(len(spans), dtype=np.int64), np.zeros(len(spans), dtype=np.int64)
-    steps = np.array([max(1, each // STARTS) for each in spans], dtype=np.int64)
-    for at, (length, step) in enumerate(zip(spans, steps.tolist(), strict=True)):
+    span = np.array([each for each in SPANS if each < bounds], dtype=np.int64)
+    steps = np.maximum(span // STARTS, 1)
+    to, nonmembers_to = counts.members.cumsum(), counts.nonmembers.cumsum()
+    ends = nonmembers_to // unit
+    bounding = ends.copy()  # nonmembers in each cell that bound windows
+    bounding[1:] -= ends[:-1]
+    ahead, past = (to - counts.members).repeat(bounding), to.repeat(bounding)
+    fullest = []
+    for length, step in zip(span.tolist(), steps.tolist(), strict=True):
         inside = ahead[length::step] - past[:-length:step]
-        begin[at] = step * int(inside.argmax())
-        members[at] = max(0, int(inside[begin[at] // step]))
-    span = np.array(spans, dtype=np.int64)
-    first = np.searchsorted(nonmembers_to, (begin + 1) * unit) + 1
-    behind = np.searchsorted(nonmembers_to, (begin + span + 1) * unit)
+        at = int(inside.argmax())
+        fullest.append((step * at, max(0, int(inside[at]))))
+    begin, members = np.array(fullest, dtype=np.int64).reshape(-1, 2).T
+    first = nonmembers_to.searchsorted((begin + 1) * unit) + 1
+    behind = nonmembers_to.searchsorted((begin + span + 1) * unit)
     behind = np.maximum(behind, first)  # nothing lies between two nonmembers of one cell
     nonmembers = nonmembers_to[behind - 1] - nonmembers_to[first - 1]
-    windows, place = -(-(bounds - span) // steps), np.arange(1.0, len(spans) + 1.0)
+    windows, place = -(-(bounds - span) // steps), np.arange(1.0, len(span) + 1.0)
     return Windows(
         first, behind, members, nonmembers, span * unit - 1, 1.0 / (place * (place + 1.0) * windows)
     )

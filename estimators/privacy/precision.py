@@ -9,6 +9,7 @@ limits of both rates that hold at every cut at once (``limits.every_cut``).
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 from scipy.special import bdtr, betainc, betaincinv
@@ -150,15 +151,8 @@ def _limits_of_cuts(hits: Integers, alarms: Integers, alpha: float) -> tuple[Flo
 def _least_ratio(hits: Integers, alarms: Integers, share: float, alpha: float) -> float:
     """Upper limit of the least FPR / TPR of a cut that accuses so many members; 1 is had by accusing everybody."""
     n1, n0, level = int(hits[-1]), int(alarms[-1]), alpha / RANKS
-    first = _first_rank(n1, share, level / 8.0)  # an eighth of the error at most is lost on U < q
-    if first > n1:
-        return 1.0
-    ranks = np.unique(np.geomspace(first, n1, RANKS, endpoint=False).round().astype(np.int64))[:, None]
+    ranks, below, shares, weights = _ranks(n1, share, level)
     accused = alarms[np.searchsorted(hits, ranks)]
-    below = betainc(ranks, n1 + 1.0 - ranks, share)
-    levels = below + (1.0 - below) * (1.0 - np.cos(np.linspace(0.0, np.pi, PARTS + 1))) / 2.0
-    shares = betaincinv(ranks, n1 + 1.0 - ranks, levels[:, :-1])
-    weights = np.diff(levels, axis=1)
 
     def is_refuted(ratio: float, at: int) -> bool:
         few = (weights[at] * bdtr(accused[at], n0, ratio * shares[at])).sum()
@@ -176,6 +170,20 @@ def _least_ratio(hits: Integers, alarms: Integers, share: float, alpha: float) -
             low, high = (low, middle) if is_refuted(middle, at) else (middle, high)
         least = high
     return least
+
+
+@lru_cache(maxsize=64)
+def _ranks(n1: int, share: float, level: float) -> tuple[Integers, Floats, Floats, Floats]:
+    """Ranks of members, (ranks, 1), the chance that fewer than ``share`` lie above each, and its law in parts.
+
+    Labels and scores have no say in it, so it is kept for the next sample of so many members: RANKS x PARTS numbers.
+    """
+    first = _first_rank(n1, share, level / 8.0)  # an eighth of the error at most is lost on U < q
+    ranks = np.geomspace(first, n1, RANKS, endpoint=False) if first <= n1 else np.zeros(0)
+    ranks = np.unique(ranks.round().astype(np.int64))[:, None]
+    below = betainc(ranks, n1 + 1.0 - ranks, share)
+    levels = below + (1.0 - below) * (1.0 - np.cos(np.linspace(0.0, np.pi, PARTS + 1))) / 2.0
+    return ranks, below, betaincinv(ranks, n1 + 1.0 - ranks, levels[:, :-1]), np.diff(levels, axis=1)
 
 
 def _first_rank(records: int, share: float, chance: float) -> int:

@@ -7,6 +7,7 @@ pure noise would bend the curve upwards.
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 from math import sqrt
 
 import numpy as np
@@ -492,6 +493,7 @@ def _large_ties(
     return span, ties[which]
 
 
+@lru_cache(maxsize=256)
 def _largest_count_exceeded(n: int, rate: float, alpha: float) -> int:
     """Largest j with P(Bin(n, rate) >= j) >= 1 - alpha; 0 when not even j = 1 is that likely."""
     low, high = _cantelli_range(n, rate, alpha)  # the tail falls with j: halve
@@ -501,6 +503,7 @@ def _largest_count_exceeded(n: int, rate: float, alpha: float) -> int:
     return low
 
 
+@lru_cache(maxsize=256)
 def _smallest_count_reached(n: int, rate: float, alpha: float) -> int:
     """Smallest j with P(Bin(n, rate) >= j) <= alpha; n + 1 when even all n are likelier."""
     low, high = _cantelli_range(n, rate, alpha)
