@@ -67,14 +67,13 @@ class BestCut:
         return max(2.0 * max(self.right) - 1.0, baseline(self.prior))
 
     def lower(self, alpha: float, known: float = -1.0) -> float:
-        """The lower end of the advantage of the best cut, of level 1 - alpha; ends below one that is known are not sought.
-
-        Then what is returned is not above it, either.
-        """
+        """The lower end of the best cut's advantage, of level 1 - alpha; one below ``known`` is not sought closely."""
         enough = (1.0 + known) / 2.0
         up = _end_of(self.right[0], self.n_members, self.n_nonmembers, self.prior, alpha / 2.0, enough)
         enough = max(enough, up)
-        down = _end_of(self.right[1], self.n_nonmembers, self.n_members, 1.0 - self.prior, alpha / 2.0, enough)
+        down = _end_of(
+            self.right[1], self.n_nonmembers, self.n_members, 1.0 - self.prior, alpha / 2.0, enough
+        )
         return 2.0 * max(up, down) - 1.0
 
 
@@ -115,7 +114,9 @@ def _end_of(right: float, n1: int, n0: int, prior: float, alpha: float, enough: 
 
     def excess(a: float) -> float:
         """How far P(S >= s) lies above the level, in normal quantiles, in which it is nearly a line."""
-        chance = min(max(_reach(right - SAME, n1, n0, prior, a, outside) + 2.0 * outside, 1e-300), 1.0 - 1e-15)
+        chance = min(
+            max(_reach(right - SAME, n1, n0, prior, a, outside) + 2.0 * outside, 1e-300), 1.0 - 1e-15
+        )
         return float(ndtri(chance)) - level
 
     spread = float(np.hypot(prior / np.sqrt(n1), (1.0 - prior) / np.sqrt(n0)))

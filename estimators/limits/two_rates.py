@@ -10,6 +10,7 @@ from outside: what is stated is where two tangents meet, and no pair lies above 
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -347,65 +348,60 @@ def _farthest(
     v, w = design.share, 1.0 - design.share
     e = design.start(s * _spread(x, n), t * _spread(y, m))
     e[y >= m], e[x >= n] = design.high, design.low
-    low, high = np.full(x.shape, design.low), np.full(x.shape, design.high)
-    rise, fall = (
-        np.full((2, x.size), np.nan),
-        np.full((2, x.size), np.nan),
-    )  # value and slope at low and at high
-    bound, best = s + t, np.full(x.shape, -np.inf)
-    at_a, at_c = np.ones(x.shape), np.ones(x.shape)
+    tails, unknown, ones = (
+        _tails(np.array([x, y]), np.array([n, m])),
+        np.full(x.shape, np.nan),
+        np.ones(x.shape),
+    )
+    left = np.array([np.full(x.shape, design.low), unknown, unknown])  # a place, the sum and its slope there
+    right = np.array([np.full(x.shape, design.high), unknown, unknown])
+    bound, seen, top = s + t, s * x / n + t * y / m, np.array([np.full(x.shape, -np.inf), ones, ones])
     lots = np.repeat(np.arange(len(firsts)), np.diff(firsts, append=x.size))
-    open_, seen = np.arange(x.size), s * x / n + t * y / m
+    open_, bounds, tops = np.arange(x.size), bound.copy(), top.copy()
     for _ in range(ROUNDS):
-        here, s_, t_ = e[open_], s[open_], t[open_]
-        rates = _rate(
-            np.concatenate([x[open_], y[open_]]),
-            np.concatenate([n[open_], m[open_]]),
-            np.concatenate([here, design.other(here)]),
-        )
-        (a, c), (da, dc), (dda, ddc) = (each.reshape(2, -1) for each in rates)
-        value = s_ * a + t_ * c
-        slope = s_ * da - t_ * (v / w) * dc
-        better = value > best[open_]
-        best[open_[better]] = value[better]
-        at_a[open_[better]], at_c[open_[better]] = a[better], c[better]
-        up = slope > 0.0
-        low[open_[up]], rise[:, open_[up]] = here[up], (value[up], slope[up])
-        high[open_[~up]], fall[:, open_[~up]] = here[~up], (value[~up], slope[~up])
-        left, right = low[open_], high[open_]
-        (lv, ld), (hv, hd) = rise[:, open_], fall[:, open_]
+        (a, c), (da, dc), (dda, ddc) = _rate(tails, np.array([e, design.other(e)]))
+        value = s * a + t * c
+        slope = s * da - t * (v / w) * dc
+        top = np.where(value > top[0], np.array([value, a, c]), top)
+        here, up = np.array([e, value, slope]), slope > 0.0
+        left, right = np.where(up, here, left), np.where(up, right, here)
+        (low, lv, ld), (high, hv, hd), best = left, right, top[0]
         with np.errstate(all="ignore"):
-            meet = (hv - lv + ld * left - hd * right) / (ld - hd)
+            meet = (hv - lv + ld * low - hd * high) / (ld - hd)
             tangents = np.fmin(
-                np.fmin(lv + ld * (meet - left), lv + ld * (right - left)), hv - hd * (right - left)
+                np.fmin(lv + ld * (meet - low), lv + ld * (high - low)), hv - hd * (high - low)
             )
-            newton = here - 1.1 * slope / (
-                s_ * dda + t_ * (v / w) ** 2 * ddc
-            )  # a little beyond: to bracket it
-        bound[open_] = np.fmax(np.fmin(bound[open_], tangents), best[open_])
-        e[open_] = np.where(np.isfinite(meet), meet, newton)
-        out = ~((e[open_] > left) & (e[open_] < right))
-        e[open_[out]] = (left[out] + right[out]) / 2.0
-        near = bound[open_] - best[open_] <= np.maximum(CLOSE * (best[open_] - seen[open_]), FINE)
+            newton = e - 1.1 * slope / (s * dda + t * (v / w) ** 2 * ddc)  # a little beyond: to bracket it
+        bound = np.fmax(np.fmin(bound, tangents), best)
+        e = np.where(np.isfinite(meet), meet, newton)
+        e = np.where((e > low) & (e < high), e, (low + high) / 2.0)
+        bounds[open_], tops[:, open_] = bound, top
+        near = bound - best <= np.maximum(CLOSE * (best - seen), FINE)
         if floor is not None:
-            most = np.maximum(floor, np.maximum.reduceat(best, firsts))
-            near |= bound[open_] <= most[lots[open_]]
-        open_ = open_[~near]
-        if not open_.size:
+            near |= bound <= np.maximum(floor, np.maximum.reduceat(tops[0], firsts))[lots[open_]]
+        if near.all():
             break
-    at = int(np.argmax(bound)) if x.size else 0
-    return Largest(bound, best, at, at_a, at_c)
+        if near.any():
+            every = (open_, s, t, seen, e, bound, left, right, top, *tails)
+            open_, s, t, seen, e, bound, left, right, top, *tails = (each[..., ~near] for each in every)
+    return Largest(bounds, tops[0], int(np.argmax(bounds)) if x.size else 0, tops[1], tops[2])
 
 
-def _rate(x: Floats, n: Floats, e: Floats) -> tuple[Floats, Floats, Floats]:
-    """The rate whose chance of at most x hits in n is exp(-e), and its first and second derivative in e."""
+def _tails(x: Floats, n: Floats) -> list[NDArray[Any]]:
+    """What is the same of every rate at which at most x hits in n are looked at: whether all hit, and a beta law."""
     every = x >= n
     few = np.minimum(MOST_RECORDS / n, 1.0)
     x, n = x * few, n * few
     k, rest = np.where(every, 0.0, x), np.where(every, n, n - x)
+    return [every, k, rest, betaln(k + 1.0, rest)]
+
+
+def _rate(tails: list[NDArray[Any]], e: Floats) -> tuple[Floats, Floats, Floats]:
+    """The rate whose chance of at most x hits in n is exp(-e), and its first and second derivative in e."""
+    every, k, rest, log_beta = tails
     rate = betaincinv(k + 1.0, rest, -np.expm1(-e))
     with np.errstate(all="ignore"):
-        log_density = k * np.log(rate) + (rest - 1.0) * np.log1p(-rate) - betaln(k + 1.0, rest)
+        log_density = k * np.log(rate) + (rest - 1.0) * np.log1p(-rate) - log_beta
         first = np.exp(-e - log_density)
         second = -first * (1.0 + first * (k / rate - (rest - 1.0) / (1.0 - rate)))
     none = every | ~np.isfinite(first)

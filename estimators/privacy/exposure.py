@@ -571,9 +571,7 @@ def _place(
     )
 
 
-def _hopeful(
-    tails: _Candidates, n1: int, n0: int, above: Floats | float = 0.0
-) -> list[tuple[int, float]]:
+def _hopeful(tails: _Candidates, n1: int, n0: int, above: Floats | float = 0.0) -> list[tuple[int, float]]:
     """Tails whose limit may lie above their own threshold, and what it is at most, the largest first.
 
     Were both sides endless, V_(m) / (V_(m) + U_(k+1)) would follow a beta law; that they end makes the ratio less

@@ -179,8 +179,8 @@ def _ranks(n1: int, share: float, level: float) -> tuple[Integers, Floats, Float
     Labels and scores have no say in it, so it is kept for the next sample of so many members: RANKS x PARTS numbers.
     """
     first = _first_rank(n1, share, level / 8.0)  # an eighth of the error at most is lost on U < q
-    ranks = np.geomspace(first, n1, RANKS, endpoint=False) if first <= n1 else np.zeros(0)
-    ranks = np.unique(ranks.round().astype(np.int64))[:, None]
+    spread = np.geomspace(first, n1, RANKS, endpoint=False) if first <= n1 else np.zeros(0)
+    ranks: Integers = np.unique(spread.round().astype(np.int64))[:, None]
     below = betainc(ranks, n1 + 1.0 - ranks, share)
     levels = below + (1.0 - below) * (1.0 - np.cos(np.linspace(0.0, np.pi, PARTS + 1))) / 2.0
     return ranks, below, betaincinv(ranks, n1 + 1.0 - ranks, levels[:, :-1]), np.diff(levels, axis=1)

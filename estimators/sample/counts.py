@@ -8,6 +8,7 @@ would have on records (docs/methods.md, section 1).
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -135,7 +136,7 @@ class Counts:
         """Number of cells."""
         return self.cells.size
 
-    @property
+    @cached_property
     def pooled(self) -> Integers:
         """Records of either side in each cell."""
         return self.members + self.nonmembers
