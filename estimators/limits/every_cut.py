@@ -7,6 +7,8 @@ chance ``eta`` to lie outside its limits (equal local levels: Berk and Jones 197
 waste most of their width at the ends, where false positive rates are few.
 """
 
+from functools import lru_cache
+
 import numpy as np
 from scipy.special import betainc, betaincinv
 
@@ -44,6 +46,7 @@ EVERY_RANK = 20_000
 all, with 2 or 3% added to the chance."""
 
 
+@lru_cache(maxsize=256)
 def local_level(n: int, alpha: float) -> float:
     """At what level each limit has to be stated for all of them to hold with probability 1 - alpha.
 

@@ -500,8 +500,8 @@ def _flagged(
     if narrow := len(starts) > len(groups):
         parts = divided(fine, starts)
     counts, flags = judge(parts)
-    if narrow and flags.flagged.any():
-        parts = divided(fine, starts, _islands(parts.cell, flags.flagged))
+    if narrow and (islands := _islands(parts.cell, flags.flagged)).size:
+        parts = divided(fine, starts, islands)
         counts, flags = judge(parts)
     reach = _reach(fine, parts.starts, counts, groups, bins is None, parts if narrow else None)
     return _Partition(counts, reach, parts if narrow else None), flags

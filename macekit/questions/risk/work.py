@@ -190,11 +190,12 @@ def metric_of_cells(
 ) -> IndividualMetric:
     """The metric of each cell, under the rule that ``/v1/metrics`` finds for the same records."""
     prior = question.prior
-    counts = samples.with_counts(data) if result.learned is None else result.learned[0].counts
     cut = None
-    if isinstance(counts, Counts) and not definition.has_known_threshold:
-        best = metric_optimum(counts, definition, prior, None, question.confidence, bins, question.seed)
-        cut = best.cut
+    if not definition.has_known_threshold:
+        counts = samples.with_counts(data) if result.learned is None else result.learned[0].counts
+        if isinstance(counts, Counts):
+            best = metric_optimum(counts, definition, prior, None, question.confidence, bins, question.seed)
+            cut = best.cut
     return individual_metric(
         result.cells.counts, definition, prior, question.confidence, question.seed, cut, result.cells
     )
