@@ -47,7 +47,7 @@ def best_by_changes_each(gains: Floats, most: int) -> Floats:
     begins[ends[:-1]] = True
     starts = np.flatnonzero(begins)
     whole = [float(np.abs(gain[end - size : end]).sum()) for end, size in zip(ends, sizes, strict=True)]
-    rows, sizes_of_rows = _join(np.abs(np.add.reduceat(gain, starts)), np.searchsorted(starts, ends - sizes))
+    rows, sizes_of_rows = _join(np.abs(np.add.reduceat(gain, starts)), starts.searchsorted(ends - sizes))
     with_ends = [  # a rule of known first and last guess gives up inner runs only
         _pinned(runs, first == positive[end - size], last == positive[end - 1])
         for runs, end, size in zip(rows, ends.tolist(), sizes.tolist(), strict=True)
@@ -144,7 +144,7 @@ def _rule_between(
             runs, first_of_run = _give_up(runs, low)
             begin, left = begin[first_of_run], left - len(low)
     guesses = (np.arange(len(begin)) % 2 == 1) ^ first
-    return np.repeat(guesses, np.diff(begin, append=len(gain)))
+    return guesses.repeat(np.diff(begin, append=len(gain)))
 
 
 def _join(runs: Floats, firsts: Integers = ALONE) -> tuple[list[Floats], list[Floats]]:
@@ -155,12 +155,12 @@ def _join(runs: Floats, firsts: Integers = ALONE) -> tuple[list[Floats], list[Fl
     sizes, rows = [np.empty(0)], [np.empty(0, dtype=np.int64)]
     while (low := _lowest(runs, firsts=firsts)).size:
         sizes.append(runs[low])
-        rows.append(np.searchsorted(firsts, low, side="right"))
+        rows.append(firsts.searchsorted(low, side="right"))
         runs, first_of_run = _give_up(runs, low)
         firsts = first_of_run.cumsum()[firsts] - 1
     row = np.concatenate(rows)
-    order = np.argsort(row, kind="stable")
-    ends = np.searchsorted(row[order], np.arange(1, len(firsts)), side="right")
+    order = row.argsort(kind="stable")
+    ends = row[order].searchsorted(np.arange(1, len(firsts)), side="right")
     return np.split(runs, firsts[1:]), np.split(np.concatenate(sizes)[order], ends)
 
 
@@ -172,7 +172,7 @@ def _lowest(runs: Floats, most: float = np.inf, firsts: Integers = ALONE) -> Int
     low = _inner(runs, np.less_equal, most, firsts)  # as large as the one before it, which cannot be given up
     if low.size < 2:
         return low
-    return low[np.unique(np.searchsorted(firsts, low, side="right"), return_index=True)[1]]
+    return low[np.unique(firsts.searchsorted(low, side="right"), return_index=True)[1]]
 
 
 def _inner(runs: Floats, beneath: np.ufunc, most: float, firsts: Integers) -> Integers:

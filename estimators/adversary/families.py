@@ -55,7 +55,7 @@ class Threshold:
 
     def fit(self, gain: Floats, tie: bool) -> Guesses:
         """Best of all cuts by one cumulative sum."""
-        below = np.concatenate([np.zeros((len(gain), 1)), np.cumsum(gain, axis=1)], axis=1)
+        below = np.concatenate([np.zeros((len(gain), 1)), gain.cumsum(axis=1)], axis=1)
         value = below[:, -1:] - 2.0 * below  # gain of "member from cell j on"
         rows = np.arange(len(gain))
         cut = np.argmax(np.abs(value), axis=1)
@@ -72,7 +72,7 @@ class TwoSided:
 
     def fit(self, gain: Floats, tie: bool) -> Guesses:
         """Heaviest and lightest run of neighbours by running minima (Kadane)."""
-        sums = np.concatenate([np.zeros((len(gain), 1)), np.cumsum(gain, axis=1)], axis=1)
+        sums = np.concatenate([np.zeros((len(gain), 1)), gain.cumsum(axis=1)], axis=1)
         total = sums[:, -1]
         inside, heavy = _heaviest_run(sums)
         outside, light = _heaviest_run(-sums)
@@ -157,7 +157,7 @@ class OnGroups:
     def fit(self, gain: Floats, tie: bool) -> Guesses:
         """The family's best rule on the groups, for each of their cells."""
         guesses = self.family.fit(np.add.reduceat(gain, self.starts, axis=1), tie)
-        return np.repeat(guesses, np.diff(self.starts, append=gain.shape[1]), axis=1)
+        return guesses.repeat(np.diff(self.starts, append=gain.shape[1]), axis=1)
 
 
 def families_for(counts: Counts, cells: int | None = None) -> tuple[Family, ...]:

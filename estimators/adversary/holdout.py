@@ -251,7 +251,7 @@ def _close_look(
     starts = close_to_cuts(
         ends[0] + ends[1], pilot, way.prior, fine.group_starts(cells), fine.n_records / cells
     )
-    first = [np.bincount(np.searchsorted(starts, side, "right") - 1, minlength=len(starts)) for side in pilot]
+    first = [np.bincount(starts.searchsorted(side, "right") - 1, minlength=len(starts)) for side in pilot]
     whole = [np.add.reduceat(side, starts) for side in (fine.members, fine.nonmembers)]
     line = Intervals(np.arange(1.0, len(starts)))
     rest = Counts.trusted(whole[0] - first[0], whole[1] - first[1], line)
@@ -266,7 +266,7 @@ def _close_look(
 def _draw(ends: Integers, size: int, rng: np.random.Generator) -> Integers:
     """The cells of so many records drawn at random; cells end at these numbers of records."""
     records = np.sort(rng.choice(int(ends[-1]), size, replace=False, shuffle=False))
-    return np.searchsorted(ends, records, side="right")
+    return ends.searchsorted(records, side="right")
 
 
 def close_to_cuts(
@@ -290,7 +290,7 @@ def close_to_cuts(
     low, high = ends[places[changes - 1]][:, None], ends[places[changes] - 1][:, None]
     inside = low + (high - low) * np.arange(PARTS + 1) / PARTS
     targets = np.concatenate([inside, low - outward, high + outward], axis=1).ravel()
-    near = np.searchsorted(ends, targets[(targets > 0) & (targets < ends[-1])]) + 1
+    near = ends.searchsorted(targets[(targets > 0) & (targets < ends[-1])]) + 1
     return np.unique(np.concatenate([starts, near[near < len(ends)]]))
 
 

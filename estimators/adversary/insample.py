@@ -108,8 +108,8 @@ class FewChanges:
             return self._most
         prior, (n1, n0), values = self.prior, self.sides, self._best(self._most)
         spread = np.sqrt((1.0 - maximum**2) * (prior**2 / n1 + (1.0 - prior) ** 2 / n0))
-        start = int(np.searchsorted(values, maximum - normal_quantile(alpha) * spread))
-        end = int(np.searchsorted(values, maximum, side="right"))
+        start = int(values.searchsorted(maximum - normal_quantile(alpha) * spread))
+        end = int(values.searchsorted(maximum, side="right"))
         last = last_within(lambda changes: self.upper(alpha, changes, maximum) <= maximum, start, end)
         return None if last < 0 else last
 

@@ -319,7 +319,7 @@ def _distances(values: Floats) -> list[Floats]:
 
 def _to_nearest(values: Floats, repeated: Floats) -> Floats:
     """How far each of increasing values lies from the nearest of some of them."""
-    after = np.searchsorted(repeated, values)
+    after = repeated.searchsorted(values)
     below, above = repeated[np.maximum(after - 1, 0)], repeated[np.minimum(after, len(repeated) - 1)]
     return np.minimum(np.abs(values - below), np.abs(above - values))
 

@@ -129,7 +129,7 @@ def _judge(
         counts = fine.join(starts)
         place = np.repeat(np.arange(len(starts)), np.diff(starts, append=fine.size))
     shape = (len(fractions), counts.size)
-    blocks = [np.searchsorted(end, np.arange(end[-1]), "right") for end in ends]
+    blocks = [end.searchsorted(np.arange(end[-1]), "right") for end in ends]
     joined = [place[side[order]] for side, order in zip(cells, orders, strict=True)]
     members, nonmembers = (
         np.bincount(block * counts.size + side, minlength=shape[0] * shape[1]).reshape(shape)

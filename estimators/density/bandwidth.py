@@ -248,7 +248,7 @@ def _best_dip(sample: Sample) -> float | None:
 
     def criterion(log_width: float) -> float:
         width = float(np.exp(log_width))
-        near = int(np.searchsorted(lags, 9.0 * sqrt(2.0) * width / step, side="right"))
+        near = int(lags.searchsorted(9.0 * sqrt(2.0) * width / step, side="right"))
         kernel = np.exp((lags[:near] * (step / width)) ** 2 / -4.0)
         overlap = (dot(pairs[:near], kernel) + n) / (n * n * sqrt(4.0 * pi))
         left_out = dot(pairs[:near], kernel**2) / (n * (n - 1.0) * sqrt(2.0 * pi))
@@ -261,7 +261,7 @@ def _best_dip(sample: Sample) -> float | None:
     dips = np.flatnonzero((values[1:-1] <= values[:-2]) & (values[1:-1] <= values[2:])) + 1
     if not dips.size:
         return None
-    best = int(dips[np.argmin(values[dips])])
+    best = int(dips[values[dips].argmin()])
     left, right = float(trial[best - 1]), float(trial[best + 1])
     while right - left > 1e-3:  # a third off the worse end: the dip is the only one in between
         first, second = left + (right - left) / 3.0, right - (right - left) / 3.0
@@ -343,8 +343,8 @@ def _between(a: float, b: float, share: float) -> float:
 
 def _quantile(counts: Floats, low: float, step: float, rank: float) -> float:
     """Where ``rank`` records lie to the left, straight lines inside cells."""
-    total = np.cumsum(counts)
-    cell = min(int(np.searchsorted(total, rank)), counts.size - 1)
+    total = counts.cumsum()
+    cell = min(int(total.searchsorted(rank)), counts.size - 1)
     inside = (rank - (total[cell] - counts[cell])) / counts[cell] if counts[cell] else 0.5
     return float(low + (cell - 0.5 + inside) * step)
 

@@ -56,7 +56,7 @@ class Atoms:
             for index, value in enumerate(self.values):
                 which[points == value] = index
             return which
-        at = np.minimum(np.searchsorted(self.values, points), self.size - 1)
+        at = np.minimum(self.values.searchsorted(points), self.size - 1)
         return np.where(self.values[at] == points, at, -1).astype(np.int64)
 
 
@@ -84,9 +84,9 @@ def _prominent(members: Floats, nonmembers: Floats, share: float) -> Floats:
     if not heavy.size or values.size == 1:
         return values[heavy]
     width = Silverman().choose(Sample.of(subset))
-    running = np.concatenate([[0], np.cumsum(counts)])
-    first = np.searchsorted(values, values[heavy] - width)
-    last = np.searchsorted(values, values[heavy] + width, side="right")
+    running = np.concatenate([[0], counts.cumsum()])
+    first = values.searchsorted(values[heavy] - width)
+    last = values.searchsorted(values[heavy] + width, side="right")
     others = last - first - 1
     typical = (running[last] - running[first] - counts[heavy]) / np.maximum(others, 1)
     prominent: Floats = values[heavy[counts[heavy] >= PROMINENCE * typical]]

@@ -99,8 +99,8 @@ def optimum(counts: Counts, objective: Objective) -> Optimum:
     linear forms is largest at a corner: a prefix, or where the share's limit crosses the chain.
     """
     order = likelihood_order(counts.members[None, :], counts.nonmembers[None, :])[0]
-    tpr = np.concatenate([[0.0], np.cumsum(counts.members[order]) / counts.n_members])
-    fpr = np.concatenate([[0.0], np.cumsum(counts.nonmembers[order]) / counts.n_nonmembers])
+    tpr = np.concatenate([[0.0], counts.members[order].cumsum() / counts.n_members])
+    fpr = np.concatenate([[0.0], counts.nonmembers[order].cumsum() / counts.n_nonmembers])
     share = objective.share(tpr, fpr)
     ends = [objective.low, objective.high, 1.0 - objective.low, 1.0 - objective.high]
     crossing = np.interp(ends, share, np.arange(len(share)))
@@ -109,7 +109,7 @@ def optimum(counts: Counts, objective: Objective) -> Optimum:
     mirrored = np.repeat([False, True], len(at))
     tpr, fpr = np.concatenate([tpr, 1.0 - tpr]), np.concatenate([fpr, 1.0 - fpr])
     value = objective.value(tpr, fpr)
-    best = int(np.argmax(value))
+    best = int(value.argmax())
     edge = at[best % len(at)]
     gamma = float(objective.share(tpr[best : best + 1], fpr[best : best + 1])[0])
     above = not bool(mirrored[best])
@@ -146,7 +146,7 @@ def best_prefix(objective: Objective, members: Integers, nonmembers: Integers, o
         for side in (members, nonmembers)
     )
     values = np.concatenate([objective.value(tpr, fpr), objective.value(1.0 - tpr, 1.0 - fpr)], axis=1)
-    best = np.argmax(values, axis=1)
+    best = values.argmax(axis=1)
     length, mirrored = best % (size + 1), best > size
     rank = np.empty_like(order)
     np.put_along_axis(rank, order, np.broadcast_to(np.arange(size), order.shape), axis=1)
@@ -269,13 +269,13 @@ def _progressive(
     fine: Counts, views: Sequence[View], objective: Objective, rng: np.random.Generator
 ) -> tuple[int, int, int, int, int]:
     members, nonmembers = fine.blocks(block_fractions(fine.n_members, fine.n_nonmembers), rng)
-    past = np.cumsum(members[:-1], axis=0), np.cumsum(nonmembers[:-1], axis=0)
+    past = members[:-1].cumsum(axis=0), nonmembers[:-1].cumsum(axis=0)
     guesses = np.stack([view.fit(objective, *past) for view in views])
     tp, fp = np.einsum("vbc,bc->vb", guesses, members[1:]), np.einsum("vbc,bc->vb", guesses, nonmembers[1:])
     n1, n0 = members[1:].sum(axis=1), nonmembers[1:].sum(axis=1)
     so_far = objective.metric.value(
-        np.cumsum(tp, axis=1) / np.maximum(np.cumsum(n1), 1),
-        np.cumsum(fp, axis=1) / np.maximum(np.cumsum(n0), 1),
+        tp.cumsum(axis=1) / np.maximum(n1.cumsum(), 1),
+        fp.cumsum(axis=1) / np.maximum(n0.cumsum(), 1),
         objective.prior,
     )
     # the view that led before a block speaks for it; before there is a record the last, which overfits least
@@ -395,5 +395,5 @@ def _chain(groups: Counts, view: View) -> tuple[Floats, Floats]:
     if view.sort:
         order = likelihood_order(members[None, :], nonmembers[None, :])[0]
         members, nonmembers = members[order], nonmembers[order]
-    tp, fp = (np.concatenate([[0], np.cumsum(side)]).astype(np.float64) for side in (members, nonmembers))
+    tp, fp = (np.concatenate([[0], side.cumsum()]).astype(np.float64) for side in (members, nonmembers))
     return tp, fp

@@ -212,19 +212,19 @@ def _with_learned_cut(metric: Metric, prior: float, parts: list[Part]) -> PaperM
     eta = np.unique(np.concatenate([choose.eta, judge.eta]) if judge.eta is not choose.eta else choose.eta)
     steps = eta[(eta > 0.0) & (eta < 1.0)]
     cuts = np.concatenate([[0.0], steps]) if steps.size else np.array([0.5])  # eta > 0 is what x -> 0 gives
-    by_eta = np.argsort(choose.eta, kind="stable")
-    below = np.searchsorted(choose.eta[by_eta], cuts, side="right")
+    by_eta = choose.eta.argsort(kind="stable")
+    below = choose.eta[by_eta].searchsorted(cuts, side="right")
     tpr, fpr = (
-        1.0 - np.concatenate([[0], np.cumsum(side[by_eta])])[below] / side.sum()
+        1.0 - np.concatenate([[0], side[by_eta].cumsum()])[below] / side.sum()
         for side in (choose.members, choose.nonmembers)
     )
     value = metric.value(tpr, fpr, prior)
     worth = np.where(np.isnan(value), -np.inf, value)
-    best = int(np.argmax(worth))
+    best = int(worth.argmax())
     above = metric.cut_at(float(worth[best]), prior).above if np.isfinite(worth[best]) else True
     if not above:  # Lemma 3's second case, "solved similarly": member below the threshold
         worth = np.nan_to_num(metric.value(1.0 - tpr, 1.0 - fpr, prior), nan=-np.inf)
-        best = int(np.argmax(worth))
+        best = int(worth.argmax())
     return _evaluate(3, metric, prior, Cut(float(cuts[best]), above), judge)
 
 

@@ -66,7 +66,7 @@ class RocBand:
         Args:
             fpr: A false positive rate, not below the first that is stated.
         """
-        at = int(np.searchsorted(self.fpr, fpr, side="right")) - 1
+        at = int(self.fpr.searchsorted(fpr, side="right")) - 1
         return (
             f"With {percent(self.confidence)} confidence, for this and every other rate at once: who accuses at most "
             f"{percent(float(self.fpr[at]))} of nonmembers may find between "

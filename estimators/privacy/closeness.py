@@ -133,12 +133,10 @@ def epsilon_lower(fine: Counts, delta: float, alpha: float) -> float:
     q(A) <= U, so epsilon >= log((L - delta)/U); the error is shared by all of them, and a part of it by windows
     anywhere along the score.
     """
-    totals = np.cumsum(fine.pooled)
-    places = {
-        int(np.searchsorted(totals, share * totals[-1])) for share in TAILS + tuple(1.0 - t for t in TAILS)
-    }
+    totals = fine.pooled.cumsum()
+    places = {int(totals.searchsorted(share * totals[-1])) for share in TAILS + tuple(1.0 - t for t in TAILS)}
     at = np.array(sorted(places), dtype=np.int64)
-    inside = np.cumsum(fine.members)[at], np.cumsum(fine.nonmembers)[at]
+    inside = fine.members.cumsum()[at], fine.nonmembers.cumsum()[at]
     sides = [
         (np.concatenate([side, total - side]).astype(np.float64), float(total))
         for side, total in zip(inside, (fine.n_members, fine.n_nonmembers), strict=True)

@@ -286,7 +286,7 @@ def _ordered_by_half(counts: Counts, seed: int) -> tuple[Integers, Integers]:
     """One random half, its cells in the order of member share on the other half (shrunk by one record)."""
     members, nonmembers = counts.blocks(np.array([0.5, 0.5]), np.random.default_rng(seed))
     share = (members[0] + counts.member_share) / (members[0] + nonmembers[0] + 1.0)
-    order = np.argsort(share, kind="stable")
+    order = share.argsort(kind="stable")
     return members[1][order], nonmembers[1][order]
 
 
@@ -302,8 +302,8 @@ def _ways_to_guess(members: Integers, nonmembers: Integers, ends: Direction) -> 
     if len(some) < len(pooled):
         members, pooled = members[some], pooled[some]
     records_left, members_left = np.zeros((2, len(pooled) + 1), dtype=np.int64)
-    np.cumsum(pooled, out=records_left[1:])
-    np.cumsum(members, out=members_left[1:])
+    pooled.cumsum(out=records_left[1:])
+    members.cumsum(out=members_left[1:])
     total, total_in = int(records_left[-1]), int(members_left[-1])
     records_right = total - records_left[::-1]
     shares: Floats = np.array(SHARES) * total
@@ -327,7 +327,7 @@ def _cells_for(records_left: Integers, targets: Floats) -> list[int]:
 
     That rule keeps the two ends apart, since no share is above one half. ``records_left`` are those left of a cell.
     """
-    above = np.searchsorted(records_left, targets)
+    above = records_left.searchsorted(targets)
     nearer_below = targets - records_left[above - 1] <= records_left[above] - targets
     cells: list[int] = np.maximum(above - nearer_below, 1).tolist()
     return cells

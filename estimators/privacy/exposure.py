@@ -434,16 +434,16 @@ def tails_of(counts: Counts, alpha: float, ends: Direction) -> _Candidates:
         ends: Which ends of the score are looked at.
     """
     n1, n0 = counts.n_members, counts.n_nonmembers
-    members, nonmembers = np.cumsum(counts.members), np.cumsum(counts.nonmembers)
+    members, nonmembers = counts.members.cumsum(), counts.nonmembers.cumsum()
     most = np.array([0] + [2**j for j in range(62) if 2 * 2**j <= n0], dtype=np.int64)
     place = np.arange(1, len(most) + 1)
     levels = alpha / (place * (place + 1.0)) / (2.0 if ends is Direction.EITHER else 1.0)
     sides: list[tuple[End, Integers, Integers]] = []
     if ends is not Direction.LOW:
-        last = np.searchsorted(nonmembers, n0 - most)  # the tail is what lies above this cell
+        last = nonmembers.searchsorted(n0 - most)  # the tail is what lies above this cell
         sides.append(("high", n1 - members[last], n0 - nonmembers[last]))
     if ends is not Direction.HIGH:
-        cells = np.searchsorted(nonmembers, most, side="right")
+        cells = nonmembers.searchsorted(most, side="right")
         below = [np.concatenate([[0], side])[cells] for side in (members, nonmembers)]
         sides.append(("low", below[0], below[1]))
     return _Candidates(

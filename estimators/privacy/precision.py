@@ -152,7 +152,7 @@ def _least_ratio(hits: Integers, alarms: Integers, share: float, alpha: float) -
     """Upper limit of the least FPR / TPR of a cut that accuses so many members; 1 is had by accusing everybody."""
     n1, n0, level = int(hits[-1]), int(alarms[-1]), alpha / RANKS
     ranks, below, shares, weights = _ranks(n1, share, level)
-    accused = alarms[np.searchsorted(hits, ranks)]
+    accused = alarms[hits.searchsorted(ranks)]
 
     def is_refuted(ratio: float, at: int) -> bool:
         few = (weights[at] * bdtr(accused[at], n0, ratio * shares[at])).sum()

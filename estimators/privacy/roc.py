@@ -183,8 +183,8 @@ def roc(counts: Counts, points: int = POINTS) -> RocCurve:
         n1, n0, quarter = hits[-1], alarms[-1], points // 4 - 1
         even = np.linspace(0.0, 1.0, 2 * quarter)
         rates = np.concatenate([n0**even, np.linspace(0.0, n0, quarter)])
-        by_rate = np.searchsorted(alarms, rates * (1.0 + 1e-12), side="right") - 1
-        by_height = np.searchsorted(hits, np.linspace(0.0, n1, quarter) * (1.0 - 1e-12))
+        by_rate = alarms.searchsorted(rates * (1.0 + 1e-12), side="right") - 1
+        by_height = hits.searchsorted(np.linspace(0.0, n1, quarter) * (1.0 - 1e-12))
         keep = np.unique(np.concatenate([[0, len(hits) - 1], by_rate, by_height]))
         hits, alarms = hits[keep], alarms[keep]
     return RocCurve(alarms / alarms[-1], hits / hits[-1])
@@ -220,8 +220,8 @@ def auc(counts: Counts, confidence: float = 0.95) -> AreaUnderCurve:
     alpha = (1.0 - require_open_unit("confidence", confidence)) / 2.0
     counts = _require_order(counts)
     n1, n0 = counts.n_members, counts.n_nonmembers
-    below = (np.cumsum(counts.nonmembers) - 0.5 * counts.nonmembers) / n0
-    above = (n1 - np.cumsum(counts.members) + 0.5 * counts.members) / n1
+    below = (counts.nonmembers.cumsum() - 0.5 * counts.nonmembers) / n0
+    above = (n1 - counts.members.cumsum() + 0.5 * counts.members) / n1
     area = dot(counts.members, below) / n1
     cautions: tuple[Caution, ...] = ()
     pairs = min(n1, n0)
@@ -434,8 +434,8 @@ def _area_upper(members: Integers, nonmembers: Integers, alpha: float) -> float:
     three moments are exact but for what the sides have in common in the third, and a gamma law has its quantile.
     """
     n1, n0 = int(members.sum()) + 1, int(nonmembers.sum()) + 1
-    below = (np.cumsum(nonmembers) - 0.5 * nonmembers + 1.0) / n0
-    above = (n1 - np.cumsum(members) + 0.5 * members) / n1
+    below = (nonmembers.cumsum() - 0.5 * nonmembers + 1.0) / n0
+    above = (n1 - members.cumsum() + 0.5 * members) / n1
     mean = (dot(members, below) + 1.0) / n1
     tied = dot(members, nonmembers.astype(np.float64)) / n1 / n0
     squares, variance, third = mean - tied / 4.0 + mean**2, 0.0, 0.0
@@ -459,8 +459,8 @@ def from_the_top(counts: Counts) -> tuple[Integers, Integers]:
     """Members and nonmembers at or above each threshold, from none to all."""
     counts = _require_order(counts)
     hits, alarms = np.zeros((2, counts.size + 1), dtype=np.int64)
-    np.cumsum(counts.members[::-1], out=hits[1:])
-    np.cumsum(counts.nonmembers[::-1], out=alarms[1:])
+    counts.members[::-1].cumsum(out=hits[1:])
+    counts.nonmembers[::-1].cumsum(out=alarms[1:])
     return hits, alarms
 
 

@@ -90,7 +90,7 @@ class Counts:
                 raise InvalidCounts(
                     f"{name} counts: NaN, infinite or {MOST_RECORDS:g} and more",
                     field=name,
-                    index=int(np.argmax(beyond)),
+                    index=int(beyond.argmax()),
                 )
             whole = column.astype(np.int64)
             if column.dtype.kind not in "iu" and not (column == whole).all():
@@ -101,9 +101,9 @@ class Counts:
                 )
             if whole.size and whole.min() < 0:
                 raise InvalidCounts(
-                    f"{name} counts: cell {int(np.argmin(whole))} is negative; need how many records lie in it",
+                    f"{name} counts: cell {int(whole.argmin())} is negative; need how many records lie in it",
                     field=name,
-                    index=int(np.argmin(whole)),
+                    index=int(whole.argmin()),
                 )
             total = int(whole.sum())
             if not total:
@@ -283,8 +283,8 @@ class Counts:
         place = place.cumsum() - place / 2.0
         place *= size / self.n_records
         half = size // 2  # up to it a group begins at its mass, beyond just behind it: alike from either end
-        below = np.searchsorted(place, np.arange(1.0, half + 1.0))
-        above = np.searchsorted(place, np.arange(half + 1.0, size), side="right")
+        below = place.searchsorted(np.arange(1.0, half + 1.0))
+        above = place.searchsorted(np.arange(half + 1.0, size), side="right")
         starts = np.unique(np.concatenate([[0], below, above]))
         return starts[starts < self.size]
 
@@ -305,8 +305,7 @@ class Counts:
             pooled[: starts[-1] - 1 : -1] if starts[-1] else pooled[::-1],
         )
         low, high = (
-            np.searchsorted(totals, _halves(int(totals[-1]), outermost)) + 1
-            for totals in map(np.cumsum, ends)
+            totals.searchsorted(_halves(int(totals[-1]), outermost)) + 1 for totals in map(np.cumsum, ends)
         )
         starts = np.unique(np.concatenate([starts, low, self.size - high]))
         return starts[starts < self.size]

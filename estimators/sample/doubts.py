@@ -123,7 +123,7 @@ def of_many(a: Floats, b: Floats) -> tuple[Caution, ...]:
     rng = np.random.default_rng(0)
     parts = [side[_draws(len(side), rng)] for side in (a, b)]
     pooled = np.concatenate(parts)
-    order = np.argsort(pooled)
+    order = pooled.argsort()
     ordered = pooled[order]
     new = np.append(True, ordered[1:] != ordered[:-1])
     if int(new.sum()) == len(pooled):
@@ -214,7 +214,7 @@ def of_precision(a: Floats, b: Floats) -> tuple[Caution, ...]:
     fitting_members = (fits & member).sum(axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
         deviations = np.nan_to_num(abs(fitting_members - expected.sum(axis=1)) / np.sqrt(spread.sum(axis=1)))
-    most = int(np.argmax(deviations))
+    most = int(deviations.argmax())
     if deviations[most] < FAR:
         return ()
     chances = _members_drawn(sizes.tolist(), members.tolist(), n_fits[most].tolist())
