@@ -1,4 +1,4 @@
-"""What the arrays of the library hold, and the sum of their products."""
+"""What the arrays of the library hold, the sum of their products, and how long runs of them are."""
 
 from typing import Any
 
@@ -17,3 +17,12 @@ def dot(one: NDArray[Any], other: NDArray[Any]) -> float:
     11.0
     """
     return float((one * other).sum())
+
+
+def lengths(starts: Integers, end: int) -> Integers:
+    """How many lie from each start to the next one, and from the last to the end.
+
+    >>> lengths(np.array([0, 2, 3]), 7).tolist()
+    [2, 1, 4]
+    """
+    return np.concatenate([starts[1:], [end]]) - starts

@@ -9,7 +9,7 @@ sizes of the runs given up, sorted, are what each further pair of changes is wor
 import numpy as np
 from numpy.typing import NDArray
 
-from estimators.arrays import Booleans, Floats, Integers
+from estimators.arrays import Booleans, Floats, Integers, lengths
 
 FEW = 2
 """Changes for which running sums are enough."""
@@ -144,7 +144,7 @@ def _rule_between(
             runs, first_of_run = _give_up(runs, low)
             begin, left = begin[first_of_run], left - len(low)
     guesses = (np.arange(len(begin)) % 2 == 1) ^ first
-    return guesses.repeat(np.diff(begin, append=len(gain)))
+    return guesses.repeat(lengths(begin, len(gain)))
 
 
 def _join(runs: Floats, firsts: Integers = ALONE) -> tuple[list[Floats], list[Floats]]:

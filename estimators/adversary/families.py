@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from estimators.adversary.changes import rule_of_changes
-from estimators.arrays import Floats
+from estimators.arrays import Floats, lengths
 from estimators.python.dataclass import dataclass
 from estimators.sample.counts import Counts
 
@@ -157,7 +157,7 @@ class OnGroups:
     def fit(self, gain: Floats, tie: bool) -> Guesses:
         """The family's best rule on the groups, for each of their cells."""
         guesses = self.family.fit(np.add.reduceat(gain, self.starts, axis=1), tie)
-        return guesses.repeat(np.diff(self.starts, append=gain.shape[1]), axis=1)
+        return guesses.repeat(lengths(self.starts, gain.shape[1]), axis=1)
 
 
 def families_for(counts: Counts, cells: int | None = None) -> tuple[Family, ...]:

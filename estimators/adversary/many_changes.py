@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from estimators.adversary.changes import best_by_changes
 from estimators.adversary.families import Guesses
 from estimators.adversary.holdout import ORDERS, GuessRecord, Validation, Way, validation_of
-from estimators.arrays import Floats, Integers
+from estimators.arrays import Floats, Integers, lengths
 from estimators.python.dataclass import dataclass
 from estimators.sample.counting import EXACT_RECORDS
 from estimators.sample.counts import HYPERGEOMETRIC_LIMIT, Counts
@@ -232,7 +232,7 @@ def widths_for(cells: int) -> tuple[int, ...]:
 def along(counts: Counts) -> Aspect:
     """The score itself: cells as fine as the sample affords, averaged over more and more neighbours."""
     starts = counts.group_starts(max(2, min(CELLS, counts.n_records // IN_A_CELL)))
-    cell = np.repeat(np.arange(len(starts)), np.diff(starts, append=counts.size))
+    cell = np.repeat(np.arange(len(starts)), lengths(starts, counts.size))
     return Aspect(cell, len(starts), widths_for(len(starts)))
 
 

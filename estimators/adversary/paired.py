@@ -23,7 +23,7 @@ from estimators.adversary.families import (
     families_for,
 )
 from estimators.adversary.holdout import PILOT, SHUFFLES, block_fractions, close_to_cuts, rules_from_past
-from estimators.arrays import Floats, Integers
+from estimators.arrays import Floats, Integers, lengths
 from estimators.limits.binomial import normal_quantile
 from estimators.python.dataclass import dataclass
 from estimators.sample.counts import Counts
@@ -127,7 +127,7 @@ def _judge(
         after = fine.pooled.cumsum()
         starts = close_to_cuts(after, pilot, prior, fine.group_starts(groups), fine.n_records / groups)
         counts = fine.join(starts)
-        place = np.repeat(np.arange(len(starts)), np.diff(starts, append=fine.size))
+        place = np.repeat(np.arange(len(starts)), lengths(starts, fine.size))
     shape = (len(fractions), counts.size)
     blocks = [end.searchsorted(np.arange(end[-1]), "right") for end in ends]
     joined = [place[side[order]] for side, order in zip(cells, orders, strict=True)]

@@ -12,7 +12,7 @@ from scipy.special import stdtrit
 
 from estimators.adversary.changes import best_by_changes
 from estimators.adversary.families import Cellwise, Family, Threshold, TwoSided
-from estimators.arrays import Booleans, Floats, Integers, dot
+from estimators.arrays import Booleans, Floats, Integers, dot, lengths
 from estimators.clusters.blocks import Guesses
 from estimators.clusters.design import Clusters
 from estimators.limits.binomial import lower_limit, normal_quantile, upper_limit
@@ -125,7 +125,7 @@ class EffectiveEnds:
         for family, starts, most in classes(fine, cells, changes):
             of_groups = np.add.reduceat(gain, starts)
             rule = np.repeat(
-                family.fit(of_groups[None, :], clusters.prior > 0.5)[0], np.diff(starts, append=fine.size)
+                family.fit(of_groups[None, :], clusters.prior > 0.5)[0], lengths(starts, fine.size)
             )
             best.append(Accuracy.of(clusters, weights, alike, rule[at] == clusters.is_member))
             best_rate = max(best_rate, reach(of_groups, most))

@@ -4,7 +4,7 @@ from math import log
 
 import numpy as np
 
-from estimators.arrays import Floats
+from estimators.arrays import Floats, lengths
 
 UP = (0.3, 0.6, 0.9)
 """Shares of the fortune that are staked on a rate being larger than claimed."""
@@ -48,7 +48,7 @@ def _few(shares: Floats) -> Floats:
     if number <= MOST_SHARES:
         return shares
     starts = np.arange(MOST_SHARES) * number // MOST_SHARES
-    return np.asarray(np.add.reduceat(shares, starts, axis=1) / np.diff(starts, append=number))
+    return np.asarray(np.add.reduceat(shares, starts, axis=1) / lengths(starts, number))
 
 
 def _least(members: Floats, nonmembers: Floats, prior: float, alpha: float, claims: int) -> Floats:

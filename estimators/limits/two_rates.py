@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import betaincinv, betaln, ndtri
 
-from estimators.arrays import Floats, Integers
+from estimators.arrays import Floats, Integers, lengths
 from estimators.limits.root import brentq
 from estimators.python.dataclass import dataclass, replace
 
@@ -356,7 +356,7 @@ def _farthest(
     left = np.array([np.full(x.shape, design.low), unknown, unknown])  # a place, the sum and its slope there
     right = np.array([np.full(x.shape, design.high), unknown, unknown])
     bound, seen, top = s + t, s * x / n + t * y / m, np.array([np.full(x.shape, -np.inf), ones, ones])
-    lots = np.repeat(np.arange(len(firsts)), np.diff(firsts, append=x.size))
+    lots = np.repeat(np.arange(len(firsts)), lengths(firsts, x.size))
     open_, bounds, tops = np.arange(x.size), bound.copy(), top.copy()
     for _ in range(ROUNDS):
         (a, c), (da, dc), (dda, ddc) = _rate(tails, np.array([e, design.other(e)]))

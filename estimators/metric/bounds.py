@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from estimators.adversary.changes import corners_of
 from estimators.adversary.holdout import SHUFFLES, block_fractions
 from estimators.adversary.many_changes import MANY_CHANGES, sums_around, widths_for
-from estimators.arrays import Booleans, Floats, Integers
+from estimators.arrays import Booleans, Floats, Integers, lengths
 from estimators.errors import require_share
 from estimators.limits.binomial import clopper_pearson
 from estimators.limits.fieller import ratio_range
@@ -188,8 +188,8 @@ class View:
         order = np.broadcast_to(np.arange(a.shape[1]), a.shape)
         if self.sort:
             order = likelihood_order(a, b) if self.width == 1 else likelihood_order(*self._around(a, b))
-        lengths = np.diff(self.starts, append=members.shape[1])
-        return np.repeat(best_prefix(objective, a, b, order), lengths, axis=1)
+        sizes = lengths(self.starts, members.shape[1])
+        return np.repeat(best_prefix(objective, a, b, order), sizes, axis=1)
 
     def _around(self, *sides: Integers) -> list[Integers]:
         """Counts of so many groups around each."""

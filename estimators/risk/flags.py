@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc
 
-from estimators.arrays import Floats, Integers
+from estimators.arrays import Floats, Integers, lengths
 from estimators.errors import OutOfRange, require_number, require_open_unit
 from estimators.python.dataclass import dataclass
 from estimators.sample.counts import Counts
@@ -288,7 +288,7 @@ def _with_groups(
     by_labels = parts.choices > 1
     own = by_labels & (p_values * len(groups) <= rate * DIVIDED)
     cells = np.flatnonzero(np.diff(parts.cell, prepend=-1))  # the first part of each
-    group = np.repeat(np.arange(len(groups)), np.diff(np.append(groups, counts.size)))[cells]
+    group = np.repeat(np.arange(len(groups)), lengths(groups, counts.size))[cells]
 
     def left(without: NDArray[np.bool_], starts: Integers) -> tuple[Integers, Integers]:
         return (

@@ -6,7 +6,7 @@ import numpy as np
 from fast_histogram import histogram1d
 from numpy.typing import ArrayLike, NDArray
 
-from estimators.arrays import Floats, Integers
+from estimators.arrays import Floats, Integers, lengths
 from estimators.errors import InputError, InvalidCounts, TooManyCells, require_count
 from estimators.sample import doubts
 from estimators.sample.cells import (
@@ -307,7 +307,7 @@ def _by_sorting(a: Floats, b: Floats) -> Counts:
     ordered = pooled[order]
     starts = np.concatenate([[0], np.flatnonzero(ordered[1:] != ordered[:-1]) + 1])
     members = np.add.reduceat(order < len(a), starts, dtype=np.int64)
-    records = np.diff(np.concatenate([starts, [len(pooled)]]))
+    records = lengths(starts, len(pooled))
     odd = (*_unlike_sides(a, b), *doubts.of_values(members, records - members, ordered=True))
     return Counts.trusted(members, records - members, Intervals(ordered[starts[1:]]), odd)
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from estimators.arrays import Floats, Integers
+from estimators.arrays import Floats, Integers, lengths
 from estimators.statement import Caution
 
 REPEATED, SHARED, RANGES = "repeated_scores", "shared_scores", "sides_differ_in_range"
@@ -130,7 +130,7 @@ def of_many(a: Floats, b: Floats) -> tuple[Caution, ...]:
         return ()
     starts = np.flatnonzero(new)
     members = np.add.reduceat(order < len(parts[0]), starts, dtype=np.int64)
-    records = np.diff(np.append(starts, len(pooled)))
+    records = lengths(starts, len(pooled))
     scale = (len(a) / len(parts[0])) * (len(b) / len(parts[1]))
     return of_values(members, records - members, True, scale, min(len(a), len(b)))
 
@@ -207,7 +207,7 @@ def of_precision(a: Floats, b: Floats) -> tuple[Caution, ...]:
     values, first = np.unique(pooled[order], return_index=True)
     member, fits = order[first] < len(looks[0]), _representable(values)
     starts = np.arange(0, len(values), ALIKE)
-    sizes, members = np.diff(np.append(starts, len(values))), np.add.reduceat(member, starts, dtype=np.int64)
+    sizes, members = lengths(starts, len(values)), np.add.reduceat(member, starts, dtype=np.int64)
     n_fits = np.add.reduceat(fits, starts, axis=1, dtype=np.int64)
     expected = members * n_fits / sizes
     spread = expected * (sizes - members) * (sizes - n_fits) / (sizes * np.maximum(sizes - 1, 1))
