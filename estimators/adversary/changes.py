@@ -6,6 +6,8 @@ save two exists (the pairing of valleys and peaks by which the best k trades of 
 sizes of the runs given up, sorted, are what each further pair of changes is worth.
 """
 
+from itertools import pairwise
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -141,8 +143,8 @@ def _rule_between(
         np.inf,
     ):  # of equal ones some may stay; sums are rounded otherwise
         while left and (low := _lowest(runs, most)[:left]).size:
-            runs, first_of_run = _give_up(runs, low)
-            begin, left = begin[first_of_run], left - len(low)
+            runs, starts_of_runs = _give_up(runs, low)
+            begin, left = begin[starts_of_runs], left - len(low)
     guesses = (np.arange(len(begin)) % 2 == 1) ^ first
     return guesses.repeat(lengths(begin, len(gain)))
 
@@ -156,12 +158,17 @@ def _join(runs: Floats, firsts: Integers = ALONE) -> tuple[list[Floats], list[Fl
     while (low := _lowest(runs, firsts=firsts)).size:
         sizes.append(runs[low])
         rows.append(firsts.searchsorted(low, side="right"))
-        runs, first_of_run = _give_up(runs, low)
-        firsts = first_of_run.cumsum()[firsts] - 1
+        runs, starts = _give_up(runs, low)
+        firsts = starts.searchsorted(firsts)
     row = np.concatenate(rows)
     order = row.argsort(kind="stable")
-    ends = row[order].searchsorted(np.arange(1, len(firsts)), side="right")
-    return np.split(runs, firsts[1:]), np.split(np.concatenate(sizes)[order], ends)
+    ends = row[order].searchsorted(np.arange(1, len(firsts) + 2))
+    return _parted(runs, np.append(firsts, len(runs))), _parted(np.concatenate(sizes)[order], ends)
+
+
+def _parted(values: Floats, ends: Integers) -> list[Floats]:
+    """What lies from each of these places to the next."""
+    return [values[begin:end] for begin, end in pairwise(ends.tolist())]
 
 
 def _lowest(runs: Floats, most: float = np.inf, firsts: Integers = ALONE) -> Integers:
@@ -185,13 +192,14 @@ def _inner(runs: Floats, beneath: np.ufunc, most: float, firsts: Integers) -> In
     return low.nonzero()[0]
 
 
-def _give_up(runs: Floats, low: NDArray[np.int64]) -> tuple[Floats, Booleans]:
+def _give_up(runs: Floats, low: NDArray[np.int64]) -> tuple[Floats, Integers]:
     """The runs with each of these joined to both neighbours, and which of the runs each joined one begins with."""
     first_of_run = np.ones(len(runs), dtype=bool)
     first_of_run[low] = first_of_run[low + 1] = False
     signed = runs.copy()
     signed[low] *= -1.0
-    return np.add.reduceat(signed, first_of_run.nonzero()[0]), first_of_run
+    starts = first_of_run.nonzero()[0]
+    return np.add.reduceat(signed, starts), starts
 
 
 # --- corners ------------------------------------------------------------------------------------------------

@@ -91,7 +91,8 @@ class Judged:
         cells = (fine.cells.locate(scores.members), fine.cells.locate(scores.nonmembers))
         rng = np.random.default_rng(seed)
         orders = 1 if fine.n_records >= MANY_RECORDS else SHUFFLES
-        right = tuple(_judge(fine, cells, groups, prior, rng) for _ in range(orders))
+        starts = fine.group_starts(groups) if fine.cells.ordered else None
+        right = tuple(_judge(fine, cells, starts, groups, prior, rng) for _ in range(orders))
         return cls(cells, fine.size, right, rules, prior)
 
     @property
@@ -112,7 +113,12 @@ class Judged:
 
 
 def _judge(
-    fine: Counts, cells: tuple[Integers, Integers], groups: int, prior: float, rng: np.random.Generator
+    fine: Counts,
+    cells: tuple[Integers, Integers],
+    starts: Integers | None,
+    groups: int,
+    prior: float,
+    rng: np.random.Generator,
 ) -> tuple[Integers, Integers]:
     """Whether the rule that led before a record's block guessed it right."""
     sizes = (fine.n_members, fine.n_nonmembers)
@@ -120,12 +126,12 @@ def _judge(
     orders = [rng.permutation(n) for n in sizes]
     ends = [np.rint(fractions.cumsum() * n).astype(np.int64) for n in sizes]
     counts, place = fine, np.arange(fine.size)
-    if fine.cells.ordered:
+    if starts is not None:
         pilot = [
             side[order[: min(PILOT, end[0])]] for side, order, end in zip(cells, orders, ends, strict=True)
         ]
         after = fine.pooled.cumsum()
-        starts = close_to_cuts(after, pilot, prior, fine.group_starts(groups), fine.n_records / groups)
+        starts = close_to_cuts(after, pilot, prior, starts, fine.n_records / groups)
         counts = fine.join(starts)
         place = np.repeat(np.arange(len(starts)), lengths(starts, fine.size))
     shape = (len(fractions), counts.size)
