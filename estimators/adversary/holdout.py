@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from estimators.adversary.families import Family, Guesses, TwoSided, families_for
-from estimators.arrays import Floats, Integers
+from estimators.arrays import Floats, Integers, median
 from estimators.limits.binomial import lower_limit, pools
 from estimators.limits.two_rates import weighted_accuracy_lower
 from estimators.python.dataclass import dataclass
@@ -108,12 +108,12 @@ class Validation:
         """
         floor, outcome, prior = baseline(self.prior), self.outcome, self.prior
         limits = outcome.lower(prior, alpha, self.pooled)
-        middle = np.median(np.column_stack([limits, outcome.by_rule]), axis=0)
+        middle = median(np.column_stack([limits, outcome.by_rule]))
         lower, by_rule = float(middle[0]), middle[1:]
         # the simplest rule within a standard error of the best: a rich one fits noise and flatters the estimate
         error = np.hypot(
-            prior / np.sqrt(np.median(outcome.n_members)),
-            (1.0 - prior) / np.sqrt(np.median(outcome.n_nonmembers)),
+            prior / np.sqrt(median(outcome.n_members)),
+            (1.0 - prior) / np.sqrt(median(outcome.n_nonmembers)),
         )
         leader = int(np.argmax(by_rule >= by_rule.max() - SIMPLER * error))
         value = max(float(by_rule[leader]), floor)

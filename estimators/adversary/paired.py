@@ -23,7 +23,7 @@ from estimators.adversary.families import (
     families_for,
 )
 from estimators.adversary.holdout import PILOT, SHUFFLES, block_fractions, close_to_cuts, rules_from_past
-from estimators.arrays import Floats, Integers, lengths
+from estimators.arrays import Floats, Integers, lengths, median
 from estimators.limits.binomial import normal_quantile
 from estimators.python.dataclass import dataclass
 from estimators.sample.counts import Counts
@@ -109,7 +109,7 @@ class Judged:
                 for cells, outcome in zip(second.cells, right, strict=True)
             ]
             limits.append(_least(np.array(tables), second.rules, self.prior, normal_quantile(alpha)))
-        return 2.0 * float(np.median(limits))
+        return 2.0 * float(median(np.array(limits)))
 
 
 def _judge(

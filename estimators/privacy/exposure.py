@@ -450,8 +450,8 @@ def tails_of(counts: Counts, alpha: float, ends: Direction) -> _Candidates:
         [(name, 0, 0) for name, _, _ in sides for _ in most],
         np.concatenate([inside for _, inside, _ in sides]),
         np.concatenate([inside for _, _, inside in sides]),
-        np.tile(most, len(sides)),
-        np.tile(levels, len(sides)),
+        np.concatenate([most] * len(sides)),
+        np.concatenate([levels] * len(sides)),
     )
 
 

@@ -285,8 +285,9 @@ class Counts:
         half = size // 2  # up to it a group begins at its mass, beyond just behind it: alike from either end
         below = place.searchsorted(np.arange(1.0, half + 1.0))
         above = place.searchsorted(np.arange(half + 1.0, size), side="right")
-        starts = np.unique(np.concatenate([[0], below, above]))
-        return starts[starts < self.size]
+        starts = np.concatenate([[0], below, above])
+        new = np.concatenate([[True], starts[1:] > starts[:-1]])  # they are in order
+        return starts[new & (starts < self.size)]
 
     def tail_starts(self, starts: Integers, outermost: int) -> Integers:
         """These groups, with the first and the last one halved again and again towards their ends.
