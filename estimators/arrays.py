@@ -36,3 +36,20 @@ def median(values: NDArray[Any]) -> NDArray[np.float64]:
     """
     ordered = np.sort(values, axis=0)
     return np.asarray((ordered[(len(values) - 1) // 2] + ordered[len(values) // 2]) / 2.0)
+
+
+def quantiles(values: Floats, shares: tuple[float, float]) -> tuple[float, float]:
+    """``np.quantile`` of two shares.
+
+    >>> quantiles(np.array([3.0, 1.0, 2.0, 5.0]), (0.5, 1.0))
+    (2.5, 5.0)
+    """
+    places = [share * (values.size - 1) for share in shares]
+    around = [rank for place in places for rank in (int(place), min(int(place) + 1, values.size - 1))]
+    a, b, c, d = np.partition(values, around)[around].tolist()
+    return _between(a, b, places[0] % 1.0), _between(c, d, places[1] % 1.0)
+
+
+def _between(a: float, b: float, share: float) -> float:
+    """From ``a`` to ``b``, from the nearer end, as NumPy does: so that equal ends give that value."""
+    return a + (b - a) * share if share < 0.5 else b - (b - a) * (1.0 - share)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from estimators.adversary.changes import best_by_changes
 from estimators.adversary.families import Guesses
 from estimators.adversary.holdout import ORDERS, GuessRecord, Validation, Way, validation_of
-from estimators.arrays import Floats, Integers, lengths
+from estimators.arrays import Floats, Integers, lengths, quantiles
 from estimators.python.dataclass import dataclass
 from estimators.sample.counting import EXACT_RECORDS
 from estimators.sample.counts import HYPERGEOMETRIC_LIMIT, Counts
@@ -303,8 +303,8 @@ def _by_closeness(distance: Floats) -> Aspect:
 
 def _distances(values: Floats) -> list[Floats]:
     """How far each value lies from a multiple of a decimal unit, for units of which the scores span several."""
-    low, high = np.quantile(values[:: max(1, len(values) // 1024)], [0.05, 0.95])
-    span = float(high - low)
+    low, high = quantiles(values[:: max(1, len(values) // 1024)], (0.05, 0.95))
+    span = high - low
     if not 0.0 < span < 1e300:
         return []
     largest = int(np.floor(np.log10(span / SPANNED)))

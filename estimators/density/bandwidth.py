@@ -15,7 +15,7 @@ from fast_histogram import histogram1d
 from numpy.typing import ArrayLike, NDArray
 from scipy import fft
 
-from estimators.arrays import Floats, dot
+from estimators.arrays import Floats, dot, quantiles
 from estimators.errors import InvalidCounts, NotFinite, OutOfRange, TooFewRecords, require_positive
 from estimators.python.dataclass import dataclass
 
@@ -56,7 +56,7 @@ class Sample:
             raise NotFinite("bandwidth: records are not finite or too far apart for a spread")
         exact = values.size <= EXACT_QUARTILES
         thin = values if exact else values[spread_indices(values.size, EXACT_QUARTILES)]
-        first, third = _quartiles(thin)
+        first, third = quantiles(thin, (0.25, 0.75))
         reach = BULK * (third - first) or np.inf
         start, end = max(low, first - reach), min(high, third + reach)
         step = (end - start) / (points - 1) or 1.0
@@ -326,19 +326,6 @@ def _fixed_point(sample: Sample) -> float | None:
 def _dimension_factor(n: int, dimension: int) -> float:
     """From the rate n^(-1/5) of one axis alone to n^(-1/(d+4)) of a product kernel."""
     return float(n ** (0.2 - 1.0 / (dimension + 4)))
-
-
-def _quartiles(values: Floats) -> tuple[float, float]:
-    """``np.quantile(values, [0.25, 0.75])``, whose general code costs ten times as much on few records."""
-    places = [0.25 * (values.size - 1), 0.75 * (values.size - 1)]
-    around = [rank for place in places for rank in (int(place), min(int(place) + 1, values.size - 1))]
-    a, b, c, d = np.partition(values, around)[around].tolist()
-    return _between(a, b, places[0] % 1.0), _between(c, d, places[1] % 1.0)
-
-
-def _between(a: float, b: float, share: float) -> float:
-    """From ``a`` to ``b``, from the nearer end, as NumPy does: so that equal ends give that value."""
-    return a + (b - a) * share if share < 0.5 else b - (b - a) * (1.0 - share)
 
 
 def _quantile(counts: Floats, low: float, step: float, rank: float) -> float:

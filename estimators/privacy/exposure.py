@@ -585,6 +585,8 @@ def _hopeful(tails: _Candidates, n1: int, n0: int, above: Floats | float = 0.0) 
     rough = observed + HOPEFUL * ndtri(tails.levels) * np.sqrt(endless) * steady
     short = (n0 < FEW) | (2 * tails.members > n1)  # one side ends so soon that nothing simple is close
     some = ((rough > above) | (observed > above) & short).nonzero()[0]
+    if not some.size:
+        return []
     m, k, observed, steady = m[some], k[some], observed[some], steady[some]
     share = betaincinv(m, k + 1.0, tails.levels[some])
     with np.errstate(divide="ignore"):
