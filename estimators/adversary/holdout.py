@@ -9,6 +9,7 @@ binomial limit of the number right is a lower bound on Adv, whatever the choice 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -191,6 +192,7 @@ def together(records: Sequence[GuessRecord]) -> GuessRecord:
     )
 
 
+@lru_cache(maxsize=64)
 def block_fractions(n_members: int, n_nonmembers: int) -> Floats:
     """A first part to learn from, then blocks that grow by a third: at least ten records a side to start."""
     first = max(0.1, min(0.5, 10.0 / min(n_members, n_nonmembers)))

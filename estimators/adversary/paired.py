@@ -191,7 +191,7 @@ def _least(tables: Integers, rules: Rules, prior: float, z: float) -> float:
         accused = tables[:, :, member].sum(axis=2)
         counts = np.stack([records - accused, accused], axis=2)  # side, first right or not, second guess
         mean = (counts * DIFFERENCES).sum(axis=(1, 2), keepdims=True) / n
-        square = weight**2 * (DIFFERENCES - np.clip(mean, -CENTRE, CENTRE)) ** 2
+        square = weight**2 * (DIFFERENCES - np.minimum(np.maximum(mean, -CENTRE), CENTRE)) ** 2
         u = 1.0 / float(np.sqrt((counts * square).sum() + WIDEN * unit**2))
         value = weight * DIFFERENCES - z * u / 2.0 * square
         gain = _gain(tables, value)

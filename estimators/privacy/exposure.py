@@ -20,9 +20,11 @@ Two distributions are as far apart as either is from the other, so the epsilon o
 nonmembers that almost no member reaches, too, with a small share of the level.
 """
 
+from bisect import bisect_left
 from collections.abc import Callable
 from functools import lru_cache
-from math import lgamma, log, sqrt
+from itertools import accumulate
+from math import inf, lgamma, log, sqrt
 from typing import Literal
 
 import numpy as np
@@ -100,6 +102,9 @@ FEW = 100
 
 NEAR = 1e-5
 """How closely the logarithm of a ratio is found."""
+
+STEPS = tuple(0.01 * 4.0**place for place in range(12))
+"""Steps beyond a first guess by which that logarithm is enclosed: they end where no float has it."""
 
 LONGEST_LABEL = 60
 """Characters of a label that a sentence repeats."""
@@ -616,12 +621,8 @@ def ratio_limit(m: int, n1: int, k: int, n0: int, level: float, start: float = 0
     if k >= n0 or _log_chance(m, n1, k, n0) > log(level) + 1.0:
         return start
     excess, guess, likely = _excess(m, n1, k, n0, level)
-    guess = start if guess is None else guess
-    points, step = [max(start, guess - 0.02), max(start, guess) + 0.005], 0.01
-    while points[-1] < likely:
-        points.append(points[-1] + step)
-        step *= 4.0
-    at = len(points) - 2  # excess grows: its zero lies between two neighbours, and most likely the last two
+    points = [max(start, guess - 0.02), *accumulate(STEPS, initial=max(start, guess) + 0.005)]
+    at = max(0, bisect_left(points, likely) - 1)  # excess grows: its zero lies between this one and the next
     while at and excess(points[at]) > 0.0:
         at -= 1
     if not at and excess(points[0]) > 0.0:
@@ -630,19 +631,14 @@ def ratio_limit(m: int, n1: int, k: int, n0: int, level: float, start: float = 0
         points.insert(0, start)
     while excess(points[at + 1]) <= 0.0:
         at += 1
-        if at + 1 == len(points):
-            points.append(points[-1] + step)
-            step *= 4.0
     return max(start, float(brentq(excess, points[at], points[at + 1], xtol=NEAR / 2.0)) - NEAR)
 
 
 @lru_cache(maxsize=64)
-def _excess(
-    m: int, n1: int, k: int, n0: int, level: float
-) -> tuple[Callable[[float], float], float | None, float]:
+def _excess(m: int, n1: int, k: int, n0: int, level: float) -> tuple[Callable[[float], float], float, float]:
     """How far P(V_(m) <= g U_(k+1)) lies above the level, in logarithms, by log g, with which it grows.
 
-    With it, where that is nothing if both sides are endless, None if that is not known, and about where as they are.
+    With it, where that is nothing were both sides endless, if that is known, and about where it is as they are.
     Kept for as many tails as a few answers ask about, each more than once: a law is a hundred numbers or so.
     """
     a, b, c, d = float(m), n1 - m + 1.0, k + 1.0, float(n0 - k)
@@ -666,7 +662,7 @@ def _excess(
 
     share = betaincinv(a, c, level)  # of V_(m) / (V_(m) + U_(k+1)), were both sides endless
     if not 0.0 < share < 1.0:
-        return excess, None, 0.0
+        return excess, -inf, -inf
     endless = float(logit(share)) + np.log(n0 / n1)
     observed = log(m / n1) - log((k + 0.5) / n0)
     steady = sqrt(max(0.0, 1.0 - (1.0 / n1 + 1.0 / n0) / (1.0 / m + 1.0 / (k + 1.0))))
