@@ -9,6 +9,8 @@ tangents, below a tangent each record counts by itself, and so the rule is again
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -91,8 +93,7 @@ class Judged:
         cells = (fine.cells.locate(scores.members), fine.cells.locate(scores.nonmembers))
         rng = np.random.default_rng(seed)
         orders = 1 if fine.n_records >= MANY_RECORDS else SHUFFLES
-        starts = fine.group_starts(groups) if fine.cells.ordered else None
-        right = tuple(_judge(fine, cells, starts, groups, prior, rng) for _ in range(orders))
+        right = tuple(_judge(fine, cells, groups, prior, rng, orders))
         return cls(cells, fine.size, right, rules, prior)
 
     @property
@@ -115,39 +116,44 @@ class Judged:
 def _judge(
     fine: Counts,
     cells: tuple[Integers, Integers],
-    starts: Integers | None,
     groups: int,
     prior: float,
     rng: np.random.Generator,
-) -> tuple[Integers, Integers]:
-    """Whether the rule that led before a record's block guessed it right."""
+    orders: int,
+) -> Iterator[tuple[Integers, Integers]]:
+    """Whether the rule that led before a record's block guessed it right, in so many orders of the records."""
     sizes = (fine.n_members, fine.n_nonmembers)
     fractions = block_fractions(*sizes)
-    orders = [rng.permutation(n) for n in sizes]
     ends = [np.rint(fractions.cumsum() * n).astype(np.int64) for n in sizes]
-    counts, place = fine, np.arange(fine.size)
-    if starts is not None:
-        pilot = [
-            side[order[: min(PILOT, end[0])]] for side, order, end in zip(cells, orders, ends, strict=True)
-        ]
-        after = fine.pooled.cumsum()
-        starts = close_to_cuts(after, pilot, prior, starts, fine.n_records / groups)
-        counts = fine.join(starts)
-        place = np.repeat(np.arange(len(starts)), lengths(starts, fine.size))
-    shape = (len(fractions), counts.size)
     blocks = [end.searchsorted(np.arange(end[-1]), "right") for end in ends]
-    joined = [place[side[order]] for side, order in zip(cells, orders, strict=True)]
-    members, nonmembers = (
-        np.bincount(block * counts.size + side, minlength=shape[0] * shape[1]).reshape(shape)
-        for block, side in zip(blocks, joined, strict=True)
-    )
-    families = (Constant(), *families_for(counts, groups))
-    rules = rules_from_past(members[None], nonmembers[None], prior, families)[:, 0]
-    leading = rules[_leaders(rules, members, nonmembers, prior), np.arange(len(fractions) - 1)]
-    right = [np.full(n, -1, dtype=np.int64) for n in sizes]
-    for member, outcome, order, block, side in zip((1, 0), right, orders, blocks, joined, strict=True):
-        outcome[order] = np.where(block > 0, leading[block - 1, side] == member, -1)
-    return right[0], right[1]
+    after = fine.pooled.cumsum()
+    starts = fine.group_starts(groups) if fine.cells.ordered else None
+    for _ in range(orders):
+        order_of_sides = [rng.permutation(n) for n in sizes]
+        counts, place = fine, np.arange(fine.size)
+        if starts is not None:
+            pilot = [
+                side[order[: min(PILOT, end[0])]]
+                for side, order, end in zip(cells, order_of_sides, ends, strict=True)
+            ]
+            near = close_to_cuts(after, pilot, prior, starts, fine.n_records / groups)
+            counts = fine.join(near)
+            place = np.repeat(np.arange(len(near)), lengths(near, fine.size))
+        shape = (len(fractions), counts.size)
+        joined = [place[side[order]] for side, order in zip(cells, order_of_sides, strict=True)]
+        members, nonmembers = (
+            np.bincount(block * counts.size + side, minlength=shape[0] * shape[1]).reshape(shape)
+            for block, side in zip(blocks, joined, strict=True)
+        )
+        families = (Constant(), *families_for(counts, groups))
+        rules = rules_from_past(members[None], nonmembers[None], prior, families)[:, 0]
+        leading = rules[_leaders(rules, members, nonmembers, prior), np.arange(len(fractions) - 1)]
+        right = [np.full(n, -1, dtype=np.int64) for n in sizes]
+        for member, outcome, order, block, side in zip(
+            (1, 0), right, order_of_sides, blocks, joined, strict=True
+        ):
+            outcome[order] = np.where(block > 0, leading[block - 1, side] == member, -1)
+        yield right[0], right[1]
 
 
 def _leaders(rules: Guesses, members: Integers, nonmembers: Integers, prior: float) -> NDArray[np.intp]:
