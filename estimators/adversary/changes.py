@@ -146,7 +146,7 @@ def _rule_between(
             runs, starts_of_runs = _give_up(runs, low)
             begin, left = begin[starts_of_runs], left - len(low)
     guesses = (np.arange(len(begin)) % 2 == 1) ^ first
-    return guesses.repeat(lengths(begin, len(gain)))
+    return np.repeat(guesses, lengths(begin, len(gain)))
 
 
 def _join(runs: Floats, firsts: Integers = ALONE) -> tuple[list[Floats], list[Floats]]:
