@@ -16,10 +16,11 @@ from estimators.arrays import Booleans, Floats, Integers, lengths
 FEW = 2
 """Changes for which running sums are enough."""
 
-STRETCH = 256
-"""Running sums that are first compared by their least and largest only, """
 OUTRIGHT = 2**13
-"""if there are more of them than this."""
+"""Running sums up to which each is compared with all before it."""
+
+STRETCH = 256
+"""Of more, so many are first compared by their least and largest only."""
 
 GUESSES = ((False, False), (True, True), (False, True), (True, False))
 """First and last guess of a rule: alike, and not."""
