@@ -63,7 +63,8 @@ def make_environment(wanted: dict[str, str]) -> None:
     missing = [name for name in wanted if name not in installed]
     if missing:
         say(f"installing requirements: {', '.join(missing)}")
-        for names in ({"pip"}, {*missing} - {"pip"}):  # the pip that Python brings looks for wheels for minutes
+        # First of all pip, for the one that Python brings looks for wheels for minutes.
+        for names in ({"pip"}, {*missing} - {"pip"}):
             if files := [str(requirements(name)) for name in missing if name in names]:
                 pip("--require-hashes", *(part for file in files for part in ("-r", file)))
     if installed.get("project") != project or not (VENV / "bin" / "mace").exists():
