@@ -41,13 +41,14 @@ answers = {}
 with TestClient(create_app()) as client:
     for row in CORE:
         for number, (name, example) in enumerate(JSON_EXAMPLES.get(row.name, {}).items()):
-            if name in of_wings or (row.name == "plan" and number):  # which simulates: one is enough
+            if name in of_wings or row.name == "plan":  # which simulates: a small one is enough
                 continue
             whole = row.name in ("advantage", "gate", "report") and not number
             for form in [each for each in row.forms if each not in (PNG, SVG)] if whole else row.forms[:1]:
                 headers = {"Accept": form, "X-Request-Id": "0" * 32}
                 sent = client.post(f"/v1/{row.name}", json=example.value, headers=headers)
                 answers[f"{row.name} {name} {form}"] = f"{sent.status_code} {hashlib.sha256(sent.content).hexdigest()}"
+    answers["plan"] = client.post("/v1/plan", json={"expected": 0.2, "max_advantage": 0.5}).text
 with open("scores.csv", "w") as file:
     rows = [f"{score},{member}" for scores, member in ((MEMBERS, 1), (NONMEMBERS, 0)) for score in scores]
     print("score,member", *rows, sep="\\n", file=file)

@@ -65,6 +65,17 @@ def options_of(operation: str) -> dict[str, Any]:
 
 
 @contextmanager
+def planned_by_few_samples() -> Iterator[None]:
+    """A plan by fewer samples, whose numbers are rougher."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(plan, "SAMPLES", 3)
+        for module, runs in ((plan, 4), (planning, 80)):
+            patch.setattr(module, "RUNS", runs)
+        patch.setattr(planning, "POOL", 40)
+        yield
+
+
+@contextmanager
 def quickly() -> Iterator[None]:
     """For who looks at an answer but not at how good it is: trees, plans and fine cells take most of the time.
 
@@ -77,13 +88,9 @@ def quickly() -> Iterator[None]:
         key = learner.name, seed, *(side.tobytes() for side in past)
         return models[key] if key in models else models.setdefault(key, fit(learner, past, seed))
 
-    with pytest.MonkeyPatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch, planned_by_few_samples():
         patch.setattr(learned, "_fit", fit_once)
         patch.setattr(sklearn.ensemble, "HistGradientBoostingClassifier", lambda **_: GaussianNB())
-        patch.setattr(plan, "SAMPLES", 3)
-        for module, runs in ((plan, 4), (planning, 80)):
-            patch.setattr(module, "RUNS", runs)
-        patch.setattr(planning, "POOL", 40)
         patch.setattr(accounting, "CELLS", 2e4)
         patch.setattr(split, "REMEMBERED", split.Remembered())  # what was found so is for nobody else
         yield

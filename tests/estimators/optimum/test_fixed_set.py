@@ -1,5 +1,7 @@
 """The advantage on one fixed set: what is true of it, whichever of its records were drawn."""
 
+from collections.abc import Iterator
+from functools import cache
 from itertools import combinations, product
 from typing import Any
 
@@ -39,6 +41,15 @@ def best_on(members: np.ndarray, nonmembers: np.ndarray, prior: float, ends: End
     return float(
         max(changes, np.abs(np.bincount(ends.counts.cells.locate(values), gain, ends.counts.size)).sum())
     )
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _limits_of_the_same_hits_once() -> Iterator[None]:
+    """A few numbers of hits come up again and again in a simulation: what they and their laws say is computed once."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Side, "law", cache(Side.law))
+        patch.setattr(fixed_set, "largest_sum", cache(largest_sum))
+        yield
 
 
 @pytest.fixture
