@@ -47,7 +47,7 @@ LINES = {
     "procedure": "procedure runs.csv --model run",
     "audit": "audit scores.csv --claimed-epsilon 1",
     "report": "report scores.csv --group group --max-advantage 0.1",
-    "risk": "risk scores.csv --group group",
+    "risk": "risk scores.csv --group group --top 50",
     "gate": "gate scores.csv --max-advantage 0.1",
     "frontier": "frontier scores.csv --score score,loss --utility 1,2 --max-advantage 0.1",
     "text": "text tokens.jsonl",
@@ -62,7 +62,9 @@ def line_of(question: Any) -> str:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("question", SHOWN, ids=lambda question: question.command)
-def test_every_answer_is_written_as_every_suffix(folder: Path, question: Any) -> None:
+def test_every_answer_is_written_as_every_suffix_and_shown_again_without_the_scores(
+    folder: Path, question: Any
+) -> None:
     for suffix in suffixes_of(question.name):
         done = typed(f"{line_of(question)} -o out{suffix}")
 
@@ -72,6 +74,20 @@ def test_every_answer_is_written_as_every_suffix(folder: Path, question: Any) ->
         assert len(data) > 100, suffix
         assert done.out == "", suffix
         assert done.err != "", suffix
+
+    kept = json.loads((folder / "out.json").read_text())
+    for scores in (*folder.glob("*.csv"), *folder.glob("tokens*"), *folder.glob("signals*")):
+        scores.unlink()
+    assert typed("report out.json -o again.md -q").status == 0
+    assert recognise(kept) == question.name
+    dated = re.compile(r"^.*(Input|Report made).*\n", re.MULTILINE)
+    fresh, again = (
+        (folder / file).read_text(encoding="utf-8").partition("In a shell")[0]
+        for file in ("out.md", "again.md")
+    )
+    assert dated.sub("", again) == dated.sub("", fresh)
+    assert answer("report out.json") == kept
+    assert typed("report out.json").out != ""
 
 
 def test_a_report_names_its_file_its_time_and_no_folder(folder: Path) -> None:
@@ -93,29 +109,6 @@ def test_without_a_file_the_summary_is_printed_as_estimate_prints_it(folder: Pat
 
     assert report == estimate
     assert "\nadult " in groups.out
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("question", SHOWN, ids=lambda question: question.command)
-def test_a_kept_answer_is_shown_again_without_the_scores(folder: Path, question: Any) -> None:
-    asked = f"{line_of(question)} {'--top 50' if question.command == 'risk' else ''}"
-    typed(f"{asked} -o kept.json -q")
-    kept = json.loads((folder / "kept.json").read_text())
-    typed(f"{asked} -o fresh.md -q")
-    for scores in (*folder.glob("*.csv"), *folder.glob("tokens*"), *folder.glob("signals*")):
-        scores.unlink()
-
-    assert typed("report kept.json -o again.md -q").status == 0
-
-    assert recognise(kept) == question.name
-    dated = re.compile(r"^.*(Input|Report made).*\n", re.MULTILINE)
-    fresh, again = (
-        (folder / file).read_text(encoding="utf-8").partition("In a shell")[0]
-        for file in ("fresh.md", "again.md")
-    )
-    assert dated.sub("", again) == dated.sub("", fresh)
-    assert answer("report kept.json") == kept
-    assert typed("report kept.json").out != ""
 
 
 @pytest.fixture
