@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 
 from estimators.statement import at_least, percent
+from macekit.reports.charts import forest
 from macekit.reports.content import figures
 from macekit.reports.drawing import inline_svg, png, svg
 from macekit.reports.formatting import between, distinct, ends, short_label, three
-from macekit.reports.model import Figure
+from macekit.reports.model import AnswerPath, Figure
 from tests.cases import each_case
 from tests.macekit.reports.asked import answered
 from tests.macekit.reports.charts.worlds import world
@@ -298,3 +299,13 @@ def test_a_name_is_seen_and_short_and_does_nothing(label: str) -> None:
     assert 0 < len(found) <= 32
     assert found.strip()
     assert found.isprintable()
+
+
+def test_of_more_columns_than_a_table_shows_the_rest_is_counted() -> None:
+    each = {"estimate": 0.1, "lower": 0.0, "upper": 0.2}
+    many = [{"name": f"column {i}", "differs": i < 9, **each} for i in range(forest.ROWS + 37)]
+
+    drawn = forest.columns(AnswerPath({"advantage": each, "columns": many}))
+
+    assert "9 of 237 columns tell the two sides apart" in drawn.description
+    assert (len(drawn.table.rows), drawn.table.more) == (200, 37)
