@@ -6,6 +6,7 @@ requirement file makes `.venv` anew, so that no package of an older set stays be
 `pyproject.toml` only reinstalls the project, which takes seconds.
 """
 
+import fcntl
 import hashlib
 import json
 import os
@@ -38,6 +39,7 @@ def main(words: list[str]) -> int:
         say(f"no {', '.join(unknown)}; there are {', '.join((*GROUPS, *PROGRAMS))}")
         return 2
     groups = [name for name in GROUPS if name in words or name in ALWAYS] if words else GROUPS
+    wait_for_others()
     make_environment({name: digest(requirements(name)) for name in groups})
     for name in PROGRAMS:
         if name in words:
@@ -46,6 +48,16 @@ def main(words: list[str]) -> int:
         os.chdir(ROOT)
         os.execv(PYTHON, [str(PYTHON), *command])
     return 0
+
+
+def wait_for_others() -> None:
+    """Go on alone: whoever sets up the same folder meanwhile waits until this process ends, or runs its command."""
+    place = os.open(ROOT / "requirements", os.O_RDONLY)
+    try:
+        fcntl.flock(place, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        say("another set-up of this folder is under way; this one goes on when that is done")
+        fcntl.flock(place, fcntl.LOCK_EX)
 
 
 def make_environment(wanted: dict[str, str]) -> None:
