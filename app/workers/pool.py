@@ -28,7 +28,7 @@ from app.refusals import (
 from app.settings import Settings
 from app.workers.admission import IN_LINE, Admission, Arriving, InLine, Refusals, Streams, Turns
 from app.workers.channel import InternalError, Outcome
-from app.workers.forkserver import attempt, load_function
+from app.workers.forkserver import attempt, forgetting, load_function
 from app.workers.processes import ForkServer, Source, Worker
 from app.workers.uploads import Budget, Clock, Pipe, Spool
 from estimators.python.dataclass import dataclass
@@ -251,7 +251,7 @@ class Pool:
     def answer(self, call: Call, body: Body) -> Reply:
         """Answer a small call in this process, by the very function that workers run."""
         try:
-            return _reply(attempt(self._perform(), call, body))
+            return _reply(attempt(forgetting(self._perform()), call, body))
         except MemoryError:
             raise out_of_memory(self.settings.memory_limit) from None
 

@@ -13,6 +13,7 @@ from estimators.adversary.holdout import HeldOut, Validation, validate, validate
 from estimators.adversary.many_changes import many_changes
 from estimators.arrays import Floats, Integers
 from estimators.limits.binomial import pools
+from estimators.python.caches import cache_of_records
 from estimators.python.dataclass import dataclass, replace
 from estimators.sample.counts import Counts
 from estimators.statement import baseline
@@ -175,9 +176,9 @@ def _binomials(
     return below, above
 
 
-@lru_cache(maxsize=1024)
+@cache_of_records(1024)
 def _reach(right: float, n1: int, n0: int, prior: float, a: float, outside: float) -> float:
-    """P(S >= right), kept for the next sample of these sizes: how often a cut is right is one of few numbers."""
+    """P(S >= right), kept while one sample is looked at: several statements ask for the same."""
     reach = _reach_by_reflection if pools(n1, n0, prior) else _reach_by_steps
     return reach(right, n1, n0, prior, a, outside)
 

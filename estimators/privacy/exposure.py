@@ -36,6 +36,7 @@ from estimators.limits.binomial import lower_limit, upper_limit
 from estimators.limits.root import brentq
 from estimators.privacy.closeness import fullest_windows
 from estimators.privacy.epsilon import Direction, direction_of
+from estimators.python.caches import cache_of_records
 from estimators.python.dataclass import dataclass, replace
 from estimators.sample.cells import Categories, Values
 from estimators.sample.counting import finest
@@ -634,7 +635,7 @@ def ratio_limit(m: int, n1: int, k: int, n0: int, level: float, start: float = 0
     return max(start, float(brentq(excess, points[at], points[at + 1], xtol=NEAR / 2.0)) - NEAR)
 
 
-@lru_cache(maxsize=64)
+@cache_of_records(64)
 def _excess(m: int, n1: int, k: int, n0: int, level: float) -> tuple[Callable[[float], float], float, float]:
     """How far P(V_(m) <= g U_(k+1)) lies above the level, in logarithms, by log g, with which it grows.
 

@@ -1,1 +1,1 @@
-"""What Python itself lacks: dataclasses that are quickly made, and former names that go on working."""
+"""What Python itself lacks: dataclasses that are quickly made, caches that forget, former names that go on working."""

@@ -18,7 +18,9 @@ from app.openapi.examples import JSON_EXAMPLES
 from app.workers.forkserver import forgetting
 from app.workers.pool import Pool
 from app.workers.uploads import Spool
+from estimators.adversary.lower_end import _reach
 from estimators.audits.split import REMEMBERED
+from estimators.privacy.exposure import _excess
 from macekit.call import Body, Call
 from macekit.operations import perform
 from macekit.problems import Problem
@@ -254,6 +256,23 @@ def test_a_worker_keeps_nothing_of_the_rows_it_was_asked_about() -> None:
 
     assert (kept, len(REMEMBERED.checks)) == (1, 0)
     assert bytes(answer.body) == bytes(alone.body)
+
+
+def test_neither_a_worker_nor_the_server_keeps_what_it_worked_out_for_somebodys_records(
+    workers: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    call = Call("advantage")
+    body = json.dumps({"members": [*range(20, 60)], "nonmembers": [*range(40)]}).encode()
+    monkeypatch.setattr(workers.pool, "_perform", lambda: perform)
+
+    def in_use() -> list[bool]:
+        return [each.cache_info().currsize > 0 for each in (_reach, _excess)]
+
+    for ask in (forgetting(perform), workers.pool.answer):
+        perform(call, Body.of(body))
+        before = in_use()
+        ask(call, Body.of(body))
+        assert (before, in_use()) == ([True, True], [False, False])
 
 
 def test_a_small_call_is_answered_in_this_process_by_the_same_function(workers: Workers) -> None:

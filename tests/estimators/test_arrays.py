@@ -1,0 +1,18 @@
+"""What stands in for NumPy on few numbers is NumPy's to the last digit."""
+
+import numpy as np
+
+from estimators.arrays import lengths, median, quantiles
+
+
+def test_medians_quantiles_and_lengths_are_numpys_to_the_last_digit() -> None:
+    rng = np.random.default_rng(0)
+    for size in (*range(1, 40), 257, 1000):
+        for values in (rng.normal(size=size), rng.integers(0, 5, size).astype(float), 1e9 + rng.random(size)):
+            assert quantiles(values, (0.25, 0.75)) == tuple(np.quantile(values, [0.25, 0.75]))
+            assert quantiles(values, (0.05, 0.95)) == tuple(np.quantile(values, [0.05, 0.95]))
+            assert median(values) == np.median(values)
+            columns = np.column_stack([values, -values[::-1]])
+            assert np.array_equal(median(columns), np.median(columns, axis=0))
+        starts = np.unique(rng.integers(0, size, 9))
+        assert np.array_equal(lengths(starts, size), np.diff(starts, append=size))
