@@ -35,6 +35,9 @@ FINE, COARSE = 1e-6, 1e-3
 WITHIN_A_STEP = 0.08
 """A cell as a share of what the loss of one step varies by: what rounding adds to the variance is then below 0.2%."""
 
+LEAST_DELTA = 1e-12
+"""Of noisy steps no delta is said to be less: what Fourier transforms leave of one differs between processors."""
+
 LEAST_RENYI = 2.0**-50
 """Renyi epsilons below it, but for 0, are rounded up to it: exp(-epsilon) is 1 for those that are much smaller."""
 
@@ -207,7 +210,7 @@ def _of_losses(noise: NoisySteps, adjacency: Adjacency, delta: float | None) -> 
         if adjacency is Adjacency.REPLACE
         else relation.ADD_OR_REMOVE_ONE,
     ).self_compose(noise.steps)
-    deltas = np.asarray(law.get_delta_for_epsilon(list(EPSILONS)), dtype=np.float64)
+    deltas = np.maximum(law.get_delta_for_epsilon(list(EPSILONS)), LEAST_DELTA)
     at = () if delta is None else _pair(float(law.get_epsilon_for_delta(delta)), delta)
     return _curve([*zip(EPSILONS, deltas.tolist(), strict=True), *at])
 

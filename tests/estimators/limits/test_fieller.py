@@ -68,7 +68,7 @@ def test_metrics_meet_the_golden_values(limits, expected):
     st.tuples(*[st.floats(-2, 2).map(lambda v: round(v, 2))] * 3),
     st.tuples(st.floats(0.1, 2), st.floats(0, 2), st.floats(0, 2)),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_the_closed_form_is_the_bisection(n1, n0, share_a, share_c, numerator, denominator):
     x, y = round(share_a * n1), round(share_c * n0)
     negated = tuple(-e for e in numerator)

@@ -15,7 +15,7 @@ from tests.cases import each_case
 
 PRIORS = (0.1, 0.3, 0.5)
 UNIT, SEEDS = st.floats(0, 1), st.integers(0, 2**31)
-some = settings(max_examples=80, deadline=None)
+some = settings(max_examples=80)
 COEFFICIENTS = ("a0", "a11", "a10", "a01", "a00", "b0", "b11", "b10", "b01", "b00")
 
 

@@ -197,7 +197,7 @@ def test_a_leak_at_the_low_end_is_found_from_either_side():
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.integers(0, 40), min_size=2, max_size=12), st.integers(0, 2**32 - 1))
 def test_guesses_are_disjoint_and_chosen_without_the_labels(pooled, seed):
     whole, rng = np.array(pooled), np.random.default_rng(seed)

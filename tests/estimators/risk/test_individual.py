@@ -139,7 +139,7 @@ def test_an_empty_cell_is_masked_and_can_have_any_risk():
 @given(
     st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=2, max_size=40), st.floats(0.05, 0.95)
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_a_cell_gets_the_same_row_among_any_others(pairs, prior):
     counts = categories([a for a, _ in pairs] + [9], [b for _, b in pairs] + [9])
     cells = cell_risks(counts, prior)
@@ -246,7 +246,7 @@ def test_the_share_a_threshold_means_gives_it_back_and_the_tail_is_the_sum_of_it
     st.lists(st.tuples(st.floats(0, 0.3), st.integers(0, 6)), min_size=1, max_size=40)
     | st.lists(st.tuples(st.floats(0, 0.3), st.just(1)), min_size=1, max_size=60)
 )
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_benjamini_hochberg_is_that_of_statsmodels_with_every_record_testing_for_itself(cells):
     p_values, sizes = np.array([p for p, _ in cells]), np.array([m for _, m in cells])
 

@@ -50,7 +50,7 @@ def test_shards_of_a_growing_grid_merged_out_of_order_equal_one_pass_and_span_no
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(
         st.lists(st.floats(-1e300, 1e300, allow_subnormal=True), min_size=16, max_size=24),

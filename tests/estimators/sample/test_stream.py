@@ -60,7 +60,7 @@ SIDES = {
 def test_any_split_in_any_order_gives_the_cells_of_the_whole(kind) -> None:
     ones, others, count, query = SIDES[kind]
 
-    @settings(max_examples=30, deadline=None, derandomize=True)
+    @settings(max_examples=30)
     @given(*(st.lists(side, min_size=8, max_size=50) for side in (ones, others)), splits, st.integers(0, 99))
     def check(members, nonmembers, cuts, order) -> None:
         a, b = np.array(members), np.array(nonmembers)
@@ -142,7 +142,7 @@ integers = st.one_of(st.integers(-5, 5), *(st.integers(end - 3, end + 3) for end
 
 
 @pytest.mark.slow
-@settings(max_examples=50, deadline=None, derandomize=True)
+@settings(max_examples=50)
 @given(
     st.lists(integers, min_size=8, max_size=40),
     st.lists(integers, min_size=8, max_size=40),
@@ -166,7 +166,7 @@ def test_any_split_of_integers_of_any_size_gives_the_cells_of_the_whole(
 
 
 @pytest.mark.slow
-@settings(max_examples=50, deadline=None, derandomize=True)
+@settings(max_examples=50)
 @given(
     st.lists(integers | st.integers(-(10**300), 10**300), min_size=8, max_size=40), splits, st.integers(0, 99)
 )

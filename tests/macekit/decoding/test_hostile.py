@@ -54,7 +54,7 @@ def test_the_whole_body_is_read_and_one_that_is_cut_at_any_of_many_places_is_ref
 
 @pytest.mark.slow
 @pytest.mark.parametrize("media_type", FORMATS)
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60)
 @example(
     [(361, 233), (438, 10), (1247, 49), (1337, 148)]
 )  # an Arrow dictionary that says it is 2.8e15 texts long
@@ -70,7 +70,7 @@ def test_a_body_with_bytes_changed_is_material_or_refused(
 
 
 @pytest.mark.parametrize("media_type", FORMATS)
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=40)
 @given(st.binary(max_size=200), st.integers(0, 300), st.integers(0, 300))
 def test_random_bytes_are_refused_or_read(media_type: str, noise: bytes, head: int, tail: int) -> None:
     body = BODIES[media_type]

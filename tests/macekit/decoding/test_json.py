@@ -69,7 +69,7 @@ arrays = st.one_of(
 
 
 @pytest.mark.slow
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=150)
 @given(
     st.dictionaries(
         st.sampled_from(["members", "nonmembers", "targets", "units", "prior"]), arrays, max_size=4
@@ -89,7 +89,7 @@ def test_any_array_is_what_was_written_or_an_error(document: dict[str, Any]) -> 
 
 
 @pytest.mark.slow
-@settings(max_examples=120, deadline=None, derandomize=True)
+@settings(max_examples=120)
 @given(
     st.dictionaries(
         st.sampled_from(["members", "groups", "counts", "x"]),
@@ -307,7 +307,7 @@ def test_options_of_a_json_body_do_not_stand_in_the_address() -> None:
         read(b'{"members": [1]}', prior="0.5")
 
 
-@settings(max_examples=80, deadline=None, derandomize=True)
+@settings(max_examples=80)
 @given(st.binary(max_size=60) | st.text('{}[]",:0123456789.eE-+ntfmembrs\\u', max_size=60).map(str.encode))
 def test_random_bytes_are_material_or_a_problem(body: bytes) -> None:
     try:

@@ -287,7 +287,7 @@ def total(counts: Any) -> tuple[int, int]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", RANGES)
-@settings(max_examples=2, deadline=None)
+@settings(max_examples=2)
 @given(data=st.data())
 def test_integers(name: str, data: st.DataObject) -> None:
     values, member = data.draw(sides(*RANGES[name]))
@@ -309,7 +309,7 @@ ON_A_LINE: list[dict[str, Any]] = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", RANGES)
-@settings(max_examples=1, deadline=None)
+@settings(max_examples=1)
 @given(data=st.data())
 def test_integers_on_a_line(name: str, data: st.DataObject) -> None:
     values, member = data.draw(sides(*RANGES[name]))
@@ -373,7 +373,7 @@ def test_what_one_side_is_made_of_decides_for_both(name: str, turned: bool) -> N
 
 
 @pytest.mark.slow
-@settings(max_examples=3, deadline=None)
+@settings(max_examples=3)
 @given(st.lists(st.integers(-1024, 1023), min_size=N, max_size=N))
 def test_fractions(eighths: list[int]) -> None:
     values, member = [k / 8 + 1 / 16 for k in eighths], [k % 2 == 0 for k in range(N)]
@@ -399,7 +399,7 @@ TEXTS = st.text(
 
 
 @pytest.mark.slow
-@settings(max_examples=3, deadline=None)
+@settings(max_examples=3)
 @given(st.lists(TEXTS.map(lambda text: f"t{text}t"), min_size=1, max_size=3), st.data())
 def test_texts(pool: list[str], data: st.DataObject) -> None:
     values = data.draw(st.lists(st.sampled_from(pool), min_size=N, max_size=N))
@@ -424,7 +424,7 @@ def test_texts(pool: list[str], data: st.DataObject) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=2, deadline=None)
+@settings(max_examples=2)
 @given(st.lists(st.booleans(), min_size=N, max_size=N))
 def test_booleans(values: list[bool]) -> None:
     member = [k % 2 == 0 for k in range(N)]
@@ -490,7 +490,7 @@ def answer_in_blocks(body: bytes, size: int, **query: str) -> Any:
 
 
 @pytest.mark.slow
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.lists(st.sampled_from(SPELT), min_size=1, max_size=3, unique=True), st.booleans(), st.data())
 def test_numbers_are_what_they_are_wherever_a_column_is_cut(
     pool: list[str], in_order: bool, data: st.DataObject
@@ -527,7 +527,7 @@ def test_what_is_said_of_zeros_and_of_long_integers_is_said_of_the_whole_column(
         assert said == expected
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(sides(-(2**63), 2**64 + 5))
 def test_identifiers_answer_as_their_texts_do(records: tuple[list[int], list[bool]]) -> None:
     values, member = records

@@ -69,7 +69,7 @@ BLOCKS = st.one_of(
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(blocks=BLOCKS, order=st.randoms(use_true_random=False))
 def test_the_law(blocks: list[list[tuple[Any, bool]]], order: Any) -> None:
     records = [record for block in blocks for record in block]

@@ -92,7 +92,7 @@ SMALL = npst.arrays(
 
 
 @pytest.mark.slow
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(SMALL, SMALL, st.integers(1, 6), st.sampled_from(("l1", "l2")), st.sampled_from(ENGINES))
 def test_any_small_matrices(records, rows, k, metric, engine) -> None:
     answer = nearest(records, rows, k, metric, engine)

@@ -84,7 +84,7 @@ def test_only_the_released_table_and_the_reference_fix_ranges_and_levels() -> No
 
 
 @pytest.mark.slow
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 2**32 - 1))
 def test_exchanging_the_sides_exchanges_their_rows(seed) -> None:
     rng = np.random.default_rng(seed)
@@ -119,7 +119,7 @@ def test_exchanging_the_sides_exchanges_their_rows(seed) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     st.lists(
         st.tuples(
