@@ -3,6 +3,7 @@
 The library's own compiles six methods for each class, and to make some three hundred classes took a quarter of the time
 of a short command. Here only ``__init__`` is compiled; the others are one function each, for every class alike. What
 ``dataclasses`` offers for such a class (``fields``, ``replace``, ``asdict``, pickles, copies) works as it does there.
+Two are equal if the tuples of their fields are, as there until Python 3.12: a NaN in both is equal if it is the same.
 What is imported without this library, such as the client, takes that one.
 """
 

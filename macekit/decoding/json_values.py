@@ -7,6 +7,7 @@ of, and everything where there is no simdjson.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Set
 from typing import Any
 
@@ -142,6 +143,7 @@ def read(body: memoryview, columns: Set[str] = COLUMNS) -> dict[str, Any]:
 # By the standard library: slower, and it knows what is wrong and where.
 
 BOM = "\ufeff"
+TRAILING_COMMA = re.compile(r",\s*[}\]]")
 
 
 def read_careful(body: bytes, columns: Set[str] = COLUMNS) -> dict[str, Any]:
@@ -178,7 +180,10 @@ def parse(body: bytes) -> object:
             if lines
             else ""
         )
-        if text[: error.pos].rstrip().endswith(",") and text.startswith(("}", "]"), error.pos):
+        before = (
+            len(text[: error.pos].rstrip()) - 1
+        )  # Python points at the comma since 3.13, behind it until then
+        if TRAILING_COMMA.match(text, max(0, before)) or TRAILING_COMMA.match(text, error.pos):
             hint = "; a comma stands before a closing bracket: remove it"
         if not text[: error.pos].strip() and not hint and "\n" in text.strip():
             hint = "; if it is a table, name its format (text/csv), or let its file end so (.csv)"

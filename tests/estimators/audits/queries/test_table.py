@@ -180,8 +180,8 @@ def test_missing_values_are_near_each_other_and_far_from_all_else() -> None:
     class NAType:  # what pandas puts there
         pass
 
-    missing: list[Any] = [None, float("nan"), np.datetime64("NaT"), NAType()]
-    for gone in missing[:2] + missing[3:]:
+    missing: list[Any] = [None, float("nan"), NAType()]
+    for gone in missing:
         tables = encode(one([gone, 2.0]), one([1.0, 2.0]), one([1.0, 3.0, None]))
 
         assert distance(tables.members, 0, tables.synthetic, 2) == 0.0
