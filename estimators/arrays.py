@@ -1,6 +1,8 @@
 """What the arrays of the library hold, and what is asked of few numbers so often that NumPy's own way is too long."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,6 +10,16 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Booleans = NDArray[np.bool_]
+
+
+def is_masked(values: object) -> TypeGuard[np.ma.MaskedArray[Any, Any]]:
+    """Whether it is one of NumPy's masked arrays, whose module is large and is not imported to say no.
+
+    >>> is_masked(np.ma.MaskedArray([1.0])), is_masked(np.array([1.0])), is_masked([1.0])
+    (True, False, False)
+    """
+    plain = type(values) is np.ndarray or not isinstance(values, np.ndarray)
+    return not plain and isinstance(values, np.ma.MaskedArray)
 
 
 def dot(one: NDArray[Any], other: NDArray[Any]) -> float:

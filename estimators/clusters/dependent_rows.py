@@ -21,17 +21,13 @@ DEPENDENT = "dependent_rows"
 WHOSE = (
     "user|person|patient|subject|customer|client|account|household|family|author|doc|document|session|device"
 )
-NAMES = re.compile(
+NAMES = (
     rf"(?:^|[^a-z])(?:id|uid|uuid|guid|source|model|record|cluster|{WHOSE})s?(?:$|[^a-z])|(?:{WHOSE})_?(?:id|no|nr|key)$|"
-    r"(?-i:[a-z]I[dD]$)",
-    re.IGNORECASE,
+    r"(?-i:[a-z]I[dD]$)"
 )
 """Names of columns that say whose a row is."""
 
-KINDS = re.compile(
-    r"class|label|categor|target|type|fold|batch|bin|split|zip|post_?code|region|country|state|city",
-    re.IGNORECASE,
-)
+KINDS = r"class|label|categor|target|type|fold|batch|bin|split|zip|post_?code|region|country|state|city"
 """Names of columns that say of what kind a row is: independent rows of one kind may have scores that are alike."""
 
 SHARE = 0.1
@@ -52,7 +48,8 @@ def says_whose(name: str) -> bool:
         >>> [name for name in ("user_id", "patientNo", "recordID", "paid", "class_id", "age") if says_whose(name)]
         ['user_id', 'patientNo', 'recordID']
     """
-    return NAMES.search(name) is not None and KINDS.search(name) is None
+    whose, kind = (re.search(each, name, re.IGNORECASE) for each in (NAMES, KINDS))
+    return whose is not None and kind is None
 
 
 def dependent_rows(scores: Scores, columns: Mapping[str, ArrayLike]) -> tuple[Caution, ...]:

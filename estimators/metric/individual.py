@@ -1,6 +1,9 @@
 """The metric of one record: what it would be over records with the same score (MACE, Definition 6, Theorem 4)."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +15,7 @@ from estimators.risk.cells import CellRisks, cell_risks
 from estimators.sample.counts import Counts, require_data
 from estimators.statement import Caution, Guarantee
 
-Masked = np.ma.MaskedArray[tuple[int], np.dtype[np.float64]]
+Masked: TypeAlias = "np.ma.MaskedArray[tuple[int], np.dtype[np.float64]]"
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ surely a member. Its magnitude |f_p| is the individual risk (MACE, Theorem 1); a
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, TypeAlias
 
 import numpy as np
 
@@ -37,7 +37,7 @@ from estimators.statement import (
     percent,
 )
 
-Masked = np.ma.MaskedArray[Any, np.dtype[np.float64]]
+Masked: TypeAlias = "np.ma.MaskedArray[Any, np.dtype[np.float64]]"
 
 
 class CellInterval(Protocol):

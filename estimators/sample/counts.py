@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from estimators.arrays import Floats, Integers
+from estimators.arrays import Floats, Integers, is_masked
 from estimators.errors import (
     IncompatibleCells,
     InputError,
@@ -481,7 +481,7 @@ def _numbers(values: object, what: str, field: str) -> NDArray[Any]:
         array = np.asarray(values)
     except (ValueError, OverflowError):
         raise InvalidCounts(f"{what}: need a plain list of numbers", field=field) from None
-    if isinstance(values, np.ma.MaskedArray) and np.ma.getmaskarray(values).any():
+    if is_masked(values) and np.ma.getmaskarray(values).any():
         raise InvalidCounts(f"{what}: some are masked", field=field)
     if array.dtype.kind not in "iuf" and array.size:
         raise InvalidCounts(f"{what}: got type {array.dtype}, need {need}", field=field)

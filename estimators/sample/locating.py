@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from estimators.arrays import Floats, Integers
+from estimators.arrays import Floats, Integers, is_masked
 from estimators.errors import DimensionMismatch, InputError, MixedTypes, NotFinite, RaggedRows
 from estimators.python.dataclass import dataclass
 from estimators.sample.cells import Boxes, Categories, Cells, Grid, Lattice
@@ -73,7 +73,7 @@ def targets_of(values: ArgumentScores, cells: Cells | None) -> NDArray[np.generi
         raise InputError(f"targets: got {array.ndim} dimensions, need a list of scores", field="targets")
     if len(array) and not array.size:
         raise DimensionMismatch("targets: rows are empty, need at least one number in each", field="targets")
-    if isinstance(values, np.ma.MaskedArray) and np.ma.getmaskarray(values).any():
+    if is_masked(values) and np.ma.getmaskarray(values).any():
         raise NotFinite("targets: some are masked", field="targets")
     text = isinstance(cells, Categories) and cells.labels.dtype.kind in "US"
     if array.size and array.ndim == 1 and array.dtype.kind in "iuO":

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from estimators import errors
+from estimators.arrays import is_masked
 from estimators.python.dataclass import dataclass
 from estimators.sample.integers import as_64_bit, as_one_type, exact_array, or_infinite
 
@@ -207,7 +208,7 @@ def _side(values: ArgumentScores, name: str) -> NDArray[np.generic]:
     """One side as an array of a single plain type, finite and rectangular."""
     field = f"{name}s"
     array = values if isinstance(values, np.ndarray) else _from_sequence(values, name)
-    if isinstance(array, np.ma.MaskedArray):
+    if is_masked(array):
         _require_unmasked(array, name)
     if array.dtype.kind == "O" and array.ndim in (1, 2):
         array = _from_objects(array, name)

@@ -25,6 +25,7 @@ from estimators import (
     Verdict,
 )
 from estimators.adversary.learned import LearnedScore
+from estimators.arrays import is_masked
 from estimators.clusters.ends import ClusterSummary
 from estimators.decisions.compare import Difference
 from estimators.paper import PaperAdvantage, PaperMetric, RecordMetric, RecordRisk
@@ -59,7 +60,7 @@ def json_bytes(answer: object) -> bytes:
 
 def plain(value: object) -> object:
     """An array or a NumPy scalar as Python's own."""
-    if isinstance(value, np.ma.MaskedArray) and value.mask is np.ma.nomask:
+    if is_masked(value) and value.mask is np.ma.nomask:
         return value.data.tolist()
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
@@ -98,7 +99,7 @@ def csv_bytes(table: pa.Table) -> bytes:
 
 
 def _mask(column: object) -> object:
-    return np.ma.getmaskarray(column) if isinstance(column, np.ma.MaskedArray) else None
+    return np.ma.getmaskarray(column) if is_masked(column) else None
 
 
 # --- statements ---------------------------------------------------------------------------------------------

@@ -1,6 +1,8 @@
 """``perform`` with the work of every operation imported, and its question's checks built: for who forks workers."""
 
-from scipy.fft import rfft  # noqa: F401 - processes of `app` put it off, and workers would each import it
+# Processes of `app` put these off, and workers would each import them.
+from numpy.ma import MaskedArray  # noqa: F401
+from scipy.fft import rfft  # noqa: F401
 
 from macekit import operations
 from macekit.catalogue import OPERATIONS, WINGS
