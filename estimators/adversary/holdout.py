@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from estimators.adversary.families import Family, Guesses, TwoSided, families_for
-from estimators.arrays import Floats, Integers, median
+from estimators.arrays import Floats, Integers, distinct, median
 from estimators.limits.binomial import lower_limit, pools
 from estimators.limits.two_rates import weighted_accuracy_lower
 from estimators.python.dataclass import dataclass
@@ -293,7 +293,7 @@ def close_to_cuts(
     inside = low + (high - low) * np.arange(PARTS + 1) / PARTS
     targets = np.concatenate([inside, low - outward, high + outward], axis=1).ravel()
     near = ends.searchsorted(targets[(targets > 0) & (targets < ends[-1])]) + 1
-    return np.unique(np.concatenate([starts, near[near < len(ends)]]))
+    return distinct(np.concatenate([starts, near[near < len(ends)]]))
 
 
 def validation_of(

@@ -13,7 +13,7 @@ from functools import cache, lru_cache
 import numpy as np
 
 from estimators.adversary.changes import FEW, best_by_changes, best_by_changes_each
-from estimators.arrays import Floats
+from estimators.arrays import Floats, distinct
 from estimators.errors import OutOfRange
 from estimators.limits.binomial import normal_quantile, pools, upper_limit
 from estimators.limits.two_rates import ALONE, FINE, TwoRates, weighted_accuracy_upper
@@ -157,7 +157,7 @@ def _fewer_first(counts: Counts, prior: float) -> Counts:
 
 def _outer(*chains: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
     """The chain that follows the higher of two, with a corner wherever they cross."""
-    tpr = np.unique(np.concatenate([hits for hits, _ in chains]))
+    tpr = distinct(np.concatenate([hits for hits, _ in chains]))
     one, other = (np.interp(tpr, *chain, right=0.0) for chain in chains)
     before, after = (one - other)[:-1], (one - other)[1:]
     at = np.flatnonzero(before * after < 0.0)
@@ -239,9 +239,9 @@ def _clip(value: float, prior: float) -> float:
 @lru_cache(maxsize=64)
 def shares_around(prior: float) -> Floats:
     """Shares of members at which the lines lie that enclose what a class reaches."""
-    tilts = np.unique(np.concatenate([TILTS, np.negative(TILTS)]))
+    tilts = distinct(np.concatenate([TILTS, np.negative(TILTS)]))
     odds = prior / (1.0 - prior) * np.exp(tilts)
-    shares = np.unique(odds / (1.0 + odds))
+    shares = distinct(odds / (1.0 + odds))
     # at the ends, a line cannot be told from a rate of 1
     return shares[(shares > 1e-12) & (shares < 1.0 - 1e-12)]
 
@@ -313,8 +313,8 @@ def _search_along(tpr: Floats, tnr: Floats, n1: int, n0: int, prior: float, enou
     is left to gain no longer matters, or it is plain on which side of ``enough`` the largest lies.
     """
     seen = float((prior * tpr + (1.0 - prior) * tnr).max())
-    rules = np.unique(np.floor(n1 * tpr + 1e-6))  # of the class: the answer is not below what they reach
-    begin = np.unique(np.concatenate([rules, np.floor(np.linspace(rules[0], rules[-1], PIECES))]))
+    rules = distinct(np.floor(n1 * tpr + 1e-6))  # of the class: the answer is not below what they reach
+    begin = distinct(np.concatenate([rules, np.floor(np.linspace(rules[0], rules[-1], PIECES))]))
     end = np.append(begin[1:] - 1.0, begin[-1])
     first, last, bound = np.empty(0), np.empty(0), np.empty(0)
     lower = -np.inf

@@ -12,7 +12,7 @@ import numpy as np
 from scipy import fft
 from scipy.special import betaln, gammaln
 
-from estimators.arrays import Floats, Integers
+from estimators.arrays import Floats, Integers, distinct
 
 GROWTH = 1.04
 """By so much the ranks grow that have a limit of their own; one between them has that of the next."""
@@ -151,7 +151,7 @@ def alike_at_most(lengths: Integers, others: Integers, alpha: float) -> Integers
     """
     m, n = int(lengths[-1]), int(others[-1])
     most, before = np.zeros(len(lengths), dtype=np.int64), -1
-    for top in np.unique(np.ceil(np.linspace(0, m, CLASSES + 1)).astype(int)).tolist():
+    for top in distinct(np.ceil(np.linspace(0, m, CLASSES + 1)).astype(int)).tolist():
         above = np.minimum(most_above(n, top, alpha)[others], top)
         if before + 1 <= int((above + m - lengths).min()):
             most = np.maximum(most, above)

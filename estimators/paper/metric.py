@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from estimators.arrays import Floats, Integers
+from estimators.arrays import Floats, Integers, distinct
 from estimators.density.space import EqualWidth, Kernel, densities_of
 from estimators.errors import NotFinite, OutOfRange, TooFewRecords, require_open_unit
 from estimators.metric.bounds import posteriors
@@ -209,7 +209,7 @@ def _with_known_cut(metric: Metric, prior: float, parts: list[Part]) -> PaperMet
 
 def _with_learned_cut(metric: Metric, prior: float, parts: list[Part]) -> PaperMetric:
     choose, judge = parts
-    eta = np.unique(np.concatenate([choose.eta, judge.eta]) if judge.eta is not choose.eta else choose.eta)
+    eta = distinct(np.concatenate([choose.eta, judge.eta]) if judge.eta is not choose.eta else choose.eta)
     steps = eta[(eta > 0.0) & (eta < 1.0)]
     cuts = np.concatenate([[0.0], steps]) if steps.size else np.array([0.5])  # eta > 0 is what x -> 0 gives
     by_eta = choose.eta.argsort(kind="stable")

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from estimators.arrays import Floats
+from estimators.arrays import Floats, distinct
 from estimators.errors import require_open_unit
 from estimators.limits.every_cut import EVERY_RANK, least_shares, local_level, most_shares, records_beyond
 from estimators.privacy.roc import from_the_top, reach_of_cuts
@@ -105,7 +105,7 @@ def roc_band(
     alpha = 1.0 - require_open_unit("confidence", confidence) ** 0.5
     if rates is None:
         rates = [*np.geomspace(RAREST, 0.1, RATES), *np.linspace(0.1, 0.99, RATES + 1)]
-    fpr = np.unique([require_open_unit("fpr", float(rate)) for rate in rates])
+    fpr = distinct(np.array([require_open_unit("fpr", float(rate)) for rate in rates]))
     surely, maybe = records_beyond(fpr, n0, alpha)
     first, last = (alarms.searchsorted(most, side="right") - 1 for most in (surely, maybe))
     last = reach_of_cuts(hits, alarms)[last]

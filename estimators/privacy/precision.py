@@ -14,7 +14,7 @@ from functools import lru_cache
 import numpy as np
 from scipy.special import bdtr, betainc, betaincinv
 
-from estimators.arrays import Floats, Integers
+from estimators.arrays import Floats, Integers, distinct
 from estimators.errors import require_open_unit, require_up_to_one
 from estimators.limits.every_cut import EVERY_RANK, least_shares, most_shares
 from estimators.privacy.roc import from_the_top, reach_of_cuts
@@ -142,7 +142,7 @@ def _limits_of_cuts(hits: Integers, alarms: Integers, alpha: float) -> tuple[Flo
     first = last = np.arange(len(hits))
     if len(hits) > EVERY_CUT:
         steps = np.arange(8.0 * np.sqrt(len(hits)))
-        first = np.unique(np.minimum((steps / 8.0) ** 2, len(hits) - 1).astype(np.int64))
+        first = distinct(np.minimum((steps / 8.0) ** 2, len(hits) - 1).astype(np.int64))
         last = np.append(first[1:] - 1, len(hits) - 1)
     most = most_shares(hits[reach_of_cuts(hits, alarms)[last]], int(hits[-1]), alpha)
     return most, least_shares(alarms[first], int(alarms[-1]), alpha)
@@ -180,7 +180,7 @@ def _ranks(n1: int, share: float, level: float) -> tuple[Integers, Floats, Float
     """
     first = _first_rank(n1, share, level / 8.0)  # an eighth of the error at most is lost on U < q
     spread = np.geomspace(first, n1, RANKS, endpoint=False) if first <= n1 else np.zeros(0)
-    ranks: Integers = np.unique(spread.round().astype(np.int64))[:, None]
+    ranks: Integers = distinct(spread.round().astype(np.int64))[:, None]
     below = betainc(ranks, n1 + 1.0 - ranks, share)
     levels = below + (1.0 - below) * (1.0 - np.cos(np.linspace(0.0, np.pi, PARTS + 1))) / 2.0
     return ranks, below, betaincinv(ranks, n1 + 1.0 - ranks, levels[:, :-1]), np.diff(levels, axis=1)

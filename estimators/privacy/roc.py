@@ -13,7 +13,7 @@ from math import sqrt
 import numpy as np
 from scipy.special import bdtr, expit, gammaincinv, logit, stdtrit
 
-from estimators.arrays import Floats, Integers, dot
+from estimators.arrays import Floats, Integers, distinct, dot
 from estimators.clusters.design import Clusters, Labels
 from estimators.clusters.ends import clustered_area
 from estimators.errors import IncompatibleCells, require_count, require_open_unit
@@ -185,7 +185,7 @@ def roc(counts: Counts, points: int = POINTS) -> RocCurve:
         rates = np.concatenate([n0**even, np.linspace(0.0, n0, quarter)])
         by_rate = alarms.searchsorted(rates * (1.0 + 1e-12), side="right") - 1
         by_height = hits.searchsorted(np.linspace(0.0, n1, quarter) * (1.0 - 1e-12))
-        keep = np.unique(np.concatenate([[0, len(hits) - 1], by_rate, by_height]))
+        keep = distinct(np.concatenate([[0, len(hits) - 1], by_rate, by_height]))
         hits, alarms = hits[keep], alarms[keep]
     return RocCurve(alarms / alarms[-1], hits / hits[-1])
 

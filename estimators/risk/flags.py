@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc
 
-from estimators.arrays import Floats, Integers, lengths
+from estimators.arrays import Floats, Integers, distinct, lengths
 from estimators.errors import OutOfRange, require_number, require_open_unit
 from estimators.python.dataclass import dataclass
 from estimators.sample.counts import Counts
@@ -80,7 +80,7 @@ def divided(fine: Counts, starts: Integers, flagged: Integers | None = None) -> 
     if flagged is not None:
         cuts = np.union1d(cuts, _cuts(fine, starts[flagged], ends[flagged], DOUBTFUL))
     low, high = _rims(fine, np.append(np.union1d(starts, cuts), fine.size), cuts)
-    parts = np.unique(np.concatenate([starts, low, high]))
+    parts = distinct(np.concatenate([starts, low, high]))
     parts = parts[parts < fine.size]
     rim = np.searchsorted(low, parts, side="right") > np.searchsorted(high, parts, side="right")
     cell = np.searchsorted(starts, parts, side="right") - 1

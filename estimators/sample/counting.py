@@ -6,7 +6,7 @@ import numpy as np
 from fast_histogram import histogram1d
 from numpy.typing import ArrayLike, NDArray
 
-from estimators.arrays import Floats, Integers, lengths
+from estimators.arrays import Floats, Integers, distinct, lengths
 from estimators.errors import InputError, InvalidCounts, TooManyCells, require_count
 from estimators.sample import doubts
 from estimators.sample.cells import (
@@ -187,7 +187,7 @@ def _by_label(a: NDArray[np.str_], b: NDArray[np.str_]) -> Counts:
             odd |= letters[block, column] != expected.take(own)
     strays = np.flatnonzero(differs)
     if strays.size:
-        first_labels, labels = labels, np.unique(np.concatenate([labels, pooled[strays]]))
+        first_labels, labels = labels, distinct(np.concatenate([labels, pooled[strays]]))
         cells = np.searchsorted(labels, first_labels)[cells]
         cells[strays] = np.searchsorted(labels, pooled[strays])
     return _tabulate(cells, len(a), Categories(labels))
@@ -288,7 +288,7 @@ def by_rank(scores: Scores) -> Counts:
     if not heavy.any():
         return Counts.trusted(columns[0][light], columns[1][light], Intervals(starts[light[1:]]), odd)
     inside = [side[heavy[index]] for side, index in zip((a, b), at, strict=True)]
-    values = np.unique(np.concatenate(inside))
+    values = distinct(np.concatenate(inside))
     every = max(1, len(values) // EXACT_RECORDS)
     fine = values[::every]
     fine_columns = [
@@ -435,9 +435,9 @@ def _equal_width(a: Floats, b: Floats, low: float, high: float, bins: int) -> Co
     cuts = np.ldexp(unit_cuts, power)
     usual = 1e-290 < high - low < 1e300 and bool((np.diff(cuts, prepend=low) > 0).all())
     if not usual:  # so narrow that cuts coincide, or too wide or too small a range for fast-histogram
-        distinct = np.unique(cuts[cuts > low])
-        tables = [np.bincount(intervals_of(distinct, side), minlength=len(distinct) + 1) for side in (a, b)]
-        return Counts.trusted(tables[0], tables[1], Intervals(distinct))
+        inner = distinct(cuts[cuts > low])
+        tables = [np.bincount(intervals_of(inner, side), minlength=len(inner) + 1) for side in (a, b)]
+        return Counts.trusted(tables[0], tables[1], Intervals(inner))
     columns = []
     for side in (a, b):
         column = histogram1d(side, bins, (low, high)).astype(np.int64)

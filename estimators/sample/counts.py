@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from estimators.arrays import Floats, Integers, is_masked
+from estimators.arrays import Floats, Integers, distinct, is_masked
 from estimators.errors import (
     IncompatibleCells,
     InputError,
@@ -308,7 +308,7 @@ class Counts:
         low, high = (
             totals.searchsorted(_halves(int(totals[-1]), outermost)) + 1 for totals in map(np.cumsum, ends)
         )
-        starts = np.unique(np.concatenate([starts, low, self.size - high]))
+        starts = distinct(np.concatenate([starts, low, self.size - high]))
         return starts[starts < self.size]
 
     def lower_edges(self) -> Floats:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from estimators.arrays import Floats, Integers, lengths
+from estimators.arrays import Floats, Integers, distinct, lengths
 from estimators.statement import Caution
 
 REPEATED, SHARED, RANGES = "repeated_scores", "shared_scores", "sides_differ_in_range"
@@ -162,7 +162,7 @@ def of_ranges(a: Floats, b: Floats) -> tuple[Caution, ...]:
     """One side between 0 and 1, and the other far from it: probabilities beside logits, or beside percents."""
     for inside, outside, names in ((a, b, ("member", "nonmember")), (b, a, ("nonmember", "member"))):
         look, other = _picks(inside), _picks(outside)
-        many = int(np.unique(look).size) >= min(VALUES, len(look) // 2)
+        many = int(distinct(look).size) >= min(VALUES, len(look) // 2)
         if min(len(inside), len(outside)) < VALUES or not many or float(_beyond(look).max()) > 0.0:
             continue
         if float(_beyond(other).mean()) < OUTSIDE:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from estimators import errors
-from estimators.arrays import is_masked
+from estimators.arrays import distinct, is_masked
 from estimators.python.dataclass import dataclass
 from estimators.sample.integers import as_64_bit, as_one_type, exact_array, or_infinite
 
@@ -312,7 +312,7 @@ def _require_no_labels(a: NDArray[np.generic], b: NDArray[np.generic]) -> None:
     for scores, labels, name in ((a, b, "nonmember"), (b, a, "member")):
         if not _is_label(labels[:: max(1, len(labels) // LOOKS)]).all() or not _has_fractions(scores):
             continue
-        values = np.unique(labels)  # a side that looks like labels throughout is worth a closer look
+        values = distinct(labels)  # a side that looks like labels throughout is worth a closer look
         if len(values) == 2 and _is_label(values).all() and values[1] == 1:
             raise errors.InputError(
                 f"{name} scores: only {values[0]:g} and 1, as many as there are scores of the other side; these look "
@@ -328,7 +328,7 @@ def _is_label(values: NDArray[np.generic]) -> NDArray[np.bool_]:
 
 def _has_fractions(scores: NDArray[np.generic]) -> bool:
     """Whether there are many different values, and fractions among them."""
-    values = np.unique(scores[:: max(1, len(scores) // LOOKS)])
+    values = distinct(scores[:: max(1, len(scores) // LOOKS)])
     return (
         values.dtype.kind == "f" and len(values) >= MIN_RECORDS and bool((values != np.floor(values)).any())
     )
@@ -498,7 +498,7 @@ def _decide(a: NDArray[np.generic], b: NDArray[np.generic], query: Query) -> tup
 
 def _distinct_up_to(a: NDArray[np.generic], b: NDArray[np.generic], limit: int) -> int | None:
     """Number of distinct values of both sides if at most ``limit``; a short look settles most cases."""
-    head = np.unique(np.concatenate([a[:1024], b[:1024]]))
+    head = distinct(np.concatenate([a[:1024], b[:1024]]))
     if head.size > limit:
         return None
     if len(a) <= 1024 and len(b) <= 1024:
@@ -510,7 +510,7 @@ def _distinct_up_to(a: NDArray[np.generic], b: NDArray[np.generic], limit: int) 
             head = np.union1d(head, missing[: 4 * limit])
             if head.size > limit:
                 return None
-            rest = np.unique(missing)
+            rest = distinct(missing)
             head = np.union1d(head, rest)
             if head.size > limit:
                 return None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from estimators.arrays import Floats, Integers
+from estimators.arrays import Floats, Integers, distinct
 from estimators.python.dataclass import dataclass
 from estimators.sample.cells import Categories, Grid, Intervals
 from estimators.sample.counting import finest
@@ -136,7 +136,7 @@ def _join_cells(counts: Counts, most: int) -> Shape:
     if len(keep) - 1 > most:
         at = np.linspace(0.0, 1.0, most + 1)
         places = ends[keep[0]] * (1.0 - at) + ends[keep[-1]] * at
-        keep = keep[np.unique(np.concatenate([[0, len(keep) - 1], _nearest(ends[keep], places)]))]
+        keep = keep[distinct(np.concatenate([[0, len(keep) - 1], _nearest(ends[keep], places)]))]
     sides = [np.add.reduceat(np.append(side, 0), keep)[:-1] for side in (inner.members, inner.nonmembers)]
     return Shape.of(sides[0], sides[1], counts, ends[keep])
 
@@ -167,12 +167,12 @@ def _equal_edges(starts: Floats, stops: Floats, counts: Counts, most: int) -> Fl
         pad = max(abs(low) / 2.0, 0.5)
         low, high = max(low - pad, -MOST), min(high + pad, MOST)
     at = np.linspace(0.0, 1.0, most + 1)
-    return np.unique(low * (1.0 - at) + high * at)
+    return distinct(low * (1.0 - at) + high * at)
 
 
 def _spacing(places: Floats) -> float | None:
     """The step of which all distances are multiples: other bins would hold now more, now fewer values."""
-    values = np.unique(places)
+    values = distinct(places)
     if not 2 < len(values) <= SPACED:
         return None
     with np.errstate(over="ignore"):
@@ -187,7 +187,7 @@ def _on_grid(cells: Grid, counts: Counts, most: int) -> Floats:
     first, last = _cells_to_show(_at(cells.keys, cells.exponent), _at(cells.keys + 1, cells.exponent), counts)
     low, wide = int(cells.keys[first]), int(cells.keys[last - 1] - cells.keys[first]) + 1
     each = -(-wide // most)
-    return np.unique(_at(low + each * np.arange(-(-wide // each) + 1), cells.exponent))
+    return distinct(_at(low + each * np.arange(-(-wide // each) + 1), cells.exponent))
 
 
 def _at(keys: Integers, exponent: int) -> Floats:

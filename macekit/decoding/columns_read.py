@@ -163,7 +163,7 @@ def _distinct(values: Column | Labels) -> set[object] | None:
         return _few(set(values.tolist()))
     if values.dtype.kind == "b" and len(values):
         return {bool(values.min()), bool(values.max())}
-    few = _few(set(np.unique(values[:LOOKS]).tolist()))
+    few = _few(set(values[:LOOKS].tolist()))
     return few if few is None or len(values) <= LOOKS else _few(_unique(values))
 
 

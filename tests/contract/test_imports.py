@@ -61,7 +61,7 @@ def test_what_a_gate_does_not_need_is_imported_by_workers_before_they_are_forked
     tmp_path: Path,
 ) -> None:
     scores = tmp_path / "scores.csv"
-    scores.write_text("score,member\n" + "".join(f"{i / 7},{i % 2}\n" for i in range(20)))
+    scores.write_text("score,member\n" + "".join(f"{i / 7},{i % 2}\n" for i in range(400)))
     command = f"['gate', {str(scores)!r}, '--max-advantage', '1']"
     late = ["numpy.ma.core", "scipy.fft._basic"]
     searches = (
