@@ -97,7 +97,7 @@ def test_a_column_that_differs_is_named_first(name, kind) -> None:
         "number": lambda column: column * 2,
         "whole": lambda column: column + 20,
         "category": lambda column: np.where(half, "clown", column),
-        "date": lambda column: column + 400,
+        "date": lambda column: column + np.timedelta64(400, "D"),
         "missing": lambda column: np.where(half, np.nan, column),
     }[kind](a[name])
     check = check_split(a, b)
