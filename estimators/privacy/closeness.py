@@ -79,7 +79,8 @@ def fullest_windows(counts: Counts) -> Windows:
     ends = nonmembers_to // unit
     bounding = ends.copy()  # nonmembers in each cell that bound windows
     bounding[1:] -= ends[:-1]
-    ahead, past = (to - counts.members).repeat(bounding), to.repeat(bounding)
+    kind = np.int32 if counts.n_members < 2**31 else np.int64  # half as much to read
+    ahead, past = ((to - counts.members).astype(kind).repeat(bounding), to.astype(kind).repeat(bounding))
     fullest = []
     for length, step in zip(span.tolist(), steps.tolist(), strict=True):
         inside = ahead[length::step] - past[:-length:step]
