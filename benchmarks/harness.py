@@ -118,6 +118,17 @@ def least(
     return min(once() for _ in range(times))
 
 
+def of_rounds(rounds: int, rows: Callable[[], Iterable[str]]) -> Iterator[str]:
+    """Rows ``what | wanted | measured | note``, each as in the middle of so many rounds, and what it ranged over."""
+    yield "what | wanted | measured | of several runs | "
+    made = [[cells(f"|{row}|") for row in rows()] for _ in range(rounds)]
+    for same in zip(*made, strict=True):
+        by_size = sorted(same, key=lambda row: float(re.findall(r"[\d.]+", row[2])[0]))
+        what, wanted, measured, *note = by_size[(rounds - 1) // 2]
+        least, most = by_size[0][2], by_size[-1][2]
+        yield f"{what} | {wanted} | {measured} | {least} to {most} | {' '.join(note)}"
+
+
 # --- which there are ----------------------------------------------------------------------------------------
 
 

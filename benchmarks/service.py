@@ -25,7 +25,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic import TypeAdapter
 
-from benchmarks.harness import Run, table
+from benchmarks.harness import Run, of_rounds, table
 from benchmarks.processes import kibibytes, serving, watched
 from benchmarks.worlds import Floats
 from estimators import Scores, advantage, assess
@@ -36,7 +36,7 @@ from macekit.call import ARROW, HTML, JSON, NPY, PARQUET, Body, Call
 from macekit.decoding import decode
 from macekit.operations import perform
 
-OPTIONS = {"repeats": (100, 5), "large": (1_000_000, 10_000)}
+OPTIONS = {"repeats": (100, 5), "large": (1_000_000, 10_000), "rounds": (3, 1)}
 """How often each is asked, and scores of a side in a large body; ten times as many where memory is watched."""
 MIB = 2**20
 mace = partial(serving, log_level="warning")
@@ -113,16 +113,9 @@ def parts(run: Run):
 
 @table
 def compared(run: Run):
-    """Everything, beside what was wanted."""
-    yield "what | wanted | measured | "
-    yield from end_to_end(run)
-    yield from counting_memory(run)
-    yield from small(run)
-    yield from rates(run)
-    yield from many_values(run)
-    yield from starts(run)
-    yield from start_up(run)
-    yield from lag(run)
+    """Everything, beside what was wanted, several times over."""
+    parts = (end_to_end, counting_memory, small, rates, many_values, starts, start_up, lag)
+    yield from of_rounds(run.rounds, lambda: (row for part in parts for row in part(run)))
 
 
 def faster(name: str, goal: float, mine: list[float], other: list[float]) -> str:

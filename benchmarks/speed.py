@@ -19,9 +19,9 @@ from sklearn.metrics import roc_auc_score, roc_curve
 from sklearn.neighbors import KernelDensity
 from statsmodels.stats.proportion import proportion_confint
 
-from benchmarks.harness import Run, Title, table
+from benchmarks.harness import DOCS, Note, Run, Title, of_rounds, table
 from benchmarks.worlds import Floats
-from estimators import Query, Scores, ThresholdTarget, advantage, assess, individual_risk
+from estimators import AssessOptions, Query, Scores, ThresholdTarget, advantage, assess, individual_risk
 from estimators.density.bandwidth import ImprovedSheatherJones, LeastSquaresCV, Sample, Silverman
 from estimators.density.kernel import LineDensities
 from estimators.density.space import PlaneDensities
@@ -29,9 +29,16 @@ from estimators.limits.binomial import clopper_pearson
 from estimators.paper import discrete_advantage
 from estimators.privacy.roc import auc, roc
 from estimators.sample import counting
+from examples.theory.drawing import line_chart, write_svg
 
-OPTIONS = {"smallest": (3, 3), "largest": (6, 3), "budget": (1.5, 0.01)}
-"""Powers of ten, and seconds for each call."""
+OPTIONS = {
+    "smallest": (3, 3),
+    "largest": (6, 3),
+    "budget": (1.5, 0.01),
+    "rounds": (3, 1),
+    "growth_to": (8, 4),
+}
+"""Powers of ten, seconds for each call, and how often what was wanted is measured."""
 Call = Callable[[], object]
 
 
@@ -185,3 +192,67 @@ def stages(run: Run):
             peers = [(name, call) for name, call, largest in stage.peers if power <= largest]
             others = "; ".join(f"{name} {best_of(call, run.budget) / ours:.3g}" for name, call in peers)
             yield f"{stage.name} | {ours / unit:.1f} | {peak(stage.ours):.1f} | {others or '–'}"
+
+
+@table
+def targets(run: Run):
+    """What was wanted of answers in one process, several times over."""
+    yield from of_rounds(run.rounds, lambda: wanted(run))
+
+
+def wanted(run: Run) -> Iterator[str]:
+    """Each row once."""
+    rng = np.random.default_rng(0)
+
+    def of(n: int, m: int | None = None) -> tuple[Floats, Floats]:
+        return rng.normal(0.5, size=n), rng.normal(size=n if m is None else m)
+
+    def against(what: str, most: int, ours: Call, theirs: Call) -> str:
+        mine, other = best_of(ours, run.budget), best_of(theirs, run.budget)
+        return f"{what} | <= {most}x | {mine / other:.1f}x | {1e3 * mine:.2f} ms against {1e3 * other:.2f} ms"
+
+    def alone(what: str, most: int, ours: Call) -> str:
+        return f"{what} | <= {most} ms | {1e3 * best_of(ours, run.budget):.2f} ms | "
+
+    a, b = of(10**5)
+    sorts = lambda: (np.sort(a), np.sort(b))  # noqa: E731
+    yield against("`assess`, 10^5 a side, against two np.sort", 6, lambda: assess(Scores.of(a, b)), sorts)
+    few, rare = of(200), of(30_000, 100_000)
+    yield alone("`assess`, 200 a side", 2, lambda: assess(Scores.of(*few)))
+    rarely = AssessOptions(prior=0.1)
+    what = "`assess`, prior 0.1, 30,000 members and 100,000 nonmembers"
+    yield alone(what, 20, lambda: assess(Scores.of(*rare), rarely))
+    members, nonmembers = of(10**6)
+    scores = Scores.of(members, nonmembers)
+    counts = counting.finest(scores)
+    sums, sort = lambda: (np.sum(members), np.sum(nonmembers)), lambda: np.sort(members)
+    risks = lambda: individual_risk(scores, 0.5)  # noqa: E731
+    yield against(
+        "certified answer from counts, 10^6 a side, against np.sum", 10, lambda: advantage(counts), sums
+    )
+    yield against("everything, 10^6 a side, against np.sum", 60, lambda: (assess(scores), risks()), sums)
+    yield against("risk of every record, 10^6 a side, against np.sort of one side", 3, risks, sort)
+
+
+@table
+def growth(run: Run):
+    """How time grows with records, and a drawing of it in docs."""
+    sizes, took = [10**power for power in range(3, run.growth_to + 1)], []
+    yield "records a side | everything, ms | ns a record | exponent since the line above"
+    for n in sizes:
+        rng = np.random.default_rng(0)
+        scores = Scores.of(rng.normal(0.5, size=n), rng.normal(size=n))
+        took.append(best_of(lambda scores=scores: (assess(scores), individual_risk(scores, 0.5)), run.budget))
+        since = "" if len(took) == 1 else f"{np.log10(took[-1] / took[-2]):.2f}"
+        yield f"{n:,} | {1e3 * took[-1]:.1f} | {1e9 * took[-1] / (2 * n):.0f} | {since}"
+    slope = np.polyfit(np.log10(sizes), np.log10(took), 1)[0]
+    yield Note(f"Exponent of all: {slope:.2f}; wanted: at most 1.05.")
+    if not run.quick:
+        lines = {
+            "everything": (sizes, took),
+            "in proportion": (sizes, [took[-1] * n / sizes[-1] for n in sizes]),
+        }
+        about = ("Seconds of everything by records of a side", "records of a side", "seconds")
+        write_svg(
+            line_chart(*about, lines, log_x=True, log_y=True, dashed=("in proportion",)), DOCS / "growth.svg"
+        )

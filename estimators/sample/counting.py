@@ -23,7 +23,7 @@ from estimators.sample.cells import (
 from estimators.sample.counts import GRID_CELLS, Counts
 from estimators.sample.integers import MOST
 from estimators.sample.scores import Query, Scores
-from estimators.sample.search import intervals_of
+from estimators.sample.search import BLOCK, intervals_of
 from estimators.statement import Caution
 
 __all__ = [
@@ -477,8 +477,11 @@ def _central_grid(a: Floats, b: Floats) -> tuple[int, int, int]:
 
 
 def _clipped_keys(side: Floats, exponent: int, first: int, last: int) -> Integers:
-    scaled = np.multiply(side, 2.0**-exponent)
-    np.floor(scaled, out=scaled)
-    np.clip(scaled, first, last, out=scaled)
-    scaled -= first
-    return scaled.astype(np.intp)
+    keys = np.empty(len(side), dtype=np.intp)
+    for start in range(0, len(side), BLOCK):
+        scaled = np.multiply(side[start : start + BLOCK], 2.0**-exponent)
+        np.floor(scaled, out=scaled)
+        np.clip(scaled, first, last, out=scaled)
+        scaled -= first
+        keys[start : start + BLOCK] = scaled
+    return keys

@@ -20,13 +20,14 @@ def intervals_of(cuts: Floats, scores: NDArray[np.generic]) -> Integers:
     scale = BUCKETS / reach / 2.0 if reach > 1e-300 else np.inf
     if len(values) < BUCKETS or not 0.0 < scale < np.inf:
         return np.searchsorted(cuts, values, side="right").astype(np.int64)
-    at_cuts = _buckets(cuts, cuts[0], scale)
+    low = float(cuts[0]) - 1.0 / scale  # what lies below all cuts has a bucket of its own
+    at_cuts = _buckets(cuts, low, scale)
     table = np.searchsorted(at_cuts, np.arange(BUCKETS + 3)).astype(np.int64)
     table[at_cuts] = -1
     result = np.empty(len(values), dtype=np.int64)
     for start in range(0, len(values), BLOCK):
         part = values[start : start + BLOCK]
-        at = table.take(_buckets(part, cuts[0], scale))
+        at = table.take(_buckets(part, low, scale))
         shared = np.flatnonzero(at < 0)
         at[shared] = np.searchsorted(cuts, part[shared], side="right")
         result[start : start + BLOCK] = at
@@ -37,6 +38,5 @@ def _buckets(values: Floats, low: float, scale: float) -> NDArray[np.intp]:
     with np.errstate(over="ignore"):
         place = np.subtract(values, low)
         place *= scale
-    np.clip(place, -1.0, BUCKETS + 1.0, out=place)
-    place += 1.0
+    np.clip(place, 0.0, BUCKETS + 2.0, out=place)
     return place.astype(np.intp)
