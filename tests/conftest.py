@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import resource
 import warnings
 from collections import Counter, defaultdict
 from collections.abc import Callable, Generator, Iterator
@@ -27,6 +28,7 @@ NEEDS = {
 """Fixtures, or parameters of fixtures, that start or make what is not quickly there."""
 
 SLOWEST = 20
+DESCRIPTORS = 8192
 
 STEERED = (
     "import resource, sys, app.http.probes as probes; probes.STUCK_SECONDS = 1.5;"
@@ -102,6 +104,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    """As most systems have it: who may read a new file, and more descriptors than the thousand of many shells."""
+    os.umask(0o022)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft not in (hard, resource.RLIM_INFINITY):
+        most = DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, DESCRIPTORS)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, most), hard))
     config.pluginmanager.register(Account(config), "account")
 
 
