@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import resource
 from collections import Counter, defaultdict
 from collections.abc import Callable, Generator, Iterator
@@ -28,6 +29,12 @@ NEEDS = {
 
 SLOWEST = 20
 DESCRIPTORS = 8192
+"""More than the thousand that many shells allow."""
+
+OF_THE_DEVELOPER = re.compile(
+    r"(?!MACE_TEST_)(MACE|OTEL|AWS|GITHUB|GITLAB)_.*|(all|https?|no)_proxy|COLUMNS|(FORCE|NO)_COLOR|SOURCE_DATE_EPOCH",
+    re.IGNORECASE,
+)
 
 STEERED = (
     "import resource, sys, app.http.probes as probes; probes.STUCK_SECONDS = 1.5;"
@@ -105,7 +112,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """As most systems have it: who may read a new file, and more descriptors than the thousand of many shells."""
+    """A developer's own settings, proxies and colours are left behind, and so are a strict umask and few descriptors."""
+    for name in [name for name in os.environ if OF_THE_DEVELOPER.fullmatch(name)]:
+        del os.environ[name]
     os.umask(0o022)
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft not in (hard, resource.RLIM_INFINITY):
