@@ -112,7 +112,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """A developer's own settings, proxies and colours are left behind, and so are a strict umask and few descriptors."""
+    """A developer's own settings, proxies and colours are left behind, like a strict umask and few descriptors."""
     for name in [name for name in os.environ if OF_THE_DEVELOPER.fullmatch(name)]:
         del os.environ[name]
     os.umask(0o022)
