@@ -67,7 +67,8 @@ def test_the_source_distribution_makes_the_same_wheel(wheel: Path, tmp_path: Pat
     subprocess.run(["sh", "-c", made], cwd=ROOT, check=True, capture_output=True)
     (archive,) = tmp_path.glob("*.tar.gz")
     with tarfile.open(archive) as sources:
-        sources.extractall(tmp_path / "sources", filter="data")
+        sources.extraction_filter = getattr(tarfile, "data_filter", None)  # the first Pythons 3.11 have none
+        sources.extractall(tmp_path / "sources")
     (tmp_path / "built").mkdir()
 
     of_sources = wheels.build(tmp_path / "sources" / f"{PROJECT}-{__version__}", tmp_path / "built")
