@@ -48,7 +48,8 @@ def fetch(package: str, licence: str, files: list[str], scratch: Path) -> dict[s
     packed = subprocess.run(command, cwd=scratch, stdout=subprocess.PIPE, text=True, check=True)
     about = json.loads(packed.stdout)[0]
     with tarfile.open(scratch / about["filename"]) as archive:
-        archive.extractall(scratch, filter="data")
+        archive.extraction_filter = getattr(tarfile, "data_filter", None)  # the first Pythons 3.11 have none
+        archive.extractall(scratch)
     source, shelf = scratch / "package", ASSETS / about["name"]
     said = json.loads((source / "package.json").read_text(encoding="utf-8"))["license"]
     if said != licence:
