@@ -1,6 +1,7 @@
 """`mace estimate`, `risk`, `compare` and the rest: the service's questions, asked of files, without a server."""
 
 import argparse
+import re
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -33,7 +34,8 @@ def describe(
     fill: Callable[[Operation, Parser], None],
 ) -> None:
     """One command that asks a question, and what runs it and adds its options."""
-    summary = f"{question.summary[0].lower()}{question.summary[1:]}"
+    name = re.match(r"\w+[A-Z]", question.summary) is not None
+    summary = question.summary if name else f"{question.summary[0].lower()}{question.summary[1:]}"
     shards = question.most_files == 1 and not (question.paper or question.arrays or question.texts)
     files = {None: " [FILE ...]", 0: "", 1: " [FILE ...]" if shards else " [FILE]"}[question.most_files]
     files += " [OUTPUT]" * question.texts

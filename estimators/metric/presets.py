@@ -47,6 +47,8 @@ def preset(name: str, prior: float, **parameters: float) -> Metric:
         raise UnknownName.among("metric", name, PRESETS)
     entry = PRESETS[name]
     for key, value in parameters.items():
+        if not entry.parameters:
+            raise UnknownName(f"{key}: {name} takes no parameter; remove it", field=key)
         if key not in entry.parameters:
             raise UnknownName.among(f"parameter of {name}", key, entry.parameters)
         require_positive(key, value)

@@ -103,20 +103,20 @@ def clusters(values: object) -> dict[str, Column]:
 
 
 def arrow_of(values: object) -> pa.Array | pa.ChunkedArray | None:
-    """A column of Arrow's, of Polars or of pandas' newer types as Arrow; None if it is none of them."""
-    if hasattr(values, "__arrow_c_stream__"):
-        import pyarrow as pa
+    """A column of Arrow's, of Polars or of pandas' newer types as Arrow; None if it is none of them.
 
-        return pa.chunked_array(values)
-    if hasattr(values, "__arrow_c_array__") or hasattr(values, "__arrow_array__"):
-        import pyarrow as pa
+    Nor is one of a type that Arrow lacks, such as a sparse column: NumPy may have it.
+    """
+    stream = hasattr(values, "__arrow_c_stream__")
+    pandas = type(values).__module__.partition(".")[0] == "pandas"
+    if not (stream or pandas or hasattr(values, "__arrow_c_array__") or hasattr(values, "__arrow_array__")):
+        return None
+    import pyarrow as pa
 
-        return pa.array(values)
-    if type(values).__module__.partition(".")[0] == "pandas":
-        import pyarrow as pa
-
-        return pa.array(values, from_pandas=True)
-    return None
+    try:
+        return pa.chunked_array(values) if stream else pa.array(values, from_pandas=pandas or None)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        return None
 
 
 def is_table(value: object) -> bool:
@@ -180,6 +180,7 @@ def _array(array: NDArray[Any], where: str) -> Column:
         )
     if isinstance(array, np.ma.MaskedArray):
         array = _unmasked(array, where)
+    array = np.asarray(array)  # a matrix stays one whatever is done to it
     kind = array.dtype.kind
     if kind == "O" or (kind == "U" and (array.ndim == 2 or _suspect(array))):
         return _from_list(array.tolist(), where)

@@ -23,7 +23,7 @@ from macekit.decoding.table import Table, Values
 from macekit.decoding.typed import labels, padding_note, without_padding
 from macekit.decoding.unnamed_columns import first_lines, labels_of
 from macekit.decoding.whole_tables import Columns, all_columns, of_texts
-from macekit.formats import COMPRESSED
+from macekit.formats import COMPRESSED, ZIP
 from macekit.problems import Problem
 from macekit.schemas.query_string import kinds
 
@@ -146,6 +146,9 @@ def header(head: bytes, required: bool = True) -> tuple[list[str], str, int]:
             f"the CSV begins as {packed} does; one layer is opened, where Content-Encoding or the file's suffix "
             "names it: unpack what is beneath",
         )
+    if head.startswith(ZIP):
+        detail = "the CSV begins as a ZIP archive does; of a spreadsheet, export the table as CSV"
+        raise Problem("malformed-body", detail)
     try:
         text = line[0].decode()
     except UnicodeDecodeError:
@@ -156,6 +159,8 @@ def header(head: bytes, required: bool = True) -> tuple[list[str], str, int]:
         raise Problem(
             "malformed-body", "the CSV begins as JSON does; send JSON as application/json, or as .json"
         )
+    if re.fullmatch('"?sep=.?"?', text, re.IGNORECASE):
+        raise Problem("malformed-body", "the first line of the CSV says sep=, as for Excel; remove it")
     bare = QUOTATION.sub("", text)
     separator = max(SEPARATORS, key=bare.count)
     try:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from estimators.errors import InputError, MixedTypes
+from estimators.errors import InputError, MixedTypes, NotFinite
 from estimators.sample.integers import as_64_bit
 from macekit.decoding.columns import FILLED, Labels, absent, as_numpy
 from macekit.decoding.table import Values
@@ -31,7 +31,8 @@ NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
 FILLED_UP = re.compile(r"[+-]?0\d", re.ASCII)
 DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+", re.ASCII)
 BOOLEANS = frozenset({"true", "false"})
-MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "-nan", "inf", "-inf", "infinity", "-infinity"})
+INFINITE = frozenset({"inf", "-inf", "infinity", "-infinity"})
+MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "-nan"}) | INFINITE
 UNUSUAL = "[xX]|^[+-]?0[0-9]"
 """What Arrow reads as an integer and people may not mean as one: 0x1F, and 007."""
 
@@ -172,7 +173,11 @@ class Spelling:
                 self.notes.add(TRIMMED)
             return self._of_numbers(column, texts, find)
         if "" in texts or (number.any() and missing.any() and (number | missing).all()):
-            raise absent(*find(column.first(missing) or 0))
+            at = column.first(missing) or 0
+            what, row = find(at)
+            if texts[column.codes[at]].lower() in INFINITE:
+                raise fault(NotFinite, what, f"row {row} is infinite; leave it out, or look why", row)
+            raise absent(what, row)
         if missing.all() and self.kind != "text":
             self.missing = self.missing or find(0)
             if self.kind is not None:

@@ -348,7 +348,8 @@ def _first_members(call: Call, total: int) -> int:
     if text is None:
         raise Problem(
             "missing-field",
-            "members: an array of one dimension needs members=N in the query string: its first N values are members",
+            "members: an array of one dimension needs members=N in the query string: its first N values are "
+            "members; or give a file for each side",
             field=FIRST_MEMBERS,
         )
     if not (text.isascii() and text.isdigit() and len(text) < 19 and int(text) <= total):

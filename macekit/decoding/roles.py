@@ -270,6 +270,13 @@ def find(names: Sequence[str], name: str, role: str) -> int:
 
 def _usual_member(names: Sequence[str]) -> int:
     lower = [name.lower() for name in names]
+    if {"members", "nonmembers"} <= set(lower) and MEMBER_NAMES[0] not in lower:
+        raise fault(
+            "missing-field",
+            "member",
+            "columns are called members and nonmembers; if each holds the scores of a side, say so with "
+            "members_column=NAME and nonmembers_column=NAME, else name the one of membership with member=NAME",
+        )
     for usual in MEMBER_NAMES:
         places = [at for at, name in enumerate(lower) if name == usual]
         if len(places) > 1:
@@ -287,12 +294,10 @@ def _usual_member(names: Sequence[str]) -> int:
             f"no column is called {', '.join(MEMBER_NAMES)}; "
             f"column '{CLASS_LABEL}' is not taken for membership; name it with member={CLASS_LABEL}",
         )
-    raise fault(
-        "missing-field",
-        "member",
-        f"no column is called {', '.join(MEMBER_NAMES)}; say with member=NAME which of the {len(names)} "
-        "columns tells members from nonmembers",
-    )
+    which = f"say with member=NAME which of the {len(names)} columns tells members from nonmembers"
+    if len(names) < 2:
+        which = "need one, beside that of scores; in CSV a comma, a semicolon or a tab stands between columns"
+    raise fault("missing-field", "member", f"no column is called {', '.join(MEMBER_NAMES)}; {which}")
 
 
 def _usual_scores(names: Sequence[str], others: list[int], several: bool) -> list[int]:
@@ -305,6 +310,8 @@ def _usual_scores(names: Sequence[str], others: list[int], several: bool) -> lis
         return usual[:1]
     if len(free) == 1:
         return free
+    if not free:
+        raise fault("missing-field", "score", "every column is taken for something else; need one of scores")
     raise fault(
         "missing-field",
         "score",

@@ -17,7 +17,7 @@ from macekit.call import Call
 from macekit.catalogue import BY_NAME
 from macekit.decoding.body import DecodedBody, options, table_options
 from macekit.decoding.columns import as_numpy, refusals, require_short, require_text
-from macekit.decoding.csv_values import BOOLEANS, FILLED_UP, MISSING, NUMBER, WHOLE
+from macekit.decoding.csv_values import BOOLEANS, FILLED_UP, INFINITE, MISSING, NUMBER, WHOLE
 from macekit.decoding.roles import AllColumns
 from macekit.decoding.typed import is_text
 from macekit.problems import Problem, fault, unknown_field
@@ -37,7 +37,6 @@ OTHER_WORDS = {
 """What they are called besides."""
 
 MOST_COLUMNS = 2048
-INFINITE = frozenset({"inf", "-inf", "infinity", "-infinity"})
 
 Column = NDArray[Any] | list[object]
 Columns = dict[str, Column]

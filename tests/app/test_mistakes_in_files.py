@@ -43,6 +43,7 @@ OVER_ONE: dict[str, list[float]] = {**TRAIN, "p_0": TRAIN["p_1"]}
 SIXES: dict[str, list[float]] = {**TRAIN, "label": [6] * 40}
 RENAMED = {"label": HOLDOUT["label"], "q_0": HOLDOUT["p_0"], "q_1": HOLDOUT["p_1"]}
 PEOPLE = {"height": MEMBERS, "weight": NONMEMBERS}
+GUESSES = {"members": [1, 1, 0, 1] * 20, "nonmembers": [1, 0, 0, 0] * 20}
 SHORTER = {"label": TRAIN["label"][:5], "p_0": TRAIN["p_0"], "p_1": TRAIN["p_1"]}
 FILES: dict[str, str | bytes] = {
     "scores.csv": SCORES,
@@ -57,6 +58,10 @@ FILES: dict[str, str | bytes] = {
     "logits.csv": as_csv(LOGITS),
     "sixes.csv": as_csv(SIXES),
     "people.csv": as_csv(PEOPLE),
+    "guesses.csv": as_csv(GUESSES),
+    "pipes.csv": SCORES.replace(",", "|"),
+    "excel.csv": "sep=,\n" + SCORES,
+    "infinite.csv": SCORES + "-inf,0\n",
     "twice.csv.gz": TWICE,
     "words.jsonl": '{"text": "a b c", "member": 1}\n',
     "leakpro.json": (PEERS / "leakpro.json").read_bytes(),
@@ -95,6 +100,18 @@ MISTAKES = [
     Mistake("members called 1, nonmembers -1", "if the column has two other values, name that of members",
         f"gate minus.csv {LIMIT}", lambda: macekit.gate("minus.csv", max_advantage=0.1),
         ("gate?max_advantage=.1", FILES["minus.csv"], CSV)),
+    Mistake("columns called like the sides", "members and nonmembers; if each holds the scores of a side, say so",
+        "attack guesses.csv", lambda: macekit.attack(GUESSES), ("attack", FILES["guesses.csv"], CSV)),
+    Mistake("columns between which a bar stands", "in CSV a comma, a semicolon or a tab stands between columns",
+        f"gate pipes.csv {LIMIT}", lambda: macekit.gate("pipes.csv", max_advantage=0.1),
+        ("gate?max_advantage=.1", FILES["pipes.csv"], CSV)),
+    Mistake("a line of Excel's own", "the first line of the CSV says sep=, as for Excel; remove it",
+        f"gate excel.csv {LIMIT}", lambda: macekit.gate("excel.csv", max_advantage=0.1),
+        ("gate?max_advantage=.1", FILES["excel.csv"], CSV)),
+    Mistake("infinity in a table", "row 80 is infinite; leave it out", f"gate infinite.csv {LIMIT}",
+        lambda: macekit.gate("infinite.csv", max_advantage=0.1), ("gate?max_advantage=.1", FILES["infinite.csv"], CSV)),
+    Mistake("a number of members beside a table", "is for an NPY of one dimension alone; remove it",
+        "estimate scores.csv --member-count 5", http=("advantage?members=5", SCORES, CSV)),
     # what a model says
     predicted("over.csv", "numbers from 0 to 1 that are no probabilities", "rows do not sum to 1.*one label at a time"),
     predicted("over.csv", "probabilities that do not sum to one", "do not sum to 1; if a record can have several",
@@ -122,6 +139,14 @@ MISTAKES = [
     Mistake("a limit with a decimal comma", "a number, such as 0.1", "gate scores.csv --max-advantage 0,1",
         lambda: macekit.gate(MEMBERS, NONMEMBERS, max_advantage="0,1"),  # type: ignore[arg-type]
         ("gate", {**SIDES, "max_advantage": "0,1"})),
+    Mistake("a limit of a metric in percent", "less than or equal to 1, which no metric.*written as a share",
+        "gate scores.csv --metric accuracy --max 70",
+        lambda: macekit.gate(MEMBERS, NONMEMBERS, metric="accuracy", max=70),
+        ("gate", {**SIDES, "metric": "accuracy", "max": 70})),
+    Mistake("a parameter of a metric that has none", "beta: accuracy takes no parameter; remove it",
+        "estimate scores.csv --metric accuracy --beta 2",
+        lambda: macekit.estimate(MEMBERS, NONMEMBERS, metric={"preset": "accuracy", "beta": 2}),
+        ("advantage", {**SIDES, "metric": {"preset": "accuracy", "beta": 2}})),
     Mistake("the limit by a former name", "did you mean ('|--)max.advantage", "gate scores.csv --threshold .1",
         lambda: macekit.gate(MEMBERS, NONMEMBERS, threshold=0.1),  # type: ignore[call-arg]
         ("gate", {**SIDES, "threshold": 0.1})),

@@ -56,7 +56,8 @@ def moment_of(draws: Floats, noise: Noise, order: float = 2.0) -> float:
     """(mean size(theta - mean)^M)^(1/M) in the norm of a noise: an estimate of sigma."""
     sizes = noise.size(draws - draws.mean(axis=0))
     top = float(sizes.max())
-    return top * float(((sizes / top) ** require_order(order)).mean()) ** (1.0 / order) if top > 0.0 else 0.0
+    known = 0.0 < top < inf
+    return top * float(((sizes / top) ** require_order(order)).mean()) ** (1.0 / order) if known else top
 
 
 def require_order(order: float) -> float:

@@ -23,6 +23,7 @@ from macekit.operations.options import metric, parse_question, provenance_option
 from macekit.problems import Problem
 from macekit.questions.gate import GateAnswer, GateQuestion
 from macekit.schemas.answers import DecisionAnswer, EndsAnswer, GroupOfGateAnswer, LimitAnswer
+from macekit.schemas.questions import LinearMetric
 from macekit.schemas.statements import ProvenanceAnswer
 
 GROUP_LIMITS = ("max_group_advantage", "max_group_risk")
@@ -198,6 +199,13 @@ def require_limits(q: GateQuestion, *, grouped: bool) -> None:
         raise Problem("missing-field", "metric: say which metric the limit max is for", field="metric")
     if q.metric is not None and q.max is None:
         raise Problem("missing-field", "max: give the largest acceptable value of the metric", field="max")
+    if q.max is not None and q.max > 1.0 and not isinstance(q.metric, LinearMetric):
+        raise Problem(
+            "out-of-range",
+            "max: needs to be less than or equal to 1, which no metric with a name exceeds; a percentage is written as "
+            "a share, 95% as 0.95",
+            field="max",
+        )
     if q.max_tpr is not None and q.at_fpr is None:
         raise Problem(
             "missing-field", "at_fpr: say at which false positive rate max_tpr limits", field="at_fpr"

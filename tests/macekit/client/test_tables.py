@@ -23,6 +23,15 @@ def test_a_frame_of_one_column_is_a_side() -> None:
         assert found == expected, name
 
 
+def test_what_arrow_has_no_type_for_is_read_by_numpy() -> None:
+    expected = macekit.estimate(MEMBERS[:, None], NONMEMBERS[:, None]).answer
+    matrices = [np.ndarray.view(side[:, None], np.matrix) for side in (MEMBERS, NONMEMBERS)]
+    sparse = [pd.Series(pd.arrays.SparseArray(side)) for side in (MEMBERS, NONMEMBERS)]
+
+    assert macekit.estimate(*matrices).answer == expected
+    assert macekit.estimate(*sparse).answer == macekit.estimate(MEMBERS, NONMEMBERS).answer
+
+
 @each_case("frame", TABLES)
 def test_a_frame_of_more_columns_is_no_side(frame: str) -> None:
     table = TABLES[frame]({"a": MEMBERS, "b": MEMBERS})

@@ -143,7 +143,7 @@ ONE, TWO = {"a": SCORE, "member": MEMBER}, {"a": SCORE, "b": SCORE}
 QUESTIONS: list[tuple[dict[str, Any], dict[str, str], str, str | None, str]] = [
     ({"s3cret": SCORE, "other": SCORE}, {}, "missing-field", "member", "no column is called"),
     ({**TWO, "member": MEMBER}, {}, "missing-field", "score", "2 columns could be"),
-    ({"member": MEMBER}, {}, "missing-field", "score", "0 columns could be"),
+    ({"member": MEMBER}, {}, "missing-field", "score", "every column is taken for something else"),
     (ONE, {"score": "s3cret"}, "unknown-name", "score", "no column of the 2"),
     (ONE, {"member": "s3cret"}, "unknown-name", "member", "no column"),
     (ONE, {"group": "s3cret"}, "unknown-name", "group", "no column"),

@@ -151,6 +151,13 @@ def test_with_the_gamma_radius_the_same_world_attains_eta_and_no_more(dimension,
     assert mip.moment_eta(scale, noise, 1.0) == pytest.approx(eta)
 
 
+def test_a_coordinate_that_varies_only_after_its_spread_was_taken_has_an_infinite_moment() -> None:
+    draws = np.column_stack([np.arange(8.0), np.arange(8.0) > 6])
+
+    assert mip.moment_of(draws, mip.Gaussian([1.0, 0.0])) == np.inf
+    assert mip.moment_of(np.zeros((8, 2)), mip.Gaussian([1.0, 0.0])) == 0.0
+
+
 def test_what_is_out_of_range_is_refused() -> None:
     for eta in (0.0, 0.5, -0.1, float("nan")):
         with pytest.raises(OutOfRange, match="between 0 and 1/2"):
