@@ -213,7 +213,11 @@ RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
     (re.compile(r"\bor width\b"), lambda _: f"or {flag('width')}"),
     (re.compile(r"\bmax with metric\b"), lambda _: f"{flag('max')} with {flag('metric')}"),
     (
-        re.compile(r"\b(?:max_(?:advantage|tpr|epsilon|group_(?:risk|advantage))|at_fpr)\b"),
+        re.compile(
+            r"\b(?:max_(?:advantage|tpr|epsilon|group_(?:risk|advantage))|at_fpr|claimed_(?:epsilon|delta)|"
+            r"(?<=with )noise_multiplier|records_per_model)\b"
+            r"|^(?:delta|draw|max|model|utility)(?=: is required\b|: give\b)"
+        ),
         lambda match: flag(match[0]),
     ),
     (re.compile(r"\banytime\b|^planned\b|^accept_(?:simulated|exposure)\b"), lambda match: flag(match[0])),
@@ -223,6 +227,8 @@ RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
 
 def in_shell(detail: str) -> str:
     """The detail of a problem, in the shell's words."""
+    if "a field is not known" in detail:
+        return detail  # of a JSON request, whose fields are called as they are
     for pattern, replacement in RULES:
         detail = pattern.sub(replacement, detail)
     return detail

@@ -43,7 +43,7 @@ OVER_ONE: dict[str, list[float]] = {**TRAIN, "p_0": TRAIN["p_1"]}
 SIXES: dict[str, list[float]] = {**TRAIN, "label": [6] * 40}
 RENAMED = {"label": HOLDOUT["label"], "q_0": HOLDOUT["p_0"], "q_1": HOLDOUT["p_1"]}
 PEOPLE = {"height": MEMBERS, "weight": NONMEMBERS}
-GUESSES = {"members": [1, 1, 0, 1] * 20, "nonmembers": [1, 0, 0, 0] * 20}
+GUESSES: dict[str, list[float]] = {"members": [1, 1, 0, 1] * 20, "nonmembers": [1, 0, 0, 0] * 20}
 SHORTER = {"label": TRAIN["label"][:5], "p_0": TRAIN["p_0"], "p_1": TRAIN["p_1"]}
 FILES: dict[str, str | bytes] = {
     "scores.csv": SCORES,
@@ -59,6 +59,7 @@ FILES: dict[str, str | bytes] = {
     "sixes.csv": as_csv(SIXES),
     "people.csv": as_csv(PEOPLE),
     "guesses.csv": as_csv(GUESSES),
+    "columns.json": '{"score": [1, 2], "member": [1, 0]}',
     "pipes.csv": SCORES.replace(",", "|"),
     "excel.csv": "sep=,\n" + SCORES,
     "infinite.csv": SCORES + "-inf,0\n",
@@ -100,6 +101,8 @@ MISTAKES = [
     Mistake("members called 1, nonmembers -1", "if the column has two other values, name that of members",
         f"gate minus.csv {LIMIT}", lambda: macekit.gate("minus.csv", max_advantage=0.1),
         ("gate?max_advantage=.1", FILES["minus.csv"], CSV)),
+    Mistake("columns in place of sides in a request", "known are accept_exposure.* max_advantage, members",
+        "estimate columns.json", http=("advantage", FILES["columns.json"])),
     Mistake("columns called like the sides", "members and nonmembers; if each holds the scores of a side, say so",
         "attack guesses.csv", lambda: macekit.attack(GUESSES), ("attack", FILES["guesses.csv"], CSV)),
     Mistake("columns between which a bar stands", "in CSV a comma, a semicolon or a tab stands between columns",
@@ -187,6 +190,12 @@ MISTAKES = [
     Mistake("a number in words", "epsilon: needs to be a number", "theory dp --epsilon one",
         lambda: macekit.theory.dp(epsilon="one"),  # type: ignore[arg-type]
         ("theory/dp", {"epsilon": "one"})),
+    Mistake("a promise without its delta", "delta: is required with (--)?noise.multiplier",
+        "theory dp --noise-multiplier 1 --steps 100",
+        lambda: macekit.theory.dp(noise_multiplier=1.0, steps=100),
+        ("theory/dp", {"noise_multiplier": 1, "steps": 100})),
+    Mistake("a run whose draw is not said", "mace theory one-run: scores.csv: --draw: is required",
+        "theory one-run scores.csv"),
     Mistake("an option without its value", "--max-advantage: expected one argument", "gate scores.csv --max-advantage"),
     Mistake("texts without log-probabilities", "logprobs: is missing; need the natural logarithms",
         "text words.jsonl"),

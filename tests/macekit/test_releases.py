@@ -212,6 +212,14 @@ def test_both_have_reports_with_pictures(
     assert [chart.name for chart in result.charts()] == charts
 
 
+def test_the_words_below_a_frontier_name_its_columns() -> None:
+    text = macekit.frontier({"a": PAIR, "b": PAIR}, utility=[1, 2], max_advantage=LIMIT).to_markdown()
+
+    assert "| Judged by at most |" in text
+    assert "Judged by at most is the upper end" in text
+    assert "By itself" not in text
+
+
 @each_case(
     "ask, releases, options, words",
     [

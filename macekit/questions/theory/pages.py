@@ -367,7 +367,7 @@ def of_one_run(answer: model.AnswerPath, figures: model.Figures, context: model.
             model.Fact(
                 "p of the promise",
                 promise["p_value"].number("plain"),
-                ("small: guesses were right too often",),
+                ("a small one says that guesses were right too often",),
             )
         )
     if normal:

@@ -35,6 +35,10 @@ HEAD = (
     "Query",
 )
 
+BAND = (
+    "The two ends of a row hold for all rows at once. Judged by at most is the upper end that is held against the "
+    "limit."
+)
 DECLARED: Inline = (
     "The candidates, and their order where they have one, have to be fixed before the records are seen. What is "
     "certified is that none of those that pass is above the limit; each one's own interval is wider.",
@@ -46,7 +50,7 @@ def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
     """Which may go out, then every candidate."""
     sources, entries = answer["provenance"], answer["steps"]
     lines = tuple(_row(step) for step in list(entries)[:200])
-    table = Table("Every candidate", HEAD, lines, riskiest.BAND, len(entries) - len(lines), entries.path)
+    table = Table("Every candidate", HEAD, lines, BAND, len(entries) - len(lines), entries.path)
     of_sample = limitations.of_sample(sources[0]["options"]["prior"], entries[0]["clusters"])
     sections = (
         Section("candidates", "Every candidate", (*figures.pick("candidates"), table), (table,)),
