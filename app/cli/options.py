@@ -7,7 +7,6 @@ once; nothing after this reads it as text again.
 import argparse
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,13 +14,14 @@ from typing import Any
 import msgspec
 from pydantic import BaseModel
 
+from app.cli.inputs import Misuse
 from app.cli.parsing import Parser
 from app.openapi.parameters import ABOUT_TABLE, Schema, parameters
 from estimators.python.dataclass import dataclass, replace
 from macekit.catalogue import BY_NAME, flag
 from macekit.schemas.by_operation import QUESTIONS, schema_of
 from macekit.schemas.query_string import WHOLE
-from macekit.text import FORMER
+from macekit.text import FORMER, printable
 
 METRIC, PRESET = "metric", "metric.preset"
 """One metric by its name, or with parameters beside it: the shell has one flag for both."""
@@ -132,7 +132,7 @@ def columns_of(options: Sequence[Option], arguments: argparse.Namespace) -> tupl
 def values_of(options: Sequence[Option], arguments: argparse.Namespace) -> dict[str, object]:
     """What was typed about the question, as its own nested values: `--bins 9` is ``{"estimator": {"bins": 9}}``."""
     values = {
-        each.name: value_of(each.schema, typed)
+        each.name: value_of(each.schema, typed, each.flag)
         for each in options
         if each.heading != COLUMN and (typed := getattr(arguments, each.key)) is not None
     }
@@ -145,7 +145,7 @@ def values_of(options: Sequence[Option], arguments: argparse.Namespace) -> dict[
     return nested
 
 
-def value_of(schema: Schema, text: str | bool) -> object:
+def value_of(schema: Schema, text: str | bool, name: str = "") -> object:
     """The value that a text spells, by its JSON schema; text that spells none stays for the question to refuse."""
     kinds = {each.get("type") for each in schema.get("anyOf", [schema])}
     if isinstance(text, bool):
@@ -153,10 +153,13 @@ def value_of(schema: Schema, text: str | bool) -> object:
     if "array" in kinds:
         parts = text.split(",")
         if schema["items"].get("type") == "array" and ":" not in text:
-            with suppress(
-                OSError, UnicodeDecodeError
-            ):  # no file of text: what it spells is refused as pairs are
+            try:
                 parts = _pairs_of(Path(text))
+            except (OSError, UnicodeDecodeError):
+                given = printable(text)
+                raise Misuse(
+                    f"{name}: {given} is no file of two columns, and no pairs such as 2:0.1,4:0.3"
+                ) from None
         return [_item(schema["items"], part.strip()) for part in parts]
     return _number(text) if kinds & {"number", "integer"} else text
 

@@ -194,6 +194,8 @@ MISTAKES = [
         "theory dp --noise-multiplier 1 --steps 100",
         lambda: macekit.theory.dp(noise_multiplier=1.0, steps=100),
         ("theory/dp", {"noise_multiplier": 1, "steps": 100})),
+    Mistake("a curve of no file and no pairs", "--curve: nope.csv is no file of two columns, and no pairs",
+        "theory dp --curve nope.csv"),
     Mistake("a run whose draw is not said", "mace theory one-run: scores.csv: --draw: is required",
         "theory one-run scores.csv"),
     Mistake("an option without its value", "--max-advantage: expected one argument", "gate scores.csv --max-advantage"),

@@ -50,7 +50,7 @@ TOGETHER = (
 )
 BAND = (
     "The two ends of a row hold for all rows at once. By itself at most is the upper end of that row alone, "
-    "which decides whether it keeps the limit."
+    "which decides whether it keeps the limit once all rows above it do."
 )
 """Why one row has two upper ends."""
 

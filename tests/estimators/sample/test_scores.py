@@ -111,6 +111,20 @@ def test_integers_of_any_size_are_numbers_where_a_continuous_query_is_asked_for(
     assert scores.members.tolist() == [float(value) for value in values]
 
 
+@each_case("kind, first", [(np.int64, 2**62), (np.int64, -(2**62)), (np.uint64, 2**63)])
+def test_integers_that_floats_would_merge_are_no_numbers_unless_that_is_asked(kind, first) -> None:
+    """One cut tells these sides apart, and as floats, which see none of it, they passed a limit of 0.03."""
+    far = [first + place * 2**40 for place in range(40)]
+    sides = [np.array([*far, *range(first + shift, first + shift + 160)], dtype=kind) for shift in (0, 160)]
+
+    with pytest.raises(InputError, match="are one float"):
+        Scores.of(*sides)
+
+    assert Scores.of(*sides, Query.CONTINUOUS).query is Query.CONTINUOUS
+    assert Scores.of(*(side - sides[0].min() for side in sides)).query is Query.CONTINUOUS
+    assert Scores.of(far, far).query is Query.CONTINUOUS  # far apart, each is a float of its own
+
+
 def test_one_record_of_each_unit_is_kept_and_labels_that_name_nothing_are_refused() -> None:
     units = np.repeat(np.arange(30), 5)
 
