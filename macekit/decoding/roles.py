@@ -133,6 +133,13 @@ def one_side(names: Sequence[str], call: Call) -> OneSide:
             return OneSide(tuple(range(len(names))))
     if scores:
         return OneSide(tuple(find(names, name, "score") for name in scores))
+    if len(names) > 1 and set(MEMBER_NAMES) & {name.lower() for name in names}:
+        raise fault(
+            "bad-option",
+            "score",
+            "a column says who is a member, and this is the table of one side; if it holds both, give it alone, else "
+            "name its scores with score=NAME",
+        )
     return OneSide(tuple(_usual_scores(names, [], False)))
 
 

@@ -131,7 +131,7 @@ def test_each_table_is_a_file_and_its_missing_values_are_known() -> None:
     [("check", ("train", "holdout")), ("gate", ("members", "nonmembers")), ("compare", "ab")],
 )
 def test_files_may_expand_together_as_far_as_one_body_may(operation: str, names: Sequence[str]) -> None:
-    rows = b"score,member\n" + b"0.25,1\n0.75,0\n" * 50_000
+    rows = b"score,%s\n" % (b"fold" if "members" in names else b"member") + b"0.25,1\n0.75,0\n" * 50_000
     parts = [(name, f"{name}.csv.gz", gzip.compress(rows)) for name in names]
     limit = len(rows) + len(rows) // 2
 
