@@ -194,10 +194,8 @@ MISTAKES = [
     Mistake("a number in words", "epsilon: needs to be a number", "theory dp --epsilon one",
         lambda: macekit.theory.dp(epsilon="one"),  # type: ignore[arg-type]
         ("theory/dp", {"epsilon": "one"})),
-    Mistake("a promise without its delta", "delta: is required with (--)?noise.multiplier",
-        "theory dp --noise-multiplier 1 --steps 100",
-        lambda: macekit.theory.dp(noise_multiplier=1.0, steps=100),
-        ("theory/dp", {"noise_multiplier": 1, "steps": 100})),
+    Mistake("a promise without its delta", "--delta: is required with --noise-multiplier",
+        "theory dp --noise-multiplier 1 --steps 100"),
     Mistake("a curve of no file and no pairs", "--curve: nope.csv is no file of two columns, and no pairs",
         "theory dp --curve nope.csv"),
     Mistake("a run whose draw is not said", "mace theory one-run: scores.csv: --draw: is required",
