@@ -1,9 +1,12 @@
 """Integers that came as two types, brought to one that holds each of them; floats would merge those above 2^53."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from estimators.errors import InputError
 
 LEAST, MOST = -(2**63), 2**63 - 1
 """What int64 holds; uint64 holds twice as many, none of them negative."""
@@ -125,3 +128,41 @@ def _holds_exactly(floats: NDArray[np.float64], integers: NDArray[Any]) -> NDArr
     back, exact = as_type_of(integers, floats)
     same: NDArray[np.bool_] = exact & (back == integers)
     return same
+
+
+def require_different_floats(
+    sides: Sequence[NDArray[Any]], what: str, field: str, otherwise: str = ""
+) -> None:
+    """Refuse integers that differ and are one float: a cut between them would be lost without a word.
+
+    Args:
+        sides: Values of each side, or rows of values; what is no integer is passed over.
+        what: What the message calls them.
+        field: The field that it is about.
+        otherwise: What the message names beside what helps in any case.
+
+    Raises:
+        InputError: some do.
+
+    Example:
+        >>> import numpy as np
+        >>> from estimators.sample.integers import require_different_floats
+        >>> require_different_floats([np.array([1, 2**53])], "scores", "members")
+        >>> require_different_floats([np.array([2**60, 2**60 + 1])], "scores", "members")
+        Traceback (most recent call last):
+            ...
+            estimators.errors.InputError: scores: integers beyond 2^53 that differ are one float, ...
+    """
+    if not all(side.dtype.kind in "iu" for side in sides):
+        return
+    if all(int(side.min()) >= -(2**53) and int(side.max()) <= 2**53 for side in sides if side.size):
+        return
+    both = np.concatenate(sides)
+    ordered = np.sort(both.reshape(len(both), -1), axis=0)
+    floats = ordered.astype(np.float64)
+    if ((ordered[1:] != ordered[:-1]) & (floats[1:] == floats[:-1])).any():
+        raise InputError(
+            f"{what}: integers beyond 2^53 that differ are one float, so a cut between them would be lost; "
+            f"subtract a number from all{otherwise}",
+            field=field,
+        )

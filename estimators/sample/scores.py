@@ -13,7 +13,13 @@ from numpy.typing import ArrayLike, NDArray
 from estimators import errors
 from estimators.arrays import distinct, is_masked
 from estimators.python.dataclass import dataclass
-from estimators.sample.integers import as_64_bit, as_one_type, exact_array, or_infinite
+from estimators.sample.integers import (
+    as_64_bit,
+    as_one_type,
+    exact_array,
+    or_infinite,
+    require_different_floats,
+)
 
 MIN_RECORDS = 8
 """Fewest records a side: below it every interval is close to [baseline, 1]."""
@@ -126,8 +132,9 @@ class Scores:
         discrete, reason = _decide(a, b, query)
         if discrete:
             return cls(a, b, Query.DISCRETE, reason)
-        if query is Query.AUTO and {a.dtype.kind, b.dtype.kind} <= set("iu") and a.ndim == 1:
-            _require_different_floats(np.concatenate([a, b]))
+        if query is Query.AUTO:
+            nearest = ', or say query "continuous" if an attacker sees the nearest floats'
+            require_different_floats((a, b), "member and nonmember scores", "members", nearest)
         return cls(_as_float(a), _as_float(b), Query.CONTINUOUS, reason)
 
     @property
@@ -517,20 +524,6 @@ def _distinct_up_to(a: NDArray[np.generic], b: NDArray[np.generic], limit: int) 
             if head.size > limit:
                 return None
     return int(head.size)
-
-
-def _require_different_floats(integers: NDArray[np.integer]) -> None:
-    """Refuse integers that differ and are one float: a cut between them would be lost without a word."""
-    if int(integers.min()) >= -(2**53) and int(integers.max()) <= 2**53:
-        return
-    ordered = np.sort(integers)
-    floats = ordered.astype(np.float64)
-    if ((ordered[1:] != ordered[:-1]) & (floats[1:] == floats[:-1])).any():
-        raise errors.InputError(
-            "member and nonmember scores: integers beyond 2^53 that differ are one float, so a cut between them would "
-            'be lost; subtract a number from all, or say query "continuous" if an attacker sees the nearest floats',
-            field="members",
-        )
 
 
 def _as_float(array: NDArray[np.generic]) -> NDArray[np.float64]:

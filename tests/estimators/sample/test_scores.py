@@ -119,6 +119,8 @@ def test_integers_that_floats_would_merge_are_no_numbers_unless_that_is_asked(ki
 
     with pytest.raises(InputError, match="are one float"):
         Scores.of(*sides)
+    with pytest.raises(InputError, match="are one float"):
+        Scores.of(*(np.column_stack([np.arange(len(side), dtype=kind), side]) for side in sides))
 
     assert Scores.of(*sides, Query.CONTINUOUS).query is Query.CONTINUOUS
     assert Scores.of(*(side - sides[0].min() for side in sides)).query is Query.CONTINUOUS

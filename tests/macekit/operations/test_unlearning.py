@@ -22,6 +22,7 @@ FORGOTTEN, UNSEEN, RETAINED = (
     for name, mean in (("f", 0.0), ("u", 0.0), ("r", 2.5))
 )
 BODY: dict[str, Any] = {"forgotten": FORGOTTEN, "unseen": UNSEEN, "id": "id", "max_advantage": 0.3}
+LARGE = {"score": [2**62 + i for i in range(9)]}
 AGAIN = [(np.array(side["score"]) + RNG.normal(0, 0.1, N)).tolist() for side in (FORGOTTEN, UNSEEN)]
 BESIDE: dict[str, Any] = BODY | {
     name: side | {"retrained": scores}
@@ -121,6 +122,7 @@ def test_the_report_has_its_picture_and_says_what_a_pass_is_not(body: dict[str, 
         ({"id": "person"}, "missing-field", "id: forgotten has no column"),
         ({"retrained": "again"}, "missing-field", "retrained: forgotten has no column"),
         ({"score": "id"}, "wrong-type", "holds no numbers"),
+        ({"forgotten": LARGE, "unseen": LARGE, "id": None}, "bad-records", "are one float"),
         ({"max_advantage": -0.1}, "out-of-range", "max_advantage"),
         ({"forgotten": {"a": [1], "b": [2]}, "id": None}, "missing-field", "2 columns of forgotten could be"),
         ({"unseen": None}, "missing-field", "unseen: is required"),

@@ -10,6 +10,7 @@ from estimators.arrays import Floats
 from estimators.audits.unlearning import CutExcess, audit_unlearning
 from estimators.sample.digests import digest
 from estimators.sample.doubts import SAME
+from estimators.sample.integers import require_different_floats
 from estimators.statement import Caution
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
@@ -34,11 +35,11 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     if again is None and all(RETRAINED in side for side in sides.values()):
         again = RETRAINED
     score = question.score or _score_of(sides["forgotten"], (again, question.id))
-    scores = {name: _numbers(name, table, score, "score") for name, table in tables.items()}
+    scores = _numbers(tables, score, "score")
     read = [column_read("score", score, np.concatenate([*scores.values()]))]
     retrained = []
     if again is not None:
-        retrained = [_numbers(name, side, again, RETRAINED) for name, side in sides.items()]
+        retrained = [*_numbers(sides, again, RETRAINED).values()]
         read.append(column_read(RETRAINED, again, np.concatenate(retrained)))
     if question.id is not None:
         names = {name: column_of(name, table, question.id, "id") for name, table in tables.items()}
@@ -115,9 +116,11 @@ def _score_of(table: Columns, others: tuple[str | None, ...]) -> str:
     raise Problem("missing-field", words, field="score")
 
 
-def _numbers(side: str, table: Columns, name: str, option: str) -> Floats:
-    column = column_of(side, table, name, option)
-    if column.dtype.kind in "iuf":
-        return column.astype(np.float64)
-    words = f"{option}: column {name!r} of {side} holds no numbers; name that of the score"
-    raise Problem("wrong-type", words, field=option)
+def _numbers(tables: Mapping[str, Columns], name: str, option: str) -> dict[str, Floats]:
+    columns = {side: column_of(side, table, name, option) for side, table in tables.items()}
+    for side, column in columns.items():
+        if column.dtype.kind not in "iuf":
+            words = f"{option}: column {name!r} of {side} holds no numbers; name that of the score"
+            raise Problem("wrong-type", words, field=option)
+    require_different_floats([*columns.values()], option, option)
+    return {side: column.astype(np.float64) for side, column in columns.items()}

@@ -10,6 +10,7 @@ from estimators import VERSION
 from estimators.audits.one_score import GROUPS
 from estimators.audits.usage import dataset_use
 from estimators.sample.digests import digest
+from estimators.sample.integers import require_different_floats
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.decoding.roles import SCORE_NAMES
@@ -28,6 +29,9 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     tables = [body.tables[name] for name in GROUPS]
     names = question.score or [_usual(tables, question.unit)]
     scores = [_scores(name, table, names) for name, table in zip(GROUPS, tables, strict=True)]
+    for name in names:
+        sides = [column_of(group, table, name, "score") for group, table in zip(GROUPS, tables, strict=True)]
+        require_different_floats(sides, "score", "score")
     units = None
     if question.unit is not None:
         units = [
