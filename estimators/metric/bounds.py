@@ -36,6 +36,10 @@ VANISHING_SHARE = 0.05
 """Least share of the guesses that make up the denominator, for metrics that are 0/0 without any."""
 
 
+SAFELY = 3.0
+"""Standard errors beyond a least share that are asked of a rule on its past."""
+
+
 @dataclass(frozen=True, slots=True)
 class Objective:
     """A metric at a prior, over adversaries that guess member for ``low`` to ``high`` of all records."""
@@ -60,6 +64,15 @@ class Objective:
     def constrained(self) -> bool:
         """Whether some shares of member guesses are ruled out."""
         return self.low > 0.0 or self.high < 1.0
+
+    def safely(self, n_members: int, n_nonmembers: int) -> Objective:
+        """With limits of the share that a rule keeps on so many records and hardly breaks in truth."""
+        variance = max(self.prior / n_members, (1.0 - self.prior) / n_nonmembers)
+        low, rest = (
+            each + min(SAFELY * (each * variance) ** 0.5, (1.0 - each) / 2.0) if each > 0.0 else 0.0
+            for each in (self.low, 1.0 - self.high)
+        )
+        return Objective(self.metric, self.prior, low, 1.0 - rest)
 
     def share(self, tpr: Floats, fpr: Floats) -> Floats:
         """gamma = p TPR + (1-p) FPR: how many of all records are guessed member (erratum E21)."""
@@ -244,13 +257,17 @@ def held_out(
     """Lower limit of the optimum, of level 1 - alpha, by progressive selection (study 2.1 and 2.4).
 
     TP and FP pooled over blocks are those of an adversary that draws one of the blocks' rules at random,
-    hence of one no better than the best. A least share of member guesses is asked of each rule on its past.
+    hence of one no better than the best. A little more than a least share of member guesses is asked of each rule on
+    its past, and what it may truly lack of that share is made up for (``_allowed_lower``).
     One shuffle has the level of MOVER; the median of several is steadier.
     """
     rng = np.random.default_rng(seed)
-    runs = [_progressive(fine, views, objective, rng) for _ in range(shuffles)]
+    asked = objective.safely(fine.n_members, fine.n_nonmembers)
+    runs = [_progressive(fine, views, asked, rng) for _ in range(shuffles)]
     tp, n1, fp, n0, leaders = np.array(runs).T
-    if len(set(zip(n1.tolist(), n0.tolist(), strict=True))) == 1:  # of one size they are weighted alike
+    if objective.constrained:
+        lowers = np.array([_allowed_lower(*run[:4], objective, alpha) for run in runs])
+    elif len(set(zip(n1.tolist(), n0.tolist(), strict=True))) == 1:  # of one size they are weighted alike
         lowers = rule_lower(tp, n1, fp, n0, objective, alpha)
     else:
         lowers = np.array([rule_lower(*run[:4], objective, alpha) for run in runs])
@@ -365,12 +382,41 @@ def rule_lower(
     n_nonmembers: float,
     objective: Objective,
     alpha: float,
+    others: tuple[float, float] = (0.0, 0.0),
 ) -> Floats:
-    """Lower limit, of level 1 - alpha, of the metric of each fixed rule."""
-    (e0, ea, ec), bottom = _ratio_of(objective)
+    """Lower limit, of level 1 - alpha, of the metric of each fixed rule.
+
+    With ``others`` it is of who takes this share of all records out of the rule's hands, and accuses so many of these.
+    """
+    ratio = _ratio_of(objective)
     low, high = metric_range(objective)
-    rates = _rates(hits, n_members, alarms, n_nonmembers, ((e0, ea, ec), bottom))
+    rates = _rates(hits, n_members, alarms, n_nonmembers, ratio)
+    out, accused = others
+    (e0, ea, ec), bottom = (
+        (k + out * accused * (a + c), (1.0 - out) * a, (1.0 - out) * c) for k, a, c in ratio
+    )
     return -rates.ratio_upper((-e0, -ea, -ec), bottom, alpha, (-high, -low))
+
+
+def _allowed_lower(
+    hits: float, n_members: float, alarms: float, n_nonmembers: float, objective: Objective, alpha: float
+) -> float:
+    """Lower limit for the best rule whose share of member guesses is allowed, by one whose share may not be.
+
+    What a rule may lack of the least share, at a part of the error, it gets by accusing some records at random; what it
+    may have too much, by letting some go. So who is judged is allowed, and no better than the best.
+    """
+    level, p = alpha * SHARE_OF_ALPHA / 2.0, objective.prior
+    sides = (hits, n_members), (alarms, n_nonmembers)
+    ends = zip(*(clopper_pearson(np.asarray(x), n, level) for x, n in sides), strict=True)
+    least, most = (float(p * a + (1.0 - p) * c) for a, c in ends)
+    others = 0.0, 0.0
+    if least < objective.low:
+        others = (objective.low - least) / (1.0 - least), 1.0
+    elif most > objective.high:
+        others = (most - objective.high) / most, 0.0
+    level = alpha * (1.0 - SHARE_OF_ALPHA)
+    return float(rule_lower(hits, n_members, alarms, n_nonmembers, objective, level, others))
 
 
 def _ratio_of(objective: Objective) -> tuple[Linear, Linear]:

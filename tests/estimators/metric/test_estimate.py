@@ -219,6 +219,19 @@ def test_the_upper_end_is_below_the_truth_in_at_most_one_run_of_forty(name, prio
     assert wrong <= most_misses(runs)
 
 
+def test_a_rule_that_accuses_too_few_in_truth_does_not_lift_the_lower_end():
+    """Memorised members make up 49 in 1,000 records, and 50 have to be accused: a sample may show more of them."""
+    goal, runs, level, misses = objective("precision", 0.5), 60, 0.0005, 0
+    r, q = np.append(np.full(999, 0.902 / 999), 0.098), np.append(np.full(999, 1 / 999), 0.0)
+    truth, rng = true_value(r, q, goal), np.random.default_rng(5)
+    assert truth == pytest.approx(0.9895, abs=1e-4)
+    for seed in range(runs):
+        sides = (rng.multinomial(20_000, side) for side in (r, q))
+        fine, views = views_of(Counts.of(*sides, edges=np.arange(1.0, 1000.0)))
+        misses += held_out(fine, views, goal, level, seed, 1).lower > truth
+    assert misses <= most_misses(runs, level)
+
+
 def test_the_lower_end_is_that_of_the_guesses_pooled_over_blocks():
     counts, goal = Counts.of([60, 30, 10], [10, 40, 50]), objective("f_beta", 0.5, 0.0)
     *guesses, _ = bounds._progressive(*views_of(counts), goal, np.random.default_rng(3))
