@@ -145,18 +145,30 @@ class Way:
     @classmethod
     def of(cls, counts: Counts, prior: float) -> Way:
         """The way that is first in the order of the counts."""
-        columns = counts.members, counts.nonmembers
-        ways = [(turned, False) for turned in (False, True)[: 1 + counts.cells.ordered]]
-        ways += [(turned, True) for turned, _ in ways] if prior == 0.5 else []
-        best, first = (False, False), columns
-        for way in ways[1:]:
-            turned, exchanged = way
-            one, two = columns[::-1] if exchanged else columns
-            other = (one[::-1], two[::-1]) if turned else (one, two)
-            if _comes_first(other, first):
-                best, first = way, other
-        cells = Intervals(np.arange(1.0, counts.size)) if best[0] else counts.cells
-        return cls(Counts.trusted(first[0], first[1], cells), prior, *best)
+        best, *others = cls.every(counts, prior)
+        for other in others:
+            if _comes_first(other.columns, best.columns):
+                best = other
+        return best
+
+    @classmethod
+    def every(cls, counts: Counts, prior: float) -> list[Way]:
+        """All of them, the one in which the records were sent first."""
+        ways = []
+        for exchanged in (False, True)[: 1 + (prior == 0.5)]:
+            one, two = (
+                (counts.nonmembers, counts.members) if exchanged else (counts.members, counts.nonmembers)
+            )
+            for turned in (False, True)[: 1 + counts.cells.ordered]:
+                step = -1 if turned else 1
+                cells = Intervals(np.arange(1.0, counts.size)) if turned else counts.cells
+                ways.append(cls(Counts.trusted(one[::step], two[::step], cells), prior, turned, exchanged))
+        return ways
+
+    @property
+    def columns(self) -> tuple[Integers, Integers]:
+        """Both sides as they are looked at."""
+        return self.counts.members, self.counts.nonmembers
 
     def restore(self, record: GuessRecord) -> GuessRecord:
         """What was achieved, with the sides as they were sent."""
@@ -209,22 +221,26 @@ def _fractions(counts: Counts) -> tuple[Floats, int]:
     return np.concatenate([[first / GROWTH, first - first / GROWTH], fractions[1:]]), 1
 
 
-def validate(counts: Counts, prior: float, seed: int, orders: int = ORDERS) -> Validation:
+def validate(
+    counts: Counts, prior: float, seed: int, orders: int = ORDERS, way: Way | None = None
+) -> Validation:
     """Progressive validation of rules measurable on the cells of ``counts``, in several orders of the records."""
-    way, (fractions, since) = Way.of(counts, prior), _fractions(counts)
+    way, (fractions, since) = way or Way.of(counts, prior), _fractions(counts)
     blocks = way.counts.shuffles(fractions, np.random.default_rng(seed), orders)
     families = families_for(way.counts)
     return validation_of(way, [_guess_record(way, blocks, families, since)], _names(families))
 
 
-def validate_anywhere(fine: Counts, prior: float, cells: int, seed: int, orders: int = ORDERS) -> Validation:
+def validate_anywhere(
+    fine: Counts, prior: float, cells: int, seed: int, orders: int = ORDERS, way: Way | None = None
+) -> Validation:
     """The same for a score with an order, by rules on so many cells and rules that cut the score anywhere.
 
     The first records of an order, from which every rule learns and on which none is judged, show where the best cuts
     lie; around these the score is looked at closely. Everywhere else it is joined to cells of equal mass. Few records
     need no pilot: every score is a cell.
     """
-    way, (fractions, since) = Way.of(fine, prior), _fractions(fine)
+    way, (fractions, since) = way or Way.of(fine, prior), _fractions(fine)
     rng, one_pilot = np.random.default_rng(seed), fine.n_records > OWN_PILOT
     if fine.n_records <= WHOLE:
         looks = [(way.counts, way.counts.shuffles(fractions, rng, orders))]

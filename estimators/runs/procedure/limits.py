@@ -18,13 +18,14 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import chdtri, stdtrit
 
 from estimators.adversary.changes import best_by_changes
+from estimators.adversary.holdout import ORDERS, GuessRecord, Way, together, validate, validate_anywhere
 from estimators.adversary.lower_end import LowerEnd
 from estimators.arrays import Floats
 from estimators.clusters.betting import Shares
 from estimators.errors import DimensionMismatch, InputError, TooFewRecords
 from estimators.limits.binomial import lower_limit, upper_limit
 from estimators.optimum.answer import MOST_CHANGES
-from estimators.optimum.ends import Ends, ends_of
+from estimators.optimum.ends import Ends, ends_of, groups_for
 from estimators.python.dataclass import dataclass, replace
 from estimators.sample.counts import Counts
 from estimators.sample.scores import MIN_RECORDS, Scores, labels_of
@@ -63,7 +64,7 @@ def evidence_by(ends: Ends) -> Evidence:
     """What both ends of one model rest on."""
     if not isinstance(ends.validation, LowerEnd):  # pragma: no cover - vectors are refused before
         raise TypeError("need one number a record")
-    prior, outcome = ends.prior, ends.validation.unseen.outcome
+    prior, outcome = ends.prior, _seen_every_way(ends)
     unseen_records = float(outcome.n_members.mean()), float(outcome.n_nonmembers.mean())
     whole = float(ends.fine.n_members), float(ends.fine.n_nonmembers)
     rates = (
@@ -82,6 +83,22 @@ def evidence_by(ends: Ends) -> Evidence:
         min(n / w for n, w in zip(unseen_records, weights, strict=True)),
         min(n / w for n, w in zip(whole, weights, strict=True)),
     )
+
+
+def _seen_every_way(ends: Ends) -> GuessRecord:
+    """Right guesses about unseen records, which are looked at in every way alike.
+
+    The one way of an answer is picked by the counts, in which members are: of many models that would add up.
+    """
+    fine, prior, seed, counts = ends.fine, ends.prior, ends.source.seed or 0, ends.counts
+    ways = Way.every(fine, prior)
+    orders = max(1, ORDERS // len(ways))
+    if counts is fine or not fine.cells.ordered:
+        looks = [validate(counts, prior, seed, orders, way) for way in ways]
+    else:
+        groups = groups_for(fine, counts, ends.target)
+        looks = [validate_anywhere(fine, prior, groups, seed, orders, way) for way in ways]
+    return together([each.outcome for each in looks])
 
 
 def best_of_changes(ends: Ends) -> Floats:

@@ -13,10 +13,11 @@ from estimators import Decision, Scores, advantage
 from estimators.adversary.changes import best_by_changes
 from estimators.decisions.plan import expected_design_effect, plan_verdict, plan_width
 from estimators.errors import MaceError, OutOfRange
+from estimators.optimum.ends import ends_of
 from estimators.privacy.exposure import exposure
 from estimators.runs.procedure import plan_models, planning, procedure_advantage
 from estimators.runs.procedure.answer import exposures_by
-from estimators.runs.procedure.limits import Trainings, seeds_of
+from estimators.runs.procedure.limits import Trainings, evidence_by, seeds_of
 from tests.cases import each_case
 from tests.oracles import most_misses
 
@@ -98,6 +99,17 @@ def test_students_limits_miss_as_often_as_they_say_and_the_next_model_lies_withi
             (low, high), (least, most) = seen.mean(ALPHA), seen.next_one(ALPHA)
             outside += low > 0.3, high < 0.3, least > coming, most < coming
         assert (outside <= most_misses(400)).all(), (number, outside)
+
+
+@pytest.mark.slow
+def test_what_rules_show_on_unseen_records_of_few_is_on_average_no_more_than_there_is() -> None:
+    rng = np.random.default_rng(3)
+    shown = [
+        evidence_by(ends_of(Scores.of(*rng.normal(size=(2, 8))), 0.5, None, seed)).unseen
+        for seed in range(8000)
+    ]
+
+    assert np.mean(shown) < 3.0 * np.std(shown) / np.sqrt(len(shown))
 
 
 @pytest.mark.slow
