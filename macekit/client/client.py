@@ -183,9 +183,9 @@ class Client(ABC):
             >>> members, nonmembers = rng.normal(leaks[model], 1), rng.normal(0, 1, 4000)
             >>> result = macekit.procedure(members, nonmembers, model=np.tile(model, 2), max_advantage=0.15)
             >>> result.decision, result.verdict.models_needed
-            ('inconclusive', 157)
+            ('inconclusive', 147)
             >>> round(result.next_model.lower, 3), round(result.next_model.upper, 3)
-            (0.014, 0.423)
+            (0.015, 0.423)
         """
         return self._records("procedure", "procedure", members, nonmembers, options)
 
@@ -300,7 +300,7 @@ class Client(ABC):
             >>> for metric in macekit.metrics(members, nonmembers, metrics=["accuracy", "precision"]).metrics:
             ...     print(metric.name, round(metric.lower, 2), round(metric.upper, 2), "guessing:", metric.trivial)
             accuracy 0.56 0.65 guessing: 0.5
-            precision 0.64 0.96 guessing: 0.5
+            precision 0.65 0.96 guessing: 0.5
         """
         return self._records("metrics", "metrics", members, nonmembers, options)
 
