@@ -183,6 +183,10 @@ def answer_question(
     _check(call, values, options, complete=question.most_files == 0)
     tables = _tables(question, arguments)
     paths = list(tables.values()) or paths_of(question, arguments)
+    if output is not None and os.path.realpath(output.target.path) in map(os.path.realpath, paths):
+        raise Misuse(
+            f"{output.target.name}: is read, and would be replaced by the answer; give -o another name"
+        )
     with Progress(arguments.quiet) as progress, ExitStack() as stack:
         for each in options:
             if each.former and getattr(arguments, "former", None) == each.former:

@@ -314,6 +314,20 @@ def test_a_file_that_is_there_is_replaced_only_if_that_is_asked_for(folder: Path
     assert stat.S_IMODE((folder / "answer.json").stat().st_mode) == 0o600
 
 
+def test_a_file_that_is_read_is_not_replaced_by_its_answer(folder: Path) -> None:
+    before = Path("scores.csv").read_bytes()
+    Path("link.csv").symlink_to("scores.csv")
+
+    for name in ("scores.csv", "link.csv"):
+        done = typed(f"estimate scores.csv -o {name} --overwrite")
+        assert (done.status, done.out) == (2, "")
+        assert (
+            done.err
+            == f"mace estimate: {name}: is read, and would be replaced by the answer; give -o another name\n"
+        )
+    assert Path("scores.csv").read_bytes() == before
+
+
 @pytest.mark.slow
 @each_case("command", [*(each.command for each in OPERATIONS if each.command), "demo"])
 def test_every_command_that_writes_can_be_run_again(command: str) -> None:
