@@ -11,6 +11,7 @@ unknown but fixed, and what one fixed set's exact limits allow, taken over every
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from scipy.special import betaincinv
@@ -79,7 +80,7 @@ def fullest_windows(counts: Counts) -> Windows:
     ends = nonmembers_to // unit
     bounding = ends.copy()  # nonmembers in each cell that bound windows
     bounding[1:] -= ends[:-1]
-    kind = np.int32 if counts.n_members < 2**31 else np.int64  # half as much to read
+    kind: Any = np.int32 if counts.n_members < 2**31 else np.int64  # half as much to read
     ahead, past = ((to - counts.members).astype(kind).repeat(bounding), to.astype(kind).repeat(bounding))
     fullest = []
     for length, step in zip(span.tolist(), steps.tolist(), strict=True):
