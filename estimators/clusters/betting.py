@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp, rel_entr
 
-from estimators.arrays import Booleans, Floats, Integers
+from estimators.arrays import Booleans, Floats, Integers, distinct
 from estimators.clusters.blocks import Guesses
 from estimators.clusters.design import FEWEST_A_SIDE, Clusters
 from estimators.clusters.effective import reach
@@ -296,7 +296,7 @@ def diagonals(clusters: Clusters, seed: int) -> Draws:
 
 def _enough(clusters: Clusters, column: Integers, rows: Integers) -> bool:
     """Whether the rows of either side are of enough clusters to learn from some and judge by others."""
-    return all(len(np.unique(column[rows[side[rows]]])) >= FEWEST_A_SIDE for side, _ in clusters.sides)
+    return all(len(distinct(column[rows[side[rows]]])) >= FEWEST_A_SIDE for side, _ in clusters.sides)
 
 
 def _mean_of(

@@ -15,7 +15,7 @@ from estimators.adversary.holdout import (
     rules_from_past,
 )
 from estimators.adversary.many_changes import PARTS, Aspect
-from estimators.arrays import Booleans, Floats, Integers
+from estimators.arrays import Booleans, Floats, Integers, distinct
 from estimators.clusters.design import Clusters
 from estimators.python.dataclass import dataclass, replace
 from estimators.sample.cells import Intervals
@@ -160,7 +160,7 @@ def _table(
 
 def _learning(clusters: Clusters, column: Integers, fractions: Floats) -> Floats:
     """Blocks of clusters of about these fractions; the first is large enough to learn a rule from its rows."""
-    fewest = min(len(np.unique(column[side])) for side, _ in clusters.sides)
+    fewest = min(len(distinct(column[side])) for side, _ in clusters.sides)
     first = min(max(float(fractions[0]) ** (1.0 / len(clusters.columns)), FEWEST_LEARNED / fewest), 0.5)
     ends = np.cumsum(fractions)
     return np.diff(np.concatenate([[0.0, first], ends[ends > first * 1.2]]))

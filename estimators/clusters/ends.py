@@ -13,7 +13,7 @@ from estimators.adversary.families import COARSE
 from estimators.adversary.holdout import SIMPLER, HeldOut
 from estimators.adversary.lower_end import FEWEST_RECORDS, OF_MANY_CHANGES
 from estimators.adversary.many_changes import MANY_CHANGES, readings, sign_of
-from estimators.arrays import Booleans, Floats, Integers, dot
+from estimators.arrays import Booleans, Floats, Integers, distinct, dot
 from estimators.clusters import betting, effective
 from estimators.clusters.blocks import Guesses, guess_many_changes, guess_unseen
 from estimators.clusters.design import Clusters
@@ -125,7 +125,7 @@ class ClusteredEnds:
 def doubts_left(clusters: Clusters, at: Integers, fine: Counts) -> tuple[Caution, ...]:
     """What is odd about the scores but for repetitions, where rows of one score are rows of one cluster."""
     within = any(
-        len(np.unique(at * number + column)) <= MOSTLY * fine.size
+        len(distinct(at * number + column)) <= MOSTLY * fine.size
         for number, column in zip(clusters.numbers, clusters.columns, strict=True)
     )
     return tuple(each for each in fine.doubts if not (within and each.code == REPEATED))
@@ -371,6 +371,6 @@ def _pairs(clusters: Clusters) -> int:
     """Pairs of a cluster of members and one of nonmembers that can be formed at once."""
     pairs = []
     for column, number in zip(clusters.columns, clusters.numbers, strict=True):
-        sides = [len(np.unique(column[side])) for side in (clusters.is_member, ~clusters.is_member)]
+        sides = [len(distinct(column[side])) for side in (clusters.is_member, ~clusters.is_member)]
         pairs.append(min(*sides, number // 2))
     return max(1, min(pairs))
