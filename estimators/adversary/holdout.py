@@ -145,30 +145,21 @@ class Way:
     @classmethod
     def of(cls, counts: Counts, prior: float) -> Way:
         """The way that is first in the order of the counts."""
-        best, *others = cls.every(counts, prior)
+        best, *others = _ways(counts, prior)
         for other in others:
-            if _comes_first(other.columns, best.columns):
+            if _comes_first(_looked_at(counts, *other), _looked_at(counts, *best)):
                 best = other
-        return best
+        return cls._as(counts, prior, *best)
 
     @classmethod
     def every(cls, counts: Counts, prior: float) -> list[Way]:
         """All of them, the one in which the records were sent first."""
-        ways = []
-        for exchanged in (False, True)[: 1 + (prior == 0.5)]:
-            one, two = (
-                (counts.nonmembers, counts.members) if exchanged else (counts.members, counts.nonmembers)
-            )
-            for turned in (False, True)[: 1 + counts.cells.ordered]:
-                step = -1 if turned else 1
-                cells = Intervals(np.arange(1.0, counts.size)) if turned else counts.cells
-                ways.append(cls(Counts.trusted(one[::step], two[::step], cells), prior, turned, exchanged))
-        return ways
+        return [cls._as(counts, prior, *way) for way in _ways(counts, prior)]
 
-    @property
-    def columns(self) -> tuple[Integers, Integers]:
-        """Both sides as they are looked at."""
-        return self.counts.members, self.counts.nonmembers
+    @classmethod
+    def _as(cls, counts: Counts, prior: float, turned: bool, exchanged: bool) -> Way:
+        cells = Intervals(np.arange(1.0, counts.size)) if turned else counts.cells
+        return cls(Counts.trusted(*_looked_at(counts, turned, exchanged), cells), prior, turned, exchanged)
 
     def restore(self, record: GuessRecord) -> GuessRecord:
         """What was achieved, with the sides as they were sent."""
@@ -181,6 +172,19 @@ class Way:
             record.n_members,
             record.by_rule,
         )
+
+
+def _ways(counts: Counts, prior: float) -> list[tuple[bool, bool]]:
+    """Whether from the other end, and whether with the other side as the members."""
+    ways = [(turned, False) for turned in (False, True)[: 1 + counts.cells.ordered]]
+    return ways + ([(turned, True) for turned, _ in ways] if prior == 0.5 else [])
+
+
+def _looked_at(counts: Counts, turned: bool, exchanged: bool) -> tuple[Integers, Integers]:
+    """Both sides in this way, without a copy."""
+    step = -1 if turned else 1
+    first, second = counts.members[::step], counts.nonmembers[::step]
+    return (second, first) if exchanged else (first, second)
 
 
 def _comes_first(one: Sequence[Integers], other: Sequence[Integers]) -> bool:
