@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from hashlib import sha256
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +35,7 @@ ORDERS = 4
 """Orders of the records, unless asked for others."""
 
 SOON = 64
-"""Numbers among which two columns that differ nearly always do so first."""
+"""Numbers among which two columns that differ nearly always do so."""
 
 PILOT = 1000
 """Records a side, at most, that show where a score should be looked at closely; they judge no rule."""
@@ -134,7 +135,8 @@ class Way:
     An attacker gains as much by the negative of a score and, at even odds, by accusing the other side. Rules break
     draws from one end, and chance deals records out in one order: so it is settled by the counts themselves from which
     end and with which side as the members they are looked at. Only which of two equally good rules is taken hangs on
-    it.
+    it; but a way that is first by its counts, such as that with fewest members at its low end, is one in which rules
+    look better than they are.
     """
 
     counts: Counts
@@ -144,12 +146,12 @@ class Way:
 
     @classmethod
     def of(cls, counts: Counts, prior: float) -> Way:
-        """The way that is first in the order of the counts."""
-        best, *others = _ways(counts, prior)
-        for other in others:
-            if _comes_first(_looked_at(counts, *other), _looked_at(counts, *best)):
-                best = other
-        return cls._as(counts, prior, *best)
+        """The way whose numbers have the least SHA-256: of a few of them, or of all where a few are alike."""
+        ways = _ways(counts, prior)
+        digests = [_digest(_looked_at(counts, *way), SOON) for way in ways]
+        if len(set(digests)) < len(ways):
+            digests = [_digest(_looked_at(counts, *way), counts.size) for way in ways]
+        return cls._as(counts, prior, *ways[digests.index(min(digests))])
 
     @classmethod
     def every(cls, counts: Counts, prior: float) -> list[Way]:
@@ -187,14 +189,9 @@ def _looked_at(counts: Counts, turned: bool, exchanged: bool) -> tuple[Integers,
     return (second, first) if exchanged else (first, second)
 
 
-def _comes_first(one: Sequence[Integers], other: Sequence[Integers]) -> bool:
-    """Whether two columns come before two others, in the order of their first numbers that differ."""
-    for first, second in zip(one, other, strict=True):
-        for end in (SOON, len(first)):
-            at = np.flatnonzero(first[:end] != second[:end])
-            if at.size:
-                return bool(first[at[0]] < second[at[0]])
-    return False
+def _digest(columns: Sequence[Integers], few: int) -> bytes:
+    """SHA-256 of the first numbers of each, which says nothing about them: any order of the counts would."""
+    return sha256(np.concatenate([each[:few] for each in columns]).astype("<i8").tobytes()).digest()
 
 
 def together(records: Sequence[GuessRecord]) -> GuessRecord:
