@@ -57,7 +57,7 @@ class Judgement:
         >>> from estimators.decisions.maxima import MaxAdvantage
         >>> judgement = judge(Counts.of([20, 30, 50], [50, 40, 10], edges=[0.2, 0.7]), [MaxAdvantage(0.3)])
         >>> judgement.decision.value, judgement.records_needed
-        ('inconclusive', 730)
+        ('inconclusive', 885)
     """
 
     limits: tuple[JudgedLimit, ...]

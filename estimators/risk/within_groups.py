@@ -97,7 +97,7 @@ def by_group(
         >>> for group in by_group(Scores.of(members, rng.normal(0, 1, 400)), labels, labels):
         ...     print(group.label, round(group.advantage.lower, 2), round(group.advantage.upper, 2))
         adults 0.0 0.19
-        minors 0.8 0.98
+        minors 0.79 0.98
     """
     confidence = require_open_unit("confidence", confidence)
     sides = [labels_of(side, "groups") for side in (member_groups, nonmember_groups)]

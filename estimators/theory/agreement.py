@@ -203,7 +203,7 @@ def agreement(
         >>> result = agreement(scores, epsilon=0.5)
         >>> print(result.sentence)
         The claim of epsilon 0.5 at delta 0 is contradicted by 5 of 10 quantities, all intervals holding together with
-        95% confidence: the advantage at prior 0.5 is at least 0.639, and the claim allows 0.245, if scores are
+        95% confidence: the advantage at prior 0.5 is at least 0.642, and the claim allows 0.245, if scores are
         independent draws given who is a member. Baseline of the advantage: 0.000.
     """
     require_data(data, Scores, Counts)

@@ -146,7 +146,7 @@ class Client(ABC):
             >>> result.decision
             'fail'
             >>> round(result.advantage.lower, 3), round(result.advantage.upper, 3)
-            (0.121, 0.293)
+            (0.122, 0.293)
         """
         return self._records("estimate", "advantage", members, nonmembers, options)
 
@@ -375,7 +375,7 @@ class Client(ABC):
             >>> [place.name for place in result.ranking]
             ['before', 'after']
             >>> round(result.maximum.lower, 3), round(result.maximum.upper, 3)
-            (0.113, 0.293)
+            (0.114, 0.293)
             >>> limited = macekit.compare(queries, max_advantage=0.1)
             >>> limited.decision, limited.limits[0].query
             ('fail', 'before')
@@ -715,7 +715,7 @@ class Client(ABC):
             >>> target = hard + member + rng.normal(0, 0.5, 400)
             >>> result = macekit.audit_shadows(target, signals, member, membership, scale="logit", max_advantage=0.1)
             >>> result.decision, result.ranking[0].name
-            ('fail', 'lira_online')
+            ('fail', 'rmia')
         """
         arrays = {
             "target": target,
@@ -958,9 +958,9 @@ class Client(ABC):
         Example:
             >>> import macekit
             >>> macekit.plan(expected=0.3, max_advantage=0.1).records
-            225
+            256
             >>> macekit.plan(expected=0.3, max_advantage=0.1, cluster_size=5, correlation=0.5).records
-            525
+            598
             >>> macekit.plan(expected=0.2, max_advantage=0.1, spread=0.05, records_per_model=1000).models
             8
         """

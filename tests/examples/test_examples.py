@@ -35,7 +35,7 @@ def test_a_forest_fails_and_larger_leaves_give_less_away() -> None:
     )
     assert "\nFail: " in printed
     of_leaves, neighbour = printed.splitlines()[-5:-3], printed.splitlines()[-2]
-    assert [line.split()[0] for line in of_leaves] == ["5", "20"]
+    assert [line.split()[0] for line in of_leaves] == ["2", "20"]
     assert [" Fail: " in line for line in of_leaves] == [True, False]
     assert neighbour.startswith("One nearest neighbour: Pass: ")
     assert neighbour.endswith("which are weak here.")

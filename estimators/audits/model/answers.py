@@ -60,7 +60,7 @@ class Shadows:
         >>> logits, ones = hard + own + rng.normal(0, 0.5, 400), np.ones(200, int)
         >>> audit = audit_model(logits[:200], logits[200:], ones, ones, outputs="logits", shadows=table)
         >>> audit.riskiest, audit.comparison.ranking[-1].name
-        ('lira_online', 'confidence')
+        ('rmia', 'confidence')
     """
 
     signals: Floats

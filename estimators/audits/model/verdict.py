@@ -288,7 +288,7 @@ def audit_model(
         >>> close, far = truth[0] + 0.1 * errors[0], truth[1] + errors[1]  # a regressor that learned by heart
         >>> audit = audit_model(close, far, *truth, outputs="predictions", max_advantage=0.5)
         >>> print(audit.sentence)
-        Fail: with 95% confidence the advantage is at least 0.764, above 0.5.
+        Fail: with 95% confidence the advantage is at least 0.763, above 0.5.
     """
     confidence, prior = require_open_unit("confidence", confidence), require_open_unit("prior", prior)
     require_count("seed", seed, 0)

@@ -27,15 +27,18 @@ def warned(judgement: Judgement) -> bool:
 
 
 def test_where_seeds_decide_otherwise_most_answers_say_that_they_may() -> None:
-    ends = [advantage(NEAR, seed=seed).lower for seed in SEEDS]
-    most = float(np.median(ends))
+    """Of 12 samples: chance may show the orders of one less apart than seeds are."""
+    says = []
+    for sample in range(12):
+        near = Scores.of(*gaussian_shift(0.54).draw(np.random.default_rng(sample), 1000, 1000))
+        most = float(np.median([advantage(near, seed=seed).lower for seed in SEEDS]))
+        found = gates(near, most)
+        assert {each.decision for each in found} == {Decision.FAIL, Decision.INCONCLUSIVE}
+        said = {note.message for each in found for note in each.cautions if note.code == CODE}
+        assert all("another seed may decide otherwise: declare the seed beforehand" in each for each in said)
+        says.append(sum(map(warned, found)))
 
-    found = gates(NEAR, most)
-
-    assert {each.decision for each in found} == {Decision.FAIL, Decision.INCONCLUSIVE}
-    assert sum(map(warned, found)) >= 5
-    said = {note.message for each in found for note in each.cautions if note.code == CODE}
-    assert all("another seed may decide otherwise: declare the seed beforehand" in each for each in said)
+    assert sum(says) >= 4 * len(says), says
 
 
 @each_case("most, expected", [(0.3, Decision.FAIL), (0.52, Decision.INCONCLUSIVE), (0.9, Decision.PASS)])
