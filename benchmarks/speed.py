@@ -232,6 +232,9 @@ def wanted(run: Run) -> Iterator[str]:
     )
     yield against("everything, 10^6 a side, against np.sum", 60, lambda: (assess(scores), risks()), sums)
     yield against("risk of every record, 10^6 a side, against np.sort of one side", 3, risks, sort)
+    rows, person = Scores.of(*of(5 * 10**6)), np.repeat(np.arange(10**6), 10)
+    people = lambda: advantage(rows, cluster=person)  # noqa: E731
+    yield f"{alone('the advantage of 10^7 rows, ten of a person', 20_000, people)}{peak(people):.0f} MiB"
 
 
 @table

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp, rel_entr
 
-from estimators.arrays import Booleans, Floats, Integers, distinct
+from estimators.arrays import Booleans, Floats, Integers
 from estimators.clusters.blocks import Guesses
-from estimators.clusters.design import FEWEST_A_SIDE, Clusters
+from estimators.clusters.design import FEWEST_A_SIDE, Clusters, number_of
 from estimators.clusters.effective import reach
 from estimators.clusters.one_sided_clusters import least_error
 from estimators.errors import TooFewRecords
@@ -286,7 +286,8 @@ def diagonals(clusters: Clusters, seed: int) -> Draws:
                     (column,),
                     clusters.is_member[rows],
                     clusters.prior,
-                    np.arange(len(rows)),
+                    np.arange(len(rows), dtype=np.uint64),
+                    clusters.values[rows],
                 ),
                 rows,
             )
@@ -296,7 +297,8 @@ def diagonals(clusters: Clusters, seed: int) -> Draws:
 
 def _enough(clusters: Clusters, column: Integers, rows: Integers) -> bool:
     """Whether the rows of either side are of enough clusters to learn from some and judge by others."""
-    return all(len(distinct(column[rows[side[rows]]])) >= FEWEST_A_SIDE for side, _ in clusters.sides)
+    is_member = clusters.is_member[rows]
+    return all(number_of(column[rows[side]]) >= FEWEST_A_SIDE for side in (is_member, ~is_member))
 
 
 def _mean_of(

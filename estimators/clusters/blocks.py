@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 
 import numpy as np
+from numpy.typing import NDArray
 
 from estimators.adversary.families import Family, families_for
 from estimators.adversary.holdout import (
@@ -15,8 +17,8 @@ from estimators.adversary.holdout import (
     rules_from_past,
 )
 from estimators.adversary.many_changes import PARTS, Aspect
-from estimators.arrays import Booleans, Floats, Integers, distinct
-from estimators.clusters.design import Clusters
+from estimators.arrays import Booleans, Floats, Integers, lengths
+from estimators.clusters.design import Clusters, number_of
 from estimators.python.dataclass import dataclass, replace
 from estimators.sample.cells import Intervals
 from estimators.sample.counts import Counts
@@ -33,7 +35,7 @@ class Guesses:
     ``by_rule`` has the advantage of every rule, (shuffles, rules).
     """
 
-    stage: Integers
+    stage: NDArray[np.int8]
     right: Booleans
     by_rule: Floats
     names: tuple[str, ...]
@@ -56,8 +58,8 @@ class Dealt:
     ``is_pilot`` says which rows are in the first block, which is the same in all shuffles, by all of their clusters.
     """
 
-    joins: Integers
-    stage: Integers
+    joins: NDArray[np.int8]
+    stage: NDArray[np.int8]
     is_pilot: Booleans
     number: int
 
@@ -66,14 +68,12 @@ class Dealt:
         cls, clusters: Clusters, fractions: Sequence[Floats], rng: np.random.Generator, shuffles: int
     ) -> Dealt:
         """Blocks of about these fractions of the clusters of each column."""
-        blocks = [
-            _blocks(clusters, column, each, rng, shuffles)
+        in_blocks = [
+            _blocks(clusters, column, each, rng, shuffles)[:, column]
             for column, each in zip(clusters.columns, fractions, strict=True)
         ]
-        in_blocks = np.stack([each[:, column] for each, column in zip(blocks, clusters.columns, strict=True)])
-        joins = in_blocks.max(axis=0)
-        number = max(len(each) for each in fractions)
-        return cls(joins, in_blocks.min(axis=0), (joins == 0).all(axis=0), number)
+        joins, stage = (reduce(each, in_blocks) for each in (np.maximum, np.minimum))
+        return cls(joins, stage, (joins == 0).all(axis=0), max(len(each) for each in fractions))
 
 
 def guess_unseen(
@@ -88,13 +88,13 @@ def guess_unseen(
 ) -> Guesses:
     """Guesses of the leading rules on so many cells, and of those that cut the score anywhere."""
     rng = np.random.default_rng(seed)
-    least = min(side.sum() for side, _ in clusters.sides) * worth / clusters.rows
+    least = min(clusters.of_sides) * worth / clusters.rows
     fractions = block_fractions(max(1, int(least)), max(1, int(least)))
     dealt = Dealt.of(
         clusters, [_learning(clusters, each, fractions) for each in clusters.columns], rng, shuffles
     )
     starts, families = _rules(fine, clusters, at, dealt.is_pilot, cells, rng)
-    cell = np.searchsorted(starts, np.arange(fine.size), "right") - 1
+    cell = np.repeat(np.arange(len(starts)), lengths(starts, fine.size))
     return _follow_leaders(clusters, weights, at, dealt, [Reader(cell, len(starts), families)])
 
 
@@ -115,52 +115,55 @@ def _follow_leaders(
     clusters: Clusters, weights: Floats, at: Integers, dealt: Dealt, readers: Sequence[Reader]
 ) -> Guesses:
     """What the rules learn from the rows that came before each block, and what the leading one guesses in it."""
-    sides = [side for side, _ in clusters.sides]
-    shuffles, number = len(dealt.stage), dealt.number
-    shuffle = np.arange(shuffles)[:, None]
+    shuffles = np.arange(len(dealt.stage))
     rules: list[Booleans] = []
     hits, alarms = list[Floats](), list[Floats]()
     n1 = n0 = np.zeros(0)
     for reader in readers:
-        cell = reader.cell[at]
-        past, judged_rows = (
-            [
-                _table(shuffle, number, block[:, side], cell[side], reader.size, weights[side])
-                for side in sides
-            ]
-            for block in (dealt.joins, dealt.stage)
-        )
+        judged_rows = _tables(clusters, weights, dealt.stage, dealt.number, reader.cell[at], reader.size)
+        past = judged_rows
+        if dealt.joins is not dealt.stage:
+            past = _tables(clusters, weights, dealt.joins, dealt.number, reader.cell[at], reader.size)
         rules.append(rules_from_past(past[0], past[1], clusters.prior, reader.families))
         for of_rules, each in zip((hits, alarms), judged_rows, strict=True):
             of_rules.append(np.einsum("fsbc,sbc->sfb", rules[-1], each[:, 1:]))
         n1, n0 = (each[:, 1:].sum(axis=2) for each in judged_rows)  # the same of every reader
     rejections = n0[:, None] - np.concatenate(alarms, axis=1)
     leaders, accuracy = leaders_so_far(np.concatenate(hits, axis=1), n1, rejections, n0, clusters.prior)
-    before = np.maximum(dealt.stage - 1, 0)
-    leader, first = leaders[shuffle, before], 0
-    guesses = np.zeros(leader.shape, dtype=np.bool_)
+    right, first = np.zeros(dealt.stage.shape, dtype=np.bool_), 0
     for reader, of_reader in zip(readers, rules, strict=True):
-        s, row = np.nonzero((leader >= first) & (leader < first + len(of_reader)))
-        guesses[s, row] = of_reader[leader[s, row] - first, s, before[s, row], reader.cell[at[row]]]
+        cell, blocks = reader.cell[at], np.arange(leaders.shape[1])
+        for s in shuffles:
+            leads = (leaders[s] >= first) & (leaders[s] < first + len(of_reader))
+            guesses = of_reader[np.where(leads, leaders[s] - first, 0), s, blocks].ravel()
+            before = np.maximum(dealt.stage[s] - 1, 0)
+            rows = slice(None) if leads.all() else np.flatnonzero(leads[before])
+            keys = before[rows].astype(np.intp) * reader.size
+            keys += cell[rows]
+            right[s, rows] = guesses[keys] == clusters.is_member[rows]
         first += len(of_reader)
     names = tuple(family.name for reader in readers for family in reader.families)
-    return Guesses(dealt.stage, guesses == clusters.is_member, 2.0 * accuracy - 1.0, names)
+    return Guesses(dealt.stage, right, 2.0 * accuracy - 1.0, names)
 
 
-def _table(
-    shuffle: Integers, number: int, block: Integers, cell: Integers, size: int, weights: Floats
-) -> Floats:
-    """What rows weigh by shuffle, block and cell."""
-    keys = (shuffle * number + block) * size + cell
-    total = np.bincount(
-        keys.ravel(), np.broadcast_to(weights, keys.shape).ravel(), len(shuffle) * number * size
-    )
-    return np.asarray(total.reshape(len(shuffle), number, size), dtype=np.float64)
+def _tables(
+    clusters: Clusters, weights: Floats, block: NDArray[np.int8], number: int, cell: Integers, size: int
+) -> list[Floats]:
+    """What rows of either side weigh by shuffle, block and cell."""
+    tables = []
+    for side, _ in clusters.sides:
+        table = np.empty((len(block), number * size))
+        for row, of_shuffle in zip(table, block, strict=True):
+            keys = of_shuffle[side].astype(np.intp) * size
+            keys += cell[side]
+            row[:] = np.bincount(keys, weights[side], number * size)
+        tables.append(table.reshape(len(block), number, size))
+    return tables
 
 
 def _learning(clusters: Clusters, column: Integers, fractions: Floats) -> Floats:
     """Blocks of clusters of about these fractions; the first is large enough to learn a rule from its rows."""
-    fewest = min(len(distinct(column[side])) for side, _ in clusters.sides)
+    fewest = min(number_of(column[side]) for side, _ in clusters.sides)
     first = min(max(float(fractions[0]) ** (1.0 / len(clusters.columns)), FEWEST_LEARNED / fewest), 0.5)
     ends = np.cumsum(fractions)
     return np.diff(np.concatenate([[0.0, first], ends[ends > first * 1.2]]))
@@ -168,16 +171,14 @@ def _learning(clusters: Clusters, column: Integers, fractions: Floats) -> Floats
 
 def _blocks(
     clusters: Clusters, column: Integers, fractions: Floats, rng: np.random.Generator, shuffles: int
-) -> Integers:
+) -> NDArray[np.int8]:
     """The block of each cluster in each shuffle; the first block is the same in all of them.
 
     Clusters with rows of one side, of the other and of both are dealt out apart, so that blocks have equal shares.
     """
     number = int(column.max()) + 1
-    has = [
-        np.bincount(column[side], minlength=number) > 0 for side in (clusters.is_member, ~clusters.is_member)
-    ]
-    blocks = np.zeros((shuffles, number), dtype=np.int64)
+    has = [np.bincount(column[side], minlength=number) > 0 for side, _ in clusters.sides]
+    blocks = np.zeros((shuffles, number), dtype=np.int8)
     for kind in (has[0] & ~has[1], has[1] & ~has[0], has[0] & has[1]):
         order = rng.permutation(np.flatnonzero(kind))
         ends = np.rint(np.cumsum(fractions) * len(order))
@@ -197,7 +198,7 @@ def _rules(
     if not fine.cells.ordered:
         return np.arange(fine.size), families_for(fine)
     starts = fine.group_starts(cells)
-    pilot_places = [np.sort(at[pilot & side]) for side in (clusters.is_member, ~clusters.is_member)]
+    pilot_places = [np.sort(at[side][pilot[side]]) for side, _ in clusters.sides]
     if min(len(each) for each in pilot_places):
         pilot_places = [
             each if len(each) <= PILOT else rng.choice(each, PILOT, replace=False) for each in pilot_places

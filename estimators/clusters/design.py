@@ -38,14 +38,16 @@ class Clusters:
     """The cluster of each row in one column or in two that cross, members' rows first.
 
     ``columns`` has for each column a number for each row; ``names`` what they are called. Neither the numbers nor
-    ``order``, in which rows are drawn, depend on what labels are or on the order in which rows came.
+    ``marks``, in whose order rows are drawn, depend on what labels are or on the order in which rows came. ``values``
+    says which of the different scores each row has, from the least.
     """
 
     names: tuple[str, ...]
     columns: tuple[Integers, ...]
     is_member: Booleans
     prior: float
-    order: Integers
+    marks: NDArray[np.uint64]
+    values: Integers
 
     @classmethod
     def of(cls, cluster: Labels, scores: Scores, prior: float) -> Clusters | None:
@@ -60,7 +62,9 @@ class Clusters:
         is_member = np.arange(rows) < scores.n_members
         by_name = _by_name(cluster)
         columns = {
-            name: _numbered(f"cluster {i + 1}" if len(by_name) > 1 else "cluster", labels, rows, is_member)
+            name: _numbered(
+                f"cluster {i + 1}" if len(by_name) > 1 else "cluster", labels, rows, scores.n_members
+            )
             for i, (name, labels) in enumerate(by_name.items())
         }
         columns = {name: each for name, each in columns.items() if each.max() + 1 < rows}
@@ -72,8 +76,10 @@ class Clusters:
         if not columns:
             return None
         names = names or list(columns)[:1]  # each within the other: the same clusters under two names
-        by_content, order = _by_content([columns[name] for name in names], scores)
-        return cls(tuple(names), by_content, is_member, prior, order)
+        records = np.concatenate([scores.members, scores.nonmembers])
+        values = np.unique(records, axis=None if records.ndim == 1 else 0, return_inverse=True)[1].reshape(-1)
+        by_content, marks = _by_content([columns[name] for name in names], values, is_member)
+        return cls(tuple(names), by_content, is_member, prior, marks, values)
 
     @cached_property
     def numbers(self) -> tuple[int, ...]:
@@ -85,17 +91,34 @@ class Clusters:
         """How many rows there are."""
         return len(self.is_member)
 
+    def cells(self, fine: Counts, scores: Scores) -> Integers:
+        """The cell of each row: where each cell is one value, they are known."""
+        if fine.cells.ordered and fine.size == int(self.values.max()) + 1:
+            return self.values
+        return np.concatenate([fine.cells.locate(side) for side in (scores.members, scores.nonmembers)])
+
     @cached_property
-    def sides(self) -> tuple[tuple[Booleans, float], tuple[Booleans, float]]:
+    def of_sides(self) -> tuple[int, int]:
+        """How many rows are of either side."""
+        members = int(np.count_nonzero(self.is_member))
+        return members, self.rows - members
+
+    @property
+    def sides(self) -> tuple[tuple[slice, float], tuple[slice, float]]:
         """Which rows are of either side, and its part of the accuracy."""
-        return (self.is_member, self.prior), (~self.is_member, 1.0 - self.prior)
+        members = self.of_sides[0]
+        return (slice(members), self.prior), (slice(members, None), 1.0 - self.prior)
 
     @cached_property
     def share_sides(self) -> bool:
         """Whether some cluster has rows of both sides."""
         return any(
-            bool(np.intersect1d(column[self.is_member], column[~self.is_member]).size)
-            for column in self.columns
+            bool(
+                np.logical_and(
+                    *(np.bincount(column[side], minlength=number) > 0 for side, _ in self.sides)
+                ).any()
+            )
+            for column, number in zip(self.columns, self.numbers, strict=True)
         )
 
     @cached_property
@@ -108,19 +131,18 @@ class Clusters:
         """Whether there are too few clusters for the variance between them; numbers of rows alone decide."""
         return self.equally_heavy < FEW
 
-    def heavy(self, weights: Floats, column: Integers, among: Booleans | None = None) -> float:
+    def heavy(self, weights: Floats, column: Integers) -> float:
         """As many clusters of one weight would settle the accuracy as well as these, whose weights differ."""
         total = np.zeros(int(column.max()) + 1)
         for side, prior in self.sides:
-            rows = side if among is None else side & among
-            mass = np.bincount(column[rows], weights[rows], len(total))
+            mass = np.bincount(column[side], weights[side], len(total))
             total += prior**2 * mass / max(mass.sum(), 1e-150) ** 2
         return float(total.sum() ** 2 / max((total**2).sum(), 1e-300))
 
     def lone_rows(self, seed: int) -> Integers:
         """Rows of which no two share a label, drawn at random, as many of either side as they allow."""
         rng = np.random.default_rng(seed)
-        order = self.order[rng.permutation(self.rows)]
+        order = np.argsort(self.marks, kind="stable")[rng.permutation(self.rows)]
         member = self.is_member[order]
         if len(self.columns) == 1:
             column = self.columns[0][order]
@@ -174,7 +196,7 @@ class Clusters:
             return tuple(_agreement(at, column) for column in self.columns)
         before = np.cumsum(fine.pooled) - fine.pooled / 2.0
         ranks = before[at]
-        for side in (self.is_member, ~self.is_member):  # a leak is no likeness within clusters
+        for side, _ in self.sides:  # a leak is no likeness within clusters
             ranks[side] -= ranks[side].mean()
         return tuple(likeness(ranks, column) for column in self.columns)
 
@@ -182,7 +204,7 @@ class Clusters:
         """How much more the sum of a cluster's rows of one side varies than that of as many independent ones."""
         most = np.ones(self.rows)
         for column, each in zip(self.columns, correlations, strict=True):
-            for side in (self.is_member, ~self.is_member):
+            for side, _ in self.sides:
                 most[side] = np.maximum(most[side], 1.0 + (_sizes(column[side]) - 1.0) * each)
         return most
 
@@ -219,7 +241,7 @@ def names_of(cluster: Labels) -> tuple[str, ...]:
     return tuple(_by_name(cluster))
 
 
-def _numbered(where: str, values: ArrayLike, rows: int, is_member: Booleans) -> Integers:
+def _numbered(where: str, values: ArrayLike, rows: int, members: int) -> Integers:
     """The labels of a column as numbers from 0; ``where`` is what messages call it."""
     labels = labels_of(values, "cluster")
     if len(labels) != rows:
@@ -234,8 +256,8 @@ def _numbered(where: str, values: ArrayLike, rows: int, is_member: Booleans) -> 
     if len(distinct) < FEWEST:
         got = "one label for all rows" if len(distinct) == 1 else f"{len(distinct)} labels"
         raise TooFewRecords(f"{where}: got {got}, need at least {FEWEST} clusters", field="cluster")
-    for side, rows_of in (("member", is_member), ("nonmember", ~is_member)):
-        number = len(np.unique(column[rows_of]))
+    for side, of_side in (("member", column[:members]), ("nonmember", column[members:])):
+        number = number_of(of_side)
         if number < FEWEST_A_SIDE:
             raise TooFewRecords(
                 f"{where}: {side} rows come from {number} cluster{'s' * (number > 1)}, need at least {FEWEST_A_SIDE}",
@@ -244,28 +266,30 @@ def _numbered(where: str, values: ArrayLike, rows: int, is_member: Booleans) -> 
     return column
 
 
-def _by_content(columns: Sequence[Integers], scores: Scores) -> tuple[tuple[Integers, ...], Integers]:
-    """Clusters numbered by what their rows are, and an order of rows by it; those that are alike in all change nothing.
+def number_of(column: Integers) -> int:
+    """How many different numbers there are."""
+    return int(np.count_nonzero(np.bincount(column)))
+
+
+def _by_content(
+    columns: Sequence[Integers], values: Integers, is_member: Booleans
+) -> tuple[tuple[Integers, ...], NDArray[np.uint64]]:
+    """Clusters numbered by what their rows are, and marks of rows by it; those that are alike in all change nothing.
 
     A cluster's mark is the sum of its rows' marks; a row's is made of its score and side, and then of its clusters'.
     """
-    records = np.concatenate([scores.members, scores.nonmembers])
-    values = np.unique(records, axis=None if records.ndim == 1 else 0, return_inverse=True)[1]
-    sides = np.repeat(np.arange(2), [scores.n_members, scores.n_nonmembers])
-    mark = _scattered((2 * values.reshape(-1) + sides).astype(np.uint64))
+    mark = _scattered((2 * values + ~is_member).astype(np.uint64))
     for _ in range(ROUNDS):
         for column, each in zip(columns, [_sums(column, mark) for column in columns], strict=True):
             mark = _scattered(mark + _scattered(each)[column])
     places = [np.argsort(np.argsort(_sums(column, mark), kind="stable")) for column in columns]
-    by_content = tuple(each[column] for column, each in zip(columns, places, strict=True))
-    return by_content, np.argsort(mark, kind="stable")
+    return tuple(each[column] for column, each in zip(columns, places, strict=True)), mark
 
 
 def _sums(column: Integers, marks: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """The sum over each cluster, modulo 2^64."""
-    order = np.argsort(column, kind="stable")
-    starts = np.cumsum(np.bincount(column)) - np.bincount(column)
-    sums: NDArray[np.uint64] = np.add.reduceat(marks[order], starts)
+    sums = np.zeros(int(column.max()) + 1, dtype=np.uint64)
+    np.add.at(sums, column, marks)
     return sums
 
 

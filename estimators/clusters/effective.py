@@ -58,14 +58,16 @@ class Accuracy:
         """
         rows = np.ones(clusters.rows, dtype=np.bool_) if judged_rows is None else judged_rows
         mass = np.where(rows, weights, 0.0)
-        share, even, rate = (np.zeros(clusters.rows) for _ in range(3))
+        share, even, noise, residual = (np.empty(clusters.rows) for _ in range(4))
         for side, prior in clusters.sides:
             share[side] = prior * mass[side] / max(float(mass[side].sum()), TINY)
             even[side] = prior * rows[side] / max(int(rows[side].sum()), 1)
-            rate[side] = min(dot(share[side], right[side]) / prior, 1.0)
-        value, noise = dot(share, right), rate * (1.0 - rate)
+            rate = min(dot(share[side], right[side]) / prior, 1.0)
+            noise[side] = rate * (1.0 - rate)
+            residual[side] = share[side] * (right[side] - rate)
+        value = dot(share, right)
         free, usual, equal = (dot(noise, each) for each in (share**2, share**2 * alike, even**2))
-        spread = max(variance_between(clusters, share * (right - rate)), free)
+        spread = max(variance_between(clusters, residual), free)
         err = min(participants(totals_of(each, share * ~right)) for each in clusters.columns)
         most, whole = [], 0.0
         for side, prior in clusters.sides:
@@ -79,7 +81,7 @@ class Accuracy:
         effect = spread / equal if err and equal else whole / least
         spread = max(spread, (1.0 - by_scores) * spread + by_scores * usual)
         each = max((1.0 - doubt) * (spread / variance if err else 0.0) + doubt * whole, least)
-        heavy = min(clusters.heavy(mass, column, rows) - 2.0 for column in clusters.columns)
+        heavy = min(clusters.heavy(mass, column) - 2.0 for column in clusters.columns)
         together = (np.sqrt(most).sum() ** 2 if clusters.share_sides else sum(most)) / variance
         fewest = 1.0 / max(together, whole) if len(clusters.columns) == 1 else 0.0
         freedom = max(1.0, min(heavy, 2.0 * err))
@@ -169,8 +171,8 @@ def classes(fine: Counts, cells: Integers | None, changes: int | None) -> list[C
 def gains(clusters: Clusters, weights: Floats, at: Integers, size: int) -> Floats:
     """p r_j - (1-p) q_j of each fine cell, rows by their weight."""
     total = np.zeros(size)
-    for side, prior in ((clusters.is_member, clusters.prior), (~clusters.is_member, clusters.prior - 1.0)):
-        total += prior * np.bincount(at[side], weights[side], size) / weights[side].sum()
+    for (side, _), part in zip(clusters.sides, (clusters.prior, clusters.prior - 1.0), strict=True):
+        total += part * np.bincount(at[side], weights[side], size) / weights[side].sum()
     return total
 
 

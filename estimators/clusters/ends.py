@@ -16,7 +16,7 @@ from estimators.adversary.many_changes import MANY_CHANGES, readings, sign_of
 from estimators.arrays import Booleans, Floats, Integers, distinct, dot
 from estimators.clusters import betting, effective
 from estimators.clusters.blocks import Guesses, guess_many_changes, guess_unseen
-from estimators.clusters.design import Clusters
+from estimators.clusters.design import Clusters, number_of
 from estimators.python.dataclass import dataclass, replace
 from estimators.sample.counting import resolution
 from estimators.sample.counts import Counts
@@ -124,7 +124,7 @@ class ClusteredEnds:
 
 def doubts_left(clusters: Clusters, at: Integers, fine: Counts) -> tuple[Caution, ...]:
     """What is odd about the scores but for repetitions, where rows of one score are rows of one cluster."""
-    within = any(
+    within = any(each.code == REPEATED for each in fine.doubts) and any(
         len(distinct(at * number + column)) <= MOSTLY * fine.size
         for number, column in zip(clusters.numbers, clusters.columns, strict=True)
     )
@@ -346,7 +346,7 @@ def clustered_area(
 
 def _placements(clusters: Clusters, at: Integers, size: int, weights: Floats) -> tuple[float, Floats]:
     """The area, and by how much each row moves it."""
-    sides = clusters.is_member, ~clusters.is_member
+    sides = [side for side, _ in clusters.sides]
     mass = [np.bincount(at[side], weights[side], size) / weights[side].sum() for side in sides]
     ahead = np.cumsum(mass[1]) - mass[1] / 2.0, 1.0 - np.cumsum(mass[0]) + mass[0] / 2.0
     value = dot(mass[0], ahead[0])
@@ -362,7 +362,7 @@ def _of_few(clusters: Clusters, at: Integers, size: int) -> ClusteredArea:
         clusters, rows = betting.diagonals(clusters, 0)[0]
         at = at[rows]
     column, weights = clusters.columns[0], np.empty(clusters.rows)
-    for side in (clusters.is_member, ~clusters.is_member):
+    for side, _ in clusters.sides:
         weights[side] = 1.0 / np.bincount(column[side])[column[side]]
     return ClusteredArea(_placements(clusters, at, size, weights)[0], 0.0, 1.0, _pairs(clusters))
 
@@ -371,6 +371,6 @@ def _pairs(clusters: Clusters) -> int:
     """Pairs of a cluster of members and one of nonmembers that can be formed at once."""
     pairs = []
     for column, number in zip(clusters.columns, clusters.numbers, strict=True):
-        sides = [len(distinct(column[side])) for side in (clusters.is_member, ~clusters.is_member)]
+        sides = [number_of(column[side]) for side, _ in clusters.sides]
         pairs.append(min(*sides, number // 2))
     return max(1, min(pairs))

@@ -294,7 +294,7 @@ def _clustered(
         )
     target = target or CellsTarget()
     fine = _finest(data, target)
-    at = np.concatenate([fine.cells.locate(side) for side in (data.members, data.nonmembers)])
+    at = clusters.cells(fine, data)
     if isinstance(target, CellsTarget):
         if not fine.cells.ordered:
             fine.require_shared_cells()
