@@ -14,6 +14,9 @@ RECORDS = (
     "more."
 )
 
+CROWDED = 100
+"""One record of so many, at most, is in a cell of three or more where cells are single values."""
+
 LEAST = 2
 """Changes of guess along a score that upper ends cover, wherever they lie, if nothing else is asked."""
 
@@ -67,11 +70,14 @@ def _as_counted(what: str, cells: int, most: int | None = None) -> str:
 
 
 def _cells_counted(fine: Counts | None) -> int | None:
-    """In how many cells a score with an order was counted, if they are likely to hold several values."""
+    """In how many cells a score with an order was counted, if some are likely to hold several values."""
     if fine is None or fine.cells.kind not in ("intervals", "grid"):
         return None
-    alone = fine.cells.kind == "intervals" and fine.n_records <= min(2 * fine.size, EXACT_RECORDS)
-    return None if alone else fine.size  # of scores, every value has a cell of its own, and few are tied
+    crowd = fine.pooled[
+        fine.pooled > 2
+    ].sum()  # of scores, every value has a cell of its own, and few are tied
+    alone = fine.n_records <= EXACT_RECORDS and crowd * CROWDED <= fine.n_records
+    return None if fine.cells.kind == "intervals" and alone else fine.size
 
 
 @dataclass(frozen=True, slots=True)

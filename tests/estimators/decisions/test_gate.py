@@ -365,12 +365,15 @@ def test_a_pass_names_the_changes_up_to_which_it_holds_and_another_decision_cove
 
 def test_a_pass_on_counted_cells_says_so_and_one_on_names_or_in_clusters_has_no_number_of_changes() -> None:
     counted = judge(Counts.of([30, 30, 40], [30, 40, 30], edges=[0.0, 1.0]), [MaxAdvantage(0.4)])
+    empty = [0] * 250  # edges where no score lies make cells, but none that a record has to itself
+    crowded = judge(Counts.of([250, *empty], [250, *empty], edges=np.arange(1.0, 251.0)), [MaxAdvantage(0.4)])
     named = judge(Counts.of([50, 50], [50, 50]), [MaxAdvantage(0.4)])
     data = sample(identical(), 1000)
     clustered = judge(data, [MaxAdvantage(0.4)], cluster=np.arange(2000) // 4)
 
     assert "in 3 cells: what differs within a cell is not seen" in counted.covers[1]
     assert counted.limits[0].verdict.holds_up_to_changes == 2
+    assert "in 251 cells: what differs within a cell is not seen" in crowded.covers[1]
     for result in (named, clustered):
         assert result.decision is Decision.PASS
         assert result.limits[0].verdict.holds_up_to_changes is None
