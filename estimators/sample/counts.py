@@ -25,6 +25,7 @@ from estimators.errors import (
 )
 from estimators.python.dataclass import dataclass, field
 from estimators.sample.cells import Categories, Cells, Grid, Intervals, Lattice, Values, cells_from_dict
+from estimators.sample.doubts import of_grid
 from estimators.sample.integers import as_one_type
 from estimators.statement import Caution
 
@@ -110,6 +111,8 @@ class Counts:
                 raise TooFewRecords(f"{name} counts: got 0 records, need at least 1", field=name)
             object.__setattr__(self, name, whole)
             object.__setattr__(self, f"n_{name}", total)
+        if isinstance(self.cells, Grid):
+            object.__setattr__(self, "doubts", of_grid(self.members + self.nonmembers))
 
     @classmethod
     def trusted(

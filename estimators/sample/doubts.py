@@ -17,7 +17,8 @@ from estimators.statement import Caution
 
 REPEATED, SHARED, RANGES = "repeated_scores", "shared_scores", "sides_differ_in_range"
 PRECISION, SORTED, SAME = "sides_differ_in_precision", "one_side_sorted", "sides_share_records"
-DOUBTS = frozenset({REPEATED, SHARED, RANGES, PRECISION, SORTED, SAME})
+CROWDED = "crowded_cell"
+DOUBTS = frozenset({REPEATED, SHARED, RANGES, PRECISION, SORTED, SAME, CROWDED})
 """The codes of all cautions made here."""
 
 SURE = 14.0
@@ -25,6 +26,9 @@ SURE = 14.0
 
 RARE = 8
 """A value that at most so many records have is looked at; more frequent ones are atoms, and say nothing here."""
+
+CROWD = 0.1
+"""Share of all records that are many for one cell of a grid."""
 
 FEWER = 4.0
 """Repeated values that lie on both sides are that many times fewer than their neighbours would make it."""
@@ -133,6 +137,29 @@ def of_many(a: Floats, b: Floats) -> tuple[Caution, ...]:
     records = lengths(starts, len(pooled))
     scale = (len(a) / len(parts[0])) * (len(b) / len(parts[1]))
     return of_values(members, records - members, True, scale, min(len(a), len(b)))
+
+
+def of_grid(pooled: Integers) -> tuple[Caution, ...]:
+    """That a cell of a grid is crowded: one far score makes its step so wide that others fall into one cell.
+
+    Args:
+        pooled: Records of both sides in each cell.
+
+    Example:
+        >>> import numpy as np
+        >>> from estimators.sample.doubts import of_grid
+        >>> [caution.code for caution in of_grid(np.array([999, 1]))]
+        ['crowded_cell']
+    """
+    records, crowd = int(pooled.sum()), int(pooled.max(initial=0))
+    if crowd <= max(RARE, CROWD * records):
+        return ()
+    message = (
+        f"{crowd:,} of {records:,} records lie in one cell of the grid on which scores were counted: if they are not "
+        "all of one value, what differs among them is not seen, and may be a leak; leave placeholders far from all "
+        "other scores out, count the logarithm of a score that crowds at an end, or ask of the records themselves"
+    )
+    return (Caution(CROWDED, message),)
 
 
 def of_rows(a: Floats, b: Floats) -> tuple[Caution, ...]:
