@@ -55,10 +55,17 @@ def coverage_of(result: Advantage, changes: int | None) -> tuple[str, ...]:
         steps = None if result.target.name in ASSUMED else result.resolution
         attackers = rules_covered(changes, steps, f"the {result.score}")
     attackers = f"It covers attackers who {attackers}; {result.better[0].lower()}{result.better[1:]}"
-    cells = _cells_counted(result.fine)
-    if cells is None:
-        return (attackers,)
-    return (attackers, _as_counted("score as it was", cells))
+    return (attackers, *as_counted(result.fine))
+
+
+def as_counted(fine: Counts | None) -> tuple[str, ...]:
+    """That a pass by these counts does not see what differs within a cell; nothing where each cell is one value.
+
+    Args:
+        fine: The counts that a limit was judged on; None of rows in clusters.
+    """
+    cells = _cells_counted(fine)
+    return () if cells is None else (_as_counted("score as it was", cells),)
 
 
 def _as_counted(what: str, cells: int, most: int | None = None) -> str:

@@ -13,7 +13,7 @@ from estimators.adversary.targets import CellsTarget, LearnedTarget
 from estimators.clusters.dependent_rows import lone_caution, lone_rows, require_one_number, require_scores
 from estimators.clusters.design import Labels
 from estimators.clusters.ends import ClusterSummary
-from estimators.decisions.coverage import covers
+from estimators.decisions.coverage import as_counted, covers
 from estimators.decisions.exposed_members import Withheld
 from estimators.decisions.group_limit import MaxGroupAdvantage, exceeding
 from estimators.decisions.maxima import GateSample, JudgedLimit, Limit, MaxAdvantage, MaxGroupRisk
@@ -50,6 +50,7 @@ class Judgement:
         by_group: The advantage within each group, all holding together, where the mean risk of groups is limited and
             ``MaxGroupAdvantage`` does not judge them; else empty.
         accept_exposure: Whether a severe exposure was accepted.
+        counted: Of counts, that what differs within a cell is not seen.
 
     Example:
         >>> from estimators import Counts
@@ -68,6 +69,7 @@ class Judgement:
     clusters: ClusterSummary | None = None
     by_group: tuple[GroupAdvantage, ...] = ()
     accept_exposure: bool = False
+    counted: tuple[str, ...] = ()
 
     @property
     def baseline(self) -> float:
@@ -108,7 +110,7 @@ class Judgement:
             return ()
         learned = any(each.verdict.learned_score_accepted is not None for each in self.limits)
         coverage = [line for each in self.limits for line in each.coverage]
-        return covers(coverage, "this learned score" if learned else "this score")
+        return covers((*coverage, *self.counted), "this learned score" if learned else "this score")
 
     @property
     def cautions(self) -> tuple[Caution, ...]:
@@ -244,7 +246,8 @@ def judge(
     risks = [group for each in results if each.name == "group_risk" for group in each.groups]
     doubts = (*doubts, *exceeding(risks, own))
     seen = exposure(fine, confidence, prior)
-    return Judgement(results, confidence, source, seen, doubts, summary, own, accept_exposure)
+    counted = as_counted(data) if isinstance(data, Counts) else ()
+    return Judgement(results, confidence, source, seen, doubts, summary, own, accept_exposure, counted)
 
 
 def _by_group(limits: Sequence[Limit], sample: GateSample) -> tuple[GroupAdvantage, ...]:

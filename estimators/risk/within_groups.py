@@ -20,6 +20,7 @@ from estimators.python.dataclass import dataclass
 from estimators.risk.groups import GroupTable, codes_of
 from estimators.sample.counting import resolution
 from estimators.sample.counts import Counts, require_data
+from estimators.sample.doubts import of_grid
 from estimators.sample.scores import MIN_RECORDS, Scores, labels_of
 from estimators.statement import Caution
 
@@ -203,7 +204,8 @@ def _of_counts(
         if min(sizes) >= MIN_RECORDS:
             own = Counts.trusted(members, nonmembers, counts.cells).occupied()
             answer = _ends(own, prior, seed, target, None)
-            coarse = own.cells.kind in ("intervals", "grid") and own.size < resolution(own.n_records)
+            crowded = own.size < resolution(own.n_records) or bool(of_grid(own.pooled))
+            coarse = own.cells.kind in ("intervals", "grid") and crowded
             notes = _in_few_cells(label, own, counts) if coarse else ()
         yield GroupEnds(label, *sizes, answer, (*_cautions(label, *sizes, answer), *notes))
 
@@ -211,8 +213,9 @@ def _of_counts(
 def _in_few_cells(label: object, own: Counts, counts: Counts) -> tuple[Caution, ...]:
     """A word on a group that counts hardly tell apart: what happens within a cell they do not show."""
     message = (
-        f"group {label!s}: its {own.n_records} records lie in {own.size} of {counts.size} cells, and what is within a "
-        "cell is not seen; count its scores more finely, or send its records"
+        f"group {label!s}: its {own.n_records} records lie in {own.size} of {counts.size} cells, "
+        f"{own.pooled.max()} in one of them, and what is within a cell is not seen; count its scores more finely, or "
+        "send its records"
     )
     return (Caution(IN_FEW_CELLS, message),)
 

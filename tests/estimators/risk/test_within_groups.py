@@ -132,10 +132,14 @@ def test_groups_of_counts_on_a_grid_are_seen_as_finely_as_the_grid_has_them() ->
     assert rows[0].advantage.upper == pytest.approx(of_records[0].advantage.upper, abs=0.02)
 
 
-def test_a_group_within_one_cell_of_counts_is_said_to_be_and_passes_with_that_word_only() -> None:
+@each_case("last, cells", [(1, "1 of 9"), (60, "9 of 9")])
+def test_a_group_crowded_in_one_cell_of_counts_is_said_to_be_and_passes_with_that_word_only(
+    last, cells
+) -> None:
     rng = np.random.default_rng(6)
-    apart = np.concatenate([rng.uniform(0, 9, 2000), rng.uniform(0.5, 0.9, 400)])
-    scores = Scores.of(apart, np.concatenate([rng.uniform(0, 9, 2000), rng.uniform(0.1, 0.5, 400)]))
+    apart, low = rng.uniform([[0.5], [0.1]], [[0.9], [0.5]], (2, 400))
+    apart[:last], low[:last] = rng.uniform(0, 9 if last > 1 else 1, (2, last))
+    scores = Scores.of(*(np.append(rng.uniform(0, 9, 2000), rare) for rare in (apart, low)))
     labels = np.repeat(["most", "rare"], [2000, 400])
     counts = by_edges(scores, list(range(1, 9)))
     table = GroupTable.of_scores(scores, labels, labels, counts.cells)
@@ -143,5 +147,6 @@ def test_a_group_within_one_cell_of_counts_is_said_to_be_and_passes_with_that_wo
     judgement = judge(counts, [MaxGroupAdvantage(0.3, table)])
 
     assert codes["rare"] == ["group_in_few_cells"]
-    assert "its 800 records lie in 1 of 9 cells" in " ".join(each.message for each in judgement.cautions)
+    assert f"its 800 records lie in {cells} cells" in " ".join(each.message for each in judgement.cautions)
+    assert "in 9 cells: what differs within a cell is not seen" in judgement.covers[1]
     assert judge(scores, [MaxGroupAdvantage(0.3, np.tile(labels, 2))]).decision is Decision.FAIL
