@@ -5,7 +5,6 @@ from typing import Self
 
 from estimators.optimum.answer import ASSUMED, MOST_CHANGES, Advantage, times
 from estimators.python.dataclass import dataclass
-from estimators.sample.counting import EXACT_RECORDS
 from estimators.sample.counts import Counts
 from estimators.statement import rules_along, rules_covered
 
@@ -13,9 +12,6 @@ RECORDS = (
     "It covers records that come as these did: records from elsewhere, and a group of these by itself, may be exposed "
     "more."
 )
-
-CROWDED = 100
-"""One record of so many, at most, is in a cell of three or more where cells are single values."""
 
 LEAST = 2
 """Changes of guess along a score that upper ends cover, wherever they lie, if nothing else is asked."""
@@ -77,14 +73,11 @@ def _as_counted(what: str, cells: int, most: int | None = None) -> str:
 
 
 def _cells_counted(fine: Counts | None) -> int | None:
-    """In how many cells a score with an order was counted, if some are likely to hold several values."""
+    """In how many cells a score with an order was counted, if they are likely to hold several values."""
     if fine is None or fine.cells.kind not in ("intervals", "grid"):
         return None
-    crowd = fine.pooled[
-        fine.pooled > 2
-    ].sum()  # of scores, every value has a cell of its own, and few are tied
-    alone = fine.n_records <= EXACT_RECORDS and crowd * CROWDED <= fine.n_records
-    return None if fine.cells.kind == "intervals" and alone else fine.size
+    alone = fine.by_value and fine.n_records <= 2 * fine.size
+    return None if alone else fine.size  # of scores, every value has a cell of its own, and few are tied
 
 
 @dataclass(frozen=True, slots=True)

@@ -309,7 +309,7 @@ def _by_sorting(a: Floats, b: Floats) -> Counts:
     members = np.add.reduceat(order < len(a), starts, dtype=np.int64)
     records = lengths(starts, len(pooled))
     odd = (*_unlike_sides(a, b), *doubts.of_values(members, records - members, ordered=True))
-    return Counts.trusted(members, records - members, Intervals(ordered[starts[1:]]), odd)
+    return Counts.trusted(members, records - members, Intervals(ordered[starts[1:]]), odd, by_value=True)
 
 
 def _unlike_sides(a: Floats, b: Floats) -> tuple[Caution, ...]:

@@ -60,6 +60,7 @@ class Counts:
         n_members: Member records in all.
         n_nonmembers: Nonmember records in all.
         doubts: Signs that the scores they were counted from are not what they are taken for, such as repeated rows.
+        by_value: Whether they were counted here from scores, each value of which has an interval of its own.
 
     Example:
         >>> from estimators import Counts
@@ -76,6 +77,7 @@ class Counts:
     n_members: int = field(init=False)
     n_nonmembers: int = field(init=False)
     doubts: tuple[Caution, ...] = field(default=(), init=False)
+    by_value: bool = field(default=False, init=False)
     merges: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -116,7 +118,12 @@ class Counts:
 
     @classmethod
     def trusted(
-        cls, members: Integers, nonmembers: Integers, cells: Cells, doubts: tuple[Caution, ...] = ()
+        cls,
+        members: Integers,
+        nonmembers: Integers,
+        cells: Cells,
+        doubts: tuple[Caution, ...] = (),
+        by_value: bool = False,
     ) -> Counts:
         """Counts that were made here, of scores or of counts: whole numbers, one a cell, with nothing left to check.
 
@@ -125,6 +132,7 @@ class Counts:
             nonmembers: Nonmember records in each cell.
             cells: What each cell is.
             doubts: What is odd about the scores that were counted.
+            by_value: Whether each value of these scores has a cell of its own.
         """
         counts = object.__new__(cls)
         for name, side in (("members", members), ("nonmembers", nonmembers)):
@@ -132,6 +140,7 @@ class Counts:
             object.__setattr__(counts, f"n_{name}", int(side.sum()))
         object.__setattr__(counts, "cells", cells)
         object.__setattr__(counts, "doubts", doubts)
+        object.__setattr__(counts, "by_value", by_value)
         return counts
 
     @property
