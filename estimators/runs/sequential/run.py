@@ -34,6 +34,7 @@ from estimators.runs.sequential.state import LONGEST_ID, MOST_LOOKS, Look, State
 from estimators.sample.cells import Cells, Intervals, Values
 from estimators.sample.counting import resolution
 from estimators.sample.counts import Counts, require_data
+from estimators.sample.doubts import of_grid
 from estimators.sample.scores import Query, Scores
 from estimators.statement import (
     IID,
@@ -327,14 +328,15 @@ class SequentialRun(State):
         return replace(run, batches=batches, sketch=sketch, cautions=(*doubts, *run._about_ends()))
 
     def _about_ends(self) -> tuple[Caution, ...]:
-        """What to know of the upper end: that it was withdrawn, or is that of a larger class."""
+        """What to know of the upper end: withdrawn, of a larger class, or blind to what a crowded cell holds."""
+        crowd = () if self.pilot is None or self.counts is None else of_grid(self.counts.pooled)
         if self.contradicted:
-            return (WITHDRAWN,)
+            return (WITHDRAWN, *crowd)
         changes = self.changes
         if changes is None or changes <= CHANGES:
-            return ()
+            return crowd
         message = f"{OFTEN}: the upper end covers {changes} changes"
-        return (Caution("many_changes", message),)
+        return (Caution("many_changes", message), *crowd)
 
     def _after(self, batch: Scores | Counts) -> SequentialRun:
         rng = np.random.default_rng([self.seed, len(self.looks)])

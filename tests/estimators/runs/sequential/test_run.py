@@ -293,3 +293,13 @@ def test_rules_at_many_scales_bet_no_better_than_chance_without_a_leak() -> None
         wrong += run.lower > 0.0
 
     assert wrong <= most_misses(runs, 0.1)
+
+
+def test_a_crowd_within_one_cell_of_a_small_first_batch_is_said() -> None:
+    rng = np.random.default_rng(0)
+    first = [np.append(rng.normal(size=9), 9.0) for _ in range(2)]
+    run = sequential_run(max_advantage=0.3).after(Scores.of(*first))
+    far = [np.append(rng.normal(size=500), 1e9 * rng.uniform(low, low + 1.0, 100)) for low in (2.0, 1.0)]
+
+    assert [each.code for each in run.cautions] == []
+    assert [each.code for each in run.after(Scores.of(*far)).cautions] == ["crowded_cell"]
