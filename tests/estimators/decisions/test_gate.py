@@ -374,6 +374,11 @@ def test_a_pass_on_counted_cells_says_so_and_one_on_names_or_in_clusters_has_no_
     assert "in 3 cells: what differs within a cell is not seen" in counted.covers[1]
     assert counted.limits[0].verdict.holds_up_to_changes == 2
     assert "in 251 cells: what differs within a cell is not seen" in crowded.covers[1]
+    of_scores = judge(data, [MaxAdvantage(0.4)])
+    for result, said in ((counted, True), (crowded, True), (of_scores, False)):
+        assert (
+            "that were counted is not seen" in result.limits[0].estimate.interval.guarantee.covers
+        ) is said
     for result in (named, clustered):
         assert result.decision is Decision.PASS
         assert result.limits[0].verdict.holds_up_to_changes is None
