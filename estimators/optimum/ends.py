@@ -193,7 +193,8 @@ class Ends:
         guarantee = _guarantee(self.counts, self.target, self.changes, below.exact, assumed)
         if not self.clustered and not self.fine.by_value and self.fine.cells.kind in ("intervals", "grid"):
             unseen = f"what differs within one of the {self.fine.size} cells that were counted is not seen"
-            guarantee = replace(guarantee, covers=f"{guarantee.covers}; {unseen}")
+            assumes = f"{guarantee.assumes}; cells were fixed without a look at who is a member"
+            guarantee = replace(guarantee, covers=f"{guarantee.covers}; {unseen}", assumes=assumes)
         # a rejected class bounds nothing from above: the only honest upper end left is 1
         interval = Interval(below.lower, 1.0 if rejected else above, confidence, guarantee)
         return Advantage(
