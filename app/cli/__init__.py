@@ -43,16 +43,7 @@ OF_THEORY_AND_SERVICE = ("theory", "config", "keys", "verify", "completion", "he
 
 NAME_COLUMNS = 18
 
-SERVICE = frozenset(
-    {
-        "cryptography",
-        "fastapi",
-        "httptools",
-        "prometheus_client",
-        "starlette",
-        "uvicorn",
-    }
-)
+SERVICE = frozenset({"cryptography", "fastapi", "httptools", "prometheus_client", "starlette", "uvicorn"})
 """Modules that `mace serve` needs, and that come with the extra `serve`."""
 
 OUR_MISTAKE = 70
@@ -89,8 +80,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             traceback.print_exc()
             return OUR_MISTAKE
         print(
-            f"mace: needs {error.name}, which is not installed; pip install 'macekit[serve]'",
-            file=sys.stderr,
+            f"mace: needs {error.name}, which is not installed; pip install 'macekit[serve]'", file=sys.stderr
         )
         return 1
     except Exception:  # status 1 is a decision: an error of ours must not look like one

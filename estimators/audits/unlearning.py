@@ -36,6 +36,7 @@ from estimators.privacy.exposure import exposure
 from estimators.python.dataclass import dataclass, replace
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts
+from estimators.sample.doubts import SAME, SHARED_BY, share_records
 from estimators.sample.scores import MIN_RECORDS, Query, Scores
 from estimators.statement import (
     IID,
@@ -83,6 +84,7 @@ ONE_MODEL = (
     "the excess is over this one retrained model: another training, with another seed, differs from it, too; that a "
     "difference is more than trainings differ by takes several of them, 19 to say so at 5%"
 )
+OWN_SCORES = "retrained: every score is the model's own; give those of a model that was trained again"
 OF_EXCESS = Guarantee(
     "how much more often forgotten than never-seen records lie above a cut, minus the same by the retrained model; the "
     "intervals of all cuts hold together, and with that of the largest difference",
@@ -240,12 +242,16 @@ def audit_unlearning(
                 f"retrained: {len(again[odd])} scores of {len(tables[odd])} {odd} records; need one of each"
             )
             raise errors.DimensionMismatch(message, field=odd)
+        if all(np.array_equal(side, tables[name]) for name, side in again.items()):
+            raise errors.InputError(OWN_SCORES, field="retrained")
         excess = _excess(tables, again, order["unseen"], confidence)
         notes.append(Caution("one_retrained_model", ONE_MODEL))
     if retained is not None:
         share = _remaining(tables, order, confidence)
         if share is None:
             notes.append(Caution("retained_not_told_apart", NOT_TOLD_APART))
+        both = (name for name in ("forgotten", "unseen") if share_records(tables[name], tables["retained"]))
+        notes += [Caution(SAME, SHARED_BY.format(name, "retained")) for name in both]
     sizes = fine.n_members, fine.n_nonmembers
     least = cells_upper(Counts.of([sizes[0]], [sizes[1]]), 0.5, (1.0 - confidence) / 2.0)
     if max_advantage is not None:
@@ -293,10 +299,8 @@ def _finite_scores(columns: Mapping[str, Column], what: str = "scores") -> dict[
 
 def _judge_residual(residual: Advantage, most: float, least: float, to_pass: int | None) -> plan.Verdict:
     """The residual advantage against its limit; an open one says whether so few records can pass at all."""
-    verdict, total = (
-        plan.verdict(residual, most),
-        residual.provenance.n_members + residual.provenance.n_nonmembers,
-    )
+    verdict = plan.verdict(residual, most)
+    total = residual.provenance.n_members + residual.provenance.n_nonmembers
     few = to_pass is None or total < to_pass
     if verdict.decision is not plan.Decision.INCONCLUSIVE or residual.lower > 0.0 or not few:
         return verdict
@@ -373,10 +377,8 @@ def _remaining(
     apart = [np.searchsorted(np.sort(part[0]), at, "right") / len(part[0]) for part in (unseen, retained)]
     place = int(np.argmax(np.abs(apart[0] - apart[1])))
     cut, higher = float(at[place]), bool(apart[0][place] >= apart[1][place])
-    hits = [
-        (int(((side > cut) == higher).sum()), len(side))
-        for side in (tables["forgotten"], retained[1], unseen[1])
-    ]
+    sides = (tables["forgotten"], retained[1], unseen[1])
+    hits = [(int(((side > cut) == higher).sum()), len(side)) for side in sides]
     f, r, n = (hit / records for hit, records in hits)
     more, less = (partial(_room, hits, (1.0 - confidence) / 2.0, sign) for sign in (1.0, -1.0))
     upper = brentq(more, -MOST, MOST) if more(MOST) < 0.0 <= more(-MOST) else inf

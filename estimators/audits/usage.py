@@ -35,7 +35,7 @@ from estimators.audits.one_score import (
 from estimators.decisions.plan import Decision, opening
 from estimators.privacy.epsilon import Direction, direction_of
 from estimators.python.dataclass import dataclass, field
-from estimators.sample.doubts import ALL, SAME, of_many, of_values
+from estimators.sample.doubts import SHARED_BY, share_records
 from estimators.sample.scores import MIN_RECORDS
 from estimators.statement import Caution, Guarantee, Interval, percent, percent_at_least, percent_at_most
 
@@ -58,6 +58,10 @@ ORDERS = 5
 
 UNLIKE = 0.01
 """The chance, at most, that records which are a mixture are said to be none."""
+
+SHARE = "groups_share_records"
+NO_PASS = {UNITS_DIFFER: "the groups differ in records a unit", SHARE: "two groups share records"}
+"""The cautions beside which nothing passes."""
 
 HARDLY = 0.9
 """An interval as wide as this says nothing."""
@@ -132,18 +136,19 @@ class DatasetUse:
     def decision(self) -> Decision | None:
         """A pass by the upper end, a fail by the lower one; None if nothing was limited.
 
-        No pass stands where means are compared of units that differ in records: then the upper end may be too low.
+        No pass stands where groups share records, or means are compared of units that differ in records: then the upper
+        end may be too low.
         """
         if self.limit is None:
             return None
         if self.lower > self.limit:
             return Decision.FAIL
-        keeps = self.upper <= self.limit and not self._units_differ
+        keeps = self.upper <= self.limit and self._no_pass is None
         return Decision.PASS if keeps else Decision.INCONCLUSIVE
 
     @property
-    def _units_differ(self) -> bool:
-        return any(each.code == UNITS_DIFFER for each in self.cautions)
+    def _no_pass(self) -> str | None:
+        return next((NO_PASS[each.code] for each in self.cautions if each.code in NO_PASS), None)
 
     @property
     def covers(self) -> tuple[str, ...]:
@@ -171,9 +176,7 @@ class DatasetUse:
             return ends
         verdict = f"The share {limits[decision]} {self.limit:g}."
         if decision is Decision.INCONCLUSIVE and self.limit is not None and self.upper <= self.limit:
-            verdict = (
-                f"That is no pass of the limit of {self.limit:g}, for the groups differ in records a unit."
-            )
+            verdict = f"That is no pass of the limit of {self.limit:g}, for {self._no_pass}."
         return f"{opening(decision, False)}: {ends[0].lower()}{ends[1:]} {verdict}"
 
     @property
@@ -339,25 +342,12 @@ def _bin_counts(scores: Floats, cuts: Floats) -> Integers:
     return np.bincount(np.searchsorted(cuts, scores, "right"), minlength=len(cuts) + 1)
 
 
-def _doubts(a: Floats, b: Floats) -> tuple[Caution, ...]:
-    """What is odd about equal scores of two groups."""
-    if max(len(a), len(b)) > ALL:
-        return of_many(a, b)
-    values, place = np.unique(np.concatenate([a, b]), return_inverse=True)
-    first, second = (np.bincount(each, minlength=len(values)) for each in (place[: len(a)], place[len(a) :]))
-    return of_values(first, second, ordered=True)
-
-
 def _cautions(scores: Sequence[Floats], lower: float, upper: float, fits: bool) -> list[Caution]:
     """Records that seem to stand in two groups, scores that say nothing, and what is no mixture."""
     result = []
     for (i, a), (j, b) in ((x, y) for x in enumerate(scores) for y in enumerate(scores) if x[0] < y[0]):
-        if any(odd.code == SAME for odd in _doubts(a, b)):
-            message = (
-                f"half of the scores of {GROUPS[i]} stand in {GROUPS[j]}, too, far more than chance makes: if they are "
-                "the same records, leave them out of one"
-            )
-            result.append(Caution("groups_share_records", message))
+        if share_records(a, b):
+            result.append(Caution(SHARE, SHARED_BY.format(GROUPS[i], GROUPS[j])))
     if not fits:
         message = (
             "the candidates score like no mixture of the two known groups: they may be of another kind or "

@@ -21,6 +21,12 @@ CROWDED = "crowded_cell"
 DOUBTS = frozenset({REPEATED, SHARED, RANGES, PRECISION, SORTED, SAME, CROWDED})
 """The codes of all cautions made here."""
 
+SHARED_BY = (
+    "half of the scores of {} or more stand in {}, too, or the other way round, far more than chance makes: if they "
+    "are the same records, leave them out of one"
+)
+"""How two tables that share records are spoken of."""
+
 SURE = 14.0
 """Minus the logarithm of how unlikely by chance a sign must be: less than one in a million."""
 
@@ -160,6 +166,15 @@ def of_grid(pooled: Integers) -> tuple[Caution, ...]:
         "other scores out, count the logarithm of a score that crowds at an end, or ask of the records themselves"
     )
     return (Caution(CROWDED, message),)
+
+
+def share_records(a: Floats, b: Floats) -> bool:
+    """Whether at least half of the smaller side's scores stand on the other side, too, far more than chance makes."""
+    if max(len(a), len(b)) > ALL:
+        return any(odd.code == SAME for odd in of_many(a, b))
+    values, place = np.unique(np.concatenate([a, b]), return_inverse=True)
+    first, second = (np.bincount(each, minlength=len(values)) for each in (place[: len(a)], place[len(a) :]))
+    return any(odd.code == SAME for odd in of_values(first, second, ordered=True))
 
 
 def of_rows(a: Floats, b: Floats) -> tuple[Caution, ...]:

@@ -26,16 +26,7 @@ from macekit.decoding.columns_read import ColumnRecorder
 from macekit.decoding.compression import expanded
 from macekit.decoding.format import ChooseUnnamed, Column, Format, LabelColumns
 from macekit.decoding.npy import MOST_COLUMNS, Header, array_of, header_of, values_of
-from macekit.decoding.roles import (
-    SCORE_NAMES,
-    C,
-    Choose,
-    Fields,
-    OneSide,
-    Roles,
-    choice,
-    find,
-)
+from macekit.decoding.roles import SCORE_NAMES, C, Choose, Fields, OneSide, Roles, choice, find
 from macekit.decoding.table import Table, from_table, stacked
 from macekit.decoding.texts import Entry, of_arrays
 from macekit.problems import Problem, fault, pickle_problem

@@ -74,23 +74,14 @@ def files() -> Mapping[str, tuple[FilePayload, ...]]:
             payload("holdout.csv", numbered(holdout)),
             payload("released.csv", released),
         ),
-        MODEL: (
-            payload("train.csv", predictions(4, 3.0)),
-            payload("holdout.csv", predictions(5, 0.2)),
-        ),
-        TEXT: (
-            payload("seen.jsonl", texts(6, 0.5)),
-            payload("unseen.jsonl", texts(7, 1.5)),
-        ),
+        MODEL: (payload("train.csv", predictions(4, 3.0)), payload("holdout.csv", predictions(5, 0.2))),
+        TEXT: (payload("seen.jsonl", texts(6, 0.5)), payload("unseen.jsonl", texts(7, 1.5))),
         USAGE: (
             payload("known.csv", losses(8, -2.0)),
             payload("fresh.csv", losses(9, 2.0)),
             payload("corpus.csv", losses(13, -2.0)),
         ),
-        UNLEARNING: (
-            payload("forgotten.csv", losses(11, -2.0)),
-            payload("unseen.csv", losses(12, 2.0)),
-        ),
+        UNLEARNING: (payload("forgotten.csv", losses(11, -2.0)), payload("unseen.csv", losses(12, 2.0))),
     }
 
 

@@ -8,14 +8,7 @@ from numpy.typing import NDArray
 
 from estimators.arrays import Floats, Integers
 from estimators.audits.queries.precision import Cut, alike, is_coarser
-from estimators.audits.queries.values import (
-    Values,
-    as_dates,
-    as_digits,
-    as_numbers,
-    as_texts,
-    fits_floats,
-)
+from estimators.audits.queries.values import Values, as_dates, as_digits, as_numbers, as_texts, fits_floats
 from estimators.python.dataclass import dataclass
 from estimators.statement import Caution
 

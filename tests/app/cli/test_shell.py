@@ -25,14 +25,7 @@ from tests.cases import each_case
 ROOT = Path(__file__).parents[3]
 DEADLINE = 60.0
 HEAVY = ("numpy", "scipy", "pyarrow", "pydantic", "fastapi", "uvicorn")
-WEB = (
-    "fastapi",
-    "starlette",
-    "uvicorn",
-    "httptools",
-    "cryptography",
-    "prometheus_client",
-)
+WEB = ("fastapi", "starlette", "uvicorn", "httptools", "cryptography", "prometheus_client")
 needs_full = pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
 
 

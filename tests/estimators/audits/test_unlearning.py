@@ -7,13 +7,7 @@ import pytest
 
 from benchmarks.harness import most_misses
 from benchmarks.unlearning import UNSEEN, WORLDS, World, once
-from estimators.audits.unlearning import (
-    ABOVE,
-    NO_PROOF,
-    NOT_COVERED,
-    UnlearningAudit,
-    audit_unlearning,
-)
+from estimators.audits.unlearning import ABOVE, NO_PROOF, NOT_COVERED, UnlearningAudit, audit_unlearning
 from estimators.errors import DimensionMismatch, InputError, NotFinite, OutOfRange, TooFewRecords
 from estimators.limits.binomial import upper_limit
 from estimators.statement import Caution
@@ -143,7 +137,9 @@ def test_the_same_records_in_two_tables_have_no_verdict() -> None:
     by_score = audit_unlearning(NEW, NEW[::-1], max_advantage=0.5)
     by_id = judged(ALIKE, 0.5, doubts=[Caution("sides_share_records", "one record stands in both tables")])
 
-    for audit in (by_score, by_id):
+    kept = [judged(ALIKE, 0.5, retained=table[::-1]) for table in (ALIKE, NEW)]
+
+    for audit in (by_score, by_id, *kept):
         assert audit.verdict is not None
         assert audit.verdict.decision == "not applicable"
         assert audit.verdict.undecided_because == "sides_share_records"
@@ -211,14 +207,15 @@ test_what_cannot_be_used_is_refused = refusals(
         (lambda: judged(ALIKE, 1.5), OutOfRange, "max_advantage"),
         (lambda: audit_unlearning(ALIKE, NEW, confidence=1), OutOfRange, "confidence"),
         (
-            lambda: audit_unlearning(ALIKE, NEW, retrained=(ALIKE[:50], NEW)),
+            lambda: judged(ALIKE, 0.1, retrained=(ALIKE[:50], NEW)),
             DimensionMismatch,
             "50 scores of 1000 forgotten",
         ),
+        (lambda: judged(ALIKE, 0.1, retrained=([0] * 1000,) * 2), InputError, "retrained model: all 2,000"),
         (
-            lambda: audit_unlearning(ALIKE, NEW, retrained=([0] * 1000, [0] * 1000)),
+            lambda: judged(ALIKE, 0.1, retrained=(ALIKE, NEW)),
             InputError,
-            "retrained model: all 2,000",
+            "retrained: every score is the model's own",
         ),
     ],
 )
