@@ -131,10 +131,8 @@ class Reader:
             raise DimensionMismatch(
                 "model: its answers about X_train and X_test differ in shape", field="model"
             )
-        if self.outputs is not None:
-            return self
-        outputs = kind_of(np.concatenate(answers), np.concatenate(labels))
-        require_no_shares(outputs, np.concatenate(answers))
+        outputs = self.outputs or kind_of(np.concatenate(answers), np.concatenate(labels))
+        require_no_shares(outputs, np.concatenate(answers), self.outputs is not None)
         return replace(self, outputs=outputs)
 
     def require_known(self, labels: Sequence[NDArray[np.generic]]) -> None:

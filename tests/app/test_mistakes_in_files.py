@@ -39,6 +39,7 @@ UNITS = [str(place) for place in range(80)]
 TWICE = gzip.compress(gzip.compress(SCORES.encode()))
 PICTURE = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
 LOGITS: dict[str, list[float]] = {**TRAIN, "p_0": [5 * p - 2 for p in TRAIN["p_0"]]}
+PERCENT = {**TRAIN, **{name: [100 * p for p in TRAIN[name]] for name in ("p_0", "p_1")}}
 OVER_ONE: dict[str, list[float]] = {**TRAIN, "p_0": TRAIN["p_1"]}
 SIXES: dict[str, list[float]] = {**TRAIN, "label": [6] * 40}
 RENAMED = {"label": HOLDOUT["label"], "q_0": HOLDOUT["p_0"], "q_1": HOLDOUT["p_1"]}
@@ -57,6 +58,7 @@ FILES: dict[str, str | bytes] = {
     "over.csv": as_csv(OVER_ONE),
     "logits.csv": as_csv(LOGITS),
     "sixes.csv": as_csv(SIXES),
+    "percent.csv": as_csv(PERCENT),
     "people.csv": as_csv(PEOPLE),
     "guesses.csv": as_csv(GUESSES),
     "columns.json": '{"score": [1, 2], "member": [1, 0]}',
@@ -72,7 +74,8 @@ FILES: dict[str, str | bytes] = {
 
 def predicted(train: str, name: str, says: str, more: str = "", **options: str) -> Mistake:
     """A wrong table of predictions at every door."""
-    tables = {"over.csv": OVER_ONE, "logits.csv": LOGITS, "sixes.csv": SIXES}
+    tables = {"over.csv": OVER_ONE, "logits.csv": LOGITS, "sixes.csv": SIXES, "percent.csv": PERCENT}
+    tables["train.csv"] = TRAIN
     return Mistake(
         name,
         says,
@@ -125,6 +128,9 @@ MISTAKES = [
         "--outputs probabilities", outputs="probabilities"),
     predicted("logits.csv", "logits called probabilities", "is no probability; say that they are logits",
         "--outputs probabilities", outputs="probabilities"),
+    predicted("percent.csv", "percentages", "rows sum to 100, as percentages do; divide by 100"),
+    predicted("train.csv", "probabilities called logits", "sum to 1; say that they are probabilities",
+        "--outputs logits", outputs="logits"),
     predicted("logits.csv", "outputs by a wrong name", "did you mean '?probabilities", "--outputs probabilites",
         outputs="probabilites"),
     predicted("sixes.csv", "labels that no column is called after", "class.* name the columns of predictions"),

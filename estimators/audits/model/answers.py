@@ -154,12 +154,13 @@ def kind_of(answers: NDArray[np.generic], labels: NDArray[np.generic]) -> Output
     )
 
 
-def require_no_shares(outputs: Outputs, answers: NDArray[np.generic]) -> None:
-    """Refuse answers that were read as logits though all lie from 0 to 1, as probabilities of several labels do.
+def require_no_shares(outputs: Outputs, answers: NDArray[np.generic], said: bool = False) -> None:
+    """Refuse logits that are none: probabilities, percentages, or numbers from 0 to 1 that nobody called logits.
 
     Args:
-        outputs: What ``kind_of`` read them as.
+        outputs: What ``kind_of`` read them as, or what they were said to be.
         answers: What the model answers about each row.
+        said: Whether somebody said so.
 
     Example:
         >>> import numpy as np
@@ -168,13 +169,23 @@ def require_no_shares(outputs: Outputs, answers: NDArray[np.generic]) -> None:
     """
     if outputs != "logits":
         return
-    values = answers.astype(np.float64)
-    if bool(((values >= 0.0) & (values <= 1.0)).all()):
-        raise OptionError(
-            "outputs: numbers from 0 to 1 whose rows do not sum to 1 are probabilities of no single label; ask about "
-            "one label at a time, or say outputs='logits' if they are scores before the softmax",
-            field="outputs",
+    values, message = answers.astype(np.float64), None
+    least, most = float(values.min(initial=0.0)), float(values.max(initial=0.0))
+    sums = values.sum(axis=1) if values.ndim == 2 and values.shape[1] > 1 and len(values) else np.zeros(1)
+    hundred, one = abs(sums - 100.0) < 1.0, abs(sums - 1.0) < 0.01
+    if least >= 0.0 and bool((hundred | one).all()):
+        message = (
+            "outputs: every row is of numbers from 0 to 1 that sum to 1; say that they are probabilities"
         )
+        if hundred.any():
+            message = "outputs: rows sum to 100, as percentages do; divide by 100, and they are probabilities"
+    elif least >= 0.0 and most <= 1.0 and not said:
+        message = (
+            "outputs: numbers from 0 to 1 whose rows do not sum to 1 are probabilities of no single label; ask about "
+            "one label at a time, or say outputs='logits' if they are scores before the softmax"
+        )
+    if message is not None:
+        raise OptionError(message, field="outputs")
 
 
 def as_vectors(scores: Mapping[str, Scores]) -> Scores:

@@ -395,8 +395,8 @@ def _require_probabilities(array: Floats) -> None:
     if outside.any():
         index = int(np.argwhere(outside)[0][0])
         raise NotDistribution(
-            f"outputs: record {index} has a number below 0 or above 1, which is no probability; say that "
-            "they are logits if these are scores before the softmax",
+            f"outputs: record {index} has a number below 0 or above 1, which is no probability; say that they are "
+            "logits if these are scores before the softmax, or divide percentages by 100",
             field="outputs",
             index=index,
         )

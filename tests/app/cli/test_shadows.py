@@ -100,6 +100,7 @@ def test_what_a_scale_is_decides_what_is_asked(folder: Path) -> None:
     given = arrays()
     logs = {name: 0.0 - np.logaddexp(0.0, -given[name]) for name in ("target", "signals")}
     np.savez("logs.npz", **{**given, **logs})
+    np.savez("shares.npz", **{**given, **{name: np.exp(each) for name, each in logs.items()}})
 
     plain = printed("signals.npz")
     for name, scale in (("signals", "logit"), ("logs", "log")):
@@ -113,6 +114,7 @@ def test_what_a_scale_is_decides_what_is_asked(folder: Path) -> None:
     for query in QUERIES:
         assert np.allclose([row[query] for row in a], [row[query] for row in b], rtol=1e-6, atol=1e-9)
     assert "record" in refused("shadows signals.npz --scale log")
+    assert "as probabilities p do; for scale logit give" in refused("shadows shares.npz --scale logit")
 
 
 def test_quantile_regression_is_asked_where_its_arrays_are(folder: Path) -> None:

@@ -64,8 +64,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     fingerprint = digest(*answers, *labels, *control.scores)
     columns = [*_columns(names, answers, truth, labels, outputs), *control.read()]
     classes = _classes(names, labels, outputs)
-    if question.outputs is None:
-        require_no_shares(outputs, np.concatenate(answers))
+    require_no_shares(outputs, np.concatenate(answers), question.outputs is not None)
     if classes is not None and classes.dtype.kind == "U":
         labels = [each.astype(np.str_) for each in labels]
     split = _split(question, train, holdout)

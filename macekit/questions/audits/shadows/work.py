@@ -39,6 +39,10 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     arrays, cautions = _with_shadows(arrays)
     member = arrays["member"]
     signals, membership = arrays["signals"], arrays.get("membership")
+    both = (arrays["target"], signals)
+    if question.scale == "logit" and all(0.0 <= each.min() <= each.max() <= 1.0 for each in both):
+        words = "all lie from 0 to 1, as probabilities p do; for scale logit give log(p / (1 - p)), for log log(p)"
+        raise fault("bad-records", "target", words)
     scores, reasons = shadow_scores(arrays["target"], signals, membership, scale=question.scale)
     if question.scale == "plain":
         reasons["rmia"] = "needs probabilities; say scale logit or log"
