@@ -30,9 +30,11 @@ SCORE_NAMES = ("score", "loss", "confidence", "logit", "probability")
 """What a column of scores is usually called; names such as ``my_score`` and ``score_2`` follow."""
 
 ID_NAMES = frozenset({"", "id", "index", "unnamed: 0"})
+"""What a column is called that numbers the records; it is taken for scores only where it is named."""
+
+STEP_NAMES = frozenset({"step", "epoch", "checkpoint", "iteration", "round"})
 TRUTH_NAMES = ("truth", "label", "labels", "target", "y", "y_true")
 """What the column of what is true is usually called, beside a model's predictions."""
-"""What a column is called that numbers the records; it is taken for scores only where it is named."""
 
 USUAL_SCORES = f"{', '.join(SCORE_NAMES[:-1])} or {SCORE_NAMES[-1]}"
 NUMBERS_ONLY = (
@@ -163,6 +165,14 @@ def roles(names: Sequence[str], call: Call, member: int | None = None) -> Roles:
         scores = [find(names, name, "score") for name in options.score]
     else:
         scores = _usual_scores(names, others, several)
+        steps = (
+            [at for at in scores if names[at].lower() in STEP_NAMES] if call.operation in OF_GROUPS else []
+        )
+        if several and steps and len(scores) > 1:
+            words = (
+                f"column {steps[0]} may say each row's step: name it (in the shell: --by), or name the scores"
+            )
+            raise fault("missing-field", "group", words)
     _require_distinct(
         [*(("score", at) for at in scores), *places.items(), *(("cluster", at) for at in clusters)]
     )
@@ -248,12 +258,8 @@ def suggestion(names: Sequence[str], numbering: Collection[int] = ()) -> Suggest
     free = sorted(set(range(len(names))) - {*others, *numbering, *ids})
     if len(free) == 1:
         return suggested(free, reason=None)
-    reason = (
-        f"{len(free)} columns could be the scores, and none is called {USUAL_SCORES}"
-        if free
-        else NUMBERS_ONLY
-    )
-    return suggested(None, reason=reason)
+    several = f"{len(free)} columns could be the scores, and none is called {USUAL_SCORES}"
+    return suggested(None, reason=several if free else NUMBERS_ONLY)
 
 
 def _clear(look: Callable[[], T]) -> T | None:

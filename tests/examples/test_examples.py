@@ -65,13 +65,7 @@ def test_a_language_model_of_long_contexts_remembers_more_than_one_of_single_wor
     assert (
         ends[0].keys()
         == ends[1].keys()
-        == {
-            "text_loss",
-            "mink",
-            "zlib_ratio",
-            "reference_ratio",
-            "reference_difference",
-        }
+        == {"text_loss", "mink", "zlib_ratio", "reference_ratio", "reference_difference"}
     )
     assert all(ends[0][name][0] > ends[1][name][1] for name in ends[0].keys() - {"reference_difference"})
 

@@ -31,13 +31,7 @@ def scripts() -> dict[str, str]:
 
 def test_bash_completes_commands_options_names_and_files(empty: Path, scripts: dict[str, str]) -> None:
     (empty / "mace.bash").write_text(scripts["bash"])
-    lines = [
-        "mace ga",
-        "mace gate --max-adv",
-        "mace gate --metric jac",
-        "mace theory mip-",
-        "mace ",
-    ]
+    lines = ["mace ga", "mace gate --max-adv", "mace gate --metric jac", "mace theory mip-", "mace "]
 
     done = subprocess.run(
         ["bash", "-c", OFFER], input="\n".join([*lines, ""]), capture_output=True, text=True, check=True

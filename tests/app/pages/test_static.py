@@ -45,12 +45,7 @@ def test_every_package_says_its_version_and_ships_its_licence() -> None:
 def test_nothing_but_scripts_styles_and_images_is_served() -> None:
     parts = ("commands", "files", "form", "kinds", "progress", "request", "slots")
     home = [*(f"home-{part}.js" for part in parts), "home.css", "home.js"]
-    others = [
-        "page.css",
-        "swagger-ui-bundle.js",
-        "swagger-ui.css",
-        "swagger.js",
-    ]
+    others = ["page.css", "swagger-ui-bundle.js", "swagger-ui.css", "swagger.js"]
 
     assert sorted(load_assets()) == ["favicon-32x32.png", *home, *others]
 

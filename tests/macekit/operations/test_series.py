@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from estimators import Scores, advantage_series
+from macekit.call import CSV
 from macekit.text import in_order
 from tests.macekit.asking import asked, refused
 
@@ -84,7 +85,7 @@ VECTORS = {"members": [[1, 2]] * 20, "nonmembers": [[1, 2]] * 20}
         ({**SCORES, "groups": of([1, 1, 1])}, "groups", "at least 2 steps"),
         ({**SCORES, "groups": [1, 2] * 7}, "groups", "14 labels for 1200"),
         (
-            {**SCORES, "groups": {"members": [1] * 3 * N, "nonmembers": [1] * 300 + [2] * 300}},
+            {**SCORES, "groups": {"members": [1] * 3 * N, "nonmembers": [1, 2] * 300}},
             "groups",
             "step 2 has 0 member",
         ),
@@ -99,6 +100,16 @@ def test_what_is_no_series_is_refused(question: dict[str, Any], field: str, word
 
     assert problem["field"] == field
     assert words in problem["detail"]
+
+
+def test_a_column_of_steps_is_no_score_unless_it_is_named() -> None:
+    table = b"step,score,member\n" + b"".join(
+        b"%d,%d.5,%d\n" % (i % 2, i * 7 % 80, i // 2 % 2) for i in range(80)
+    )
+
+    assert "column 0 may say each row's step" in refused("series", table, CSV)["detail"]
+    assert len(asked("series", table, CSV, group="step")["steps"]) == 2
+    assert len(asked("series", table, CSV, score="step,score")["steps"]) == 2
 
 
 @pytest.mark.parametrize("operation", ["compare", "series", "compare-releases"])
