@@ -25,6 +25,7 @@ def run(options: argparse.Namespace) -> int:
     """Print the settings; 2 if they cannot be used."""
     from app.cli.inputs import Misuse
     from app.cli.limits_file import lines, read_limits
+    from app.cli.terminal import write_line
     from app.settings import BadSettings, load, unknown_variables
 
     try:
@@ -32,7 +33,7 @@ def run(options: argparse.Namespace) -> int:
     except BadSettings as error:
         print("these settings cannot be used:", *str(error).splitlines(), sep="\n  ", file=sys.stderr)
         return 2
-    print(as_toml(settings) if options.toml else as_table(settings))
+    write_line(as_toml(settings) if options.toml else as_table(settings))
     if not options.toml:
         try:
             file = read_limits(None)

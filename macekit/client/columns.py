@@ -143,7 +143,13 @@ def columns_of(frame: Any) -> Columns:
     if hasattr(frame, "__arrow_c_stream__") or hasattr(frame, "__arrow_c_array__"):
         import pyarrow as pa
 
-        table = pa.table(frame)
+        try:
+            table = pa.table(frame)
+        except pa.ArrowInvalid:
+            words = (
+                "a column is of a type that Arrow lacks, such as Int128; cast it to Int64, Float64 or text"
+            )
+            raise Problem("wrong-type", words) from None
         return list(table.column_names), table.column
     got = type(frame).__name__
     raise Problem("wrong-type", f"{got} is no table that can be read here; collect it, or hand over Arrow")
@@ -156,9 +162,8 @@ def require_regular(path: str) -> None:
     if os.path.isdir(path):
         raise Problem("bad-records", "the path is that of no regular file but of a folder; name a file in it")
     if os.path.exists(path) and not os.path.isfile(path):
-        raise Problem(
-            "bad-records", "the path is that of no regular file; a pipe is read into an array first"
-        )
+        words = "the path is that of no regular file; a pipe is read into an array first"
+        raise Problem("bad-records", words)
 
 
 def _of_arrow(values: pa.Array | pa.ChunkedArray, where: str) -> Column:
@@ -287,12 +292,9 @@ def _as_array(values: object, where: str) -> NDArray[Any]:
 
     try:
         return np.asarray(values)
-    except (RuntimeError, TypeError, ValueError):
-        raise Problem(
-            "bad-records",
-            f"{where}: cannot be read as an array; detach a tensor and bring it to this machine's memory first",
-            field=where,
-        ) from None
+    except Exception:  # of any library
+        words = "cast Int128 to Int64 or Float64, detach a tensor and bring it to this machine's memory first"
+        raise Problem("bad-records", f"{where}: cannot be read as an array; {words}", field=where) from None
 
 
 def _from_file(path: str | os.PathLike[str], where: str) -> NDArray[Any]:

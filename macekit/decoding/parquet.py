@@ -98,10 +98,7 @@ def _open(body: memoryview | pa.NativeFile, choose: Choose[C]) -> tuple[Any, C]:
             and (pa.types.is_large_string(schema.types[at]) or pa.types.is_string(schema.types[at]))
         ]
         file = pq.ParquetFile(
-            _reader(body),
-            read_dictionary=text,
-            pre_buffer=False,
-            page_checksum_verification=True,
+            _reader(body), read_dictionary=text, pre_buffer=False, page_checksum_verification=True
         )
     return file, layout
 

@@ -102,7 +102,7 @@ def _of_dictionary(column: pa.Array | pa.ChunkedArray, what: str, start: int) ->
 
     if not is_text(
         column.type.value_type
-    ):  # chunk by chunk: Arrow unifies dictionaries of half floats as integers
+    ):  # by chunks: Arrow unifies dictionaries of half floats as integers
         chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
         plain = [chunk.dictionary_decode() for chunk in chunks]
         return values_of(pa.chunked_array(plain, column.type.value_type), what, start)
@@ -155,6 +155,8 @@ def _require_known(kind: pa.DataType, what: str) -> None:
         return
     if types.is_temporal(inner):
         got = "times"
+    elif types.is_run_end_encoded(inner):
+        got = "run-end encoded values; decode them (pyarrow.compute.run_end_decode)"
     elif types.is_nested(inner):
         got = "nested values; send one column for each number"
     elif isinstance(inner, pa.BaseExtensionType):

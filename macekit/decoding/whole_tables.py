@@ -211,7 +211,8 @@ def of_arrow(column: pa.ChunkedArray, place: int) -> Column:
             texts = column.to_pylist()
             require_short([text for text in texts if text is not None] or [""], f"column {place}")
             return list(texts)
-    got = "nested values" if types.is_nested(kind) else "times" if types.is_temporal(kind) else "another type"
+    runs = "run-end encoded values (decode them)" if types.is_run_end_encoded(kind) else "nested values"
+    got = runs if types.is_nested(kind) else "times" if types.is_temporal(kind) else "another type"
     raise Problem(
         "wrong-type",
         f"column {place} holds {got}; need numbers, text, booleans or dates, or leave it out of the file",

@@ -48,13 +48,7 @@ Q = TypeVar("Q", bound=Question)
 NO_ZERO = re.compile(r"([+-]?)(\.\d+(?:[eE][+-]?\d+)?)", re.ASCII)
 """A number as people write it, and JSON does not: ``.95``."""
 
-LEARNERS = {
-    "quadratic": quadratic,
-    "logistic": logistic,
-    "boxes": boxes,
-    "boosting": boosting,
-    "tree": tree,
-}
+LEARNERS = {"quadratic": quadratic, "logistic": logistic, "boxes": boxes, "boosting": boosting, "tree": tree}
 WORDS = {
     "model_type": "an object",
     "dict_type": "an object",

@@ -97,8 +97,9 @@ def _batches(origin: Any, choose: Any) -> Iterator[pa.RecordBatch]:
     elif _is_lazy(origin):
         names = origin.collect_schema().names()
         lazy = origin.select([names[at] for at in choose(names).positions])
-        for frame in guarded(iter(lazy.collect_batches(chunk_size=ROWS)), NAME):
-            yield from frame.to_arrow().to_batches()
+        frames = (frame.to_arrow().to_batches() for frame in lazy.collect_batches(chunk_size=ROWS))
+        for batches in guarded(frames, NAME):
+            yield from batches
     elif hasattr(origin, "with_format"):
         yield from _of_many(origin.with_format("arrow").iter(batch_size=ROWS))
     elif hasattr(origin, "to_reader"):  # a scanner, which has chosen its columns

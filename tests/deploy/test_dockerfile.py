@@ -53,11 +53,7 @@ def test_an_image_is_pinned_by_a_tag_with_a_number_or_by_a_digest(image, is_pinn
         ("ARG OTEL=", "ARG PIP_INDEX_URL=", "stays in the image's history"),
         ("ARG OTEL=", "# syntax=docker/dockerfile:1", "names a syntax"),
         ("WORKDIR /src", "RUN apt-get update", "has no hash"),
-        (
-            "--compile --require-hashes",
-            "--compile --index-url https://host --require-hashes",
-            "an address",
-        ),
+        ("--compile --require-hashes", "--compile --index-url https://host --require-hashes", "an address"),
         ("WORKDIR /tmp", "RUN chmod -R a+w /opt", "RUN in the last stage"),
         ("PYTHONDONTWRITEBYTECODE=1", "PYTHONDONTWRITEBYTECODE=", "ENV.PYTHONDONTWRITEBYTECODE"),
         ("MACE_HOST=0.0.0.0", "MACE_HOST=127.0.0.1", "ENV.MACE_HOST"),

@@ -124,11 +124,7 @@ def test_the_kubernetes_manifest_has_no_fault():
         ((*INSIDE, "resources", "limits", "memory"), "1Gi", "below the 5184Mi"),
         ((*INSIDE, "resources", "requests", "cpu"), "4", "MACE_WORKERS is not"),
         ((*INSIDE, "env", 1, "name"), "MACE_API_KEY", "does not come from a Secret"),
-        (
-            (*INSIDE, "livenessProbe", "httpGet", "port"),
-            "http",
-            "livenessProbe.httpGet.port is",
-        ),
+        ((*INSIDE, "livenessProbe", "httpGet", "port"), "http", "livenessProbe.httpGet.port is"),
         ((*INSIDE, "env", 0, "value"), "8002", "MACE_PROBE_PORT is not the port of probes"),
     ],
 )

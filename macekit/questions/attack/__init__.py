@@ -6,20 +6,8 @@ from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
 from macekit.schemas.questions import MetricGiven
-from macekit.schemas.records import (
-    Number,
-    PriorQuestion,
-    Question,
-    Share,
-    absent,
-    present,
-)
-from macekit.schemas.statements import (
-    CertifiedAnswer,
-    IntervalAnswer,
-    ProvenanceAnswer,
-    WarningAnswer,
-)
+from macekit.schemas.records import Number, PriorQuestion, Question, Share, absent, present
+from macekit.schemas.statements import CertifiedAnswer, IntervalAnswer, ProvenanceAnswer, WarningAnswer
 
 
 class AttackRule(Question):

@@ -2,15 +2,7 @@
 
 from dataclasses import replace
 
-from estimators import (
-    Caution,
-    CellsTarget,
-    Counts,
-    MetricEstimate,
-    Scores,
-    advantage,
-    metric_optimum,
-)
+from estimators import Caution, CellsTarget, Counts, MetricEstimate, Scores, advantage, metric_optimum
 from estimators.adversary.learned import LearnedScore
 from estimators.clusters.dependent_rows import lone_caution
 from estimators.metric.estimate import is_line
@@ -49,12 +41,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     of_all = None  # what accuracy and all that is a line in it rest on, where rows come in clusters
     if cluster is not None and learned is None:
         of_all = advantage(
-            data,
-            question.prior,
-            CellsTarget(bins),
-            question.confidence,
-            question.seed,
-            cluster=cluster,
+            data, question.prior, CellsTarget(bins), question.confidence, question.seed, cluster=cluster
         )
     results = [
         metric_optimum(

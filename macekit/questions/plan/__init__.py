@@ -6,16 +6,8 @@ from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
 from macekit.schemas.questions import FORMER_LIMIT
-from macekit.schemas.records import (
-    Confidence,
-    Question,
-    Share,
-    absent,
-    present,
-)
-from macekit.schemas.statements import (
-    WarningAnswer,
-)
+from macekit.schemas.records import Confidence, Question, Share, absent, present
+from macekit.schemas.statements import WarningAnswer
 
 
 class PlanQuestion(Question):

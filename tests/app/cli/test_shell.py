@@ -170,13 +170,13 @@ def test_an_answer_that_cannot_be_printed_is_no_success_and_what_a_pipeline_read
     folder: Path,
 ) -> None:
     files = ("--junit", "gate.xml", "--metrics", "gate.txt", "--state", "run.json")
-    with Path("/dev/full").open("wb") as full:
-        done = ended(
-            "gate", "scores.csv", "--max-advantage", "0.1", *files, stdout=full, stderr=subprocess.PIPE
-        )
+    line = ("gate", "scores.csv", "--max-advantage", "0.1", *files)
+    for command in (line, ("config",)):
+        with Path("/dev/full").open("wb") as full:
+            done = ended(*command, stdout=full, stderr=subprocess.PIPE)
 
-    assert done.returncode == 2
-    assert re.fullmatch(r"mace: the answer cannot be printed: .*\n", done.stderr)
+        assert done.returncode == 2
+        assert re.fullmatch(r"mace: the answer cannot be printed: .*\n", done.stderr)
     for name in files[1::2]:
         assert (folder / name).stat().st_size > 0
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 import macekit
@@ -30,6 +33,18 @@ def test_what_arrow_has_no_type_for_is_read_by_numpy() -> None:
 
     assert macekit.estimate(*matrices).answer == expected
     assert macekit.estimate(*sparse).answer == macekit.estimate(MEMBERS, NONMEMBERS).answer
+
+
+def test_what_neither_has_a_type_for_is_refused_with_what_to_do() -> None:
+    wide = pl.DataFrame({"score": [1, 2] * 20, "member": [0, 1] * 20}).cast(pl.Int128)
+    runs = pa.table({"score": pc.run_end_encode(pa.array(MEMBERS)), "member": [0, 1] * 20})
+
+    with pytest.raises(macekit.MaceProblem, match="such as Int128; cast it to Int64"):
+        macekit.estimate(wide)
+    with pytest.raises(macekit.MaceProblem, match="members: cannot be .* cast Int128 to Int64"):
+        macekit.estimate(wide["score"], wide["score"])
+    with pytest.raises(macekit.MaceProblem, match="run-end encoded values; decode them"):
+        macekit.estimate(runs)
 
 
 @each_case("frame", TABLES)

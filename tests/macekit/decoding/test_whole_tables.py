@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 from estimators.audits.queries import encode
@@ -157,6 +158,9 @@ def test_columns_that_are_no_values_and_arrays_are_refused() -> None:
     nested = written(pa.table({"x": pa.array([[1], [2]])}), PARQUET)
     with pytest.raises(Problem, match="column 0 holds nested values"):
         columns_of(Call("synthetic", PARQUET), memoryview(nested))
+    runs = pa.table({"x": pc.run_end_encode(pa.array([1, 1]))})
+    with pytest.raises(Problem, match="run-end encoded values .decode them"):
+        columns_of(Call("synthetic", ARROW), memoryview(written(runs, ARROW)))
     with pytest.raises(Problem, match="a table is needed"):
         columns_of(Call("synthetic", NPY), memoryview(b"\x93NUMPY"))
     with pytest.raises(Problem, match="synthetic: is required and missing"):

@@ -155,10 +155,7 @@ def test_planted_and_spared_records_say_how_strong_the_queries_are() -> None:
     }
     wanted = query_strength(*TABLES, *TRUTHS, copies=4, limit=0.2)
 
-    answers = (
-        ask("model", body),
-        ask("model", in_one(body), CSV, max_advantage="0.2", copies="4"),
-    )
+    answers = (ask("model", body), ask("model", in_one(body), CSV, max_advantage="0.2", copies="4"))
 
     for answer in answers:
         strength = answer["strength"]
