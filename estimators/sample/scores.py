@@ -273,7 +273,10 @@ LOOKS = 64
 """Scores all over a side that are looked at before all of them are."""
 
 NUMBER = r"[+\-\u2212]?(?:\d{1,3}(?:[,' ]\d{3})+(?:\.\d+)?|\d+[.,]?\d*|[.,]\d+)(?:[eE][+-]?\d+)?"
-FRACTION = re.compile(r"[+\-\u2212]?(?:\d+[.,]\d+|[.,]\d+|\d+\.|\d+[eE][+-]\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+THOUSANDS = r"\d{1,3}(?:[,' ]\d{3})+\.\d+|\d{1,3}(?:[.' ]\d{3})+,\d+"
+FRACTION = re.compile(
+    rf"[+\-\u2212]?(?:\d+[.,]\d+|[.,]\d+|\d+\.|\d+[eE][+-]\d+|{THOUSANDS})(?:[eE][+-]?\d+)?", re.ASCII
+)
 CURRENCY = r"[$\u20ac\u00a3\u00a5]"
 ADORNED = re.compile(
     rf"(?:{NUMBER}\s*(?:%|\u2030|{CURRENCY}|USD|EUR|GBP)|[+\-\u2212]?{CURRENCY}\s*{NUMBER}|\[\s*{NUMBER}\s*\]"
@@ -290,8 +293,8 @@ def spells_number(text: str) -> bool:
 
     Example:
         >>> from estimators.sample.scores import spells_number
-        >>> [spells_number(text) for text in ("0.81", "81.3%", "tensor(0.81)", "A1", "10115", "1.2.3")]
-        [True, True, True, False, False, False]
+        >>> [spells_number(text) for text in ("0.81", "1.234,5", "81.3%", "tensor(0.81)", "A1", "10115", "1.2.3")]
+        [True, True, True, True, False, False, False]
     """
     word = text.strip()
     return bool(FRACTION.fullmatch(word) or ADORNED.fullmatch(word))
@@ -308,7 +311,7 @@ def require_no_spelled_number(side: NDArray[np.generic], name: str, start: int =
     index = start + numbers.index(True) * step
     raise errors.InputError(
         f"{name} scores: record {index} is text that spells a number; give numbers, without percent or currency signs, "
-        'brackets or names around them, or say query "discrete" if they are categories',
+        'thousands, brackets or names around them, or say query "discrete" if they are categories',
         field=f"{name}s",
         index=index,
     )

@@ -41,7 +41,7 @@ def test_what_neither_has_a_type_for_is_refused_with_what_to_do() -> None:
 
     with pytest.raises(macekit.MaceProblem, match="such as Int128; cast it to Int64"):
         macekit.estimate(wide)
-    with pytest.raises(macekit.MaceProblem, match="members: cannot be .* cast Int128 to Int64"):
+    with pytest.raises(macekit.MaceProblem, match=r"members: cannot be .* cast Int128 to Int64"):
         macekit.estimate(wide["score"], wide["score"])
     with pytest.raises(macekit.MaceProblem, match="run-end encoded values; decode them"):
         macekit.estimate(runs)

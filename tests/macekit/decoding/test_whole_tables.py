@@ -159,7 +159,7 @@ def test_columns_that_are_no_values_and_arrays_are_refused() -> None:
     with pytest.raises(Problem, match="column 0 holds nested values"):
         columns_of(Call("synthetic", PARQUET), memoryview(nested))
     runs = pa.table({"x": pc.run_end_encode(pa.array([1, 1]))})
-    with pytest.raises(Problem, match="run-end encoded values .decode them"):
+    with pytest.raises(Problem, match=r"run-end encoded values .decode them"):
         columns_of(Call("synthetic", ARROW), memoryview(written(runs, ARROW)))
     with pytest.raises(Problem, match="a table is needed"):
         columns_of(Call("synthetic", NPY), memoryview(b"\x93NUMPY"))
