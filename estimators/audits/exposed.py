@@ -202,13 +202,5 @@ def _lists(data: Scores, share: float, alpha: float, is_low: bool, confidence: f
     most = alike_at_most(np.append(records, len(members)), every, alpha)[:-1]
     guarantee = Guarantee(COVERS, ASSUMES, True)
     return ExposedMembers(
-        order,
-        -toward * cuts,
-        records,
-        most,
-        share,
-        is_low,
-        confidence,
-        len(nonmembers),
-        guarantee,
+        order, -toward * cuts, records, most, share, is_low, confidence, len(nonmembers), guarantee
     )

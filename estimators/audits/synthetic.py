@@ -47,13 +47,7 @@ from estimators.decisions.riskiest import (
     require_groups,
     verdict_of,
 )
-from estimators.errors import (
-    InputError,
-    OptionError,
-    TooFewRecords,
-    require_count,
-    require_open_unit,
-)
+from estimators.errors import InputError, OptionError, TooFewRecords, require_count, require_open_unit
 from estimators.limits.binomial import excess_lower
 from estimators.privacy.epsilon import Direction
 from estimators.privacy.exposure import Exposure

@@ -103,12 +103,7 @@ def merged(rows: Any) -> Result:
 
 @names_the_nearest
 def counts_by(
-    source: Any,
-    by: str,
-    *,
-    score: str | None = None,
-    member: str | None = None,
-    query: str = "auto",
+    source: Any, by: str, *, score: str | None = None, member: str | None = None, query: str = "auto"
 ) -> dict[Any, Result | None]:
     """The counts of each group, counted at once and on the cells of all, so that they merge to those of all records.
 
@@ -275,12 +270,7 @@ def write_risks(
 
 @names_the_nearest
 def sql(
-    dialect: str,
-    *,
-    table: str = "scores",
-    score: str = "score",
-    member: str = "member",
-    exponent: int = -20,
+    dialect: str, *, table: str = "scores", score: str = "score", member: str = "member", exponent: int = -20
 ) -> str:
     """The two queries by which a database counts, to be read, or run where no Python is.
 

@@ -44,13 +44,7 @@ from estimators.decisions.riskiest import (
     require_groups,
     verdict_of,
 )
-from estimators.errors import (
-    DimensionMismatch,
-    InputError,
-    UnknownName,
-    require_count,
-    require_open_unit,
-)
+from estimators.errors import DimensionMismatch, InputError, UnknownName, require_count, require_open_unit
 from estimators.limits.two_rates import weighted_accuracy_lower
 from estimators.privacy.epsilon import Direction
 from estimators.privacy.exposure import Exposure

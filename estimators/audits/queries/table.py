@@ -15,7 +15,7 @@ compared with as few (``precision``).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -28,6 +28,7 @@ from estimators.audits.queries.precision import Cut
 from estimators.audits.queries.values import Values, as_digits, read_values, spells_any
 from estimators.errors import DimensionMismatch, InputError, RaggedRows, TooFewRecords
 from estimators.python.dataclass import dataclass, replace
+from estimators.sample.scores import LOOKS, spells_number
 from estimators.statement import Caution
 
 Table = Mapping[str, Any]
@@ -287,6 +288,8 @@ def _encoded(
         if name not in categories:
             _require_one_kind(name, list(tables), parts)
         column = join_values(name, parts, name in categories, cautions)
+        for odd in () if name in categories else _odd_about(column, parts, sizes):
+            left.setdefault(odd, []).append(name)
         reason = useless(name, column)
         if reason is not None:
             left.setdefault(reason, []).append(name)
@@ -314,6 +317,22 @@ def _encoded(
         for cut in cuts
     }
     return Rows(np.ascontiguousarray(np.column_stack(points)), codes, _records(codes)), columns, compared
+
+
+def _odd_about(column: MixedColumn, parts: Sequence[Values], sizes: Sequence[int]) -> Iterator[str]:
+    """What speaks for a column that is not read as it is meant, though it may be used."""
+    texts = [
+        str(text) for part in parts if part.kind == "text" for text in part.values[~part.missing][:LOOKS]
+    ]
+    if column.kind == "category" and texts and 2 * sum(map(spells_number, texts)) >= len(texts):
+        yield "spelled_numbers"
+    if len(sizes) < 3 or column.kind != "number":
+        return
+    _, start, end = np.cumsum(sizes[:3]).tolist()
+    present = np.where(column.missing, np.nan, column.values.astype(np.float64))
+    sides, released = (part[~np.isnan(part)] for part in (present[:start], present[start:end]))
+    if sides.size and released.size and (released.min() > sides.max() or released.max() < sides.min()):
+        yield "released_elsewhere"
 
 
 def _of_precision(columns: Sequence[Column]) -> list[Caution]:
@@ -385,6 +404,14 @@ LEFT = {
     "identifiers": (
         "left out, for nearly every row has a value of its own, as an identifier has: {}; name it in `use` if it "
         "measures something"
+    ),
+    "spelled_numbers": (
+        "read as names, though most of its texts spell numbers: {}; write them with a decimal point and nothing around "
+        "them, or name it in `categories`"
+    ),
+    "released_elsewhere": (
+        "every released value lies beyond all of the training and hold-out rows, so that no copy is seen: {}; are they "
+        "in one unit?"
     ),
     "many_levels": (
         f"more than {LEVELS} levels: {{}}; the rarer ones share {SHARED_LEVELS} places, and two of them may count "
@@ -588,15 +615,11 @@ def _about_release(members: Rows, nonmembers: Rows, synthetic: Rows, reference: 
     cautions = []
     for name, side in ((MEMBERS, members), (NONMEMBERS, nonmembers)):
         if np.array_equal(np.sort(side.records), np.sort(synthetic.records)):
+            then = "every member is published" if name == MEMBERS else "nothing of the members is released"
             cautions.append(
                 Caution(
                     f"synthetic_is_{name}",
-                    f"the released table is the table of {name}, row for row; is it the right file? If it is, "
-                    + (
-                        "every member is published"
-                        if name == MEMBERS
-                        else "nothing of the members is released"
-                    ),
+                    f"the released table is the table of {name}, row for row; is it the right file? If it is, {then}",
                 )
             )
     if reference is not None and np.array_equal(np.sort(reference.records), np.sort(synthetic.records)):

@@ -107,10 +107,8 @@ def test_what_a_scale_is_decides_what_is_asked(folder: Path) -> None:
         assert typed(f"shadows {name}.npz --scale {scale} -o {name}.jsonl -q").status == 0
 
     assert "not asked: rmia: needs probabilities; say scale logit or log" in plain
-    a, b = (
-        [json.loads(x) for x in Path(f"{name}.jsonl").read_text().splitlines()]
-        for name in ("signals", "logs")
-    )
+    texts = (Path(f"{name}.jsonl").read_text() for name in ("signals", "logs"))
+    a, b = ([json.loads(x) for x in text.splitlines()] for text in texts)
     for query in QUERIES:
         assert np.allclose([row[query] for row in a], [row[query] for row in b], rtol=1e-6, atol=1e-9)
     assert "record" in refused("shadows signals.npz --scale log")

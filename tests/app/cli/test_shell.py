@@ -166,12 +166,9 @@ def test_a_reader_who_has_read_enough_ends_it_in_silence(folder: Path) -> None:
 
 @pytest.mark.slow
 @needs_full
-def test_an_answer_that_cannot_be_printed_is_no_success_and_what_a_pipeline_reads_is_written(
-    folder: Path,
-) -> None:
+def test_an_answer_that_cannot_be_printed_is_no_success_but_files_are_written(folder: Path) -> None:
     files = ("--junit", "gate.xml", "--metrics", "gate.txt", "--state", "run.json")
-    line = ("gate", "scores.csv", "--max-advantage", "0.1", *files)
-    for command in (line, ("config",)):
+    for command in (("gate", "scores.csv", "--max-advantage", "0.1", *files), ("config",)):
         with Path("/dev/full").open("wb") as full:
             done = ended(*command, stdout=full, stderr=subprocess.PIPE)
 

@@ -136,7 +136,6 @@ def test_a_few_records_that_are_remembered_wholly_leave_a_pass_open() -> None:
 def test_the_same_records_in_two_tables_have_no_verdict() -> None:
     by_score = audit_unlearning(NEW, NEW[::-1], max_advantage=0.5)
     by_id = judged(ALIKE, 0.5, doubts=[Caution("sides_share_records", "one record stands in both tables")])
-
     kept = [judged(ALIKE, 0.5, retained=table[::-1]) for table in (ALIKE, NEW)]
 
     for audit in (by_score, by_id, *kept):

@@ -13,11 +13,7 @@ from macekit.operations.effects import require_acceptance_acts
 from macekit.operations.options import parse_question, provenance_options, reply_of
 from macekit.operations.samples import sample_of
 from macekit.problems import Problem
-from macekit.questions.runs.procedure import (
-    ProcedureAnswer,
-    ProcedureQuestion,
-    ProcedureVerdictAnswer,
-)
+from macekit.questions.runs.procedure import ProcedureAnswer, ProcedureQuestion, ProcedureVerdictAnswer
 from macekit.schemas.statements import IntervalAnswer
 
 

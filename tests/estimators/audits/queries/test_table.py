@@ -62,6 +62,18 @@ def test_any_two_levels_are_one_apart_and_many_share_places_and_are_still_told_a
     assert "many_levels" in codes(tables)
 
 
+def test_texts_that_spell_numbers_and_a_release_in_another_unit_are_spoken_of() -> None:
+    comma, point = ([f"{i % 7}{sign}5" for i in range(40)] for sign in ",.")
+    near, far = np.arange(40.0), np.arange(40.0) / 1000 - 1
+    cases = [(comma, comma, comma), (point, point, point), (near, near, far), (near, far, far)]
+    odd = [codes(encode(*map(one, case))) for case in cases]
+
+    assert ["spelled_numbers" in each for each in odd] == [True, False, False, False]
+    assert ["released_elsewhere" in each for each in odd] == [False, False, True, False]
+    assert "spelled_numbers" in codes(encode_sides(one(comma), one(comma)))
+    assert "spelled_numbers" not in codes(encode(*map(one, cases[0]), categories=["x"]))
+
+
 def test_only_the_released_table_and_the_reference_fix_ranges_and_levels() -> None:
     released, reference = {"x": [0.0, 10.0], "c": ["a", "b"]}, {"x": [2.0, 7.0], "c": ["b", "c"]}
     usual, odd = {"x": [3.0], "c": ["a"]}, {"x": [1e9], "c": ["never seen"]}
