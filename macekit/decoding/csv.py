@@ -131,6 +131,10 @@ def _readable(rows: Iterable[list[str]]) -> Iterator[list[str]]:
         return
 
 
+UNOPENED = {b"\xfd7zXZ": "xz", b"BZh": "bzip2", b"7z\xbc\xaf": "7z"}
+IS_TEXT = "is it text? If so, save it as UTF-8"
+
+
 def header(head: bytes, required: bool = True) -> tuple[list[str], str, int]:
     """Column names, what separates them, and how many bytes they take; a first line of values may stand for none."""
     rest = head.removeprefix(BOM).lstrip(b"\r\n")
@@ -152,9 +156,9 @@ def header(head: bytes, required: bool = True) -> tuple[list[str], str, int]:
     try:
         text = line[0].decode()
     except UnicodeDecodeError:
-        raise Problem(
-            "malformed-body", "the header of the CSV is not UTF-8: is it text? If so, save it as UTF-8"
-        ) from None
+        packed = next((name for magic, name in UNOPENED.items() if head.startswith(magic)), None)
+        hint = f"{packed} is not opened: unpack it, or pack it as .gz or .zst" if packed else IS_TEXT
+        raise Problem("malformed-body", f"the header of the CSV is not UTF-8: {hint}") from None
     if text.startswith('{"'):
         raise Problem(
             "malformed-body", "the CSV begins as JSON does; send JSON as application/json, or as .json"

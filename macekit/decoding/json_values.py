@@ -53,7 +53,7 @@ def require_names(names: list[str], path: str) -> None:
     if len(names) > most:
         raise Problem(
             "out-of-range",
-            f"{where}: got {len(names)} names in one object, at most {most}",
+            f"{where}: got {len(names)} names in one object, at most {most}; values of a column stand in a list",
             field=path or None,
         )
     if len(set(names)) < len(names):
@@ -155,7 +155,8 @@ def parse_object(body: bytes) -> dict[str, Any]:
     """A document that is an object, as Python's own values."""
     tree = parse(body)
     if not isinstance(tree, dict):
-        raise Problem("malformed-body", "the body is JSON but no object; need {...}")
+        need = "need {...}, or, of a table, JSON lines: an object a line"
+        raise Problem("malformed-body", f"the body is JSON but no object; {need}")
     return tree
 
 

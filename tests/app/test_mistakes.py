@@ -238,7 +238,7 @@ MISTAKES = [
         lambda: macekit.report("latin.csv", group="group"), ("report?group=group", FILES["latin.csv"], CSV)),
     with_file("JSON with a trailing comma", "not JSON at byte .*a comma stands before a closing bracket: remove it",
         "comma.json"),
-    with_file("a JSON list", r"JSON but no object; need \{", "list.json"),
+    with_file("a JSON list", r"JSON but no object; need \{.* JSON lines: an object a line", "list.json"),
     with_file("negative counts", "cell 0 is negative; need how many records lie in it", "counts.json"),
     Mistake("JSON called CSV", "begins as JSON does; send JSON as application/json", http=("advantage", SIDES, CSV)),
     Mistake("CSV called JSON", r"if it is a table, name its format \(text/csv\)", http=("advantage", SCORES)),

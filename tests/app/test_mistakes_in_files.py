@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import lzma
 from pathlib import Path
 
 import pytest
@@ -66,6 +67,7 @@ FILES: dict[str, str | bytes] = {
     "excel.csv": "sep=,\n" + SCORES,
     "infinite.csv": SCORES + "-inf,0\n",
     "twice.csv.gz": TWICE,
+    "scores.csv.xz": lzma.compress(SCORES.encode()),
     "words.jsonl": '{"text": "a b c", "member": 1}\n',
     "leakpro.json": (PEERS / "leakpro.json").read_bytes(),
     "sacro_ml.npz": (PEERS / "sacro_ml.npz").read_bytes(),
@@ -75,13 +77,12 @@ FILES: dict[str, str | bytes] = {
 def predicted(train: str, name: str, says: str, more: str = "", **options: str) -> Mistake:
     """A wrong table of predictions at every door."""
     tables = {"over.csv": OVER_ONE, "logits.csv": LOGITS, "sixes.csv": SIXES, "percent.csv": PERCENT}
-    tables["train.csv"] = TRAIN
     return Mistake(
         name,
         says,
         f"model --train {train} --holdout holdout.csv --truth label {more}",
         lambda: macekit.audit_predictions(train, "holdout.csv", truth="label", **options),  # type: ignore[arg-type]
-        ("model", {**MODEL, "train": tables[train], **options}),
+        ("model", {**MODEL, "train": tables.get(train, TRAIN), **options}),
     )
 
 
@@ -94,6 +95,8 @@ MISTAKES = [
     Mistake("a file that was compressed twice", "begins as gzip does; one layer is opened.*unpack",
         f"gate twice.csv.gz {LIMIT}", lambda: macekit.gate("twice.csv.gz", max_advantage=0.1),
         ("gate?max_advantage=.1", TWICE, CSV)),
+    Mistake("a file that xz compressed", "not UTF-8: xz is not opened: unpack it, or pack it as .gz or .zst",
+        f"gate scores.csv.xz {LIMIT}", lambda: macekit.gate("scores.csv.xz", max_advantage=0.1)),
     Mistake("another tool's result", "is a result of LeakPro's(: --from leakpro|: macekit.import_|; `mace import)",
         f"gate leakpro.json {LIMIT}", lambda: macekit.gate("leakpro.json", max_advantage=0.1),
         ("gate", FILES["leakpro.json"])),

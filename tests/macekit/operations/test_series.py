@@ -103,9 +103,8 @@ def test_what_is_no_series_is_refused(question: dict[str, Any], field: str, word
 
 
 def test_a_column_of_steps_is_no_score_unless_it_is_named() -> None:
-    table = b"step,score,member\n" + b"".join(
-        b"%d,%d.5,%d\n" % (i % 2, i * 7 % 80, i // 2 % 2) for i in range(80)
-    )
+    rows = (b"%d,%d.5,%d\n" % (i % 2, i * 7 % 80, i // 2 % 2) for i in range(80))
+    table = b"step,score,member\n" + b"".join(rows)
 
     assert "column 0 may say each row's step" in refused("series", table, CSV)["detail"]
     assert len(asked("series", table, CSV, group="step")["steps"]) == 2
