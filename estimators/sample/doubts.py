@@ -17,8 +17,8 @@ from estimators.statement import Caution
 
 REPEATED, SHARED, RANGES = "repeated_scores", "shared_scores", "sides_differ_in_range"
 PRECISION, SORTED, SAME = "sides_differ_in_precision", "one_side_sorted", "sides_share_records"
-CROWDED = "crowded_cell"
-DOUBTS = frozenset({REPEATED, SHARED, RANGES, PRECISION, SORTED, SAME, CROWDED})
+CROWDED, CONSTANT = "crowded_cell", "one_score_for_all"
+DOUBTS = frozenset({REPEATED, SHARED, RANGES, PRECISION, SORTED, SAME, CROWDED, CONSTANT})
 """The codes of all cautions made here."""
 
 SHARED_BY = (
@@ -26,6 +26,11 @@ SHARED_BY = (
     "are the same records, leave them out of one"
 )
 """How two tables that share records are spoken of."""
+
+EQUAL = (
+    "all scores are equal, so they tell nothing, whatever leaks: make sure that this is the score you mean"
+)
+ALL_EQUAL = (Caution(CONSTANT, EQUAL),)
 
 SURE = 14.0
 """Minus the logarithm of how unlikely by chance a sign must be: less than one in a million."""
@@ -94,6 +99,8 @@ def of_values(
         ['sides_share_records']
     """
     pooled = members + nonmembers
+    if np.count_nonzero(pooled) == 1 and members.any() and nonmembers.any():
+        return ALL_EQUAL
     if not pooled.size or int(pooled.max()) < 2:
         return ()
     on_both = _on_both(members, nonmembers, pooled)
@@ -139,6 +146,8 @@ def of_many(a: Floats, b: Floats) -> tuple[Caution, ...]:
     if int(new.sum()) == len(pooled):
         return ()
     starts = np.flatnonzero(new)
+    if len(starts) == 1:
+        return ALL_EQUAL if all((side == pooled[0]).all() for side in (a, b)) else ()
     members = np.add.reduceat(order < len(parts[0]), starts, dtype=np.int64)
     records = lengths(starts, len(pooled))
     scale = (len(a) / len(parts[0])) * (len(b) / len(parts[1]))

@@ -159,9 +159,8 @@ def test_files_of_one_stem_are_told_apart_by_their_whole_names(folder: Path) -> 
     assert {place["name"] for place in found["ranking"]} == {"scores.csv", "scores.parquet"}
     assert "was given twice" in refused("compare scores.csv scores.csv")
     for labels in ("--cluster group", "--group group --max-group-advantage 0.2"):
-        assert "labels of rows are not read of several files" in refused(
-            f"compare before.csv after.csv {labels}"
-        )
+        said = refused(f"compare before.csv after.csv {labels}")
+        assert "labels of rows are not read of several files" in said
 
 
 @pytest.mark.slow

@@ -218,13 +218,11 @@ def test_a_field_or_a_form_that_is_not_there_is_said(folder: Path, line: str, sa
 
 
 def test_a_document_that_is_on_both_sides_is_refused(folder: Path) -> None:
-    Path("in.jsonl").write_text(
-        lines({**GOOD, "by": 1}, {**GOOD, "by": 2}, {**GOOD, "by": 1, "member": False})
-    )
+    rows = ({**GOOD, "by": 1}, {**GOOD, "by": 2}, {**GOOD, "by": 1, "member": False})
+    Path("in.jsonl").write_text(lines(*rows))
 
-    assert "by: text 2 is of one that other texts have on the other side" in failed(
-        "in.jsonl out.jsonl --by by"
-    )
+    said = failed("in.jsonl out.jsonl --by by")
+    assert "by: text 2 is of one that other texts have on the other side" in said
 
 
 def test_a_pipe_is_read_and_help_shows_the_fields(folder: Path) -> None:

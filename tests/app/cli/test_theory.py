@@ -60,9 +60,8 @@ def words_of(pairs: tuple[tuple[str, str], ...]) -> list[str]:
 
 
 def test_there_is_a_command_for_every_question_of_theory() -> None:
-    assert {question.name for question in THEORY} == {
-        name for name in QUESTIONS if name.startswith("theory/")
-    }
+    names = {name for name in QUESTIONS if name.startswith("theory/")}
+    assert {question.name for question in THEORY} == names
     assert all(question.command == question.name.replace("/", " ") for question in THEORY)
 
 

@@ -259,6 +259,12 @@ def test_both_sides_sorted_or_one_of_few_orders_is_nothing_odd(rng) -> None:
     assert codes(["no"] * 200 + ["yes"] * 200, rng.choice(["no", "yes"], 400), "auto") == ["one_side_sorted"]
 
 
+@each_case("n", [20, 140_000])
+def test_one_score_for_all_is_spoken_of(n) -> None:
+    assert codes(np.zeros(n), np.zeros(n)) == codes(["a"] * n, ["a"] * n, "auto") == ["one_score_for_all"]
+    assert "one_score_for_all" not in codes(np.zeros(n), np.append(np.zeros(n), 1.0))
+
+
 def test_the_order_changes_no_number(rng) -> None:
     a, b = rng.normal(0.5, 1, 500), rng.normal(size=500)
     shuffled, odd = (advantage(Scores.of(members, b)) for members in (a, np.sort(a)))

@@ -223,9 +223,8 @@ def test_samples_of_several_continuations_or_of_none_are_refused() -> None:
         "arguments": {"gen_args_0": {"arg_0": "x"}},
     }
 
-    assert "resps: got 2 continuations, need one; log samples of a task whose output_type is" in refused(
-        choices
-    )
+    said = refused(choices)
+    assert "resps: got 2 continuations, need one; log samples of a task whose output_type is" in said
     assert "resps: holds no log-likelihood; log samples" in refused(written)
 
 
