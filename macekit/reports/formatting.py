@@ -41,7 +41,7 @@ def format_number(number: Number) -> str:
         case "ceiling":
             return figures_up(value)
         case "count":
-            return f"{value:,}".removesuffix(".0")
+            return f"{value:,}" if isinstance(value, int) else f"{value:,.1f}".removesuffix(".0")
         case "roughly":
             return roughly(int(value))
         case "exact":

@@ -38,6 +38,7 @@ from tests.cases import each_case
         (None, "advantage.upper", "guesses", "–"),
         (30.0, "limits.1.lower", "count", "30"),
         (0.0, "limits.1.maximum", "count", "0"),
+        (399.99999999999966, "limits.1.estimate", "count", "400"),
         (12345, "n_members", "count", "12,345"),
         (2749, "records_needed", "roughly", "2,750"),
     ],
