@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import sys
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -129,6 +130,9 @@ def _decide(question: Operation, arguments: argparse.Namespace) -> int:
         write_for_pipeline(answer)
 
     answer = answer_question(question, arguments, run, write_files).content
+    kept = state_file is not None or arguments.json or (arguments.output or "").endswith(".json")
+    if getattr(arguments, "option:anytime") and not (kept or arguments.quiet):
+        print("note: the next look knows nothing of this one: --state FILE keeps the run", file=sys.stderr)
     annotate(question, answer)
     return status_of(answer)
 

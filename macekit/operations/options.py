@@ -271,7 +271,8 @@ def _problem(kind: type[BaseModel], error: ValidationError) -> Problem:
     names = re.findall(r"'([^']+)'", need) if slug == "unknown-name" else []
     near = nearest_name(str(fault["input"]), names)
     hint = f"; did you mean {near!r}?" if near else ""
-    return Problem(slug, f"{field}: needs to be {need}{hint}", field=field, index=index)
+    what = f"{field}: entry {index}" if index is not None and need.startswith("a list") else field + ":"
+    return Problem(slug, f"{what} needs to be {need}{hint}", field=field, index=index)
 
 
 def _elsewhere(kind: type[BaseModel], name: str, where: str) -> Problem | None:

@@ -295,8 +295,8 @@ def grant_for(
     """What a promise allows as members were drawn, and whether it is a curve and no single (epsilon, delta)."""
     if not (how is Draw.COIN or adjacency or isinstance(promise, Mapping)):
         raise OptionError(
-            "adjacency: a split shows what replacing a record does; say whether the promise is about that "
-            "(replace) or, as of most accountants, about adding or removing one (add_remove)",
+            "adjacency: members whom no coin drew show what replacing a record does; is the promise about that "
+            "(replace), or, as of most accountants, about adding or removing one (add_remove)?",
             field="adjacency",
         )
     each = promise[about_of(how)] if isinstance(promise, Mapping) else promise

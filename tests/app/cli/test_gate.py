@@ -141,14 +141,12 @@ def test_two_files_and_standard_input_are_judged_likewise(folder: Path) -> None:
     piped = typed("gate --max-advantage 0.1", stdin=table(MEMBERS, NONMEMBERS).encode())
 
     assert (of_sides.status, piped.status) == (1, 1)
-    table_read = (
-        "read: score (numbers, 37 different), member (text, 2 different; 1: members, 0: nonmembers)\n"
-    )
+    read = "read: score (numbers, 37 different), member (text, 2 different; 1: members, 0: nonmembers)\n"
     sides_read = (
         "read: members from m.csv (numbers, 18 different), nonmembers from n.csv (numbers, 20 different)\n"
     )
-    assert piped.out.count(table_read) == of_sides.out.count(sides_read) == 1
-    assert piped.out.replace(table_read, "") == of_sides.out.replace(sides_read, "")
+    assert piped.out.count(read) == of_sides.out.count(sides_read) == 1
+    assert piped.out.replace(read, "") == of_sides.out.replace(sides_read, "")
 
 
 def test_a_hostile_group_is_inert_wherever_it_is_named(folder: Path) -> None:
@@ -227,6 +225,7 @@ def test_the_first_batch_without_a_file_to_keep_it_in(empty: Path) -> None:
     (empty / "batch.csv").write_text(batch(1, 1.0))
 
     assert answer("gate batch.csv --sequential --max-advantage 0.9")["state"]["max_advantage"] == 0.9
+    assert "--state FILE keeps the run" in typed("gate batch.csv --sequential --max-advantage 0.9").err
 
 
 @pytest.mark.slow
