@@ -18,13 +18,7 @@ from estimators.adversary.insample import (
     cells_upper,
     second_moment,
 )
-from estimators.adversary.learned import (
-    MANY,
-    LearnedScore,
-    cells_of_learned,
-    learn_score,
-    learned_validation,
-)
+from estimators.adversary.learned import MANY, LearnedScore, cells_of_learned, learn_score, learned_validation
 from estimators.adversary.lower_end import LowerEnd
 from estimators.adversary.paired import Rules
 from estimators.adversary.targets import (
@@ -248,12 +242,7 @@ def is_vector(data: Scores | Counts) -> bool:
 
 
 def _learned(
-    data: Scores | Counts,
-    prior: float,
-    target: LearnedTarget,
-    seed: int,
-    shuffles: int,
-    source: Provenance,
+    data: Scores | Counts, prior: float, target: LearnedTarget, seed: int, shuffles: int, source: Provenance
 ) -> Ends:
     """Both ends by learners; of very many records, and of counts, the lower end is that of rules along one score."""
     learned = None
@@ -275,12 +264,7 @@ def _learned(
 
 
 def _clustered(
-    data: Scores | Counts,
-    prior: float,
-    target: Target | None,
-    seed: int,
-    shuffles: int,
-    cluster: Labels,
+    data: Scores | Counts, prior: float, target: Target | None, seed: int, shuffles: int, cluster: Labels
 ) -> Ends:
     """The same by whole clusters; as without any where no two rows share a label."""
     data = require_scores(data)
@@ -323,10 +307,7 @@ def _finest(scores: Scores, target: Target) -> Counts:
 
 
 def upper_by_changes(
-    data: Scores | Counts,
-    prior: float = 0.5,
-    confidence: float = 0.95,
-    changes: Sequence[int] = CURVE,
+    data: Scores | Counts, prior: float = 0.5, confidence: float = 0.95, changes: Sequence[int] = CURVE
 ) -> tuple[ChangesLimit, ...]:
     """Upper ends at full resolution, for attackers who may change their guess more and more often along the score.
 

@@ -31,15 +31,7 @@ from estimators.optimum.ends import Ends, checked_ends, is_vector
 from estimators.python.dataclass import dataclass, field
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Scores
-from estimators.statement import (
-    Estimate,
-    Guarantee,
-    Interval,
-    baseline,
-    both_ends,
-    percent,
-    rules_covered,
-)
+from estimators.statement import Estimate, Guarantee, Interval, baseline, both_ends, percent, rules_covered
 
 MOST = 4 * 10**8
 """Records of a side beyond which a set is as good as without end; NumPy deals fewer than 10^9 of both together."""

@@ -45,7 +45,7 @@ def read_frame(operation: str, frame: object, roles: Mapping[str, object]) -> De
     result = like_lists(from_table(Table(columns, 0, names), layout, call, LIMIT))
     if not unnamed_columns.wanted(result):
         return result
-    others = unnamed_of(names, layout)
+    others = unnamed_of(names, layout, call)
     columns_there = {name: _looked_at(of(at)) for at, name in zip(others.places, others.names, strict=True)}
     return replace(result, cautions=unnamed_columns.cautions(columns_there, result))
 

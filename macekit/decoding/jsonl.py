@@ -116,7 +116,11 @@ class JsonLines(Format):
     def first_labels(self, call: Call, body: memoryview, choose: ChooseUnnamed, rows: int) -> LabelColumns:
         """Those of the first lines, of one type in each column."""
         lists = _lists(first_lines(body), choose)
-        return {name: np.array(each) for name, each in lists.items() if {*map(type, each)} in ({int}, {str})}
+        return {
+            name: np.array(each)
+            for name, each in lists.items()
+            if {*map(type, each)} in ({int}, {str}, {bool})
+        }
 
 
 FORMAT = JsonLines()

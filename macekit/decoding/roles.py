@@ -387,7 +387,7 @@ class AllColumns(Layout):
 
 @dataclass(frozen=True, slots=True)
 class UnnamedColumns(Layout):
-    """Places of columns that nobody named and that are called as if they said whose a row is, and their names."""
+    """Places of columns that nobody named and that seem to say whose a row is, or of which side, and their names."""
 
     places: list[int]
     names: list[str]
@@ -403,12 +403,11 @@ class UnnamedColumns(Layout):
         return ()
 
 
-def unnamed_columns(names: Sequence[str], layout: TableLayout) -> UnnamedColumns:
-    """The first of these columns that have no part in the question."""
-    roles_in_use = set(layout.positions)
-    places = [at for at, name in enumerate(names) if at not in roles_in_use and says_whose(name)][
-        :MOST_UNNAMED
-    ]
+def unnamed_columns(names: Sequence[str], layout: TableLayout, call: Call) -> UnnamedColumns:
+    """The first of these columns that have no part in the question; of sides only where nobody named that column."""
+    others = [at for at in range(len(names)) if at not in set(layout.positions)]
+    sides = MEMBER_NAMES if column_options(call).member is None else ()
+    places = [at for at in others if says_whose(names[at]) or names[at].lower() in sides][:MOST_UNNAMED]
     return UnnamedColumns(places, [names[at] for at in places])
 
 

@@ -7,7 +7,7 @@ these columns are looked at, in the first rows of a table alone, and never refus
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,7 +19,7 @@ from estimators.statement import Caution
 from macekit.call import Call
 from macekit.decoding.body import DecodedBody, Sample
 from macekit.decoding.columns import as_numpy, refusals
-from macekit.decoding.roles import Choose, UnnamedColumns, choice, unnamed_columns
+from macekit.decoding.roles import MEMBER_NAMES, Choose, UnnamedColumns, choice, unnamed_columns
 from macekit.decoding.typed import inner_type
 from macekit.problems import Problem
 
@@ -49,6 +49,11 @@ def cautions(columns: Mapping[str, ArrayLike], body_read: DecodedBody) -> tuple[
         return ()
     arrays = {name: np.asarray(values)[:ROWS] for name, values in columns.items()}
     arrays = {name: each for name, each in arrays.items() if 0 < len(each) <= len(rows)}
+    sides = {name: arrays.pop(name) for name in [*arrays] if name.lower() in MEMBER_NAMES}
+    for name, each in sides.items():
+        if body_read.samples and _says_otherwise(each, rows, next(iter(body_read.samples.values()))):
+            words = f"column {name!r} may say who is a member, too, and says otherwise: name the right one as member"
+            return (Caution("membership_contradicted", words),)
     for sample in list(body_read.samples.values())[:MOST_SAMPLES] if arrays else ():
         length = min(len(each) for each in arrays.values())
         rows_there = np.flatnonzero(rows < length)
@@ -59,6 +64,15 @@ def cautions(columns: Mapping[str, ArrayLike], body_read: DecodedBody) -> tuple[
             if noticed:
                 return noticed
     return ()
+
+
+def _says_otherwise(labels: NDArray[Any], rows: NDArray[np.intp], sample: Sample) -> bool:
+    """Whether one of two or three labels stands on both sides."""
+    if sample.members is None or not 2 <= len({*labels.tolist()}) <= 3:
+        return False
+    inside = np.arange(len(rows)) < len(np.asarray(sample.members))
+    ones, others = ({*labels[rows[which & (rows < len(labels))]].tolist()} for which in (inside, ~inside))
+    return bool(ones & others)
 
 
 def _scores(sample: Sample, rows_there: NDArray[np.intp]) -> Scores | None:
@@ -88,7 +102,7 @@ def chosen_for(call: Call) -> Choose[UnnamedColumns]:
     """Which columns to look at, if there are any."""
 
     def choose(names: Sequence[str]) -> UnnamedColumns:
-        columns = unnamed_columns(names, choice(names, call))
+        columns = unnamed_columns(names, choice(names, call), call)
         if not columns.places:
             raise Problem("missing-field", "no column is called as if it said whose a row is")
         return columns
@@ -116,7 +130,7 @@ def labels_of(table: pa.Table, layout: UnnamedColumns) -> dict[str, ArrayLike]:
             kind = inner_type(column_as_sent.type)
             column = column_as_sent.cast(kind)
             text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
-            if column.null_count or not (text or pa.types.is_integer(kind)):
+            if column.null_count or not (text or pa.types.is_integer(kind) or pa.types.is_boolean(kind)):
                 continue
             codes = pc.dictionary_encode(column).combine_chunks()
             codes = codes.chunk(0) if isinstance(codes, pa.ChunkedArray) else codes

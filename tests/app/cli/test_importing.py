@@ -155,9 +155,8 @@ def test_a_pickle_comes_with_three_lines_that_write_its_scores(results: Path) ->
 
     assert lines[0].startswith("mace import: tf_privacy.pickle: TF Privacy saves its results as a pickle")
     assert (lines[1], len(lines)) == ("import numpy, pickle", 4)
-    assert (
-        refused("gate tf_privacy.pickle --from tf-privacy --max-advantage 0.1").splitlines()[1:] == lines[1:]
-    )
+    again = refused("gate tf_privacy.pickle --from tf-privacy --max-advantage 0.1").splitlines()
+    assert again[1:] == lines[1:]
 
 
 def test_sides_the_wrong_way_round_are_asked_about_and_judged_all_the_same(results: Path) -> None:

@@ -71,9 +71,8 @@ def test_a_run_keeps_the_limits_of_its_first_batch(folder: Path) -> None:
     assert first.err.startswith("note: from mace.toml")
     Path("mace.toml").write_text("max-advantage = 0.9\n")
 
-    Path("more.csv").write_text(
-        table([0.31 + 0.01 * n for n in range(20)], [0.11 + 0.01 * n for n in range(20)])
-    )
+    sides = ([start + 0.01 * n for n in range(20)] for start in (0.31, 0.11))
+    Path("more.csv").write_text(table(*sides))
     again = typed("gate more.csv --state run.json --json")
 
     assert "note: from" not in again.err

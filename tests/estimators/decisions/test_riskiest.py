@@ -61,9 +61,8 @@ def test_a_pass_of_several_queries_holds_up_to_the_fewest_changes_of_any_and_cov
 
     assert limits[0].holds_up_to_changes == min(alone) < max(alone)
     assert f"change their guess at most {min(alone)} times along the score" in verdict.covers[0]
-    assert verdict.covers[1].startswith(
-        "It covers the scores that were asked alone: another one of the same model"
-    )
+    covered = "It covers the scores that were asked alone: another one of the same model"
+    assert verdict.covers[1].startswith(covered)
     assert (failed.covers, judge_queries(limits_of(0.1), BOTH)[0].holds_up_to_changes) == ((), None)
 
 

@@ -43,6 +43,5 @@ def test_counts_are_enough_where_nobody_is_asked_about() -> None:
     result = risk_by_cell(Counts.of([120, 300, 580], [310, 420, 270], [0.4, 0.7]), 0.5)
 
     assert result.n_flagged == 580 + 270
-    assert result.sentence.startswith(
-        "850 of 2,000 records lie where scores speak for membership more than chance"
-    )
+    said = "850 of 2,000 records lie where scores speak for membership more than chance"
+    assert result.sentence.startswith(said)

@@ -49,9 +49,8 @@ def test_of_targets_it_is_the_mean_over_those_that_are_flagged_and_where_none_is
     result = risk_by_cell(Counts.of([500, 500], [500, 500], edges=[0.0]))
 
     assert result.member_share is None
-    assert result.sentence.startswith(
-        "None of 2,000 records is shown to lie where scores speak for membership"
-    )
+    said = "None of 2,000 records is shown to lie where scores speak for membership"
+    assert result.sentence.startswith(said)
     assert "0 of" not in result.sentence
 
 

@@ -24,9 +24,8 @@ def people(alike: float, seed: int = 0, number: int = 80, rows: int = 5) -> dict
     """People whose rows are alike by so much, in an order of no meaning."""
     rng = np.random.default_rng(seed)
     person = rng.permutation(np.repeat(np.arange(number), rows))
-    score = np.sqrt(alike) * rng.normal(size=number)[person] + np.sqrt(1 - alike) * rng.normal(
-        size=len(person)
-    )
+    shared, own = rng.normal(size=number)[person], rng.normal(size=len(person))
+    score = np.sqrt(alike) * shared + np.sqrt(1 - alike) * own
     return {"score": score, "member": person % 2 == 0, "patient_id": person}
 
 
@@ -47,6 +46,15 @@ def test_rows_of_one_label_that_are_alike_are_seen(media_type: str, text: bool) 
     assert caution.code == DEPENDENT
     assert "'patient_id'" in caution.message
     assert "cluster" in caution.message
+
+
+@each_case("media_type", FORMATS)
+def test_another_column_of_membership_that_says_otherwise_is_seen(media_type: str) -> None:
+    columns = people(0.0)
+    for marks, codes in ((columns["member"], []), (columns["score"] > 0.0, ["membership_contradicted"])):
+        for split in (marks, np.where(marks, "train", "test")):
+            assert [each.code for each in read({**columns, "split": split}, media_type).cautions] == codes
+    assert read({**columns, "split": columns["score"] > 0.0}, media_type, member="member").cautions == ()
 
 
 def test_text_that_stands_in_an_index_is_read_too() -> None:

@@ -23,9 +23,8 @@ def world(truth: float = 0.0, seed: int = 0, alike: float = 0.6) -> dict[str, np
     rng = np.random.default_rng(seed)
     person = rng.permutation(np.repeat(np.arange(PEOPLE), ROWS))
     member = person % 2 == 0
-    score = np.sqrt(alike) * rng.normal(size=PEOPLE)[person] + np.sqrt(1 - alike) * rng.normal(
-        size=len(person)
-    )
+    shared, own = rng.normal(size=PEOPLE)[person], rng.normal(size=len(person))
+    score = np.sqrt(alike) * shared + np.sqrt(1 - alike) * own
     return {
         "score": score + truth * member,
         "other": score + rng.normal(size=len(person)),

@@ -210,9 +210,8 @@ def test_a_pass_says_first_that_members_are_exposed() -> None:
 
     assert answer["decision"] == "pass"
     assert answer["warnings"][0]["code"] == "rare_exposure"
-    assert answer["warnings"][0]["message"].startswith(
-        "50 of 5,000 members score higher than every nonmember"
-    )
+    said = answer["warnings"][0]["message"]
+    assert said.startswith("50 of 5,000 members score higher than every nonmember")
     assert answer["exposure"]["alarm"] is True
     assert answer["exposure"]["score_epsilon"] > 2.2
     tail = answer["exposure"]["tail"]

@@ -229,9 +229,8 @@ def test_two_laws_are_told_apart_by_the_attack_in_the_answer() -> None:
     answer = asked({"outputs": laws.tolist(), "nonmember_share": 0.3}, "theory/mis-divergence")
 
     rule = np.isin(np.arange(6), answer["says_member"])
-    assert 0.7 * laws[rule, 0].sum() + 0.3 * laws[~rule, 1].sum() == pytest.approx(
-        answer["accuracy"], abs=1e-12
-    )
+    accuracy = 0.7 * laws[rule, 0].sum() + 0.3 * laws[~rule, 1].sum()
+    assert accuracy == pytest.approx(answer["accuracy"], abs=1e-12)
     assert answer["delta"] == divergence(laws[:, 1], laws[:, 0], 0.3 / 0.7)
     assert answer["true_positive_rate"] == pytest.approx(laws[rule, 0].sum())
     assert answer["baseline"] == 0.7
