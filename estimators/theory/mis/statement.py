@@ -51,6 +51,10 @@ NO_GAP = Caution(
     "the losses show no overfitting that limits security. That is no evidence of security: other attacks "
     "may succeed",
 )
+TURNED_ROUND = Caution(
+    "losses_turned_round",
+    "training losses are shown to be above held-out ones: are they confidences, or the sides the wrong way round?",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,6 +317,9 @@ def assess_overfitting(
             f"{weight_in_words(member_weight)}."
         )
     cautions = (ONE_MODEL if losses_of == "one_model" else AVERAGES, *([NO_GAP] if upper >= 1.0 else []))
+    if upper >= 1.0:
+        turned = overfitting(heldout_losses, train_losses, gamma, confidence, thresholds, losses_of)
+        cautions += (TURNED_ROUND,) if turned.security.upper < 1.0 else ()
     threshold = float(cuts.threshold[cuts.best])
     mean = None
     if alpha is not None:

@@ -192,10 +192,11 @@ def test_one_models_losses_are_not_taken_for_the_algorithms() -> None:
 
 def test_losses_without_a_gap_put_no_limit_on_security() -> None:
     losses = np.linspace(0.0, 1.0, 50).tolist()
-    answer = asked({"train_losses": losses, "heldout_losses": losses}, "theory/mis-overfitting")
-
-    assert answer["sentence"].startswith("The losses put no limit on security")
-    assert "no_gap_shown" in [each["code"] for each in answer["warnings"]]
+    for more, code in ((0.0, "no_gap_shown"), (1.0, "losses_turned_round")):
+        train = [each + more for each in losses]
+        answer = asked({"train_losses": train, "heldout_losses": losses}, "theory/mis-overfitting")
+        assert answer["sentence"].startswith("The losses put no limit on security")
+        assert answer["warnings"][-1]["code"] == code
 
 
 def test_a_known_distribution_has_corollary_15_from_below_and_a_sample_has_not() -> None:
