@@ -50,7 +50,7 @@ class ThresholdTarget:
         >>> counts = Counts.of([10, 20, 30, 40], [40, 30, 20, 10], edges=[0.2, 0.5, 0.8])
         >>> print(advantage(counts, target=ThresholdTarget()).estimate.interval.guarantee.assumes)
         records of each side are independent draws from that side's distribution; the likelihood ratio is monotone
-        in the score, so the best adversary is a threshold
+        in the score, so the best adversary is a threshold; cells were fixed without a look at who is a member
     """
 
     name: str = "threshold"

@@ -58,10 +58,10 @@ JUDGED: dict[str, tuple[str | None, ...]] = {
     "shadows": limited(f"signals.npz --scale logit {LIMIT}", "0.9", "0.1", "0.5", "2"),
     "usage": limited(
         "--members older.csv --nonmembers train.csv --score age --candidates",
-        "train.csv --max-share 0.9",
+        "holdout.csv --max-share 0.9",
         "older.csv --max-share 0.01",
-        "train.csv --max-share 0",
-        "train.csv --max-share 1",
+        "holdout.csv --max-share 0",
+        "holdout.csv --max-share 1",
     ),
     "check": (*limited("--train train.csv --holdout", "holdout.csv", "older.csv", None), "--train train.csv"),
     "unlearning": limited(
