@@ -35,7 +35,7 @@ from estimators.audits.one_score import (
 from estimators.decisions.plan import Decision, opening
 from estimators.privacy.epsilon import Direction, direction_of
 from estimators.python.dataclass import dataclass, field
-from estimators.sample.doubts import SHARED_BY, share_records
+from estimators.sample.doubts import REPEATED, SAME, SHARED_BY, signs_of_two
 from estimators.sample.scores import MIN_RECORDS
 from estimators.statement import Caution, Guarantee, Interval, percent, percent_at_least, percent_at_most
 
@@ -60,6 +60,11 @@ UNLIKE = 0.01
 """The chance, at most, that records which are a mixture are said to be none."""
 
 SHARE = "groups_share_records"
+TWICE = Caution(
+    REPEATED,
+    "scores of a group repeat another one of it, far more than chance makes; if rows stand there more than once, the "
+    "interval is narrower than it may be: give each record once, or name as unit whose it is",
+)
 NO_PASS = {UNITS_DIFFER: "the groups differ in records a unit", SHARE: "two groups share records"}
 """The cautions beside which nothing passes."""
 
@@ -346,8 +351,11 @@ def _cautions(scores: Sequence[Floats], lower: float, upper: float, fits: bool) 
     """Records that seem to stand in two groups, scores that say nothing, and what is no mixture."""
     result = []
     for (i, a), (j, b) in ((x, y) for x in enumerate(scores) for y in enumerate(scores) if x[0] < y[0]):
-        if share_records(a, b):
+        signs = signs_of_two(a, b)
+        if SAME in signs:
             result.append(Caution(SHARE, SHARED_BY.format(GROUPS[i], GROUPS[j])))
+        if REPEATED in signs and TWICE not in result:
+            result.append(TWICE)
     if not fits:
         message = (
             "the candidates score like no mixture of the two known groups: they may be of another kind or "

@@ -177,13 +177,18 @@ def of_grid(pooled: Integers) -> tuple[Caution, ...]:
     return (Caution(CROWDED, message),)
 
 
-def share_records(a: Floats, b: Floats) -> bool:
-    """Whether at least half of the smaller side's scores stand on the other side, too, far more than chance makes."""
+def signs_of_two(a: Floats, b: Floats) -> frozenset[str]:
+    """The codes of what is odd about equal scores of two tables of numbers."""
     if max(len(a), len(b)) > ALL:
-        return any(odd.code == SAME for odd in of_many(a, b))
+        return frozenset(odd.code for odd in of_many(a, b))
     values, place = np.unique(np.concatenate([a, b]), return_inverse=True)
     first, second = (np.bincount(each, minlength=len(values)) for each in (place[: len(a)], place[len(a) :]))
-    return any(odd.code == SAME for odd in of_values(first, second, ordered=True))
+    return frozenset(odd.code for odd in of_values(first, second, ordered=True))
+
+
+def share_records(a: Floats, b: Floats) -> bool:
+    """Whether at least half of the smaller side's scores stand on the other side, too, far more than chance makes."""
+    return SAME in signs_of_two(a, b)
 
 
 def of_rows(a: Floats, b: Floats) -> tuple[Caution, ...]:

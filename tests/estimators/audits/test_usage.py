@@ -304,6 +304,7 @@ def test_scores_that_say_nothing_and_records_that_stand_twice_are_said() -> None
 
     assert codes(dataset_use(*nothing)) == ["says_little"]
     assert codes(dataset_use(twice[0], twice[1], twice[0])) == ["groups_share_records"]
+    assert codes(dataset_use(np.repeat(twice[0], 3), *twice[1:])) == ["repeated_scores"]
     same = dataset_use(twice[0], twice[1], twice[1], max_share=0.9)
     assert (same.decision, same.upper < 0.9) == (Decision.INCONCLUSIVE, True)
     assert "no pass of the limit of 0.9, for two groups share records" in same.sentence
