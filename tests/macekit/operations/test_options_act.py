@@ -56,7 +56,7 @@ def _bodies(operation: str) -> Iterator[tuple[str, Body]]:
     if operation == "plan":
         yield "max_advantage", {"expected": 0.6, "max_advantage": 0.2}
         yield "width", {"expected": 0.6, "width": 0.5}
-        yield "clusters", {"expected": 0.4, "max_advantage": 0.2, "cluster_size": 3, "correlation": 0.5}
+        yield "clusters", {"expected": 0.5, "max_advantage": 0.2, "cluster_size": 3, "correlation": 0.5}
         yield "models", {"expected": 0.6, "max_advantage": 0.4, "spread": 0.1, "records_per_model": 60}
         return
     by_example = operation in ("attack", "exposed", "procedure") or not issubclass(
