@@ -300,7 +300,7 @@ def release_size(
             {query: each},
             (limit.name for limit in of_size),
             accepted=accept_exposure,
-            odd=drift_beside(step.decisive_upper, max_advantage or 0.0, gap, prior),
+            odd=[*drift_beside(step.decisive_upper, max_advantage or 0.0, gap, prior), *tables.cautions],
         )
         for step, (query, each), of_size in zip(series.steps, exposures, limits, strict=True)
     ]

@@ -16,7 +16,10 @@ from estimators.statement import Caution
 DRIFT = "sides_differ"
 """The code where a difference of the sides themselves may hide a leak."""
 
-UNANSWERABLE = frozenset({SAME, PRECISION, REPEATED, DEPENDENT, DRIFT})
+ELSEWHERE = "released_elsewhere"
+"""The code where every released value of a column lies beyond all training and hold-out rows."""
+
+UNANSWERABLE = frozenset({SAME, PRECISION, REPEATED, DEPENDENT, DRIFT, ELSEWHERE})
 """Codes of cautions by which a question cannot be answered."""
 
 

@@ -79,6 +79,7 @@ Because = Literal[
     "repeated_scores",
     "dependent_rows",
     "sides_differ",
+    "released_elsewhere",
 ]
 """Why no pass stands where all limits are kept, the code of a caution: members whom it would hide (the decision is then
 open), or what was sent cannot answer the question (not applicable)."""

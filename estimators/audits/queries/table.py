@@ -26,9 +26,10 @@ from estimators.audits.queries.column import LEVELS, SHARED_LEVELS, Column, Mixe
 from estimators.audits.queries.neighbours import matrix
 from estimators.audits.queries.precision import Cut
 from estimators.audits.queries.values import Values, as_digits, read_values, spells_any
+from estimators.decisions.applicable import ELSEWHERE
 from estimators.errors import DimensionMismatch, InputError, RaggedRows, TooFewRecords
 from estimators.python.dataclass import dataclass, replace
-from estimators.sample.scores import LOOKS, spells_number
+from estimators.sample.scores import LOOKS, MIN_RECORDS, spells_number
 from estimators.statement import Caution
 
 Table = Mapping[str, Any]
@@ -331,8 +332,9 @@ def _odd_about(column: MixedColumn, parts: Sequence[Values], sizes: Sequence[int
     _, start, end = np.cumsum(sizes[:3]).tolist()
     present = np.where(column.missing, np.nan, column.values.astype(np.float64))
     sides, released = (part[~np.isnan(part)] for part in (present[:start], present[start:end]))
-    if sides.size and released.size and (released.min() > sides.max() or released.max() < sides.min()):
-        yield "released_elsewhere"
+    enough = min(sides.size, released.size) >= MIN_RECORDS
+    if enough and (released.min() > sides.max() or released.max() < sides.min()):
+        yield ELSEWHERE
 
 
 def _of_precision(columns: Sequence[Column]) -> list[Caution]:
@@ -409,9 +411,9 @@ LEFT = {
         "read as names, though most of its texts spell numbers: {}; write them with a decimal point and nothing around "
         "them, or name it in `categories`"
     ),
-    "released_elsewhere": (
-        "every released value lies beyond all of the training and hold-out rows, so that no copy is seen: {}; are they "
-        "in one unit?"
+    ELSEWHERE: (
+        "every released value lies beyond all of the training and hold-out rows, so that no copy is seen: {}; write "
+        "all tables in one unit, or leave it out"
     ),
     "many_levels": (
         f"more than {LEVELS} levels: {{}}; the rarer ones share {SHARED_LEVELS} places, and two of them may count "

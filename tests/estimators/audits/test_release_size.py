@@ -15,7 +15,7 @@ from estimators.errors import InputError, NotFinite, OptionError, OutOfRange, To
 from estimators.limits.binomial import excess_lower
 from tests.cases import each_case
 from tests.estimators.audits.queries.test_synthetic import part, people, stacked
-from tests.estimators.audits.test_synthetic import drawn, with_copies
+from tests.estimators.audits.test_synthetic import audited, drawn, with_copies
 from tests.estimators.cautions import codes
 from tests.oracles import most_misses
 
@@ -37,6 +37,22 @@ def blurred(rng: np.random.Generator, train: Table, n: int, width: float = 0.02)
 
 def decisions(answer: ReleaseSize) -> str:
     return "".join("-" if step.decision is None else step.decision.value[0] for step in answer.series.steps)
+
+
+def test_a_release_in_another_unit_passes_in_no_audit_and_at_no_size() -> None:
+    train, holdout, released, _ = drawn(11, 100)
+    released = with_copies(released, train, 50)
+    far = released | {"debt": 1000 * released["debt"] + 1e6}
+
+    audit = audited(train, holdout, far, max_advantage=0.9)
+    answer = release_size(train, holdout, far, sizes=[20, 100], max_advantage=0.9, queries=NEAR)
+
+    assert (audit.decision, audit.verdict.undecided_because) == (
+        Decision.NOT_APPLICABLE,
+        "released_elsewhere",
+    )
+    assert [step.decision for step in answer.series.steps] == [Decision.NOT_APPLICABLE] * 2
+    assert answer.largest is None
 
 
 @pytest.mark.slow
