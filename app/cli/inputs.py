@@ -216,7 +216,7 @@ RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
         re.compile(
             r"\b(?:max_(?:advantage|tpr|epsilon|group_(?:risk|advantage))|at_fpr|claimed_(?:epsilon|delta)|"
             r"(?<=with )noise_multiplier|records_per_model)\b"
-            r"|^(?:delta|draw|max|model|utility)(?=: is required\b|: give\b)"
+            r"|^(?:delta|draw|max|model|n|utility)(?=: is required\b|: give\b)"
         ),
         lambda match: flag(match[0]),
     ),

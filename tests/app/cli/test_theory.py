@@ -19,7 +19,7 @@ from macekit.operation import Operation
 from macekit.operations import perform
 from macekit.schemas.by_operation import QUESTIONS
 from macekit.schemas.query_string import of_table, query_pairs
-from tests.app.cli.files import answer, typed
+from tests.app.cli.files import answer, refused, typed
 from tests.cases import each_case
 
 pytestmark = pytest.mark.usefixtures("quick")
@@ -179,6 +179,8 @@ def test_the_answer_is_kept_in_a_file_and_its_sentence_told() -> None:
 
 def test_a_body_of_the_main_array_needs_no_names() -> None:
     laws = file_bytes("theory-mip-finite.npy")
+    Path("laws.npy").write_bytes(laws)
+    assert "laws.npy: --n: is required and missing" in refused("theory mip-finite laws.npy")
 
     found = service("theory/mip-finite", NPY, laws, *pairs_of("theory/mip-finite"))
 
