@@ -84,7 +84,7 @@ def test_processes_that_die_or_stop_under_load_fail_nobody_and_leave_nothing_beh
 
     assert (tally.reset, tally.late) == (0, 0)
     assert load.until(lambda: len(service.workers()) == workers == service.metric("mace_workers"))
-    assert load.settled(service) <= before + workers, "one that watches each orphan"
+    assert load.until(lambda: load.settled(service) <= before + workers), "one that watches each orphan"
     assert service.files() == 0
     stop = threading.Event()
     with load.asking(service, stop):

@@ -121,7 +121,7 @@ def test_a_request_that_loses_two_workers_fails_and_the_next_is_answered(narrow:
     with begun(narrow, "/v1/compare", slow()) as connection:
         for _ in range(2):
             asked.reached(narrow, "mace_workers_busy", 1.0)
-            (worker,) = until(lambda: asked.workers_of(narrow))
+            (worker,) = until(lambda: len(found := asked.workers_of(narrow)) == 1 and found)
             os.kill(worker, signal.SIGKILL)
             until(lambda lost=worker: lost not in asked.workers_of(narrow))
 
