@@ -115,15 +115,15 @@ def _follow_leaders(
     clusters: Clusters, weights: Floats, at: Integers, dealt: Dealt, readers: Sequence[Reader]
 ) -> Guesses:
     """What the rules learn from the rows that came before each block, and what the leading one guesses in it."""
-    shuffles = np.arange(len(dealt.stage))
     rules: list[Booleans] = []
     hits, alarms = list[Floats](), list[Floats]()
     n1 = n0 = np.zeros(0)
     for reader in readers:
-        judged_rows = _tables(clusters, weights, dealt.stage, dealt.number, reader.cell[at], reader.size)
+        cell = reader.cell[at]
+        judged_rows = _tables(clusters, weights, dealt.stage, dealt.number, cell, reader.size)
         past = judged_rows
         if dealt.joins is not dealt.stage:
-            past = _tables(clusters, weights, dealt.joins, dealt.number, reader.cell[at], reader.size)
+            past = _tables(clusters, weights, dealt.joins, dealt.number, cell, reader.size)
         rules.append(rules_from_past(past[0], past[1], clusters.prior, reader.families))
         for of_rules, each in zip((hits, alarms), judged_rows, strict=True):
             of_rules.append(np.einsum("fsbc,sbc->sfb", rules[-1], each[:, 1:]))
@@ -133,7 +133,7 @@ def _follow_leaders(
     right, first = np.zeros(dealt.stage.shape, dtype=np.bool_), 0
     for reader, of_reader in zip(readers, rules, strict=True):
         cell, blocks = reader.cell[at], np.arange(leaders.shape[1])
-        for s in shuffles:
+        for s in range(len(dealt.stage)):
             leads = (leaders[s] >= first) & (leaders[s] < first + len(of_reader))
             guesses = of_reader[np.where(leads, leaders[s] - first, 0), s, blocks].ravel()
             before = np.maximum(dealt.stage[s] - 1, 0)
@@ -177,7 +177,7 @@ def _blocks(
     Clusters with rows of one side, of the other and of both are dealt out apart, so that blocks have equal shares.
     """
     number = int(column.max()) + 1
-    has = [np.bincount(column[side], minlength=number) > 0 for side, _ in clusters.sides]
+    has = clusters.has_rows(column)
     blocks = np.zeros((shuffles, number), dtype=np.int8)
     for kind in (has[0] & ~has[1], has[1] & ~has[0], has[0] & has[1]):
         order = rng.permutation(np.flatnonzero(kind))

@@ -112,14 +112,12 @@ class Clusters:
     @cached_property
     def share_sides(self) -> bool:
         """Whether some cluster has rows of both sides."""
-        return any(
-            bool(
-                np.logical_and(
-                    *(np.bincount(column[side], minlength=number) > 0 for side, _ in self.sides)
-                ).any()
-            )
-            for column, number in zip(self.columns, self.numbers, strict=True)
-        )
+        return any(bool((one & other).any()) for one, other in map(self.has_rows, self.columns))
+
+    def has_rows(self, column: Integers) -> tuple[Booleans, Booleans]:
+        """Which clusters of a column have rows of either side."""
+        number, (one, other) = int(column.max()) + 1, (column[side] for side, _ in self.sides)
+        return np.bincount(one, minlength=number) > 0, np.bincount(other, minlength=number) > 0
 
     @cached_property
     def equally_heavy(self) -> float:
@@ -163,9 +161,7 @@ class Clusters:
 
     def _gives_member(self, rng: np.random.Generator) -> Booleans:
         """Whether each cluster gives a member: of those with rows of both sides as many as make the sides equal."""
-        has_member, has_nonmember = (
-            np.bincount(self.columns[0][side], minlength=self.numbers[0]) > 0 for side, _ in self.sides
-        )
+        has_member, has_nonmember = self.has_rows(self.columns[0])
         both = rng.permutation(np.flatnonzero(has_member & has_nonmember))
         more = np.count_nonzero(~has_member) - np.count_nonzero(~has_nonmember)
         gives: Booleans = has_member
