@@ -10,7 +10,7 @@ from typing import cast
 
 from estimators.clusters.dependent_rows import DEPENDENT
 from estimators.decisions.plan import Because, Decision
-from estimators.sample.doubts import PRECISION, REPEATED, SAME
+from estimators.sample.doubts import CROWDED, PRECISION, REPEATED, SAME
 from estimators.statement import Caution
 
 DRIFT = "sides_differ"
@@ -19,7 +19,7 @@ DRIFT = "sides_differ"
 ELSEWHERE = "released_elsewhere"
 """The code where every released value of a column lies beyond all training and hold-out rows."""
 
-UNANSWERABLE = frozenset({SAME, PRECISION, REPEATED, DEPENDENT, DRIFT, ELSEWHERE})
+UNANSWERABLE = frozenset({SAME, PRECISION, REPEATED, CROWDED, DEPENDENT, DRIFT, ELSEWHERE})
 """Codes of cautions by which a question cannot be answered."""
 
 

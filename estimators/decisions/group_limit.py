@@ -23,6 +23,7 @@ from estimators.python.dataclass import dataclass
 from estimators.risk.groups import GroupTable
 from estimators.risk.within_groups import IN_FEW_CELLS, GroupAdvantage, GroupEnds, ends_by_group, shared_level
 from estimators.sample.counts import Counts
+from estimators.sample.doubts import CROWDED
 from estimators.sample.scores import MIN_RECORDS
 
 __all__ = ["MaxGroupAdvantage"]
@@ -81,7 +82,9 @@ class MaxGroupAdvantage:
         groups = ends_by_group(data, self.groups, sample.prior, sample.seed, target, sample.cluster)
         below = shared_level(groups, sample.below)
         rows = [_judge_group(each, sample, most, below, accepted) for each in groups]
-        few = [caution for each in groups for caution in each.cautions if caution.code == IN_FEW_CELLS]
+        few = [
+            caution for each in groups for caution in each.cautions if caution.code in (IN_FEW_CELLS, CROWDED)
+        ]
         return _together(rows, sample, most, accepted, few[:MOST_NAMED])
 
 

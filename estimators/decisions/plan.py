@@ -77,6 +77,7 @@ Because = Literal[
     "sides_share_records",
     "sides_differ_in_precision",
     "repeated_scores",
+    "crowded_cell",
     "dependent_rows",
     "sides_differ",
     "released_elsewhere",

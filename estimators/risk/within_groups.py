@@ -204,9 +204,11 @@ def _of_counts(
         if min(sizes) >= MIN_RECORDS:
             own = Counts.trusted(members, nonmembers, counts.cells).occupied()
             answer = _ends(own, prior, seed, target, None)
-            crowded = own.size < resolution(own.n_records) or bool(of_grid(own.pooled))
-            coarse = own.cells.kind in ("intervals", "grid") and crowded
-            notes = _in_few_cells(label, own, counts) if coarse else ()
+            crowd = of_grid(np.minimum(members + nonmembers, counts.unlike()), own.n_records)
+            if crowd and own.cells.kind == "grid":
+                notes = tuple(Caution(each.code, f"group {label!s}: {each.message}") for each in crowd)
+            elif own.cells.kind in ("intervals", "grid") and (crowd or own.size < resolution(own.n_records)):
+                notes = _in_few_cells(label, own, counts)
         yield GroupEnds(label, *sizes, answer, (*_cautions(label, *sizes, answer), *notes))
 
 

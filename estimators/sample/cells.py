@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from estimators.arrays import Floats, Integers
 from estimators.errors import IncompatibleCells, InvalidCounts
-from estimators.python.dataclass import dataclass
+from estimators.python.dataclass import asdict, dataclass
+from estimators.sample.frequent import Frequent, FrequentScore, together
 from estimators.sample.integers import as_type_of, exact_array
 from estimators.sample.search import intervals_of
 
@@ -121,10 +122,16 @@ class Grid:
 
     The step is a power of two and the origin is 0, so two grids always agree: the finer one halves
     its resolution by shifting its keys, exactly, in any order (floor of a floor is a floor).
+
+    Attributes:
+        exponent: The step is 2 to this power.
+        keys: Which cells, ascending.
+        frequent: Scores within them that many records have.
     """
 
     exponent: int
     keys: Integers
+    frequent: Frequent = ()
     kind: ClassVar[str] = "grid"
     ordered: ClassVar[bool] = True
 
@@ -149,11 +156,21 @@ class Grid:
 
     def select(self, keep: Integers) -> Grid:
         """Only the keys named."""
-        return Grid(self.exponent, self.keys[keep])
+        return Grid(self.exponent, self.keys[keep], self.frequent)
+
+    def of_one_score(self) -> Integers:
+        """Records in each cell that are known to have one score: the most that have the same."""
+        most = np.zeros(self.size, dtype=np.int64)
+        if self.frequent:
+            at = self.locate(np.array([each.score for each in self.frequent]))
+            seen = at >= 0
+            np.maximum.at(most, at[seen], np.array([each.records for each in self.frequent])[seen])
+        return most
 
     def to_dict(self) -> dict[str, object]:
-        """Exponent and keys."""
-        return {"kind": self.kind, "exponent": self.exponent, "keys": self.keys.tolist()}
+        """Exponent and keys, and the frequent scores where there are some."""
+        value = {"kind": self.kind, "exponent": self.exponent, "keys": self.keys.tolist()}
+        return value | ({"frequent": [asdict(each) for each in self.frequent]} if self.frequent else {})
 
 
 @dataclass(frozen=True, eq=False)
@@ -334,7 +351,7 @@ def cells_from_dict(value: dict[str, object]) -> Cells:
             keys = _ascending(np.asarray(value["keys"], dtype=np.int64), "i")
             if not -1100 < exponent < 1024 or np.abs(keys).max(initial=0) > 2**53:
                 raise InvalidCounts("cells of kind 'grid': exponent or keys out of range", field="cells")
-            return Grid(exponent, keys)
+            return Grid(exponent, keys, _frequent(value.get("frequent", ())))
         if kind == Lattice.kind:
             low, high = (np.asarray(value[end], dtype=np.float64) for end in ("low", "high"))
             bins = int(value["bins"])  # type: ignore[call-overload]
@@ -359,6 +376,20 @@ def cells_from_dict(value: dict[str, object]) -> Cells:
         raise InvalidCounts(f"cells of kind {kind!r} are incomplete or malformed", field="cells") from error
     kinds = ", ".join(each.kind for each in (Categories, Values, Intervals, Grid, Lattice, Boxes))
     raise InvalidCounts(f"cells: unknown kind; known are {kinds}", field="cells")
+
+
+def _frequent(value: Any) -> Frequent:
+    """The frequent scores of a grid, as ``to_dict`` wrote them."""
+    several = []
+    for each in value:
+        sides = each["members"], each["nonmembers"]
+        if not np.isfinite(each["score"]) or not all(type(side) is int and side >= 0 for side in sides):
+            raise InvalidCounts(
+                "cells of kind 'grid': frequent needs a score and whole numbers of members and nonmembers",
+                field="cells",
+            )
+        several.append((FrequentScore(float(each["score"]) + 0.0, *sides),))
+    return together(several)
 
 
 def _ascending(labels: NDArray[Any], kinds: str) -> NDArray[Any]:

@@ -21,6 +21,7 @@ from estimators.sample.cells import (
     grid_keys,
 )
 from estimators.sample.counts import GRID_CELLS, Counts
+from estimators.sample.frequent import crowded, in_cells
 from estimators.sample.integers import MOST
 from estimators.sample.scores import Query, Scores
 from estimators.sample.search import BLOCK, intervals_of
@@ -358,15 +359,18 @@ def by_grid(scores: Scores) -> Counts:
     a, b = _line(scores)
     low, high = float(min(a.min(), b.min())), float(max(a.max(), b.max()))
     exponent = finest_exponent(low, high)
+    keys = grid_keys(a, exponent), grid_keys(b, exponent)
     if len(a) + len(b) < FEW_ON_GRID:
-        keys = grid_keys(np.concatenate([a, b]), exponent)
-        distinct, cell = np.unique(keys, return_inverse=True)
-        return _tabulate(cell.reshape(-1), len(a), Grid(exponent, distinct))
-    first, _ = grid_ends(low, high, exponent)
-    at = [grid_keys(side, exponent) - first for side in (a, b)]
-    span = max(int(at[0].max()), int(at[1].max())) + 1
-    columns = [np.bincount(side, minlength=span) for side in at]
-    return Counts.trusted(columns[0], columns[1], Grid(exponent, first + np.arange(span))).occupied()
+        occupied, cell = np.unique(np.concatenate(keys), return_inverse=True)
+        columns = [np.bincount(own, minlength=len(occupied)) for own in np.split(cell.reshape(-1), [len(a)])]
+    else:
+        first, last = grid_ends(low, high, exponent)
+        columns = [np.bincount(own - first, minlength=last - first + 1) for own in keys]
+        held = np.flatnonzero(columns[0] + columns[1])
+        columns, occupied = [column[held] for column in columns], first + held
+    dense = crowded(columns[0] + columns[1], len(a) + len(b))
+    frequent = in_cells((a, b), keys, occupied[dense].tolist())
+    return Counts(columns[0], columns[1], Grid(exponent, occupied, frequent))
 
 
 def by_lattice(scores: Scores, bins: int = 100) -> Counts:

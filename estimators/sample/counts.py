@@ -26,6 +26,7 @@ from estimators.errors import (
 from estimators.python.dataclass import dataclass, field
 from estimators.sample.cells import Categories, Cells, Grid, Intervals, Lattice, Values, cells_from_dict
 from estimators.sample.doubts import of_grid
+from estimators.sample.frequent import together
 from estimators.sample.integers import as_one_type
 from estimators.statement import Caution
 
@@ -114,7 +115,14 @@ class Counts:
             object.__setattr__(self, name, whole)
             object.__setattr__(self, f"n_{name}", total)
         if isinstance(self.cells, Grid):
-            object.__setattr__(self, "doubts", of_grid(self.members + self.nonmembers))
+            unlike = self.unlike()
+            if unlike.size and int(unlike.min()) < 0:
+                at = int(unlike.argmin())
+                raise InvalidCounts(
+                    f"cells of kind 'grid': a frequent score has more records than its cell {at}",
+                    field="cells",
+                )
+            object.__setattr__(self, "doubts", of_grid(unlike, self.n_records))
 
     @classmethod
     def trusted(
@@ -152,6 +160,10 @@ class Counts:
     def pooled(self) -> Integers:
         """Records of either side in each cell."""
         return self.members + self.nonmembers
+
+    def unlike(self) -> Integers:
+        """Records in each cell that are not known to have the same score."""
+        return self.pooled - self.cells.of_one_score() if isinstance(self.cells, Grid) else self.pooled
 
     @property
     def n_records(self) -> int:
@@ -202,7 +214,10 @@ class Counts:
             shift = 0
             while (last >> shift) - (first >> shift) >= GRID_CELLS:
                 shift += 1
-            return self._union(other, a >> shift, b >> shift, lambda keys: Grid(exponent + shift, keys))
+            frequent = together([ours.frequent, theirs.frequent])
+            return self._union(
+                other, a >> shift, b >> shift, lambda keys: Grid(exponent + shift, keys, frequent)
+            )
         if (
             isinstance(ours, Intervals)
             and isinstance(theirs, Intervals)

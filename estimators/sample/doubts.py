@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from estimators.arrays import Floats, Integers, distinct, lengths
+from estimators.sample.frequent import CROWD, RARE
 from estimators.statement import Caution
 
 REPEATED, SHARED, RANGES = "repeated_scores", "shared_scores", "sides_differ_in_range"
@@ -34,12 +35,6 @@ ALL_EQUAL = (Caution(CONSTANT, EQUAL),)
 
 SURE = 14.0
 """Minus the logarithm of how unlikely by chance a sign must be: less than one in a million."""
-
-RARE = 8
-"""A value that at most so many records have is looked at; more frequent ones are atoms, and say nothing here."""
-
-CROWD = 0.1
-"""Share of all records that are many for one cell of a grid."""
 
 FEWER = 4.0
 """Repeated values that lie on both sides are that many times fewer than their neighbours would make it."""
@@ -154,25 +149,26 @@ def of_many(a: Floats, b: Floats) -> tuple[Caution, ...]:
     return of_values(members, records - members, True, scale, min(len(a), len(b)))
 
 
-def of_grid(pooled: Integers) -> tuple[Caution, ...]:
+def of_grid(unlike: Integers, records: int) -> tuple[Caution, ...]:
     """That a cell of a grid is crowded: one far score makes its step so wide that others fall into one cell.
 
     Args:
-        pooled: Records of both sides in each cell.
+        unlike: Records of both sides in each cell that are not known to have the same score.
+        records: Records of both sides in all.
 
     Example:
         >>> import numpy as np
         >>> from estimators.sample.doubts import of_grid
-        >>> [caution.code for caution in of_grid(np.array([999, 1]))]
+        >>> [caution.code for caution in of_grid(np.array([999, 1]), 1000)]
         ['crowded_cell']
     """
-    records, crowd = int(pooled.sum()), int(pooled.max(initial=0))
+    crowd = int(unlike.max(initial=0))
     if crowd <= max(RARE, CROWD * records):
         return ()
     message = (
-        f"{crowd:,} of {records:,} records lie in one cell of the grid on which scores were counted: if they are not "
-        "all of one value, what differs among them is not seen, and may be a leak; leave placeholders far from all "
-        "other scores out, count the logarithm of a score that crowds at an end, or ask of the records themselves"
+        f"{crowd:,} of {records:,} records lie in one of the cells in which scores were counted, and what differs "
+        "among them is not seen and may be a leak: leave placeholders far from all other scores out, count the "
+        "logarithm of a score that crowds at an end, or ask of the records themselves"
     )
     return (Caution(CROWDED, message),)
 

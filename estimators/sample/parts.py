@@ -16,6 +16,7 @@ from estimators.python.dataclass import dataclass
 from estimators.sample.cells import Categories, Cells, Grid, Values, grid_keys
 from estimators.sample.counting import SMALL_INTEGER_RANGE, finest_exponent
 from estimators.sample.counts import GRID_CELLS, Counts
+from estimators.sample.frequent import Frequent, of_values, together
 from estimators.sample.integers import as_64_bit, as_text, or_infinite
 from estimators.sample.scores import MIN_RECORDS
 
@@ -36,6 +37,7 @@ class Part:
         keys: One a cell: integers of any size, or text. A key may stand there several times.
         members: Member records in each cell.
         nonmembers: Nonmember records in each cell.
+        frequent: Of a grid: scores that many records have.
 
     Example:
         >>> import numpy as np
@@ -51,6 +53,7 @@ class Part:
     keys: NDArray[Any]
     members: Integers
     nonmembers: Integers
+    frequent: Frequent = ()
 
 
 def counts_of_parts(parts: Sequence[Part]) -> Counts:
@@ -73,6 +76,7 @@ def counts_of_parts(parts: Sequence[Part]) -> Counts:
         if n < MIN_RECORDS:
             raise TooFewRecords(f"{name} scores: got {n}, need at least {MIN_RECORDS}", field=f"{name}s")
     full = [part for part in parts if len(part.keys)]
+    hollow = [part for part in parts if not len(part.keys)]
     kinds = {part.kind for part in full}
     if "text" in kinds and len(kinds) > 1:
         raise MixedTypes("scores: text and numbers in one sample", field="members")
@@ -83,7 +87,8 @@ def counts_of_parts(parts: Sequence[Part]) -> Counts:
     if whole is not None and "grid" not in kinds and len(whole.keys) <= MOST_VALUES:
         return _of_integers(whole)
     grids = [part for part in full if part.kind == "grid"]
-    return _of_grids([*grids, _on_grid(whole)] if whole is not None else grids)
+    grids = [*grids, _on_grid(whole)] if whole is not None else grids
+    return _of_grids(grids, together(part.frequent for part in [*grids, *hollow]))
 
 
 def counts_of_groups(groups: Mapping[T, Sequence[Part]]) -> dict[T, Counts | None]:
@@ -160,7 +165,8 @@ def _on_cells(parts: Sequence[Part], cells: Cells) -> _OnCells:
             return _OnCells(Grid(cells.exponent, nothing), nothing, nothing)
         on_grid = [part if part.kind == "grid" else _on_grid(_summed([part])) for part in full]
         part = _summed([_shifted(each, cells.exponent) for each in on_grid])
-        return _OnCells(Grid(cells.exponent, part.keys), part.members, part.nonmembers)
+        frequent = together(each.frequent for each in on_grid)
+        return _OnCells(Grid(cells.exponent, part.keys, frequent), part.members, part.nonmembers)
     assert isinstance(cells, Categories)  # parts make no others
     if not full:
         return _OnCells(type(cells)(cells.labels[:0]), nothing, nothing)
@@ -227,10 +233,11 @@ def _on_grid(part: Part) -> Part:
         side = "member" if part.members[infinite].any() else "nonmember"
         raise NotFinite(f"{side} scores: one is beyond 1e308; every score must be finite", field=f"{side}s")
     exponent = finest_exponent(float(values.min()), float(values.max()))
-    return Part("grid", exponent, grid_keys(values, exponent), part.members, part.nonmembers)
+    frequent = of_values(values, part.members, part.nonmembers)
+    return Part("grid", exponent, grid_keys(values, exponent), part.members, part.nonmembers, frequent)
 
 
-def _of_grids(parts: Sequence[Part]) -> Counts:
+def _of_grids(parts: Sequence[Part], frequent: Frequent) -> Counts:
     """Places on grids of any step on the finest one that holds all of them."""
     exponent = max(part.exponent for part in parts)
     whole = _summed([_shifted(part, exponent) for part in parts])
@@ -239,4 +246,4 @@ def _of_grids(parts: Sequence[Part]) -> Counts:
         shift += 1
     if shift:
         whole = _summed([_shifted(whole, exponent + shift)])
-    return Counts(whole.members, whole.nonmembers, Grid(whole.exponent, whole.keys))
+    return Counts(whole.members, whole.nonmembers, Grid(whole.exponent, whole.keys, frequent))

@@ -15,6 +15,16 @@ from estimators.python.dataclass import dataclass, replace
 from estimators.sample.cells import Categories, Grid, Values, grid_ends, grid_keys, mend_underflow
 from estimators.sample.counting import SMALL_INTEGER_RANGE
 from estimators.sample.counts import GRID_CELLS, Counts
+from estimators.sample.frequent import (
+    CROWD,
+    Frequent,
+    FrequentScore,
+    crowded,
+    kept,
+    middle,
+    of_values,
+    together,
+)
 from estimators.sample.integers import as_64_bit, as_one_type, as_text, or_infinite
 from estimators.sample.parts import MOST_VALUES, Part
 from estimators.sample.scores import MIN_RECORDS, as_floats, require_no_spelled_number
@@ -126,6 +136,7 @@ class _Grid:
     first: int
     columns: tuple[Floats, Floats]
     scratch: Floats
+    frequent: Frequent = ()
 
     @classmethod
     def none(cls) -> _Grid:
@@ -144,11 +155,28 @@ class _Grid:
                     _refuse_not_finite(piece, SIDES[side], start + at)
                 grid = grid.reaching(low, high)
                 column = grid.tabulate(piece)
+            frequent = grid._frequent_with(side, piece, column)
             column += grid.columns[side]
-            grid = replace(
-                grid, columns=(column, grid.columns[1]) if side == 0 else (grid.columns[0], column)
-            )
+            columns = (column, grid.columns[1]) if side == 0 else (grid.columns[0], column)
+            grid = replace(grid, columns=columns, frequent=frequent)
         return grid
+
+    def _frequent_with(self, side: int, piece: Floats, column: Floats) -> Frequent:
+        """The frequent scores with those of one more piece: those known, and what a crowded cell of it holds."""
+        cells = crowded(column, len(piece))
+        if not cells and not self.frequent:
+            return ()
+        found = {each.score: int(np.count_nonzero(piece == each.score)) for each in self.frequent}
+        unlike = {cell: int(column[cell]) for cell in cells}
+        for key, number in zip(grid_keys(np.array([*found]), self.exponent), found.values(), strict=True):
+            if int(key) - self.first in unlike:
+                unlike[int(key) - self.first] -= number
+        for cell in (cell for cell, number in unlike.items() if number > CROWD * len(piece)):
+            score = middle(piece[grid_keys(piece, self.exponent) == cell + self.first])
+            found[score] = int(np.count_nonzero(piece == score))
+        new = (FrequentScore(each, *((n, 0) if side == 0 else (0, n))) for each, n in found.items())
+        records = int(sum(each.sum() for each in self.columns)) + len(piece)
+        return kept(together([self.frequent, tuple(new)]), records, 1)
 
     def reaching(self, low: float, high: float) -> _Grid:
         """The same records on the finest grid that also holds ``low`` and ``high``: the one of ``by_grid``."""
@@ -168,7 +196,7 @@ class _Grid:
         columns = [
             _count_in_window(moved, column[cells] if cells.size else column) for column in self.columns
         ]
-        return _Grid(exponent, first, (columns[0], columns[1]), self.scratch)
+        return _Grid(exponent, first, (columns[0], columns[1]), self.scratch, self.frequent)
 
     def tabulate(self, scores: Floats, weights: Floats | None = None) -> Floats:
         """Records in each cell of the window, where all lie in it."""
@@ -196,13 +224,14 @@ class _Grid:
     def counts(self) -> Counts:
         """Occupied cells as counts."""
         part = self.part()
-        return Counts(part.members, part.nonmembers, Grid(part.exponent, part.keys))
+        return Counts(part.members, part.nonmembers, Grid(part.exponent, part.keys, part.frequent))
 
     def part(self) -> Part:
         """The same as a part."""
         cells = np.flatnonzero(self.columns[0] + self.columns[1])
         members, nonmembers = (column[cells].astype(np.int64) for column in self.columns)
-        return Part("grid", self.exponent, self.first + cells, members, nonmembers)
+        frequent = kept(self.frequent, int(members.sum() + nonmembers.sum()))
+        return Part("grid", self.exponent, self.first + cells, members, nonmembers, frequent)
 
 
 @dataclass(frozen=True, eq=False)
@@ -353,7 +382,7 @@ def _grid_of(table: _Grid | _Values | _Labels | None) -> _Grid:
         _refuse_beyond_floats(np.isinf(values), columns[0])
     grid = _Grid.none().reaching(float(values[0]), float(values[-1]))
     members, nonmembers = (grid.tabulate(values, column.astype(np.float64)) for column in columns)
-    return replace(grid, columns=(members, nonmembers))
+    return replace(grid, columns=(members, nonmembers), frequent=of_values(values, *columns))
 
 
 def _is_text(table: _Grid | _Values | _Labels) -> bool:

@@ -22,6 +22,8 @@ from estimators.adversary.pilot import (
 )
 from estimators.python.dataclass import dataclass, replace
 from estimators.sample.cells import Boxes
+from estimators.sample.parts import counts_of_parts
+from estimators.statement import Caution
 from macekit.call import Call
 from macekit.decoding.body import ColumnRead
 from macekit.decoding.columns_read import ColumnRecorder
@@ -57,6 +59,7 @@ class ClusterRows:
     clusters: Mapping[str, np.ndarray[Any, Any]]
     groups: np.ndarray[Any, Any] | None
     columns: tuple[ColumnRead, ...]
+    doubts: tuple[Caution, ...]
 
 
 def rows_by_cluster(frame: Frame, call: Call, on_grid: bool) -> ClusterRows:
@@ -88,6 +91,7 @@ def rows_by_cluster(frame: Frame, call: Call, on_grid: bool) -> ClusterRows:
         {table.names[at]: each.numbers[rows] for at, each in zip(clusters, labels, strict=False)},
         None if group is None else labels[-1].values[labels[-1].numbers[rows]],
         (column.read(part, ""), *recorder.columns(), *own),
+        counts_of_parts([part]).doubts if part.kind == "grid" else (),
     )
 
 

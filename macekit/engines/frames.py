@@ -1,7 +1,8 @@
 """Frames that compute for themselves, in a cluster or a database: two queries there, and only counts come back.
 
 Spark (classic and Connect), Dask, Ibis and SQLFrame, by one expression of Narwhals for all. What an engine would lose
-without a word - a null, a NaN, an infinity, a third membership - is counted by the first query, and refused.
+without a word - a null, a NaN, an infinity, a third membership - is counted by the first query, and refused. Where a
+cell of a grid is crowded, two more ask whether it holds one score.
 """
 
 from __future__ import annotations
@@ -15,9 +16,10 @@ import numpy as np
 
 from estimators import MaceError
 from estimators.errors import InputError, NotFinite, TooFewRecords
-from estimators.python.dataclass import dataclass
+from estimators.python.dataclass import dataclass, replace
 from estimators.sample.counting import finest_exponent
 from estimators.sample.counts import Counts
+from estimators.sample.frequent import Frequent, FrequentScore, crowded, kept, together
 from estimators.sample.integers import as_64_bit
 from estimators.sample.parts import MOST_VALUES, Part, PartKind, counts_of_parts
 from estimators.sample.scores import MIN_RECORDS, require_no_spelled_number
@@ -143,11 +145,20 @@ def parts_by_group(
     assert group is not None  # it was named
     column = table.column(place, on_grid, [group])
     cells = column.cells(table.sides(column, recorder))
-    labels, whole = cells.labels_of(0, "group"), cells.part
+    labels, whole, frequent = cells.labels_of(0, "group"), cells.part, cells.frequent_of_labels()
     in_order = np.argsort(labels.numbers, kind="stable")
     ends = np.cumsum(np.bincount(labels.numbers))
     groups = {
-        label: [Part(whole.kind, whole.exponent, whole.keys[at], whole.members[at], whole.nonmembers[at])]
+        label: [
+            Part(
+                whole.kind,
+                whole.exponent,
+                whole.keys[at],
+                whole.members[at],
+                whole.nonmembers[at],
+                frequent.get(label, ()),
+            )
+        ]
         for label, at in zip(labels.distinct, np.split(in_order, ends[:-1]), strict=True)
     }
     own = labels.read("group", table.names[group])
@@ -202,8 +213,29 @@ class Sides:
 class _Cells:
     """What the second query says, and each column of labels of its cells."""
 
-    part: Part
+    cells: Part
     labels: tuple[pa.ChunkedArray, ...]
+    frequent: pa.Table | None = None
+    """Rows that have one of the frequent scores, where a cell is crowded."""
+
+    @property
+    def part(self) -> Part:
+        """The cells of all rows, with the frequent scores."""
+        records = int(self.cells.members.sum() + self.cells.nonmembers.sum())
+        return replace(self.cells, frequent=kept(together(self.frequent_of_labels().values()), records))
+
+    def frequent_of_labels(self) -> dict[object, Frequent]:
+        """The frequent scores of the rows of each label of the first column of labels, or of all rows."""
+        if self.frequent is None:
+            return {}
+        names = [name for name in ("label_0", "key", "members", "n") if name in self.frequent.column_names]
+        several: dict[object, list[Frequent]] = {}
+        for *label, score, members, n in zip(
+            *(self.frequent[name].to_pylist() for name in names), strict=True
+        ):
+            own = FrequentScore(float(score) + 0.0, int(members), int(n) - int(members))
+            several.setdefault(label[0] if label else None, []).append((own,))
+        return {label: together(each) for label, each in several.items()}
 
     def labels_of(self, place: int, role: str) -> _LabelColumn:
         """One column of labels, of which none is missing."""
@@ -299,29 +331,48 @@ class ScoreColumn:
         grouped = finite_rows.group_by("member").agg(nw.len().alias("n"), nw.col("usable").count(), *ends)
         return grouped.head(MOST_MEMBERSHIPS)
 
+    def key(self, exponent: int | None) -> Expr:
+        """The cell of a row: its place on a grid, or its value."""
+        nw = narwhals()
+        if exponent is None:
+            return self.numbers() if self.dtype == nw.Boolean else nw.col(self.score)
+        numbers = self.floats
+        key = (numbers * 2.0**-exponent).floor().cast(nw.Int64)
+        if (
+            exponent > 0
+        ):  # next to 0 the product may be 0 (estimators.sample.cells), or an error of PostgreSQL
+            beside = nw.when(numbers < 0).then(nw.lit(-1)).otherwise(nw.lit(0))
+            step = 2.0**exponent
+            key = nw.when((numbers < step) & (numbers >= -step)).then(beside).otherwise(key)
+        return key
+
     def second(self, members: list[object], exponent: int | None) -> Lazy:
         """The second query: for each cell its rows, and the members among them."""
+        return self._counted(self.lazy, self.key(exponent), members)
+
+    def _counted(self, rows: Lazy, key: Expr, members: list[object]) -> Lazy:
+        """For each key of some rows, and each label, how many there are, and the members among them."""
         nw = narwhals()
-        key = nw.col(self.score)
-        if exponent is not None:
-            numbers = self.floats
-            key = (numbers * 2.0**-exponent).floor().cast(nw.Int64)
-            if (
-                exponent > 0
-            ):  # next to 0 the product may be 0 (estimators.sample.cells), or an error of PostgreSQL
-                beside = nw.when(numbers < 0).then(nw.lit(-1)).otherwise(nw.lit(0))
-                step = 2.0**exponent
-                key = nw.when((numbers < step) & (numbers >= -step)).then(beside).otherwise(key)
-        elif self.dtype == nw.Boolean:
-            key = self.numbers()
-        inside = self.is_member(members)
         names = ["key", *_names_of_labels(len(self.labels))]
         keys = [
             key.alias("key"),
             *(nw.col(own).alias(name) for own, name in zip(self.labels, names[1:], strict=True)),
         ]
-        finite_rows = self.lazy.select(*keys, _where(inside).alias("members"))
-        return finite_rows.group_by(*names).agg(nw.col("members").count(), nw.len().alias("n"))
+        counted = rows.select(*keys, _where(self.is_member(members)).alias("members"))
+        return counted.group_by(*names).agg(nw.col("members").count(), nw.len().alias("n"))
+
+    def frequent(self, members: list[object], exponent: int, cells: list[int]) -> pa.Table:
+        """Two more queries where cells are crowded: how many rows have the least and the largest score of each."""
+        nw = narwhals()
+        inside = self.lazy.filter(self.key(exponent).is_in(cells))
+        scores = inside.select(self.key(exponent).alias("key"), self.floats.alias("score"))
+        ends = scores.group_by("key").agg(
+            nw.col("score").min().alias("low"), nw.col("score").max().alias("high")
+        )
+        answer = self.collect(ends)
+        candidates = {float(each) for name in ("low", "high") for each in answer[name].to_pylist()}
+        rows = self.lazy.filter(self.floats.is_in(sorted(candidates)))
+        return self.collect(self._counted(rows, self.floats, members))
 
     def sides(self, layout: Roles, names: list[str]) -> Sides:
         """What the first query says, or what is wrong with the rows."""
@@ -373,7 +424,11 @@ class ScoreColumn:
             raise _not_finite("some rows are")
         exponent = finest_exponent(low, high)
         answer = self.collect(self.second(members, exponent))
-        return _cells("grid", exponent, integers_of(answer["key"]).astype(np.int64), answer)
+        cells = _cells("grid", exponent, integers_of(answer["key"]).astype(np.int64), answer)
+        keys, at = np.unique(cells.part.keys, return_inverse=True)
+        pooled = np.bincount(at, cells.part.members + cells.part.nonmembers)
+        dense = keys[crowded(pooled, sum(sides.sizes))].tolist()
+        return replace(cells, frequent=self.frequent(members, exponent, dense)) if dense else cells
 
     def numbers(self) -> Expr:
         """Scores as numbers; floats of 32 bits as the floats of 64 that they are."""

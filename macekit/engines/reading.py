@@ -41,7 +41,12 @@ class EngineTable(RemoteTable):
                 left["query"] = "continuous"  # few cells of a grid are no categories
             sample = Sample(rows.members, rows.nonmembers)
             return DecodedBody(
-                {"": sample}, left, groups=rows.groups, clusters=rows.clusters, columns=rows.columns
+                {"": sample},
+                left,
+                groups=rows.groups,
+                clusters=rows.clusters,
+                columns=rows.columns,
+                cautions=rows.doubts,
             )
         if "group" in dict(call.query) and call.operation in GROUPED:
             parts, columns = frames.parts_by_group(frame, call, on_grid)

@@ -297,8 +297,10 @@ def require_cells(value: object, where: str) -> None:
     for name in value:
         if name not in fields:
             raise unknown_field(name, fields, field)
-    for name in fields:
+    for name, about in fields.items():
         if name not in value:
+            if not about.is_required():
+                continue
             raise Problem(
                 "missing-field", f"{field}.{name}: is required and missing", field=f"{field}.{name}"
             )

@@ -69,12 +69,23 @@ class IntervalCells(Question):
     cuts: list[Number] = Field(description="inner cuts, ascending: one fewer than cells")
 
 
+class FrequentScore(Question):
+    """A score that many records have, counted by itself, too."""
+
+    score: Number
+    members: Annotated[int, Field(ge=0)]
+    nonmembers: Annotated[int, Field(ge=0)]
+
+
 class GridCells(Question):
     """Cells of a grid whose step is a power of two: it merges with any other."""
 
     kind: Literal["grid"]
     exponent: int = Field(gt=-1100, lt=1000, description="the step is 2 to this power")
     keys: list[Position] = Field(min_length=1, description="which cells, ascending")
+    frequent: list[FrequentScore] = Field(
+        default=[], description="scores that many records have: a cell of one score hides nothing"
+    )
 
 
 class LatticeCells(Question):

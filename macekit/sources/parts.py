@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any, cast, get_args
 
 import numpy as np
 
+from estimators.arrays import Integers
 from estimators.sample.counts import Counts
+from estimators.sample.frequent import Frequent, FrequentScore, together
 from estimators.sample.integers import as_64_bit, as_text
 from estimators.sample.parts import Part, PartKind, counts_of_parts
 from estimators.sample.stream import CountStream
@@ -20,22 +22,29 @@ if TYPE_CHECKING:
 COLUMNS = ("kind", "exponent", "key", "members", "nonmembers")
 """``kind``, ``exponent`` and ``key`` tell cells apart; ``members`` and ``nonmembers`` are records, to be summed."""
 
-KINDS = get_args(PartKind)
+FREQUENT = "frequent"
+"""The kind of rows that count a score of a grid's cells by itself; these records stand in the cell's row, too."""
+
+KINDS = (*get_args(PartKind), FREQUENT)
 
 
 def rows_of(stream: CountStream) -> pa.Table:
     """What was counted as rows; none of nothing."""
     import pyarrow as pa
 
-    part = stream.part() or Part("grid", 0, *(np.zeros(0, np.int64) for _ in range(3)))
+    none = np.zeros(0, np.int64)
+    part = stream.part() or Part("grid", 0, none, none, none)
     keys = part.keys if part.kind == "text" else as_text(part.keys)
+    more = part.frequent
     return pa.table(
         {
-            "kind": pa.repeat(part.kind, len(keys)),
-            "exponent": pa.repeat(pa.scalar(part.exponent, pa.int64()), len(keys)),
-            "key": pa.array(keys.tolist(), pa.string()),
-            "members": part.members,
-            "nonmembers": part.nonmembers,
+            "kind": [part.kind] * len(keys) + [FREQUENT] * len(more),
+            "exponent": pa.array([part.exponent] * len(keys) + [0] * len(more), pa.int64()),
+            "key": pa.array([*keys.tolist(), *(repr(each.score) for each in more)], pa.string()),
+            "members": np.concatenate([part.members, [each.members for each in more]]).astype(np.int64),
+            "nonmembers": np.concatenate([part.nonmembers, [each.nonmembers for each in more]]).astype(
+                np.int64
+            ),
         }
     )
 
@@ -95,8 +104,22 @@ def _parts(table: pa.Table) -> Iterator[Part]:
         for exponent in pc.unique(exponents.filter(pc.equal(kinds, kind))).to_pylist():
             here = pc.and_(pc.equal(kinds, kind), pc.equal(exponents, exponent))
             keys = texts.filter(here).to_pylist()
-            columns = (column.filter(here).to_numpy() for column in (members, nonmembers))
-            yield Part(cast("PartKind", kind), exponent, _keys(kind, keys), *columns)
+            columns = [column.filter(here).to_numpy() for column in (members, nonmembers)]
+            if kind == FREQUENT:
+                none = np.zeros(0, np.int64)
+                yield Part("grid", 0, none, none, none, _frequent(keys, *columns))
+            else:
+                yield Part(cast("PartKind", kind), exponent, _keys(kind, keys), *columns)
+
+
+def _frequent(texts: Sequence[str], members: Integers, nonmembers: Integers) -> Frequent:
+    """The frequent scores of rows, each once."""
+    try:
+        scores = [float(text) for text in texts]
+    except ValueError:
+        raise Problem("bad-counts", "rows: a key of a frequent score is no number", field="key") from None
+    each = zip(scores, members.tolist(), nonmembers.tolist(), strict=True)
+    return together((FrequentScore(*one),) for one in each)
 
 
 def _keys(kind: str, texts: Sequence[str]) -> np.ndarray[Any, Any]:

@@ -159,24 +159,34 @@ class SequentialRun(State):
 
         No pass stands beside a severe exposure of all records so far, unless it was accepted.
         """
-        return self.withheld.decide(self._of_ends)
+        return self.withheld.decide(self.of_ends)
 
     @property
     def undecided_because(self) -> Because | None:
         """``exposed``, if the ends keep the limit and the decision is open for a severe exposure."""
-        return self.withheld.because(self._of_ends)
+        return self.withheld.because(self.of_ends)
 
     @property
     def withheld(self) -> Withheld:
         """What a pass would hide; the exposures of all looks hold together, as the j-th has 1/(j(j+1)) of the error."""
-        if self._of_ends is not Decision.PASS or self.counts is None:
-            return Withheld(accepted=self.accept_exposure)
+        if self.of_ends is not Decision.PASS or self.counts is None:
+            return Withheld(accepted=self.accept_exposure, odd=self._crowd)
         looks = len(self.looks)
         together = 1.0 - (1.0 - self.confidence) / (looks * (looks + 1.0))
-        return Withheld.by({"": exposure(self.counts, together, self.prior)}, accepted=self.accept_exposure)
+        exposed = {"": exposure(self.counts, together, self.prior)}
+        return Withheld.by(exposed, accepted=self.accept_exposure, odd=self._crowd)
 
     @property
-    def _of_ends(self) -> Decision:
+    def _crowd(self) -> tuple[Caution, ...]:
+        """That a cell which the first batch cut is crowded, if it is not that of a score which many records have."""
+        if self.pilot is None or self.counts is None:
+            return ()
+        of_one_score = self.pilot.pooled > 1  # each score of the pilot begins a cell
+        return of_grid(np.where(of_one_score, 0, self.counts.pooled), self.counts.n_records)
+
+    @property
+    def of_ends(self) -> Decision:
+        """What the interval says of the limit, whatever a pass would hide."""
         if self.max_advantage is None:
             return Decision.INCONCLUSIVE
         return decision(self.lower, self.upper, self.max_advantage)
@@ -189,10 +199,10 @@ class SequentialRun(State):
         if self.max_advantage is None:
             return ends
         limit = exactly(self.max_advantage)
-        if self._of_ends is Decision.PASS:
-            withheld = self.withheld
-            if withheld.because(Decision.PASS):
-                return withheld.reason
+        withheld = self.withheld
+        if withheld.because(self.of_ends):
+            return withheld.reason
+        if self.of_ends is Decision.PASS:
             high = at_most(self.upper, within=self.max_advantage)
             words = f"{sure} the advantage of attackers who {self.attacker} is at most {high}"
             words = f"{words}, not above {limit}; a finer rule may do better"
@@ -329,14 +339,13 @@ class SequentialRun(State):
 
     def _about_ends(self) -> tuple[Caution, ...]:
         """What to know of the upper end: withdrawn, of a larger class, or blind to what a crowded cell holds."""
-        crowd = () if self.pilot is None or self.counts is None else of_grid(self.counts.pooled)
         if self.contradicted:
-            return (WITHDRAWN, *crowd)
+            return (WITHDRAWN, *self._crowd)
         changes = self.changes
         if changes is None or changes <= CHANGES:
-            return crowd
+            return self._crowd
         message = f"{OFTEN}: the upper end covers {changes} changes"
-        return (Caution("many_changes", message), *crowd)
+        return (Caution("many_changes", message), *self._crowd)
 
     def _after(self, batch: Scores | Counts) -> SequentialRun:
         rng = np.random.default_rng([self.seed, len(self.looks)])

@@ -108,7 +108,7 @@ def answer(call: Call, body: DecodedBody, q: GateQuestion) -> Reply:
             (
                 *body.cautions,
                 *run.cautions,
-                *run.withheld.cautions(Decision.PASS if run.undecided_because else run.decision),
+                *(each for each in run.withheld.cautions(run.of_ends) if each not in run.cautions),
                 *beneath_baseline(question.max_advantage or 0.0, baseline(run.prior)),
             )
         ),
@@ -119,10 +119,9 @@ def answer(call: Call, body: DecodedBody, q: GateQuestion) -> Reply:
 
 def _require_answerable(batch: Scores | Counts, cautions: tuple[Caution, ...]) -> None:
     """Refuse a batch that cannot answer: once counted, it could not be told from the others of its run."""
-    labels = (
-        isinstance(batch, Scores) and batch.query is Query.DISCRETE
-    )  # each label may have one record in a batch
-    doubts = () if labels else doubts_of({"": batch}, clustered=False)
+    # each label may have one record in a batch, and a grid is refused by the run
+    unasked = batch.query is Query.DISCRETE if isinstance(batch, Scores) else batch.cells.kind == "grid"
+    doubts = () if unasked else doubts_of({"": batch}, clustered=False)
     odd = unanswerable(Decision.PASS, (*cautions, *doubts))
     if odd is None:
         return

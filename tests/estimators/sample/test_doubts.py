@@ -21,11 +21,10 @@ from estimators import (
 )
 from estimators.adversary.learned import logistic
 from estimators.decisions.gate import judge
-from estimators.decisions.maxima import MaxAdvantage, MaxEpsilon
+from estimators.decisions.maxima import MaxEpsilon
 from estimators.metric.presets import preset
 from estimators.sample.counting import EXACT_RECORDS, by_rank, finest
 from estimators.sample.doubts import _members_drawn, of_precision
-from estimators.sample.stream import CountStream
 from tests.cases import each_case
 from tests.oracles import most_misses
 
@@ -303,18 +302,3 @@ def test_every_statement_says_so_first_and_counts_that_came_as_counts_are_not_do
     even = Counts.of([4] * 50, [6] * 50, edges=list(range(49)))
 
     assert not {"repeated_scores", "shared_scores"} & {caution.code for caution in assess(even).cautions}
-
-
-@each_case("far, said", [(None, []), (1e9, ["crowded_cell"])])
-def test_one_far_score_that_crowds_all_others_into_one_cell_of_a_grid_is_said_beside_a_pass(
-    far, said
-) -> None:
-    rng = np.random.default_rng(0)
-    members, nonmembers = rng.gamma(2, 0.05, 2000), rng.gamma(2, 0.5, 2000)
-    nonmembers[0] = far or nonmembers[0]
-    counted = CountStream().plus(members, nonmembers).counts()
-    judged = [judge(each, [MaxAdvantage(0.2)]) for each in (counted, Counts.from_dict(counted.to_dict()))]
-
-    assert [[each.code for each in one.doubts] for one in judged] == [said, said]
-    assert [one.decision.value for one in judged] == ["pass" if far else "fail"] * 2
-    assert judge(Scores.of(members, nonmembers), [MaxAdvantage(0.2)]).decision.value == "fail"

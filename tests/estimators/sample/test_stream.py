@@ -19,7 +19,11 @@ NOTHING = np.empty(0)
 
 
 def same(a: Counts, b: Counts) -> bool:
-    return a.to_dict() == b.to_dict() and type(a.cells) is type(b.cells)
+    """Which scores are frequent a stream may learn late, and then miss some of their records."""
+    first, second = (each.to_dict() for each in (a, b))
+    for value in (first, second):
+        value["cells"].pop("frequent", None)
+    return first == second and type(a.cells) is type(b.cells)
 
 
 def in_blocks(members: Side, nonmembers: Side, cuts: list[int], order: int) -> CountStream:

@@ -128,6 +128,9 @@ def test_few_cells_are_no_categories(give: Give) -> None:
     answer = macekit.estimate(give(records), **NAMES, cluster="person")
 
     assert "of similar values" in answer.sentence
+    assert [each["code"] for each in answer["warnings"]].count("crowded_cell") == 1
+    gate = macekit.gate(give(records), **NAMES, cluster="person", max_advantage=0.99)
+    assert gate["undecided_because"] == "crowded_cell"
 
 
 REFUSED: dict[str, tuple[list[Any], str]] = {

@@ -88,7 +88,9 @@ def test_the_law(blocks: list[list[tuple[Any, bool]]], order: Any) -> None:
 
     def outcome(ask: Callable[[], Any]) -> object:
         try:
-            return ask()["counts"]
+            counts = ask()["counts"]
+            counts["cells"].pop("frequent", None)  # what is frequent in a small part need not be in all
+            return counts
         except macekit.MaceProblem as problem:
             return problem.kind
 

@@ -303,3 +303,13 @@ def test_a_crowd_within_one_cell_of_a_small_first_batch_is_said() -> None:
 
     assert [each.code for each in run.cautions] == []
     assert [each.code for each in run.after(Scores.of(*far)).cautions] == ["crowded_cell"]
+
+
+@each_case("share, decision", [(0.3, "pass"), (0.0, "pass")])
+def test_a_score_that_many_records_have_hides_nothing(share, decision) -> None:
+    rng, run = np.random.default_rng(1), sequential_run(max_advantage=0.35)
+    for size in (60, 1000, 1000, 1000):
+        run = run.after(Scores.of(*(np.where(rng.random(size) < share, 0.5, rng.random(size)) for _ in "ab")))
+
+    assert run.decision.value == decision
+    assert [each.code for each in run.cautions] == []

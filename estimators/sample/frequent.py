@@ -1,0 +1,114 @@
+"""Scores that many records have: what tells a cell of one value from a cell that hides what differs in it.
+
+Where scores are counted, these are counted by value, too. A count may miss records, never name too many: a cell may
+then be taken to hide something, and none is taken for a single value that is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from estimators.arrays import Floats, Integers
+from estimators.python.dataclass import dataclass
+
+RARE = 8
+"""Records of one value that are few, whatever their share."""
+
+CROWD = 0.1
+"""Share of all records that are many for one cell of a grid."""
+
+KEPT = CROWD / 2
+"""Share of all records from which on a score is kept: it may gain some when more records come."""
+
+
+@dataclass(frozen=True, slots=True)
+class FrequentScore:
+    """A score that many records have.
+
+    Attributes:
+        score: The score.
+        members: Member records that are known to have exactly it.
+        nonmembers: Nonmember records, likewise.
+    """
+
+    score: float
+    members: int
+    nonmembers: int
+
+    @property
+    def records(self) -> int:
+        """Records of both sides."""
+        return self.members + self.nonmembers
+
+
+Frequent = tuple[FrequentScore, ...]
+"""In order, each score once."""
+
+
+def together(several: Iterable[Frequent]) -> Frequent:
+    """Those of several samples, as those of all their records.
+
+    Example:
+        >>> from estimators.sample.frequent import FrequentScore, together
+        >>> together([(FrequentScore(1.0, 5, 0),), (FrequentScore(0.0, 2, 2), FrequentScore(1.0, 0, 4))])[1].records
+        9
+    """
+    sides: dict[float, tuple[int, int]] = {}
+    for each in (one for some in several for one in some):
+        members, nonmembers = sides.get(each.score, (0, 0))
+        sides[each.score] = (members + each.members, nonmembers + each.nonmembers)
+    return tuple(FrequentScore(score, *sides[score]) for score in sorted(sides))
+
+
+def of_values(values: Floats, members: Integers, nonmembers: Integers) -> Frequent:
+    """Those of records that are counted by value.
+
+    Args:
+        values: The values, increasing.
+        members: Member records of each.
+        nonmembers: Nonmember records of each.
+    """
+    pooled = members + nonmembers
+    records = int(pooled.sum())
+    many = np.flatnonzero(pooled > KEPT * records)
+    columns = (column[many].tolist() for column in (values + 0.0, members, nonmembers))
+    return kept(together((FrequentScore(*each),) for each in zip(*columns, strict=True)), records)
+
+
+def kept(some: Iterable[FrequentScore], records: int, fewest: int = 2) -> Frequent:
+    """Those that enough of all records have, and no fewer than so many."""
+    return tuple(each for each in some if each.records >= fewest and each.records > KEPT * records)
+
+
+def middle(scores: Floats) -> float:
+    """The score in the middle: the one that more than half of the records have, if there is one."""
+    at = len(scores) // 2
+    return float(np.partition(scores, at)[at]) + 0.0  # no -0.0
+
+
+def crowded(pooled: Integers | Floats, records: int) -> list[int]:
+    """Cells that hold more than a tenth of the records."""
+    if not len(pooled) or pooled.max() <= CROWD * records:
+        return []
+    at: list[int] = np.flatnonzero(pooled > CROWD * records).tolist()
+    return at
+
+
+def in_cells(sides: tuple[Floats, Floats], keys: tuple[Integers, Integers], cells: Iterable[int]) -> Frequent:
+    """The score in the middle of each of these cells, and how many records have it.
+
+    Args:
+        sides: Scores of members and of nonmembers.
+        keys: The cell of each.
+        cells: The cells to look into.
+    """
+
+    def each_cell() -> Iterator[FrequentScore]:
+        for cell in cells:
+            inside = [side[own == cell] for side, own in zip(sides, keys, strict=True)]
+            score = middle(np.concatenate(inside))
+            yield FrequentScore(score, *(int(np.count_nonzero(side == score)) for side in inside))
+
+    return kept(together((each,) for each in each_cell()), len(sides[0]) + len(sides[1]))

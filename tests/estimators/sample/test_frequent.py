@@ -1,0 +1,169 @@
+"""Scores that many records have, wherever they are counted: never too many of them, and a pass stands beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from estimators import Counts, Scores
+from estimators.decisions.gate import judge
+from estimators.decisions.maxima import MaxAdvantage
+from estimators.errors import InvalidCounts
+from estimators.sample.cells import Grid
+from estimators.sample.counting import by_grid
+from estimators.sample.parts import counts_of_parts
+from estimators.sample.scores import Query
+from estimators.sample.stream import CountStream
+from macekit.sources.parts import counts_of_rows, rows_of
+from tests.cases import each_case
+
+Sides = tuple[np.ndarray, np.ndarray]
+N = 4000
+
+
+def far() -> Sides:
+    """Losses that leak, and one placeholder that makes a cell of all others."""
+    rng = np.random.default_rng(0)
+    return rng.gamma(2, 0.05, N), np.append(rng.gamma(2, 0.5, N - 1), 1e9)
+
+
+def near_one() -> Sides:
+    """Confidences of which four in five are closer to 1 than a cell is wide, and leak there."""
+    rng = np.random.default_rng(1)
+    close = [1.0 - scale * rng.random(N) for scale in (1e-7, 1e-5)]
+    return close[0], np.where(rng.random(N) < 0.2, rng.random(N), close[1])
+
+
+def frequent(value: float, share: float) -> Callable[[], Sides]:
+    """The same on both sides: some records have one score, the others any."""
+
+    def sides() -> Sides:
+        rng = np.random.default_rng(2)
+        a, b = (np.where(rng.random(N) < share, value, rng.random(N)) for _ in range(2))
+        return a, b
+
+    return sides
+
+
+def among_others() -> Sides:
+    """A third has the score 1, and a leak is among those next to it."""
+    a, b = near_one()
+    rng = np.random.default_rng(3)
+    return np.where(rng.random(N) < 0.3, 1 - 1e-9, a), np.where(rng.random(N) < 0.3, 1 - 1e-9, b)
+
+
+WORLDS: dict[str, tuple[Callable[[], Sides], str, str]] = {
+    "one far score": (far, "fail", "not applicable"),
+    "close to 1": (near_one, "fail", "not applicable"),
+    "a frequent score among others": (among_others, "fail", "not applicable"),
+    "a frequent score at an end": (frequent(1.0, 0.3), "pass", "pass"),
+    "a frequent score in the middle": (frequent(0.3, 0.3), "pass", "pass"),
+    "zero of both signs": (frequent(-0.0, 0.5), "pass", "pass"),
+    "no frequent score": (frequent(0.3, 0.0), "pass", "pass"),
+}
+
+
+def in_blocks(a: np.ndarray, b: np.ndarray, size: int, start: CountStream | None = None) -> CountStream:
+    stream = start or CountStream()
+    for at in range(0, max(len(a), len(b)), size):
+        stream = stream.plus(a[at : at + size], b[at : at + size])
+    return stream
+
+
+def halves(a: np.ndarray, b: np.ndarray) -> list[Sides]:
+    return [(a[0::2], b[0::2]), (a[1::2], b[1::2])]
+
+
+COUNTED: dict[str, Callable[[np.ndarray, np.ndarray], Counts]] = {
+    "at once": lambda a, b: by_grid(Scores.of(a, b, Query.CONTINUOUS)),
+    "as a stream": lambda a, b: CountStream().plus(a, b).counts(),
+    "in blocks": lambda a, b: in_blocks(a, b, 100).counts(),
+    "one side after the other": lambda a, b: CountStream().plus(a, b[:0]).plus(a[:0], b).counts(),
+    "in blocks of one record": lambda a, b: in_blocks(a[:400], b[:400], 1).plus(a[400:], b[400:]).counts(),
+    "merged": lambda a, b: by_grid(Scores.of(a[:9], b[:9], Query.CONTINUOUS)).merge(
+        by_grid(Scores.of(a[9:], b[9:], Query.CONTINUOUS))
+    ),
+    "of parts": lambda a, b: counts_of_parts(
+        [part for one in halves(a, b) if (part := CountStream().plus(*one).part())]
+    ),
+    "of rows": lambda a, b: counts_of_rows([rows_of(CountStream().plus(*one)) for one in halves(a, b)]),
+    "written down": lambda a, b: Counts.from_dict(CountStream().plus(a, b).counts().to_dict()),
+}
+
+
+@each_case("world", WORLDS)
+@each_case("way", COUNTED)
+def test_a_pass_of_counts_stands_where_no_crowd_hides_what_differs(world, way) -> None:
+    make, by_scores, by_counts = WORLDS[world]
+    a, b = make()
+    limit = [MaxAdvantage(0.2)]
+
+    counts = COUNTED[way](a, b)
+    judged = judge(counts, limit)
+
+    assert judge(Scores.of(a, b), limit).decision.value == by_scores
+    assert judged.decision.value == by_counts
+    hidden = by_counts == "not applicable"
+    assert [each.code for each in judged.doubts] == ["crowded_cell"] * hidden
+    assert judged.undecided_because == ("crowded_cell" if hidden else None)
+    assert isinstance(counts.cells, Grid)
+    for each in counts.cells.frequent:
+        missed = [(a == each.score).sum() - each.members, (b == each.score).sum() - each.nonmembers]
+        assert min(missed) >= 0
+        assert sum(missed) <= (0.01 * N if way == "in blocks of one record" else 0)
+
+
+numbers = st.sampled_from([0.0, -0.0, 0.5, 1.0, 1 - 1e-9, 1 - 2e-9, 1e9, 1e-300]) | st.floats(-1, 1)
+
+
+@pytest.mark.slow
+@settings(max_examples=150)
+@given(
+    st.lists(st.tuples(numbers, st.booleans()), min_size=1, max_size=60),
+    st.lists(st.integers(0, 60), max_size=6),
+    st.booleans(),
+)
+def test_no_frequent_score_is_said_to_have_more_records_than_it_has(records, cuts, merges) -> None:
+    a = np.array([score for score, member in records if member] + [0.25, 0.5] * 4)
+    b = np.array([score for score, member in records if not member] + [0.25, 0.5] * 4)
+    ends = sorted({0, *cuts, 68})
+    streams = [CountStream().plus(a[start:end], b[start:end]) for start, end in pairwise(ends)]
+    whole = CountStream()
+    for start, end in pairwise(ends):
+        whole = whole.plus(a[start:end], b[start:end])
+    parts = [part for each in streams if (part := each.part())]
+    counts = counts_of_parts(parts) if merges else whole.counts()
+
+    assert isinstance(counts.cells, Grid)
+    for each in counts.cells.frequent:
+        assert 0 <= each.members <= (a == each.score).sum()
+        assert 0 <= each.nonmembers <= (b == each.score).sum()
+    assert counts.unlike().min() >= 0
+    again = Counts.from_dict(counts.to_dict())
+    assert again.to_dict() == counts.to_dict()
+
+
+@each_case(
+    "frequent",
+    [
+        [{"score": 1.5, "members": 6, "nonmembers": 0}],
+        [{"score": 1.5, "members": -1, "nonmembers": 0}],
+        [{"score": 1.5, "members": 1.0, "nonmembers": 0}],
+        [{"score": float("nan"), "members": 1, "nonmembers": 0}],
+        [{"score": "1.5", "members": 1, "nonmembers": 0}],
+        [{"score": 1.5, "members": 1}],
+        [1.5],
+        3,
+        [{"score": 1.5, "members": 3, "nonmembers": 0}] * 2,
+    ],
+)
+def test_frequent_scores_that_do_not_fit_are_refused(frequent) -> None:
+    cells = {"kind": "grid", "exponent": 0, "keys": [0, 1], "frequent": frequent}
+
+    with pytest.raises(InvalidCounts):
+        Counts.from_dict({"members": [5, 5], "nonmembers": [5, 0], "cells": cells})
