@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from estimators.arrays import Floats, Integers
 from estimators.errors import IncompatibleCells, InvalidCounts
 from estimators.python.dataclass import asdict, dataclass
-from estimators.sample.frequent import Frequent, FrequentScore, together
+from estimators.sample.frequent import Frequent, from_dicts
 from estimators.sample.integers import as_type_of, exact_array
 from estimators.sample.search import intervals_of
 
@@ -351,7 +351,7 @@ def cells_from_dict(value: dict[str, object]) -> Cells:
             keys = _ascending(np.asarray(value["keys"], dtype=np.int64), "i")
             if not -1100 < exponent < 1024 or np.abs(keys).max(initial=0) > 2**53:
                 raise InvalidCounts("cells of kind 'grid': exponent or keys out of range", field="cells")
-            return Grid(exponent, keys, _frequent(value.get("frequent", ())))
+            return Grid(exponent, keys, from_dicts(value.get("frequent", ())))
         if kind == Lattice.kind:
             low, high = (np.asarray(value[end], dtype=np.float64) for end in ("low", "high"))
             bins = int(value["bins"])  # type: ignore[call-overload]
@@ -376,20 +376,6 @@ def cells_from_dict(value: dict[str, object]) -> Cells:
         raise InvalidCounts(f"cells of kind {kind!r} are incomplete or malformed", field="cells") from error
     kinds = ", ".join(each.kind for each in (Categories, Values, Intervals, Grid, Lattice, Boxes))
     raise InvalidCounts(f"cells: unknown kind; known are {kinds}", field="cells")
-
-
-def _frequent(value: Any) -> Frequent:
-    """The frequent scores of a grid, as ``to_dict`` wrote them."""
-    several = []
-    for each in value:
-        sides = each["members"], each["nonmembers"]
-        if not np.isfinite(each["score"]) or not all(type(side) is int and side >= 0 for side in sides):
-            raise InvalidCounts(
-                "cells of kind 'grid': frequent needs a score and whole numbers of members and nonmembers",
-                field="cells",
-            )
-        several.append((FrequentScore(float(each["score"]) + 0.0, *sides),))
-    return together(several)
 
 
 def _ascending(labels: NDArray[Any], kinds: str) -> NDArray[Any]:

@@ -6,11 +6,13 @@ then be taken to hide something, and none is taken for a single value that is no
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 import numpy as np
 
 from estimators.arrays import Floats, Integers
+from estimators.errors import InvalidCounts
 from estimators.python.dataclass import dataclass
 
 RARE = 8
@@ -45,6 +47,20 @@ class FrequentScore:
 
 Frequent = tuple[FrequentScore, ...]
 """In order, each score once."""
+
+
+def from_dicts(value: Any) -> Frequent:
+    """Those that were written down as mappings."""
+    several = []
+    for each in value:
+        sides = each["members"], each["nonmembers"]
+        if not np.isfinite(each["score"]) or not all(type(side) is int and side >= 0 for side in sides):
+            raise InvalidCounts(
+                "cells of kind 'grid': frequent needs a score and whole numbers of members and nonmembers",
+                field="cells",
+            )
+        several.append((FrequentScore(float(each["score"]) + 0.0, *sides),))
+    return together(several)
 
 
 def together(several: Iterable[Frequent]) -> Frequent:
@@ -112,3 +128,33 @@ def in_cells(sides: tuple[Floats, Floats], keys: tuple[Integers, Integers], cell
             yield FrequentScore(score, *(int(np.count_nonzero(side == score)) for side in inside))
 
     return kept(together((each,) for each in each_cell()), len(sides[0]) + len(sides[1]))
+
+
+def after_piece(
+    known: Frequent,
+    side: int,
+    piece: Floats,
+    crowds: dict[int, int],
+    keys_of: Callable[[Floats], Integers],
+    records: int,
+) -> Frequent:
+    """The frequent scores of a stream after one piece more: those known, and the one in the middle of a new crowd.
+
+    Args:
+        known: Those of all pieces before.
+        side: 0 of members, 1 of nonmembers.
+        piece: Scores of that side.
+        crowds: Cells in which a tenth of the piece lies, with how much of it.
+        keys_of: The cell of each score.
+        records: Records of both sides so far, with the piece.
+    """
+    found = {each.score: int(np.count_nonzero(piece == each.score)) for each in known}
+    unlike = dict(crowds)
+    for cell, number in zip(keys_of(np.array([*found])).tolist(), found.values(), strict=True):
+        if cell in unlike:
+            unlike[cell] -= number
+    for cell in (cell for cell, number in unlike.items() if number > CROWD * len(piece)):
+        score = middle(piece[keys_of(piece) == cell])
+        found[score] = int(np.count_nonzero(piece == score))
+    new = (FrequentScore(each, *((n, 0) if side == 0 else (0, n))) for each, n in found.items())
+    return kept(together([known, tuple(new)]), records, 1)

@@ -16,7 +16,7 @@ from estimators.python.dataclass import dataclass
 from estimators.sample.cells import Categories, Cells, Grid, Values, grid_keys
 from estimators.sample.counting import SMALL_INTEGER_RANGE, finest_exponent
 from estimators.sample.counts import GRID_CELLS, Counts
-from estimators.sample.frequent import Frequent, of_values, together
+from estimators.sample.frequent import Frequent, kept, of_values, together
 from estimators.sample.integers import as_64_bit, as_text, or_infinite
 from estimators.sample.scores import MIN_RECORDS
 
@@ -246,4 +246,5 @@ def _of_grids(parts: Sequence[Part], frequent: Frequent) -> Counts:
         shift += 1
     if shift:
         whole = _summed([_shifted(whole, exponent + shift)])
+    frequent = kept(frequent, int(whole.members.sum() + whole.nonmembers.sum()))
     return Counts(whole.members, whole.nonmembers, Grid(whole.exponent, whole.keys, frequent))

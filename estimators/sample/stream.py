@@ -15,16 +15,7 @@ from estimators.python.dataclass import dataclass, replace
 from estimators.sample.cells import Categories, Grid, Values, grid_ends, grid_keys, mend_underflow
 from estimators.sample.counting import SMALL_INTEGER_RANGE
 from estimators.sample.counts import GRID_CELLS, Counts
-from estimators.sample.frequent import (
-    CROWD,
-    Frequent,
-    FrequentScore,
-    crowded,
-    kept,
-    middle,
-    of_values,
-    together,
-)
+from estimators.sample.frequent import Frequent, after_piece, crowded, kept, of_values
 from estimators.sample.integers import as_64_bit, as_one_type, as_text, or_infinite
 from estimators.sample.parts import MOST_VALUES, Part
 from estimators.sample.scores import MIN_RECORDS, as_floats, require_no_spelled_number
@@ -162,21 +153,12 @@ class _Grid:
         return grid
 
     def _frequent_with(self, side: int, piece: Floats, column: Floats) -> Frequent:
-        """The frequent scores with those of one more piece: those known, and what a crowded cell of it holds."""
-        cells = crowded(column, len(piece))
-        if not cells and not self.frequent:
+        """The frequent scores with those of one more piece, of which so many are in each cell."""
+        crowds = {self.first + cell: int(column[cell]) for cell in crowded(column, len(piece))}
+        if not crowds and not self.frequent:
             return ()
-        found = {each.score: int(np.count_nonzero(piece == each.score)) for each in self.frequent}
-        unlike = {cell: int(column[cell]) for cell in cells}
-        for key, number in zip(grid_keys(np.array([*found]), self.exponent), found.values(), strict=True):
-            if int(key) - self.first in unlike:
-                unlike[int(key) - self.first] -= number
-        for cell in (cell for cell, number in unlike.items() if number > CROWD * len(piece)):
-            score = middle(piece[grid_keys(piece, self.exponent) == cell + self.first])
-            found[score] = int(np.count_nonzero(piece == score))
-        new = (FrequentScore(each, *((n, 0) if side == 0 else (0, n))) for each, n in found.items())
-        records = int(sum(each.sum() for each in self.columns)) + len(piece)
-        return kept(together([self.frequent, tuple(new)]), records, 1)
+        n = int(self.columns[0].sum() + self.columns[1].sum()) + len(piece)
+        return after_piece(self.frequent, side, piece, crowds, lambda some: grid_keys(some, self.exponent), n)
 
     def reaching(self, low: float, high: float) -> _Grid:
         """The same records on the finest grid that also holds ``low`` and ``high``: the one of ``by_grid``."""

@@ -51,7 +51,7 @@ def partial(
 
     Example:
         >>> import macekit
-        >>> rows = macekit.partial({"score": [0.5, 1.5, 1.5], "member": [True, True, False]})
+        >>> rows = macekit.partial({"score": [1, 2, 2], "member": [True, True, False]})
         >>> rows["members"].to_pylist(), rows["nonmembers"].to_pylist()
         ([1, 1], [0, 1])
     """
@@ -272,11 +272,12 @@ def write_risks(
 def sql(
     dialect: str, *, table: str = "scores", score: str = "score", member: str = "member", exponent: int = -20
 ) -> str:
-    """The two queries by which a database counts, to be read, or run where no Python is.
+    """The three queries by which a database counts, to be read, or run where no Python is.
 
     The first says for each membership how many rows there are, how many of them have a score that is finite, and how
     far these reach: the two numbers must be the same, and there must be two memberships. The second answers rows that
-    ``merged`` takes. Needs Ibis.
+    ``merged`` takes. The third answers more of them, the scores that most rows have: needed only where an answer warns
+    of a crowded cell, and many rows have the same score. Needs Ibis.
 
     Args:
         dialect: A database as Ibis knows it: ``"postgres"``, ``"bigquery"``, ``"snowflake"``, ``"trino"``,
@@ -289,7 +290,7 @@ def sql(
             2**16th of the scores' range, or finer, loses nothing.
 
     Returns:
-        both queries, each behind a line that says what it is for.
+        the queries, each behind a line that says what it is for.
 
     Raises:
         MaceProblem: Ibis is not installed, or cannot say it in this dialect.
@@ -302,9 +303,13 @@ def sql(
     from macekit.engines.frames import queries
 
     with as_mace_problems():
-        first, second = queries(dialect, table, score, member, exponent)
-    check, rows = "-- what there is: n and usable must be the same", "-- counts: rows for macekit.merged"
-    return f"{check}\n{first};\n\n{rows}\n{second};\n"
+        texts = queries(dialect, table, score, member, exponent)
+    words = (
+        "-- what there is: n and usable must be the same",
+        "-- counts: rows for macekit.merged",
+        "-- frequent scores: rows for macekit.merged beside the counts, where a cell is crowded",
+    )
+    return "\n\n".join(f"{about}\n{text};" for about, text in zip(words, texts, strict=True)) + "\n"
 
 
 def _edges(grid: Mapping[str, Any]) -> tuple[list[float], list[float]]:

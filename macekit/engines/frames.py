@@ -31,6 +31,7 @@ from macekit.decoding.roles import Roles, roles
 from macekit.decoding.table import Table, membership, record_columns
 from macekit.decoding.typed import values_of
 from macekit.problems import Problem, fault
+from macekit.sources.parts import FREQUENT
 from macekit.text import printable
 
 if TYPE_CHECKING:
@@ -49,6 +50,9 @@ KINDS_OF_LABELS = {str: "text", bool: "booleans"}
 
 MOST_MEMBERSHIPS = 1001
 """Different values of the member column that are looked at."""
+
+MOST_FREQUENT = 20
+"""Scores can have a twentieth of all records each, from which on they are frequent."""
 
 MOST_ROWS = 2**24
 """Rows of an answer to the second query, where groups have cells of their own."""
@@ -165,8 +169,8 @@ def parts_by_group(
     return groups, (column.read(whole, ""), *recorder.columns(), own)
 
 
-def queries(dialect: str, table: str, score: str, member: str, exponent: int) -> tuple[str, str]:
-    """Both queries about a table of floats, in the words of a database; the second answers rows of parts."""
+def queries(dialect: str, table: str, score: str, member: str, exponent: int) -> tuple[str, ...]:
+    """Three queries about a table of floats, in the words of a database; the last two answer rows of parts."""
     try:
         import ibis
     except ModuleNotFoundError:
@@ -178,17 +182,25 @@ def queries(dialect: str, table: str, score: str, member: str, exponent: int) ->
     unbound = ibis.table({score: "float64", name: "string" if equals else "boolean"}, name=table)
     frame = Frame(unbound, f"ibis for {dialect}")
     column = ScoreColumn(frame, lazy_of(frame), score, name, False, nw.Float64())
-    cells = column.second([value] if equals else [True], exponent)
-    rows = cells.select(
-        nw.lit("grid").alias("kind"),
-        nw.lit(exponent).alias("exponent"),
-        nw.col("key").cast(nw.String),
-        nw.col("members"),
-        (nw.col("n") - nw.col("members")).alias("nonmembers"),
+    members: list[object] = [value] if equals else [True]
+
+    def rows(kind: str, exponent: int, cells: Lazy) -> Lazy:
+        return cells.select(
+            nw.lit(kind).alias("kind"),
+            nw.lit(exponent).alias("exponent"),
+            nw.col("key").cast(nw.String),
+            nw.col("members"),
+            (nw.col("n") - nw.col("members")).alias("nonmembers"),
+        )
+
+    by_score = column.second(members, None).sort("n", "key", descending=True).head(MOST_FREQUENT)
+    asked = (
+        column.first(),
+        rows("grid", exponent, column.second(members, exponent)),
+        rows(FREQUENT, 0, by_score),
     )
     with speaking_for(frame):
-        first, second = (str(ibis.to_sql(query.to_native(), dialect)) for query in (column.first(), rows))
-    return first, second
+        return tuple(str(ibis.to_sql(query.to_native(), dialect)) for query in asked)
 
 
 @dataclass(frozen=True, slots=True)

@@ -193,13 +193,26 @@ def test_the_queries_of_a_database_make_rows_that_merge() -> None:
     connection = duckdb.connect()
     connection.register("runs", records)
 
-    first, second = macekit.sql("duckdb", table="runs", score="loss").removesuffix(";\n").split(";\n\n")
+    first, second, third = (
+        macekit.sql("duckdb", table="runs", score="loss").removesuffix(";\n").split(";\n\n")
+    )
 
     ends = connection.sql(first)
     assert ends.columns == ["member", "n", "usable", "low", "high"]
     assert {row[1] == row[2] for row in ends.fetchall()} == {True}
     wanted = macekit.counts(records, score="loss")["counts"]
     assert macekit.merged(connection.sql(second))["counts"] == wanted
+    assert connection.sql(third).columns == ["kind", "exponent", "key", "members", "nonmembers"]
+    both = macekit.merged([connection.sql(second).to_arrow_table(), connection.sql(third).to_arrow_table()])
+    assert both["counts"] == wanted
+
+    scores = np.where(np.arange(1000) % 3 == 0, 0.1, RECORDS["loss"])
+    often = pa.table({"loss": scores, "member": RECORDS["is_train"]})
+    connection.register("runs", often)
+    rows = [connection.sql(query).to_arrow_table() for query in (second, third)]
+    assert macekit.merged(rows)["counts"] == macekit.counts(often, score="loss")["counts"]
+    alone = macekit.gate(counts=macekit.merged(rows[:1])["counts"], max_advantage=0.9)
+    assert alone["undecided_because"] == "crowded_cell"
 
 
 DIALECTS = "athena bigquery clickhouse databricks duckdb mssql mysql oracle postgres snowflake trino"
@@ -214,9 +227,9 @@ def test_every_database_has_words_for_it(dialect: str) -> None:
 
     queries = [each for each in sqlglot.parse(macekit.sql(dialect), read=read) if each is not None]
 
-    first, second = (query.find_all(sqlglot.exp.Group) for query in queries)
-    assert len([*first]) == len([*second]) == 1
-    assert queries[1].named_selects == ["kind", "exponent", "key", "members", "nonmembers"]
+    assert [len([*query.find_all(sqlglot.exp.Group)]) for query in queries] == [1, 1, 1]
+    for query in queries[1:]:
+        assert query.named_selects == ["kind", "exponent", "key", "members", "nonmembers"]
     assert "'train'" in macekit.sql(dialect, member="split=train")
 
 
