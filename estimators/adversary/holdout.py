@@ -21,7 +21,8 @@ from estimators.limits.binomial import lower_limit, pools
 from estimators.limits.two_rates import weighted_accuracy_lower
 from estimators.python.dataclass import dataclass
 from estimators.sample.cells import Intervals
-from estimators.sample.counts import HYPERGEOMETRIC_LIMIT, Counts
+from estimators.sample.counts import Counts
+from estimators.sample.splits import HYPERGEOMETRIC_LIMIT
 from estimators.statement import baseline
 
 Numbers = NDArray[np.int64] | NDArray[np.float64]

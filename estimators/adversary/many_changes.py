@@ -11,6 +11,7 @@ that are known without any label: how far it lies from a whole number (or tenth,
 have too, and how short it is when written down.
 """
 
+from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
@@ -22,8 +23,9 @@ from estimators.adversary.holdout import ORDERS, GuessRecord, Validation, Way, v
 from estimators.arrays import Floats, Integers, lengths, quantiles
 from estimators.python.dataclass import dataclass
 from estimators.sample.counting import EXACT_RECORDS
-from estimators.sample.counts import HYPERGEOMETRIC_LIMIT, Counts
+from estimators.sample.counts import Counts
 from estimators.sample.doubts import PRECISION
+from estimators.sample.splits import HYPERGEOMETRIC_LIMIT
 
 Number = TypeVar("Number", np.int64, np.float64)
 
@@ -195,7 +197,7 @@ class Around:
         return sums_around(sums, self.width) > (-ROUNDING if tie else ROUNDING)
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(frozen=True, eq=False)
 class Aspect:
     """A way to read a score, known without labels: the cell of each finest cell, and what rules average over."""
 
@@ -205,9 +207,20 @@ class Aspect:
 
     def table(self, blocks: Integers) -> Integers:
         """Records in each of its cells, of as many rows of finest cells."""
-        at = (np.arange(len(blocks))[:, None] * self.size + self.cell).ravel()
-        sums = np.bincount(at, blocks.ravel(), len(blocks) * self.size)
-        return sums.astype(np.int64).reshape(len(blocks), self.size)
+        order, starts, cells = self._in_order
+        sums = np.zeros((len(blocks), self.size), dtype=np.int64)
+        sums[:, cells] = np.add.reduceat(blocks if order is None else blocks.take(order, 1), starts, 1)
+        return sums
+
+    @cached_property
+    def _in_order(self) -> tuple[Integers | None, Integers, Integers]:
+        """Finest cells in the order of its cells (None: they lie in it), where each begins there, and which it is."""
+        cell, order = self.cell, None
+        if (cell[1:] < cell[:-1]).any():
+            order = cell.astype(np.int16).argsort(kind="stable")  # a radix sort
+            cell = cell[order]
+        starts = np.flatnonzero(np.append(True, cell[1:] != cell[:-1]))
+        return order, starts, cell[starts]
 
     @property
     def families(self) -> tuple[Around, ...]:
@@ -355,15 +368,21 @@ def _achieved_by(way: Way, others: list[Aspect], seed: int, orders: int) -> Gues
     turn = -1 if way.turned else 1
     aspects = [along(way.counts), *(Aspect(each.cell[::turn], each.size) for each in others)]
     later = len(PARTS) - 1
-    past = [side[:, :-1].cumsum(axis=1).reshape(orders * later, -1) for side in blocks]
-    following = [side[:, 1:].reshape(orders * later, -1) for side in blocks]
-    n1, n0 = (side.sum(axis=1, keepdims=True) for side in past)
+
+    def past_and_next(tables: Integers) -> list[Integers]:
+        """Of tables (orders, blocks, any): before each later block the sum of all so far, and that block."""
+        each = tables[:, :-1].cumsum(axis=1), tables[:, 1:]
+        return [some.reshape(orders * later, -1) for some in each]
+
+    n = [past_and_next(side.sum(axis=2, keepdims=True)) for side in blocks]
+    a, b = way.prior / n[0][0], (1.0 - way.prior) / n[1][0]
     best = np.full(orders * later, -np.inf)
     right = np.zeros((2, orders * later), dtype=np.int64)
     for aspect in aspects:
-        members, nonmembers = aspect.table(past[0]), aspect.table(past[1])
-        new_members, new_nonmembers = aspect.table(following[0]), aspect.table(following[1])
-        a, b = way.prior / n1, (1.0 - way.prior) / n0
+        (members, new_members), (nonmembers, new_nonmembers) = (
+            past_and_next(aspect.table(side.reshape(-1, way.counts.size)).reshape(orders, len(PARTS), -1))
+            for side in blocks
+        )
         sums = np.cumsum(a * members - b * nonmembers, axis=1)
         sums = np.concatenate([np.zeros((len(sums), 1)), sums], axis=1)
         for width in aspect.widths:
@@ -376,7 +395,7 @@ def _achieved_by(way: Way, others: list[Aspect], seed: int, orders: int) -> Gues
             right[0, better] = (new_members * accused).sum(axis=1)[better]
             right[1, better] = (new_nonmembers * ~accused).sum(axis=1)[better]
     hits, passes = right.reshape(2, orders, later).sum(axis=2)
-    n1, n0 = (side.reshape(orders, -1).sum(axis=1) for side in following)
+    n1, n0 = (each[1].reshape(orders, -1).sum(axis=1) for each in n)
     achieved = 2.0 * (way.prior * hits / n1 + (1.0 - way.prior) * passes / n0) - 1.0
     return GuessRecord(hits, n1, passes, n0, achieved[:, None])
 

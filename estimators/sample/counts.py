@@ -7,7 +7,6 @@ would have on records (docs/methods.md, section 1).
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -28,6 +27,7 @@ from estimators.sample.cells import Categories, Cells, Grid, Intervals, Lattice,
 from estimators.sample.doubts import of_grid
 from estimators.sample.frequent import together
 from estimators.sample.integers import as_one_type
+from estimators.sample.splits import splitter
 from estimators.statement import Caution
 
 GRID_CELLS = 2**16
@@ -41,9 +41,6 @@ FEW = 30
 
 MOST_RECORDS = 2.0**62
 """Records a side has fewer than: both sides together still fit 63 bits."""
-
-HYPERGEOMETRIC_LIMIT = 10**9
-"""NumPy draws without replacement from fewer than this many records."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -405,8 +402,8 @@ class Counts:
         """
         of_members, of_nonmembers = np.broadcast_to(fractions, (2, np.shape(fractions)[-1]))
         splits = [
-            _splitter(self.members, self.n_members, of_members),
-            _splitter(self.nonmembers, self.n_nonmembers, of_nonmembers),
+            splitter(self.members, self.n_members, of_members),
+            splitter(self.nonmembers, self.n_nonmembers, of_nonmembers),
         ]
         tables = [[split(rng) for split in splits] for _ in range(times)]
         return np.array([a for a, _ in tables]), np.array([b for _, b in tables])
@@ -513,37 +510,3 @@ def _numbers(values: object, what: str, field: str) -> NDArray[Any]:
     if array.dtype.kind not in "iuf" and array.size:
         raise InvalidCounts(f"{what}: got type {array.dtype}, need {need}", field=field)
     return array if array.size else array.astype(np.float64)
-
-
-def _splitter(
-    counts: Integers, total: int, fractions: Floats
-) -> Callable[[np.random.Generator], NDArray[np.generic]]:
-    """A way to split one side at random into blocks of the given shares, (blocks, cells), any number of times."""
-    ends = np.rint(fractions.cumsum() / fractions.sum() * total).astype(np.int64)
-    sizes = np.diff(np.concatenate([[0], ends]))
-    blocks, cells = len(sizes), len(counts)
-
-    def shuffle(rng: np.random.Generator) -> Integers:
-        order = cell.copy()
-        rng.shuffle(order)
-        order += first_of_block
-        return np.bincount(order, minlength=blocks * cells).reshape(blocks, cells)
-
-    def draw(rng: np.random.Generator) -> Integers:
-        table, left = np.empty((blocks, cells), dtype=np.int64), counts
-        for block in range(blocks - 1):
-            table[block] = rng.multivariate_hypergeometric(left, sizes[block], method="marginals")
-            left = left - table[block]
-        table[-1] = left
-        return table
-
-    def each_by_itself(rng: np.random.Generator) -> Integers:
-        return rng.multinomial(counts, fractions / fractions.sum()).T.astype(np.int64)
-
-    if total < 16 * cells + 4096:  # few records: shuffle them
-        cell = np.repeat(np.arange(cells), counts)
-        first_of_block = np.repeat(np.arange(blocks) * cells, sizes)
-        return shuffle
-    if total >= HYPERGEOMETRIC_LIMIT:  # then each record draws its own block
-        return each_by_itself
-    return draw

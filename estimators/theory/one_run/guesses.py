@@ -8,7 +8,7 @@ import numpy as np
 from estimators.arrays import Booleans, Floats, Integers
 from estimators.privacy.epsilon import AT_BOTH_ENDS, SHARES, Direction
 from estimators.python.dataclass import dataclass
-from estimators.sample.counts import HYPERGEOMETRIC_LIMIT
+from estimators.sample.splits import HYPERGEOMETRIC_LIMIT
 
 LOOKS = (0.01, 0.03, 0.1, 0.3, 1.0)
 """Shares of the coins after which a run among several may stop; its bet has an equal part on each."""

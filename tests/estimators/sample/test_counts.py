@@ -2,11 +2,13 @@
 
 import json
 from collections import Counter
+from itertools import product
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import chi2, multivariate_hypergeom, poisson
 
 from estimators.errors import IncompatibleCells, InputError, InvalidCounts, TooFewRecords, TooManyCells
 from estimators.sample import counting
@@ -14,6 +16,7 @@ from estimators.sample.cells import Boxes, Categories, Grid, Intervals
 from estimators.sample.counting import by_lattice
 from estimators.sample.counts import GRID_CELLS, Counts
 from estimators.sample.scores import Query, Scores
+from estimators.sample.splits import some_of
 from tests.cases import each_case, refusals
 
 
@@ -226,9 +229,9 @@ def test_blocks_add_up_to_the_whole_have_the_sizes_asked_for_and_do_not_overflow
 
 
 @pytest.mark.slow
-@each_case("n", [30, 3000])
-def test_blocks_follow_the_hypergeometric_law_whichever_way_they_are_drawn(n) -> None:
-    counts = Counts.of([n, 3 * n], [n, n])
+@each_case("n, cells", [(30, 1), (3000, 1), (3000, 40)])
+def test_blocks_follow_the_hypergeometric_law_whichever_way_they_are_drawn(n, cells) -> None:
+    counts = Counts.of([n, *[3 * n // cells] * cells], [n] * (cells + 1))
     rng = np.random.default_rng(1)
 
     draws = np.array([counts.blocks(np.array([0.25, 0.75]), rng)[0][0, 0] for _ in range(2000)])
@@ -238,6 +241,25 @@ def test_blocks_follow_the_hypergeometric_law_whichever_way_they_are_drawn(n) ->
     variance = block * (n / total) * (1 - n / total) * (total - block) / (total - 1)
     assert abs(draws.mean() - mean) < 4 * np.sqrt(variance / 4000)
     assert abs(draws.var() / variance - 1) < 0.1
+
+
+@each_case("size", [1, 3, 5, 6])
+def test_some_of_the_records_are_drawn_by_the_hypergeometric_law(size) -> None:
+    """Every outcome as often as SciPy's law has it; a word of 64 bits is more than a cell here, and less than one."""
+    counts, rng, draws = np.array([3, 0, 2, 65]), np.random.default_rng(2), 20_000
+    counts[-1] = 2 if size < 6 else 65
+    total = int(counts.sum())
+    found = Counter(tuple(some_of(counts, total, size, rng).tolist()) for _ in range(draws))
+    law = multivariate_hypergeom(counts, size)
+    outcomes = [each for each in product(*(range(n + 1) for n in counts)) if sum(each) == size]
+    expected = draws * np.array([law.pmf(each) for each in outcomes])
+    observed = np.array([found[each] for each in outcomes])
+
+    assert observed.sum() == draws
+    often = expected >= 5
+    excess = ((observed - expected)[often] ** 2 / expected[often]).sum()
+    assert chi2.sf(excess, often.sum() - 1) > 1e-4
+    assert observed[~often].sum() <= poisson.isf(1e-4, max(expected[~often].sum(), 1e-9))
 
 
 def test_coarsening_keeps_every_record_and_the_order() -> None:
