@@ -297,15 +297,13 @@ def close_to_cuts(
     Between the two records of the pilot next to its best cut all cuts are alike to it: that gap is divided evenly by
     records, and outward the groups double until they are as wide as the others.
     """
-    places, at = np.unique(np.concatenate(pilot), return_inverse=True)
-    sides = (
-        np.bincount(at[: len(pilot[0])], minlength=len(places)),
-        np.bincount(at[len(pilot[0]) :], minlength=len(places)),
-    )
+    in_cells = [np.bincount(side, minlength=len(ends)) for side in pilot]
+    places = np.flatnonzero(in_cells[0] + in_cells[1])
+    sides = [side[places] for side in in_cells]
     gain = prior * sides[0] / len(pilot[0]) - (1.0 - prior) * sides[1] / len(pilot[1])
     guesses = TwoSided().fit(gain[None, :], False)
     changes = np.flatnonzero((guesses[:, 1:] != guesses[:, :-1]).any(axis=0)) + 1
-    unit = ends[-1] / len(at)
+    unit = ends[-1] / (len(pilot[0]) + len(pilot[1]))
     outward = unit * 2.0 ** np.arange(np.ceil(np.log2(max(2.0, width / unit))))
     low, high = ends[places[changes - 1]][:, None], ends[places[changes] - 1][:, None]
     inside = low + (high - low) * np.arange(PARTS + 1) / PARTS
