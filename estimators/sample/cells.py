@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from estimators.arrays import Floats, Integers
 from estimators.errors import IncompatibleCells, InvalidCounts
 from estimators.python.dataclass import asdict, dataclass
-from estimators.sample.frequent import Frequent, from_dicts
+from estimators.sample.frequent import CROWD, RARE, Frequent, from_dicts
 from estimators.sample.integers import as_type_of, exact_array
 from estimators.sample.search import intervals_of
 
@@ -157,6 +157,15 @@ class Grid:
     def select(self, keep: Integers) -> Grid:
         """Only the keys named."""
         return Grid(self.exponent, self.keys[keep], self.frequent)
+
+    def with_crowds_only(self, pooled: Integers) -> Grid:
+        """The same, with only those of the frequent scores whose cell is crowded by so many records in each."""
+        if not self.frequent:
+            return self
+        at = self.locate(np.array([each.score for each in self.frequent]))
+        dense = pooled[at] > max(RARE, CROWD * int(pooled.sum()))
+        some = tuple(each for each, own in zip(self.frequent, dense.tolist(), strict=True) if own)
+        return Grid(self.exponent, self.keys, some)
 
     def of_one_score(self) -> Integers:
         """Records in each cell that are known to have one score: the most that have the same."""

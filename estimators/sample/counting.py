@@ -369,8 +369,8 @@ def by_grid(scores: Scores) -> Counts:
         held = np.flatnonzero(columns[0] + columns[1])
         columns, occupied = [column[held] for column in columns], first + held
     dense = crowded(columns[0] + columns[1], len(a) + len(b))
-    frequent = in_cells((a, b), keys, occupied[dense].tolist())
-    return Counts(columns[0], columns[1], Grid(exponent, occupied, frequent))
+    grid = Grid(exponent, occupied, in_cells((a, b), keys, occupied[dense].tolist()))
+    return Counts(columns[0], columns[1], grid.with_crowds_only(columns[0] + columns[1]))
 
 
 def by_lattice(scores: Scores, bins: int = 100) -> Counts:

@@ -246,5 +246,6 @@ def _of_grids(parts: Sequence[Part], frequent: Frequent) -> Counts:
         shift += 1
     if shift:
         whole = _summed([_shifted(whole, exponent + shift)])
-    frequent = kept(frequent, int(whole.members.sum() + whole.nonmembers.sum()))
-    return Counts(whole.members, whole.nonmembers, Grid(whole.exponent, whole.keys, frequent))
+    pooled = whole.members + whole.nonmembers
+    grid = Grid(whole.exponent, whole.keys, kept(frequent, int(pooled.sum())))
+    return Counts(whole.members, whole.nonmembers, grid.with_crowds_only(pooled))

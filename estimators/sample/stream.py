@@ -206,7 +206,8 @@ class _Grid:
     def counts(self) -> Counts:
         """Occupied cells as counts."""
         part = self.part()
-        return Counts(part.members, part.nonmembers, Grid(part.exponent, part.keys, part.frequent))
+        grid = Grid(part.exponent, part.keys, part.frequent)
+        return Counts(part.members, part.nonmembers, grid.with_crowds_only(part.members + part.nonmembers))
 
     def part(self) -> Part:
         """The same as a part."""

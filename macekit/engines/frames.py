@@ -21,6 +21,7 @@ from estimators.sample.counting import finest_exponent
 from estimators.sample.counts import Counts
 from estimators.sample.frequent import Frequent, FrequentScore, crowded, kept, together
 from estimators.sample.integers import as_64_bit
+from estimators.sample.nested_grid import MOST_TIMES, NestedGrid
 from estimators.sample.parts import MOST_VALUES, Part, PartKind, counts_of_parts
 from estimators.sample.scores import MIN_RECORDS, require_no_spelled_number
 from macekit.call import Call
@@ -128,15 +129,21 @@ class FrameTable:
 
 
 def count(frame: Frame, call: Call, on_grid: bool) -> tuple[Mapping[str, Counts], tuple[ColumnRead, ...]]:
-    """The counts of each query of a frame, computed where it lies, and the columns that were read."""
+    """The counts of each query of a frame, computed where it lies, and the columns that were read.
+
+    What is asked of counts alone has to merge with others; for all else crowded cells are cut again.
+    """
     table, recorder = FrameTable.of(frame, call), ColumnRecorder()
     queries = table.layout.queries
     columns, counts = [], {}
     for query, place in zip(queries or ("",), table.layout.scores, strict=True):
         column = table.column(place, on_grid)
-        part = column.cells(table.sides(column, recorder)).part
+        sides = table.sides(column, recorder)
+        part = column.cells(sides).part
         columns.append(column.read(part, table.names[place] if queries else ""))
         counts[query] = counts_of_parts([part])
+        if counts[query].doubts and call.operation != "counts":
+            counts[query] = column.with_crowds_cut(part, sides)
     return counts, (*columns, *recorder.columns())
 
 
@@ -410,7 +417,7 @@ class ScoreColumn:
         """The cells of all rows, those of each group apart."""
         members = sides.members
         if self.kind == "grid":
-            return self._on_grid(members, sides)
+            return self._on_grid(sides)
         most = MOST_ROWS if self.labels else MOST_VALUES
         answer = self.collect(self.second(members, None).head(most + 1))
         if self.kind == "text":
@@ -420,7 +427,7 @@ class ScoreColumn:
             return _cells("text", 0, keys, answer)
         keys = integers_of(answer["key"])
         if len(answer) > MOST_VALUES and (len(answer) > most or len(np.unique(keys)) > MOST_VALUES):
-            return self._on_grid(members, sides)
+            return self._on_grid(sides)
         return _cells("integers", 0, keys, answer)
 
     def read(self, part: Part, query: str) -> ColumnRead:
@@ -430,11 +437,33 @@ class ScoreColumn:
         few = part.kind != "grid" and len(part.keys) <= MOST_DISTINCT
         return ColumnRead("score", self.score, kind, len(part.keys) if few else None, (), query)
 
-    def _on_grid(self, members: list[object], sides: Sides) -> _Cells:
+    def with_crowds_cut(self, part: Part, sides: Sides) -> Counts:
+        """The counts of cells of a grid, of which the crowded ones are counted once more on a finer one."""
+        grid = NestedGrid.of(part)
+        for _ in range(MOST_TIMES):
+            parts = {}
+            for place in grid.crowds():
+                low, high = grid.range_of(place)
+                inside = self.lazy.filter((self.floats >= low) & (self.floats < high))
+                rows = replace(self, lazy=inside)
+                ends = rows.collect(
+                    inside.select(self.floats.min().alias("low"), self.floats.max().alias("high"))
+                )
+                low, high = (ends[name][0].as_py() for name in ("low", "high"))
+                if low is not None:
+                    parts[place] = rows._between(float(low), float(high), sides).part
+            grid = grid.cut(parts)
+        return grid.counts()
+
+    def _on_grid(self, sides: Sides) -> _Cells:
         low, high = float(sides.low), float(sides.high)
         if not np.isfinite([low, high]).all():
             raise _not_finite("some rows are")
-        exponent = finest_exponent(low, high)
+        return self._between(low, high, sides)
+
+    def _between(self, low: float, high: float, sides: Sides) -> _Cells:
+        """Cells of the finest grid that holds both ends."""
+        exponent, members = finest_exponent(low, high), sides.members
         answer = self.collect(self.second(members, exponent))
         cells = _cells("grid", exponent, integers_of(answer["key"]).astype(np.int64), answer)
         keys, at = np.unique(cells.part.keys, return_inverse=True)

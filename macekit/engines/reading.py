@@ -52,8 +52,7 @@ class EngineTable(RemoteTable):
             parts, columns = frames.parts_by_group(frame, call, on_grid)
             return reading.with_groups(parts, columns, options, textual=False)
         by_query, columns = frames.count(frame, call, on_grid)
-        samples = {query: Sample(counts=counts.to_dict()) for query, counts in by_query.items()}
-        return DecodedBody(samples, left, columns=columns)
+        return reading.of_counts(by_query, left, textual=False, columns=columns)
 
     def counts_by_group(self, call: Call, *, on_grid: bool) -> dict[object, Counts | None]:
         """The counts of each group, on the cells of all."""

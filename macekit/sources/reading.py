@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 
 from estimators.risk.groups import GroupTable
 from estimators.sample.counts import Counts
+from estimators.sample.nested_grid import MOST_TIMES, NestedGrid
 from estimators.sample.parts import Part, counts_of_groups, tables_of_groups
+from estimators.sample.scores import as_floats
 from estimators.sample.stream import CountStream
 from macekit.call import Call
 from macekit.catalogue import command
@@ -55,12 +57,14 @@ def read(
     say: Callable[[], None] = lambda: None,
     *,
     textual: bool = False,
+    merges: bool | None = None,
 ) -> DecodedBody:
     """The body of a question about a source, with the options that are left to it; ``textual`` ones are still text.
 
     Up to ``LARGE`` bytes of the columns in use are held, and the question is asked of the records; what is larger is
     counted as it comes, if counts are enough for the question, and ``say`` is called. ``mace counts`` always counts; so
-    do frames that compute for themselves.
+    do frames that compute for themselves. Counts that need not merge with others have crowded cells cut again:
+    all but what ``mace counts`` answers, if ``merges`` does not say it.
     """
     call = Call(operation, query=columns, expanded_limit=LIMIT)
     if isinstance(source, RemoteTable):
@@ -94,7 +98,9 @@ def read(
         parts, columns_read = _parts_of_groups(every_block, goes_to_grid(call, options, textual))
         body = with_groups(parts, columns_read, options, textual)
     else:
-        body = _by_counts(every_block, call, options, textual)
+        merges = operation == "counts" if merges is None else merges
+        again = source if source.again and not merges else None
+        body = _by_counts(every_block, call, options, textual, again)
     _give_back()
     return body
 
@@ -152,15 +158,66 @@ def _whole(blocks: list[Block], call: Call, options: Mapping[str, object]) -> De
 
 
 def _by_counts(
-    blocks: Iterator[Block], call: Call, options: Mapping[str, object], textual: bool
+    blocks: Iterator[Block],
+    call: Call,
+    options: Mapping[str, object],
+    textual: bool,
+    source: Source | None,
 ) -> DecodedBody:
-    """Counts of all records, and the options that counting has not used up."""
+    """Counts of all records, and the options that counting has not used up.
+
+    Crowded cells are cut again, if ``source`` can be read again.
+    """
     start = start_of(DecodedBody(options=_of_counting(call, options), textual=textual))
     tallies, recorder = tally(blocks, start)
-    samples = {
-        query: Sample(counts=stream.counts().to_dict()) for query, stream in (tallies or {"": start}).items()
-    }
-    return DecodedBody(samples, not_of_counting(options), textual, columns=recorder.columns())
+    counts = {query: stream.counts() for query, stream in (tallies or {"": start}).items()}
+    if source is not None:
+        counts = _with_crowds_cut(counts, source, call)
+    return of_counts(counts, not_of_counting(options), textual=textual, columns=recorder.columns())
+
+
+def of_counts(
+    counts: Mapping[str, Counts],
+    options: dict[str, object],
+    *,
+    textual: bool,
+    columns: tuple[ColumnRead, ...],
+) -> DecodedBody:
+    """Counts of each query as what a question is asked of, with the options that are left to it."""
+    samples = {query: Sample(counts=each.to_dict()) for query, each in counts.items()}
+    cut = [each for each in counts.values() if each.cells.kind != "grid"]  # a grid says it of itself
+    cautions = tuple(dict.fromkeys(odd for each in cut for odd in each.doubts))
+    return DecodedBody(samples, options, textual, columns=columns, cautions=cautions)
+
+
+def _with_crowds_cut(counts: dict[str, Counts], source: Source, call: Call) -> dict[str, Counts]:
+    """The same, with crowded cells of a grid cut again; only their records are counted once more."""
+    grids = {query: grid for query, each in counts.items() if (grid := NestedGrid.of_counts(each))}
+    crowds = {query: places for query, grid in grids.items() if (places := grid.crowds())}
+    cut = set(crowds)
+    for _ in range(MOST_TIMES):
+        if not crowds:
+            break
+        streams = {
+            (query, place): CountStream.on_grid() for query, places in crowds.items() for place in places
+        }
+        values = set[str]()
+        for block in in_order(source, call):
+            member = block.members(values)
+            for query, at in zip(block.roles.queries or ("",), block.roles.scores, strict=True):
+                if query not in crowds:
+                    continue
+                scores = as_floats(block.scores(at), "score")
+                for place in crowds[query]:
+                    low, high = grids[query].range_of(place)
+                    inside = (scores >= low) & (scores < high)
+                    stream = streams[query, place]
+                    streams[query, place] = stream.plus(scores[inside & member], scores[inside & ~member])
+        for query, places in crowds.items():
+            parts = {place: part for place in places if (part := streams[query, place].part())}
+            grids[query] = grids[query].cut(parts)
+        crowds = {query: places for query in crowds if (places := grids[query].crowds())}
+    return {query: grids[query].counts() if query in cut else each for query, each in counts.items()}
 
 
 def counts_by_group(

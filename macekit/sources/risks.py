@@ -136,7 +136,7 @@ def write_risks(
     validate(RiskQuestion, options)  # before anything is read
     how = {name: value for name, value in options.items() if name == "query"}
     left = {name: value for name, value in options.items() if name != "query"}
-    lookup = Lookup.of(left, read(source, "counts", how, columns))
+    lookup = Lookup.of(left, read(source, "counts", how, columns, merges=False))
     call = Call("counts", query=tuple(each for each in columns if each[0] != "group"), expanded_limit=LIMIT)
     tables = _rows(source, call, lookup)
     first = next(tables)

@@ -236,25 +236,3 @@ def test_every_database_has_words_for_it(dialect: str) -> None:
 def test_a_database_that_is_not_known_is_said() -> None:
     with pytest.raises(macekit.MaceProblem, match="ibis for nosuch"):
         macekit.sql("nosuch")
-
-
-ALIKE = np.random.default_rng(4).random(8000) < 0.3
-CROWDS: dict[str, tuple[np.ndarray, str]] = {
-    "one far score": (np.append(np.random.default_rng(5).gamma(2, 0.1, 7999), 1e9), "not applicable"),
-    "a third is 1": (np.where(ALIKE, 1.0, np.random.default_rng(6).random(8000)), "pass"),
-    "a third is 0": (np.where(ALIKE, -0.0, np.random.default_rng(7).random(8000)), "pass"),
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("world", CROWDS)
-def test_a_crowded_cell_passes_where_all_of_it_is_one_score(give: Give, world: str) -> None:
-    scores, decision = CROWDS[world]
-    records = pa.table({"score": scores, "member": np.arange(8000) % 2 == 0, "region": ["a", "b"] * 4000})
-
-    there, here = (
-        macekit.gate(give(records), max_advantage=0.3),
-        macekit.gate(counts=macekit.counts(records)["counts"], max_advantage=0.3),
-    )
-    assert there["decision"] == here["decision"] == decision
-    assert there["limits"] == here["limits"]

@@ -1,0 +1,133 @@
+"""Records that are counted where most of them share a cell: counted once more there, where they can be."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import macekit
+from macekit.sources import reading
+from tests.macekit.sources.conftest import Give
+
+RNG = np.random.default_rng(0)
+N = 5000
+INSIDE = np.arange(2 * N) % 2 == 0
+
+
+def of(members: np.ndarray, nonmembers: np.ndarray) -> pa.Table:
+    scores = np.empty(2 * N)
+    scores[INSIDE], scores[~INSIDE] = members, nonmembers
+    return pa.table({"score": scores, "member": INSIDE, "region": np.where(np.arange(2 * N) % 3, "a", "b")})
+
+
+def often(value: float, share: float = 0.3) -> np.ndarray:
+    return np.where(RNG.random(N) < share, value, RNG.random(N))
+
+
+WORLDS = {
+    "one far score": of(RNG.gamma(2, 0.05, N), np.append(RNG.gamma(2, 0.5, N - 1), 1e9)),
+    "close to 1": of(
+        1 - 1e-7 * RNG.random(N), np.where(RNG.random(N) < 0.2, RNG.random(N), 1 - 1e-5 * RNG.random(N))
+    ),
+    "losses of a model that has learned all": of(RNG.lognormal(-11, 2.5, N), RNG.lognormal(-9.5, 2.5, N)),
+    "both ends": of(np.append(-1e9, often(1.0)[1:] - 1), np.append(1e9, often(1.0)[1:])),
+    "a third is 1": of(often(1.0), often(1.0)),
+    "a third is 0": of(often(-0.0), often(0.0)),
+}
+pytestmark = pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning")  # Ibis and DuckDB's
+
+UNFIT = "every magnitude", of(*(10.0 ** RNG.uniform(-300, 300, (2, N))))
+
+
+def ends(answer: macekit.Result) -> tuple[str, float, float]:
+    limit = answer["limits"][0]
+    return answer["decision"], limit["lower"], limit["upper"]
+
+
+def in_a_file(records: pa.Table, path: Path) -> list[str]:
+    pq.write_table(records, path / "scores.parquet", row_group_size=3000)
+    return [str(path / "scores.parquet")]
+
+
+@pytest.fixture
+def counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files of more than a few bytes are counted."""
+    monkeypatch.setattr(reading, "LARGE", 1000)
+
+
+@pytest.mark.parametrize("world", WORLDS)
+@pytest.mark.usefixtures("counted")
+def test_a_file_that_is_counted_is_judged_as_its_records(world: str, tmp_path: Path) -> None:
+    records = WORLDS[world]
+    of_records = ends(macekit.gate(records, max_advantage=0.2))
+    answer = macekit.gate(in_a_file(records, tmp_path), max_advantage=0.2)
+
+    assert ends(answer)[0] == of_records[0]
+    assert ends(answer)[1:] == pytest.approx(of_records[1:], abs=0.01)
+    assert "crowded_cell" not in {each["code"] for each in answer["warnings"]}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("world", WORLDS)
+@pytest.mark.usefixtures("counted")
+def test_an_engine_counts_crowded_cells_as_a_file_is_counted(give: Give, world: str, tmp_path: Path) -> None:
+    there, here = (
+        macekit.gate(each, max_advantage=0.2)
+        for each in (give(WORLDS[world]), in_a_file(WORLDS[world], tmp_path))
+    )
+
+    assert there["limits"] == here["limits"]
+    assert there["provenance"]["input_sha256"] == here["provenance"]["input_sha256"]
+
+
+@pytest.mark.usefixtures("counted")
+def test_what_cannot_be_cut_or_read_again_does_not_pass(tmp_path: Path) -> None:
+    name, records = UNFIT
+    batches = WORLDS["one far score"].to_batches(max_chunksize=1000)
+    for source in (in_a_file(records, tmp_path), iter(batches)):
+        answer = macekit.gate(source, max_advantage=0.99)
+
+        assert answer["undecided_because"] == "crowded_cell", name
+        assert [each["code"] for each in answer["warnings"]].count("crowded_cell") == 1
+
+
+@pytest.mark.usefixtures("counted")
+def test_counts_alone_stay_on_a_grid_that_merges(tmp_path: Path) -> None:
+    counts = macekit.counts(in_a_file(WORLDS["one far score"], tmp_path))["counts"]
+
+    assert counts["cells"]["kind"] == "grid"
+    assert macekit.gate(counts=counts, max_advantage=0.99)["undecided_because"] == "crowded_cell"
+
+
+@pytest.mark.usefixtures("counted")
+def test_records_that_change_between_two_readings_are_counted_as_they_were_read_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = in_a_file(WORLDS["one far score"], tmp_path)
+    first = macekit.gate(counts=macekit.counts(files)["counts"], max_advantage=0.99)
+
+    def changes_first(*arguments: Any) -> Any:
+        in_a_file(WORLDS["one far score"].slice(0, 2 * N - 7), tmp_path)
+        return cut(*arguments)
+
+    cut = reading._with_crowds_cut
+    monkeypatch.setattr(reading, "_with_crowds_cut", changes_first)
+    again = macekit.gate(files, max_advantage=0.99)
+
+    assert again["undecided_because"] == "crowded_cell"
+    assert ends(again) == ends(first)
+
+
+@pytest.mark.usefixtures("counted")
+def test_the_risk_of_each_record_is_looked_up_in_the_finer_cells(tmp_path: Path) -> None:
+    records = WORLDS["one far score"]
+    macekit.write_risks(in_a_file(records, tmp_path), str(tmp_path / "risks.parquet"))
+    posterior = pq.read_table(tmp_path / "risks.parquet")["posterior"].to_numpy()
+
+    assert np.median(posterior[INSIDE]) > 0.9
+    assert np.median(posterior[~INSIDE]) < 0.1
