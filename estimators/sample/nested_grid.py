@@ -22,7 +22,8 @@ MOST_TIMES = 4
 class NestedGrid:
     """Cells of several grids, in order: each is [k, k+1) times 2**exponent, and none lies in another.
 
-    Which cells are cut again depends on how many records they hold in all, never on who is a member.
+    Which cells are cut again depends on how many records they hold in all, never on who is a member: cells of one score
+    are left, which to cut would not change.
 
     Attributes:
         exponents: Of the step of each cell's grid.
@@ -57,18 +58,15 @@ class NestedGrid:
         )
 
     @property
-    def n_records(self) -> int:
-        """Records in all."""
-        return int(self.members.sum() + self.nonmembers.sum())
-
-    @property
     def edges(self) -> Floats:
         """Where each cell begins."""
         return np.ldexp(self.keys.astype(np.float64), self.exponents)
 
     def crowds(self) -> list[int]:
-        """Cells that hold too many records which are not known to have the same score."""
-        places: list[int] = np.flatnonzero(self.unlike > max(RARE, CROWD * self.n_records)).tolist()
+        """Crowded cells that are not known to be of one score."""
+        pooled = self.members + self.nonmembers
+        crowded = (pooled > max(RARE, CROWD * int(pooled.sum()))) & (self.unlike > 0)
+        places: list[int] = np.flatnonzero(crowded).tolist()
         return places
 
     def range_of(self, place: int) -> tuple[float, float]:
@@ -101,5 +99,5 @@ class NestedGrid:
 
     def counts(self) -> Counts:
         """The cells as intervals, with the caution if one of them is still crowded."""
-        doubts = of_grid(self.unlike, self.n_records)
+        doubts = of_grid(self.unlike, int(self.members.sum() + self.nonmembers.sum()))
         return Counts.trusted(self.members, self.nonmembers, Intervals(self.edges[1:]), doubts)

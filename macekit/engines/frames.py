@@ -142,8 +142,8 @@ def count(frame: Frame, call: Call, on_grid: bool) -> tuple[Mapping[str, Counts]
         part = column.cells(sides).part
         columns.append(column.read(part, table.names[place] if queries else ""))
         counts[query] = counts_of_parts([part])
-        if counts[query].doubts and call.operation != "counts":
-            counts[query] = column.with_crowds_cut(part, sides)
+        if part.kind == "grid" and call.operation != "counts":
+            counts[query] = column.with_crowds_cut(counts[query], part, sides)
     return counts, (*columns, *recorder.columns())
 
 
@@ -437,9 +437,11 @@ class ScoreColumn:
         few = part.kind != "grid" and len(part.keys) <= MOST_DISTINCT
         return ColumnRead("score", self.score, kind, len(part.keys) if few else None, (), query)
 
-    def with_crowds_cut(self, part: Part, sides: Sides) -> Counts:
-        """The counts of cells of a grid, of which the crowded ones are counted once more on a finer one."""
+    def with_crowds_cut(self, counts: Counts, part: Part, sides: Sides) -> Counts:
+        """The same counts of cells of a grid, if none is crowded; else those are counted once more on finer grids."""
         grid = NestedGrid.of(part)
+        if not grid.crowds():
+            return counts
         for _ in range(MOST_TIMES):
             parts = {}
             for place in grid.crowds():
