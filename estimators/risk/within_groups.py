@@ -205,8 +205,12 @@ def _of_counts(
             own = Counts.trusted(members, nonmembers, counts.cells).occupied()
             answer = _ends(own, prior, seed, target, None)
             crowd = of_grid(np.minimum(members + nonmembers, counts.unlike()), own.n_records)
-            if crowd and own.cells.kind == "grid":
-                notes = tuple(Caution(each.code, f"group {label!s}: {each.message}") for each in crowd)
+            if crowd and own.cells.kind == "grid":  # what is said of all records is not said of each group
+                notes = (
+                    ()
+                    if counts.doubts
+                    else tuple(Caution(each.code, f"group {label!s}: {each.message}") for each in crowd)
+                )
             elif own.cells.kind in ("intervals", "grid") and (crowd or own.size < resolution(own.n_records)):
                 notes = _in_few_cells(label, own, counts)
         yield GroupEnds(label, *sizes, answer, (*_cautions(label, *sizes, answer), *notes))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -11,8 +11,9 @@ from estimators.python.dataclass import dataclass
 from estimators.sample.cells import Grid, Intervals
 from estimators.sample.counts import Counts
 from estimators.sample.doubts import of_grid
-from estimators.sample.frequent import CROWD, RARE
+from estimators.sample.frequent import CROWD, RARE, kept, together
 from estimators.sample.parts import Part
+from estimators.statement import Caution
 
 MOST_TIMES = 4
 """Times that cells are cut again; each makes them up to 2^16 times as narrow."""
@@ -28,34 +29,38 @@ class NestedGrid:
     Attributes:
         exponents: Of the step of each cell's grid.
         keys: The place of each cell on its grid.
-        members: Member records in each.
-        nonmembers: Nonmember records in each.
-        unlike: Records of both sides in each that are not known to have the same score.
+        tables: Records of each side, of each group, in each cell; where nobody asks about groups, of a single one.
+        unlike: Records of both sides in each cell that are not known to have the same score.
     """
 
     exponents: Integers
     keys: Integers
-    members: Integers
-    nonmembers: Integers
+    tables: Integers
     unlike: Integers
 
     @classmethod
-    def of(cls, part: Part) -> NestedGrid:
-        """The cells of one grid."""
-        grid = Grid(part.exponent, part.keys, part.frequent)
-        exponents = np.full(grid.size, part.exponent, dtype=np.int64)
-        unlike = part.members + part.nonmembers - grid.of_one_score()
-        return cls(exponents, part.keys, part.members, part.nonmembers, unlike)
+    def of(cls, groups: Sequence[Part | None]) -> NestedGrid:
+        """The cells of one grid.
 
-    @classmethod
-    def of_counts(cls, counts: Counts) -> NestedGrid | None:
-        """The same of counts; None if they are of no grid."""
-        cells = counts.cells
-        if not isinstance(cells, Grid):
-            return None
-        return cls.of(
-            Part("grid", cells.exponent, cells.keys, counts.members, counts.nonmembers, cells.frequent)
-        )
+        Args:
+            groups: The records of each group, each on a grid; None where there are none.
+        """
+        full = {place: part for place, part in enumerate(groups) if part is not None}
+        exponent = max(part.exponent for part in full.values())
+        moved = {
+            place: part.keys.astype(np.int64) >> min(exponent - part.exponent, 63)
+            for place, part in full.items()
+        }
+        keys = np.unique(np.concatenate([*moved.values()]))
+        tables = np.zeros((2, len(groups), len(keys)), dtype=np.int64)
+        for place, part in full.items():
+            at = keys.searchsorted(moved[place])
+            np.add.at(tables[0, place], at, part.members)
+            np.add.at(tables[1, place], at, part.nonmembers)
+        pooled = tables.sum(axis=(0, 1))
+        frequent = kept(together(part.frequent for part in full.values()), int(pooled.sum()))
+        unlike = pooled - Grid(exponent, keys, frequent).of_one_score()
+        return cls(np.full(len(keys), exponent, dtype=np.int64), keys, tables, unlike)
 
     @property
     def edges(self) -> Floats:
@@ -63,10 +68,11 @@ class NestedGrid:
         return np.ldexp(self.keys.astype(np.float64), self.exponents)
 
     def crowds(self) -> list[int]:
-        """Crowded cells that are not known to be of one score."""
-        pooled = self.members + self.nonmembers
-        crowded = (pooled > max(RARE, CROWD * int(pooled.sum()))) & (self.unlike > 0)
-        places: list[int] = np.flatnonzero(crowded).tolist()
+        """Cells that are not known to be of one score and crowded: by all records, or by those of a group."""
+        own = self.tables.sum(axis=0)
+        pooled = np.concatenate([own, own.sum(axis=0, keepdims=True)])
+        many = np.maximum(RARE, CROWD * pooled.sum(axis=1, keepdims=True))
+        places: list[int] = np.flatnonzero((pooled > many).any(axis=0) & (self.unlike > 0)).tolist()
         return places
 
     def range_of(self, place: int) -> tuple[float, float]:
@@ -75,29 +81,37 @@ class NestedGrid:
             low, high = np.ldexp(self.keys[place] + np.array([0.0, 1.0]), self.exponents[place]).tolist()
         return low, high
 
-    def cut(self, parts: Mapping[int, Part]) -> NestedGrid:
+    def cut(self, finer: Mapping[int, Sequence[Part | None]]) -> NestedGrid:
         """The same with the cells of finer grids in place of some cells.
 
         Args:
-            parts: The records of each of these cells, on a grid of their own. A cell stays as it is if these are not so
-                many as it holds: they were changed before they were counted again.
+            finer: The records of each of these cells, of each group, on grids of their own. A cell stays as it is if
+                these are not so many as it holds: they were changed before they were counted again.
         """
-        parts = {
-            place: part
-            for place, part in parts.items()
-            if (part.members.sum(), part.nonmembers.sum()) == (self.members[place], self.nonmembers[place])
+        grids = {place: NestedGrid.of(groups) for place, groups in finer.items() if any(groups)}
+        same = {
+            place: grid
+            for place, grid in grids.items()
+            if (grid.tables.sum(axis=2) == self.tables[:, :, place]).all()
         }
-        others = np.delete(np.arange(len(self.keys)), [*parts])
-        several = [self._some(others), *(NestedGrid.of(part) for part in parts.values())]
-        names = ("exponents", "keys", "members", "nonmembers", "unlike")
-        whole = NestedGrid(*(np.concatenate([getattr(each, name) for each in several]) for name in names))
+        several = [self._some(np.delete(np.arange(len(self.keys)), [*same])), *same.values()]
+        names = ("exponents", "keys", "tables", "unlike")
+        whole = NestedGrid(
+            *(np.concatenate([getattr(each, name) for each in several], axis=-1) for name in names)
+        )
         return whole._some(whole.edges.argsort(kind="stable"))
 
     def _some(self, places: Integers) -> NestedGrid:
-        columns = (self.exponents, self.keys, self.members, self.nonmembers, self.unlike)
-        return NestedGrid(*(column[places] for column in columns))
+        columns = (self.exponents, self.keys, self.tables, self.unlike)
+        return NestedGrid(*(column[..., places] for column in columns))
 
     def counts(self) -> Counts:
-        """The cells as intervals, with the caution if one of them is still crowded."""
-        doubts = of_grid(self.unlike, int(self.members.sum() + self.nonmembers.sum()))
-        return Counts.trusted(self.members, self.nonmembers, Intervals(self.edges[1:]), doubts)
+        """The records of all groups in these cells as intervals, with the caution if one of them is still crowded."""
+        members, nonmembers = self.tables.sum(axis=1)
+        doubts = of_grid(self.unlike, int(members.sum() + nonmembers.sum()))
+        return Counts.trusted(members, nonmembers, Intervals(self.edges[1:]), doubts)
+
+    def doubts_of(self, place: int) -> tuple[Caution, ...]:
+        """The same caution of a group."""
+        pooled = self.tables[:, place].sum(axis=0)
+        return of_grid(np.minimum(pooled, self.unlike), int(pooled.sum()))

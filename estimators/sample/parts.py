@@ -56,6 +56,14 @@ class Part:
     frequent: Frequent = ()
 
 
+def part_of(counts: Counts) -> Part | None:
+    """Counts of a grid as a part; None of others."""
+    cells = counts.cells
+    if not isinstance(cells, Grid):
+        return None
+    return Part("grid", cells.exponent, cells.keys, counts.members, counts.nonmembers, cells.frequent)
+
+
 def counts_of_parts(parts: Sequence[Part]) -> Counts:
     """The counts of all records of all parts: the same as had they been counted in one place.
 

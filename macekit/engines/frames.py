@@ -8,7 +8,7 @@ cell of a grid is crowded, two more ask whether it holds one score.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -143,37 +143,39 @@ def count(frame: Frame, call: Call, on_grid: bool) -> tuple[Mapping[str, Counts]
         columns.append(column.read(part, table.names[place] if queries else ""))
         counts[query] = counts_of_parts([part])
         if part.kind == "grid" and call.operation != "counts":
-            counts[query] = column.with_crowds_cut(counts[query], part, sides)
+            cut = column.cut_again(NestedGrid.of([part]), sides, lambda cells: [cells.part])
+            counts[query] = counts[query] if cut is None else cut.counts()
     return counts, (*columns, *recorder.columns())
 
 
-def parts_by_group(
-    frame: Frame, call: Call, on_grid: bool
-) -> tuple[dict[object, list[Part]], tuple[ColumnRead, ...]]:
-    """The cells of each group of a frame, by its label, and the columns that were read."""
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """The cells of each group of a frame, by its label, the columns that were read, and crowded cells cut again."""
+
+    parts: dict[object, list[Part]]
+    columns: tuple[ColumnRead, ...]
+    cut: NestedGrid | None
+
+
+def by_group(frame: Frame, call: Call, on_grid: bool) -> Groups:
+    """What was counted of each group of a frame, where it lies."""
     table, recorder = FrameTable.of(frame, call), ColumnRecorder()
     (place,), group = table.layout.scores, table.layout.group
     assert group is not None  # it was named
     column = table.column(place, on_grid, [group])
-    cells = column.cells(table.sides(column, recorder))
-    labels, whole, frequent = cells.labels_of(0, "group"), cells.part, cells.frequent_of_labels()
-    in_order = np.argsort(labels.numbers, kind="stable")
-    ends = np.cumsum(np.bincount(labels.numbers))
-    groups = {
-        label: [
-            Part(
-                whole.kind,
-                whole.exponent,
-                whole.keys[at],
-                whole.members[at],
-                whole.nonmembers[at],
-                frequent.get(label, ()),
-            )
-        ]
-        for label, at in zip(labels.distinct, np.split(in_order, ends[:-1]), strict=True)
-    }
-    own = labels.read("group", table.names[group])
-    return groups, (column.read(whole, ""), *recorder.columns(), own)
+    sides = table.sides(column, recorder)
+    cells = column.cells(sides)
+    parts, whole, labels = cells.by_label("group"), cells.part, cells.labels_of(0, "group")
+    columns = (column.read(whole, ""), *recorder.columns(), labels.read("group", table.names[group]))
+    cut = None
+    if whole.kind == "grid" and call.operation != "counts":
+
+        def of_each(finer: _Cells) -> list[Part | None]:
+            own = finer.by_label("group")
+            return [own.get(label) for label in parts]
+
+        cut = column.cut_again(NestedGrid.of([*parts.values()]), sides, of_each)
+    return Groups({label: [part] for label, part in parts.items()}, columns, cut)
 
 
 def queries(dialect: str, table: str, score: str, member: str, exponent: int) -> tuple[str, ...]:
@@ -255,6 +257,23 @@ class _Cells:
             own = FrequentScore(float(score) + 0.0, int(members), int(n) - int(members))
             several.setdefault(label[0] if label else None, []).append((own,))
         return {label: together(each) for label, each in several.items()}
+
+    def by_label(self, role: str) -> dict[object, Part]:
+        """The cells of each label of the first column of labels."""
+        labels, whole, frequent = self.labels_of(0, role), self.cells, self.frequent_of_labels()
+        in_order = np.argsort(labels.numbers, kind="stable")
+        ends = np.cumsum(np.bincount(labels.numbers))
+        return {
+            label: Part(
+                whole.kind,
+                whole.exponent,
+                whole.keys[at],
+                whole.members[at],
+                whole.nonmembers[at],
+                frequent.get(label, ()),
+            )
+            for label, at in zip(labels.distinct, np.split(in_order, ends[:-1]), strict=True)
+        }
 
     def labels_of(self, place: int, role: str) -> _LabelColumn:
         """One column of labels, of which none is missing."""
@@ -437,13 +456,20 @@ class ScoreColumn:
         few = part.kind != "grid" and len(part.keys) <= MOST_DISTINCT
         return ColumnRead("score", self.score, kind, len(part.keys) if few else None, (), query)
 
-    def with_crowds_cut(self, counts: Counts, part: Part, sides: Sides) -> Counts:
-        """The same counts of cells of a grid, if none is crowded; else those are counted once more on finer grids."""
-        grid = NestedGrid.of(part)
+    def cut_again(
+        self, grid: NestedGrid, sides: Sides, parts: Callable[[_Cells], Sequence[Part | None]]
+    ) -> NestedGrid | None:
+        """The grid with its crowded cells counted once more on finer ones; None if it has none.
+
+        Args:
+            grid: What was counted.
+            sides: What the first query said.
+            parts: The part of each group.
+        """
         if not grid.crowds():
-            return counts
+            return None
         for _ in range(MOST_TIMES):
-            parts = {}
+            finer = {}
             for place in grid.crowds():
                 low, high = grid.range_of(place)
                 inside = self.lazy.filter((self.floats >= low) & (self.floats < high))
@@ -453,9 +479,9 @@ class ScoreColumn:
                 )
                 low, high = (ends[name][0].as_py() for name in ("low", "high"))
                 if low is not None:
-                    parts[place] = rows._between(float(low), float(high), sides).part
-            grid = grid.cut(parts)
-        return grid.counts()
+                    finer[place] = parts(rows._between(float(low), float(high), sides))
+            grid = grid.cut(finer)
+        return grid
 
     def _on_grid(self, sides: Sides) -> _Cells:
         low, high = float(sides.low), float(sides.high)

@@ -49,14 +49,14 @@ class EngineTable(RemoteTable):
                 cautions=rows.doubts,
             )
         if "group" in dict(call.query) and call.operation in GROUPED:
-            parts, columns = frames.parts_by_group(frame, call, on_grid)
-            return reading.with_groups(parts, columns, options, textual=False)
+            groups = frames.by_group(frame, call, on_grid)
+            return reading.with_groups(groups.parts, groups.columns, options, textual=False, cut=groups.cut)
         by_query, columns = frames.count(frame, call, on_grid)
         return reading.of_counts(by_query, left, textual=False, columns=columns)
 
     def counts_by_group(self, call: Call, *, on_grid: bool) -> dict[object, Counts | None]:
         """The counts of each group, on the cells of all."""
-        return counts_of_groups(frames.parts_by_group(self.frame, call, on_grid)[0])
+        return counts_of_groups(frames.by_group(self.frame, call, on_grid).parts)
 
     def _require_counts(self, call: Call, options: Mapping[str, object], clustered: bool) -> None:
         """Refuse what looks at every record."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 
@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from estimators.risk.groups import GroupTable
 from estimators.sample.counts import Counts
 from estimators.sample.nested_grid import MOST_TIMES, NestedGrid
-from estimators.sample.parts import Part, counts_of_groups, tables_of_groups
+from estimators.sample.parts import Part, counts_of_groups, part_of, tables_of_groups
 from estimators.sample.scores import as_floats
 from estimators.sample.stream import CountStream
+from estimators.statement import Caution
 from macekit.call import Call
 from macekit.catalogue import command
 from macekit.decoding.body import ColumnRead, DecodedBody, Sample
@@ -94,12 +95,15 @@ def read(
         about = VectorQuestion.of(operation, options, textual)
         return counts_of_vectors(source, blocks_so_far, blocks, MOST_HELD, call, about).body(options, textual)
     every_block = chain(emptied(blocks_so_far), blocks)
+    merges = operation == "counts" if merges is None else merges
+    again = source if source.again and not merges else None
     if grouped:
         parts, columns_read = _parts_of_groups(every_block, goes_to_grid(call, options, textual))
-        body = with_groups(parts, columns_read, options, textual)
+        cut = None
+        if again is not None and (grid := grid_of_groups(parts)) is not None:
+            cut = _cut_again({"": grid}, again, call, [*parts]).get("")
+        body = with_groups(parts, columns_read, options, textual, cut)
     else:
-        merges = operation == "counts" if merges is None else merges
-        again = source if source.again and not merges else None
         body = _by_counts(every_block, call, options, textual, again)
     _give_back()
     return body
@@ -191,33 +195,47 @@ def of_counts(
 
 
 def _with_crowds_cut(counts: dict[str, Counts], source: Source, call: Call) -> dict[str, Counts]:
-    """The same, with crowded cells of a grid cut again; only their records are counted once more."""
-    grids = {query: grid for query, each in counts.items() if (grid := NestedGrid.of_counts(each))}
-    crowds = {query: places for query, grid in grids.items() if (places := grid.crowds())}
-    cut = set(crowds)
+    """The same, with crowded cells of a grid cut again."""
+    grids = {query: NestedGrid.of([part]) for query, each in counts.items() if (part := part_of(each))}
+    cut = _cut_again(grids, source, call)
+    return {query: cut[query].counts() if query in cut else each for query, each in counts.items()}
+
+
+def _cut_again(
+    grids: Mapping[str, NestedGrid], source: Source, call: Call, labels: Sequence[object] = ()
+) -> dict[str, NestedGrid]:
+    """Of the grid of each query those with crowded cells, which are cut: only their records are counted once more."""
+    cut = {query: grid for query, grid in grids.items() if grid.crowds()}
     for _ in range(MOST_TIMES):
+        crowds = {query: places for query, grid in cut.items() if (places := grid.crowds())}
         if not crowds:
             break
-        streams = {
-            (query, place): CountStream.on_grid() for query, places in crowds.items() for place in places
-        }
+        streams: dict[tuple[str, int, object], CountStream] = {}
         values = set[str]()
         for block in in_order(source, call):
             member = block.members(values)
+            groups = [*_groups(block.table, block.roles)] if labels else [(None, slice(None))]
             for query, at in zip(block.roles.queries or ("",), block.roles.scores, strict=True):
                 if query not in crowds:
                     continue
                 scores = as_floats(block.scores(at), "score")
                 for place in crowds[query]:
-                    low, high = grids[query].range_of(place)
-                    inside = (scores >= low) & (scores < high)
-                    stream = streams[query, place]
-                    streams[query, place] = stream.plus(scores[inside & member], scores[inside & ~member])
+                    low, high = cut[query].range_of(place)
+                    here = (scores >= low) & (scores < high)
+                    for label, rows in groups:
+                        some, inside = scores[rows][here[rows]], member[rows][here[rows]]
+                        before = streams.get((query, place, label), CountStream.on_grid())
+                        streams[query, place, label] = before.plus(some[inside], some[~inside])
         for query, places in crowds.items():
-            parts = {place: part for place in places if (part := streams[query, place].part())}
-            grids[query] = grids[query].cut(parts)
-        crowds = {query: places for query in crowds if (places := grids[query].crowds())}
-    return {query: grids[query].counts() if query in cut else each for query, each in counts.items()}
+            finer = {
+                place: [
+                    stream.part() if (stream := streams.get((query, place, label))) else None
+                    for label in labels or (None,)
+                ]
+                for place in places
+            }
+            cut[query] = cut[query].cut(finer)
+    return cut
 
 
 def counts_by_group(
@@ -236,18 +254,35 @@ def goes_to_grid(call: Call, options: Mapping[str, object], textual: bool) -> bo
     return start_of(DecodedBody(options=_of_counting(call, options), textual=textual)).table is not None
 
 
+def grid_of_groups(parts: Mapping[object, Sequence[Part]]) -> NestedGrid | None:
+    """The records of all groups on one grid; None if they are counted by value."""
+    of_each = [group[0] if group else None for group in parts.values()]
+    on_grid = [part is None or part.kind == "grid" for part in of_each]
+    return NestedGrid.of(of_each) if any(of_each) and all(on_grid) else None
+
+
 def with_groups(
-    parts: dict[object, list[Part]],
+    parts: Mapping[object, Sequence[Part]],
     columns: tuple[ColumnRead, ...],
     options: Mapping[str, object],
     textual: bool,
+    cut: NestedGrid | None = None,
 ) -> DecodedBody:
-    """The counts of all groups, with the records of each of them."""
-    counts, tables = tables_of_groups(parts)
-    members, nonmembers = zip(*tables.values(), strict=True)
-    groups = GroupTable.of(counts, np.array(list(tables)), members, nonmembers).to_list()
+    """The counts of all groups, with the records of each of them; ``cut`` if crowded cells were cut again."""
+    cautions: tuple[Caution, ...] = ()  # a grid says them of itself
+    if cut is None:
+        counts, tables = tables_of_groups(parts)
+        members, nonmembers = zip(*tables.values(), strict=True)
+    else:
+        counts, (members, nonmembers) = cut.counts(), cut.tables
+        cautions = counts.doubts or tuple(
+            Caution(odd.code, f"group {label!s}: {odd.message}")
+            for place, label in enumerate(parts)
+            for odd in cut.doubts_of(place)
+        )
+    groups = GroupTable.of(counts, np.array([*parts]), members, nonmembers).to_list()
     sample = Sample(counts={**counts.to_dict(), "by_group": groups})
-    return DecodedBody({"": sample}, not_of_counting(options), textual, columns=columns)
+    return DecodedBody({"": sample}, not_of_counting(options), textual, columns=columns, cautions=cautions)
 
 
 def _parts_of_groups(

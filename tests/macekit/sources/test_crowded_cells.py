@@ -85,6 +85,44 @@ def test_an_engine_counts_crowded_cells_as_a_file_is_counted(give: Give, world: 
     assert there["provenance"]["input_sha256"] == here["provenance"]["input_sha256"]
 
 
+GROUPS: dict[str, Any] = {"group": "region", "max_group_advantage": 0.2}
+OF_A_GROUP = of(RNG.random(N), RNG.random(N))
+"""In one region all scores are close to 1, and leak there."""
+scores = OF_A_GROUP["score"].to_numpy().copy()
+few = np.flatnonzero(OF_A_GROUP["region"].to_numpy(zero_copy_only=False) == "b")[:2000]
+scores[few] = 1 - np.where(INSIDE[few], 1e-8, 1e-6) * RNG.random(2000)
+OF_A_GROUP = OF_A_GROUP.set_column(0, "score", [scores])
+
+
+def of_groups(answer: macekit.Result) -> list[tuple[Any, ...]]:
+    return [(each["label"], each["decision"], *each["advantage"].values()) for each in answer["groups"]]
+
+
+@pytest.mark.parametrize("world", [*WORLDS, "of a group"])
+@pytest.mark.usefixtures("counted")
+def test_groups_of_a_file_are_judged_as_those_of_its_records(world: str, tmp_path: Path) -> None:
+    records = WORLDS.get(world, OF_A_GROUP)
+    answer = macekit.gate(in_a_file(records, tmp_path), **GROUPS)
+    for counted, of_records in zip(
+        of_groups(answer), of_groups(macekit.gate(records, **GROUPS)), strict=True
+    ):
+        assert counted[:2] == of_records[:2]
+        assert counted[2:] == pytest.approx(of_records[2:], abs=0.02)
+    assert answer["decision"] == ("pass" if world.startswith("a third") else "fail")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("world", ["losses of a model that has learned all", "a third is 1", "of a group"])
+@pytest.mark.usefixtures("counted")
+def test_an_engine_counts_crowded_cells_of_groups_as_a_file_is_counted(
+    give: Give, world: str, tmp_path: Path
+) -> None:
+    records = WORLDS.get(world, OF_A_GROUP)
+    there, here = (macekit.gate(each, **GROUPS) for each in (give(records), in_a_file(records, tmp_path)))
+
+    assert of_groups(there) == of_groups(here)
+
+
 @pytest.mark.usefixtures("counted")
 def test_what_cannot_be_cut_or_read_again_does_not_pass(tmp_path: Path) -> None:
     name, records = UNFIT
@@ -94,6 +132,8 @@ def test_what_cannot_be_cut_or_read_again_does_not_pass(tmp_path: Path) -> None:
 
         assert answer["undecided_because"] == "crowded_cell", name
         assert [each["code"] for each in answer["warnings"]].count("crowded_cell") == 1
+    of_its_groups = macekit.gate(in_a_file(records, tmp_path), group="region", max_group_advantage=0.99)
+    assert of_its_groups["undecided_because"] == "crowded_cell"
 
 
 @pytest.mark.usefixtures("counted")
