@@ -30,7 +30,7 @@ from app.own_file import NotOwn, append, is_at, own, sync_folder
 from app.refusals import not_ready
 from estimators.python.dataclass import asdict, dataclass
 from macekit.call import Keeping, Step
-from macekit.problems import Problem
+from macekit.problems import Problem, fault
 
 log = logging.getLogger(__name__)
 
@@ -301,11 +301,11 @@ def seal_of(key: bytes, step: Step) -> str:
 
 def unknown_run(days: float, which: str) -> Problem:
     """The run rested too long, or began elsewhere."""
-    return Problem(
+    return fault(
         "outdated-state",
-        f"state: this service does not know the run any more: it remembers one that rests for {days:g} days "
+        "state",
+        f"this service does not know the run any more: it remembers one that rests for {days:g} days "
         f"(MACE_KEEP_RUNS), and {which}; begin a new run",
-        field="state",
     )
 
 

@@ -15,7 +15,7 @@ from typing import Annotated, Any
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from macekit.problems import Problem
+from macekit.problems import Problem, fault
 
 OPERATION = "gate"
 """What is declared."""
@@ -86,4 +86,4 @@ def require_whole(declaration: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _refusal(text: str) -> Problem:
-    return Problem("bad-option", f"declaration: {text}", field="declaration")
+    return fault("bad-option", "declaration", text)

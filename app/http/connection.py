@@ -33,7 +33,7 @@ from app.http.middleware import ALWAYS, HEADER, request_name
 from app.telemetry.logs import Exchange, log_exchange
 from macekit.call import JSON
 from macekit.catalogue import OPERATIONS
-from macekit.problems import Problem
+from macekit.problems import Problem, fault
 
 MOST_HEAD = 64 * 1024
 MOST_ADDRESS = 16 * 1024
@@ -300,7 +300,7 @@ class Connection(HttpToolsProtocol):
         for name in ONCE:
             if sum(each == name for each, _ in self.headers) > 1:
                 title = name.decode().title()
-                raise Problem("bad-request", f"{title}: a request says it once", field=title)
+                raise fault("bad-request", title, "a request says it once")
 
     def on_message_complete(self) -> None:
         """End a body; where an upgrade was asked for, it has not even begun."""

@@ -21,7 +21,7 @@ from macekit.call import BRIEF, FORM_DATA, HTML, JSON, PARQUET, Call, Reply
 from macekit.catalogue import OPERATIONS, has_reports, quick, rendered
 from macekit.formats import ALIASES, ENCODINGS, REPORTS
 from macekit.operation import Operation
-from macekit.problems import Problem, pickle_problem
+from macekit.problems import Problem, fault, pickle_problem
 from macekit.questions.counts.work import streams
 from macekit.questions.gate import SEAL
 from macekit.reports.html import CSP
@@ -45,11 +45,7 @@ def media_type(headers: Headers, choices: Sequence[str]) -> str:
         raise pickle_problem()
     if value not in choices:
         problem = "one that is not known here" if value else "none"
-        raise Problem(
-            "unsupported-media-type",
-            f"Content-Type: got {problem}, need {_either(choices)}",
-            field="Content-Type",
-        )
+        raise fault("unsupported-media-type", "Content-Type", f"got {problem}, need {_either(choices)}")
     return value
 
 
@@ -57,10 +53,10 @@ def encoding(headers: Headers) -> str:
     """How the body is compressed; one layer at most."""
     value = headers.get("content-encoding", "identity").strip().lower() or "identity"
     if value not in ENCODINGS:
-        raise Problem(
+        raise fault(
             "unsupported-media-type",
-            f"Content-Encoding: got one that is not known here, need {_either(ENCODINGS)}",
-            field="Content-Encoding",
+            "Content-Encoding",
+            f"got one that is not known here, need {_either(ENCODINGS)}",
         )
     return value
 
@@ -79,7 +75,7 @@ def accepted(headers: Headers, forms: Sequence[str]) -> str:
         if weight > highest:
             best, highest = form, weight
     if not best:
-        raise Problem("not-acceptable", f"Accept: the answer exists as {_either(forms)}", field="Accept")
+        raise fault("not-acceptable", "Accept", f"the answer exists as {_either(forms)}")
     return best
 
 
@@ -114,10 +110,10 @@ def names_dataset(row: Operation, request: Request) -> bool:
     if DATA not in request.query_params or row.bodies == (JSON,):
         return False
     if service(request).settings.data is None:
-        raise Problem(
+        raise fault(
             "bad-option",
-            f"{DATA}: this service has no data of its own, for MACE_DATA is not set; send the records as the body",
-            field=DATA,
+            DATA,
+            "this service has no data of its own, for MACE_DATA is not set; send the records as the body",
         )
     return True
 
@@ -132,7 +128,7 @@ def form_of(request: Request, row: Operation) -> str:
     form = accepted(request.headers, row.forms)
     detail = one_of(request, DETAIL, ("full", "brief")) if has_reports(row) else None
     if detail == "brief" and form not in (JSON, BRIEF):
-        raise Problem("bad-option", f"{DETAIL}: goes with JSON; {form} has no brief form", field=DETAIL)
+        raise fault("bad-option", DETAIL, f"goes with JSON; {form} has no brief form")
     return BRIEF if detail == "brief" else form
 
 
@@ -140,9 +136,9 @@ def one_of(request: Request, name: str, values: Sequence[str]) -> str | None:
     """What the query says of a word that may be one of these; None if nothing."""
     texts = request.query_params.getlist(name)
     if len(texts) > 1:
-        raise Problem("bad-option", f"{name}: is given more than once", field=name)
+        raise fault("bad-option", name, "is given more than once")
     if texts and texts[0] not in values:
-        raise Problem("wrong-type", f"{name}: need {_either(values)}", field=name)
+        raise fault("wrong-type", name, f"need {_either(values)}")
     return texts[0] if texts else None
 
 

@@ -17,7 +17,7 @@ from macekit.call import Body, Call, Reply
 from macekit.catalogue import BY_NAME
 from macekit.decoding.body import options, table_options
 from macekit.operations import answer
-from macekit.problems import Problem
+from macekit.problems import Problem, fault
 from macekit.questions.counts.work import EXPANSION, LARGE
 from macekit.schemas.query_string import DATA, of_table
 from macekit.sources.reading import read
@@ -101,7 +101,7 @@ class Datasets:
 
 
 def _refused(why: str) -> Problem:
-    return Problem("bad-option", f"{DATA}: {why}", field=DATA)
+    return fault("bad-option", DATA, why)
 
 
 def _without_address(problem: Problem) -> Problem:

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 
+from macekit.problems import fault
+
 Progress = Callable[[str], object]
 
 QUIET_SECONDS = 0.5
@@ -68,8 +70,7 @@ def _takes_a_sentence(progress: Progress | bool | None) -> Progress | None:
     except ValueError:  # a builtin that does not say what it takes
         pass
     except TypeError:
-        raise OptionError(
-            "progress: need a function of one sentence, such as print, or True, False or None",
-            field="progress",
+        raise fault(
+            OptionError, "progress", "need a function of one sentence, such as print, or True, False or None"
         ) from None
     return progress

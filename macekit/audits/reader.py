@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from macekit.audits.rows import length_of
+from macekit.problems import fault
 
 if TYPE_CHECKING:
     import numpy as np
@@ -41,32 +42,29 @@ class Reader:
 
         if isinstance(model, str | bytes | os.PathLike):
             what = "bytes" if isinstance(model, bytes) else "a path"
-            raise InputError(f"model: got {what}; {PICKLE}", field="model")
+            raise fault(InputError, "model", f"got {what}; {PICKLE}")
         if isinstance(model, type):
-            raise InputError(
-                f"model: got the class {model.__name__}, need a fitted model of it", field="model"
-            )
+            raise fault(InputError, "model", f"got the class {model.__name__}, need a fitted model of it")
         if outputs is not None and outputs not in KINDS:
             raise UnknownName.among("outputs", outputs, KINDS)
         own = getattr(model, "classes_", None) if classes is None else classes
         if isinstance(own, list) and own and hasattr(own[0], "__len__") and not isinstance(own[0], str):
-            raise InputError("model: has several outputs; ask about one output at a time", field="model")
+            raise fault(InputError, "model", "has several outputs; ask about one output at a time")
         if hasattr(model, "state_dict") and not hasattr(model, "predict"):
-            raise InputError(f"model: got a {type(model).__name__}, {TORCH}", field="model")
+            raise fault(InputError, "model", f"got a {type(model).__name__}, {TORCH}")
         offers = [each for each in _offers(model, own) if hasattr(model, each[0])]
         for method, kind in offers:
             if outputs in (None, kind) or kind is None:
                 return cls(getattr(model, method), outputs or kind, own)
         if offers:
             kinds = " and ".join(str(kind) for _, kind in offers)
-            raise OptionError(
-                f"outputs: a {type(model).__name__} gives {kinds}, and no {outputs}", field="outputs"
-            )
+            raise fault(OptionError, "outputs", f"a {type(model).__name__} gives {kinds}, and no {outputs}")
         if not callable(model):
-            raise InputError(
-                f"model: got {type(model).__name__}, need a fitted model with predict_proba, decision_function or "
+            raise fault(
+                InputError,
+                "model",
+                f"got {type(model).__name__}, need a fitted model with predict_proba, decision_function or "
                 "predict, or a function from rows to answers",
-                field="model",
             )
         return cls(model, outputs, own)
 
@@ -82,8 +80,8 @@ class Reader:
         except Exception as error:
             if type(error).__name__ != "NotFittedError":
                 raise
-            raise InputError(
-                "model: it is not fitted; call fit with the training rows first", field="model"
+            raise fault(
+                InputError, "model", "it is not fitted; call fit with the training rows first"
             ) from None
         if (
             isinstance(answers, list)
@@ -91,30 +89,32 @@ class Reader:
             and isinstance(answers[0], np.ndarray)
             and answers[0].ndim == 2
         ):
-            raise InputError("model: answers several outputs; ask about one output at a time", field="model")
+            raise fault(InputError, "model", "answers several outputs; ask about one output at a time")
         array = plain_array(answers, "model")
         count = length_of(rows)
         if array.ndim == 0 or len(array) != count:
             got = "one number" if array.ndim == 0 else f"{len(array)} answers"
-            raise DimensionMismatch(
-                f"model: gave {got} about {count} rows of {name}, need one a row", field="model"
+            raise fault(
+                DimensionMismatch, "model", f"gave {got} about {count} rows of {name}, need one a row"
             )
         if array.ndim == 2 and array.shape[1] == 1:
             array = array[:, 0]
         if array.ndim > 2:
-            raise DimensionMismatch(
-                f"model: an answer about a row of {name} has {array.ndim - 1} dimensions, need a number, a label or a "
+            raise fault(
+                DimensionMismatch,
+                "model",
+                f"an answer about a row of {name} has {array.ndim - 1} dimensions, need a number, a label or a "
                 "row of numbers",
-                field="model",
             )
         if array.dtype.kind == "f" and not np.isfinite(array).all():
             place = int(np.argwhere(~np.isfinite(array))[0][0])
             what = "NaN" if np.isnan(array[place]).any() else "infinite"
-            raise NotFinite(
-                f"model: its answer about row {place} of {name} is {what}; look at that row (a missing value, an "
+            raise fault(
+                NotFinite,
+                "model",
+                f"its answer about row {place} of {name} is {what}; look at that row (a missing value, an "
                 "overflow), or leave it out",
-                field="model",
-                index=place,
+                place,
             )
         return array
 
@@ -128,9 +128,7 @@ class Reader:
         from estimators.errors import DimensionMismatch
 
         if answers[0].shape[1:] != answers[1].shape[1:]:
-            raise DimensionMismatch(
-                "model: its answers about X_train and X_test differ in shape", field="model"
-            )
+            raise fault(DimensionMismatch, "model", "its answers about X_train and X_test differ in shape")
         outputs = self.outputs or kind_of(np.concatenate(answers), np.concatenate(labels))
         require_no_shares(outputs, np.concatenate(answers), self.outputs is not None)
         return replace(self, outputs=outputs)
@@ -149,20 +147,22 @@ class Reader:
             text = [each.dtype.kind in "US" for each in (side, classes)]
             if text[0] != text[1]:
                 kinds = ["text" if each else "numbers" for each in text]
-                raise InputError(
-                    f"y_{name}: labels are {kinds[0]} and the model's classes are {kinds[1]}; give them as they were "
+                raise fault(
+                    InputError,
+                    f"y_{name}",
+                    f"labels are {kinds[0]} and the model's classes are {kinds[1]}; give them as they were "
                     "given to fit",
-                    field=f"y_{name}",
                 )
             unknown = ~np.isin(side, classes)
             if unknown.any():
                 place = int(np.argmax(unknown))
-                raise InputError(
-                    f"y_{name}: the label of row {place} is none of the model's {len(classes)} classes "
+                raise fault(
+                    InputError,
+                    f"y_{name}",
+                    f"the label of row {place} is none of the model's {len(classes)} classes "
                     f"({int(unknown.sum())} rows have such labels); leave those rows out, or give the labels as they "
                     "were given to fit",
-                    field=f"y_{name}",
-                    index=place,
+                    place,
                 )
 
 

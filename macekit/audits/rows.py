@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from macekit.problems import fault
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -35,13 +37,13 @@ def labels_of_side(rows: Any, truth: Any, name: str) -> NDArray[np.generic]:
     try:
         count = length_of(rows)
     except TypeError:
-        raise InputError(f"X_{name}: got {type(rows).__name__}, need rows", field=f"X_{name}") from None
+        raise fault(InputError, f"X_{name}", f"got {type(rows).__name__}, need rows") from None
     array = plain_array(truth, f"y_{name}")
     several = array.ndim == 2 and array.shape[1] > 1
     array = numbers(array, f"y_{name}", (2,)) if several else labels_of(array, f"y_{name}")
     if len(array) != count:
-        raise DimensionMismatch(
-            f"y_{name}: got {len(array)}, need one for each of {count} rows of X_{name}", field=f"y_{name}"
+        raise fault(
+            DimensionMismatch, f"y_{name}", f"got {len(array)}, need one for each of {count} rows of X_{name}"
         )
     return array
 
@@ -108,14 +110,13 @@ def shared_rows(X_train: Any, X_test: Any) -> Iterator[Caution]:
     from estimators.statement import Caution
 
     if X_train is X_test:
-        raise InputError("X_test: it is X_train; need rows that the model was not trained on", field="X_test")
+        raise fault(InputError, "X_test", "it is X_train; need rows that the model was not trained on")
     train, test = _hashes(X_train), _hashes(X_test)
     if train is None or test is None:
         return
     if len(train) == len(test) and sorted(train) == sorted(test):
-        raise InputError(
-            "X_test: its rows are those of X_train; need rows that the model was not trained on",
-            field="X_test",
+        raise fault(
+            InputError, "X_test", "its rows are those of X_train; need rows that the model was not trained on"
         )
     members = set(train)
     shared = sum(each in members for each in test)
@@ -161,9 +162,10 @@ def judge_control(
     if scores is None:
         return None
     if not isinstance(scores, tuple) or len(scores) != 2:
-        raise InputError(
-            "control: need two arrays, a score for each row of X_train and one for each of X_test",
-            field="control",
+        raise fault(
+            InputError,
+            "control",
+            "need two arrays, a score for each row of X_train and one for each of X_test",
         )
     both_sides = Scores.of(*scores)
     for count, side, name in (
@@ -171,9 +173,7 @@ def judge_control(
         (both_sides.n_nonmembers, labels[1], "test"),
     ):
         if count != len(side):
-            raise DimensionMismatch(
-                f"control: got {count} scores for {len(side)} rows of X_{name}", field="control"
-            )
+            raise fault(DimensionMismatch, "control", f"got {count} scores for {len(side)} rows of X_{name}")
     return control(*scores, confidence=confidence, seed=seed)
 
 

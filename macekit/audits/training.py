@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from macekit.audits.progress import Steps
 from macekit.audits.reader import Reader
 from macekit.audits.rows import rows_at, stack_rows
+from macekit.problems import fault
 
 if TYPE_CHECKING:
     import numpy as np
@@ -172,10 +173,11 @@ def clone_trainer(model: Any, what: str = "shadows") -> Trainer:
             field=what,
         ) from None
     if not hasattr(model, "get_params") or not hasattr(model, "fit"):
-        raise OptionError(
-            f"{what}: a {type(model).__name__} is no scikit-learn model that could be cloned; give fit, a function of "
+        raise fault(
+            OptionError,
+            what,
+            f"a {type(model).__name__} is no scikit-learn model that could be cloned; give fit, a function of "
             f"rows, labels and a seed that trains a {what.removesuffix('s')}, or {what}=0",
-            field=what,
         )
 
     def trained(X: Any, y: Any, seed: int) -> Any:
@@ -198,10 +200,11 @@ def _columns(answers: Any, own: Any, classes: Any, outputs: Outputs, what: str =
     if len(mine) == len(all_of_them) and bool((mine == all_of_them).all()):
         return answers
     if outputs == "logits" or not np.isin(mine, all_of_them).all():
-        raise OptionError(
-            f"{what}: a {what.removesuffix('s')} has learned other classes than the model, as some class has few rows; "
+        raise fault(
+            OptionError,
+            what,
+            f"a {what.removesuffix('s')} has learned other classes than the model, as some class has few rows; "
             "leave those rows out, or take fewer classes",
-            field=what,
         )
     full = np.zeros((len(answers), len(all_of_them)))
     places = [int(np.flatnonzero(all_of_them == each)[0]) for each in mine]
@@ -220,27 +223,29 @@ def load_shadows(shadows: Any) -> Shadows:
         return shadows
     if not isinstance(shadows, str | os.PathLike) or not os.fspath(shadows).endswith(".npz"):
         what = "a file that is no .npz" if isinstance(shadows, str | os.PathLike) else type(shadows).__name__
-        raise InputError(
-            f"shadows: got {what}, need a number, shadows of an earlier audit (audit.shadows), or an .npz file with "
+        raise fault(
+            InputError,
+            "shadows",
+            f"got {what}, need a number, shadows of an earlier audit (audit.shadows), or an .npz file with "
             "signals and membership",
-            field="shadows",
         )
     try:
         with np.load(shadows, allow_pickle=False) as file:
             if not {"signals", "membership"} <= set(file.files):
-                raise InputError(
-                    "shadows: the file lacks signals or membership; write it by np.savez(path, signals=..., "
+                raise fault(
+                    InputError,
+                    "shadows",
+                    "the file lacks signals or membership; write it by np.savez(path, signals=..., "
                     "membership=..., floor=...)",
-                    field="shadows",
                 )
             table = Shadows(file["signals"], file["membership"])
             return replace(table, floor=float(file["floor"])) if "floor" in file.files else table
     except FileNotFoundError:
-        raise InputError("shadows: there is no such file", field="shadows") from None
+        raise fault(InputError, "shadows", "there is no such file") from None
     except InputError:
         raise
     except (OSError, ValueError):  # objects in it are pickles
-        raise InputError("shadows: the file is no .npz of plain arrays", field="shadows") from None
+        raise fault(InputError, "shadows", "the file is no .npz of plain arrays") from None
 
 
 @contextmanager

@@ -28,7 +28,7 @@ PLAIN = {bool, int, float, str, list, dict, type(None)}
 
 def column(values: object, where: str) -> Column:
     """Numbers as an array, rows of numbers as a table of floats, text and booleans as they are."""
-    from macekit.problems import Problem
+    from macekit.problems import fault
 
     if is_table(values):
         return column(_only_column(values, where), where)
@@ -46,21 +46,17 @@ def column(values: object, where: str) -> Column:
     if isinstance(values, Sequence) and not isinstance(values, bytes | bytearray | memoryview):
         return _from_list(list(values), where)
     got = type(values).__name__
-    raise Problem(
-        "wrong-type", f"{where}: got {got}; need a list, an array or a column of a frame", field=where
-    )
+    raise fault("wrong-type", where, f"got {got}; need a list, an array or a column of a frame")
 
 
 def _only_column(table: object, where: str) -> object:
     """The column of a table that has one."""
-    from macekit.problems import Problem
+    from macekit.problems import fault
 
     names, of = columns_of(table)
     if len(names) != 1:
-        raise Problem(
-            "wrong-type",
-            f"{where}: got a table of {len(names)} columns; need one column, or an array of rows",
-            field=where,
+        raise fault(
+            "wrong-type", where, f"got a table of {len(names)} columns; need one column, or an array of rows"
         )
     return of(0)
 
@@ -68,7 +64,7 @@ def _only_column(table: object, where: str) -> object:
 def labels(values: object, where: str) -> Column:
     """A label for each record, members first, whether they come as one column or side by side."""
     from estimators.errors import MixedTypes
-    from macekit.problems import Problem, unknown_field
+    from macekit.problems import fault, unknown_field
 
     if not isinstance(values, Mapping):
         return column(values, where)
@@ -76,26 +72,24 @@ def labels(values: object, where: str) -> Column:
         if name not in ("members", "nonmembers"):
             raise unknown_field(str(name), ("members", "nonmembers"), where)
     if len(values) < 2:
-        raise Problem("missing-field", f"{where}: need members and nonmembers, or one list", field=where)
+        raise fault("missing-field", where, "need members and nonmembers, or one list")
     a, b = (column(values[side], f"{where}.{side}") for side in ("members", "nonmembers"))
     if isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and a.dtype.kind == b.dtype.kind:
         return np.concatenate([a, b])
     if _kinds(a) != _kinds(b):
-        raise MixedTypes(f"{where}: labels must be all text or all numbers", field=where)
+        raise fault(MixedTypes, where, "labels must be all text or all numbers")
     return _list(a) + _list(b)
 
 
 def clusters(values: object) -> dict[str, Column]:
     """Columns of labels by their names, as ``cluster`` takes them; one without a name is called like the argument."""
     from macekit.decoding.columns import MOST_CLUSTERS, require_name
-    from macekit.problems import Problem
+    from macekit.problems import fault
 
     if not isinstance(values, Mapping) or {"members", "nonmembers"} & values.keys():
         return {"cluster": labels(values, "cluster")}
     if not 1 <= len(values) <= MOST_CLUSTERS:
-        raise Problem(
-            "bad-option", f"cluster: got {len(values)} columns, need one, or two that cross", field="cluster"
-        )
+        raise fault("bad-option", "cluster", f"got {len(values)} columns, need one, or two that cross")
     return {
         require_name(str(name), place, "cluster"): labels(each, f"cluster[{place}]")
         for place, (name, each) in enumerate(values.items())
@@ -177,11 +171,11 @@ def _of_arrow(values: pa.Array | pa.ChunkedArray, where: str) -> Column:
 def _array(array: NDArray[Any], where: str) -> Column:
     """An array as the column it would be had it come as JSON: 64 bits, this machine's order, nothing missing."""
     from estimators.errors import InputError
+    from macekit.problems import fault
 
     if array.ndim not in (1, 2):
-        raise InputError(
-            f"{where}: got an array of {array.ndim} dimensions, need one value or one row a record",
-            field=where,
+        raise fault(
+            InputError, where, f"got an array of {array.ndim} dimensions, need one value or one row a record"
         )
     if isinstance(array, np.ma.MaskedArray):
         array = _unmasked(array, where)
@@ -193,7 +187,7 @@ def _array(array: NDArray[Any], where: str) -> Column:
         return _with_width(array)
     if kind not in "biuf":
         need = "bytes; decode them to text first" if kind == "S" else f"type {array.dtype}"
-        raise InputError(f"{where}: got {need}; need numbers, text or booleans", field=where)
+        raise fault(InputError, where, f"got {need}; need numbers, text or booleans")
     if kind == "b" and array.ndim == 1:
         return array
     if kind in "iu" and array.ndim == 1:
@@ -208,21 +202,21 @@ def _array(array: NDArray[Any], where: str) -> Column:
 def _require_finite(floats: NDArray[np.float64], where: str) -> None:
     from estimators.errors import NotFinite
     from estimators.sample.scores import first_not_finite
+    from macekit.problems import fault
 
     index = first_not_finite(floats)
     if index is not None:
-        raise NotFinite(f"{where}: record {index} is NaN or infinite", field=where, index=index)
+        raise fault(NotFinite, where, f"record {index} is NaN or infinite", index)
 
 
 def _unmasked(array: np.ma.MaskedArray[Any, Any], where: str) -> NDArray[Any]:
     from estimators.errors import NotFinite
+    from macekit.problems import fault
 
     masked = np.ma.getmaskarray(array).reshape(len(array), -1).any(axis=1)
     if masked.any():
         index = int(np.argmax(masked))
-        raise NotFinite(
-            f"{where}: record {index} is masked; every one must be there", field=where, index=index
-        )
+        raise fault(NotFinite, where, f"record {index} is masked; every one must be there", index)
     data: NDArray[Any] = np.ma.getdata(array)
     return data
 
@@ -261,19 +255,14 @@ def _from_list(values: list[Any], where: str) -> Column:
 
 
 def _require_known(kinds: set[type], values: list[Any], where: str, row: int | None = None) -> None:
-    from macekit.problems import Problem
+    from macekit.problems import fault
 
     if kinds <= PLAIN:
         return
     place = next(at for at, value in enumerate(values) if type(value) not in PLAIN)
     index = place if row is None else row
     got = type(values[place]).__name__
-    raise Problem(
-        "wrong-type",
-        f"{where}: record {index} is of type {got}; need numbers or text",
-        field=where,
-        index=index,
-    )
+    raise fault("wrong-type", where, f"record {index} is of type {got}; need numbers or text", index)
 
 
 def _plain(value: Any) -> Any:
@@ -288,19 +277,19 @@ def _plain(value: Any) -> Any:
 
 
 def _as_array(values: object, where: str) -> NDArray[Any]:
-    from macekit.problems import Problem
+    from macekit.problems import fault
 
     try:
         return np.asarray(values)
     except Exception:  # of any library
         words = "cast Int128 to Int64 or Float64, detach a tensor and bring it to this machine's memory first"
-        raise Problem("bad-records", f"{where}: cannot be read as an array; {words}", field=where) from None
+        raise fault("bad-records", where, f"cannot be read as an array; {words}") from None
 
 
 def _from_file(path: str | os.PathLike[str], where: str) -> NDArray[Any]:
     """The scores of one side, kept by numpy.save."""
     from macekit.formats import HEAD, MAGIC, holds_pickle
-    from macekit.problems import Problem, pickle_problem
+    from macekit.problems import fault, pickle_problem
 
     text = str(path)
     named_npy = text.lower().endswith(".npy")
@@ -312,13 +301,13 @@ def _from_file(path: str | os.PathLike[str], where: str) -> NDArray[Any]:
     if holds_pickle(text, head):
         raise pickle_problem(f"{where}: this is a pickle, which", where)
     if not named_npy:
-        raise Problem(
+        raise fault(
             "bad-records",
-            f"{where}: a side by itself is read from .npy only; give one file that holds both sides",
-            field=where,
+            where,
+            "a side by itself is read from .npy only; give one file that holds both sides",
         )
     if not any(head.startswith(magic) for magic, form in MAGIC.items() if form == "npy"):
-        raise Problem("malformed-body", f"{where}: the file is not NPY", field=where)
+        raise fault("malformed-body", where, "the file is not NPY")
     try:
         array: NDArray[Any] = np.load(text, mmap_mode="r", allow_pickle=False)
     except ValueError as error:
@@ -326,7 +315,7 @@ def _from_file(path: str | os.PathLike[str], where: str) -> NDArray[Any]:
             raise pickle_problem(
                 f"{where}: the array holds Python objects, so it is a pickle, which", where
             ) from None
-        raise Problem("malformed-body", f"{where}: the file is not NPY", field=where) from None
+        raise fault("malformed-body", where, "the file is not NPY") from None
     return np.asarray(array)
 
 

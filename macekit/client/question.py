@@ -145,7 +145,7 @@ def pose_arrays(
 def pose_texts(members: object, nonmembers: object, arguments: Mapping[str, Any]) -> Question:
     """A question of what a language model said of texts: a file of both sides, or a file or a list for each."""
     from macekit.decoding.body import DecodedBody
-    from macekit.problems import Problem
+    from macekit.problems import fault
     from macekit.schemas.query_string import of_table
 
     arguments = _current("audit_text", "text", arguments)
@@ -160,7 +160,7 @@ def pose_texts(members: object, nonmembers: object, arguments: Mapping[str, Any]
     sides = {"members": members, "nonmembers": nonmembers}
     missing = next((name for name, side in sides.items() if side is None), None)
     if missing is not None:
-        raise Problem("missing-field", f"{missing}: is required and missing", field=missing)
+        raise fault("missing-field", missing, "is required and missing")
     return Question(
         "text", options | {name: texts_of(side, name) for name, side in sides.items()}, DecodedBody()
     )
@@ -309,7 +309,7 @@ def _are_queries(value: object) -> bool:
 
 def _with_queries(releases: object) -> object:
     """Releases of which each is a query; what is no mapping of releases stays as it is."""
-    from macekit.problems import Problem
+    from macekit.problems import fault
 
     if not isinstance(releases, Mapping) or hasattr(releases, "columns"):
         return releases
@@ -321,7 +321,7 @@ def _with_queries(releases: object) -> object:
     pairs = [pair for name, each in releases.items() for pair in several.get(name, {name: each}).items()]
     queries = {name: _plain(each) for name, each in pairs}
     if len(queries) < len(pairs):
-        raise Problem("bad-option", "queries: two have the same name", field="queries")
+        raise fault("bad-option", "queries", "two have the same name")
     return queries
 
 
@@ -354,7 +354,7 @@ def _counts(counts: Any) -> dict[str, object]:
 
 def _option(value: Any, name: str) -> Any:
     """An option as JSON has it: NumPy's scalars and tuples as Python's, and no number that is not finite."""
-    from macekit.problems import Problem
+    from macekit.problems import fault
 
     if isinstance(value, np.generic | np.ndarray):
         value = value.tolist()
@@ -363,9 +363,9 @@ def _option(value: Any, name: str) -> Any:
     if isinstance(value, Sequence) and not isinstance(value, str):
         return [_option(each, name) for each in value]
     if isinstance(value, float) and not math.isfinite(value):
-        raise Problem("out-of-range", f"{name}: NaN or infinite", field=name)
+        raise fault("out-of-range", name, "NaN or infinite")
     if value is not None and not isinstance(value, str | bool | int | float):
-        raise Problem("wrong-type", f"{name}: an option cannot be of this type", field=name)
+        raise fault("wrong-type", name, "an option cannot be of this type")
     return value
 
 
@@ -418,7 +418,7 @@ def _require_names(beside: Mapping[str, object], about: Set[str]) -> None:
 
 
 def _require_none(names: Mapping[str, object], why: str) -> None:
-    from macekit.problems import Problem
+    from macekit.problems import fault
 
     for name in sorted(names):
-        raise Problem("bad-option", f"{name}: {why}", field=name)
+        raise fault("bad-option", name, why)

@@ -69,7 +69,7 @@ def like_lists(body: DecodedBody) -> DecodedBody:
 
 def whole(table: object, name: str) -> Mapping[str, Any]:
     """Every column of a table, as it is: of a frame, a mapping of columns, or a file."""
-    from macekit.problems import Problem
+    from macekit.problems import fault
 
     if isinstance(table, str | os.PathLike):
         from macekit.decoding import columns_of as columns_of_file
@@ -81,16 +81,14 @@ def whole(table: object, name: str) -> Mapping[str, Any]:
             return columns_of_file(call, expanded(call, body))
     if not is_table(table):
         got = type(table).__name__
-        raise Problem(
-            "wrong-type", f"{name}: got {got}; need a frame, a mapping of columns or a file", field=name
-        )
+        raise fault("wrong-type", name, f"got {got}; need a frame, a mapping of columns or a file")
     names, of = columns_of(table)
     return {each: of(place) for place, each in enumerate(names)}
 
 
 def texts_of(side: Any, name: str) -> list[object]:
     """What a language model said of each text of a side: what a file holds, or lists, arrays or mappings of lists."""
-    from macekit.problems import Problem
+    from macekit.problems import fault
 
     if isinstance(side, str | os.PathLike):
         from macekit.decoding import texts
@@ -99,11 +97,7 @@ def texts_of(side: Any, name: str) -> list[object]:
         with file.body() as body:
             return [_as_lists(entry.value) for entry in texts(file.call("text", ()), body)]
     if isinstance(side, Mapping) or not hasattr(side, "__iter__"):
-        raise Problem(
-            "wrong-type",
-            f"{name}: got {type(side).__name__}; need an entry for each text, or a file",
-            field=name,
-        )
+        raise fault("wrong-type", name, f"got {type(side).__name__}; need an entry for each text, or a file")
     return [_as_lists(each) for each in side]
 
 
@@ -119,6 +113,7 @@ def _as_lists(value: Any) -> object:
 def matrix(values: object, where: str) -> Column:
     """One array: a column, rows of numbers, or every column of a frame side by side."""
     from estimators.errors import MixedTypes
+    from macekit.problems import fault
 
     if not is_table(values):
         return column(values, where)
@@ -127,13 +122,13 @@ def matrix(values: object, where: str) -> Column:
     if not all(
         isinstance(each, np.ndarray) and each.dtype.kind in "iuf" and each.ndim == 1 for each in columns
     ):
-        raise MixedTypes(f"{where}: not every column of the table is of numbers", field=where)
+        raise fault(MixedTypes, where, "not every column of the table is of numbers")
     return np.column_stack([np.asarray(each, np.float64) for each in columns]) if columns else []
 
 
 def query(roles: Mapping[str, object]) -> tuple[tuple[str, str], ...]:
     """Names of columns as the service's query string has them."""
-    from macekit.problems import Problem
+    from macekit.problems import fault
 
     pairs = []
     for role, name in roles.items():
@@ -141,10 +136,10 @@ def query(roles: Mapping[str, object]) -> tuple[tuple[str, str], ...]:
         values = list(name) if several and isinstance(name, list | tuple) else [name]
         names = [each for each in values if isinstance(each, str)]
         if len(names) < len(values):
-            raise Problem("wrong-type", f"{role}: names a column of a table; need text", field=role)
+            raise fault("wrong-type", role, "names a column of a table; need text")
         if several and any("," in each for each in names):
             reason = "a comma cannot stand in a name; several columns go in a list"
-            raise Problem("bad-option", f"{role}: {reason}", field=role)
+            raise fault("bad-option", role, reason)
         pairs.append((role, ",".join(names)))
     return tuple(pairs)
 
@@ -194,15 +189,15 @@ def _values(values: object, what: str) -> Values:
 
 
 def _require_alike(columns: Mapping[int, Values], what: Mapping[int, str]) -> None:
-    from macekit.problems import Problem
+    from macekit.problems import fault
 
     first, *others = columns
     for at in others:
         if len(columns[at]) != len(columns[first]):
-            raise Problem(
+            raise fault(
                 "dimension-mismatch",
-                f"{what[at]}: got {len(columns[at])} rows, {what[first]} has {len(columns[first])}",
-                field=what[at],
+                what[at],
+                f"got {len(columns[at])} rows, {what[first]} has {len(columns[first])}",
             )
 
 

@@ -118,14 +118,14 @@ def _query(value: object, place: int) -> Sample:
 def _sample(tree: dict[str, Any], where: str) -> Sample:
     counts = tree.get("counts")
     if counts is not None and not isinstance(counts, dict):
-        raise Problem("wrong-type", f"{where}counts: need an object", field=f"{where}counts")
+        raise fault("wrong-type", f"{where}counts", "need an object")
     return Sample(_column(tree, "members", where), _column(tree, "nonmembers", where), counts)
 
 
 def _column(tree: dict[str, Any], name: str, where: str) -> Column | None:
     value = tree.get(name)
     if value is not None and not isinstance(value, list | np.ndarray):
-        raise Problem("wrong-type", f"{where}{name}: need a list", field=f"{where}{name}")
+        raise fault("wrong-type", f"{where}{name}", "need a list")
     return cast("Column | None", value)
 
 

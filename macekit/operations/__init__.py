@@ -16,7 +16,7 @@ from macekit.decoding import decode
 from macekit.decoding.body import DecodedBody
 from macekit.operations.of_wings import as_result
 from macekit.operations.options import field_path
-from macekit.problems import Problem
+from macekit.problems import Problem, fault
 from macekit.schemas.by_operation import QUESTIONS
 
 OF_NAMES = frozenset({"unknown-field", "missing-field", "unknown-name", "bad-option"})
@@ -59,19 +59,19 @@ def _answer(call: Call, body: DecodedBody) -> Reply:
     """What the operation answers; models and clusters are refused where it does not allow for them."""
     body = body.under_current_names(call.operation)
     if body.models is not None and "model" not in QUESTIONS[call.operation].model_fields:
-        raise Problem(
+        raise fault(
             "bad-option",
-            f"model: {call.operation} takes all records for one model's; /v1/procedure and /v1/theory/one-run tell "
+            "model",
+            f"{call.operation} takes all records for one model's; /v1/procedure and /v1/theory/one-run tell "
             "several apart",
-            field="model",
         )
     if body.clusters and call.operation not in catalogue.BY_CLUSTERS:
         able = ", ".join(f"/v1/{name}" for name in sorted(catalogue.BY_CLUSTERS))
-        raise Problem(
+        raise fault(
             "bad-option",
-            f"cluster: {call.operation} does not allow for clusters; {able} do. Or keep one record of each, with unit "
+            "cluster",
+            f"{call.operation} does not allow for clusters; {able} do. Or keep one record of each, with unit "
             "(a column of a table) or units (labels)",
-            field="cluster",
         )
     return function(call.operation)(call, body)
 

@@ -12,7 +12,7 @@ from estimators.density.space import MOST_AXES
 from estimators.sample.counting import resolution
 from estimators.sample.learned import LearnedCounts
 from estimators.sample.scores import Query
-from macekit.problems import Problem
+from macekit.problems import Problem, fault
 from macekit.schemas.questions import Estimator
 from macekit.schemas.records import Question
 
@@ -29,20 +29,20 @@ def require_estimator_acts(estimator: Estimator, *samples: Data, paper: bool) ->
     """
     learned = any(isinstance(data, LearnedCounts) for data in samples)
     if learned and estimator.kind not in ("auto", "learned"):
-        raise Problem(
+        raise fault(
             "bad-option",
-            f"estimator.kind: {estimator.kind} needs the vectors, and these are counts of a score that was learned "
+            "estimator.kind",
+            f"{estimator.kind} needs the vectors, and these are counts of a score that was learned "
             "from them; use auto or learned",
-            field="estimator.kind",
         )
     for data in samples:
         if not isinstance(data, LearnedCounts) or estimator.learners is None:
             continue
         if data.learner not in estimator.learners:
-            raise Problem(
+            raise fault(
                 "bad-option",
-                f"estimator.learners: the score was learned by {data.learner} before it was counted; name none",
-                field="estimator.learners",
+                "estimator.learners",
+                f"the score was learned by {data.learner} before it was counted; name none",
             )
     if estimator.kind == "kde":
         for data in samples:
@@ -200,4 +200,4 @@ def _require_any(samples: Sequence[Data], acts: object, option: str, why: str) -
 
 def useless(field: str, why: str) -> Problem:
     """The refusal of an option that could change nothing, which says why."""
-    return Problem("bad-option", f"{field}: {why}; remove it", field=field)
+    return fault("bad-option", field, f"{why}; remove it")

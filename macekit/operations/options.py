@@ -34,7 +34,7 @@ from macekit.catalogue import BY_NAME, FORMS, rendered
 from macekit.decoding.body import Column, DecodedBody, table_options
 from macekit.operations.encode import columns_of as read_columns
 from macekit.operations.encode import json_bytes
-from macekit.problems import Problem, unknown_field
+from macekit.problems import Problem, fault, unknown_field
 from macekit.reports.model import Context, minute
 from macekit.reports.rendering import render
 from macekit.schemas import questions
@@ -150,17 +150,12 @@ def target(estimator: questions.Estimator, changes: int | None = None) -> Target
     """The class of adversaries an estimator speaks of; ``changes`` is that of the question, by its shorter name."""
     if changes is not None:
         if estimator.changes is not None:
-            raise Problem(
-                "bad-option",
-                "changes: is estimator.changes by its shorter name; give it once",
-                field="changes",
-            )
+            raise fault("bad-option", "changes", "is estimator.changes by its shorter name; give it once")
         if estimator.kind not in WITH_CHANGES:
-            raise Problem(
+            raise fault(
                 "bad-option",
-                f"changes: applies only to kind {' or '.join(WITH_CHANGES)} of estimator, not {estimator.kind}; remove "
-                "it",
-                field="changes",
+                "changes",
+                f"applies only to kind {' or '.join(WITH_CHANGES)} of estimator, not {estimator.kind}; remove it",
             )
         estimator = estimator.model_copy(update={"changes": changes})
     _only_for(estimator, "bins", ("histogram", "learned"))
@@ -205,7 +200,7 @@ def cells_asked(question: questions.CellsQuestion) -> tuple[int | None, tuple[Ca
     if question.bins is None:
         return inside, ()
     if inside is not None:
-        raise Problem("bad-option", "bins: is estimator.bins by its former name; give it once", field="bins")
+        raise fault("bad-option", "bins", "is estimator.bins by its former name; give it once")
     message = (
         "bins has moved to estimator.bins, as in every other question; the next version takes it there alone"
     )
@@ -255,21 +250,21 @@ def _problem(kind: type[BaseModel], error: ValidationError) -> Problem:
     path, at = _path(kind, faults[0]["loc"])
     # of several branches the one whose type it has knows best what is wrong
     branches = [each for each in faults if _path(kind, each["loc"])[0] == path]
-    fault = next((each for each in branches if each["type"] in BOUNDS), faults[0])
-    slug = KINDS.get(fault["type"], "wrong-type")
+    found = next((each for each in branches if each["type"] in BOUNDS), faults[0])
+    slug = KINDS.get(found["type"], "wrong-type")
     if slug == "unknown-field":
-        name, where = str(fault["loc"][-1]), ".".join(path) or "the request"
+        name, where = str(found["loc"][-1]), ".".join(path) or "the request"
         return _elsewhere(kind, name, where) or unknown_field(name, at.model_fields, where)
     field = ".".join(path)
-    need = _need(fault["type"], fault["msg"])
+    need = _need(found["type"], found["msg"])
     if slug == "missing-field":
-        return Problem(slug, f"{field}: is required and missing", field=field)
-    index = next((part for part in fault["loc"] if isinstance(part, int)), None)
-    percent = str(fault["input"]).endswith("%") and need == WORDS["float_type"]
+        return fault(slug, field, "is required and missing")
+    index = next((part for part in found["loc"] if isinstance(part, int)), None)
+    percent = str(found["input"]).endswith("%") and need == WORDS["float_type"]
     if percent or (re.search(r"less than (or equal to )?(1|0\.9+)$", need) and not field.endswith("delta")):
         need += "; a percentage is written as a share, 95% as 0.95"
     names = re.findall(r"'([^']+)'", need) if slug == "unknown-name" else []
-    near = nearest_name(str(fault["input"]), names)
+    near = nearest_name(str(found["input"]), names)
     hint = f"; did you mean {near!r}?" if near else ""
     what = f"{field}: entry {index}" if index is not None and need.startswith("a list") else field + ":"
     return Problem(slug, f"{what} needs to be {need}{hint}", field=field, index=index)

@@ -15,30 +15,26 @@ from estimators.sample.learned import LearnedCounts
 from estimators.sample.scores import ArgumentScores, Query, labels_of, of_one_type
 from estimators.sample.stream import CountStream
 from macekit.decoding.body import DecodedBody, Sample
-from macekit.problems import Problem, unknown_field
+from macekit.problems import Problem, fault, unknown_field
 from macekit.schemas.records import CELLS, PriorQuestion, SampleQuestion
 
 
 def sample_of(body: DecodedBody, question: SampleQuestion) -> Scores | Counts:
     """The single sample of a request, one record a unit if units are named."""
     if set(body.samples) - {""}:
-        raise Problem(
-            "bad-option",
-            "queries: this question is about one sample; post several to /v1/compare",
-            field="queries",
-        )
+        raise fault("bad-option", "queries", "this question is about one sample; post several to /v1/compare")
     data = data_of(body.samples.get("", Sample()), question.query, "")
     require_query_acts(question.query, data)
     if body.units is None:
         return data
     if isinstance(data, Counts):
-        raise Problem("bad-option", "units: counts hold no records, so they cannot be thinned", field="units")
+        raise fault("bad-option", "units", "counts hold no records, so they cannot be thinned")
     n, units = data.n_members, body.units
     if len(units) != n + data.n_nonmembers:
-        raise Problem(
+        raise fault(
             "dimension-mismatch",
-            f"units: got {len(units)} labels for {n + data.n_nonmembers} records, members first",
-            field="units",
+            "units",
+            f"got {len(units)} labels for {n + data.n_nonmembers} records, members first",
         )
     keep = one_per_unit(np.arange(len(units)), cast("ArrayLike", units), question.seed)
     return Scores.of(data.members[keep[keep < n]], data.nonmembers[keep[keep >= n] - n], question.query)
@@ -50,10 +46,10 @@ def groups_of_kept(body: DecodedBody, seed: int) -> ArrayLike:
         return cast("ArrayLike", body.groups)
     labels = labels_of(body.groups, "groups")
     if len(labels) != len(body.units):
-        raise Problem(
+        raise fault(
             "dimension-mismatch",
-            f"groups: got {len(labels)} labels for {len(body.units)} records, members first",
-            field="groups",
+            "groups",
+            f"got {len(labels)} labels for {len(body.units)} records, members first",
         )
     return labels[one_per_unit(np.arange(len(labels)), cast("ArrayLike", body.units), seed)]
 
@@ -63,10 +59,10 @@ def clusters_of(body: DecodedBody) -> dict[str, ArrayLike] | None:
     if not body.clusters:
         return None
     if body.units is not None:
-        raise Problem(
+        raise fault(
             "bad-option",
-            "cluster: does not go with units, of which one record each is kept; name one of them",
-            field="cluster",
+            "cluster",
+            "does not go with units, of which one record each is kept; name one of them",
         )
     return {name: labels_of(values, "cluster") for name, values in body.clusters.items()}
 
@@ -74,11 +70,10 @@ def clusters_of(body: DecodedBody) -> dict[str, ArrayLike] | None:
 def require_paired(cluster: Mapping[str, ArrayLike] | None, paired: bool) -> None:
     """Refuse labels that are those of several samples' rows, if these are said to be independent."""
     if cluster is not None and not paired:
-        raise Problem(
+        raise fault(
             "bad-option",
-            "cluster: its labels are those of every query's rows, so the samples are not independent; leave paired "
-            "as it is",
-            field="cluster",
+            "cluster",
+            "its labels are those of every query's rows, so the samples are not independent; leave paired as it is",
         )
 
 
@@ -100,10 +95,8 @@ def submitted_scores(body: DecodedBody, data: Scores) -> ArgumentScores:
 def require_query_acts(query: str, *samples: Scores | Counts) -> None:
     """Refuse to say how scores are read where there are none."""
     if query != "auto" and all(isinstance(data, Counts) for data in samples):
-        raise Problem(
-            "bad-option",
-            "query: counts are sorted into cells already, so it says nothing; remove it",
-            field="query",
+        raise fault(
+            "bad-option", "query", "counts are sorted into cells already, so it says nothing; remove it"
         )
 
 
@@ -122,13 +115,13 @@ def stand_for(body: DecodedBody, data: Scores | Counts, question: SampleQuestion
 def queries_of(body: DecodedBody, query: str) -> dict[str, Scores | Counts]:
     """Several queries by name."""
     if len(body.samples) < 2 or "" in body.samples:
-        raise Problem("missing-field", "queries: need at least 2, by name", field="queries")
+        raise fault("missing-field", "queries", "need at least 2, by name")
     if body.units is not None:
-        raise Problem(
+        raise fault(
             "bad-option",
-            "units: several queries are stated of all records; say whose each is by cluster instead, or ask about each "
+            "units",
+            "several queries are stated of all records; say whose each is by cluster instead, or ask about each "
             "query by itself",
-            field="units",
         )
     samples = {
         name: data_of(sample, query, f"query {place}: ")
@@ -136,10 +129,10 @@ def queries_of(body: DecodedBody, query: str) -> dict[str, Scores | Counts]:
     }
     require_query_acts(query, *samples.values())
     if any(isinstance(each, LearnedCounts) for each in samples.values()):
-        raise Problem(
+        raise fault(
             "bad-option",
-            "queries: one is counts of a learned score, which is answered by itself; give the records of each query",
-            field="queries",
+            "queries",
+            "one is counts of a learned score, which is answered by itself; give the records of each query",
         )
     return samples
 
@@ -151,14 +144,10 @@ def by_release(samples: Mapping[str, Scores | Counts]) -> dict[str, dict[str, Sc
         release, stroke, query = name.partition("/")
         owner, own = (release, query) if release and stroke and query else (name, name)
         if own in releases.setdefault(owner, {}):
-            raise Problem("bad-option", f"queries: {name!r} has the name of another one", field="queries")
+            raise fault("bad-option", "queries", f"{name!r} has the name of another one")
         releases[owner][own] = data
     if len(releases) < 2:
-        raise Problem(
-            "missing-field",
-            f"queries: all are of one, {next(iter(releases))!r}; need at least 2",
-            field="queries",
-        )
+        raise fault("missing-field", "queries", f"all are of one, {next(iter(releases))!r}; need at least 2")
     return releases
 
 
@@ -216,17 +205,15 @@ def groups_of_records(body: DecodedBody, data: Scores, counts: Counts) -> GroupT
     if body.groups is None:
         return None
     if body.units is not None:
-        raise Problem(
-            "bad-option",
-            "groups: do not go with units, of which one record each is kept; name one of them",
-            field="groups",
+        raise fault(
+            "bad-option", "groups", "do not go with units, of which one record each is kept; name one of them"
         )
     labels, n = np.asarray(body.groups), data.n_members
     if len(labels) != n + data.n_nonmembers:
-        raise Problem(
+        raise fault(
             "dimension-mismatch",
-            f"groups: got {len(labels)} labels for {n + data.n_nonmembers} records, members first",
-            field="groups",
+            "groups",
+            f"got {len(labels)} labels for {n + data.n_nonmembers} records, members first",
         )
     return GroupTable.of_scores(data, labels[:n], labels[n:], counts.cells)
 
@@ -289,10 +276,10 @@ def require_cells(value: object, where: str) -> None:
     """Refuse what the library would read as something else: ``2.7`` as 2, ``"3"`` as 3, a field of another kind."""
     field = f"{where}counts.cells"
     if not isinstance(value, dict):
-        raise Problem("wrong-type", f"{field}: need an object", field=field)
+        raise fault("wrong-type", field, "need an object")
     kind = value.get("kind")
     if not isinstance(kind, str) or kind not in CELLS:
-        raise Problem("unknown-name", f"{field}.kind: need {', '.join(CELLS)}", field=f"{field}.kind")
+        raise fault("unknown-name", f"{field}.kind", f"need {', '.join(CELLS)}")
     fields = CELLS[kind].model_fields
     for name in value:
         if name not in fields:
@@ -301,14 +288,12 @@ def require_cells(value: object, where: str) -> None:
         if name not in value:
             if not about.is_required():
                 continue
-            raise Problem(
-                "missing-field", f"{field}.{name}: is required and missing", field=f"{field}.{name}"
-            )
+            raise fault("missing-field", f"{field}.{name}", "is required and missing")
         if not _fits(name, value[name]):
             need = (
                 "an integer" if name in WHOLE else "a list of integers" if DTYPES[name] == "iu" else "numbers"
             )
-            raise Problem("wrong-type", f"{field}.{name}: need {need}", field=f"{field}.{name}")
+            raise fault("wrong-type", f"{field}.{name}", f"need {need}")
 
 
 def _fits(name: str, value: object) -> bool:

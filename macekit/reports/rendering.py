@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from macekit.call import BRIEF, CSV, HTML, MARKDOWN, PNG, SVG
-from macekit.problems import Problem
+from macekit.problems import Problem, fault
 from macekit.reports.model import Context, Figure
 
 FORMS = (HTML, MARKDOWN, CSV, SVG, PNG)
@@ -73,5 +73,5 @@ def _pick(figures: tuple[Figure, ...], chart: str) -> tuple[Figure, ...]:
     selection = tuple(figure for figure in figures if figure.name == chart)
     if not selection:
         names = ", ".join(figure.name for figure in figures)
-        raise Problem("unknown-name", f"chart: this answer has {names}", field="chart")
+        raise fault("unknown-name", "chart", f"this answer has {names}")
     return selection

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from macekit.problems import Problem
+from macekit.problems import Problem, fault
 from macekit.schemas.query_string import DATA
 from macekit.text import printable
 
@@ -190,4 +190,4 @@ def _open_at(part: str, how: int, folder: int) -> int:
 
 
 def _refusal(why: str) -> Problem:
-    return Problem("bad-option", f"{DATA}: {why}", field=DATA)
+    return fault("bad-option", DATA, why)

@@ -159,7 +159,7 @@ def shards_below(place: str, name: str) -> Shards:
             about = (
                 f"need at most {MOST_PARTS} parts between slashes, of at most {LONGEST_PART} characters each"
             )
-            raise Problem(problem, f"{DATA}: {about}", field=DATA)
+            raise fault(problem, DATA, about)
     title = printable(name)
     with _refusing(title):
         if ADDRESS.fullmatch(place):
