@@ -6,7 +6,7 @@ from macekit.decoding.body import DecodedBody
 from macekit.operations import effects, encode
 from macekit.operations.options import metric, parse_question, provenance_options, reading, reply_of, target
 from macekit.operations.samples import clusters_of, sample_of
-from macekit.problems import Problem
+from macekit.problems import fault
 from macekit.questions.advantage import AdvantageQuestion
 
 
@@ -68,11 +68,11 @@ def require_advantage_acts(question: AdvantageQuestion, data: Scores | Counts, *
     effects.require_acceptance_acts(question)
     for name in ("set_members", "set_nonmembers"):
         if getattr(question, name) is not None and units:
-            raise Problem(
+            raise fault(
                 "bad-option",
-                f"{name}: goes with records that were drawn from the set one by one, and units keep one of several; "
+                name,
+                "goes with records that were drawn from the set one by one, and units keep one of several; "
                 "name one of both",
-                field=name,
             )
     boxes = isinstance(data, Scores) and data.dimension > 1 and estimator.kind == "histogram"
     effects.require_points_act(question, data, ordered=None if not boxes else False)

@@ -14,7 +14,7 @@ from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
 from macekit.operations.options import metric, parse_question, provenance_options, reply_of
 from macekit.operations.samples import clusters_of, sample_of
-from macekit.problems import Problem
+from macekit.problems import Problem, fault
 from macekit.questions.attack import AttackAnswer, AttackQuestion, AttackRule, AttackRuleAnswer
 
 KIND_OF = {"threshold": "threshold", "quantile": "quantile", "records": "top"}
@@ -37,10 +37,8 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     rule = attack_rule(question.rule)
     data = sample_of(body, question)
     if isinstance(data, Counts):
-        raise Problem(
-            "bad-option",
-            "counts: an attack is judged record by record; send its guesses or its scores",
-            field="counts",
+        raise fault(
+            "bad-option", "counts", "an attack is judged record by record; send its guesses or its scores"
         )
     choice = question.metrics
     result = attack_advantage(
@@ -112,18 +110,12 @@ def _kind(options: AttackRule) -> str:
         return options.kind
     names = [name for name in KIND_OF if getattr(options, name) is not None]
     if len(names) > 1:
-        raise Problem(
-            "bad-option",
-            f"rule.{names[1]}: was sent together with rule.{names[0]}; send one",
-            field=f"rule.{names[1]}",
-        )
+        raise fault("bad-option", f"rule.{names[1]}", f"was sent together with rule.{names[0]}; send one")
     return KIND_OF[names[0]] if names else "guesses"
 
 
 def _missing(name: str, kind: str) -> Problem:
-    return Problem(
-        "missing-field", f"rule.{name}: is required with kind {kind} and missing", field=f"rule.{name}"
-    )
+    return fault("missing-field", f"rule.{name}", f"is required with kind {kind} and missing")
 
 
 def _rule(result: AttackAdvantage) -> AttackRuleAnswer:

@@ -17,7 +17,7 @@ from macekit.call import ARROW, CSV, Call, Reply
 from macekit.operations import encode, riskiest
 from macekit.operations.effects import require_acceptance_acts
 from macekit.operations.options import provenance_options, reply_of, require_form
-from macekit.problems import Problem
+from macekit.problems import fault
 from macekit.questions.audits import table_answers
 from macekit.questions.audits.contract import ScoredAnswer, ScoredQuestion
 from macekit.reports.csv import disarm_formula
@@ -120,11 +120,11 @@ def _verdict(
     """All intervals holding together, and one decision over all queries."""
     member = records.member
     if member is None:
-        raise Problem(
+        raise fault(
             "missing-field",
-            "member: no record says who is a member; give it in each, or members and nonmembers apart. The scores "
+            "member",
+            "no record says who is a member; give it in each, or members and nonmembers apart. The scores "
             "alone are answered as CSV or Arrow",
-            field="member",
         )
     every = {
         name: Scores.of(each[member], each[~member], ScoreKind.CONTINUOUS)

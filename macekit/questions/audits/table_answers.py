@@ -18,7 +18,7 @@ from estimators.privacy.exposure import Exposure
 from estimators.python.dataclass import dataclass
 from estimators.sample.digests import digest
 from macekit.operations import encode
-from macekit.problems import Problem, unknown_column, unknown_column_of
+from macekit.problems import fault, unknown_column, unknown_column_of
 from macekit.schemas import answers
 from macekit.schemas.questions import LimitsQuestion, QueryLimitsQuestion, TablesQuestion
 from macekit.schemas.statements import ColumnReadAnswer
@@ -34,18 +34,16 @@ def require_pairs(question: LimitsQuestion) -> None:
     """Refuse what belongs to a limit that is not there."""
     require_rates(question)
     if question.max_group_advantage is not None and question.group is None:
-        raise Problem(
-            "missing-field", "group: name the column of groups that max_group_advantage limits", field="group"
-        )
+        raise fault("missing-field", "group", "name the column of groups that max_group_advantage limits")
 
 
 def require_rates(question: QueryLimitsQuestion) -> None:
     """Refuse a rate or a precision that belongs to no limit."""
     if question.max_tpr is None and question.at_fpr is not None:
-        raise Problem(
+        raise fault(
             "missing-field",
-            "max_tpr: give the largest acceptable true positive rate at the false positive rate at_fpr",
-            field="max_tpr",
+            "max_tpr",
+            "give the largest acceptable true positive rate at the false positive rate at_fpr",
         )
     require_precision(question.max_exposed, question.at_precision)
 
@@ -53,10 +51,10 @@ def require_rates(question: QueryLimitsQuestion) -> None:
 def require_precision(max_exposed: float | None, at_precision: float | None) -> None:
     """Refuse a precision that belongs to no limit."""
     if max_exposed is None and at_precision is not None:
-        raise Problem(
+        raise fault(
             "missing-field",
-            "max_exposed: give the largest acceptable share of training rows that are exposed at at_precision",
-            field="max_exposed",
+            "max_exposed",
+            "give the largest acceptable share of training rows that are exposed at at_precision",
         )
 
 
@@ -142,10 +140,10 @@ def control_column(name: str | None, train: Columns, holdout: Columns) -> Contro
     for side, table in (("train", train), ("holdout", holdout)):
         column = column_of(side, table, name, "control")
         if column.dtype.kind not in "iuf":
-            raise Problem(
+            raise fault(
                 "wrong-type",
-                f"control: column {name!r} of {side} holds no numbers; name that of the control score",
-                field="control",
+                "control",
+                f"column {name!r} of {side} holds no numbers; name that of the control score",
             )
         scores.append(column)
     return ControlColumn((name,), tuple(scores))
@@ -181,11 +179,11 @@ def column_of(side: str, table: Columns, name: str, what: str) -> Values:
     column = read_values(side, name, table[name], len(table[name]))
     if column.missing.any():
         row = int(np.argmax(column.missing))
-        raise Problem(
+        raise fault(
             "bad-records",
-            f"{what}: row {row} of {side} has no value in column {name!r}; leave the row out, or look why",
-            field=what,
-            index=row,
+            what,
+            f"row {row} of {side} has no value in column {name!r}; leave the row out, or look why",
+            row,
         )
     if column.kind == "number":
         numbers = column.values.astype(np.float64)

@@ -19,7 +19,7 @@ from macekit.operations import encode, riskiest
 from macekit.operations.effects import require_acceptance_acts, require_estimator_acts
 from macekit.operations.options import parse_question, provenance_options, reply_of, target
 from macekit.operations.samples import clusters_of, queries_of, require_paired, with_counts
-from macekit.problems import Problem, unknown_column
+from macekit.problems import Problem, fault, unknown_column
 from macekit.questions.compare import CompareAnswer, CompareQuestion
 
 MOST_PAIRS = 45
@@ -31,10 +31,8 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     question = parse_question(CompareQuestion, body)
     require_acceptance_acts(question)
     if question.estimator.accept_learned_score is not None:
-        raise Problem(
-            "bad-option",
-            "estimator.accept_learned_score: a comparison judges no learned score; remove it",
-            field="estimator.accept_learned_score",
+        raise fault(
+            "bad-option", "estimator.accept_learned_score", "a comparison judges no learned score; remove it"
         )
     samples = queries_of(body, question.query)
     require_estimator_acts(question.estimator, *samples.values(), paper=False)
@@ -127,23 +125,21 @@ def _of_groups(
             field="groups",
         )
     if body.groups is None:
-        raise Problem(
-            "missing-field", "groups: max_group_advantage needs a label for each record", field="groups"
-        )
+        raise fault("missing-field", "groups", "max_group_advantage needs a label for each record")
     if not question.paired:
-        raise Problem(
+        raise fault(
             "bad-option",
-            "groups: their labels are those of every query's rows, so the samples are not independent; leave paired "
+            "groups",
+            "their labels are those of every query's rows, so the samples are not independent; leave paired "
             "out, or ask about each query by itself",
-            field="groups",
         )
     _require_numbers("max_group_advantage", queries, adversaries)
     scores = {name: each for name, each in queries.items() if isinstance(each, Scores)}
     if len(scores) < len(queries):
-        raise Problem(
+        raise fault(
             "bad-option",
-            "groups: counts hold no records, so none can be told to be in a group; give the records of each query",
-            field="groups",
+            "groups",
+            "counts hold no records, so none can be told to be in a group; give the records of each query",
         )
     limit = judge_groups(
         question.max_group_advantage,
@@ -162,11 +158,11 @@ def _of_groups(
 def _require_numbers(field: str, queries: Mapping[str, Scores | Counts], adversaries: Target | None) -> None:
     """Refuse to judge what is read of vectors."""
     if isinstance(adversaries, LearnedTarget) or any(map(is_vector, queries.values())):
-        raise Problem(
+        raise fault(
             "bad-option",
-            f"{field}: is judged of one number a record, and a learned score of a vector is not all that an "
+            field,
+            "is judged of one number a record, and a learned score of a vector is not all that an "
             "attacker may read; ask /v1/gate about each vector",
-            field=field,
         )
 
 

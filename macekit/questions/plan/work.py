@@ -7,7 +7,7 @@ from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
 from macekit.operations.of_wings import answer_of_wing
 from macekit.operations.options import parse_question, reply_of
-from macekit.problems import Problem
+from macekit.problems import Problem, fault
 from macekit.questions.plan import PlanAnswer, PlanQuestion
 from macekit.schemas.statements import WarningAnswer
 
@@ -45,13 +45,13 @@ def _design_effect(q: PlanQuestion) -> float:
     """How many times as many records it takes, as it was given or by how large and how alike clusters are."""
     if q.correlation is None:
         if q.cluster_size is not None and q.design_effect is None:
-            raise Problem(
+            raise fault(
                 "bad-option",
-                "cluster_size: says nothing by itself; give design_effect or correlation beside it",
-                field="cluster_size",
+                "cluster_size",
+                "says nothing by itself; give design_effect or correlation beside it",
             )
         return q.design_effect or 1.0
     if q.design_effect is not None or q.cluster_size is None:
         what = "goes with cluster_size" if q.cluster_size is None else "does not go with design_effect"
-        raise Problem("bad-option", f"correlation: {what}", field="correlation")
+        raise fault("bad-option", "correlation", what)
     return expected_design_effect(q.cluster_size, q.correlation)

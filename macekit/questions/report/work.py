@@ -33,7 +33,7 @@ from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode, samples
 from macekit.operations.options import metric, parse_question, provenance_options, reading, reply_of, target
-from macekit.problems import Problem
+from macekit.problems import fault
 from macekit.questions.advantage.work import assessed
 from macekit.questions.gate import work as gate
 from macekit.questions.report import ReportQuestion
@@ -49,11 +49,11 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     question = parse_question(ReportQuestion, body)
     data = samples.sample_of(body, question)
     if body.groups is not None and isinstance(data, Counts):
-        raise Problem(
+        raise fault(
             "bad-option",
-            "groups: counts hold no records, so none can be told to be in a group; give the counts of each group "
+            "groups",
+            "counts hold no records, so none can be told to be in a group; give the counts of each group "
             "with them (counts.by_group)",
-            field="groups",
         )
     decision = None if question.max_group_advantage is None else _decision(body, data, question)
     assessment = assessed(data, question, body, with_limit=decision is None)
@@ -92,10 +92,10 @@ def _decision(body: DecodedBody, data: Scores | Counts, question: ReportQuestion
     """The limit on each group by itself, with that on all records if there is one: they share the error."""
     table = samples.groups_of_counts(body, data) if isinstance(data, Counts) else None
     if body.groups is None and table is None:
-        raise Problem(
+        raise fault(
             "missing-field",
-            "groups: max_group_advantage needs a label for each record, or counts with those of each group",
-            field="groups",
+            "groups",
+            "max_group_advantage needs a label for each record, or counts with those of each group",
         )
     adversaries = target(question.estimator, question.changes)
     labels = samples.groups_of_kept(body, question.seed) if table is None else table

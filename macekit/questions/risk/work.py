@@ -42,7 +42,7 @@ from macekit.operations.options import (
     reply_of,
     require_form,
 )
-from macekit.problems import Problem
+from macekit.problems import fault
 from macekit.questions.risk import RiskQuestion
 from macekit.reports.model import TOP_RECORDS
 from macekit.schemas.answers import GroupAnswer
@@ -88,10 +88,10 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         question = question.model_copy(update={"top": TOP_RECORDS})
     data = samples.sample_of(body, question)
     if isinstance(data, LearnedCounts):
-        raise Problem(
+        raise fault(
             "bad-option",
-            "counts: are of a score that was learned, which comes with no record; give the records, or some of them",
-            field="counts",
+            "counts",
+            "are of a score that was learned, which comes with no record; give the records, or some of them",
         )
     bins, notes = cells_asked(question)
     require_bins_act(bins, data, values=False)

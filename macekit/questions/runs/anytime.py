@@ -22,7 +22,7 @@ from macekit.operations import encode
 from macekit.operations.effects import require_left_out
 from macekit.operations.options import provenance_options, reply_of
 from macekit.operations.samples import require_cells, sample_of
-from macekit.problems import Problem
+from macekit.problems import Problem, fault
 from macekit.questions.gate import SEAL, GateAnswer, GateQuestion
 from macekit.schemas.answers import LimitAnswer
 
@@ -55,14 +55,12 @@ def answer(call: Call, body: DecodedBody, q: GateQuestion) -> Reply:
     """Where the run stands after this batch, and its state, which nobody keeps here."""
     require_left_out(q, OTHERS, "with anytime, max_advantage is judged alone, by rules of the run's own")
     if body.groups is not None:
-        raise Problem(
-            "bad-option", "groups: with anytime, max_advantage is judged alone; remove them", field="groups"
-        )
+        raise fault("bad-option", "groups", "with anytime, max_advantage is judged alone; remove them")
     if body.clusters:
-        raise Problem(
+        raise fault(
             "bad-option",
-            "cluster: does not go with anytime; unit (a column) or units (labels) keep one record of each",
-            field="cluster",
+            "cluster",
+            "does not go with anytime; unit (a column) or units (labels) keep one record of each",
         )
     before = _run_of(q, None if call.keeping is None else call.keeping.run_id)
     data = sample_of(body, q.model_copy(update={"query": _query_of(q, before, body)}))
@@ -151,11 +149,7 @@ def _run_of(q: GateQuestion, run_id: str | None) -> SequentialRun:
     """The run as its state says, or a new one; what it asks must not change on the way."""
     if q.state is None:
         if q.max_advantage is None:
-            raise Problem(
-                "missing-field",
-                "max_advantage: is required with the first batch of anytime",
-                field="max_advantage",
-            )
+            raise fault("missing-field", "max_advantage", "is required with the first batch of anytime")
         return sequential_run(q.max_advantage, q.prior, q.confidence, q.planned or PLANNED, q.seed, run_id)
     for part in ("counts", "pilot"):
         value = q.state.get(part)
@@ -165,17 +159,17 @@ def _run_of(q: GateQuestion, run_id: str | None) -> SequentialRun:
     for name in FIXED:
         value = getattr(q, name)
         if name in q.model_fields_set and value is not None and value != getattr(run, name):
-            raise Problem(
+            raise fault(
                 "bad-option",
-                f"{name}: the run of this state was begun with {getattr(run, name)}, which cannot change on the way; "
+                name,
+                f"the run of this state was begun with {getattr(run, name)}, which cannot change on the way; "
                 "leave it out, or begin a new run",
-                field=name,
             )
     if run.max_advantage is None:
-        raise Problem(
+        raise fault(
             "bad-option",
-            "state: its max_advantage is null, so there is nothing to decide; begin a new run with a limit",
-            field="state",
+            "state",
+            "its max_advantage is null, so there is nothing to decide; begin a new run with a limit",
         )
     return run
 
@@ -187,11 +181,11 @@ def _query_of(q: GateQuestion, run: SequentialRun, body: DecodedBody) -> str:
     as_labels = run.counts.cells.kind != "intervals"
     if q.query == ("continuous" if as_labels else "discrete"):
         came = "labels" if as_labels else "numbers along a line"
-        raise Problem(
+        raise fault(
             "bad-option",
-            f"query: the batches before were read as {came}, which cannot change on the way; leave it out, or begin a "
+            "query",
+            f"the batches before were read as {came}, which cannot change on the way; leave it out, or begin a "
             "new run",
-            field="query",
         )
     return "discrete" if as_labels else q.query
 

@@ -5,7 +5,7 @@ from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
 from macekit.operations.options import reply_of
-from macekit.problems import Problem
+from macekit.problems import fault
 from macekit.questions.plan import PlanAnswer, PlanQuestion
 from macekit.schemas.statements import WarningAnswer
 
@@ -20,17 +20,13 @@ def answer(call: Call, body: DecodedBody, q: PlanQuestion) -> Reply:
 def _of_models(q: PlanQuestion, notes: list[WarningAnswer]) -> PlanAnswer:
     for name in ("spread", "records_per_model", "max_advantage"):
         if getattr(q, name) is None:
-            raise Problem(
-                "bad-option",
-                f"{name}: a plan of models needs spread, records_per_model and max_advantage",
-                field=name,
+            raise fault(
+                "bad-option", name, "a plan of models needs spread, records_per_model and max_advantage"
             )
     for name in OF_CLUSTERS:
         if getattr(q, name) is not None:
-            raise Problem(
-                "bad-option",
-                f"{name}: a plan of models is one of independent records in each; remove it",
-                field=name,
+            raise fault(
+                "bad-option", name, "a plan of models is one of independent records in each; remove it"
             )
     result = plan_models(
         q.expected,

@@ -12,7 +12,7 @@ from macekit.call import ARROW, CSV, Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode, samples
 from macekit.operations.options import parse_question, provenance_options, reply_of, require_form
-from macekit.problems import Problem
+from macekit.problems import fault
 from macekit.questions.audits.exposed import ExposedAnswer, ExposedQuestion, ListAnswer
 
 MOST = 200
@@ -25,9 +25,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     require_form(call)
     data = samples.sample_of(body, question)
     if isinstance(data, Counts):
-        raise Problem(
-            "bad-option", "counts: hold no records that could be listed; give the scores", field="counts"
-        )
+        raise fault("bad-option", "counts", "hold no records that could be listed; give the scores")
     result = exposed_members(data, question.max_false_share, question.confidence, question.direction)
     place = result.longest(question.max_false_share)
     rows = _rows(body, question, data.n_members)

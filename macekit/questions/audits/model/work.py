@@ -27,7 +27,7 @@ from macekit.decoding.whole_tables import require_tables
 from macekit.operations import encode, riskiest
 from macekit.operations.effects import require_acceptance_acts
 from macekit.operations.options import parse_question, provenance_options, reply_of
-from macekit.problems import Problem
+from macekit.problems import Problem, fault
 from macekit.questions.audits import table_answers
 from macekit.questions.audits.model import ModelAnswer, ModelQuestion
 from macekit.questions.audits.table_answers import Columns, Values
@@ -192,7 +192,7 @@ def _truth_of(train: Columns) -> str:
     names = [columns[at] for at in truth_columns(columns)]
     if len(names) != 1:
         why = "no column is" if not names else f"{' and '.join(map(repr, names))} could be"
-        raise Problem("missing-field", f"truth: {why} the truth by name; name the column", field="truth")
+        raise fault("missing-field", "truth", f"{why} the truth by name; name the column")
     return names[0]
 
 
@@ -211,11 +211,11 @@ def _predictions_of(
         first = name.removesuffix(label)
         lacking = [each for each in classes if first + each not in names]
         if len(classes) - len(lacking) > 1:
-            raise Problem(
+            raise fault(
                 "bad-records",
-                f"predictions: columns such as {name!r} are called after classes, and none is called "
+                "predictions",
+                f"columns such as {name!r} are called after classes, and none is called "
                 f"{first + lacking[0]!r}; leave out rows of that class, or name the columns of predictions",
-                field="predictions",
             )
     if len(names) > 1:
         names = [
@@ -224,9 +224,7 @@ def _predictions_of(
             if read_values("train", name, train[name], len(train[name])).kind in NUMBERS
         ]
     if not names:
-        raise Problem(
-            "missing-field", "predictions: no column is left for them; name theirs", field="predictions"
-        )
+        raise fault("missing-field", "predictions", "no column is left for them; name theirs")
     return names
 
 
@@ -235,10 +233,10 @@ def _require_features(question: ModelQuestion) -> None:
     for option in ("categories", "use"):
         odd = next((name for name in getattr(question, option) if name not in question.features), None)
         if odd is not None:
-            raise Problem(
+            raise fault(
                 "bad-option",
-                f"{option}: {odd!r} is none of the features, and only they are compared; name it in features, too",
-                field=option,
+                option,
+                f"{odd!r} is none of the features, and only they are compared; name it in features, too",
             )
 
 
@@ -249,11 +247,10 @@ def _answers(side: str, table: Columns, names: Sequence[str]) -> Values:
     columns = [table_answers.column_of(side, table, name, "predictions") for name in names]
     for name, column in zip(names, columns, strict=True):
         if column.dtype.kind not in "iuf":
-            raise Problem(
+            raise fault(
                 "wrong-type",
-                f"predictions: column {name!r} of {side} holds no numbers; name the columns of predictions, or leave "
-                "it out",
-                field="predictions",
+                "predictions",
+                f"column {name!r} of {side} holds no numbers; name the columns of predictions, or leave it out",
             )
     return np.column_stack([column.astype(np.float64) for column in columns])
 
@@ -281,11 +278,11 @@ def _classes(names: Sequence[str], labels: Sequence[Values], outputs: str) -> Va
     if every.dtype.kind in "iu" and every[0] >= 0 and every[-1] < len(names):
         return None
     odd = next(each for each in classes if each not in words)
-    raise Problem(
+    raise fault(
         "bad-records",
-        f"predictions: no column is called after the class {str(odd)!r}; call each as its class, such as p_{odd}, or "
+        "predictions",
+        f"no column is called after the class {str(odd)!r}; call each as its class, such as p_{odd}, or "
         "name the columns of predictions",
-        field="predictions",
     )
 
 
@@ -303,11 +300,11 @@ def _require_two_sides(answers: Sequence[Values], labels: Sequence[Values]) -> N
     """Refuse one file as both sides."""
     same = all(np.array_equal(one, other) for one, other in (answers, labels))
     if same and len(np.unique(answers[0], axis=0)) > 2:  # labels alone may be the same by chance
-        raise Problem(
+        raise fault(
             "bad-records",
-            "holdout: it is train, row for row: nothing tells them apart, whatever leaks; give what the model says of "
+            "holdout",
+            "it is train, row for row: nothing tells them apart, whatever leaks; give what the model says of "
             "rows that were held out",
-            field="holdout",
         )
 
 

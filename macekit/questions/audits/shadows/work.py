@@ -15,7 +15,7 @@ from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
 from macekit.operations.options import fingerprint_of, parse_question
-from macekit.problems import Problem, fault
+from macekit.problems import fault
 from macekit.questions.audits.scored import ScoredRecords, reply_with_scores
 from macekit.questions.audits.shadows import ShadowsQuestion
 
@@ -80,7 +80,7 @@ def _require_alike(arrays: Arrays) -> None:
 def _flags(member: NDArray[Any]) -> Booleans:
     """Who is a member of the audited model."""
     if not np.isin(member, (0, 1)).all():
-        raise Problem("bad-records", "member: need true or false (1 or 0) for each record", field="member")
+        raise fault("bad-records", "member", "need true or false (1 or 0) for each record")
     return member.astype(np.bool_)
 
 

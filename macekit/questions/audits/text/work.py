@@ -122,12 +122,12 @@ def _by_unit(
     of_unit: dict[Any, Any] = {}
     for row, (label, is_member) in enumerate(zip(labels, copied[member], strict=True)):
         if of_unit.setdefault(label, is_member) != is_member:
-            raise Problem(
+            raise fault(
                 "bad-records",
-                f"by: text {row} is of one that other texts have on the other side; one is a member with all of its "
+                "by",
+                f"text {row} is of one that other texts have on the other side; one is a member with all of its "
                 "texts, or with none",
-                field="by",
-                index=row,
+                row,
             )
     return {by: names, member: [of_unit[name] for name in names]}, columns
 

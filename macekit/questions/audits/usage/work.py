@@ -17,7 +17,7 @@ from macekit.decoding.roles import SCORE_NAMES
 from macekit.decoding.whole_tables import require_tables
 from macekit.operations import encode
 from macekit.operations.options import parse_question, provenance_options, reply_of
-from macekit.problems import Problem, unknown_column
+from macekit.problems import fault, unknown_column
 from macekit.questions.audits.table_answers import Columns, column_of, column_read
 from macekit.questions.audits.usage import UsageAnswer, UsageQuestion
 
@@ -101,10 +101,10 @@ def _usual(tables: Sequence[Columns], unit: str | None) -> str:
     names = [name for name in tables[0] if name != unit and all(name in table for table in tables)]
     usual = [name for each in SCORE_NAMES for name in names if name.lower() == each]
     if len(names) != 1 and not usual:
-        raise Problem(
+        raise fault(
             "missing-field",
-            f"score: {len(names)} columns stand in all three tables and could be the scores; say which with score",
-            field="score",
+            "score",
+            f"{len(names)} columns stand in all three tables and could be the scores; say which with score",
         )
     return usual[0] if usual else names[0]
 
@@ -117,10 +117,10 @@ def _scores(group: str, table: Columns, names: Sequence[str]) -> Any:
             raise unknown_column("score", name, list(table))
         column = column_of(group, table, name, "score")
         if column.dtype.kind not in "iuf":
-            raise Problem(
+            raise fault(
                 "wrong-type",
-                f"score: column {place + 1} of those named holds no numbers in {group}; name that of the scores",
-                field="score",
+                "score",
+                f"column {place + 1} of those named holds no numbers in {group}; name that of the scores",
             )
         columns.append(column.astype(np.float64))
     return np.stack(columns, axis=1)

@@ -12,7 +12,7 @@ from macekit.operations import encode
 from macekit.operations.effects import require_acceptance_acts
 from macekit.operations.options import parse_question, provenance_options, reply_of
 from macekit.operations.samples import sample_of
-from macekit.problems import Problem
+from macekit.problems import fault
 from macekit.questions.runs.procedure import ProcedureAnswer, ProcedureQuestion, ProcedureVerdictAnswer
 from macekit.schemas.statements import IntervalAnswer
 
@@ -22,23 +22,15 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     question = parse_question(ProcedureQuestion, body)
     require_acceptance_acts(question)
     if body.units is not None:
-        raise Problem(
-            "bad-option", "units: does not go with model, of which all records are used", field="units"
-        )
+        raise fault("bad-option", "units", "does not go with model, of which all records are used")
     data = sample_of(body, question)
     if isinstance(data, Counts):
-        raise Problem(
-            "bad-option", "counts: do not say which model scored a record; send scores", field="counts"
-        )
+        raise fault("bad-option", "counts", "do not say which model scored a record; send scores")
     if body.models is None:
-        raise Problem(
-            "missing-field", "model: is required and missing: which model scored each record", field="model"
-        )
+        raise fault("missing-field", "model", "is required and missing: which model scored each record")
     if question.accept_simulated and question.max_advantage is None:
-        raise Problem(
-            "bad-option",
-            "accept_simulated: without max_advantage there is no verdict to rest on it",
-            field="accept_simulated",
+        raise fault(
+            "bad-option", "accept_simulated", "without max_advantage there is no verdict to rest on it"
         )
     result = procedure_advantage(
         data, cast("ArrayLike", body.models), question.prior, question.confidence, question.seed

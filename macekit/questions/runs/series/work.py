@@ -24,7 +24,7 @@ from macekit.operations.samples import (
     require_query_acts,
     with_counts,
 )
-from macekit.problems import Problem
+from macekit.problems import Problem, fault
 from macekit.questions.runs.series import SeriesAnswer, SeriesQuestion
 from macekit.schemas.answers import StepAnswer
 from macekit.schemas.statements import DecisionWord, ProvenanceAnswer
@@ -41,11 +41,11 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     sources: list[ProvenanceAnswer]
     if "" in body.samples:
         if cluster:
-            raise Problem(
+            raise fault(
                 "bad-option",
-                "cluster: steps that a column tells apart are counted, and counts do not say whose a row is; give "
+                "cluster",
+                "steps that a column tells apart are counted, and counts do not say whose a row is; give "
                 "each step as a column of scores",
-                field="cluster",
             )
         samples = _by_label(body, question.query)
         steps = {label: {label: data} for label, data in samples.items()}
@@ -55,9 +55,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         ]
     else:
         if body.groups is not None:
-            raise Problem(
-                "bad-option", "groups: queries are the steps already; send one or the other", field="groups"
-            )
+            raise fault("bad-option", "groups", "queries are the steps already; send one or the other")
         samples = queries_of(body, question.query)
         steps = by_release(
             samples if cluster else {name: with_counts(each) for name, each in samples.items()}
@@ -104,18 +102,18 @@ def _by_label(body: DecodedBody, query: str) -> dict[str, Counts]:
     if isinstance(data, Counts):
         counts, table = data, groups_of_counts(body, data)
         if body.groups is not None:
-            raise Problem("bad-option", "groups: counts have those of each step by_group", field="groups")
+            raise fault("bad-option", "groups", "counts have those of each step by_group")
     elif data.dimension > 1:
         raise Problem("dimension-mismatch", "series: got vectors, need one number a record", field="members")
     else:
         counts = counts_by_type(data, body.samples[""])
         table = groups_of_records(body, data, counts)
     if table is None or len(table.labels) < 2:
-        raise Problem(
+        raise fault(
             "missing-field",
-            "groups: need at least 2 steps: name the column of steps, or send counts with those of each step "
+            "groups",
+            "need at least 2 steps: name the column of steps, or send counts with those of each step "
             "(counts.by_group); or send several queries",
-            field="groups",
         )
     groups = zip(table.labels.tolist(), table.members, table.nonmembers, strict=True)
     steps: dict[str, Counts] = {}
@@ -124,10 +122,11 @@ def _by_label(body: DecodedBody, query: str) -> dict[str, Counts]:
     ):
         n_members, n_nonmembers = int(members.sum()), int(nonmembers.sum())
         if min(n_members, n_nonmembers) < MIN_RECORDS:
-            raise TooFewRecords(
-                f"groups: step {place + 1} has {n_members} member and {n_nonmembers} nonmember records, "
+            raise fault(
+                TooFewRecords,
+                "groups",
+                f"step {place + 1} has {n_members} member and {n_nonmembers} nonmember records, "
                 f"need at least {MIN_RECORDS} of each; leave the step out",
-                field="groups",
             )
         steps[label_name(label)] = Counts.trusted(members, nonmembers, counts.cells).occupied()
     return steps

@@ -6,7 +6,7 @@ from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
 from macekit.operations.encode import finite
 from macekit.operations.options import origin, parse_question, reply_of
-from macekit.problems import Problem
+from macekit.problems import fault
 from macekit.questions.theory.convert import NUMBERS, ConvertAnswer, ConvertedAnswer, ConvertQuestion
 
 
@@ -41,7 +41,7 @@ def _require_one(q: ConvertQuestion) -> None:
     names = [name for name in NUMBERS if getattr(q, name) is not None]
     if len(names) != 1:
         kind, field = ("bad-option", names[1]) if names else ("missing-field", NUMBERS[0])
-        raise Problem(kind, f"{field}: give one of {', '.join(NUMBERS)}, and only one", field=field)
+        raise fault(kind, field, f"give one of {', '.join(NUMBERS)}, and only one")
 
 
 def _row(row: dp.Converted) -> ConvertedAnswer:

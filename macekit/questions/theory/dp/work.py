@@ -8,7 +8,7 @@ from macekit.operations import encode
 from macekit.operations.effects import require_left_out
 from macekit.operations.encode import finite
 from macekit.operations.options import origin, parse_question, reply_of
-from macekit.problems import Problem
+from macekit.problems import Problem, fault
 from macekit.questions.theory.bounds import bounds
 from macekit.questions.theory.dp import PROMISES, DpAnswer, DpQuestion, KeepingAnswer, PromiseGiven
 
@@ -69,18 +69,16 @@ def require_one(q: PromiseGiven) -> str | None:
     """The form of the promise, if there is one: no second one, and with it what belongs to it and nothing else."""
     names = [name for name in PROMISES if getattr(q, name) is not None]
     if len(names) > 1:
-        raise Problem(
-            "bad-option",
-            f"{names[1]}: was given together with {names[0]}; give the promise in one form only",
-            field=names[1],
+        raise fault(
+            "bad-option", names[1], f"was given together with {names[0]}; give the promise in one form only"
         )
     for name in PROMISES[names[0]][1:] if names else ():
         if getattr(q, name) is None:
-            raise Problem("missing-field", f"{name}: is required with {names[0]}", field=name)
+            raise fault("missing-field", name, f"is required with {names[0]}")
     for name in ("steps", "sampling_rate") if q.noise_multiplier is None else ("adjacency",):
         if getattr(q, name) is not None:
             where = "belongs to" if q.noise_multiplier is None else "is not used with"
-            raise Problem("bad-option", f"{name}: {where} noise_multiplier; remove it", field=name)
+            raise fault("bad-option", name, f"{where} noise_multiplier; remove it")
     return names[0] if names else None
 
 

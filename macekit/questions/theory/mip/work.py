@@ -11,7 +11,7 @@ from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
 from macekit.operations.encode import finite
 from macekit.operations.options import origin, parse_question, reply_of
-from macekit.problems import Problem
+from macekit.problems import fault
 from macekit.questions.theory.bounds import bounds
 from macekit.questions.theory.mip import (
     CalibrationAnswer,
@@ -75,7 +75,7 @@ def answer_mip_finite(call: Call, body: DecodedBody) -> Reply:
     q = parse_question(MipFiniteQuestion, body)
     laws = body.arrays.get("laws")
     if laws is None:
-        raise Problem("missing-field", "laws: is required and missing", field="laws")
+        raise fault("missing-field", "laws", "is required and missing")
     result = mip.finite_eta(cast("ArrayLike", laws), q.n, q.k)
     response: MipFiniteAnswer = {
         "sentence": result.sentence,

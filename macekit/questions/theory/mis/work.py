@@ -15,7 +15,7 @@ from macekit.operations import encode
 from macekit.operations.effects import require_left_out
 from macekit.operations.encode import finite
 from macekit.operations.options import origin, parse_question, reply_of
-from macekit.problems import Problem
+from macekit.problems import fault
 from macekit.questions.theory.bounds import bounds
 from macekit.questions.theory.mis import (
     ByMeanAnswer,
@@ -185,16 +185,15 @@ def _source(q: MisQuestion, body: DecodedBody) -> Source:
     if len(names) != 1:
         kind = "missing-field" if not names else "bad-option"
         field = names[1] if names else "values"
-        raise Problem(kind, f"{field}: give one of {', '.join(SOURCES)}, and only one", field=field)
+        raise fault(kind, field, f"give one of {', '.join(SOURCES)}, and only one")
     column = body.arrays[names[0]]
     if names[0] == "probabilities":
         require_left_out(q, ("confidence",), "probabilities are exact, so there is no interval")
         if q.universe is not None:
-            raise Problem(
+            raise fault(
                 "bad-option",
-                "universe: applies only to values or tallies; a list of probabilities already names every "
-                "category",
-                field="universe",
+                "universe",
+                "applies only to values or tallies; a list of probabilities already names every category",
             )
         return mis.Distribution.of(np.asarray(column, dtype=np.float64))
     if names[0] == "tallies":

@@ -13,7 +13,7 @@ from macekit.operations.effects import require_direction_acts
 from macekit.operations.encode import finite
 from macekit.operations.options import parse_question, provenance_options, reply_of
 from macekit.operations.samples import sample_of
-from macekit.problems import Problem
+from macekit.problems import fault
 from macekit.questions.theory.dp.work import noise_of, promise_of, require_one
 from macekit.questions.theory.onerun import (
     GaussianInOneRunAnswer,
@@ -78,40 +78,37 @@ def answer_onerun(call: Call, body: DecodedBody) -> Reply:
 def _runs_of(body: DecodedBody, data: Scores | Counts, q: OnerunQuestion) -> dict[str, Scores]:
     """The scores of each of several runs, by their names, in the order of these."""
     if body.units is not None:
-        raise Problem(
-            "bad-option", "units: does not go with model, of which all records are used", field="units"
-        )
+        raise fault("bad-option", "units", "does not go with model, of which all records are used")
     if isinstance(data, Counts):
-        raise Problem(
-            "bad-option", "counts: do not say which model scored a record; send scores", field="counts"
-        )
+        raise fault("bad-option", "counts", "do not say which model scored a record; send scores")
     if q.gaussian:
-        raise Problem(
-            "bad-option", "gaussian: mu is bounded in one run; remove it, or model", field="gaussian"
-        )
+        raise fault("bad-option", "gaussian", "mu is bounded in one run; remove it, or model")
     labels, n = labels_of(body.models, "model"), data.n_members
     if len(labels) != n + data.n_nonmembers:
-        raise DimensionMismatch(
-            f"model: got {len(labels)} labels for {n + data.n_nonmembers} records, members first",
-            field="model",
+        raise fault(
+            DimensionMismatch,
+            "model",
+            f"got {len(labels)} labels for {n + data.n_nonmembers} records, members first",
         )
     names, which = np.unique(labels, return_inverse=True)
     which = which.reshape(-1)
     if not 2 <= len(names) <= MOST_RUNS:
-        raise OutOfRange(
-            f"model: got {len(names)} runs, need at least 2 and at most {MOST_RUNS}; ask about one by itself",
-            field="model",
+        raise fault(
+            OutOfRange,
+            "model",
+            f"got {len(names)} runs, need at least 2 and at most {MOST_RUNS}; ask about one by itself",
         )
     runs: dict[str, Scores] = {}
     for place, at in enumerate(sorted(range(len(names)), key=lambda at: in_order(names[at].item())), 1):
         sides = data.members[which[:n] == at], data.nonmembers[which[n:] == at]
         if names[at] == "":
-            raise InputError("model: a record has no label; need whose run each is of", field="model")
+            raise fault(InputError, "model", "a record has no label; need whose run each is of")
         if min(map(len, sides)) < MIN_RECORDS:
-            raise TooFewRecords(
-                f"model: run {place} has {len(sides[0])} member and {len(sides[1])} nonmember records, need at least "
+            raise fault(
+                TooFewRecords,
+                "model",
+                f"run {place} has {len(sides[0])} member and {len(sides[1])} nonmember records, need at least "
                 f"{MIN_RECORDS} of each; leave the run out",
-                field="model",
             )
         runs[label_name(names[at].item())] = Scores(*sides, data.query, data.reason)
     return runs
