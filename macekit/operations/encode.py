@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from math import isfinite
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import msgspec
 import numpy as np
@@ -31,7 +31,7 @@ from estimators.decisions.compare import Difference
 from estimators.paper import PaperAdvantage, PaperMetric, RecordMetric, RecordRisk
 from estimators.privacy.band import RocBand
 from estimators.privacy.epsilon import ClaimCheck, EpsilonBound
-from estimators.privacy.exposure import Exposure, NonmemberTail, Tail
+from estimators.privacy.exposure import Exposure
 from estimators.privacy.precision import BestPrecision
 from estimators.privacy.roc import OF_RATES, OperatingPoint
 from estimators.sample.counts import Counts
@@ -106,14 +106,18 @@ def _mask(column: object) -> object:
 # The library's results as the answers of ``macekit.schemas.answers``: names change hands here, numbers do
 # not.
 
+A = TypeVar("A")
+
+
+def as_answer(kind: type[A], result: object, /, **others: object) -> A:
+    """A result as an answer of a kind: every field but these ``others`` has the name in both, and so the value."""
+    fields = kind.__annotations__
+    return cast("A", {name: others[name] if name in others else getattr(result, name) for name in fields})
+
 
 def guarantee(statement: Guarantee) -> statements.GuaranteeAnswer:
     """What stands behind an interval."""
-    return {
-        "covers": statement.covers,
-        "assumes": statement.assumes,
-        "finite_sample": statement.finite_sample,
-    }
+    return as_answer(statements.GuaranteeAnswer, statement)
 
 
 def interval(estimate: Estimate) -> statements.IntervalAnswer:
@@ -129,54 +133,31 @@ def interval(estimate: Estimate) -> statements.IntervalAnswer:
 
 def certified(result: Advantage) -> statements.CertifiedAnswer:
     """The optimal advantage."""
-    return {
-        **interval(result.estimate),
-        "resolution": result.resolution,
-        "changes": result.changes,
-        "leader": result.leader,
-        "class_rejected": result.class_rejected,
-        "clusters": clusters(result.clusters),
-    }
+    return as_answer(
+        statements.CertifiedAnswer, result, **interval(result.estimate), clusters=clusters(result.clusters)
+    )
 
 
 def clusters(summary: ClusterSummary | None) -> statements.ClustersAnswer | None:
     """What rows that come in clusters are worth."""
-    if summary is None:
-        return None
-    return {
-        "columns": list(summary.columns),
-        "numbers": list(summary.numbers),
-        "design_effect": summary.design_effect,
-        "effective_sample": summary.effective_sample,
-        "method": cast("Literal['effective_sample', 'betting', 'independent']", summary.method),
-        "sentence": summary.sentence,
-    }
+    return None if summary is None else as_answer(statements.ClustersAnswer, summary)
 
 
 def on_this_set(result: SetAdvantage) -> statements.OnThisSetAnswer:
     """The advantage on a fixed set."""
-    return {
-        **interval(result.estimate),
-        "sentence": result.sentence,
-        "if_nothing_leaks": result.if_nothing_leaks,
-        "set_members": result.members,
-        "set_nonmembers": result.nonmembers,
-    }
+    sizes = {"set_members": result.members, "set_nonmembers": result.nonmembers}
+    return as_answer(statements.OnThisSetAnswer, result, **interval(result.estimate), **sizes)
 
 
 def mean_risk(result: MeanRisk) -> answers.MeanRiskAnswer:
     """The mean risk over the mixture."""
-    return {
-        **interval(result.estimate),
-        "plug_in": result.plug_in,
-        "sentence": result.sentence,
-        "clusters": clusters(result.advantage.clusters),
-    }
+    worth = clusters(result.advantage.clusters)
+    return as_answer(answers.MeanRiskAnswer, result, **interval(result.estimate), clusters=worth)
 
 
 def warnings(cautions: Iterable[Caution]) -> list[statements.WarningAnswer]:
     """What to know first; each once."""
-    return [{"code": c.code, "message": c.message} for c in dict.fromkeys(cautions)]
+    return [as_answer(statements.WarningAnswer, each) for each in dict.fromkeys(cautions)]
 
 
 def paper(result: PaperAdvantage) -> statements.PaperAnswer:
@@ -197,13 +178,7 @@ def learned_score(learned: object) -> statements.LearnedScoreAnswer | None:
     """The score that a vector was turned into; None where there was no need."""
     if not isinstance(learned, LearnedScore | LearnedCounts):
         return None
-    return {
-        "learner": learned.learner,
-        "n_taught": learned.n_taught,
-        "n_members": learned.n_members,
-        "n_nonmembers": learned.n_nonmembers,
-        "sentence": learned.caution.message,
-    }
+    return as_answer(statements.LearnedScoreAnswer, learned, sentence=learned.caution.message)
 
 
 def metric(result: MetricEstimate, published: PaperMetric) -> statements.MetricAnswer:
@@ -324,15 +299,8 @@ def best_precision(of: list[BestPrecision]) -> list[statements.BestPrecisionAnsw
 
 def distribution(shape: Shape) -> answers.DistributionAnswer:
     """How scores lie, in bins."""
-    return {
-        "kind": "categories" if shape.edges is None else "intervals",
-        "edges": None if shape.edges is None else shape.edges.tolist(),
-        "labels": None if shape.labels is None else shape.labels.tolist(),
-        "members": shape.members.tolist(),
-        "nonmembers": shape.nonmembers.tolist(),
-        "outside_members": shape.outside_members,
-        "outside_nonmembers": shape.outside_nonmembers,
-    }
+    kind = "categories" if shape.edges is None else "intervals"
+    return as_answer(answers.DistributionAnswer, shape, kind=kind)
 
 
 def posterior_curve(
@@ -359,81 +327,31 @@ def posterior_curve(
 
 def epsilon(bound: EpsilonBound) -> statements.EpsilonAnswer:
     """What epsilon must be at least."""
-    return {
-        "lower_bound": bound.value,
-        "delta": bound.delta,
-        "confidence": bound.confidence,
-        "right": bound.right,
-        "guesses": bound.guesses,
-        "guarantee": guarantee(bound.guarantee),
-        "sentence": bound.sentence,
-    }
+    return as_answer(
+        statements.EpsilonAnswer, bound, lower_bound=bound.value, guarantee=guarantee(bound.guarantee)
+    )
 
 
 def exposure(result: Exposure) -> statements.ExposureAnswer:
     """Members that almost no nonmember reaches, if an end of the score holds any."""
-    return {
-        "alarm": result.alarm,
-        "severe": result.severe,
-        "score_epsilon": result.score_epsilon,
-        "confidence": result.confidence,
-        "tail": None if result.tail is None else _tail(result.tail),
-        "nonmember_tail": None if result.nonmember_tail is None else _nonmember_tail(result.nonmember_tail),
-        "least": result.least,
-        "guarantee": guarantee(result.guarantee),
-        "sentence": result.sentence,
-    }
-
-
-def _tail(tail: Tail) -> statements.TailAnswer:
-    return {
-        "direction": tail.direction,
-        "label": tail.label,
-        "low": tail.low,
-        "high": tail.high,
-        "members": tail.members,
-        "nonmembers": tail.nonmembers,
-        "tpr_lower": tail.tpr_lower,
-        "fpr_upper": tail.fpr_upper,
-        "precision_lower": tail.precision_lower,
-    }
-
-
-def _nonmember_tail(tail: NonmemberTail) -> statements.NonmemberTailAnswer:
-    return {
-        "direction": tail.direction,
-        "label": tail.label,
-        "low": tail.low,
-        "high": tail.high,
-        "members": tail.members,
-        "nonmembers": tail.nonmembers,
-        "score_epsilon": tail.score_epsilon,
-    }
+    tail, other = result.tail, result.nonmember_tail
+    return as_answer(
+        statements.ExposureAnswer,
+        result,
+        tail=None if tail is None else as_answer(statements.TailAnswer, tail),
+        nonmember_tail=None if other is None else as_answer(statements.NonmemberTailAnswer, other),
+        guarantee=guarantee(result.guarantee),
+    )
 
 
 def claim(check: ClaimCheck) -> statements.ClaimAnswer:
     """A promise against the records."""
-    return {
-        "epsilon": check.epsilon,
-        "delta": check.delta,
-        "decision": "contradicted" if check.decision == "contradicted" else "not contradicted",
-        "advantage_ceiling": check.ceiling,
-        "sentence": check.sentence,
-    }
+    return as_answer(statements.ClaimAnswer, check, advantage_ceiling=check.ceiling)
 
 
 def verdict(result: Verdict) -> statements.VerdictAnswer:
     """A decision at a threshold."""
-    return {
-        "threshold": result.threshold,
-        "decision": result.decision.value,
-        "reason": result.reason,
-        "records_needed": result.records_needed,
-        "learned_score_accepted": result.learned_score_accepted,
-        "holds_up_to_changes": result.holds_up_to_changes,
-        "covers": list(result.covers),
-        "undecided_because": result.undecided_because,
-    }
+    return as_answer(statements.VerdictAnswer, result, decision=result.decision.value)
 
 
 def difference(first: str, second: str, result: Difference) -> answers.DifferenceAnswer:
@@ -441,11 +359,8 @@ def difference(first: str, second: str, result: Difference) -> answers.Differenc
     return {
         "first": first,
         "second": second,
+        **interval(result.estimate),
         "estimate": float(result.estimate.value or 0.0),
-        "lower": result.estimate.lower,
-        "upper": result.estimate.upper,
-        "confidence": result.estimate.interval.confidence,
-        "guarantee": guarantee(result.estimate.interval.guarantee),
         "decided": result.decided,
         "sentence": result.sentence,
     }
@@ -480,16 +395,7 @@ def _of_counts(counts: Counts) -> str:
 
 def columns(read: Iterable[ColumnRead]) -> list[statements.ColumnReadAnswer]:
     """Columns that were read."""
-    return [
-        {
-            "role": each.role,
-            "name": each.name,
-            "kind": each.kind,
-            "distinct": each.distinct,
-            "notes": list(each.notes),
-        }
-        for each in read
-    ]
+    return [as_answer(statements.ColumnReadAnswer, each) for each in read]
 
 
 def columns_of(body: DecodedBody) -> list[statements.ColumnReadAnswer]:

@@ -32,16 +32,15 @@ from estimators.statement import Caution
 from macekit.call import BRIEF, Call, Reply
 from macekit.catalogue import BY_NAME, FORMS, rendered
 from macekit.decoding.body import Column, DecodedBody, table_options
-from macekit.operations.encode import columns_of as read_columns
-from macekit.operations.encode import json_bytes
+from macekit.operations import encode
 from macekit.problems import Problem, fault, unknown_field
 from macekit.reports.model import Context, minute
 from macekit.reports.rendering import render
 from macekit.schemas import questions
 from macekit.schemas.by_operation import QUESTIONS, columns_of
 from macekit.schemas.query_string import NAMES
-from macekit.schemas.records import Question
-from macekit.schemas.statements import OriginAnswer
+from macekit.schemas.records import Question, SampleQuestion
+from macekit.schemas.statements import OriginAnswer, ProvenanceAnswer
 
 Q = TypeVar("Q", bound=Question)
 
@@ -352,7 +351,7 @@ def require_form(call: Call) -> None:
 def reply_of(call: Call, answer: object, *samples: Scores | Counts) -> Reply:
     """An answer as JSON, or as a report made of that JSON and of nothing else."""
     require_form(call)
-    data = json_bytes(answer)
+    data = encode.json_bytes(answer)
     if rendered(call) or call.accept == BRIEF:
         data = render(
             call.operation,
@@ -374,7 +373,20 @@ def fingerprint_in(answer: object) -> str | None:
 
 
 # --- origin -------------------------------------------------------------------------------------------------
-# Where an answer of theory that looks at no scores comes from.
+# Where an answer comes from: one about scores, and one of theory that looks at none.
+
+
+def provenance(
+    call: Call,
+    question: SampleQuestion,
+    body: DecodedBody,
+    data: Scores | Counts,
+    method: str,
+    sha256: str | None = None,
+) -> ProvenanceAnswer:
+    """What was asked, of which scores, and by which method it was answered."""
+    options = provenance_options(question, call)
+    return encode.provenance(data, method, question.seed, options, encode.columns_of(body), sha256)
 
 
 def origin(call: Call, question: Question, body: DecodedBody) -> OriginAnswer:
@@ -385,7 +397,7 @@ def origin(call: Call, question: Question, body: DecodedBody) -> OriginAnswer:
         "version": VERSION,
         "input_sha256": fingerprint_of(arrays) if arrays else None,
         "arrays": sorted(arrays),
-        "columns": read_columns(body),
+        "columns": encode.columns_of(body),
         "options": provenance_options(question, call),
     }
 

@@ -9,10 +9,7 @@ from estimators.decisions.riskiest import RiskiestLimit
 from macekit.decoding.body import DecodedBody
 from macekit.decoding.columns_read import columns_by_query
 from macekit.operations import encode
-from macekit.schemas.answers import (
-    RankedAnswer,
-    RiskiestLimitAnswer,
-)
+from macekit.schemas.answers import RankedAnswer, RiskiestLimitAnswer
 from macekit.schemas.statements import ProvenanceAnswer
 
 
@@ -34,17 +31,13 @@ def provenances(
 def limits(judged: Sequence[RiskiestLimit]) -> list[RiskiestLimitAnswer] | None:
     """Each limit with its decision; None if nothing was limited."""
     return [
-        {
+        encode.as_answer(
+            RiskiestLimitAnswer,
+            limit,
             **encode.interval(limit.estimate),
-            "name": limit.name,
-            "maximum": limit.maximum,
-            "decision": limit.decision.value,
-            "query": limit.query,
-            "reason": limit.reason,
-            "holds_up_to_changes": limit.holds_up_to_changes,
-            "ranges": limit.ranges,
-            "threshold": None if limit.threshold is None else encode.interval(limit.threshold),
-        }
+            decision=limit.decision.value,
+            threshold=None if limit.threshold is None else encode.interval(limit.threshold),
+        )
         for limit in judged
     ] or None
 
@@ -59,11 +52,6 @@ def because(decisions: Iterable[Decision], reasons: Iterable[Because | None]) ->
 def ranking(comparison: Comparison) -> list[RankedAnswer]:
     """Every query with its advantage, the riskiest first."""
     return [
-        {
-            "name": place.name,
-            "advantage": encode.certified(place.advantage),
-            "best_rank": place.best_rank,
-            "worst_rank": place.worst_rank,
-        }
+        encode.as_answer(RankedAnswer, place, advantage=encode.certified(place.advantage))
         for place in comparison.ranking
     ]

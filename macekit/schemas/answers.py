@@ -1,4 +1,4 @@
-"""What is answered: the shape of every answer, which mypy holds the encoders to and OpenAPI is made from."""
+"""What is answered: the shape of every answer, which is filled by the names of its fields; OpenAPI is made from it."""
 
 from typing import Annotated, Literal
 

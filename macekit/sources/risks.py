@@ -17,7 +17,7 @@ from estimators.sample.scores import ArgumentScores
 from macekit.call import Call
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
-from macekit.operations.options import cells_asked, metric, parse_question, provenance_options, validate
+from macekit.operations.options import cells_asked, metric, parse_question, provenance, validate
 from macekit.operations.samples import sample_of
 from macekit.problems import fault
 from macekit.questions.risk import RiskQuestion
@@ -91,13 +91,7 @@ class Lookup:
         if question.metric is not None:
             of_cells = metric_of_cells(data, result, metric(question.metric, question.prior), question, bins)
         by_cell = RiskByCell(result.cells, result.flags)
-        source = encode.provenance(
-            data,
-            result.provenance.method,
-            question.seed,
-            provenance_options(question, call),
-            encode.columns_of(body),
-        )
+        source = provenance(call, question, body, data, result.provenance.method)
         mean = mean_risk(data, result.cells, question.confidence, question.seed, bins)
         content = {
             **summary(by_cell, mean, of_cells),

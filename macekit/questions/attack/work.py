@@ -12,10 +12,16 @@ from estimators import (
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
-from macekit.operations.options import metric, parse_question, provenance_options, reply_of
+from macekit.operations.options import metric, parse_question, provenance, reply_of
 from macekit.operations.samples import clusters_of, sample_of
 from macekit.problems import Problem, fault
-from macekit.questions.attack import AttackAnswer, AttackQuestion, AttackRule, AttackRuleAnswer
+from macekit.questions.attack import (
+    AttackAnswer,
+    AttackMetricAnswer,
+    AttackQuestion,
+    AttackRule,
+    AttackRuleAnswer,
+)
 
 KIND_OF = {"threshold": "threshold", "quantile": "quantile", "records": "top"}
 """The kind of rule that an option speaks for, if none is named."""
@@ -50,7 +56,6 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         None if choice is None else [metric(each, question.prior) for each in choice],
         clusters_of(body),
     )
-    source = provenance_options(question, call)
     document: AttackAnswer = {
         "sentence": result.sentence,
         "attack": encode.interval(result.estimate),
@@ -59,22 +64,14 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         "true_positive_rate": encode.interval(result.tpr),
         "false_positive_rate": encode.interval(result.fpr),
         "metrics": [
-            {
-                "name": name,
-                "estimate": each.value,
-                "lower": each.lower,
-                "upper": each.upper,
-                "confidence": each.interval.confidence,
-            }
+            encode.as_answer(AttackMetricAnswer, each, name=name, **encode.interval(each))
             for name, each in result.metrics.items()
         ],
         "optimum": encode.certified(result.optimum),
         "gap": encode.interval(result.gap),
         "share_of_optimum": None if result.share is None else encode.interval(result.share),
         "warnings": encode.warnings((*body.cautions, *result.cautions)),
-        "provenance": encode.provenance(
-            data, result.provenance.method, question.seed, source, encode.columns_of(body)
-        ),
+        "provenance": provenance(call, question, body, data, result.provenance.method),
     }
     return reply_of(call, document, data)
 

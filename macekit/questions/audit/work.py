@@ -7,7 +7,7 @@ from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
 from macekit.operations.effects import require_direction_acts
-from macekit.operations.options import parse_question, provenance_options, reply_of
+from macekit.operations.options import parse_question, provenance, reply_of
 from macekit.operations.samples import clusters_of, lone_of, one_score, sample_of, with_counts
 from macekit.questions.audit import AuditAnswer, AuditQuestion
 
@@ -50,8 +50,6 @@ def answer(call: Call, body: DecodedBody) -> Reply:
                 *result.cautions,
             )
         ),
-        "provenance": encode.provenance(
-            data, "one-run epsilon", q.seed, provenance_options(q, call), encode.columns_of(body)
-        ),
+        "provenance": provenance(call, q, body, data, "one-run epsilon"),
     }
     return reply_of(call, document, data)

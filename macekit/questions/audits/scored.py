@@ -1,9 +1,9 @@
 """What ``shadows`` and ``text`` answer alike: scores of records by several queries, and one verdict over all."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
-from estimators import VERSION, Scores
+from estimators import Scores
 from estimators.arrays import Booleans, Floats
 from estimators.audits.model import without_same_order
 from estimators.audits.queries import Query
@@ -14,9 +14,9 @@ from estimators.sample.digests import digest
 from estimators.sample.scores import Query as ScoreKind
 from estimators.statement import Caution
 from macekit.call import ARROW, CSV, Call, Reply
-from macekit.operations import encode, riskiest
+from macekit.operations import encode
 from macekit.operations.effects import require_acceptance_acts
-from macekit.operations.options import provenance_options, reply_of, require_form
+from macekit.operations.options import reply_of, require_form
 from macekit.problems import fault
 from macekit.questions.audits import table_answers
 from macekit.questions.audits.contract import ScoredAnswer, ScoredQuestion
@@ -144,30 +144,20 @@ def _verdict(
     first, *others = comparison.ranking
     result = comparison.sentence if others else first.advantage.sentence
     return {
-        "sentence": f"{verdict.sentence} {result}".lstrip(),
-        "decision": cast("Any", verdict.word or None),
-        "covers": list(verdict.covers),
-        "undecided_because": verdict.undecided_because,
-        "limits": riskiest.limits(limits),
-        "maximum": encode.interval(comparison.maximum),
-        "baseline": first.advantage.baseline,
-        "ranking": riskiest.ranking(comparison),
-        "queries": table_answers.queries(comparison, catalogue),
-        "exposures": table_answers.exposures(exposures),
+        **table_answers.over_queries(
+            f"{verdict.sentence} {result}".lstrip(), verdict, limits, comparison, exposures, catalogue
+        ),
         "not_asked": {**same, **records.not_asked},
         "records": None,
         "warnings": encode.warnings((*records.cautions, *verdict.cautions, *comparison.cautions)),
-        "provenance": {
-            "method": call.operation,
-            "version": VERSION,
-            "n_members": int(member.sum()),
-            "n_nonmembers": int((~member).sum()),
-            "input_sha256": records.sha256,
-            "query": records.about,
-            "columns": list(records.read),
-            "seed": seed,
-            "options": provenance_options(question, call),
-        },
+        "provenance": table_answers.provenance(
+            call,
+            question,
+            (int(member.sum()), int((~member).sum())),
+            records.sha256,
+            records.about,
+            records.read,
+        ),
     }
 
 

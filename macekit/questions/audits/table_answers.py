@@ -1,27 +1,34 @@
 """What questions of tables and models answer alike: queries, exposures, the sides and their columns."""
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from estimators import VERSION, Estimate
 from estimators.audits.queries import Query
 from estimators.audits.queries.column import Column
-from estimators.audits.queries.table import Rows
+from estimators.audits.queries.table import Encoding, Rows
 from estimators.audits.queries.values import as_texts, read_values
 from estimators.audits.split import Control, SplitCheck
 from estimators.audits.split import control as control_of
 from estimators.decisions.compare import Comparison
+from estimators.decisions.riskiest import AuditVerdict, RiskiestLimit
 from estimators.privacy.exposure import Exposure
 from estimators.python.dataclass import dataclass
 from estimators.sample.digests import digest
-from macekit.operations import encode
+from macekit.call import Call
+from macekit.catalogue import BY_NAME
+from macekit.operations import encode, riskiest
+from macekit.operations.options import provenance_options
 from macekit.problems import fault, unknown_column, unknown_column_of
+from macekit.questions.audits.contract import RiskiestAnswer
 from macekit.schemas import answers
 from macekit.schemas.questions import LimitsQuestion, QueryLimitsQuestion, TablesQuestion
-from macekit.schemas.statements import ColumnReadAnswer
+from macekit.schemas.records import Question
+from macekit.schemas.statements import ColumnReadAnswer, ProvenanceAnswer
 
 Values = NDArray[np.generic]
 Columns = Mapping[str, Any]
@@ -73,10 +80,33 @@ def require_columns(question: TablesQuestion, tables: Mapping[str, Columns]) -> 
                 raise unknown_column(option, name, every)
 
 
+def over_queries(
+    sentence: str,
+    verdict: AuditVerdict,
+    limits: Sequence[RiskiestLimit],
+    comparison: Comparison,
+    exposures_of: Mapping[str, Exposure],
+    catalogue: Mapping[str, Query],
+) -> RiskiestAnswer:
+    """Every query that was asked, and the verdict over all of them."""
+    return {
+        "sentence": sentence,
+        "decision": cast("Any", verdict.word or None),
+        "covers": list(verdict.covers),
+        "undecided_because": verdict.undecided_because,
+        "limits": riskiest.limits(limits),
+        "maximum": encode.interval(comparison.maximum),
+        "baseline": comparison.ranking[0].advantage.baseline,
+        "ranking": riskiest.ranking(comparison),
+        "queries": queries(comparison, catalogue),
+        "exposures": exposures(exposures_of),
+    }
+
+
 def queries(comparison: Comparison, catalogue: Mapping[str, Query]) -> list[answers.AskedQueryAnswer]:
     """What the score of each query says, and where it comes from."""
     return [
-        {"name": each.name, "says": each.says, "paper": each.paper}
+        encode.as_answer(answers.AskedQueryAnswer, each)
         for each in (catalogue.get(place.name) for place in comparison.ranking)
         if each is not None
     ]
@@ -90,30 +120,16 @@ def exposures(by_query: Mapping[str, Exposure]) -> list[answers.QueryExposureAns
 
 def split(check: SplitCheck) -> answers.SplitAnswer:
     """What tells the sides apart without model or release."""
-    ends = check.interval
-    return {
-        "sentence": check.sentence,
-        "differs": check.differs,
-        "advantage": {
-            "estimate": check.value,
-            "lower": ends.lower,
-            "upper": ends.upper,
-            "confidence": ends.confidence,
-            "guarantee": encode.guarantee(ends.guarantee),
-        },
-        "columns": [
-            {
-                "name": each.name,
-                "kind": each.kind,
-                "estimate": each.value,
-                "lower": each.interval.lower,
-                "upper": each.interval.upper,
-                "confidence": each.interval.confidence,
-                "differs": each.differs,
-            }
-            for each in check.columns
+    ends_of_columns = [encode.interval(Estimate(each.value, each.interval)) for each in check.columns]
+    return encode.as_answer(
+        answers.SplitAnswer,
+        check,
+        advantage=encode.interval(Estimate(check.value, check.interval)),
+        columns=[
+            encode.as_answer(answers.ColumnDifferenceAnswer, each, **ends)
+            for each, ends in zip(check.columns, ends_of_columns, strict=True)
         ],
-    }
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -153,11 +169,7 @@ def control(result: Control | None) -> answers.ControlAnswer | None:
     """How much of the sides' difference reaches a score whose model saw neither; None if there is none."""
     if result is None:
         return None
-    return {
-        **encode.interval(result.advantage.estimate),
-        "sentence": result.sentence,
-        "differs": result.differs,
-    }
+    return encode.as_answer(answers.ControlAnswer, result, **encode.interval(result.advantage.estimate))
 
 
 def columns(used: Sequence[Column]) -> Iterator[ColumnReadAnswer]:
@@ -198,6 +210,53 @@ def column_read(role: str, name: str, values: Values) -> ColumnReadAnswer:
     """A column of both sides that was read, and what it was taken for."""
     kind = "categories" if values.dtype.kind == "U" else "numbers"
     return {"role": role, "name": name, "kind": kind, "distinct": len(np.unique(values)), "notes": []}
+
+
+def provenance(
+    call: Call,
+    question: Question,
+    sizes: tuple[int, int],
+    sha256: str,
+    query: str,
+    read: Iterable[ColumnReadAnswer],
+    method: str = "",
+) -> ProvenanceAnswer:
+    """What was asked of how many members and nonmembers; the method is called like the operation, unless it is named.
+
+    ``query`` says how scores came about, in words.
+    """
+    options = provenance_options(question, call)
+    return {
+        "method": method or BY_NAME[call.operation].key,
+        "version": VERSION,
+        "n_members": sizes[0],
+        "n_nonmembers": sizes[1],
+        "input_sha256": sha256,
+        "query": query,
+        "columns": list(read),
+        "seed": cast("int", options["seed"]),
+        "options": options,
+    }
+
+
+def provenance_of_tables(
+    call: Call, question: TablesQuestion, tables: Encoding, control: ControlColumn
+) -> ProvenanceAnswer:
+    """The same of a release beside the rows that it was made from, and others."""
+    rows = {
+        "train": tables.members,
+        "holdout": tables.nonmembers,
+        "synthetic": tables.synthetic,
+        "reference": tables.reference,
+    }
+    return provenance(
+        call,
+        question,
+        (len(tables.members), len(tables.nonmembers)),
+        fingerprint(rows, *control.scores),
+        "columns of all tables in one encoding",
+        [*columns(tables.columns), *control.read()],
+    )
 
 
 def fingerprint(tables: Mapping[str, Rows | None], *scores: Values) -> str:

@@ -18,7 +18,7 @@ from macekit.operations.options import (
     metric,
     paper_reading,
     parse_question,
-    provenance_options,
+    provenance,
     reply_of,
 )
 from macekit.operations.samples import clusters_of, lone_of, one_score, sample_of, with_counts
@@ -70,14 +70,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         ],
         "learned_score": encode.learned_score(learned or counts),
         "clusters": None if of_all is None else encode.clusters(of_all.clusters),
-        "provenance": encode.provenance(
-            data,
-            results[0].provenance.method,
-            question.seed,
-            provenance_options(question, call),
-            encode.columns_of(body),
-            fingerprint(data),
-        ),
+        "provenance": provenance(call, question, body, data, results[0].provenance.method, fingerprint(data)),
     }
     return reply_of(call, document, data)
 

@@ -38,7 +38,7 @@ from macekit.operations.options import (
     metric,
     paper_reading,
     parse_question,
-    provenance_options,
+    provenance,
     reply_of,
     require_form,
 )
@@ -126,13 +126,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     listing = result if question.top is None else result.top(question.top)
     index = listing.index if body.rows is None or body.targets is not None else body.rows[listing.index]
     columns = record_columns(listing, index, of_record) | _paper_columns(published, listing.index)
-    source = encode.provenance(
-        data,
-        result.provenance.method,
-        question.seed,
-        provenance_options(question, call),
-        encode.columns_of(body),
-    )
+    source = provenance(call, question, body, data, result.provenance.method)
     records = data.n_members + data.n_nonmembers
     if call.accept == CSV:
         return Reply(200, CSV, csv_bytes(arrow_table(columns)), records, input_sha256=source["input_sha256"])

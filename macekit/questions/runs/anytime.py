@@ -20,7 +20,7 @@ from macekit.call import Call, Keeping, Reply, Step
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
 from macekit.operations.effects import require_left_out
-from macekit.operations.options import provenance_options, reply_of
+from macekit.operations.options import provenance, reply_of
 from macekit.operations.samples import require_cells, sample_of
 from macekit.problems import Problem, fault
 from macekit.questions.gate import SEAL, GateAnswer, GateQuestion
@@ -75,9 +75,7 @@ def answer(call: Call, body: DecodedBody, q: GateQuestion) -> Reply:
         run.digest(),
         _seal_of(q.state or {}),
     )
-    source = encode.provenance(
-        data, "sequential", run.seed, provenance_options(question, call), encode.columns_of(body)
-    )
+    source = provenance(call, question, body, data, "sequential")
     source["run"] = {
         "run_id": step.run_id,
         "look": step.look,

@@ -2,7 +2,6 @@
 
 from typing import NamedTuple
 
-from estimators import VERSION
 from estimators.audits.queries import encode_sides
 from estimators.audits.queries.table import require_two_sides
 from estimators.audits.sides import match_sides, part
@@ -12,7 +11,7 @@ from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.decoding.whole_tables import require_tables
 from macekit.operations import encode
-from macekit.operations.options import parse_question, provenance_options, reply_of
+from macekit.operations.options import parse_question, reply_of
 from macekit.questions.audits import table_answers
 from macekit.questions.audits.check import CheckAnswer, CheckQuestion, MatchAnswer
 from macekit.questions.audits.table_answers import Columns
@@ -34,19 +33,15 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         "control": table_answers.control(control.judged(question.confidence, question.seed)),
         "match": _match(question, reading, train, holdout) if question.match else None,
         "warnings": encode.warnings(check.cautions),
-        "provenance": {
-            "method": "split",
-            "version": VERSION,
-            "n_members": len(sides.members),
-            "n_nonmembers": len(sides.nonmembers),
-            "input_sha256": table_answers.fingerprint(
-                {"train": sides.members, "holdout": sides.nonmembers}, *control.scores
-            ),
-            "query": "columns of both sides in one encoding",
-            "columns": [*table_answers.columns(sides.columns), *control.read()],
-            "seed": question.seed,
-            "options": provenance_options(question, call),
-        },
+        "provenance": table_answers.provenance(
+            call,
+            question,
+            (len(sides.members), len(sides.nonmembers)),
+            table_answers.fingerprint({"train": sides.members, "holdout": sides.nonmembers}, *control.scores),
+            "columns of both sides in one encoding",
+            [*table_answers.columns(sides.columns), *control.read()],
+            method="split",
+        ),
     }
     return reply_of(call, content)
 

@@ -11,7 +11,7 @@ from estimators.sample.scores import one_per_unit
 from macekit.call import ARROW, CSV, Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode, samples
-from macekit.operations.options import parse_question, provenance_options, reply_of, require_form
+from macekit.operations.options import parse_question, provenance, reply_of, require_form
 from macekit.problems import fault
 from macekit.questions.audits.exposed import ExposedAnswer, ExposedQuestion, ListAnswer
 
@@ -29,9 +29,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     result = exposed_members(data, question.max_false_share, question.confidence, question.direction)
     place = result.longest(question.max_false_share)
     rows = _rows(body, question, data.n_members)
-    source = encode.provenance(
-        data, "exposed", question.seed, provenance_options(question, call), encode.columns_of(body)
-    )
+    source = provenance(call, question, body, data, "exposed")
     content: ExposedAnswer = {
         "sentence": result.sentence,
         "at_least": result.at_least,

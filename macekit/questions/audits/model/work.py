@@ -5,7 +5,6 @@ from typing import Any, cast
 
 import numpy as np
 
-from estimators import VERSION
 from estimators.audits.model import (
     ModelAudit,
     Strength,
@@ -24,12 +23,12 @@ from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.decoding.roles import truth_columns
 from macekit.decoding.whole_tables import require_tables
-from macekit.operations import encode, riskiest
+from macekit.operations import encode
 from macekit.operations.effects import require_acceptance_acts
-from macekit.operations.options import parse_question, provenance_options, reply_of
+from macekit.operations.options import parse_question, reply_of
 from macekit.problems import Problem, fault
 from macekit.questions.audits import table_answers
-from macekit.questions.audits.model import ModelAnswer, ModelQuestion
+from macekit.questions.audits.model import FitAnswer, ModelAnswer, ModelQuestion
 from macekit.questions.audits.table_answers import Columns, Values
 from macekit.questions.risk.work import group_rows
 from macekit.schemas.answers import StrengthAnswer
@@ -109,42 +108,21 @@ def answer(call: Call, body: DecodedBody) -> Reply:
             },
         ),
     )
-    source: ProvenanceAnswer = {
-        "method": "model",
-        "version": VERSION,
-        "n_members": len(labels[0]),
-        "n_nonmembers": len(labels[1]),
-        "input_sha256": fingerprint,
-        "query": f"{outputs} of a model beside the truth",
-        "columns": columns,
-        "seed": question.seed,
-        "options": provenance_options(question, call),
-    }
+    sizes, query = (len(labels[0]), len(labels[1])), f"{outputs} of a model beside the truth"
+    source = table_answers.provenance(call, question, sizes, fingerprint, query, columns)
     return reply_of(call, of_audit(audit, notes, source))
 
 
 def of_audit(audit: ModelAudit, notes: Sequence[Caution], source: ProvenanceAnswer) -> ModelAnswer:
     """An audit as its answer."""
     return {
-        "sentence": audit.sentence,
-        "decision": cast("Any", audit.verdict.word or None),
-        "covers": list(audit.verdict.covers),
-        "undecided_because": audit.verdict.undecided_because,
-        "limits": riskiest.limits(audit.limits),
-        "maximum": encode.interval(audit.comparison.maximum),
-        "baseline": audit.comparison.ranking[0].advantage.baseline,
-        "ranking": riskiest.ranking(audit.comparison),
-        "queries": table_answers.queries(audit.comparison, MODELS),
-        "exposures": table_answers.exposures(audit.exposures),
+        **table_answers.over_queries(
+            audit.sentence, audit.verdict, audit.limits, audit.comparison, audit.exposures, MODELS
+        ),
         "split": None if audit.split is None else table_answers.split(audit.split),
         "control": table_answers.control(audit.control),
         "groups": group_rows(audit.groups, {each.label: each for each in audit.by_group}),
-        "fit": {
-            "sentence": audit.fit.sentence,
-            "measure": audit.fit.measure,
-            "members": audit.fit.members,
-            "nonmembers": audit.fit.nonmembers,
-        },
+        "fit": encode.as_answer(FitAnswer, audit.fit),
         "outputs": audit.outputs,
         "not_asked": dict(audit.not_asked),
         "strength": _strength(audit.strength),
@@ -157,15 +135,12 @@ def _strength(strength: Strength | None) -> StrengthAnswer | None:
     """How strong the queries are; None if that was not measured."""
     if strength is None:
         return None
-    return {
-        "sentence": strength.sentence,
-        "strong": strength.strong,
-        "advantage": encode.interval(strength.comparison.maximum),
-        "beside": None if strength.beside is None else encode.interval(strength.beside.estimate),
-        "planted": strength.planted,
-        "spared": strength.spared,
-        "copies": strength.copies,
-    }
+    return encode.as_answer(
+        StrengthAnswer,
+        strength,
+        advantage=encode.interval(strength.comparison.maximum),
+        beside=None if strength.beside is None else encode.interval(strength.beside.estimate),
+    )
 
 
 def _of_twins(question: ModelQuestion, tables: Mapping[str, Columns]) -> list[tuple[str, Columns]]:

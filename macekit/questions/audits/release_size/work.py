@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from estimators import VERSION
 from estimators.audits.release_size import release_size
 from estimators.decisions.riskiest import RiskiestLimit
 from estimators.runs.series import Step
@@ -12,13 +11,10 @@ from macekit.decoding.body import DecodedBody
 from macekit.decoding.whole_tables import require_tables
 from macekit.operations import encode, riskiest
 from macekit.operations.effects import require_acceptance_acts
-from macekit.operations.options import parse_question, provenance_options, reply_of
+from macekit.operations.options import parse_question, reply_of
 from macekit.questions.audits import table_answers
-from macekit.questions.audits.release_size import (
-    ReleaseSizeAnswer,
-    ReleaseSizeQuestion,
-    ReleaseStepAnswer,
-)
+from macekit.questions.audits.release_size import ReleaseSizeAnswer, ReleaseSizeQuestion, ReleaseStepAnswer
+from macekit.questions.audits.table_answers import ControlColumn
 from macekit.questions.runs.series import work as series
 
 
@@ -56,24 +52,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         "n_synthetic": len(tables.synthetic),
         "n_reference": 0 if tables.reference is None else len(tables.reference),
         "warnings": encode.warnings(result.cautions),
-        "provenance": {
-            "method": "release_size",
-            "version": VERSION,
-            "n_members": len(tables.members),
-            "n_nonmembers": len(tables.nonmembers),
-            "input_sha256": table_answers.fingerprint(
-                {
-                    "train": tables.members,
-                    "holdout": tables.nonmembers,
-                    "synthetic": tables.synthetic,
-                    "reference": tables.reference,
-                }
-            ),
-            "query": "columns of all tables in one encoding",
-            "columns": list(table_answers.columns(tables.columns)),
-            "seed": question.seed,
-            "options": provenance_options(question, call),
-        },
+        "provenance": table_answers.provenance_of_tables(call, question, tables, ControlColumn()),
     }
     return reply_of(call, content)
 

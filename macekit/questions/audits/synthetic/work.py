@@ -1,23 +1,16 @@
 """``/v1/synthetic``: what a released table gives away about the rows it was made from."""
 
-from typing import Any, cast
-
-from estimators import VERSION
 from estimators.audits.queries import SYNTHETIC
 from estimators.audits.sides import one_row_each, part
 from estimators.audits.synthetic import Copies, SyntheticAudit, audit_synthetic
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.decoding.whole_tables import require_tables
-from macekit.operations import encode, riskiest
+from macekit.operations import encode
 from macekit.operations.effects import require_acceptance_acts
-from macekit.operations.options import parse_question, provenance_options, reply_of
+from macekit.operations.options import parse_question, reply_of
 from macekit.questions.audits import table_answers
-from macekit.questions.audits.synthetic import (
-    CountedCopiesAnswer,
-    SyntheticAnswer,
-    SyntheticQuestion,
-)
+from macekit.questions.audits.synthetic import CountedCopiesAnswer, SyntheticAnswer, SyntheticQuestion
 from macekit.questions.audits.table_answers import Columns, ControlColumn
 from macekit.questions.risk.work import group_rows
 from macekit.schemas.statements import ProvenanceAnswer
@@ -45,40 +38,16 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         leave_out=[*question.leave_out, *control.names],
         **options,
     )
-    tables = audit.tables
-    rows = {
-        "train": tables.members,
-        "holdout": tables.nonmembers,
-        "synthetic": tables.synthetic,
-        "reference": tables.reference,
-    }
-    source: ProvenanceAnswer = {
-        "method": "synthetic",
-        "version": VERSION,
-        "n_members": len(tables.members),
-        "n_nonmembers": len(tables.nonmembers),
-        "input_sha256": table_answers.fingerprint(rows, *control.scores),
-        "query": "columns of all tables in one encoding",
-        "columns": [*table_answers.columns(tables.columns), *control.read()],
-        "seed": question.seed,
-        "options": provenance_options(question, call),
-    }
+    source = table_answers.provenance_of_tables(call, question, audit.tables, control)
     return reply_of(call, of_audit(audit, source))
 
 
 def of_audit(audit: SyntheticAudit, source: ProvenanceAnswer) -> SyntheticAnswer:
     """An audit as its answer."""
     return {
-        "sentence": audit.sentence,
-        "decision": cast("Any", audit.verdict.word or None),
-        "covers": list(audit.verdict.covers),
-        "undecided_because": audit.verdict.undecided_because,
-        "limits": riskiest.limits(audit.limits),
-        "maximum": encode.interval(audit.comparison.maximum),
-        "baseline": audit.comparison.ranking[0].advantage.baseline,
-        "ranking": riskiest.ranking(audit.comparison),
-        "queries": table_answers.queries(audit.comparison, SYNTHETIC),
-        "exposures": table_answers.exposures(audit.exposures),
+        **table_answers.over_queries(
+            audit.sentence, audit.verdict, audit.limits, audit.comparison, audit.exposures, SYNTHETIC
+        ),
         "copies": {
             **_copies(audit.copies),
             "judged": audit.copies_judged,
@@ -106,11 +75,5 @@ def _control_column(question: SyntheticQuestion, train: Columns, holdout: Column
 
 
 def _copies(copies: Copies) -> CountedCopiesAnswer:
-    return {
-        "sentence": copies.sentence,
-        "members": copies.members,
-        "nonmembers": copies.nonmembers,
-        "n_members": copies.n_members,
-        "n_nonmembers": copies.n_nonmembers,
-        "beyond_chance": encode.interval(copies.beyond_chance),
-    }
+    beyond_chance = encode.interval(copies.beyond_chance)
+    return encode.as_answer(CountedCopiesAnswer, copies, beyond_chance=beyond_chance)

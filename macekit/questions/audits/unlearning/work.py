@@ -5,7 +5,6 @@ from itertools import combinations
 
 import numpy as np
 
-from estimators import VERSION
 from estimators.arrays import Floats
 from estimators.audits.unlearning import CutExcess, audit_unlearning
 from estimators.sample.digests import digest
@@ -17,9 +16,9 @@ from macekit.decoding.body import DecodedBody
 from macekit.decoding.roles import SCORE_NAMES
 from macekit.decoding.whole_tables import require_tables
 from macekit.operations import encode
-from macekit.operations.options import parse_question, provenance_options, reply_of
+from macekit.operations.options import parse_question, reply_of
 from macekit.problems import Problem
-from macekit.questions.audits.table_answers import Columns, column_of, column_read
+from macekit.questions.audits.table_answers import Columns, column_of, column_read, provenance
 from macekit.questions.audits.unlearning import CutExcessAnswer, UnlearningAnswer, UnlearningQuestion
 
 RETRAINED = "retrained"
@@ -73,28 +72,20 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         "verdict": verdict,
         "n_retained": len(scores.get("retained", ())),
         "warnings": encode.warnings(audit.cautions),
-        "provenance": {
-            "method": "unlearning",
-            "version": VERSION,
-            "n_members": len(scores["forgotten"]),
-            "n_nonmembers": len(scores["unseen"]),
-            "input_sha256": digest(*(scores[name] for name in sorted(scores)), *retrained),
-            "query": "one score a record",
-            "columns": read,
-            "seed": question.seed,
-            "options": provenance_options(question, call),
-        },
+        "provenance": provenance(
+            call,
+            question,
+            (len(scores["forgotten"]), len(scores["unseen"])),
+            digest(*(scores[name] for name in sorted(scores)), *retrained),
+            "one score a record",
+            read,
+        ),
     }
     return reply_of(call, content)
 
 
 def _cut(each: CutExcess) -> CutExcessAnswer:
-    return {
-        **encode.interval(each.estimate),
-        "above": each.above,
-        "cut": each.cut,
-        "retrained_cut": each.retrained_cut,
-    }
+    return encode.as_answer(CutExcessAnswer, each, **encode.interval(each.estimate))
 
 
 def _shared_records(names: Mapping[str, set[object]]) -> Iterator[Caution]:

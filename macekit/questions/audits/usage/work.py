@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from estimators import VERSION
+from estimators import Estimate
 from estimators.audits.one_score import GROUPS
 from estimators.audits.usage import dataset_use
 from estimators.sample.digests import digest
@@ -16,9 +16,9 @@ from macekit.decoding.body import DecodedBody
 from macekit.decoding.roles import SCORE_NAMES
 from macekit.decoding.whole_tables import require_tables
 from macekit.operations import encode
-from macekit.operations.options import parse_question, provenance_options, reply_of
+from macekit.operations.options import parse_question, reply_of
 from macekit.problems import fault, unknown_column
-from macekit.questions.audits.table_answers import Columns, column_of, column_read
+from macekit.questions.audits.table_answers import Columns, column_of, column_read, provenance
 from macekit.questions.audits.usage import UsageAnswer, UsageQuestion
 
 
@@ -60,13 +60,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         "decision": None if result.decision is None else result.decision.value,
         "covers": list(result.covers),
         "max_share": result.limit,
-        "share": {
-            "estimate": None,
-            "lower": result.share.lower,
-            "upper": result.share.upper,
-            "confidence": result.share.confidence,
-            "guarantee": encode.guarantee(result.share.guarantee),
-        },
+        "share": encode.interval(Estimate(None, result.share)),
         "is_mixture": result.is_mixture,
         "lower_whatever": result.lower_whatever,
         "none_used": result.none_used,
@@ -81,17 +75,9 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         "n_nonmembers": result.numbers[1],
         "n_candidates": result.numbers[2],
         "warnings": encode.warnings(result.cautions),
-        "provenance": {
-            "method": "usage",
-            "version": VERSION,
-            "n_members": result.numbers[0],
-            "n_nonmembers": result.numbers[1],
-            "input_sha256": hashlib.sha256(lines.encode()).hexdigest(),
-            "query": score,
-            "columns": read,
-            "seed": question.seed,
-            "options": provenance_options(question, call),
-        },
+        "provenance": provenance(
+            call, question, result.numbers[:2], hashlib.sha256(lines.encode()).hexdigest(), score, read
+        ),
     }
     return reply_of(call, content)
 

@@ -10,7 +10,7 @@ from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
 from macekit.operations.effects import require_acceptance_acts
-from macekit.operations.options import parse_question, provenance_options, reply_of
+from macekit.operations.options import parse_question, provenance, reply_of
 from macekit.operations.samples import sample_of
 from macekit.problems import fault
 from macekit.questions.runs.procedure import ProcedureAnswer, ProcedureQuestion, ProcedureVerdictAnswer
@@ -59,13 +59,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         "warnings": encode.warnings(
             (*body.cautions, *(() if verdict is None else verdict.cautions), *result.cautions)
         ),
-        "provenance": encode.provenance(
-            data,
-            result.provenance.method,
-            question.seed,
-            provenance_options(question, call),
-            encode.columns_of(body),
-        ),
+        "provenance": provenance(call, question, body, data, result.provenance.method),
     }
     return reply_of(call, content, data)
 
@@ -75,14 +69,7 @@ def _without_estimate(interval: Interval) -> IntervalAnswer:
 
 
 def _verdict(verdict: ProcedureVerdict) -> ProcedureVerdictAnswer:
-    return {
-        "threshold": verdict.threshold,
-        "decision": verdict.decision.value,
-        "rests_on": "any_variation" if verdict.is_proven else "advantage",
-        "reason": verdict.reason,
-        "models_needed": verdict.models_needed,
-        "records_needed": verdict.records_needed,
-        "holds_up_to_changes": verdict.holds_up_to_changes,
-        "covers": list(verdict.covers),
-        "undecided_because": verdict.undecided_because,
-    }
+    rests_on = "any_variation" if verdict.is_proven else "advantage"
+    return encode.as_answer(
+        ProcedureVerdictAnswer, verdict, decision=verdict.decision.value, rests_on=rests_on
+    )

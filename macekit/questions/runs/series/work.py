@@ -138,15 +138,7 @@ def _by_label(body: DecodedBody, query: str) -> dict[str, Counts]:
 
 def step_answer(step: Step) -> StepAnswer:
     """One step of a series, with an interval that holds for all of them."""
-    return {
-        **encode.interval(step.estimate),
-        "query": step.query,
-        "decisive_upper": step.decisive_upper,
-        "decision": None if step.decision is None else step.decision.value,
-        "holds_up_to_changes": step.holds_up_to_changes,
-        "undecided_because": step.undecided_because,
-        "reason": step.reason,
-    }
+    return encode.as_answer(StepAnswer, step, **encode.interval(step.estimate))
 
 
 def decision_of(series: Series) -> DecisionWord | None:

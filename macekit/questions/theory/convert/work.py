@@ -3,11 +3,11 @@
 from estimators.theory import dp
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
-from macekit.operations import encode
-from macekit.operations.encode import finite
-from macekit.operations.options import origin, parse_question, reply_of
+from macekit.operations.encode import as_answer, finite
+from macekit.operations.options import parse_question
 from macekit.problems import fault
 from macekit.questions.theory.convert import NUMBERS, ConvertAnswer, ConvertedAnswer, ConvertQuestion
+from macekit.questions.theory.reply import reply
 
 
 def answer_convert(call: Call, body: DecodedBody) -> Reply:
@@ -25,16 +25,7 @@ def answer_convert(call: Call, body: DecodedBody) -> Reply:
         adjacency=q.adjacency,
         inclusion=q.inclusion,
     )
-    response: ConvertAnswer = {
-        "sentence": result.sentence,
-        "quantity": result.quantity,
-        "value": result.value,
-        "baseline": result.baseline,
-        "rows": [_row(row) for row in result.rows],
-        "warnings": encode.warnings(result.cautions),
-        "provenance": origin(call, q, body),
-    }
-    return reply_of(call, response)
+    return reply(call, q, body, ConvertAnswer, result, rows=[_row(row) for row in result.rows])
 
 
 def _require_one(q: ConvertQuestion) -> None:
@@ -45,10 +36,9 @@ def _require_one(q: ConvertQuestion) -> None:
 
 
 def _row(row: dp.Converted) -> ConvertedAnswer:
-    return {
-        "quantity": row.quantity,
-        "says": row.says,
-        "at_least": None if row.at_least is None else finite(row.at_least),
-        "at_most": None if row.at_most is None else finite(row.at_most),
-        "source": row.source,
-    }
+    return as_answer(
+        ConvertedAnswer,
+        row,
+        at_least=None if row.at_least is None else finite(row.at_least),
+        at_most=None if row.at_most is None else finite(row.at_most),
+    )

@@ -4,13 +4,20 @@ from estimators.theory import dp
 from estimators.theory.accounting import NoisySteps, renyi_curve
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
-from macekit.operations import encode
 from macekit.operations.effects import require_left_out
-from macekit.operations.encode import finite
-from macekit.operations.options import origin, parse_question, reply_of
+from macekit.operations.encode import as_answer, finite
+from macekit.operations.options import parse_question
 from macekit.problems import Problem, fault
-from macekit.questions.theory.bounds import bounds
-from macekit.questions.theory.dp import PROMISES, DpAnswer, DpQuestion, KeepingAnswer, PromiseGiven
+from macekit.questions.theory.dp import (
+    PROMISES,
+    DpAnswer,
+    DpQuestion,
+    EnvelopeAnswer,
+    KeepingAnswer,
+    PromiseGiven,
+    StatedAnswer,
+)
+from macekit.questions.theory.reply import reply
 
 
 def answer_dp(call: Call, body: DecodedBody) -> Reply:
@@ -36,30 +43,22 @@ def answer_dp(call: Call, body: DecodedBody) -> Reply:
         cautions=() if noise is None else noise.cautions,
     )
     roc, curve = result.roc, result.curve
-    response: DpAnswer = {
-        "sentence": result.sentence,
-        "baseline": result.baseline,
-        "stated": [
-            {"epsilon": each.epsilon, "delta": each.delta, "says": each.says} for each in result.readings
-        ],
-        "bounds": bounds(result.bounds),
-        "roc": None if roc is None else {"fpr": list(roc.fpr), "tpr": list(roc.tpr)},
-        "curve": None if curve is None else {"epsilon": list(curve.epsilons), "delta": list(curve.deltas)},
-        "keeping": None if result.keeping is None else _keeping(result.keeping),
-        "warnings": encode.warnings(result.cautions),
-        "provenance": origin(call, q, body),
-    }
-    return reply_of(call, response)
+    return reply(
+        call,
+        q,
+        body,
+        DpAnswer,
+        result,
+        stated=[as_answer(StatedAnswer, each) for each in result.readings],
+        roc=None if roc is None else as_answer(EnvelopeAnswer, roc),
+        curve=None if curve is None else {"epsilon": curve.epsilons, "delta": curve.deltas},
+        keeping=None if result.keeping is None else _keeping(result.keeping),
+    )
 
 
 def _keeping(result: dp.Keeping) -> KeepingAnswer:
-    return {
-        "advantage": result.advantage,
-        "baseline": result.baseline,
-        "epsilon": None if result.epsilon is None else finite(result.epsilon),
-        "delta": result.delta,
-        "mu": result.mu,
-    }
+    epsilon = None if result.epsilon is None else finite(result.epsilon)
+    return as_answer(KeepingAnswer, result, epsilon=epsilon)
 
 
 # --- the promise, in whatever form --------------------------------------------------------------------------

@@ -13,13 +13,13 @@ from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
 from macekit.operations.effects import require_left_out
-from macekit.operations.encode import finite
-from macekit.operations.options import origin, parse_question, reply_of
+from macekit.operations.encode import as_answer, finite
+from macekit.operations.options import parse_question
 from macekit.problems import fault
-from macekit.questions.theory.bounds import bounds
 from macekit.questions.theory.mis import (
     ByMeanAnswer,
     CoarsenedAnswer,
+    CutsAnswer,
     DiversityAnswer,
     MisAnswer,
     MisCurveAnswer,
@@ -32,6 +32,7 @@ from macekit.questions.theory.mis import (
     MisQuestion,
     NeededAnswer,
 )
+from macekit.questions.theory.reply import reply
 
 SOURCES = ("values", "tallies", "probabilities")
 
@@ -49,23 +50,20 @@ def answer_mis(call: Call, body: DecodedBody) -> Reply:
         coarsen_to=q.coarsen_to,
         confidence=q.confidence,
     )
-    response: MisAnswer = {
-        "sentence": result.sentence,
-        "categories": source.categories,
-        "records": source.records if isinstance(source, mis.Tally) else None,
-        "gamma": result.gamma,
-        "baseline": result.baseline,
-        "accuracy_at_most": result.accuracy,
-        "n": result.n,
-        "diversity": _diversity(result, isinstance(source, mis.Tally)),
-        "curve": _curve(result),
-        "records_needed": None if result.records is None else _records(result.records),
-        "coarsened": None if result.merges is None else _merges(result.merges),
-        "bounds": bounds(result.bounds),
-        "warnings": encode.warnings(result.cautions),
-        "provenance": origin(call, q, body),
-    }
-    return reply_of(call, response)
+    return reply(
+        call,
+        q,
+        body,
+        MisAnswer,
+        result,
+        categories=source.categories,
+        records=source.records if isinstance(source, mis.Tally) else None,
+        accuracy_at_most=result.accuracy,
+        diversity=_diversity(result, isinstance(source, mis.Tally)),
+        curve=_curve(result),
+        records_needed=None if result.records is None else _records(result.records),
+        coarsened=None if result.merges is None else _merges(result.merges),
+    )
 
 
 def answer_mis_overfitting(call: Call, body: DecodedBody) -> Reply:
@@ -84,28 +82,19 @@ def answer_mis_overfitting(call: Call, body: DecodedBody) -> Reply:
         losses_of=q.losses_of,
         alpha=q.alpha,
     )
-    cuts = result.cuts
-    response: MisOverfittingAnswer = {
-        "sentence": result.sentence,
-        "security": encode.interval(result.security),
-        "delta_at_least": 1.0 - result.security.upper,
-        "gamma": result.gamma,
-        "baseline": result.baseline,
-        "accuracy_at_least": result.accuracy,
-        "threshold": result.threshold,
-        "by_mean": _by_mean(result),
-        "curve": {
-            "threshold": cuts.threshold.tolist(),
-            "alpha": cuts.alpha.tolist(),
-            "alpha_upper": cuts.alpha_upper.tolist(),
-            "heldout": cuts.heldout.tolist(),
-            "heldout_upper": cuts.heldout_upper.tolist(),
-            "security_at_most": cuts.at_most.tolist(),
-        },
-        "warnings": encode.warnings(result.cautions),
-        "provenance": origin(call, q, body),
-    }
-    return reply_of(call, response)
+    mean = result.by_mean
+    return reply(
+        call,
+        q,
+        body,
+        MisOverfittingAnswer,
+        result,
+        security=encode.interval(result.security),
+        delta_at_least=1.0 - result.security.upper,
+        accuracy_at_least=result.accuracy,
+        by_mean=None if mean is None else as_answer(ByMeanAnswer, mean, security_at_most=mean.security_upper),
+        curve=as_answer(CutsAnswer, result.cuts, security_at_most=result.cuts.at_most),
+    )
 
 
 def answer_mis_divergence(call: Call, body: DecodedBody) -> Reply:
@@ -116,24 +105,17 @@ def answer_mis_divergence(call: Call, body: DecodedBody) -> Reply:
         nonmember_share=q.nonmember_share,
         member_weight=q.member_weight,
     )
-    response: MisDivergenceAnswer = {
-        "sentence": result.sentence,
-        "gamma": result.gamma,
-        "delta": result.delta,
-        "security": 1.0 - result.delta,
-        "total_variation": result.total_variation,
-        "outputs": len(result.says_member),
-        "baseline": result.baseline,
-        "accuracy": result.accuracy,
-        "says_member": np.flatnonzero(result.says_member).tolist(),
-        "true_positive_rate": result.true_positive_rate,
-        "false_positive_rate": result.false_positive_rate,
-        "curve": {"nonmember_share": list(result.shares), "delta": list(result.deltas)},
-        "bounds": bounds(result.bounds),
-        "warnings": encode.warnings(result.cautions),
-        "provenance": origin(call, q, body),
-    }
-    return reply_of(call, response)
+    return reply(
+        call,
+        q,
+        body,
+        MisDivergenceAnswer,
+        result,
+        security=1.0 - result.delta,
+        outputs=len(result.says_member),
+        says_member=np.flatnonzero(result.says_member),
+        curve={"nonmember_share": result.shares, "delta": result.deltas},
+    )
 
 
 def answer_mis_mean(call: Call, body: DecodedBody) -> Reply:
@@ -146,38 +128,17 @@ def answer_mis_mean(call: Call, body: DecodedBody) -> Reply:
         member_weight=q.member_weight,
         delta=q.delta,
     )
-    response: MisMeanAnswer = {
-        "sentence": result.sentence,
-        "dimension": result.dimension,
-        "gamma": result.gamma,
-        "n": result.n,
-        "delta": result.delta,
-        "security": 1.0 - result.delta,
-        "baseline": result.baseline,
-        "accuracy": result.accuracy,
-        "delta_to_keep": result.target,
-        "records_needed": result.records,
-        "curve": {"n": list(result.sizes), "delta": list(result.deltas), "simple": list(result.simple)},
-        "bounds": bounds(result.bounds),
-        "warnings": encode.warnings(result.cautions),
-        "provenance": origin(call, q, body),
-    }
-    return reply_of(call, response)
-
-
-def _by_mean(result: mis.OverfittingStatement) -> ByMeanAnswer | None:
-    mean = result.by_mean
-    if mean is None:
-        return None
-    return {
-        "alpha": mean.alpha,
-        "mean_loss": mean.mean_loss,
-        "epsilon": mean.epsilon,
-        "above": mean.above,
-        "heldout": mean.heldout,
-        "heldout_upper": mean.heldout_upper,
-        "security_at_most": mean.security_upper,
-    }
+    return reply(
+        call,
+        q,
+        body,
+        MisMeanAnswer,
+        result,
+        security=1.0 - result.delta,
+        delta_to_keep=result.target,
+        records_needed=result.records,
+        curve={"n": result.sizes, "delta": result.deltas, "simple": result.simple},
+    )
 
 
 def _source(q: MisQuestion, body: DecodedBody) -> Source:
@@ -202,20 +163,17 @@ def _source(q: MisQuestion, body: DecodedBody) -> Source:
 
 
 def _diversity(result: mis.MisStatement, from_sample: bool) -> DiversityAnswer:
-    spread, interval = result.spread, result.diversity.interval
-    return {
-        "estimate": float(result.diversity.value or 0.0),
-        "lower": interval.lower,
-        "upper": finite(interval.upper),
-        "confidence": interval.confidence if from_sample else None,
-        "guarantee": encode.guarantee(interval.guarantee) if from_sample else None,
-        "most": spread.most,
-        "largest_share": spread.largest,
-        "least_given_largest": spread.least_given_largest,
-        "most_given_largest": spread.most_given_largest,
-        "gini_simpson": spread.gini_simpson,
-        "shannon": spread.shannon,
-    }
+    interval = result.diversity.interval
+    return as_answer(
+        DiversityAnswer,
+        result.spread,
+        estimate=float(result.diversity.value or 0.0),
+        lower=interval.lower,
+        upper=finite(interval.upper),
+        confidence=interval.confidence if from_sample else None,
+        guarantee=encode.guarantee(interval.guarantee) if from_sample else None,
+        largest_share=result.spread.largest,
+    )
 
 
 def _curve(result: mis.MisStatement) -> MisCurveAnswer:
@@ -234,12 +192,8 @@ def _curve(result: mis.MisStatement) -> MisCurveAnswer:
 
 
 def _records(result: Records) -> NeededAnswer:
-    return {
-        "delta": result.delta,
-        "exact": _whole(result.exact),
-        "certified": _whole(result.certified),
-        "simple": _whole(result.simple),
-    }
+    sizes = {name: _whole(getattr(result, name)) for name in ("exact", "certified", "simple")}
+    return as_answer(NeededAnswer, result, **sizes)
 
 
 def _merges(rows: Sequence[Coarsening]) -> CoarsenedAnswer:

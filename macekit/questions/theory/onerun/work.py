@@ -11,11 +11,12 @@ from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
 from macekit.operations.effects import require_direction_acts
 from macekit.operations.encode import finite
-from macekit.operations.options import parse_question, provenance_options, reply_of
+from macekit.operations.options import parse_question, provenance, reply_of
 from macekit.operations.samples import sample_of
 from macekit.problems import fault
 from macekit.questions.theory.dp.work import noise_of, promise_of, require_one
 from macekit.questions.theory.onerun import (
+    EpsilonInOneRunAnswer,
     GaussianInOneRunAnswer,
     OnerunAnswer,
     OnerunQuestion,
@@ -49,12 +50,7 @@ def answer_onerun(call: Call, body: DecodedBody) -> Reply:
         "draw": result.draw.value,
         "coins": result.coins,
         "confidence": result.confidence,
-        "epsilon": {
-            "lower_bound": bound.value,
-            "delta": bound.delta,
-            "right": bound.right,
-            "guesses": bound.guesses,
-        },
+        "epsilon": encode.as_answer(EpsilonInOneRunAnswer, bound, lower_bound=bound.value),
         "promise": None if result.promise is None else _promise(result.promise),
         "gaussian": None if result.gaussian is None else _gaussian(result.gaussian),
         "stops": {
@@ -63,9 +59,7 @@ def answer_onerun(call: Call, body: DecodedBody) -> Reply:
         },
         "guarantee": encode.guarantee(result.guarantee),
         "warnings": encode.warnings((*body.cautions, *result.cautions)),
-        "provenance": encode.provenance(
-            data, call.operation, q.seed, provenance_options(q, call), encode.columns_of(body)
-        ),
+        "provenance": provenance(call, q, body, data, call.operation),
     }
     if runs is not None:
         each = zip(runs, result.coins_of_runs, result.bounds, strict=True)

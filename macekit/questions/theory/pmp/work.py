@@ -12,8 +12,7 @@ from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
 from macekit.operations.effects import require_left_out
 from macekit.operations.encode import finite
-from macekit.operations.options import origin, parse_question, reply_of
-from macekit.questions.theory.bounds import bounds
+from macekit.operations.options import parse_question
 from macekit.questions.theory.pmp import (
     PmpExponentialAnswer,
     PmpExponentialQuestion,
@@ -22,6 +21,7 @@ from macekit.questions.theory.pmp import (
     PmpGaussianAnswer,
     PmpGaussianQuestion,
 )
+from macekit.questions.theory.reply import reply
 
 
 def answer_pmp_exponential(call: Call, body: DecodedBody) -> Reply:
@@ -38,32 +38,25 @@ def answer_pmp_exponential(call: Call, body: DecodedBody) -> Reply:
     if result.interval is None:
         require_left_out(q, ("confidence",), "the answer is exact, so there is no interval")
     worst = result.worst
-    response: PmpExponentialAnswer = {
-        "sentence": result.sentence,
-        "epsilon": result.epsilon,
-        "sensitivity": q.sensitivity,
-        "method": "exact" if result.interval is None else "sampled",
-        "training_sets": result.training_sets,
-        "practical_epsilon": result.practical_epsilon,
-        "interval": None if result.interval is None else encode.interval(result.interval),
-        "epsilon_on_records": result.epsilon_on_records,
-        "ratio": result.ratio,
-        "success": result.success,
-        "baseline": COIN,
-        "mip_eta": result.mip_eta,
-        "worst": None
+    return reply(
+        call,
+        q,
+        body,
+        PmpExponentialAnswer,
+        result,
+        sensitivity=q.sensitivity,
+        method="exact" if result.interval is None else "sampled",
+        interval=None if result.interval is None else encode.interval(result.interval),
+        baseline=COIN,
+        worst=None
         if worst is None
         else {"record": worst.record, "outcome": worst.outcome, "says": worst.says},
-        "records": {
+        records={
             "record": list(range(len(result.epsilons))),
-            "practical_epsilon": result.epsilons.tolist(),
-            "success": result.successes.tolist(),
+            "practical_epsilon": result.epsilons,
+            "success": result.successes,
         },
-        "bounds": bounds(result.bounds),
-        "warnings": encode.warnings(result.cautions),
-        "provenance": origin(call, q, body),
-    }
-    return reply_of(call, response)
+    )
 
 
 def answer_pmp_finite(call: Call, body: DecodedBody) -> Reply:
@@ -71,29 +64,24 @@ def answer_pmp_finite(call: Call, body: DecodedBody) -> Reply:
     q = parse_question(PmpFiniteQuestion, body)
     result = pmp.assess_finite(cast("ArrayLike", body.arrays["laws"]), q.delta)
     event = result.event
-    response: PmpFiniteAnswer = {
-        "sentence": result.sentence,
-        "delta": result.delta,
-        "practical_epsilon": finite(result.practical_epsilon),
-        "training_sets": result.training_sets,
-        "outcomes": result.outcomes,
-        "success": result.success,
-        "baseline": COIN,
-        "mip_eta": result.mip_eta,
-        "worst": None
+    return reply(
+        call,
+        q,
+        body,
+        PmpFiniteAnswer,
+        result,
+        practical_epsilon=finite(result.practical_epsilon),
+        baseline=COIN,
+        worst=None
         if event is None
-        else {"record": event.record, "outcomes": list(event.outcomes), "says": event.says},
-        "records": {
+        else {"record": event.record, "outcomes": event.outcomes, "says": event.says},
+        records={
             "record": list(range(len(result.epsilons))),
             "practical_epsilon": [finite(float(each)) for each in result.epsilons],
-            "success": result.successes.tolist(),
+            "success": result.successes,
         },
-        "curve": {"epsilon": result.grid.tolist(), "delta": result.deltas.tolist()},
-        "bounds": bounds(result.bounds),
-        "warnings": encode.warnings(result.cautions),
-        "provenance": origin(call, q, body),
-    }
-    return reply_of(call, response)
+        curve={"epsilon": result.grid, "delta": result.deltas},
+    )
 
 
 def answer_pmp_gaussian(call: Call, body: DecodedBody) -> Reply:
@@ -103,30 +91,13 @@ def answer_pmp_gaussian(call: Call, body: DecodedBody) -> Reply:
     result = pmp.assess_gaussian(
         points, q.clip, q.sigma, q.epsilon, q.practical_epsilon, delta=q.delta, query=q.query
     )
-    response: PmpGaussianAnswer = {
-        "sentence": result.sentence,
-        "sigma": result.sigma,
-        "sensitivity": result.sensitivity,
-        "delta": result.delta,
-        "epsilon": result.epsilon,
-        "epsilon_on_records": result.epsilon_on_records,
-        "practical_epsilon": result.practical_epsilon,
-        "ratio": result.ratio,
-        "ratio_on_records": result.ratio_on_records,
-        "success": result.success,
-        "baseline": COIN,
-        "mip_eta": result.mip_eta,
-        "curve": {
-            "epsilon": result.grid.tolist(),
-            "practical_delta": result.practical_deltas.tolist(),
-            "records_delta": result.record_deltas.tolist(),
-            "dp_delta": result.dp_deltas.tolist(),
-        },
-        "bounds": bounds(result.bounds),
-        "warnings": encode.warnings(result.cautions),
-        "provenance": origin(call, q, body),
+    curve = {
+        "epsilon": result.grid,
+        "practical_delta": result.practical_deltas,
+        "records_delta": result.record_deltas,
+        "dp_delta": result.dp_deltas,
     }
-    return reply_of(call, response)
+    return reply(call, q, body, PmpGaussianAnswer, result, baseline=COIN, curve=curve)
 
 
 def _mechanism(q: PmpExponentialQuestion, body: DecodedBody) -> pmp.Summed | pmp.Tabled:

@@ -6,8 +6,8 @@ from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
 from macekit.operations.effects import require_direction_acts, require_points_act
-from macekit.operations.encode import finite
-from macekit.operations.options import parse_question, provenance_options, reply_of
+from macekit.operations.encode import as_answer, finite
+from macekit.operations.options import parse_question, provenance, reply_of
 from macekit.operations.samples import clusters_of, lone_of, sample_of, with_counts
 from macekit.questions.theory.together import AgreementAnswer, TogetherAnswer, TogetherQuestion
 
@@ -31,31 +31,19 @@ def answer_together(call: Call, body: DecodedBody) -> Reply:
         q.direction,
         q.seed,
     )
-    response: TogetherAnswer = {
-        "sentence": result.sentence,
-        "decision": result.decision,
-        "confidence": result.confidence,
-        "claimed_epsilon": result.epsilon,
-        "claimed_delta": result.delta,
-        "baseline": result.baseline,
-        "rows": [_row(row) for row in result.rows],
-        "warnings": encode.warnings((*lone_caution(lone, data), *result.cautions)),
-        "provenance": encode.provenance(
-            data, call.operation, q.seed, provenance_options(q, call), encode.columns_of(body)
-        ),
-    }
+    response = as_answer(
+        TogetherAnswer,
+        result,
+        claimed_epsilon=result.epsilon,
+        claimed_delta=result.delta,
+        rows=[_row(row) for row in result.rows],
+        warnings=encode.warnings((*lone_caution(lone, data), *result.cautions)),
+        provenance=provenance(call, q, body, data, call.operation),
+    )
     return reply_of(call, response, data)
 
 
 def _row(row: Row) -> AgreementAnswer:
-    return {
-        "quantity": row.quantity,
-        "says": row.says,
-        "allowed": finite(row.ceiling),
-        "allowed_in_one_run": finite(row.in_one_run),
-        "estimate": row.estimate.value,
-        "lower": row.estimate.lower,
-        "upper": finite(row.estimate.upper),
-        "agrees": row.agrees,
-        "guarantee": encode.guarantee(row.estimate.interval.guarantee),
-    }
+    ends = {**encode.interval(row.estimate), "upper": finite(row.estimate.upper)}
+    allowed, in_one_run = finite(row.ceiling), finite(row.in_one_run)
+    return as_answer(AgreementAnswer, row, allowed=allowed, allowed_in_one_run=in_one_run, **ends)
