@@ -395,7 +395,7 @@ def _of_counts(counts: Counts) -> str:
 
 def columns(read: Iterable[ColumnRead]) -> list[statements.ColumnReadAnswer]:
     """Columns that were read."""
-    return [as_answer(statements.ColumnReadAnswer, each) for each in read]
+    return [as_answer(statements.ColumnReadAnswer, each, notes=list(each.notes)) for each in read]
 
 
 def columns_of(body: DecodedBody) -> list[statements.ColumnReadAnswer]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Literal, TypeAlias
 
 Kind = Literal["share", "plain", "floor", "ceiling", "count", "roughly", "exact", "percent", "guesses"]
+
+MOST_ROWS = 200
+"""Rows of a table of queries, groups or steps, and of the table behind a chart."""
 
 TOP_RECORDS = 20
 """Records that a report lists: those most surely exposed."""
@@ -252,6 +255,10 @@ class AnswerPath:
         """The number here."""
         return Number(self.value, self.path, kind)
 
+    def interval(self) -> tuple[Number, Number, Number]:
+        """The estimate here, and both ends of its interval."""
+        return self["estimate"].number(), self["lower"].number(), self["upper"].number()
+
     def quote(self) -> Quote:
         """The sentence here."""
         return Quote(self.value or "", self.path)
@@ -263,6 +270,29 @@ class AnswerPath:
     def untrusted(self) -> Untrusted:
         """The name here, which a user chose; labels may also be numbers and booleans."""
         return Untrusted(self.value if isinstance(self.value, str) else str(self.value), self.path)
+
+
+def headline(
+    answer: AnswerPath, verdict: AnswerPath, warning: Quote | None = None, severe: bool = True
+) -> Headline:
+    """The sentence of an answer, with what was decided in it, and what neither must hide."""
+    covers = verdict["covers"].quotes()
+    return Headline(verdict["decision"].value, answer["sentence"].quote(), warning, severe, covers)
+
+
+def table_of(
+    caption: str,
+    head: tuple[str, ...],
+    entries: AnswerPath | Sequence[AnswerPath],
+    row: Callable[[AnswerPath], tuple[Cell, ...]],
+    note: str = "",
+    most: int = MOST_ROWS,
+    where: str = "",
+) -> Table:
+    """A row for each of the first of many entries; the others are left to the answer."""
+    first = tuple(row(entry) for entry in list(entries)[:most])
+    path = entries.path if isinstance(entries, AnswerPath) else where
+    return Table(caption, head, first, note, len(entries) - len(first), path)
 
 
 def at(answer: AnswerPath, path: str) -> AnswerPath:

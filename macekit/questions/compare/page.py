@@ -1,6 +1,6 @@
 """The report of a comparison."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 
 from macekit.reports import model
 from macekit.reports.charts.forest import differences, ranking
@@ -9,16 +9,13 @@ from macekit.reports.content.guarantees import Backing
 from macekit.reports.content.plain_words import AttackerClass, without_leak, worth
 from macekit.reports.content.riskiest import RANKS, TOGETHER, rank
 
-MOST = 200
-"""Queries, and differences, that are shown."""
-
 DIFFERENCES = ("First minus second", "Difference", "Lower end", "Upper end", "Decided")
 INPUTS = ("Member records", "Nonmember records", "SHA-256 of the scores", "How scores were read")
 
 
 def content(answer: model.AnswerPath, figures: model.Figures, context: model.Context) -> model.Report:
     """The ranking, then the differences, then the inputs one by one."""
-    ranks = table("Ranking", RANKS, answer["ranking"], rank, TOGETHER)
+    ranks = model.table_of("Ranking", RANKS, answer["ranking"], rank, TOGETHER)
     title, limits = "Comparison of membership leakage", riskiest.limits(answer)
     return side_by_side("compare", title, ranks, answer, figures, context, limits)
 
@@ -66,7 +63,7 @@ def side_by_side(
     if len(differences):
         difference_blocks: tuple[model.Block, ...] = (
             *figures.pick("differences"),
-            gaps := table("Differences", DIFFERENCES, differences, _difference),
+            gaps := model.table_of("Differences", DIFFERENCES, differences, _difference),
         )
         sections.append(model.Section("differences", "Differences", difference_blocks, (gaps,)))
     sections += [
@@ -80,9 +77,7 @@ def side_by_side(
     ]
     return model.Report(
         title,
-        model.Headline(
-            answer["decision"].value, answer["sentence"].quote(), covers=answer["covers"].quotes()
-        ),
+        model.headline(answer, answer),
         model.Facts(tiles),
         tuple(sections),
     )
@@ -95,24 +90,10 @@ def _attackers(advantage: model.AnswerPath) -> model.Inline:
     return AttackerClass.of(advantage).aside
 
 
-def table(
-    caption: str,
-    head: tuple[str, ...],
-    rows: model.AnswerPath,
-    to_row: Callable[[model.AnswerPath], tuple[model.Cell, ...]],
-    note: str = "",
-) -> model.Table:
-    """A row for each of the first of many."""
-    first = tuple(to_row(row) for row in list(rows)[:MOST])
-    return model.Table(caption, head, first, note, len(rows) - len(first), rows.path)
-
-
 def _difference(pair: model.AnswerPath) -> tuple[model.Cell, ...]:
     return (
         model.Phrase((pair["first"].untrusted(), " – ", pair["second"].untrusted())),
-        pair["estimate"].number(),
-        pair["lower"].number(),
-        pair["upper"].number(),
+        *pair.interval(),
         "they differ" if pair["decided"].value else "not shown to differ",
     )
 
@@ -129,10 +110,7 @@ def _backings(answer: model.AnswerPath) -> Iterator[model.Inline]:
 
 def origin(section: model.Section, sources: model.AnswerPath) -> model.Section:
     """The origin of the first input is that of all but for the records themselves."""
-    first = list(sources)[:MOST]
-    rows = tuple((each["n_members"].number("count"), *_input(each)) for each in first)
-    note = "In the order in which they came."
-    inputs = model.Table("Inputs", INPUTS, rows, note, len(sources) - len(first), sources.path)
+    inputs = model.table_of("Inputs", INPUTS, sources, _input, "In the order in which they came.")
     words: model.Inline = (
         "The table of origin describes the first input; method and options are the same for all.",
     )
@@ -143,6 +121,7 @@ def origin(section: model.Section, sources: model.AnswerPath) -> model.Section:
 
 def _input(source: model.AnswerPath) -> tuple[model.Cell, ...]:
     return (
+        source["n_members"].number("count"),
         source["n_nonmembers"].number("count"),
         source["input_sha256"].quote(),
         source["query"].quote(),

@@ -10,17 +10,17 @@ from macekit.reports.charts.forest import groups as forest_of_groups
 from macekit.reports.charts.interval import interval
 from macekit.reports.charts.risk import risk as risk_chart
 from macekit.reports.content import groups, limitations, provenance
-from macekit.reports.content.plain_words import facts, headline, rare_exposure
+from macekit.reports.content.plain_words import facts, rare_exposure
 from macekit.reports.model import (
     AnswerPath,
     Context,
     Figure,
     Figures,
-    Headline,
     Paragraph,
     Report,
     Section,
     Table,
+    headline,
 )
 
 
@@ -46,13 +46,8 @@ def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
         limitations.section(open_questions, *warnings),
         provenance.section("report", answer["provenance"], context, grouped=len(grouped) > 0),
     )
-    overall = Headline(
-        decision["decision"].value,
-        answer["sentence"].quote(),
-        *rare_exposure(result["exposure"]),
-        decision["covers"].quotes(),
-    )
-    first = overall if decision else headline(answer, result)
+    verdict = decision if decision else result["verdict"]
+    first = headline(answer, verdict, *rare_exposure(result["exposure"]))
     return Report(TITLE, first, facts(answer, result), sections)
 
 
@@ -83,10 +78,7 @@ def _precision(rows: AnswerPath, prior: AnswerPath) -> tuple[Section, ...]:
         "can rule out a few members beyond all scores.",
     )
     head = ("Members found, at least", "Right, on these records", "Lower end", "Upper end")
-    shown = tuple(
-        (row["share"].number("exact"), *(row[end].number() for end in ("estimate", "lower", "upper")))
-        for row in rows
-    )
+    shown = tuple((row["share"].number("exact"), *row.interval()) for row in rows)
     return (
         Section(
             "precision",

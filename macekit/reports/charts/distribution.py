@@ -8,7 +8,7 @@ from typing import Any
 from macekit.reports.charts import frame
 from macekit.reports.charts.frame import WIDTH, Spec, chart, drawable, placing, rows, scaled
 from macekit.reports.formatting import distinct, many, rounded, short, three
-from macekit.reports.model import AnswerPath, Cell, Figure, Phrase, Table
+from macekit.reports.model import MOST_ROWS, AnswerPath, Cell, Figure, Phrase, Table
 from macekit.reports.palette import BASELINE, INK, MEMBER, MUTED, NONMEMBER, SURFACE
 
 # --- spans --------------------------------------------------------------------------------------------------
@@ -73,8 +73,6 @@ DASHES = ((1, 0), (5, 3))
 
 MOST = 20
 """Categories that are drawn, those of most records first."""
-
-ROWS = 200
 
 
 def distribution(scores: AnswerPath) -> Figure | None:
@@ -191,11 +189,13 @@ def _by_records(value: Any) -> list[int]:
 def _table(scores: AnswerPath) -> Table:
     if scores.value["kind"] == "categories":
         order = _by_records(scores.value)
-        names: list[Cell] = [scores["labels"][i].untrusted() for i in order[:ROWS]]
+        names: list[Cell] = [scores["labels"][i].untrusted() for i in order[:MOST_ROWS]]
         return _counts(scores, "category", order, names)
     edges = scores["edges"]
     order = list(range(len(edges) - 1))
-    names = [Phrase((edges[i].number("plain"), " to ", edges[i + 1].number("plain"))) for i in order[:ROWS]]
+    names = [
+        Phrase((edges[i].number("plain"), " to ", edges[i + 1].number("plain"))) for i in order[:MOST_ROWS]
+    ]
     return _counts(scores, "score", order, names)
 
 
@@ -213,7 +213,6 @@ def _counts(scores: AnswerPath, what: str, order: Sequence[int], names: Sequence
 # The chance of being a member along the score, as the paper states it: by kernel densities, and by slices.
 
 PLOT = 500
-MOST_LISTED = 200
 MOST_SLICES = 60
 """Slices that are drawn: of more, those of the narrowest intervals."""
 
@@ -307,6 +306,6 @@ def _in_words(smooth: AnswerPath, slices: AnswerPath | None) -> str:
 def _posterior_table(curve: AnswerPath) -> Table:
     names = ("starts", "posterior", *ENDS)
     size = len(curve["posterior"])
-    every = tuple(tuple(curve[name][i].number() for name in names) for i in range(min(size, MOST_LISTED)))
+    every = tuple(tuple(curve[name][i].number() for name in names) for i in range(min(size, MOST_ROWS)))
     head = ("score", "chance of being a member", "lower end", "upper end")
     return Table("Chance of being a member by kernel densities", head, every, more=0, where=curve.path)

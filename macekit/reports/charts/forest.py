@@ -1,12 +1,12 @@
 """Charts with a line for each of several things, its interval drawn: groups, queries, differences, metrics."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from estimators.python.dataclass import dataclass
 from macekit.reports.charts.frame import Spec, baseline, chart, padded, rows, scaled, threshold
 from macekit.reports.formatting import between, distinct, ends, finite, many, rounded, short_label, three
-from macekit.reports.model import AnswerPath, Cell, Figure, Phrase, Table
+from macekit.reports.model import MOST_ROWS, AnswerPath, Cell, Figure, Phrase, Table, table_of
 from macekit.reports.palette import INK, MEMBER, MUTED, NONMEMBER, WORDS
 
 MOST = 40
@@ -97,8 +97,6 @@ def left_out(count: int, total: int, what: str) -> str:
 # --- groups -------------------------------------------------------------------------------------------------
 # The mean risk of each group, the highest first.
 
-ROWS = 200
-
 
 def groups(entries: AnswerPath, zero: float) -> Figure:
     """A line for each group; those whose risk nothing is known of come last."""
@@ -135,16 +133,12 @@ def _groups_in_words(ordered: list[AnswerPath], zero: float) -> str:
 
 
 def _table(ordered: list[AnswerPath], where: str) -> Table:
-    lines: tuple[tuple[Cell, ...], ...] = tuple(
-        (
-            g["label"].untrusted(),
-            g["records"].number("count"),
-            *(g[column].number() for column in ("risk", "lower", "upper")),
-        )
-        for g in ordered[:ROWS]
-    )
+    def row(group: AnswerPath) -> tuple[Cell, ...]:
+        numbers = (group[column].number() for column in ("risk", "lower", "upper"))
+        return (group["label"].untrusted(), group["records"].number("count"), *numbers)
+
     head = ("group", "records", "risk", "lower", "upper")
-    return Table("Risk of each group", head, lines, more=len(ordered) - len(lines), where=where)
+    return table_of("Risk of each group", head, ordered, row, where=where)
 
 
 # --- ranking ------------------------------------------------------------------------------------------------
@@ -162,17 +156,12 @@ def ranking(answer: AnswerPath, one: str = "query", several: str = "queries") ->
         f"The largest advantage of {many(len(entries), one, several)} lies "
         f"{between(most['lower'], most['upper'])}; without any leakage it would be {three(zero)}."
     ) + left_out(len(lines), len(entries), several)
-    rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (
-            each["name"].untrusted(),
-            *(each["advantage"][end].number() for end in ENDS),
-            each["best_rank"].number("count"),
-            each["worst_rank"].number("count"),
-        )
-        for each in entries[:ROWS]
-    )
-    head = (one, *ENDS, "best rank", "worst rank")
-    table = Table("The ranking", head, rows, more=len(entries) - len(rows), where="ranking")
+
+    def row(place: AnswerPath) -> tuple[Cell, ...]:
+        ranks = (place[name].number("count") for name in ("best_rank", "worst_rank"))
+        return (place["name"].untrusted(), *place["advantage"].interval(), *ranks)
+
+    table = table_of("The ranking", (one, *ENDS, "best rank", "worst rank"), answer["ranking"], row)
     spec = forest(lines, "advantage (dashed: no leakage)", [baseline(rounded(zero))], rounded(zero))
     return Figure("ranking", f"What each {one} gives away", text, spec, table)
 
@@ -186,14 +175,17 @@ def differences(answer: AnswerPath) -> Figure | None:
     count = sum(d.value["decided"] for d in pairs)
     text = f"{count} of {many(len(pairs), 'difference')} are decided: their interval leaves out 0."
     text += left_out(len(lines), len(pairs), "differences")
-    rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (Phrase((d["first"].untrusted(), " − ", d["second"].untrusted())), *(d[end].number() for end in ENDS))
-        for d in pairs[:ROWS]
-    )
-    head = ("first − second", *ENDS)
-    table = Table("The differences", head, rows, more=len(pairs) - len(rows), where="differences")
+
+    def row(pair: AnswerPath) -> tuple[Cell, ...]:
+        return (Phrase((pair["first"].untrusted(), " − ", pair["second"].untrusted())), *pair.interval())
+
+    table = table_of("The differences", ("first − second", *ENDS), pairs, row, where="differences")
     spec = forest(lines, "difference of advantages (dashed: none)", [baseline(0.0)], 0.0)
     return Figure("differences", "How much more one gives away than another", text, spec, table)
+
+
+def _named(entry: AnswerPath) -> tuple[Cell, ...]:
+    return (entry["name"].untrusted(), *entry.interval())
 
 
 def _line(name: str, interval: Mapping[str, Any], note: str = "") -> Line:
@@ -220,16 +212,7 @@ def columns(split: AnswerPath) -> Figure:
     count = sum(each.value["differs"] for each in entries)
     text = f"{count} of {many(len(entries), 'column')} tell the two sides apart by themselves, without any model."
     text += left_out(len(lines) - 1, len(entries), "columns")
-    rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (each["name"].untrusted(), *(each[end].number() for end in ENDS)) for each in entries[:ROWS]
-    )
-    table = Table(
-        "What each column tells",
-        ("column", *ENDS),
-        rows,
-        more=len(entries) - len(rows),
-        where=split["columns"].path,
-    )
+    table = table_of("What each column tells", ("column", *ENDS), split["columns"], _named)
     spec = forest(lines, "advantage without any model (dashed: none)", [baseline(0.0)], 0.0)
     return Figure("columns", "What tells the sides apart without a model", text, spec, table)
 
@@ -247,7 +230,11 @@ def sizes(answer: AnswerPath) -> Figure:
         f"{between(last['lower'], last['upper'])} with {last['size']:,}; without any leakage it would be {three(zero)}."
     ) + left_out(min(MOST, len(steps)), len(steps), "sizes")
     names = [f"{step.value['size']:,}" for step in steps]
-    table = _step_table("Every size", "released rows", steps, lambda step: step["size"].number("count"))
+
+    def row(step: AnswerPath) -> tuple[Cell, ...]:
+        return (step["size"].number("count"), *step.interval())
+
+    table = table_of("Every size", ("released rows", *ENDS), answer["steps"], row)
     title = "The advantage against the number of released rows"
     return Figure("sizes", title, text, _along(answer, names), table)
 
@@ -261,29 +248,28 @@ def steps(answer: AnswerPath) -> Figure:
         f"and {between(last['lower'], last['upper'])} at the last; without any leakage it would be {three(zero)}."
     ) + left_out(min(MOST, len(entries)), len(entries), "steps")
     names = [step.value["name"] for step in entries]
-    table = _step_table("Every step", "step", entries, lambda step: step["name"].untrusted())
+    table = table_of("Every step", ("step", *ENDS), answer["steps"], _named)
     return Figure("steps", "The advantage step by step", text, _along(answer, names), table)
 
 
 def _along(answer: AnswerPath, names: Sequence[str]) -> Spec:
     """A line for each step, over one axis with the baseline and the limit."""
-    zero, most = float(answer["baseline"].value), answer["max_advantage"].value
     entries = list(answer["steps"])[:MOST]
     lines = [_line(name, step.value, _mark(step)) for name, step in zip(names, entries, strict=False)]
-    limits = [] if most is None else [threshold(rounded(most))]
-    title = "advantage (dashed: no leakage" + (")" if most is None else "; drawn through: the limit)")
-    return forest(
-        lines, title, [baseline(rounded(zero)), *limits], rounded(zero), *([] if most is None else [most])
+    return with_limit(
+        lines, "advantage", "no leakage", answer["baseline"].value, answer["max_advantage"].value
     )
 
 
-def _step_table(
-    caption: str, what: str, steps: Sequence[AnswerPath], name: Callable[[AnswerPath], Cell]
-) -> Table:
-    rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (name(step), *(step[end].number() for end in ENDS)) for step in steps[:ROWS]
-    )
-    return Table(caption, (what, *ENDS), rows, more=len(steps) - len(rows), where="steps")
+def with_limit(lines: Sequence[Line], what: str, without: str, zero: float, limit: float | None) -> Spec:
+    """Lines over one axis with what there is without a leak, dashed, and the limit, drawn through, if there is one."""
+    references, also = [baseline(rounded(zero))], [rounded(zero)]
+    title = f"{what} (dashed: {without})"
+    if limit is not None:
+        title = f"{what} (dashed: {without}; drawn through: the limit)"
+        references.append(threshold(rounded(limit)))
+        also.append(limit)
+    return forest(lines, title, references, *also)
 
 
 def _mark(step: AnswerPath) -> str:
@@ -299,14 +285,10 @@ def trainings(answer: AnswerPath) -> Figure:
     """A line for the mean and for the next model, then one for each model; the limit is drawn through."""
     zero, entries = float(answer["baseline"].value), list(answer["models"])
     mean, coming = answer["advantage"], answer["next_model"]
-    limit = None if answer["verdict"].value is None else float(answer["verdict"]["threshold"].value)
     parts = [("mean of trainings", mean), ("the next model", coming)]
     lines = [_line(name, part.value) for name, part in parts]
     lines += [_line(each.value["name"], each.value) for each in entries[: MOST - len(lines)]]
-    limits = [] if limit is None else [threshold(rounded(limit))]
-    title = "advantage (dashed: no leakage" + (")" if limit is None else "; drawn through: the limit)")
-    also = [] if limit is None else [limit]
-    spec = forest(lines, title, [baseline(rounded(zero)), *limits], rounded(zero), *also)
+    spec = with_limit(lines, "advantage", "no leakage", zero, answer["verdict"]["threshold"].value)
     text = (
         f"The advantage lies {between(mean.value['lower'], mean.value['upper'])} on average over trainings, and "
         f"{between(coming.value['lower'], coming.value['upper'])} on the next model; without any leakage it would be "
@@ -314,12 +296,12 @@ def trainings(answer: AnswerPath) -> Figure:
     ) + left_out(len(lines) - len(parts), len(entries), "models")
     cells: list[tuple[Cell, AnswerPath]] = [
         *parts,
-        *((each["name"].untrusted(), each) for each in entries[:ROWS]),
+        *((each["name"].untrusted(), each) for each in entries[:MOST_ROWS]),
     ]
-    rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (name, *(part[end].number() for end in ENDS)) for name, part in cells
+    rows: tuple[tuple[Cell, ...], ...] = tuple((name, *part.interval()) for name, part in cells)
+    table = Table(
+        "Every model", ("model", *ENDS), rows, more=max(0, len(entries) - MOST_ROWS), where="models"
     )
-    table = Table("Every model", ("model", *ENDS), rows, more=max(0, len(entries) - ROWS), where="models")
     return Figure("models", "The models of a training procedure", text, spec, table)
 
 
@@ -343,9 +325,7 @@ def attack(answer: AnswerPath) -> Figure:
         f"the best attacker has {between(gap['lower'], gap['upper'])} more. Without any leakage an advantage would be "
         f"{three(zero)}."
     )
-    rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (name, *(part[end].number() for end in ENDS)) for name, part in parts
-    )
+    rows: tuple[tuple[Cell, ...], ...] = tuple((name, *part.interval()) for name, part in parts)
     table = Table("The attack and the optimum", ("", *ENDS), rows)
     return Figure("attack", "The attack, and the best there is", text, spec, table)
 

@@ -118,7 +118,7 @@ def _table(every: list[AnswerPath]) -> Table:
         (
             short_label(limit.value["name"].replace("_", " ")),
             limit["maximum"].number("exact"),
-            *(limit[column].number() for column in ("estimate", "lower", "upper")),
+            *limit.interval(),
             _decision(limit.value),
         )
         for limit in every

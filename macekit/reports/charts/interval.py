@@ -195,4 +195,4 @@ def _table(answer: AnswerPath) -> Table:
 
 
 def _row(name: str, part: AnswerPath) -> tuple[Cell, ...]:
-    return name, part["estimate"].number(), part["lower"].number(), part["upper"].number()
+    return name, *part.interval()

@@ -23,13 +23,12 @@ from macekit.reports.charts.frame import (
     words,
 )
 from macekit.reports.formatting import between, many, rounded, three
-from macekit.reports.model import AnswerPath, Cell, Figure, Table
+from macekit.reports.model import MOST_ROWS, AnswerPath, Cell, Figure, Table
 from macekit.reports.palette import BASELINE, MEMBER
 
 STEPS = 250
 """Steps that are drawn: neighbours share one where there are more, which shows the least and the most of them."""
 
-ROWS = 200
 PLOT = 500
 NAMED_KINDS = ("categories", "values")
 COLUMNS = ("risk", "lower", "upper", "signed_risk", "simultaneous_lower", "simultaneous_upper")
@@ -159,7 +158,7 @@ def _table(answer: AnswerPath, names: Sequence[Cell]) -> Table:
             cells["nonmembers"][i].number("count"),
             *(cells[column][i].number() for column in (*COLUMNS, *of_metric)),
         )
-        for i, name in enumerate(names[:ROWS])
+        for i, name in enumerate(names[:MOST_ROWS])
     )
     head = (
         "cell",

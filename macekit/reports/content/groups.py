@@ -1,10 +1,20 @@
 """The section on groups: what each gives away by itself, and its mean risk, read off all records together."""
 
-from macekit.reports.model import AnswerPath, Block, Cell, Figures, Inline, Paragraph, Section, Table
-from macekit.reports.palette import WORDS
+from functools import partial
 
-MOST = 200
-"""Groups that are shown: the most surely exposed of them, if there are more."""
+from macekit.reports.model import (
+    MOST_ROWS,
+    AnswerPath,
+    Block,
+    Cell,
+    Figures,
+    Inline,
+    Paragraph,
+    Section,
+    Table,
+    table_of,
+)
+from macekit.reports.palette import WORDS
 
 HEAD = (
     "Group",
@@ -65,13 +75,13 @@ def either_way(prior: AnswerPath) -> Inline:
 
 
 def table(groups: AnswerPath) -> Table:
-    """A row for each, in the answer's order."""
+    """A row for each, in the answer's order; of very many the most surely exposed."""
     first = list(groups)
-    if len(first) > MOST:
-        surest = sorted(first, key=lambda group: -group["lower"].value)[:MOST]
+    if len(first) > MOST_ROWS:
+        surest = sorted(first, key=lambda group: -group["lower"].value)[:MOST_ROWS]
         paths = {group.path for group in surest}
         first = [group for group in first if group.path in paths]
-    note = "Those with the highest lower ends are shown." if len(groups) > MOST else ""
+    note = "Those with the highest lower ends are shown." if len(groups) > MOST_ROWS else ""
     return Table("Every group", HEAD, tuple(map(_row, first)), note, len(groups) - len(first), groups.path)
 
 
@@ -84,9 +94,7 @@ def _row(group: AnswerPath) -> tuple[Cell, ...]:
         group["risk"].number(),
         group["lower"].number(),
         group["upper"].number(),
-        own["estimate"].number(),
-        own["lower"].number(),
-        own["upper"].number(),
+        *own.interval(),
     )
 
 
@@ -109,9 +117,8 @@ def every_group(groups: AnswerPath, *, by_own: bool, beside: bool = False) -> tu
     of_risk = any(group["risk"] for group in groups)
     decision = "Decision" if by_own else "Of its mean risk"
     head = ("Group", decision, *OWN, *(OF_RISK if of_risk else ()), *SIZES)
-    rows = tuple(_of_gate(group, of_risk=of_risk) for group in every[:MOST])
     name = "Every group beside its limit" if beside else "Every group"
-    table = Table(name, head, rows, "", len(every) - len(rows), groups.path)
+    table = table_of(name, head, every, partial(_of_gate, of_risk=of_risk), where=groups.path)
     brief = table.only(
         *range(8)
     )  # what a screen has room for: without mean risks for what a group needs, too
@@ -129,12 +136,11 @@ def _standing(group: AnswerPath) -> tuple[int, float]:
 
 def _of_gate(group: AnswerPath, *, of_risk: bool) -> tuple[Cell, ...]:
     own, risk = group["advantage"], group["risk"]
-    ends = ("estimate", "lower", "upper")
     return (
         group["label"].untrusted(),
         WORDS[group["decision"].value].word,
-        *(own[end].number() for end in ends),
-        *(risk[end].number() for end in ends if of_risk),
+        *own.interval(),
+        *(risk.interval() if of_risk else ()),
         group["n_members"].number("count"),
         group["n_nonmembers"].number("count"),
         group["records_needed"].number("roughly"),

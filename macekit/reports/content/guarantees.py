@@ -55,7 +55,7 @@ class Numbers:
         self, label: Cell, value: AnswerPath, confidence: AnswerPath, backing: Backing | None = None
     ) -> None:
         """A number with both ends, under ``estimate``, ``lower`` and ``upper``."""
-        ends = (value["estimate"].number(), value["lower"].number(), value["upper"].number())
+        ends = value.interval()
         self.row(label, ends, confidence, backing or Backing.of(value["guarantee"]))
 
     def row(

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from estimators.privacy.epsilon import IF_DRAWN
 from estimators.python.dataclass import dataclass
 from estimators.statement import rules_along
+from macekit.reports import model
 from macekit.reports.content.guarantees import SIMULATED
 from macekit.reports.model import AnswerPath, Cell, Fact, Facts, Headline, Inline, Paragraph, Phrase, Quote
 
@@ -145,12 +146,7 @@ COIN = 0.5
 
 def headline(answer: AnswerPath, result: AnswerPath) -> Headline:
     """The decision at a threshold, if one was given, and the sentence."""
-    return Headline(
-        result["verdict"]["decision"].value,
-        answer["sentence"].quote(),
-        *rare_exposure(result["exposure"]),
-        result["verdict"]["covers"].quotes(),
-    )
+    return model.headline(answer, result["verdict"], *rare_exposure(result["exposure"]))
 
 
 def facts(answer: AnswerPath, result: AnswerPath) -> Facts:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from macekit.reports import model
 from macekit.reports.charts.forest import columns as forest_of_columns
 from macekit.reports.charts.forest import groups as forest_of_groups
 from macekit.reports.charts.forest import ranking
@@ -31,7 +32,6 @@ LIMITS = ("Limit", "At most", "Decision", "Query", "Seen", "Lower end", "Upper e
 QUERIES = ("Query", "A high score says", "From")
 TAILS = ("Query", "Members", "Nonmembers", "Members, at least", "Nonmembers, at most", "Probable, at least")
 COLUMNS = ("Column", "Kind", "Advantage", "Lower end", "Upper end", "They differ")
-ENDS = ("estimate", "lower", "upper")
 MOST = 40
 """Columns that are listed."""
 
@@ -62,10 +62,7 @@ OTHERS: Inline = (
 
 def headline(answer: AnswerPath) -> Headline:
     """The decision, its sentence, and that members are exposed, whatever was decided."""
-    exposure = rare_exposure(answer["exposures"][0])
-    return Headline(
-        answer["decision"].value, answer["sentence"].quote(), *exposure, answer["covers"].quotes()
-    )
+    return model.headline(answer, answer, *rare_exposure(answer["exposures"][0]))
 
 
 def facts(answer: AnswerPath) -> Iterator[Fact]:
@@ -130,9 +127,7 @@ def rank(place: AnswerPath) -> tuple[Cell, ...]:
     advantage = place["advantage"]
     return (
         place["name"].untrusted(),
-        advantage["estimate"].number(),
-        advantage["lower"].number(),
-        advantage["upper"].number(),
+        *advantage.interval(),
         place["best_rank"].number("count"),
         place["worst_rank"].number("count"),
     )
@@ -176,7 +171,7 @@ def sides(split: AnswerPath, figures: Figures) -> Iterator[Section]:
 def control(control: AnswerPath) -> Iterator[Section]:
     """How much of the sides' difference reaches a score whose model saw neither, if there is one."""
     if control.value is not None:
-        row: tuple[Cell, ...] = ("The control score", *(control[end].number() for end in ENDS))
+        row: tuple[Cell, ...] = ("The control score", *control.interval())
         table = Table(
             "A model that saw neither side", ("Score", "Advantage", "Lower end", "Upper end"), (row,)
         )
@@ -194,7 +189,7 @@ def strength(strength: AnswerPath) -> Iterator[Section]:
         table = Table(
             "A leak that is known to be there",
             ("Seen", "Advantage", "Lower end", "Upper end"),
-            tuple((words, *(row[end].number() for end in ENDS)) for words, row in rows),
+            tuple((words, *row.interval()) for words, row in rows),
             "One who sees the training rows is right about every record.",
         )
         words = Paragraph((strength["sentence"].quote(),))
@@ -203,23 +198,14 @@ def strength(strength: AnswerPath) -> Iterator[Section]:
 
 def columns(split: AnswerPath) -> Table:
     """Each column by itself, those that differ most first."""
-    first = list(split["columns"])[:MOST]
-    return Table(
-        "Every column by itself",
-        COLUMNS,
-        tuple(map(_column, first)),
-        more=len(split["columns"]) - len(first),
-        where=split["columns"].path,
-    )
+    return model.table_of("Every column by itself", COLUMNS, split["columns"], _column, most=MOST)
 
 
 def _column(column: AnswerPath) -> tuple[Cell, ...]:
     return (
         column["name"].untrusted(),
         column["kind"].untrusted(),
-        column["estimate"].number(),
-        column["lower"].number(),
-        column["upper"].number(),
+        *column.interval(),
         "yes" if column["differs"].value else "not shown",
     )
 

@@ -43,10 +43,7 @@ def _match(match: model.AnswerPath) -> Iterator[model.Section]:
         words.append(("They are too few to be checked again.",))
     else:
         words.append(("Of these rows alone: ", split["sentence"].quote()))
-        row: tuple[model.Cell, ...] = (
-            "The rows that are alike",
-            *(split["advantage"][end].number() for end in riskiest.ENDS),
-        )
+        row: tuple[model.Cell, ...] = ("The rows that are alike", *split["advantage"].interval())
         head = ("Rows", "Told apart", "Lower end", "Upper end")
         tables = (model.Table("Rows that are alike, checked again", head, (row,)),)
     words.append(("Their places are in the answer: match.train, match.holdout.",))

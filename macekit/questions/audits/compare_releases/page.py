@@ -1,9 +1,9 @@
 """The report on several releases of one training set: which gives away least."""
 
-from macekit.questions.compare.page import side_by_side, table
+from macekit.questions.compare.page import side_by_side
 from macekit.reports.charts.forest import differences, ranking
 from macekit.reports.content.riskiest import RANKS, TOGETHER, rank
-from macekit.reports.model import AnswerPath, Cell, Context, Figure, Figures, Report
+from macekit.reports.model import AnswerPath, Cell, Context, Figure, Figures, Report, table_of
 from macekit.reports.palette import WORDS
 
 HEAD = ("Release", *RANKS[1:], "Riskiest query", "Decision")
@@ -18,7 +18,7 @@ def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
         decision = release["decision"].value
         return (*rank(place), release["query"].untrusted(), "" if decision is None else WORDS[decision].word)
 
-    ranks = table("Ranking", HEAD, answer["ranking"], row, TOGETHER)
+    ranks = table_of("Ranking", HEAD, answer["ranking"], row, TOGETHER)
     return side_by_side("compare-releases", "Releases side by side", ranks, answer, figures, context)
 
 

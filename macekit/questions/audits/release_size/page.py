@@ -46,10 +46,8 @@ def content(answer: model.AnswerPath, figures: model.Figures, context: model.Con
         limitations.section(_open(answer), answer["warnings"]),
         provenance.section("release-size", answer["provenance"], context, grouped=referenced),
     )
-    headline = model.Headline(
-        answer["decision"].value, answer["sentence"].quote(), covers=answer["covers"].quotes()
-    )
-    return model.Report("How many rows may go out", headline, model.Facts(tuple(_facts(answer))), sections)
+    facts = model.Facts(tuple(_facts(answer)))
+    return model.Report("How many rows may go out", model.headline(answer, answer), facts, sections)
 
 
 def _facts(answer: model.AnswerPath) -> Iterator[model.Fact]:
@@ -90,9 +88,7 @@ def _row(step: model.AnswerPath) -> tuple[model.Cell, ...]:
     decision = step["decision"].value
     return (
         step["size"].number("count"),
-        step["estimate"].number(),
-        step["lower"].number(),
-        step["upper"].number(),
+        *step.interval(),
         step["decisive_upper"].number(),
         "" if decision is None else WORDS[decision].word,
         step["query"].untrusted(),

@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 
 from macekit.reports import model
-from macekit.reports.charts.forest import ENDS, Line, forest
-from macekit.reports.charts.frame import baseline, threshold
+from macekit.reports.charts.forest import ENDS, Line, with_limit
 from macekit.reports.content import limitations, provenance
 from macekit.reports.content.guarantees import Numbers
 from macekit.reports.formatting import between, rounded
@@ -42,8 +41,7 @@ def content(answer: model.AnswerPath, figures: model.Figures, context: model.Con
         limitations.section(OPEN, answer["warnings"]),
         provenance.section("unlearning", answer["provenance"], context, grouped=retained),
     )
-    words, covers = answer["sentence"].quote(), verdict["covers"].quotes()
-    headline = model.Headline(verdict["decision"].value, words, covers=covers)
+    headline = model.headline(answer, verdict)
     facts = model.Facts(tuple(_facts(answer)))
     return model.Report("What is left of forgotten records", headline, facts, sections)
 
@@ -88,13 +86,9 @@ def figures(answer: model.AnswerPath) -> tuple[model.Figure | None, ...]:
     if share := answer["remaining_share"]:
         parts.append(("remaining share", "remaining share", share))
     lines = [Line(name, *(part.value[end] for end in ENDS)) for name, _, part in parts]
-    title = "what is left (dashed: nothing" + (")" if limit is None else "; drawn through: the limit)")
-    limits = () if limit is None else (rounded(limit),)
-    spec = forest(lines, title, [baseline(0.0), *map(threshold, limits)], 0.0, *limits)
+    spec = with_limit(lines, "what is left", "nothing", 0.0, None if limit is None else rounded(limit))
     ends = between(answer["residual"]["lower"].value, answer["residual"]["upper"].value)
     text = f"The residual advantage lies {ends}; it is 0 where nothing is left."
-    rows: tuple[tuple[model.Cell, ...], ...] = tuple(
-        (cell, *(part[end].number() for end in ENDS)) for _, cell, part in parts
-    )
+    rows: tuple[tuple[model.Cell, ...], ...] = tuple((cell, *part.interval()) for _, cell, part in parts)
     table = model.Table("What is left", ("", *ENDS), rows)
     return (model.Figure("unlearning", "What is left of forgotten records", text, spec, table),)

@@ -16,11 +16,12 @@ from macekit.reports.model import (
     Facts,
     Figure,
     Figures,
-    Headline,
     Inline,
     Report,
     Section,
     Table,
+    headline,
+    table_of,
 )
 from macekit.reports.palette import INK, MEMBER, MUTED, THRESHOLD, WORDS
 
@@ -49,22 +50,16 @@ UTILITY: Inline = ("Utilities are taken as they were given. Measure them on othe
 def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
     """Which may go out, then every candidate."""
     sources, entries = answer["provenance"], answer["steps"]
-    lines = tuple(_row(step) for step in list(entries)[:200])
-    table = Table("Every candidate", HEAD, lines, BAND, len(entries) - len(lines), entries.path)
+    table = table_of("Every candidate", HEAD, entries, _row, BAND)
     of_sample = limitations.of_sample(sources[0]["options"]["prior"], entries[0]["clusters"])
     sections = (
         Section("candidates", "Every candidate", (*figures.pick("candidates"), table), (table,)),
         riskiest.backings([("The interval of a candidate covers ", entries[0])]),
-        limitations.section(
-            (DECLARED, UTILITY, riskiest.OTHERS, *of_sample),
-            answer["warnings"],
-        ),
+        limitations.section((DECLARED, UTILITY, riskiest.OTHERS, *of_sample), answer["warnings"]),
         origin(provenance.section("frontier", sources[0], context, sources=sources), sources),
     )
-    headline = Headline(
-        answer["decision"].value, answer["sentence"].quote(), covers=answer["covers"].quotes()
-    )
-    return Report("The best that may go out", headline, Facts(tuple(_facts(answer))), sections)
+    facts = Facts(tuple(_facts(answer)))
+    return Report("The best that may go out", headline(answer, answer), facts, sections)
 
 
 def _facts(answer: AnswerPath) -> Iterator[Fact]:
@@ -81,9 +76,7 @@ def _row(step: AnswerPath) -> tuple[Cell, ...]:
     return (
         step["name"].untrusted(),
         step["utility"].number("exact"),
-        step["estimate"].number(),
-        step["lower"].number(),
-        step["upper"].number(),
+        *step.interval(),
         step["decisive_upper"].number(),
         WORDS[step["decision"].value].word,
         step["query"].untrusted(),

@@ -15,15 +15,12 @@ from macekit.reports.model import (
     Facts,
     Figure,
     Figures,
-    Headline,
     Inline,
     Report,
     Section,
-    Table,
+    headline,
+    table_of,
 )
-
-MOST = 200
-"""Models that are shown."""
 
 HEAD = ("Model", "Advantage", "Lower end", "Upper end", "Members", "Nonmembers")
 
@@ -64,10 +61,8 @@ def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
     numbers.interval("Standard deviation between trainings", answer["spread"], confidence)
     numbers.interval("Share of the variance between trainings", answer["records_cannot"], confidence)
     numbers.derived("Baseline: the advantage without any leak", answer["baseline"])
-    entries = answer["models"]
-    rows = tuple(_row(each) for each in list(entries)[:MOST])
     note = "Each interval is about this model alone, and holds by itself."
-    table = Table("Every model", HEAD, rows, note, len(entries) - len(rows), entries.path)
+    table = table_of("Every model", HEAD, answer["models"], _row, note)
     sections = (
         *_verdict(answer["verdict"]),
         numbers.section("The procedure"),
@@ -75,12 +70,8 @@ def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
         limitations.section(_open(source["options"]["prior"]), answer["warnings"]),
         provenance.section("procedure", source, context),
     )
-    headline = Headline(
-        answer["verdict"]["decision"].value,
-        answer["sentence"].quote(),
-        covers=answer["verdict"]["covers"].quotes(),
-    )
-    return Report("A training procedure", headline, Facts(tiles), sections)
+    first = headline(answer, answer["verdict"])
+    return Report("A training procedure", first, Facts(tiles), sections)
 
 
 def _verdict(verdict: AnswerPath) -> Iterator[Section]:
@@ -101,7 +92,7 @@ def _settles(verdict: AnswerPath) -> Iterator[Fact]:
 def _row(model: AnswerPath) -> tuple[Cell, ...]:
     return (
         model["name"].untrusted(),
-        *(model[end].number() for end in ("estimate", "lower", "upper")),
+        *model.interval(),
         model["members"].number("count"),
         model["nonmembers"].number("count"),
     )

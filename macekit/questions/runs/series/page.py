@@ -9,9 +9,6 @@ from macekit.reports.content import limitations, provenance, riskiest
 from macekit.reports.content.plain_words import without_leak, worth
 from macekit.reports.palette import WORDS
 
-MOST = 200
-"""Steps that are shown."""
-
 HEAD = ("Step", "Advantage", "Lower end", "Upper end", "By itself at most", "Decision", "Query")
 
 IN_ORDER: model.Inline = (
@@ -23,20 +20,15 @@ IN_ORDER: model.Inline = (
 def content(answer: model.AnswerPath, figures: model.Figures, context: model.Context) -> model.Report:
     """How far the limit is kept, then every step."""
     sources, entries = answer["provenance"], answer["steps"]
-    rows = tuple(_row(step) for step in list(entries)[:MOST])
-    table = model.Table("Every step", HEAD, rows, riskiest.BAND, len(entries) - len(rows), entries.path)
+    table = model.table_of("Every step", HEAD, entries, _row, riskiest.BAND)
     sections = (
         model.Section("steps", "Every step", (*figures.pick("steps"), table), (table,)),
         riskiest.backings([("The interval of a step covers ", entries[0])]),
         limitations.section(_open(answer), answer["warnings"]),
         origin(provenance.section("series", sources[0], context, sources=sources), sources),
     )
-    headline = model.Headline(
-        answer["decision"].value, answer["sentence"].quote(), covers=answer["covers"].quotes()
-    )
-    return model.Report(
-        "The advantage along a series", headline, model.Facts(tuple(_facts(answer))), sections
-    )
+    facts = model.Facts(tuple(_facts(answer)))
+    return model.Report("The advantage along a series", model.headline(answer, answer), facts, sections)
 
 
 def _facts(answer: model.AnswerPath) -> Iterator[model.Fact]:
@@ -55,9 +47,7 @@ def _row(step: model.AnswerPath) -> tuple[model.Cell, ...]:
     decision = step["decision"].value
     return (
         step["name"].untrusted(),
-        step["estimate"].number(),
-        step["lower"].number(),
-        step["upper"].number(),
+        *step.interval(),
         step["decisive_upper"].number(),
         "" if decision is None else WORDS[decision].word,
         step["query"].untrusted(),

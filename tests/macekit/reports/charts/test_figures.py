@@ -14,7 +14,7 @@ from macekit.reports.charts import forest
 from macekit.reports.content import figures
 from macekit.reports.drawing import inline_svg, png, svg
 from macekit.reports.formatting import between, distinct, ends, short_label, three
-from macekit.reports.model import AnswerPath, Figure
+from macekit.reports.model import MOST_ROWS, AnswerPath, Figure
 from tests.cases import each_case
 from tests.macekit.reports.asked import answered
 from tests.macekit.reports.charts.worlds import world
@@ -303,7 +303,7 @@ def test_a_name_is_seen_and_short_and_does_nothing(label: str) -> None:
 
 def test_of_more_columns_than_a_table_shows_the_rest_is_counted() -> None:
     each = {"estimate": 0.1, "lower": 0.0, "upper": 0.2}
-    many = [{"name": f"column {i}", "differs": i < 9, **each} for i in range(forest.ROWS + 37)]
+    many = [{"name": f"column {i}", "differs": i < 9, **each} for i in range(MOST_ROWS + 37)]
 
     drawn = forest.columns(AnswerPath({"advantage": each, "columns": many}))
 
