@@ -160,10 +160,20 @@ class MeanRiskAnswer(statements.IntervalAnswer):
         ),
     ]
     sentence: str
-    clusters: Annotated[
-        statements.ClustersAnswer | None,
-        Field(description="what the clusters cost; null where none were named"),
-    ]
+    clusters: statements.OfClusters
+
+
+MeanOfMixture = Annotated[
+    MeanRiskAnswer,
+    Field(description="over the mixture, in which members have the prior's share (MACE, Theorem 1.2)"),
+]
+LearnedScores = Annotated[
+    list[statements.LearnedScoreAnswer] | None,
+    Field(
+        description="vectors: two scores, each stated on the records that the other was learned from; null "
+        "otherwise. The cells of the first come first"
+    ),
+]
 
 
 class FlagsAnswer(TypedDict):
@@ -222,6 +232,16 @@ class PosteriorCurveAnswer(TypedDict):
     assumes: str
 
 
+Ranges = Annotated[
+    int | None,
+    Field(description="tpr: of how many ranges of the score, or labels, a set consists at most; null else"),
+]
+BestThreshold = Annotated[
+    statements.IntervalAnswer | None,
+    Field(description="tpr: that of the best threshold, by itself; null without an order"),
+]
+
+
 class LimitAnswer(TypedDict):
     """One limit of a gate, and what the records say about it."""
 
@@ -235,28 +255,11 @@ class LimitAnswer(TypedDict):
     guarantee: statements.GuaranteeAnswer
     decision: statements.DecisionWord
     reason: str
-    records_needed: Annotated[
-        int | None,
-        Field(description="records of both sides that would settle it, approximately; null if none is known"),
-    ]
-    learned_score_accepted: Annotated[
-        bool | None,
-        Field(
-            description="whether the learned score, of which alone the upper end speaks, was accepted for a pass; "
-            "null where no score was learned"
-        ),
-    ]
+    records_needed: statements.RecordsNeeded
+    learned_score_accepted: statements.LearnedScoreAccepted
     holds_up_to_changes: Annotated[int | None, statements.HOLDS_UP_TO]
-    ranges: Annotated[
-        int | None,
-        Field(
-            description="tpr: of how many ranges of the score, or labels, a set consists at most; null else"
-        ),
-    ]
-    threshold: Annotated[
-        statements.IntervalAnswer | None,
-        Field(description="tpr: that of the best threshold, by itself; null without an order"),
-    ]
+    ranges: Ranges
+    threshold: BestThreshold
 
 
 class EndsAnswer(TypedDict):
@@ -365,16 +368,8 @@ class RiskiestLimitAnswer(statements.IntervalAnswer):
     query: Annotated[str, Field(description="the query that decides")]
     reason: str
     holds_up_to_changes: Annotated[int | None, statements.HOLDS_UP_TO]
-    ranges: Annotated[
-        int | None,
-        Field(
-            description="tpr: of how many ranges of the score, or labels, a set consists at most; null else"
-        ),
-    ]
-    threshold: Annotated[
-        statements.IntervalAnswer | None,
-        Field(description="tpr: that of the best threshold, by itself; null without an order"),
-    ]
+    ranges: Ranges
+    threshold: BestThreshold
 
 
 class StepAnswer(statements.IntervalAnswer):

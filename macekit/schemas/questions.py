@@ -46,7 +46,38 @@ MAX_GROUP_ADVANTAGE = Field(
 )
 
 LearnerName = Literal["quadratic", "logistic", "boxes", "boosting", "tree"]
-RULES = "silverman is 0.9 min(s, IQR/1.349) n^(-1/5), not SciPy's rule of that name"
+BANDWIDTH = Field(
+    None,
+    description="kde: the rule that chooses the bandwidth, or the bandwidth itself; scott if left out. silverman is "
+    "0.9 min(s, IQR/1.349) n^(-1/5), not SciPy's rule of that name",
+)
+
+
+MaxAdvantage = Annotated[
+    Annotated[float, Field(ge=-1, le=1)] | None,
+    Field(description="largest acceptable advantage of the riskiest query"),
+]
+MaxExposed = Annotated[
+    Annotated[float, Field(ge=0, le=1)] | None,
+    Field(
+        description="largest acceptable share of training rows in one range of a score that makes membership "
+        "at_precision probable, by any query"
+    ),
+]
+AtPrecision = Annotated[
+    records.Share | None,
+    Field(description="the precision that goes with max_exposed, above the prior; 0.9, if left out"),
+]
+UnitColumn = Annotated[
+    Name | None,
+    Field(
+        description="column of both sides that says whom a row belongs to, such as a person: one row of each, drawn "
+        "at random, is asked about, and the column is used for nothing else"
+    ),
+]
+PriorOfRow = Annotated[
+    records.Share, Field(description="probability that a row is a member before its score is seen")
+]
 
 
 class PresetMetric(records.Question):
@@ -138,10 +169,7 @@ class Estimator(records.Question):
         description="auto, histogram, kde: how often attackers whom the upper end covers may change their guess along "
         "the score, at any places; 2 if left out",
     )
-    bandwidth: BandwidthName | Annotated[float, Field(gt=0)] | None = Field(
-        None,
-        description=f"kde: the rule that chooses the bandwidth, or the bandwidth itself; scott if left out. {RULES}",
-    )
+    bandwidth: BandwidthName | Annotated[float, Field(gt=0)] | None = BANDWIDTH
     learners: list[LearnerName] | None = Field(
         None,
         min_length=1,
@@ -170,10 +198,7 @@ class PaperEstimator(records.Question):
         le=1_000_000,
         description="the number of cells; of the paper's histogram, slices of each axis (100 if left out)",
     )
-    bandwidth: BandwidthName | Annotated[float, Field(gt=0)] | None = Field(
-        None,
-        description=f"kde: the rule that chooses the bandwidth, or the bandwidth itself; scott if left out. {RULES}",
-    )
+    bandwidth: BandwidthName | Annotated[float, Field(gt=0)] | None = BANDWIDTH
 
 
 class CellsQuestion(records.PriorQuestion):
@@ -216,16 +241,10 @@ class ReleasesQuestion(records.Question):
     )
     accept_exposure: bool = ACCEPT_EXPOSURE
     cluster: records.ClusterLabels | None = records.CLUSTER
-    query: Literal["auto", "continuous", "discrete"] = Field(
-        "auto", description="whether scores are numbers on a line or categories"
-    )
-    prior: records.Share = Field(
-        0.5, description="probability that a record is a member before its score is seen"
-    )
-    confidence: records.Confidence = Field(
-        0.95, description="probability that all intervals of the answer hold together"
-    )
-    seed: int = Field(0, ge=0, le=2**53, description="seed of the random numbers behind the answer")
+    query: records.QueryKind = "auto"
+    prior: records.Prior = 0.5
+    confidence: records.ConfidenceOfAll = 0.95
+    seed: records.Seed = 0
 
 
 class TablesQuestion(records.Question):
@@ -238,30 +257,20 @@ class TablesQuestion(records.Question):
     use: list[Name] = Field(
         [], max_length=2048, description="columns that are to be used although they look like identifiers"
     )
-    confidence: records.Confidence = Field(
-        0.95, description="probability with which an interval covers the truth"
-    )
-    seed: int = Field(0, ge=0, le=2**53, description="seed of the random numbers behind the answer")
+    confidence: records.ConfidenceOfOne = 0.95
+    seed: records.Seed = 0
 
 
 class QueryLimitsQuestion(records.Question):
     """Limits on one number each that are held against the riskiest of several queries."""
 
-    max_advantage: Annotated[float, Field(ge=-1, le=1)] | None = Field(
-        None, description="largest acceptable advantage of the riskiest query"
-    )
+    max_advantage: MaxAdvantage = None
     max_tpr: Annotated[float, Field(ge=0, le=1)] | None = Field(
         None, description="largest acceptable true positive rate, at at_fpr, of any query"
     )
     at_fpr: records.Share | None = Field(None, description="the false positive rate that goes with max_tpr")
-    max_exposed: Annotated[float, Field(ge=0, le=1)] | None = Field(
-        None,
-        description="largest acceptable share of training rows in one range of a score that makes membership "
-        "at_precision probable, by any query",
-    )
-    at_precision: records.Share | None = Field(
-        None, description="the precision that goes with max_exposed, above the prior; 0.9, if left out"
-    )
+    max_exposed: MaxExposed = None
+    at_precision: AtPrecision = None
 
 
 class LimitsQuestion(QueryLimitsQuestion, TablesQuestion):
@@ -273,11 +282,7 @@ class LimitsQuestion(QueryLimitsQuestion, TablesQuestion):
         "group",
     )
     accept_exposure: bool = ACCEPT_EXPOSURE
-    unit: Name | None = Field(
-        None,
-        description="column of both sides that says whom a row belongs to, such as a person: one row of each, drawn "
-        "at random, is asked about, and the column is used for nothing else",
-    )
+    unit: UnitColumn = None
     group: Name | None = Field(
         None, description="column of both sides by which each group's own advantage and mean risk are stated"
     )
@@ -290,6 +295,4 @@ class LimitsQuestion(QueryLimitsQuestion, TablesQuestion):
         description="column of both sides with a control score: that of a model, or of a release, that was made of "
         "neither; if it tells them apart, a fail is fail, or drift; it is used for nothing else",
     )
-    prior: records.Share = Field(
-        0.5, description="probability that a row is a member before its score is seen"
-    )
+    prior: PriorOfRow = 0.5

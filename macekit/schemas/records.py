@@ -18,6 +18,22 @@ Column = list[Number] | list[Row] | list[str] | list[bool]
 Side = Annotated[Column, Field(json_schema_extra={"minItems": MIN_RECORDS})]
 Targets = Annotated[Column, Field(json_schema_extra={"minItems": 1})]
 Labels = Annotated[list[str] | list[Number] | list[bool], Field(json_schema_extra={"minItems": 1})]
+Prior = Annotated[Share, Field(description="probability that a record is a member before its score is seen")]
+ConfidenceOfOne = Annotated[
+    Confidence, Field(description="probability with which an interval covers the truth")
+]
+ConfidenceOfAll = Annotated[
+    Confidence, Field(description="probability that all intervals of the answer hold together")
+]
+Seed = Annotated[int, Field(ge=0, le=2**53, description="seed of the random numbers behind the answer")]
+QueryKind = Annotated[
+    Literal["auto", "continuous", "discrete"],
+    Field(description="whether scores are numbers on a line or categories"),
+]
+Direction = Annotated[
+    Literal["either", "high", "low"],
+    Field(description="which scores suggest membership: high ones, low ones, or either"),
+]
 Records = Annotated[int, Field(ge=0, lt=2**62)]
 Position = Annotated[int, Field(ge=-(2**53), le=2**53)]
 
@@ -204,15 +220,13 @@ class SampleQuestion(Question):
         description="the person (or other unit) that each record belongs to, members first; one record of "
         "each is kept, chosen at random, because rows of one person are not independent",
     )
-    query: Literal["auto", "continuous", "discrete"] = Field(
-        "auto", description="whether scores are numbers on a line or categories"
-    )
-    seed: int = Field(0, ge=0, le=2**53, description="seed of the random numbers behind the answer")
+    query: QueryKind = "auto"
+    seed: Seed = 0
 
 
 class PriorQuestion(SampleQuestion):
     """What every question about a sample has in common."""
 
-    prior: Share = Field(0.5, description="probability that a record is a member before its score is seen")
-    confidence: Confidence = Field(0.95, description="probability with which an interval covers the truth")
+    prior: Prior = 0.5
+    confidence: ConfidenceOfOne = 0.95
     cluster: ClusterLabels | None = CLUSTER

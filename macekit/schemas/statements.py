@@ -21,6 +21,19 @@ HOLDS_UP_TO = Field(
 )
 
 
+RecordsNeeded = Annotated[
+    int | None,
+    Field(description="records of both sides that would settle it, approximately; null if none is known"),
+]
+LearnedScoreAccepted = Annotated[
+    bool | None,
+    Field(
+        description="whether the learned score, of which alone the upper end speaks, was accepted for a pass; null "
+        "where no score was learned"
+    ),
+]
+
+
 class GuaranteeAnswer(TypedDict):
     """What an interval covers, what it assumes, and whether it is proven at every sample size."""
 
@@ -74,6 +87,11 @@ class ClustersAnswer(TypedDict):
     sentence: str
 
 
+OfClusters = Annotated[
+    ClustersAnswer | None, Field(description="what the clusters cost; null where none were named")
+]
+
+
 class CertifiedAnswer(IntervalAnswer):
     """The optimal advantage, certified."""
 
@@ -89,9 +107,7 @@ class CertifiedAnswer(IntervalAnswer):
     ]
     leader: Annotated[str, Field(description="family of adversaries that set the lower end")]
     class_rejected: Annotated[bool, Field(description="whether the records contradict the assumed class")]
-    clusters: Annotated[
-        ClustersAnswer | None, Field(description="what the clusters cost; null where none were named")
-    ]
+    clusters: OfClusters
 
 
 class ChangesAnswer(TypedDict):
@@ -325,17 +341,8 @@ class VerdictAnswer(TypedDict):
     threshold: float
     decision: DecisionWord
     reason: str
-    records_needed: Annotated[
-        int | None,
-        Field(description="records of both sides that would settle it, approximately; null if none is known"),
-    ]
-    learned_score_accepted: Annotated[
-        bool | None,
-        Field(
-            description="whether the learned score, of which alone the upper end speaks, was accepted for a pass; "
-            "null where no score was learned"
-        ),
-    ]
+    records_needed: RecordsNeeded
+    learned_score_accepted: LearnedScoreAccepted
     holds_up_to_changes: Annotated[int | None, HOLDS_UP_TO]
     covers: Annotated[list[str], COVERS]
     undecided_because: UndecidedBecause

@@ -5,10 +5,7 @@ from pydantic import Field
 from estimators.optimum.fixed_set import MOST as MOST_OF_A_SET
 from macekit.schemas.answers import AdvantageAnswer  # noqa: F401 - a report holds the same answer
 from macekit.schemas.questions import ACCEPT_EXPOSURE, CHANGES, FORMER_LIMIT, Estimator, MetricGiven
-from macekit.schemas.records import (
-    PriorQuestion,
-    Share,
-)
+from macekit.schemas.records import PriorQuestion, Share
 
 
 class AdvantageQuestion(PriorQuestion):

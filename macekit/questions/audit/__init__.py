@@ -1,14 +1,12 @@
 """What ``audit`` asks and answers."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
 from macekit.schemas import statements
-from macekit.schemas.records import (
-    PriorQuestion,
-)
+from macekit.schemas.records import Direction, PriorQuestion
 
 
 class AuditQuestion(PriorQuestion):
@@ -16,9 +14,7 @@ class AuditQuestion(PriorQuestion):
 
     claimed_epsilon: float | None = Field(None, ge=0, le=700, description="epsilon that was promised")
     claimed_delta: float = Field(0.0, ge=0, lt=1, description="delta that was promised with it")
-    direction: Literal["either", "high", "low"] = Field(
-        "either", description="which scores suggest membership: high ones, low ones, or either"
-    )
+    direction: Direction = "either"
 
 
 class AuditAnswer(TypedDict):

@@ -122,13 +122,9 @@ class ScoredQuestion(QueryLimitsQuestion):
         False,
         description="whether the answer holds the scores of each record; as CSV or Arrow it always does",
     )
-    prior: records.Share = Field(
-        0.5, description="probability that a record is a member before its score is seen"
-    )
-    confidence: records.Confidence = Field(
-        0.95, description="probability that all intervals of the answer hold together"
-    )
-    seed: int = Field(0, ge=0, le=2**53, description="seed of the random numbers behind the answer")
+    prior: records.Prior = 0.5
+    confidence: records.ConfidenceOfAll = 0.95
+    seed: records.Seed = 0
 
 
 class ScoredAnswer(RiskiestAnswer):

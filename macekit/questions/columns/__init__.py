@@ -5,9 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from macekit.schemas.records import (
-    Question,
-)
+from macekit.schemas.records import Question
 
 
 class ColumnsQuestion(Question):

@@ -1,6 +1,6 @@
 """What ``compare`` asks and answers."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import ConfigDict, Field
 
@@ -39,17 +39,11 @@ class CompareQuestion(records.Question):
     )
     accept_exposure: bool = ACCEPT_EXPOSURE
     cluster: records.ClusterLabels | None = records.CLUSTER
-    query: Literal["auto", "continuous", "discrete"] = Field(
-        "auto", description="whether scores are numbers on a line or categories"
-    )
+    query: records.QueryKind = "auto"
     estimator: Estimator = Estimator()
-    prior: records.Share = Field(
-        0.5, description="probability that a record is a member before its score is seen"
-    )
-    confidence: records.Confidence = Field(
-        0.95, description="probability that all intervals of the answer hold together"
-    )
-    seed: int = Field(0, ge=0, le=2**53, description="seed of the random numbers behind the answer")
+    prior: records.Prior = 0.5
+    confidence: records.ConfidenceOfAll = 0.95
+    seed: records.Seed = 0
 
 
 class CompareAnswer(SideBySideAnswer):

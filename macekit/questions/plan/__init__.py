@@ -6,7 +6,7 @@ from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
 from macekit.schemas.questions import FORMER_LIMIT
-from macekit.schemas.records import Confidence, Question, Share, absent, present
+from macekit.schemas.records import Confidence, Prior, Question, Share, absent, present
 from macekit.schemas.statements import WarningAnswer
 
 
@@ -49,7 +49,7 @@ class PlanQuestion(Question):
     )
     threshold: float | None = FORMER_LIMIT
     width: Share | None = Field(None, description="wanted width of the interval")
-    prior: Share = Field(0.5, description="probability that a record is a member before its score is seen")
+    prior: Prior = 0.5
     member_share: float = Field(0.5, ge=0.001, le=0.999, description="share of members among the records")
     confidence: Confidence = Field(0.95, description="confidence of the interval")
     design_effect: float | None = Field(

@@ -8,10 +8,7 @@ from typing_extensions import TypedDict
 from macekit.questions.advantage import AdvantageQuestion
 from macekit.schemas import answers, statements
 from macekit.schemas.questions import MAX_GROUP_ADVANTAGE
-from macekit.schemas.records import (
-    Labels,
-    LabelsOfSides,
-)
+from macekit.schemas.records import Labels, LabelsOfSides
 
 
 class ReportQuestion(AdvantageQuestion):
@@ -27,21 +24,12 @@ class RiskSummaryAnswer(TypedDict):
     sentence: str
     baseline: Annotated[float, Field(description="risk of every record if nothing leaks")]
     signed_baseline: Annotated[float, Field(description="the same, signed: 2 prior - 1")]
-    mean: Annotated[
-        answers.MeanRiskAnswer,
-        Field(description="over the mixture, in which members have the prior's share (MACE, Theorem 1.2)"),
-    ]
+    mean: answers.MeanOfMixture
     flags: answers.FlagsAnswer
     guarantee: statements.GuaranteeAnswer
     simultaneous_guarantee: statements.GuaranteeAnswer
     metric_rule: answers.MetricRuleAnswer | None
-    learned_scores: Annotated[
-        list[statements.LearnedScoreAnswer] | None,
-        Field(
-            description="vectors: two scores, each stated on the records that the other was learned from; null "
-            "otherwise. The cells of the first come first"
-        ),
-    ]
+    learned_scores: answers.LearnedScores
     cells: answers.CellsAnswer
     warnings: list[statements.WarningAnswer]
 

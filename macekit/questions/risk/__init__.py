@@ -7,12 +7,7 @@ from typing_extensions import TypedDict
 
 from macekit.schemas import answers, statements
 from macekit.schemas.questions import CellsQuestion, MetricGiven, PaperEstimator
-from macekit.schemas.records import (
-    SIDES_OR_COUNTS,
-    Labels,
-    LabelsOfSides,
-    Targets,
-)
+from macekit.schemas.records import SIDES_OR_COUNTS, Labels, LabelsOfSides, Targets
 
 
 class RiskQuestion(CellsQuestion):
@@ -101,10 +96,7 @@ class RiskAnswer(TypedDict):
     sentence: str
     baseline: Annotated[float, Field(description="risk of every record if nothing leaks")]
     signed_baseline: Annotated[float, Field(description="the same, signed: 2 prior - 1")]
-    mean: Annotated[
-        answers.MeanRiskAnswer,
-        Field(description="over the mixture, in which members have the prior's share (MACE, Theorem 1.2)"),
-    ]
+    mean: answers.MeanOfMixture
     flags: answers.FlagsAnswer
     guarantee: Annotated[
         statements.GuaranteeAnswer, Field(description="of lower and upper, for one record named in advance")
@@ -115,13 +107,7 @@ class RiskAnswer(TypedDict):
         answers.PaperRiskAnswer | None,
         Field(description="how the paper's columns came about, if estimator was sent"),
     ]
-    learned_scores: Annotated[
-        list[statements.LearnedScoreAnswer] | None,
-        Field(
-            description="vectors: two scores, each stated on the records that the other was learned from; null "
-            "otherwise. The cells of the first come first"
-        ),
-    ]
+    learned_scores: answers.LearnedScores
     records: RecordsAnswer
     groups: list[answers.GroupAnswer]
     cells: answers.CellsAnswer

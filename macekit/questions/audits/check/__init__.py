@@ -8,10 +8,7 @@ from typing_extensions import TypedDict
 from macekit.questions.audits.contract import TableRequired
 from macekit.schemas.answers import ControlAnswer, SplitAnswer
 from macekit.schemas.questions import Name, TablesQuestion
-from macekit.schemas.statements import (
-    ProvenanceAnswer,
-    WarningAnswer,
-)
+from macekit.schemas.statements import ProvenanceAnswer, WarningAnswer
 
 
 class CheckQuestion(TablesQuestion):

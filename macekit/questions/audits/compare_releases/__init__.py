@@ -7,11 +7,7 @@ from typing_extensions import TypedDict
 
 from macekit.schemas.answers import SideBySideAnswer
 from macekit.schemas.questions import Name, ReleasesQuestion
-from macekit.schemas.statements import (
-    HOLDS_UP_TO,
-    DecisionWord,
-    UndecidedBecause,
-)
+from macekit.schemas.statements import HOLDS_UP_TO, DecisionWord, UndecidedBecause
 
 
 class CompareReleasesQuestion(ReleasesQuestion):

@@ -8,9 +8,13 @@ from typing_extensions import TypedDict
 from macekit.questions.audits.contract import CopiesJudged, QueryName, ReleaseQuestion, TableRequired
 from macekit.schemas import statements
 from macekit.schemas.answers import RiskiestLimitAnswer, StepAnswer
-from macekit.schemas.questions import ACCEPT_EXPOSURE, Name
-from macekit.schemas.records import (
-    Share,
+from macekit.schemas.questions import (
+    ACCEPT_EXPOSURE,
+    AtPrecision,
+    MaxAdvantage,
+    MaxExposed,
+    PriorOfRow,
+    UnitColumn,
 )
 
 
@@ -27,27 +31,15 @@ class ReleaseSizeQuestion(ReleaseQuestion):
         description="numbers of released rows to ask about, fixed before the data are looked at; 10, 20, 50, 100 and "
         "so on, up to all rows, if left out",
     )
-    max_advantage: Annotated[float, Field(ge=-1, le=1)] | None = Field(
-        None, description="largest acceptable advantage of the riskiest query"
-    )
-    max_exposed: Annotated[float, Field(ge=0, le=1)] | None = Field(
-        None,
-        description="largest acceptable share of training rows in one range of a score that makes membership "
-        "at_precision probable, by any query",
-    )
-    at_precision: Share | None = Field(
-        None, description="the precision that goes with max_exposed, above the prior; 0.9, if left out"
-    )
+    max_advantage: MaxAdvantage = None
+    max_exposed: MaxExposed = None
+    at_precision: AtPrecision = None
     accept_exposure: bool = ACCEPT_EXPOSURE
     queries: list[QueryName] | None = Field(
         None, min_length=1, max_length=12, description="the queries to ask; all that can be, if left out"
     )
-    unit: Name | None = Field(
-        None,
-        description="column of both sides that says whom a row belongs to, such as a person: one row of each, drawn "
-        "at random, is asked about, and the column is used for nothing else",
-    )
-    prior: Share = Field(0.5, description="probability that a row is a member before its score is seen")
+    unit: UnitColumn = None
+    prior: PriorOfRow = 0.5
 
 
 class ReleaseStepAnswer(StepAnswer):

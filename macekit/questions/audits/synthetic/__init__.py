@@ -7,9 +7,7 @@ from typing_extensions import TypedDict
 
 from macekit.questions.audits.contract import CopiesJudged, QueriesAnswer, QueryName, ReleaseQuestion
 from macekit.schemas.questions import LimitsQuestion
-from macekit.schemas.statements import (
-    IntervalAnswer,
-)
+from macekit.schemas.statements import IntervalAnswer
 
 
 class SyntheticQuestion(ReleaseQuestion, LimitsQuestion):

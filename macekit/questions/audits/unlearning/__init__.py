@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 from macekit.questions.audits.contract import TableGiven, TableRequired
 from macekit.schemas import statements
 from macekit.schemas.questions import ACCEPT_EXPOSURE, Name
-from macekit.schemas.records import Confidence, Question
+from macekit.schemas.records import ConfidenceOfOne, Question, Seed
 
 LEAST_LIMIT = Field(description="no records of these sizes pass a smaller limit")
 
@@ -46,8 +46,8 @@ class UnlearningQuestion(Question):
         description="largest acceptable advantage of telling forgotten from never-seen records, or excess",
     )
     accept_exposure: bool = ACCEPT_EXPOSURE
-    confidence: Confidence = Field(0.95, description="probability with which an interval covers the truth")
-    seed: int = Field(0, ge=0, le=2**53, description="seed of the random numbers behind the answer")
+    confidence: ConfidenceOfOne = 0.95
+    seed: Seed = 0
 
 
 class CutExcessAnswer(statements.IntervalAnswer):

@@ -56,7 +56,7 @@ class UsageQuestion(records.Question):
     confidence: records.Confidence = Field(
         0.95, description="probability that both ends of the interval hold"
     )
-    seed: int = Field(0, ge=0, le=2**53, description="seed of the random numbers behind the answer")
+    seed: records.Seed = 0
 
 
 class ColumnWeight(TypedDict):

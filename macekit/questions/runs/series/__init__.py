@@ -54,10 +54,7 @@ class SeriesStepAnswer(StepAnswer):
     """One step, such as a checkpoint."""
 
     name: str
-    clusters: Annotated[
-        statements.ClustersAnswer | None,
-        Field(description="what the clusters cost; null where none were named"),
-    ]
+    clusters: statements.OfClusters
     records_needed: Annotated[
         int | None, Field(description="records of both sides that would settle an open decision")
     ]

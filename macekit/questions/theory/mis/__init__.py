@@ -12,7 +12,11 @@ Size = Annotated[int, Field(ge=1, le=10**15)]
 Losses = Annotated[list[Number], Field(min_length=1)]
 Probability = Annotated[float, Field(ge=0, le=1)]
 Pair = Annotated[list[Number], Field(min_length=2, max_length=2)]
-Weight = Annotated[float, Field(ge=1e-9, le=1e9)]
+NonmemberShare = Annotated[
+    Share | None,
+    Field(description="MIS's nu: share of nonmembers among those asked about; the worst share, if none"),
+]
+Weight = Annotated[float, Field(ge=1e-9, le=1e9, description="MIS's lambda: weight of the true positives")]
 
 
 class MisQuestion(Question):
@@ -29,10 +33,8 @@ class MisQuestion(Question):
         max_length=100,
         description="sizes n of the training set, the one that matters most first; a curve, if none",
     )
-    nonmember_share: Share | None = Field(
-        None, description="MIS's nu: share of nonmembers among those asked about; the worst share, if none"
-    )
-    member_weight: Weight = Field(1.0, description="MIS's lambda: weight of the true positives")
+    nonmember_share: NonmemberShare = None
+    member_weight: Weight = 1.0
     delta: float | None = Field(
         None,
         ge=1e-9,
@@ -74,7 +76,7 @@ class MisOverfittingQuestion(Question):
         "losses, if none",
     )
     nonmember_share: Share = Field(0.5, description="MIS's nu: share of nonmembers among those asked about")
-    member_weight: Weight = Field(1.0, description="MIS's lambda: weight of the true positives")
+    member_weight: Weight = 1.0
     alpha: Share | None = Field(
         None,
         description="share of training losses that may lie above a cut: the answer has the cut that their mean alone "
@@ -91,10 +93,8 @@ class MisDivergenceQuestion(Question):
     outputs: Annotated[list[Pair], Field(min_length=1)] | None = Field(
         None, description="one row for each output: its probability for a member, then for a nonmember"
     )
-    nonmember_share: Share | None = Field(
-        None, description="MIS's nu: share of nonmembers among those asked about; the worst share, if none"
-    )
-    member_weight: Weight = Field(1.0, description="MIS's lambda: weight of the true positives")
+    nonmember_share: NonmemberShare = None
+    member_weight: Weight = 1.0
 
 
 class MisMeanQuestion(Question):
@@ -107,10 +107,8 @@ class MisMeanQuestion(Question):
         max_length=100,
         description="numbers of records in the mean, the one that matters most first; a curve, if none",
     )
-    nonmember_share: Share | None = Field(
-        None, description="MIS's nu: share of nonmembers among those asked about; the worst share, if none"
-    )
-    member_weight: Weight = Field(1.0, description="MIS's lambda: weight of the true positives")
+    nonmember_share: NonmemberShare = None
+    member_weight: Weight = 1.0
     delta: float | None = Field(
         None,
         ge=1e-6,

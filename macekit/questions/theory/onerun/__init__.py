@@ -7,7 +7,14 @@ from pydantic.config import JsonDict
 from typing_extensions import TypedDict
 
 from macekit.questions.theory.dp import PromiseGiven, one_promise
-from macekit.schemas.records import SIDES_OR_COUNTS, Confidence, LabelsOfRows, SampleQuestion, absent
+from macekit.schemas.records import (
+    SIDES_OR_COUNTS,
+    Confidence,
+    Direction,
+    LabelsOfRows,
+    SampleQuestion,
+    absent,
+)
 from macekit.schemas.statements import GuaranteeAnswer, ProvenanceAnswer, WarningAnswer
 
 COIN_OF_ITS_OWN: JsonDict = {
@@ -45,9 +52,7 @@ class OnerunQuestion(PromiseGiven, SampleQuestion):
     gaussian: bool = Field(
         False, description="whether the mechanism is known to be Gaussian: mu is then bounded, too"
     )
-    direction: Literal["either", "high", "low"] = Field(
-        "either", description="which scores suggest membership: high ones, low ones, or either"
-    )
+    direction: Direction = "either"
     confidence: Confidence = Field(
         0.95,
         description="all that is stated together has the error of one end of an interval of this confidence",

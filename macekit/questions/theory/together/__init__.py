@@ -6,7 +6,7 @@ from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
 from macekit.questions.theory.dp import COINS, Adjacency, Inclusion
-from macekit.schemas.records import SIDES_OR_COUNTS, PriorQuestion, Share
+from macekit.schemas.records import SIDES_OR_COUNTS, Direction, PriorQuestion, Share
 from macekit.schemas.statements import GuaranteeAnswer, ProvenanceAnswer, WarningAnswer
 
 
@@ -19,9 +19,7 @@ class TogetherQuestion(PriorQuestion):
     claimed_delta: float = Field(0.0, ge=0, lt=1, description="claimed delta")
     adjacency: Adjacency = None
     inclusion: Inclusion = "fixed_number"
-    direction: Literal["either", "high", "low"] = Field(
-        "either", description="which scores suggest membership: high ones, low ones, or either"
-    )
+    direction: Direction = "either"
     operating_points: list[Share] = Field(
         [0.001, 0.01, 0.1],
         max_length=64,
