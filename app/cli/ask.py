@@ -17,12 +17,11 @@ from typing import Any
 import msgspec
 
 from app.cli.counts_files import CountsFiles
-from app.cli.inputs import Misuse, Source, detail_of, in_shell, open_source
+from app.cli.inputs import Misuse, Source, as_misuse, detail_of, in_shell, open_source
 from app.cli.options import Option, columns_of, options_of, values_of
 from app.cli.outputs import Answer, Form, Report, Target, form_of, is_shown, suffixes_of, target_of
 from app.cli.run import Apart, Inputs, Sides, Tables, answer_inputs, require_question, risks_to_write
 from app.cli.terminal import Progress, screen_width, write_line
-from estimators import MaceError
 from estimators.python.dataclass import dataclass
 from estimators.python.renamed import notice
 from macekit.call import ARROW, JSON, Call, Reply
@@ -71,16 +70,12 @@ def _saved_answer(
     (source,) = inputs
     if isinstance(source, Shards) or source.media_type != JSON or source.size is None:
         return None
-    try:
-        with source.body() as body:
-            data = expanded(Call(call.operation, JSON, source.encoding), body)
-            if public_key is not None:
-                _require_signed(source, data, public_key)
-            return _read(
-                source, data, has_options=bool(call.query or values), has_public_key=public_key is not None
-            )
-    except Problem as problem:
-        raise Misuse(f"{source.name}: {in_shell(problem.local)}") from None
+    with as_misuse(f"{source.name}: "), source.body() as body:
+        data = expanded(Call(call.operation, JSON, source.encoding), body)
+        if public_key is not None:
+            _require_signed(source, data, public_key)
+        has_options = bool(call.query or values)
+        return _read(source, data, has_options=has_options, has_public_key=public_key is not None)
 
 
 def _require_signed(source: Source, data: memoryview, public_key: str) -> None:
@@ -201,7 +196,8 @@ def answer_question(
             progress.say(f"{inputs.name} are brought together; mace compare takes them apart")
         elif _takes_shards(question) and len(paths) > 1 and isinstance(inputs, list):
             progress.say(f"{inputs[0].name} are read as one table; mace compare takes them apart")
-        large = risks_to_write(call, values, inputs) if _is_table(output) else None
+        of_records = output is not None and output.form.accept == ARROW
+        large = risks_to_write(call, values, inputs) if of_records else None
         if output is not None and large is not None:
             answer = _write_risks(call, values, large, output, progress)
         else:
@@ -233,22 +229,14 @@ def _take_limits(name: str, options: Sequence[Option], arguments: argparse.Names
         print(f"note: from {file.name}: {' '.join(from_file)}", file=sys.stderr)
 
 
-def _is_table(output: Output | None) -> bool:
-    """Whether the answer is written as a row for each record."""
-    return output is not None and output.form.accept == ARROW
-
-
 def _write_risks(
     call: Call, values: Mapping[str, object], source: Shards, output: Output, progress: Progress
 ) -> Answer:
     """The risk of each record of what is larger than memory, written as it is read again."""
     progress.say(f"{source.name} is large, so mace counts it, then reads it again and looks each record up")
     progress.now("counting, then writing")
-    try:
-        with output.target.writing() as file:
-            content = write_risks(source, call.query, values, file, output.target.suffix)
-    except (Problem, MaceError) as error:
-        raise Misuse(in_shell(Problem.of(error).local)) from None
+    with as_misuse(), output.target.writing() as file:
+        content = write_risks(source, call.query, values, file, output.target.suffix)
     return Answer(call.operation, Reply(200, JSON, json_bytes(content)), dict(content))
 
 

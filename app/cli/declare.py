@@ -57,25 +57,22 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _declare(arguments: argparse.Namespace) -> int:
-    from app.cli.inputs import Misuse, in_shell
+    from app.cli.inputs import Misuse, as_misuse
     from app.cli.options import columns_of, options_of, values_of
     from app.cli.outputs import target_of
     from app.cli.parsing import PASS
     from macekit.call import JSON, Call
     from macekit.declaration import declaration_of
     from macekit.operations.options import provenance_options, validate
-    from macekit.problems import Problem
     from macekit.questions.gate import GateQuestion
     from macekit.questions.gate.work import require_limits
 
     options = [each for each in options_of("gate") if hasattr(arguments, each.key)]
     target = target_of(arguments.file, SUFFIXES, arguments.overwrite)
     call = Call("gate", query=columns_of(options, arguments))
-    try:
+    with as_misuse():
         question = validate(GateQuestion, values_of(options, arguments))
         require_limits(question, grouped="group" in dict(call.query))
-    except Problem as problem:
-        raise Misuse(in_shell(problem.local)) from None
     declaration = declaration_of(
         provenance_options(question, call), arguments.n_members, arguments.n_nonmembers
     )

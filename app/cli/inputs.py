@@ -7,19 +7,20 @@ import os
 import re
 import stat
 import sys
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import PurePath
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 import msgspec
 
 from app.cli.parsing import MISUSE
+from estimators import MaceError
 from estimators.python.dataclass import dataclass
 from macekit import formats
 from macekit.call import READ, READ_BYTES, Body, Reply
 from macekit.catalogue import command, flag
-from macekit.problems import pickle_problem
+from macekit.problems import Problem, pickle_problem
 from macekit.text import nearest, printable
 
 if TYPE_CHECKING:
@@ -232,6 +233,15 @@ def in_shell(detail: str) -> str:
     for pattern, replacement in RULES:
         detail = pattern.sub(replacement, detail)
     return detail
+
+
+@contextmanager
+def as_misuse(prefix: str = "") -> Iterator[None]:
+    """What is wrong with what was typed or read, in the shell's words, after the name of what it is about."""
+    try:
+        yield
+    except (Problem, MaceError) as error:
+        raise Misuse(prefix + in_shell(Problem.of(error).local)) from None
 
 
 def detail_of(reply: Reply) -> str:

@@ -106,10 +106,8 @@ def _add(options: argparse.Namespace) -> int:
         first = error.errors(include_input=False)[0]
         where = str(first["loc"][0]).replace("_", "-") if first["loc"] else "key"
         return _refuse(f"{where}: {first['msg'].removeprefix('Value error, ')}")
-    except (keys.BadKeys, OSError, ValueError) as error:
-        return _refuse(
-            str(error) if isinstance(error, ValueError) else f"{path.name}: {type(error).__name__}"
-        )
+    except (OSError, ValueError) as error:
+        return _refuse_error(path, error)
     return _show(secret, key.name, path)
 
 
@@ -133,10 +131,8 @@ def _rotate(options: argparse.Namespace) -> int:
         new = old.model_copy(update={"sha256": keys.digest_of(secret.encode())})
         ending = old.model_copy(update={"expires": min(end, old.expires or end)})
         keys.write(path, [ending if key is old else key for key in present] + [new])
-    except (keys.BadKeys, OSError, ValueError) as error:
-        return _refuse(
-            str(error) if isinstance(error, ValueError) else f"{path.name}: {type(error).__name__}"
-        )
+    except (OSError, ValueError) as error:
+        return _refuse_error(path, error)
     return _show(secret, new.name, path)
 
 
@@ -177,9 +173,7 @@ def _remove(options: argparse.Namespace) -> int:
             return _refuse(f"{path.name} has no key of the name {options.name}; it has: {names}")
         keys.write(path, rest)
     except (keys.BadKeys, OSError) as error:
-        return _refuse(
-            str(error) if isinstance(error, keys.BadKeys) else f"{path.name}: {type(error).__name__}"
-        )
+        return _refuse_error(path, error)
     return 0
 
 
@@ -194,6 +188,11 @@ def end_of(text: str, option: str = "expires") -> datetime:
         return datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC) + timedelta(days=1)
     except ValueError:
         raise ValueError(f"{option}: got {text!r}; need 90d, 12h, or a date as 2027-01-31") from None
+
+
+def _refuse_error(path: Path, error: Exception) -> int:
+    """What cannot be read says why itself; of the system's own errors the kind is enough."""
+    return _refuse(str(error) if isinstance(error, ValueError) else f"{path.name}: {type(error).__name__}")
 
 
 def _refuse(why: str) -> int:

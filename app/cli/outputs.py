@@ -19,6 +19,7 @@ from estimators.python.dataclass import dataclass
 from macekit.call import ARROW, HTML, JSON, Reply
 from macekit.catalogue import BY_NAME, FORMS
 from macekit.formats import REPORTS
+from macekit.operations.encode import csv_bytes
 from macekit.problems import Problem
 from macekit.reports.model import Context
 from macekit.reports.rendering import CARD, render
@@ -218,7 +219,7 @@ def _forms(operation: str) -> dict[str, Form]:
     forms |= {suffix: Report(form) for suffix, form in FORMS_OF_SUFFIXES.items() if form in FORMS[operation]}
     row = BY_NAME[operation]
     if row.rows:
-        forms |= {".csv": Records(_as_csv), ".arrow": Unchanged(ARROW), ".parquet": Records(_as_parquet)}
+        forms |= {".csv": Records(csv_bytes), ".arrow": Unchanged(ARROW), ".parquet": Records(_as_parquet)}
     if row.texts or (row.arrays and row.rows):
         forms |= {
             ".jsonl": Records(_as_json_lines),
@@ -250,15 +251,6 @@ def _as_parquet(table: pa.Table) -> Data:
     return memoryview(sink.getvalue())
 
 
-def _as_csv(table: pa.Table) -> Data:
-    import pyarrow as pa
-    from pyarrow import csv
-
-    sink = pa.BufferOutputStream()
-    csv.write_csv(table, sink)
-    return memoryview(sink.getvalue())
-
-
 def _as_json_lines(table: pa.Table) -> Data:
     lines = (json.dumps(row, ensure_ascii=False) for row in table.to_pylist())
     return "".join(f"{line}\n" for line in lines).encode()
@@ -283,7 +275,7 @@ def _as_arrow(table: pa.Table) -> Data:
 
 
 WRITERS: dict[str, Callable[[pa.Table], Data]] = {
-    ".csv": _as_csv,
+    ".csv": csv_bytes,
     ".parquet": _as_parquet,
     ".arrow": _as_arrow,
     ".jsonl": _as_json_lines,

@@ -63,13 +63,7 @@ CHOICE = re.compile(r"argument (\S+): invalid choice: '(.*)' \(choose from (.*)\
 class Once(argparse.Action):
     """An option with a value that may be given once: of two, the last one would win silently."""
 
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: object,
-        option_string: str | None = None,
-    ) -> None:
+    def __call__(self, parser: Any, namespace: Any, values: object, option_string: str | None = None) -> None:
         """Store the value."""
         _require_new(parser, namespace, self.dest, option_string)
         setattr(namespace, self.dest, values)
@@ -78,13 +72,7 @@ class Once(argparse.Action):
 class Former(Once):
     """The name that an option had in earlier versions, whose value is the option's; ``former`` keeps what was typed."""
 
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: object,
-        option_string: str | None = None,
-    ) -> None:
+    def __call__(self, parser: Any, namespace: Any, values: object, option_string: str | None = None) -> None:
         """Store the value, and that it came by this name."""
         super().__call__(parser, namespace, values, option_string)
         namespace.former = option_string
@@ -93,13 +81,7 @@ class Former(Once):
 class OnceEither(argparse.BooleanOptionalAction):
     """An option that is ``--name`` or ``--no-name``, and may be given once."""
 
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: object,
-        option_string: str | None = None,
-    ) -> None:
+    def __call__(self, parser: Any, namespace: Any, values: object, option_string: str | None = None) -> None:
         """Store true or false."""
         _require_new(parser, namespace, self.dest, option_string)
         super().__call__(parser, namespace, values, option_string)  # type: ignore[arg-type]

@@ -12,9 +12,8 @@ from typing import TypeAlias, TypeVar
 import msgspec
 
 from app.cli.counts_files import OK, CountsFiles, answer_counts_files, counts_in, memory
-from app.cli.inputs import Misuse, Source, detail_of, in_shell
+from app.cli.inputs import Misuse, Source, as_misuse, detail_of
 from app.cli.terminal import Progress
-from estimators import MaceError
 from estimators.python.dataclass import dataclass, replace
 from macekit.call import JSON, NPZ, Body, Call, Reply
 from macekit.catalogue import BY_NAME, SIDED, flag
@@ -28,7 +27,6 @@ from macekit.decoding.whole_tables import Columns
 from macekit.operations import answer, perform
 from macekit.operations.encode import json_bytes
 from macekit.operations.options import validate
-from macekit.problems import Problem
 from macekit.questions.counts.work import EXPANSION, GROUPED, LARGE, counts_suffice, streams, vectors_suffice
 from macekit.questions.gate import GateQuestion
 from macekit.reports.files import FileAnswer, level_of_each, together
@@ -209,10 +207,8 @@ def _queries(
                 progress.now("reading")
                 yield name, _decode(single, source)
 
-    try:
+    with as_misuse():
         together = replace(join_queries(each()), options=dict(values))
-    except Problem as problem:
-        raise Misuse(in_shell(problem.local)) from None
     progress.now("computing")
     return together
 
@@ -224,16 +220,9 @@ def _stem(source: Source | Shards) -> str:
 def _of_shards(call: Call, values: Values, shards: Shards, progress: Progress) -> DecodedBody:
     """The records of many files, or their counts."""
     progress.now("counting" if call.operation == "counts" else "reading")
-    try:
-        material = read(
-            shards,
-            call.operation,
-            values,
-            call.query,
-            lambda: _say_counted(call, shards, progress),
-        )
-    except (Problem, MaceError) as error:
-        raise Misuse(in_shell(Problem.of(error).local)) from None
+    with as_misuse():
+        say = partial(_say_counted, call, shards, progress)
+        material = read(shards, call.operation, values, call.query, say)
     progress.now("computing")
     return material
 
@@ -288,27 +277,14 @@ def _both(call: Call, inputs: Sides) -> DecodedBody:
     """One input for each side as one sample."""
     members = _read(inputs.members, partial(read_side, _call_about(call, inputs.members)))
     nonmembers = _read(inputs.nonmembers, partial(read_side, _call_about(call, inputs.nonmembers)))
-    try:
+    with as_misuse():
         return join_sides(members, nonmembers, (inputs.members.name, inputs.nonmembers.name))
-    except Problem as problem:
-        raise Misuse(in_shell(problem.local)) from None
-    except MaceError as error:
-        raise Misuse(in_shell(error.message)) from None
 
 
 def _read(source: Source, reader: Callable[[Body], T]) -> T:
     """What a reader makes of an input; a problem gets the name of the input."""
-    try:
-        with source.body() as body:
-            return reader(body)
-    except Problem as problem:
-        raise _misuse(problem, source) from None
-    except MaceError as error:
-        raise _misuse(Problem.of(error), source) from None
-
-
-def _misuse(problem: Problem, source: Source) -> Misuse:
-    return Misuse(f"{source.name}: {in_shell(problem.local)}")
+    with as_misuse(f"{source.name}: "), source.body() as body:
+        return reader(body)
 
 
 # --- counts -------------------------------------------------------------------------------------------------

@@ -16,15 +16,7 @@ from functools import partial
 from types import MappingProxyType
 from weakref import finalize
 
-from app.refusals import (
-    busy,
-    internal_error,
-    not_ready,
-    out_of_memory,
-    shutting_down,
-    too_long,
-    worker_lost,
-)
+from app.refusals import busy, internal_error, not_ready, out_of_memory, shutting_down, too_long, worker_lost
 from app.settings import Settings
 from app.workers.admission import IN_LINE, Admission, Arriving, InLine, Refusals, Streams, Turns
 from app.workers.channel import InternalError, Outcome

@@ -13,19 +13,11 @@ from numpy.typing import NDArray
 
 from estimators.adversary.families import Guesses
 from estimators.adversary.paired import Judged, Rules
-from estimators.attack.rules import (
-    AttackGuesses,
-    AttackRule,
-    GuessRule,
-    judge_records,
-)
+from estimators.attack.rules import AttackGuesses, AttackRule, GuessRule, judge_records
 from estimators.clusters.dependent_rows import lone_caution, lone_of, lone_places
 from estimators.clusters.design import Clusters, Labels
 from estimators.clusters.ends import ClusteredEnds, RuleEnds
-from estimators.errors import (
-    require_count,
-    require_open_unit,
-)
+from estimators.errors import require_count, require_open_unit
 from estimators.limits.cuts import FPR, TPR, AnyCut, CutLimits, FixedCut
 from estimators.limits.two_rates import Linear
 from estimators.metric.definition import Metric

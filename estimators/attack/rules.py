@@ -15,9 +15,7 @@ from estimators.limits.cuts import AnyCut, CutLimits, FixedCut, GuessTable, Pool
 from estimators.python.dataclass import dataclass, replace
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Scores
-from estimators.statement import (
-    Caution,
-)
+from estimators.statement import Caution
 
 Direction = Literal["above", "below"]
 DIRECTIONS = ("above", "below")

@@ -5,9 +5,7 @@ end is the best adversary of a declared class on the records it was chosen on, w
 """
 
 from estimators.adversary.holdout import ORDERS
-from estimators.adversary.targets import (
-    Target,
-)
+from estimators.adversary.targets import Target
 from estimators.clusters.design import Labels
 from estimators.errors import require_open_unit
 from estimators.optimum.answer import Advantage

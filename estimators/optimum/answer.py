@@ -2,9 +2,7 @@
 
 from estimators import statement
 from estimators.adversary.insample import FewChanges
-from estimators.adversary.targets import (
-    Target,
-)
+from estimators.adversary.targets import Target
 from estimators.clusters.ends import ClusterSummary
 from estimators.python.dataclass import dataclass, field
 from estimators.sample.counts import Counts

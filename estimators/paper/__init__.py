@@ -6,12 +6,7 @@ named. In reading order: advantage (Theorems 5 and 6), risk (Theorems 2 and 3), 
 """
 
 from estimators.density.space import EqualWidth, Kernel
-from estimators.paper.advantage import (
-    PaperAdvantage,
-    algorithm_1,
-    continuous_advantage,
-    discrete_advantage,
-)
+from estimators.paper.advantage import PaperAdvantage, algorithm_1, continuous_advantage, discrete_advantage
 from estimators.paper.metric import (
     PaperMetric,
     RecordMetric,

@@ -8,12 +8,7 @@ from estimators.theory.mis.assessment import Distribution
 from estimators.theory.mis.binomials import Tally
 from estimators.theory.mis.divergence import DivergenceStatement, assess_divergence
 from estimators.theory.mis.mean import MeanStatement, assess_mean
-from estimators.theory.mis.statement import (
-    MisStatement,
-    OverfittingStatement,
-    assess,
-    assess_overfitting,
-)
+from estimators.theory.mis.statement import MisStatement, OverfittingStatement, assess, assess_overfitting
 
 __all__ = [
     "Distribution",
