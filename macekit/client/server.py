@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from macekit.call import Reply
-from macekit.client.body import File, Packed, pack
+from macekit.client.body import File, pack
 from macekit.client.client import Client
 from macekit.client.problems import MaceUnreachable, answer_of
 from macekit.client.question import Dataset, Question
@@ -182,6 +182,8 @@ class _AnyStatus(HTTPErrorProcessor):
 
 # --- server -------------------------------------------------------------------------------------------------
 
+Pairs = tuple[tuple[str, str], ...]
+
 TIMEOUT = 300.0
 RETRIES = 3
 
@@ -244,15 +246,15 @@ class Mace(Client):
             return self._ask_about_dataset(question.operation, records, question.roles, query_pairs(options))
         if isinstance(records, File):
             pairs = query_pairs(options)
-            if (
-                pairs is not None and records.media_type != ARROW_FILE
-            ):  # Arrow's other form is not for the wire
-                return self._ask_about_file(question.operation, records, question.roles + pairs)
+            if pairs is not None and records.media_type != ARROW_FILE:  # which is not for the wire
+                about = {"Content-Type": records.media_type, "Content-Encoding": records.encoding}
+                return self._ask(question.operation, question.roles + pairs, about, path=records.path)
             records = records.decode(question.operation, question.roles)
         if records.arrays and (pairs := query_pairs(options)) is not None:
             packed = pack(question.operation, records.arrays)
             if packed is not None:
-                return _as_here(self._ask_about_arrays(question.operation, packed, pairs), records)
+                about = {"Content-Type": packed.media_type}
+                return _as_here(self._ask(question.operation, pairs, about, data=packed.data), records)
         if records.tables:
             return self._ask_with_json(question.operation, options | _plain_tables(records.tables))
         answer = self._ask_with_json(question.operation, options | records.arrays | _columns(records))
@@ -262,11 +264,7 @@ class Mace(Client):
         )
 
     def _ask_about_dataset(
-        self,
-        operation: str,
-        dataset: Dataset,
-        roles: tuple[tuple[str, str], ...],
-        options: tuple[tuple[str, str], ...] | None,
+        self, operation: str, dataset: Dataset, roles: Pairs, options: Pairs | None
     ) -> dict[str, Any]:
         """The answer about a dataset of the service, which a request without a body names."""
         from macekit.problems import Problem
@@ -277,39 +275,20 @@ class Mace(Client):
             raise Problem(
                 "bad-option", f"of a dataset nothing can be asked that takes a list of numbers ({long})"
             )
-        query = urlencode(((DATA, dataset.name), *roles, *options))
-        return self._post(operation, Post(f"{self._url(operation)}?{query}", self._headers()))
+        return self._ask(operation, ((DATA, dataset.name), *roles, *options), {})
 
-    def _ask_about_file(
-        self, operation: str, file: File, query: tuple[tuple[str, str], ...]
-    ) -> dict[str, Any]:
-        """The answer about a file, its options in the query string."""
-        url = self._url(operation) + (f"?{urlencode(query)}" if query else "")
-        about = {"Content-Type": file.media_type, "Content-Encoding": file.encoding}
-        return self._post(operation, Post(url, self._headers() | about, path=file.path))
-
-    def _ask_about_arrays(
-        self, operation: str, packed: Packed, query: tuple[tuple[str, str], ...]
-    ) -> dict[str, Any]:
-        """The answer about arrays in binary form, the options in the query string."""
-        url = self._url(operation) + (f"?{urlencode(query)}" if query else "")
-        headers = self._headers() | {"Content-Type": packed.media_type}
-        return self._post(operation, Post(url, headers, packed.data))
+    def _ask(self, operation: str, query: Pairs, about: dict[str, str], **body: Any) -> dict[str, Any]:
+        """The answer to one request: options in the query string, ``about`` the body in headers."""
+        url = f"{self.url}/v1/{operation}" + (f"?{urlencode(query)}" if query else "")
+        post = Post(url, self._headers() | about, **body)
+        return answer_of(operation, send(self._through, post, self._timeout, self._retries))
 
     def _ask_with_json(self, operation: str, tree: dict[str, object]) -> dict[str, Any]:
         """The answer to a question that is one JSON object."""
         from macekit.call import JSON
         from macekit.operations.encode import json_bytes
 
-        return self._post(
-            operation, Post(self._url(operation), self._headers() | {"Content-Type": JSON}, json_bytes(tree))
-        )
-
-    def _post(self, operation: str, post: Post) -> dict[str, Any]:
-        return answer_of(operation, send(self._through, post, self._timeout, self._retries))
-
-    def _url(self, operation: str) -> str:
-        return f"{self.url}/v1/{operation}"
+        return self._ask(operation, (), {"Content-Type": JSON}, data=json_bytes(tree))
 
     def _headers(self) -> dict[str, str]:
         from macekit.call import JSON, __version__

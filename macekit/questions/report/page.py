@@ -5,26 +5,16 @@ from itertools import chain
 from macekit.questions.advantage.page import TITLE, about, claim, curve, curves, numbers, promise
 from macekit.questions.gate import page as gate
 from macekit.questions.risk import page as risk
+from macekit.reports import model
 from macekit.reports.charts.distribution import distribution, posterior
 from macekit.reports.charts.forest import groups as forest_of_groups
 from macekit.reports.charts.interval import interval
 from macekit.reports.charts.risk import risk as risk_chart
 from macekit.reports.content import groups, limitations, provenance
 from macekit.reports.content.plain_words import facts, rare_exposure
-from macekit.reports.model import (
-    AnswerPath,
-    Context,
-    Figure,
-    Figures,
-    Paragraph,
-    Report,
-    Section,
-    Table,
-    headline,
-)
 
 
-def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
+def content(answer: model.AnswerPath, figures: model.Figures, context: model.Context) -> model.Report:
     """The decision first, then what it rests on, then what it does not say and where it comes from."""
     result, grouped = answer["result"], answer["groups"]
     prior = answer["provenance"]["options"]["prior"]
@@ -47,11 +37,11 @@ def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
         provenance.section("report", answer["provenance"], context, grouped=len(grouped) > 0),
     )
     verdict = decision if decision else result["verdict"]
-    first = headline(answer, verdict, *rare_exposure(result["exposure"]))
-    return Report(TITLE, first, facts(answer, result), sections)
+    first = model.headline(answer, verdict, *rare_exposure(result["exposure"]))
+    return model.Report(TITLE, first, facts(answer, result), sections)
 
 
-def _limits(decision: AnswerPath) -> tuple[Section, ...]:
+def _limits(decision: model.AnswerPath) -> tuple[model.Section, ...]:
     """The limits and each group, if groups were limited."""
     if not decision:
         return ()
@@ -61,12 +51,12 @@ def _limits(decision: AnswerPath) -> tuple[Section, ...]:
     )
 
 
-def _scores(figures: Figures) -> tuple[Section, ...]:
+def _scores(figures: model.Figures) -> tuple[model.Section, ...]:
     charts = figures.pick("distribution")
-    return (Section("scores", "The scores of both sides", charts),) if charts else ()
+    return (model.Section("scores", "The scores of both sides", charts),) if charts else ()
 
 
-def _precision(rows: AnswerPath, prior: AnswerPath) -> tuple[Section, ...]:
+def _precision(rows: model.AnswerPath, prior: model.AnswerPath) -> tuple[model.Section, ...]:
     """How sure the surest accusation is, where scores have an order."""
     if not len(rows):
         return ()
@@ -80,27 +70,32 @@ def _precision(rows: AnswerPath, prior: AnswerPath) -> tuple[Section, ...]:
     head = ("Members found, at least", "Right, on these records", "Lower end", "Upper end")
     shown = tuple((row["share"].number("exact"), *row.interval()) for row in rows)
     return (
-        Section(
+        model.Section(
             "precision",
             "How sure an accusation can be",
-            (Paragraph(said), Table("The best precision, by the least share of members found", head, shown)),
+            (
+                model.Paragraph(said),
+                model.Table("The best precision, by the least share of members found", head, shown),
+            ),
         ),
     )
 
 
-def _risk(summary: AnswerPath, figures: Figures) -> tuple[Section, ...]:
+def _risk(summary: model.AnswerPath, figures: model.Figures) -> tuple[model.Section, ...]:
     if not summary:
         return ()
     rule = risk.metric_rule(summary["metric_rule"])
-    return (risk.section(summary, figures, Paragraph((summary["sentence"].quote(),)), *rule),)
+    return (risk.section(summary, figures, model.Paragraph((summary["sentence"].quote(),)), *rule),)
 
 
-def _posterior(figures: Figures) -> tuple[Section, ...]:
+def _posterior(figures: model.Figures) -> tuple[model.Section, ...]:
     charts = figures.pick("posterior")
-    return (Section("posterior", "The chance of being a member, as published", charts),) if charts else ()
+    return (
+        (model.Section("posterior", "The chance of being a member, as published", charts),) if charts else ()
+    )
 
 
-def figures(answer: AnswerPath) -> tuple[Figure | None, ...]:
+def figures(answer: model.AnswerPath) -> tuple[model.Figure | None, ...]:
     """The interval, how the scores lie, the curve, the risk, the groups, and the claim."""
     result, shape, risks = answer["result"], answer["distribution"], answer["risk"]
     edges = shape.value.get("edges") if shape else None

@@ -3,27 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from estimators.python.dataclass import dataclass
+from macekit.reports import model
 from macekit.reports.content import limitations, provenance
-from macekit.reports.model import (
-    TOP_RECORDS,
-    AnswerPath,
-    Block,
-    Cell,
-    Context,
-    Fact,
-    Facts,
-    Figures,
-    Headline,
-    Inline,
-    Kind,
-    Number,
-    Paragraph,
-    Phrase,
-    Report,
-    Section,
-    Table,
-    at,
-)
 
 QUANTITIES = {
     "advantage": "Advantage",
@@ -45,7 +26,7 @@ MOST_LISTED = 8
 """Numbers of a list that are shown in one cell."""
 TIGHTEST = "The tightest bound of a quantity is the smallest of those that are proven. "
 REFUTED = "A refuted bound is printed in a paper, and the tests hold a counterexample."
-PAPERS: Inline = (
+PAPERS: model.Inline = (
     "These bounds are about how a model is trained, on average over training sets and noise; no model was examined.",
 )
 
@@ -56,12 +37,14 @@ class Tile:
 
     label: str
     path: str
-    kind: Kind
+    kind: model.Kind
     note: str = ""
 
-    def fact(self, answer: AnswerPath) -> Fact:
+    def fact(self, answer: model.AnswerPath) -> model.Fact:
         """The tile, filled in."""
-        return Fact(self.label, at(answer, self.path).number(self.kind), (self.note,) if self.note else ())
+        return model.Fact(
+            self.label, model.at(answer, self.path).number(self.kind), (self.note,) if self.note else ()
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,30 +53,30 @@ class Columns:
 
     caption: str
     path: str
-    columns: tuple[tuple[str, str, Kind], ...]
+    columns: tuple[tuple[str, str, model.Kind], ...]
     worst: str | None = None
     """The column whose largest entries come first; the order of the answer, if none."""
 
-    def table(self, answer: AnswerPath) -> Iterator[Table]:
+    def table(self, answer: model.AnswerPath) -> Iterator[model.Table]:
         """The table, shortened; none if the answer has no such columns."""
-        data = at(answer, self.path)
+        data = model.at(answer, self.path)
         length = len(data) if isinstance(data.value, list) else len(data[self.columns[0][1]]) if data else 0
         rows = tuple(
             tuple(_cell(self._entry(data, name, row), kind) for _, name, kind in self.columns)
-            for row in self._order(data, length)[:TOP_RECORDS]
+            for row in self._order(data, length)[: model.TOP_RECORDS]
         )
         head = tuple(label for label, _, _ in self.columns)
         if rows:
-            yield Table(self.caption, head, rows, more=length - len(rows), where=self.path)
+            yield model.Table(self.caption, head, rows, more=length - len(rows), where=self.path)
 
-    def _order(self, data: AnswerPath, length: int) -> Sequence[int]:
+    def _order(self, data: model.AnswerPath, length: int) -> Sequence[int]:
         """Which rows come first."""
         if self.worst is None:
             return range(length)
         column: list[float] = data[self.worst].value
         return sorted(range(length), key=lambda row: -column[row])
 
-    def _entry(self, data: AnswerPath, name: str, row: int) -> AnswerPath:
+    def _entry(self, data: model.AnswerPath, name: str, row: int) -> model.AnswerPath:
         """One entry, of a list of objects or of an object of lists."""
         return data[row][name] if isinstance(data.value, list) else data[name][row]
 
@@ -105,30 +88,34 @@ class Layout:
     title: str
     tiles: tuple[Tile, ...]
     columns: tuple[Columns, ...] = ()
-    left_open: tuple[Inline, ...] = (PAPERS,)
+    left_open: tuple[model.Inline, ...] = (PAPERS,)
     tightest: int = 0
     value: str = "At most"
     heading: str = "Over the range"
     """Of the section with the tables and the curves."""
 
-    def content(self, answer: AnswerPath, figures: Figures, context: Context) -> Report:
+    def content(
+        self, answer: model.AnswerPath, figures: model.Figures, context: model.Context
+    ) -> model.Report:
         """The report: numbers at a glance, the bounds, the curves, what was not established, the origin."""
         tables = tuple(table for columns in self.columns for table in columns.table(answer))
-        blocks: tuple[Block, ...] = (*figures.items, *tables)
+        blocks: tuple[model.Block, ...] = (*figures.items, *tables)
         sections = (
             *bounds(answer["bounds"], self.value),
-            *((Section("curves", self.heading, blocks, blocks),) if blocks else ()),
+            *((model.Section("curves", self.heading, blocks, blocks),) if blocks else ()),
             limitations.section(self.left_open, answer["warnings"]),
             provenance.of_theory(answer["provenance"], context),
         )
         tiles = (
-            *(tile.fact(answer) for tile in self.tiles if at(answer, tile.path)),
+            *(tile.fact(answer) for tile in self.tiles if model.at(answer, tile.path)),
             *list(_tightest(answer["bounds"]))[: self.tightest],
         )
-        return Report(self.title, Headline(None, answer["sentence"].quote()), Facts(tiles), sections)
+        return model.Report(
+            self.title, model.Headline(None, answer["sentence"].quote()), model.Facts(tiles), sections
+        )
 
 
-def bounds(entries: AnswerPath, value: str) -> Iterator[Section]:
+def bounds(entries: model.AnswerPath, value: str) -> Iterator[model.Section]:
     """Every bound beside the others of the same quantity, the tightest marked."""
     if not entries or not len(entries):
         return
@@ -136,30 +123,32 @@ def bounds(entries: AnswerPath, value: str) -> Iterator[Section]:
     rows = tuple(_bound(each, usual) for each in entries)
     refuted = any(not each["proven"].value for each in entries)
     marked = any(each["tightest"].value for each in entries)
-    note: Inline = (*((TIGHTEST,) if marked else ()), *((REFUTED,) if refuted else ()))
+    note: model.Inline = (*((TIGHTEST,) if marked else ()), *((REFUTED,) if refuted else ()))
     head = ("Quantity", value, "Bound", "Source", "Assumes", "")
-    table = Table("Bounds side by side", head, rows)
-    blocks: list[Block] = [table]
-    blocks += [Paragraph(("Assumptions, unless a bound states others: ", usual["assumes"].quote(), "."))]
-    blocks += [Paragraph(note)] if note else []
-    yield Section("bounds", "Every bound, side by side", tuple(blocks), (_by_quantity(table),))
+    table = model.Table("Bounds side by side", head, rows)
+    blocks: list[model.Block] = [table]
+    blocks += [
+        model.Paragraph(("Assumptions, unless a bound states others: ", usual["assumes"].quote(), "."))
+    ]
+    blocks += [model.Paragraph(note)] if note else []
+    yield model.Section("bounds", "Every bound, side by side", tuple(blocks), (_by_quantity(table),))
 
 
-def _by_quantity(table: Table) -> Table:
+def _by_quantity(table: model.Table) -> model.Table:
     """The bounds of one quantity together; what they assume is left to the whole report."""
     quantities = list(dict.fromkeys(row[0] for row in table.rows))
     rows = sorted(table.rows, key=lambda row: quantities.index(row[0]))
-    return Table(table.caption, table.head, tuple(rows)).only(0, 1, 5, 2, 3)
+    return model.Table(table.caption, table.head, tuple(rows)).only(0, 1, 5, 2, 3)
 
 
-def _usual(entries: AnswerPath) -> AnswerPath:
+def _usual(entries: model.AnswerPath) -> model.AnswerPath:
     """A bound that assumes what most of them do: that is said once."""
     texts = [each["assumes"].value for each in entries]
     most = max(map(texts.count, texts))
     return next(each for each in entries if texts.count(each["assumes"].value) == most)
 
 
-def _bound(each: AnswerPath, usual: AnswerPath) -> tuple[Cell, ...]:
+def _bound(each: model.AnswerPath, usual: model.AnswerPath) -> tuple[model.Cell, ...]:
     return (
         _quantity(each),
         each["value"].number("ceiling"),
@@ -170,21 +159,21 @@ def _bound(each: AnswerPath, usual: AnswerPath) -> tuple[Cell, ...]:
     )
 
 
-def _tightest(entries: AnswerPath) -> Iterator[Fact]:
+def _tightest(entries: model.AnswerPath) -> Iterator[model.Fact]:
     """The tightest bound of each quantity."""
     quantities: set[str] = set()
     for each in entries:
         quantity = each["quantity"].value
         if each["tightest"].value and quantity not in quantities:
             quantities.add(quantity)
-            yield Fact(
+            yield model.Fact(
                 f"{QUANTITIES.get(quantity, quantity)}, at most",
                 each["value"].number("ceiling"),
                 (each["source"].quote(),),
             )
 
 
-def _quantity(bound: AnswerPath) -> Cell:
+def _quantity(bound: model.AnswerPath) -> model.Cell:
     quantity: str = bound["quantity"].value
     rate = quantity.removeprefix(RATE)
     if rate != quantity:
@@ -192,13 +181,13 @@ def _quantity(bound: AnswerPath) -> Cell:
     return QUANTITIES.get(quantity) or bound["quantity"].quote()
 
 
-def _mark(bound: AnswerPath) -> str:
+def _mark(bound: model.AnswerPath) -> str:
     if not bound["proven"].value:
         return "refuted"
     return "tightest" if bound["tightest"].value else ""
 
 
-def _cell(entry: AnswerPath, kind: Kind) -> Cell:
+def _cell(entry: model.AnswerPath, kind: model.Kind) -> model.Cell:
     if isinstance(entry.value, bool):
         return "yes" if entry.value else "no"
     if isinstance(entry.value, list):
@@ -206,9 +195,9 @@ def _cell(entry: AnswerPath, kind: Kind) -> Cell:
     return entry.quote() if isinstance(entry.value, str) else entry.number(kind)
 
 
-def _few(numbers: AnswerPath) -> Cell:
+def _few(numbers: model.AnswerPath) -> model.Cell:
     """The first of a list of whole numbers."""
-    words: list[str | Number] = []
+    words: list[str | model.Number] = []
     for place in range(min(len(numbers), MOST_LISTED)):
         words += [", "] * bool(words) + [numbers[place].number("count")]
-    return Phrase((*words, ", …" if len(numbers) > MOST_LISTED else "")) if words else "none"
+    return model.Phrase((*words, ", …" if len(numbers) > MOST_LISTED else "")) if words else "none"

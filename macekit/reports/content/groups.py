@@ -2,18 +2,7 @@
 
 from functools import partial
 
-from macekit.reports.model import (
-    MOST_ROWS,
-    AnswerPath,
-    Block,
-    Cell,
-    Figures,
-    Inline,
-    Paragraph,
-    Section,
-    Table,
-    table_of,
-)
+from macekit.reports import model
 from macekit.reports.palette import WORDS
 
 HEAD = (
@@ -28,13 +17,13 @@ HEAD = (
     "Upper end",
 )
 
-ABOUT: Inline = (
+ABOUT: model.Inline = (
     "A group's own advantage is measured on its records alone, with limits that hold for all groups at once. Mean risk "
     "is the mean over a group's records of the risk that is read off all records together, from limits that hold for "
     "all records at once: it looks at no group by itself, and may be small where a group's own records betray it.",
 )
 
-OWN_OR_MEAN: Inline = (
+OWN_OR_MEAN: model.Inline = (
     "A group's own advantage is measured on its records alone. Its mean risk is read off all records together and "
     "looks at no group by itself.",
 )
@@ -44,26 +33,26 @@ COIN = 0.5
 
 
 def sections(
-    groups: AnswerPath, figures: Figures, prior: AnswerPath, baseline: AnswerPath
-) -> tuple[Section, ...]:
+    groups: model.AnswerPath, figures: model.Figures, prior: model.AnswerPath, baseline: model.AnswerPath
+) -> tuple[model.Section, ...]:
     """The groups, if there are any."""
     if not len(groups):
         return ()
     risks = table(groups)
-    blocks: tuple[Block, ...] = (
-        Paragraph((*ABOUT, *_blind(prior, baseline))),
+    blocks: tuple[model.Block, ...] = (
+        model.Paragraph((*ABOUT, *_blind(prior, baseline))),
         *figures.pick("groups"),
         risks,
     )
-    return (Section("groups", "Groups", blocks, (risks.only(0, 6, 7, 8, 3, 4, 5, 1, 2),)),)
+    return (model.Section("groups", "Groups", blocks, (risks.only(0, 6, 7, 8, 3, 4, 5, 1, 2),)),)
 
 
-def _blind(prior: AnswerPath, baseline: AnswerPath) -> Inline:
+def _blind(prior: model.AnswerPath, baseline: model.AnswerPath) -> model.Inline:
     """What both numbers are without any leak."""
     return (" Without any leak both are ", baseline.number(), *either_way(prior), ".")
 
 
-def either_way(prior: AnswerPath) -> Inline:
+def either_way(prior: model.AnswerPath) -> model.Inline:
     """What a risk below the baseline is not: a smaller leak."""
     if prior.value in (None, COIN):
         return ()
@@ -74,18 +63,20 @@ def either_way(prior: AnswerPath) -> Inline:
     )
 
 
-def table(groups: AnswerPath) -> Table:
+def table(groups: model.AnswerPath) -> model.Table:
     """A row for each, in the answer's order; of very many the most surely exposed."""
     first = list(groups)
-    if len(first) > MOST_ROWS:
-        surest = sorted(first, key=lambda group: -group["lower"].value)[:MOST_ROWS]
+    if len(first) > model.MOST_ROWS:
+        surest = sorted(first, key=lambda group: -group["lower"].value)[: model.MOST_ROWS]
         paths = {group.path for group in surest}
         first = [group for group in first if group.path in paths]
-    note = "Those with the highest lower ends are shown." if len(groups) > MOST_ROWS else ""
-    return Table("Every group", HEAD, tuple(map(_row, first)), note, len(groups) - len(first), groups.path)
+    note = "Those with the highest lower ends are shown." if len(groups) > model.MOST_ROWS else ""
+    return model.Table(
+        "Every group", HEAD, tuple(map(_row, first)), note, len(groups) - len(first), groups.path
+    )
 
 
-def _row(group: AnswerPath) -> tuple[Cell, ...]:
+def _row(group: model.AnswerPath) -> tuple[model.Cell, ...]:
     own = group["advantage"]
     return (
         group["label"].untrusted(),
@@ -105,7 +96,7 @@ OF_RISK = ("Mean risk", "Lower end", "Upper end")
 SIZES = ("Members", "Nonmembers", "Records needed")
 
 
-def every_group(groups: AnswerPath, *, by_own: bool, beside: bool = False) -> tuple[Section, ...]:
+def every_group(groups: model.AnswerPath, *, by_own: bool, beside: bool = False) -> tuple[model.Section, ...]:
     """Each group of a gate beside its limits, if there are any; those that do not pass come first.
 
     ``by_own`` says whether a limit judges each by itself: else the decision is one about its mean risk alone. Another
@@ -118,23 +109,23 @@ def every_group(groups: AnswerPath, *, by_own: bool, beside: bool = False) -> tu
     decision = "Decision" if by_own else "Of its mean risk"
     head = ("Group", decision, *OWN, *(OF_RISK if of_risk else ()), *SIZES)
     name = "Every group beside its limit" if beside else "Every group"
-    table = table_of(name, head, every, partial(_of_gate, of_risk=of_risk), where=groups.path)
+    table = model.table_of(name, head, every, partial(_of_gate, of_risk=of_risk), where=groups.path)
     brief = table.only(
         *range(8)
     )  # what a screen has room for: without mean risks for what a group needs, too
     if beside:
-        return (Section("judged-groups", "Groups beside their limit", (table,), (brief,)),)
-    return (Section("groups", "Groups", (Paragraph(OWN_OR_MEAN), table), (brief,)),)
+        return (model.Section("judged-groups", "Groups beside their limit", (table,), (brief,)),)
+    return (model.Section("groups", "Groups", (model.Paragraph(OWN_OR_MEAN), table), (brief,)),)
 
 
-def _standing(group: AnswerPath) -> tuple[int, float]:
+def _standing(group: model.AnswerPath) -> tuple[int, float]:
     """Fails first, then what is open, each by how much is shown."""
     own = group["advantage"] or group["risk"]
     order = ("fail", "inconclusive", "pass").index(group["decision"].value)
     return order, -float(own["lower"].value) if own else 0.0
 
 
-def _of_gate(group: AnswerPath, *, of_risk: bool) -> tuple[Cell, ...]:
+def _of_gate(group: model.AnswerPath, *, of_risk: bool) -> tuple[model.Cell, ...]:
     own, risk = group["advantage"], group["risk"]
     return (
         group["label"].untrusted(),

@@ -5,23 +5,8 @@ from dataclasses import replace
 
 from macekit.call import __version__
 from macekit.catalogue import ARRAYS
+from macekit.reports import model
 from macekit.reports.content.reproduce import FROM_A_MODEL, Reproduction, listings, of_a_model, unusual
-from macekit.reports.model import (
-    READ,
-    AnswerPath,
-    Block,
-    Cell,
-    Context,
-    Fact,
-    Facts,
-    Inline,
-    Paragraph,
-    Phrase,
-    Report,
-    Section,
-    Table,
-    Untrusted,
-)
 
 # --- columns ------------------------------------------------------------------------------------------------
 # The columns that an answer read, and how each was taken: on the first screen, and in full beside its provenance.
@@ -35,32 +20,32 @@ MOST_ROWS = 40
 MORE = "more than a thousand different values"
 
 
-def with_columns(report: Report, answer: AnswerPath) -> Report:
+def with_columns(report: model.Report, answer: model.AnswerPath) -> model.Report:
     """The report with the columns that were read among its facts, if there is something to say of one."""
     read = columns_of(answer["provenance"])
     how = notes(read)
     if not how:
         return report
-    names: list[Cell] = []
+    names: list[model.Cell] = []
     for column in read[:MOST_NAMED]:
         names += [", "] if names else []
         names.append(column["name"].untrusted())
     if len(read) > MOST_NAMED:
         names.append(f" and {len(read) - MOST_NAMED} more")
-    fact = Fact(READ, Phrase(tuple(names)), how)
-    return replace(report, facts=Facts((*report.facts.items, fact)))
+    fact = model.Fact(model.READ, model.Phrase(tuple(names)), how)
+    return replace(report, facts=model.Facts((*report.facts.items, fact)))
 
 
-def _says_something(column: AnswerPath) -> bool:
+def _says_something(column: model.AnswerPath) -> bool:
     """Whether a column was chosen or understood, as arrays that were sent by their names were not."""
     return column["name"].value != column["role"].value or bool(column["notes"].value)
 
 
-def notes(read: Sequence[AnswerPath]) -> Inline:
+def notes(read: Sequence[model.AnswerPath]) -> model.Inline:
     """How each of the first columns was taken; nothing, if there is nothing to say of any."""
     if not any(_says_something(column) for column in read):
         return ()
-    parts: list[Cell] = []
+    parts: list[model.Cell] = []
     for column in read[:MOST_NAMED]:
         parts += [", "] if parts else []
         parts.append(column["role"].untrusted())
@@ -71,46 +56,46 @@ def notes(read: Sequence[AnswerPath]) -> Inline:
     return tuple(parts)
 
 
-def table(source: AnswerPath) -> Table | None:
+def table(source: model.AnswerPath) -> model.Table | None:
     """Every column that was read."""
     read = columns_of(source)
     rows = tuple(_row(column) for column in read[:MOST_ROWS])
     head = ("Read as", "Column", "It holds", "Understood or dropped")
     more = max(0, len(read) - MOST_ROWS)
     where = "provenance" if isinstance(source.value, list) else "provenance.columns"
-    return Table(READ, head, rows, more=more, where=where) if rows else None
+    return model.Table(model.READ, head, rows, more=more, where=where) if rows else None
 
 
-def columns_of(source: AnswerPath) -> Sequence[AnswerPath]:
+def columns_of(source: model.AnswerPath) -> Sequence[model.AnswerPath]:
     """Every column that was read; of several queries those of each, then, once, those that they share."""
     if not isinstance(source.value, list):
         return list(source["columns"])
-    read: dict[tuple[str, str], list[AnswerPath]] = {}
+    read: dict[tuple[str, str], list[model.AnswerPath]] = {}
     for each in source:
         for column in each["columns"]:
             read.setdefault((str(column["role"].value), str(column["name"].value)), []).append(column)
     return [same[0] for same in sorted(read.values(), key=lambda same: len(same) > 1)]
 
 
-def _row(column: AnswerPath) -> tuple[Cell, ...]:
+def _row(column: model.AnswerPath) -> tuple[model.Cell, ...]:
     return (
         column["role"].untrusted(),
         column["name"].untrusted(),
-        Phrase(_how_taken(column)),
-        Phrase(_remarks(column)),
+        model.Phrase(_how_taken(column)),
+        model.Phrase(_remarks(column)),
     )
 
 
-def _remarks(column: AnswerPath) -> Inline:
+def _remarks(column: model.AnswerPath) -> model.Inline:
     """What was dropped or understood."""
-    remarks: list[Cell] = []
+    remarks: list[model.Cell] = []
     for note in column["notes"]:
         remarks += [", "] if remarks else []
         remarks.append(note.untrusted())
     return tuple(remarks)
 
 
-def _how_taken(column: AnswerPath) -> Inline:
+def _how_taken(column: model.AnswerPath) -> model.Inline:
     """What a column holds, and how many different values."""
     kind = column["kind"]
     if kind.value == "counts" or str(kind.value).startswith("rows"):
@@ -128,7 +113,7 @@ MOST = 60
 COUNTS_PREFIX = "counts over "
 """How the library begins to say that it was given counts."""
 
-COLUMNS: Inline = (
+COLUMNS: model.Inline = (
     "The same input gives the same answer, to the last digit, with the same version of the method. The commands "
     "below name the columns that the question named; GROUP stands for a column whose name is not known, and … for "
     "the records.",
@@ -137,11 +122,11 @@ COLUMNS: Inline = (
 
 def section(
     operation: str,
-    source: AnswerPath,
-    context: Context,
+    source: model.AnswerPath,
+    context: model.Context,
     grouped: bool = False,
-    sources: AnswerPath | None = None,
-) -> Section:
+    sources: model.AnswerPath | None = None,
+) -> model.Section:
     """The facts, the options, and the question again: in a shell, over HTTP, from Python.
 
     ``sources`` are those of all queries, where there are several; they differ in their records and columns alone.
@@ -151,42 +136,48 @@ def section(
     roles = {column["role"].value for column in columns_of(source)}
     arrays = tuple(name for name in ARRAYS.get(operation, ()) if name in roles) or None
     question = Reproduction(operation, options, context.source, grouped, context.others, from_counts, arrays)
-    blocks: tuple[Block, ...] = (
+    blocks: tuple[model.Block, ...] = (
         *_tables(source, context, sources or source),
-        Paragraph(COLUMNS),
+        model.Paragraph(COLUMNS),
         *(of_a_model(options) if source["method"].value == FROM_A_MODEL else listings(question)),
     )
-    return Section("provenance", "Where this comes from, and how to make it again", blocks)
+    return model.Section("provenance", "Where this comes from, and how to make it again", blocks)
 
 
-def of_theory(source: AnswerPath, context: Context) -> Section:
+def of_theory(source: model.AnswerPath, context: model.Context) -> model.Section:
     """The same of what was asked of arrays, or of nothing."""
     operation, arrays = source["method"].value, _array_names(source["method"], source["arrays"])
     question = Reproduction(
         operation, unusual(operation, source["options"].value or {}), context.source, arrays=arrays
     )
-    blocks: tuple[Block, ...] = (*_tables(source, context, source), Paragraph(COLUMNS), *listings(question))
-    return Section("provenance", "Where this comes from, and how to make it again", blocks)
+    blocks: tuple[model.Block, ...] = (
+        *_tables(source, context, source),
+        model.Paragraph(COLUMNS),
+        *listings(question),
+    )
+    return model.Section("provenance", "Where this comes from, and how to make it again", blocks)
 
 
-def _array_names(operation: AnswerPath, arrays: AnswerPath) -> tuple[str, ...]:
+def _array_names(operation: model.AnswerPath, arrays: model.AnswerPath) -> tuple[str, ...]:
     """The arrays it was asked of: names of ours, since a kept answer may say anything."""
     return tuple(name for name in ARRAYS.get(operation.value, ()) if name in (arrays.value or ()))
 
 
-def _tables(source: AnswerPath, context: Context, sources: AnswerPath) -> Iterator[Table]:
-    yield Table("Origin", ("", ""), tuple(origin(source, context)))
+def _tables(
+    source: model.AnswerPath, context: model.Context, sources: model.AnswerPath
+) -> Iterator[model.Table]:
+    yield model.Table("Origin", ("", ""), tuple(origin(source, context)))
     if (read := table(sources)) is not None:
         yield read
     options = tuple(_options(source["options"]))[:MOST]
     if options:
-        yield Table("Options, as they were understood", ("Option", "Value"), options)
+        yield model.Table("Options, as they were understood", ("Option", "Value"), options)
 
 
-def origin(source: AnswerPath, context: Context) -> Iterator[tuple[Cell, Cell]]:
+def origin(source: model.AnswerPath, context: model.Context) -> Iterator[tuple[model.Cell, model.Cell]]:
     """What was asked about, by what, and when."""
     for file in () if context.source is None else (context.source, *context.others):
-        yield "Input", Untrusted(file)
+        yield "Input", model.Untrusted(file)
     if source["n_members"]:
         yield "Member records", source["n_members"].number("count")
         yield "Nonmember records", source["n_nonmembers"].number("count")
@@ -203,21 +194,21 @@ def origin(source: AnswerPath, context: Context) -> Iterator[tuple[Cell, Cell]]:
     if source["query"]:
         yield "How scores were read", source["query"].quote()
     if source:
-        method = Phrase((source["method"].quote(), ", version ", source["version"].quote()))
+        method = model.Phrase((source["method"].quote(), ", version ", source["version"].quote()))
         yield "Method", method
     if source["seed"]:
         yield "Seed", source["seed"].number("exact")
     if context.date is not None:
-        yield "Report made", Untrusted(context.date)
-    yield "Report made by", Untrusted(f"mace {__version__}")
+        yield "Report made", model.Untrusted(context.date)
+    yield "Report made by", model.Untrusted(f"mace {__version__}")
 
 
-def _options(options: AnswerPath) -> Iterator[tuple[Cell, Cell]]:
+def _options(options: model.AnswerPath) -> Iterator[tuple[model.Cell, model.Cell]]:
     for name in options.value or {}:
         yield from _option(name, options[name])
 
 
-def _option(name: str, entry: AnswerPath) -> Iterator[tuple[Cell, Cell]]:
+def _option(name: str, entry: model.AnswerPath) -> Iterator[tuple[model.Cell, model.Cell]]:
     """One row; an option that holds options, a row for each."""
     if isinstance(entry.value, dict):
         for inner in entry.value:
@@ -226,16 +217,16 @@ def _option(name: str, entry: AnswerPath) -> Iterator[tuple[Cell, Cell]]:
         for place, each in enumerate(entry):
             yield from _option(f"{name}, {_ordinal(place)}", each)
     elif isinstance(entry.value, list):
-        parts: list[Cell] = []
+        parts: list[model.Cell] = []
         for each in entry:
             parts += [", "] if parts else []
             parts.append(_value(each))
-        yield Untrusted(name), Phrase(tuple(parts))
+        yield model.Untrusted(name), model.Phrase(tuple(parts))
     else:
-        yield Untrusted(name), _value(entry)
+        yield model.Untrusted(name), _value(entry)
 
 
-def _value(entry: AnswerPath) -> Cell:
+def _value(entry: model.AnswerPath) -> model.Cell:
     if isinstance(entry.value, bool):
         return "yes" if entry.value else "no"
     return entry.number("exact") if isinstance(entry.value, int | float) else entry.untrusted()

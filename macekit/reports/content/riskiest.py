@@ -9,21 +9,6 @@ from macekit.reports.charts.forest import ranking
 from macekit.reports.content import groups, limitations
 from macekit.reports.content.guarantees import Backing
 from macekit.reports.content.plain_words import rare_exposure, without_leak
-from macekit.reports.model import (
-    AnswerPath,
-    Block,
-    Bullets,
-    Cell,
-    Fact,
-    Figure,
-    Figures,
-    Headline,
-    Inline,
-    Kind,
-    Paragraph,
-    Section,
-    Table,
-)
 from macekit.reports.palette import WORDS
 from macekit.text import printable
 
@@ -54,43 +39,45 @@ BAND = (
 )
 """Why one row has two upper ends."""
 
-OTHERS: Inline = (
+OTHERS: model.Inline = (
     "Only these queries were asked. Another one may find more, and so may all of them together: an attacker who reads "
     "several scores of a row is not covered.",
 )
 
 
-def headline(answer: AnswerPath) -> Headline:
+def headline(answer: model.AnswerPath) -> model.Headline:
     """The decision, its sentence, and that members are exposed, whatever was decided."""
     return model.headline(answer, answer, *rare_exposure(answer["exposures"][0]))
 
 
-def facts(answer: AnswerPath) -> Iterator[Fact]:
+def facts(answer: model.AnswerPath) -> Iterator[model.Fact]:
     """The riskiest query's interval, and what it is without a leak."""
     largest, prior = answer["maximum"], answer["provenance"]["options"]["prior"]
-    confidence: Inline = (largest["confidence"].number("percent"), " confidence")
+    confidence: model.Inline = (largest["confidence"].number("percent"), " confidence")
     first = answer["ranking"][0]["name"].untrusted()
-    yield Fact("Riskiest query, at least", largest["lower"].number(), confidence)
-    yield Fact("Riskiest query, at most", largest["upper"].number(), (*confidence, "; first comes ", first))
+    yield model.Fact("Riskiest query, at least", largest["lower"].number(), confidence)
+    yield model.Fact(
+        "Riskiest query, at most", largest["upper"].number(), (*confidence, "; first comes ", first)
+    )
     yield without_leak(answer["baseline"], prior)
 
 
-def limits(answer: AnswerPath) -> Iterator[Section]:
+def limits(answer: model.AnswerPath) -> Iterator[model.Section]:
     """Each limit with its decision, if there are any."""
     every = answer["limits"]
     if every:
-        table = Table("Every limit", LIMITS, tuple(map(limit_row, every)))
+        table = model.Table("Every limit", LIMITS, tuple(map(limit_row, every)))
         reasons = tuple((*_label(limit), ": ", limit["reason"].quote(), ".") for limit in every)
-        yield Section("limits", "Limits", (table, Bullets(reasons)), (table,))
+        yield model.Section("limits", "Limits", (table, model.Bullets(reasons)), (table,))
 
 
-def _label(limit: AnswerPath) -> Inline:
+def _label(limit: model.AnswerPath) -> model.Inline:
     return (LABELS.get(limit["name"].value, "Limit"),)
 
 
-def limit_row(limit: AnswerPath) -> tuple[Cell, ...]:
+def limit_row(limit: model.AnswerPath) -> tuple[model.Cell, ...]:
     """A limit as a row of the table of them."""
-    kind: Kind = "count" if limit["name"].value in ("copies", "near_copies") else "share"
+    kind: model.Kind = "count" if limit["name"].value in ("copies", "near_copies") else "share"
     return (
         *_label(limit),
         limit["maximum"].number("exact" if kind == "share" else kind),
@@ -102,10 +89,10 @@ def limit_row(limit: AnswerPath) -> tuple[Cell, ...]:
     )
 
 
-def every_query(answer: AnswerPath, figures: Figures) -> Section:
+def every_query(answer: model.AnswerPath, figures: model.Figures) -> model.Section:
     """What each query gives away, and whom it exposes."""
-    ranks = Table("Every query", RANKS, tuple(map(rank, answer["ranking"])), TOGETHER)
-    words = Table(
+    ranks = model.Table("Every query", RANKS, tuple(map(rank, answer["ranking"])), TOGETHER)
+    words = model.Table(
         "What the queries ask",
         QUERIES,
         tuple(
@@ -114,15 +101,15 @@ def every_query(answer: AnswerPath, figures: Figures) -> Section:
         ),
     )
     tails = tuple(_tail(each) for each in answer["exposures"] if each["tail"])
-    blocks: list[Block] = [*figures.pick("ranking"), ranks]
+    blocks: list[model.Block] = [*figures.pick("ranking"), ranks]
     if tails:
-        blocks.append(Table("Members whom scores expose", TAILS, tails))
+        blocks.append(model.Table("Members whom scores expose", TAILS, tails))
     else:
-        blocks.append(Paragraph((answer["exposures"][0]["sentence"].quote(),)))
-    return Section("ranking", "Every query", (*blocks, words), (ranks,))
+        blocks.append(model.Paragraph((answer["exposures"][0]["sentence"].quote(),)))
+    return model.Section("ranking", "Every query", (*blocks, words), (ranks,))
 
 
-def rank(place: AnswerPath) -> tuple[Cell, ...]:
+def rank(place: model.AnswerPath) -> tuple[model.Cell, ...]:
     """One place of a ranking."""
     advantage = place["advantage"]
     return (
@@ -133,7 +120,7 @@ def rank(place: AnswerPath) -> tuple[Cell, ...]:
     )
 
 
-def _tail(exposure: AnswerPath) -> tuple[Cell, ...]:
+def _tail(exposure: model.AnswerPath) -> tuple[model.Cell, ...]:
     tail = exposure["tail"]
     return (
         exposure["query"].untrusted(),
@@ -145,7 +132,7 @@ def _tail(exposure: AnswerPath) -> tuple[Cell, ...]:
     )
 
 
-def not_asked(reasons: AnswerPath) -> Iterator[Inline]:
+def not_asked(reasons: model.AnswerPath) -> Iterator[model.Inline]:
     """A line for each reason, with all queries that were not asked for it."""
     names: dict[str, list[str]] = {}
     for name, why in (reasons.value or {}).items():
@@ -154,54 +141,57 @@ def not_asked(reasons: AnswerPath) -> Iterator[Inline]:
         yield f"not asked: {printable(', '.join(several), 200)}: ", reasons[several[0]].untrusted()
 
 
-def by_group(answer: AnswerPath, figures: Figures) -> tuple[Section, ...]:
+def by_group(answer: model.AnswerPath, figures: model.Figures) -> tuple[model.Section, ...]:
     """The groups, if there are any."""
     prior = answer["provenance"]["options"]["prior"]
     return groups.sections(answer["groups"], figures, prior, answer["baseline"])
 
 
-def sides(split: AnswerPath, figures: Figures) -> Iterator[Section]:
+def sides(split: model.AnswerPath, figures: model.Figures) -> Iterator[model.Section]:
     """Whether the sides differ anyway, if that was asked."""
     if split:
-        words = Paragraph((split["sentence"].quote(),))
-        blocks: tuple[Block, ...] = (words, *figures.pick("columns"), columns(split))
-        yield Section("split", "Whether the hold-out is fair", blocks, ())
+        words = model.Paragraph((split["sentence"].quote(),))
+        blocks: tuple[model.Block, ...] = (words, *figures.pick("columns"), columns(split))
+        yield model.Section("split", "Whether the hold-out is fair", blocks, ())
 
 
-def control(control: AnswerPath) -> Iterator[Section]:
+def control(control: model.AnswerPath) -> Iterator[model.Section]:
     """How much of the sides' difference reaches a score whose model saw neither, if there is one."""
     if control.value is not None:
-        row: tuple[Cell, ...] = ("The control score", *control.interval())
-        table = Table(
+        row: tuple[model.Cell, ...] = ("The control score", *control.interval())
+        table = model.Table(
             "A model that saw neither side", ("Score", "Advantage", "Lower end", "Upper end"), (row,)
         )
-        yield Section(
-            "control", "What reaches a score", (Paragraph((control["sentence"].quote(),)), table), (table,)
+        yield model.Section(
+            "control",
+            "What reaches a score",
+            (model.Paragraph((control["sentence"].quote(),)), table),
+            (table,),
         )
 
 
-def strength(strength: AnswerPath) -> Iterator[Section]:
+def strength(strength: model.AnswerPath) -> Iterator[model.Section]:
     """What the queries see of records that are known to be in training, if that was measured."""
     if strength.value is not None:
         rows = [("By the queries asked", strength["advantage"])]
         if strength["beside"]:
             rows.append(("Beside the model without them", strength["beside"]))
-        table = Table(
+        table = model.Table(
             "A leak that is known to be there",
             ("Seen", "Advantage", "Lower end", "Upper end"),
             tuple((words, *row.interval()) for words, row in rows),
             "One who sees the training rows is right about every record.",
         )
-        words = Paragraph((strength["sentence"].quote(),))
-        yield Section("strength", "How strong the queries are", (words, table), (table,))
+        words = model.Paragraph((strength["sentence"].quote(),))
+        yield model.Section("strength", "How strong the queries are", (words, table), (table,))
 
 
-def columns(split: AnswerPath) -> Table:
+def columns(split: model.AnswerPath) -> model.Table:
     """Each column by itself, those that differ most first."""
     return model.table_of("Every column by itself", COLUMNS, split["columns"], _column, most=MOST)
 
 
-def _column(column: AnswerPath) -> tuple[Cell, ...]:
+def _column(column: model.AnswerPath) -> tuple[model.Cell, ...]:
     return (
         column["name"].untrusted(),
         column["kind"].untrusted(),
@@ -210,7 +200,7 @@ def _column(column: AnswerPath) -> tuple[Cell, ...]:
     )
 
 
-def guarantees(answer: AnswerPath, *further: tuple[str, AnswerPath]) -> Section:
+def guarantees(answer: model.AnswerPath, *further: tuple[str, model.AnswerPath]) -> model.Section:
     """What stands behind each interval."""
     statements = [
         ("The largest covers ", answer["maximum"]),
@@ -223,18 +213,18 @@ def guarantees(answer: AnswerPath, *further: tuple[str, AnswerPath]) -> Section:
     return backings(statements)
 
 
-def backings(statements: list[tuple[str, AnswerPath]]) -> Section:
+def backings(statements: list[tuple[str, model.AnswerPath]]) -> model.Section:
     """What statements cover, and what they assume."""
     lines = tuple(_backing(words, statement) for words, statement in statements)
-    return Section("guarantees", "What stands behind the intervals", (Bullets(lines),))
+    return model.Section("guarantees", "What stands behind the intervals", (model.Bullets(lines),))
 
 
-def _backing(words: str, statement: AnswerPath) -> Inline:
+def _backing(words: str, statement: model.AnswerPath) -> model.Inline:
     backing = Backing.of(statement["guarantee"])
     return (words, backing.covers, "; it assumes: ", backing.assumes, f".{backing.caveat}")
 
 
-def open_questions(answer: AnswerPath, *further: Inline) -> Iterator[Inline]:
+def open_questions(answer: model.AnswerPath, *further: model.Inline) -> Iterator[model.Inline]:
     """What a pass does not say, and which attackers were not looked at."""
     if answer["decision"].value == "pass":
         yield ("A pass says that no upper end is above its limit. It does not say that nothing leaks.",)
@@ -244,7 +234,7 @@ def open_questions(answer: AnswerPath, *further: Inline) -> Iterator[Inline]:
     yield from limitations.of_sample(answer["provenance"]["options"]["prior"])
 
 
-def figures(answer: AnswerPath) -> tuple[Figure | None, ...]:
+def figures(answer: model.AnswerPath) -> tuple[model.Figure | None, ...]:
     """What each query gives away, the groups, and what tells the sides apart."""
     within, split = answer["groups"], answer["split"]
     return (

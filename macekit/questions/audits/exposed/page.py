@@ -2,68 +2,55 @@
 
 from collections.abc import Iterator
 
+from macekit.reports import model
 from macekit.reports.charts.frame import Spec, chart, rows, scaled
 from macekit.reports.content import limitations, provenance, riskiest
 from macekit.reports.formatting import rounded
-from macekit.reports.model import (
-    AnswerPath,
-    Cell,
-    Context,
-    Fact,
-    Facts,
-    Figure,
-    Figures,
-    Headline,
-    Inline,
-    Report,
-    Section,
-    Table,
-)
 from macekit.reports.palette import INK, MEMBER
 
 HEAD = ("Listed members", "At most false", "Shown to be exposed", "Score of the last")
 
-NULL: Inline = (
+NULL: model.Inline = (
     "A member is exposed here whose score is not one that a nonmember would have. Nonmembers of another kind or "
     "date, or that took part in training the model or the score, make lists wrong.",
 )
-ALL_ALIKE: Inline = (
+ALL_ALIKE: model.Inline = (
     "A longer list may be right as well: what is stated is the most that may be false, whatever the others are.",
 )
-NAMES: Inline = ("The list names records. Handle it as you handle the records themselves.",)
+NAMES: model.Inline = ("The list names records. Handle it as you handle the records themselves.",)
 
 
-def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
+def content(answer: model.AnswerPath, figures: model.Figures, context: model.Context) -> model.Report:
     """How many are exposed, then lists of every length."""
     table = _table(answer)
     sections = (
-        Section("lists", "Lists of every length", (*figures.pick("lists"), table), (table,)),
+        model.Section("lists", "Lists of every length", (*figures.pick("lists"), table), (table,)),
         riskiest.backings([("The numbers cover ", answer)]),
         limitations.section((NULL, ALL_ALIKE, NAMES), answer["warnings"]),
         provenance.section("exposed", answer["provenance"], context),
     )
-    headline = Headline(None, answer["sentence"].quote())
-    return Report("Which members are exposed", headline, Facts(tuple(_facts(answer))), sections)
+    headline = model.Headline(None, answer["sentence"].quote())
+    return model.Report("Which members are exposed", headline, model.Facts(tuple(_facts(answer))), sections)
 
 
-def _facts(answer: AnswerPath) -> Iterator[Fact]:
-    confidence: Inline = (answer["confidence"].number("percent"), " confidence")
-    yield Fact("Exposed, at least", answer["at_least"].number("count"), confidence)
-    yield Fact(
+def _facts(answer: model.AnswerPath) -> Iterator[model.Fact]:
+    confidence: model.Inline = (answer["confidence"].number("percent"), " confidence")
+    yield model.Fact("Exposed, at least", answer["at_least"].number("count"), confidence)
+    yield model.Fact(
         "Listed",
         answer["n_listed"].number("count"),
         ("of them at most ", answer["most_false"].number("count"), " false"),
     )
-    yield Fact(
+    yield model.Fact(
         "Member records",
         answer["n_members"].number("count"),
         ("and ", answer["n_nonmembers"].number("count"), " nonmember records"),
     )
 
 
-def _table(answer: AnswerPath) -> Table:
+def _table(answer: model.AnswerPath) -> model.Table:
     entries = list(answer["lists"])[::10]
-    lines: tuple[tuple[Cell, ...], ...] = tuple(
+    lines: tuple[tuple[model.Cell, ...], ...] = tuple(
         (
             each["records"].number("count"),
             each["most_false"].number("count"),
@@ -72,10 +59,12 @@ def _table(answer: AnswerPath) -> Table:
         )
         for each in entries
     )
-    return Table("Some of all lists", HEAD, lines, more=len(answer["lists"]) - len(lines), where="lists")
+    return model.Table(
+        "Some of all lists", HEAD, lines, more=len(answer["lists"]) - len(lines), where="lists"
+    )
 
 
-def figures(answer: AnswerPath) -> tuple[Figure | None, ...]:
+def figures(answer: model.AnswerPath) -> tuple[model.Figure | None, ...]:
     """The share that may be false against the length of the list."""
     data = [
         {
@@ -99,4 +88,4 @@ def figures(answer: AnswerPath) -> tuple[Figure | None, ...]:
         f"{answer['at_least'].value:,} are exposed. Dashed: the largest false share that was asked for."
     )
     spec = chart(limit, line, data=rows(data), height=240)
-    return (Figure("lists", "How right a list is, however long", text, spec, _table(answer)),)
+    return (model.Figure("lists", "How right a list is, however long", text, spec, _table(answer)),)

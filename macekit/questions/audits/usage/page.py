@@ -2,62 +2,51 @@
 
 from collections.abc import Iterator
 
+from macekit.reports import model
 from macekit.reports.charts.forest import Line, forest
 from macekit.reports.charts.frame import threshold
 from macekit.reports.content import limitations, provenance, riskiest
 from macekit.reports.formatting import between, rounded, three
-from macekit.reports.model import (
-    AnswerPath,
-    Cell,
-    Context,
-    Fact,
-    Facts,
-    Figure,
-    Figures,
-    Headline,
-    Inline,
-    Report,
-    Section,
-    Table,
-)
 
-ALIKE: Inline = (
+ALIKE: model.Inline = (
     "The interval takes for granted that members score alike, whether they are known or candidates: of the same "
     "kind and date, and seen as often. No data test that: where they were seen less often, the upper end is too low.",
 )
-DRIFT: Inline = (
+DRIFT: model.Inline = (
     "Every lower end takes for granted that records which were not used score as the known nonmembers do. If the "
     "candidates are of another date or source, a difference that no training made counts as use.",
 )
 
 
-def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
+def content(answer: model.AnswerPath, figures: model.Figures, context: model.Context) -> model.Report:
     """The interval, and the end that takes less for granted."""
     sections = (
-        Section("share", "How large a share", (*figures.pick("share"), *_weights(answer))),
+        model.Section("share", "How large a share", (*figures.pick("share"), *_weights(answer))),
         riskiest.backings([("The interval covers ", answer["share"])]),
         limitations.section((ALIKE, DRIFT, limitations.CONFIDENCE), answer["warnings"]),
         provenance.section("usage", answer["provenance"], context),
     )
-    headline = Headline(
+    headline = model.Headline(
         answer["decision"].value, answer["sentence"].quote(), covers=answer["covers"].quotes()
     )
-    return Report("How much of it was trained on", headline, Facts(tuple(_facts(answer))), sections)
+    return model.Report(
+        "How much of it was trained on", headline, model.Facts(tuple(_facts(answer))), sections
+    )
 
 
-def _facts(answer: AnswerPath) -> Iterator[Fact]:
-    confidence: Inline = (answer["share"]["confidence"].number("percent"), " confidence")
+def _facts(answer: model.AnswerPath) -> Iterator[model.Fact]:
+    confidence: model.Inline = (answer["share"]["confidence"].number("percent"), " confidence")
     if answer["is_mixture"].value:
-        yield Fact("Trained on, at least", answer["share"]["lower"].number(), confidence)
-        yield Fact("Trained on, at most", answer["share"]["upper"].number(), confidence)
+        yield model.Fact("Trained on, at least", answer["share"]["lower"].number(), confidence)
+        yield model.Fact("Trained on, at most", answer["share"]["upper"].number(), confidence)
     else:
-        yield Fact("Trained on", "no mixture", ("of members and nonmembers: no interval holds",))
-    yield Fact("However members score, at least", answer["lower_whatever"].number(), confidence)
-    yield Fact("None was used", answer["none_used"].number(), ("p-value",))
+        yield model.Fact("Trained on", "no mixture", ("of members and nonmembers: no interval holds",))
+    yield model.Fact("However members score, at least", answer["lower_whatever"].number(), confidence)
+    yield model.Fact("None was used", answer["none_used"].number(), ("p-value",))
     if sum(each["role"].value == "score" for each in answer["provenance"]["columns"]) > 1:
         how = "a combination" if len(answer["weights"]) else "the sharpest"
-        yield Fact("Score that was read", answer["score"].untrusted(), (how,))
-    yield Fact(
+        yield model.Fact("Score that was read", answer["score"].untrusted(), (how,))
+    yield model.Fact(
         "Candidates",
         answer["n_candidates"].number("count"),
         (
@@ -69,7 +58,7 @@ def _facts(answer: AnswerPath) -> Iterator[Fact]:
     )
 
 
-def _weights(answer: AnswerPath) -> Iterator[Table]:
+def _weights(answer: model.AnswerPath) -> Iterator[model.Table]:
     if len(answer["weights"]):
         note = (
             "Ranks among all records, as the normal law has them; positive where high scores speak for use."
@@ -77,14 +66,14 @@ def _weights(answer: AnswerPath) -> Iterator[Table]:
         rows = tuple(
             (each["column"].untrusted(), each["weight"].number("plain")) for each in answer["weights"]
         )
-        yield Table("What each score counts in their combination", ("score", "weight"), rows, note)
+        yield model.Table("What each score counts in their combination", ("score", "weight"), rows, note)
 
 
-def figures(answer: AnswerPath) -> tuple[Figure | None, ...]:
+def figures(answer: model.AnswerPath) -> tuple[model.Figure | None, ...]:
     """The interval, if there is one, and the end that holds however members score; the limit is drawn through."""
     share, least, most = answer["share"], answer["lower_whatever"], answer["max_share"].value
     lines = [Line("however they score", None, least.value, 1.0)]
-    cells: list[tuple[Cell, ...]] = [("however members score", least.number(), "all of them")]
+    cells: list[tuple[model.Cell, ...]] = [("however members score", least.number(), "all of them")]
     text = f"However members score, the share is at least {three(least.value)}."
     if answer["is_mixture"].value:
         lines.insert(0, Line("as the known ones", None, share.value["lower"], share.value["upper"]))
@@ -93,5 +82,5 @@ def figures(answer: AnswerPath) -> tuple[Figure | None, ...]:
     title = "share trained on" + ("" if most is None else " (drawn through: the limit)")
     limits = [] if most is None else [threshold(rounded(most))]
     spec = forest(lines, title, limits, 0.0, 1.0, *([] if most is None else [most]))
-    table = Table("The share", ("if members score", "lower", "upper"), tuple(cells))
-    return (Figure("share", "How large a share was trained on", text, spec, table),)
+    table = model.Table("The share", ("if members score", "lower", "upper"), tuple(cells))
+    return (model.Figure("share", "How large a share was trained on", text, spec, table),)

@@ -3,26 +3,12 @@
 from collections.abc import Iterator
 
 from macekit.questions.compare.page import origin
+from macekit.reports import model
 from macekit.reports.charts.forest import MOST
 from macekit.reports.charts.frame import Spec, across, chart, padded, rows, scaled
 from macekit.reports.content import limitations, provenance, riskiest
 from macekit.reports.content.plain_words import without_leak, worth
 from macekit.reports.formatting import finite, many, rounded, short_label, three
-from macekit.reports.model import (
-    AnswerPath,
-    Cell,
-    Context,
-    Fact,
-    Facts,
-    Figure,
-    Figures,
-    Inline,
-    Report,
-    Section,
-    Table,
-    headline,
-    table_of,
-)
 from macekit.reports.palette import INK, MEMBER, MUTED, THRESHOLD, WORDS
 
 HEAD = (
@@ -40,39 +26,39 @@ BAND = (
     "The two ends of a row hold for all rows at once. Judged by at most is the upper end that is held against the "
     "limit."
 )
-DECLARED: Inline = (
+DECLARED: model.Inline = (
     "The candidates, and their order where they have one, have to be fixed before the records are seen. What is "
     "certified is that none of those that pass is above the limit; each one's own interval is wider.",
 )
-UTILITY: Inline = ("Utilities are taken as they were given. Measure them on other records than these.",)
+UTILITY: model.Inline = ("Utilities are taken as they were given. Measure them on other records than these.",)
 
 
-def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
+def content(answer: model.AnswerPath, figures: model.Figures, context: model.Context) -> model.Report:
     """Which may go out, then every candidate."""
     sources, entries = answer["provenance"], answer["steps"]
-    table = table_of("Every candidate", HEAD, entries, _row, BAND)
+    table = model.table_of("Every candidate", HEAD, entries, _row, BAND)
     of_sample = limitations.of_sample(sources[0]["options"]["prior"], entries[0]["clusters"])
     sections = (
-        Section("candidates", "Every candidate", (*figures.pick("candidates"), table), (table,)),
+        model.Section("candidates", "Every candidate", (*figures.pick("candidates"), table), (table,)),
         riskiest.backings([("The interval of a candidate covers ", entries[0])]),
         limitations.section((DECLARED, UTILITY, riskiest.OTHERS, *of_sample), answer["warnings"]),
         origin(provenance.section("frontier", sources[0], context, sources=sources), sources),
     )
-    facts = Facts(tuple(_facts(answer)))
-    return Report("The best that may go out", headline(answer, answer), facts, sections)
+    facts = model.Facts(tuple(_facts(answer)))
+    return model.Report("The best that may go out", model.headline(answer, answer), facts, sections)
 
 
-def _facts(answer: AnswerPath) -> Iterator[Fact]:
+def _facts(answer: model.AnswerPath) -> Iterator[model.Fact]:
     best, limit = answer["best"], answer["max_advantage"].number("exact")
-    yield Fact("May go out", "none" if best.value is None else best.untrusted(), ("the most useful",))
+    yield model.Fact("May go out", "none" if best.value is None else best.untrusted(), ("the most useful",))
     number = answer["n_candidates"].number("count")
-    words: Inline = ("of ", number, " keep the advantage at or below ", limit)
-    yield Fact("Candidates that pass", answer["n_pass"].number("count"), words)
+    words: model.Inline = ("of ", number, " keep the advantage at or below ", limit)
+    yield model.Fact("Candidates that pass", answer["n_pass"].number("count"), words)
     yield without_leak(answer["baseline"], answer["provenance"][0]["options"]["prior"])
     yield from worth(answer["steps"][0]["clusters"])
 
 
-def _row(step: AnswerPath) -> tuple[Cell, ...]:
+def _row(step: model.AnswerPath) -> tuple[model.Cell, ...]:
     return (
         step["name"].untrusted(),
         step["utility"].number("exact"),
@@ -83,7 +69,7 @@ def _row(step: AnswerPath) -> tuple[Cell, ...]:
     )
 
 
-def figures(answer: AnswerPath) -> tuple[Figure | None, ...]:
+def figures(answer: model.AnswerPath) -> tuple[model.Figure | None, ...]:
     """The interval of each candidate over its utility; the limit is drawn through."""
     entries, most = list(answer["steps"]), float(answer["max_advantage"].value)
     data = [
@@ -137,7 +123,7 @@ def figures(answer: AnswerPath) -> tuple[Figure | None, ...]:
         f"Of {many(len(entries), 'candidate')}, {may}: the limit is {three(most)}. A line is a candidate's "
         "interval, its tick the upper end by which it is judged."
     )
-    cells: tuple[tuple[Cell, ...], ...] = tuple(
+    cells: tuple[tuple[model.Cell, ...], ...] = tuple(
         (
             step["name"].untrusted(),
             step["utility"].number("exact"),
@@ -146,6 +132,6 @@ def figures(answer: AnswerPath) -> tuple[Figure | None, ...]:
         )
         for step in entries[:MOST]
     )
-    table = Table("The candidates", ("candidate", "utility", "lower", "upper"), cells)
+    table = model.Table("The candidates", ("candidate", "utility", "lower", "upper"), cells)
     spec = chart(*layers, data=rows(data), height=260)
-    return (Figure("candidates", "What each gives away beside how useful it is", text, spec, table),)
+    return (model.Figure("candidates", "What each gives away beside how useful it is", text, spec, table),)

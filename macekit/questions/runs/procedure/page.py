@@ -2,29 +2,15 @@
 
 from collections.abc import Iterator
 
+from macekit.reports import model
 from macekit.reports.charts.forest import trainings
 from macekit.reports.content import limitations, provenance
 from macekit.reports.content.guarantees import Numbers
 from macekit.reports.content.plain_words import records, without_leak
-from macekit.reports.model import (
-    AnswerPath,
-    Bullets,
-    Cell,
-    Context,
-    Fact,
-    Facts,
-    Figure,
-    Figures,
-    Inline,
-    Report,
-    Section,
-    headline,
-    table_of,
-)
 
 HEAD = ("Model", "Advantage", "Lower end", "Upper end", "Members", "Nonmembers")
 
-OPEN: tuple[Inline, ...] = (
+OPEN: tuple[model.Inline, ...] = (
     (
         "The mean, and the next model, are of trainings that vary as these did. A kind of training that is rare, and "
         "gives away much more, shows only if it is among them.",
@@ -36,16 +22,18 @@ OPEN: tuple[Inline, ...] = (
 )
 
 
-def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
+def content(answer: model.AnswerPath, figures: model.Figures, context: model.Context) -> model.Report:
     """The procedure, its next model, then every model."""
     source, mean, coming = answer["provenance"], answer["advantage"], answer["next_model"]
     confidence = mean["confidence"]
-    sure: Inline = (confidence.number("percent"), " confidence")
+    sure: model.Inline = (confidence.number("percent"), " confidence")
     tiles = (
-        Fact("Advantage on average at least", mean["lower"].number(), sure),
-        Fact("On average at most", mean["upper"].number(), sure),
-        Fact("The next model at most", coming["upper"].number(), ("and at least ", coming["lower"].number())),
-        Fact(
+        model.Fact("Advantage on average at least", mean["lower"].number(), sure),
+        model.Fact("On average at most", mean["upper"].number(), sure),
+        model.Fact(
+            "The next model at most", coming["upper"].number(), ("and at least ", coming["lower"].number())
+        ),
+        model.Fact(
             "More records cannot remove",
             answer["records_cannot"]["estimate"].number("percent"),
             ("of the variance: models differ",),
@@ -62,47 +50,47 @@ def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
     numbers.interval("Share of the variance between trainings", answer["records_cannot"], confidence)
     numbers.derived("Baseline: the advantage without any leak", answer["baseline"])
     note = "Each interval is about this model alone, and holds by itself."
-    table = table_of("Every model", HEAD, answer["models"], _row, note)
+    table = model.table_of("Every model", HEAD, answer["models"], _row, note)
     sections = (
         *_verdict(answer["verdict"]),
         numbers.section("The procedure"),
-        Section("models", "Every model", (*figures.pick("models"), table), (table,)),
+        model.Section("models", "Every model", (*figures.pick("models"), table), (table,)),
         limitations.section(_open(source["options"]["prior"]), answer["warnings"]),
         provenance.section("procedure", source, context),
     )
-    first = headline(answer, answer["verdict"])
-    return Report("A training procedure", first, Facts(tiles), sections)
+    first = model.headline(answer, answer["verdict"])
+    return model.Report("A training procedure", first, model.Facts(tiles), sections)
 
 
-def _verdict(verdict: AnswerPath) -> Iterator[Section]:
+def _verdict(verdict: model.AnswerPath) -> Iterator[model.Section]:
     """Why it was decided so, and what would settle it."""
     if verdict:
-        yield Section("verdict", "The verdict", (Bullets(((verdict["reason"].quote(), "."),)),))
+        yield model.Section("verdict", "The verdict", (model.Bullets(((verdict["reason"].quote(), "."),)),))
 
 
-def _settles(verdict: AnswerPath) -> Iterator[Fact]:
+def _settles(verdict: model.AnswerPath) -> Iterator[model.Fact]:
     """What an open verdict takes."""
     if verdict["decision"].value == "inconclusive":
-        records: Inline = ("in all",)
+        records: model.Inline = ("in all",)
         if verdict["records_needed"]:
             records = ("in all, or ", verdict["records_needed"].number("count"), " records of these models")
-        yield Fact("Models that would settle it", verdict["models_needed"].number("count"), records)
+        yield model.Fact("Models that would settle it", verdict["models_needed"].number("count"), records)
 
 
-def _row(model: AnswerPath) -> tuple[Cell, ...]:
+def _row(entry: model.AnswerPath) -> tuple[model.Cell, ...]:
     return (
-        model["name"].untrusted(),
-        *model.interval(),
-        model["members"].number("count"),
-        model["nonmembers"].number("count"),
+        entry["name"].untrusted(),
+        *entry.interval(),
+        entry["members"].number("count"),
+        entry["nonmembers"].number("count"),
     )
 
 
-def _open(prior: AnswerPath) -> Iterator[Inline]:
+def _open(prior: model.AnswerPath) -> Iterator[model.Inline]:
     yield from OPEN
     yield from limitations.of_sample(prior, scope=limitations.OF_PROCEDURE)
 
 
-def figures(answer: AnswerPath) -> tuple[Figure | None, ...]:
+def figures(answer: model.AnswerPath) -> tuple[model.Figure | None, ...]:
     """Every model, their mean and the next one."""
     return (trainings(answer),)
