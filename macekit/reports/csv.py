@@ -81,7 +81,7 @@ def _table(section: str, table: model.Table) -> Iterator[Row]:
 def _words(section: str, name: str, column: str, cells: Iterable[model.Cell]) -> Iterator[Row]:
     """The numbers in a text, each by itself; and the text, if it says more than one number."""
     parts = tuple(cells)
-    for number in _numbers(parts):
+    for number in model.numbers(parts):
         value = "" if number.value is None else repr(number.value)
         yield _row(section, name, column, number.path, value)
     if not (len(parts) == 1 and isinstance(parts[0], model.Number)):
@@ -89,14 +89,6 @@ def _words(section: str, name: str, column: str, cells: Iterable[model.Cell]) ->
             parts[0].path if len(parts) == 1 and isinstance(parts[0], model.Quote | model.Untrusted) else ""
         )
         yield _row(section, name, column, path, text=words(model.Phrase(parts)))
-
-
-def _numbers(cells: Iterable[model.Cell]) -> Iterator[model.Number]:
-    for cell in cells:
-        if isinstance(cell, model.Number):
-            yield cell
-        elif isinstance(cell, model.Phrase):
-            yield from _numbers(cell.words)
 
 
 def _row(section: str, name: str, column: str = "", path: str = "", value: str = "", text: str = "") -> Row:

@@ -210,25 +210,17 @@ def _results(report: model.Report) -> Iterator[Result]:
 
 def _setting(report: model.Report) -> dict[str, float]:
     """What the results hold for, from what the tiles say beside their numbers and the options as understood."""
-    cells = [cell for fact in report.facts.items for cell in _numbers(fact.note)]
+    cells = [cell for fact in report.facts.items for cell in model.numbers(fact.note)]
     origin = report.section("provenance")
     for part in () if origin is None else origin.blocks:
         if isinstance(part, model.Table):
-            cells += [cell for row in part.rows for cell in _numbers(row)]
+            cells += [cell for row in part.rows for cell in model.numbers(row)]
     setting: dict[str, float] = {}
     for cell in cells:
         name = cell.path.rpartition(".")[2]
         if name in SETTING and cell.value is not None:
             setting.setdefault(name, cell.value)
     return {name: setting[name] for name in SETTING if name in setting}
-
-
-def _numbers(words: model.Inline) -> Iterator[model.Number]:
-    for cell in words:
-        if isinstance(cell, model.Number):
-            yield cell
-        elif isinstance(cell, model.Phrase):
-            yield from _numbers(cell.words)
 
 
 def _index(results: list[Result], setting: dict[str, float]) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Literal, TypeAlias
@@ -82,15 +82,16 @@ class Table:
 
 def paths(table: Table) -> set[str]:
     """Where in the answer the numbers of a table stand."""
-    return {path for row in table.rows for path in _paths(row)}
+    return {number.path for row in table.rows for number in numbers(row)}
 
 
-def _paths(cells: Inline) -> Iterator[str]:
+def numbers(cells: Iterable[Cell]) -> Iterator[Number]:
+    """The numbers in a text."""
     for cell in cells:
         if isinstance(cell, Phrase):
-            yield from _paths(cell.words)
+            yield from numbers(cell.words)
         elif isinstance(cell, Number):
-            yield cell.path
+            yield cell
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from estimators.python.dataclass import dataclass
-from macekit.reports.charts.frame import Spec, baseline, chart, padded, rows, scaled, threshold
+from macekit.reports.charts.frame import Spec, baseline, chart, named, padded, rows, scaled, threshold
 from macekit.reports.formatting import between, distinct, ends, finite, many, rounded, short_label, three
 from macekit.reports.model import MOST_ROWS, AnswerPath, Cell, Figure, Phrase, Table, table_of
 from macekit.reports.palette import INK, MEMBER, MUTED, NONMEMBER, WORDS
@@ -51,14 +51,7 @@ def forest(lines: Sequence[Line], title: str, references: Sequence[Spec] = (), *
     values = finite(v for line in lines for v in (line.estimate, line.lower, line.upper, line.tick))
     low, high = padded(min([*values, *also]), max([*values, *also]))
     x = scaled("lower", title, (low, high), tickCount=6, orient="bottom")
-    y: Spec = {
-        "field": "name",
-        "type": "nominal",
-        "sort": None,
-        "title": None,
-        "scale": {"domain": names},
-        "axis": {"labelColor": INK, "domain": False, "ticks": False, "labelPadding": 10},
-    }
+    y = named("name", names)
     point = {"x": {"field": "estimate", "type": "quantitative"}, "y": y}
     layers: list[Spec] = [
         *references,

@@ -90,6 +90,13 @@ def scaled(field: str, title: str | None, domain: Sequence[float] | None = None,
     return {"field": field, "type": "quantitative", "title": title, "scale": scale, "axis": axis}
 
 
+def named(field: str, names: Sequence[str] | None = None) -> Spec:
+    """The axis of names at the left, in the order of the data or of these."""
+    axis = {"labelColor": INK, "domain": False, "ticks": False, "labelPadding": 10}
+    scale = {} if names is None else {"scale": {"domain": names}}
+    return {"field": field, "type": "nominal", "sort": None, "title": None, **scale, "axis": axis}
+
+
 def across(axis: Literal["x", "y"], at: float, colour: str, dash: Sequence[int] = ()) -> Spec:
     """A line from edge to edge, at one place of an axis."""
     mark = {"type": "rule", "color": colour, "strokeWidth": 1.5, "strokeDash": list(dash)}

@@ -11,6 +11,7 @@ from macekit.reports.charts.frame import (
     beyond,
     chart,
     halo,
+    named,
     padded,
     rows,
     scaled,
@@ -34,13 +35,7 @@ def interval(answer: AnswerPath) -> Figure:
     )
     low, high = padded(min(values), max(values), 0.06)
     x = scaled("lower", "advantage of the best adversary", (low, high), tickCount=7, grid=True)
-    y: Spec = {
-        "field": "row",
-        "type": "nominal",
-        "sort": None,
-        "title": None,
-        "axis": {"labelColor": INK, "domain": False, "ticks": False, "labelPadding": 10},
-    }
+    y = named("row")
     decision = (value.get("verdict") or {}).get("decision")
     spec = chart(
         *([] if limit is None else [beyond(rounded(limit), high)]),

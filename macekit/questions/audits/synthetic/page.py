@@ -83,12 +83,12 @@ def _copies(answer: model.AnswerPath) -> model.Section:
     if not coarser:
         blocks.append(model.Paragraph(("Rows are compared as they are in every column.",)))
         return model.Section("copies", "Copied rows", tuple(blocks))
-    first = coarser[: riskiest.MOST]
-    table = model.Table(
+    table = model.table_of(
         "Columns compared with fewer digits",
         ("Column", "Rows are compared at"),
-        tuple((each["name"].untrusted(), each["precision"].untrusted()) for each in first),
-        more=len(coarser) - len(first),
+        coarser,
+        lambda each: (each["name"].untrusted(), each["precision"].untrusted()),
+        most=riskiest.MOST,
         where=copies["columns"].path,
     )
     why: model.Inline = (

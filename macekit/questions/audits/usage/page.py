@@ -26,12 +26,8 @@ def content(answer: model.AnswerPath, figures: model.Figures, context: model.Con
         limitations.section((ALIKE, DRIFT, limitations.CONFIDENCE), answer["warnings"]),
         provenance.section("usage", answer["provenance"], context),
     )
-    headline = model.Headline(
-        answer["decision"].value, answer["sentence"].quote(), covers=answer["covers"].quotes()
-    )
-    return model.Report(
-        "How much of it was trained on", headline, model.Facts(tuple(_facts(answer))), sections
-    )
+    facts = model.Facts(tuple(_facts(answer)))
+    return model.Report("How much of it was trained on", model.headline(answer, answer), facts, sections)
 
 
 def _facts(answer: model.AnswerPath) -> Iterator[model.Fact]:
