@@ -14,8 +14,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from _typeshed import WriteableBuffer
 
 __version__ = "0.1.0"
@@ -168,9 +166,7 @@ class Body:
     def __enter__(self) -> Body:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 

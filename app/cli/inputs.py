@@ -24,8 +24,6 @@ from macekit.problems import Problem, pickle_problem
 from macekit.text import nearest, printable
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from _typeshed import WriteableBuffer
 
 PIPE_MEMORY = 64 * 2**20
@@ -85,9 +83,7 @@ class Source:
     def __enter__(self) -> Source:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self.fd >= 0:
             os.close(self.fd)
 

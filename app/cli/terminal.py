@@ -9,7 +9,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, suppress
 from shutil import get_terminal_size
-from types import TracebackType
 from typing import Any, TextIO, cast
 
 NARROWEST = 80
@@ -126,9 +125,7 @@ class Progress:
             self._thread.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._end.set()
         if self._live:
             self._thread.join()

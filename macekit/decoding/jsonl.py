@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Generic, cast
+from typing import Generic, cast
 
 import msgspec
 import numpy as np
@@ -29,9 +29,6 @@ from macekit.decoding.typed import padding_note
 from macekit.decoding.unnamed_columns import first_lines
 from macekit.decoding.whole_tables import Columns, all_columns, columns_of_json
 from macekit.problems import Problem, fault
-
-if TYPE_CHECKING:
-    pass
 
 BLOCK = 2**18
 """Bytes of lines that are read together."""

@@ -9,7 +9,7 @@ import ast
 import io
 import math
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,9 +28,6 @@ from macekit.decoding.texts import LOGPROBS, Entry, of_arrays
 from macekit.decoding.typed import padding_note
 from macekit.problems import Problem, pickle_problem
 from macekit.schemas.query_string import FIRST_MEMBERS, of_table, takes_arrays
-
-if TYPE_CHECKING:
-    pass
 
 MAGIC = b"\x93NUMPY"
 LONGEST_HEADER = 2**18
