@@ -3,7 +3,7 @@
 Labels come from short lists of ours - operations, statuses, kinds of problem - and never from a request.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from prometheus_client import (
@@ -62,7 +62,7 @@ class Metrics:
         )
         self._records = Counter("mace_records", "Records counted.", ("operation",), registry=self.registry)
         self._bytes = Counter("mace_body_bytes", "Bytes of bodies received.", registry=self.registry)
-        self.registry.register(_Log())
+        self.registry.register(_Watched(_lost_lines))
         self._answers_lost = Counter(
             "mace_answers_dropped", "Answers that were not read in time.", registry=self.registry
         )
@@ -87,89 +87,63 @@ class Metrics:
 
     def watch(self, look: Callable[[], Any]) -> None:
         """Show also how the pool stands, looked up whenever the metrics are read."""
-        self.registry.register(_Pool(look))
+        self.registry.register(_Watched(lambda: _of_pool(look())))
 
     def watch_jobs(self, states: Callable[[], Mapping[Any, int]]) -> None:
         """Show also how many answers are fetched later, by their state."""
-        self.registry.register(_Jobs(states))
+        self.registry.register(_Watched(lambda: _of_jobs(states())))
 
     def watch_gauges(self, look: Callable[[], Mapping[str, tuple[str, float]]]) -> None:
         """Show also these gauges, each with what it is."""
-        self.registry.register(_Gauges(look))
+        self.registry.register(
+            _Watched(lambda: (GaugeMetricFamily(name, *about) for name, about in look().items()))
+        )
 
     def text(self) -> bytes:
         """Everything, in Prometheus' text format."""
         return generate_latest(self.registry)
 
 
-class _Log:
+class _Watched:
+    """Numbers that are looked up whenever they are asked for: nothing to keep in step."""
+
+    def __init__(self, look: Callable[[], Iterable[Metric]]) -> None:
+        self.collect = look
+
+    def describe(self) -> Iterable[Metric]:
+        return ()
+
+
+def _lost_lines() -> Iterator[Metric]:
     """Lines of the log that nobody read in time."""
-
-    def describe(self) -> Iterable[Metric]:
-        return ()
-
-    def collect(self) -> Iterable[Metric]:
-        yield CounterMetricFamily(
-            "mace_log_lines_dropped", "Lines of the log that were dropped.", Writer.lines_lost
-        )
+    yield CounterMetricFamily(
+        "mace_log_lines_dropped", "Lines of the log that were dropped.", Writer.lines_lost
+    )
 
 
-class _Jobs:
+def _of_jobs(states: Mapping[Any, int]) -> Iterator[Metric]:
     """Questions whose answers are fetched later."""
-
-    def __init__(self, states: Callable[[], Mapping[Any, int]]) -> None:
-        self._states = states
-
-    def describe(self) -> Iterable[Metric]:
-        return ()
-
-    def collect(self) -> Iterable[Metric]:
-        states = self._states()
-        jobs = GaugeMetricFamily("mace_jobs", "Questions whose answers are fetched later.", labels=["state"])
-        for state in ("working", "done", "failed"):
-            jobs.add_metric([state], states.get(state, 0))
-        yield jobs
+    jobs = GaugeMetricFamily("mace_jobs", "Questions whose answers are fetched later.", labels=["state"])
+    for state in ("working", "done", "failed"):
+        jobs.add_metric([state], states.get(state, 0))
+    yield jobs
 
 
-class _Gauges:
-    """What a service has beside its pool, if it has it."""
-
-    def __init__(self, look: Callable[[], Mapping[str, tuple[str, float]]]) -> None:
-        self._look = look
-
-    def describe(self) -> Iterable[Metric]:
-        return ()
-
-    def collect(self) -> Iterable[Metric]:
-        yield from (GaugeMetricFamily(name, *about) for name, about in self._look().items())
-
-
-class _Pool:
-    """The pool's own numbers, read when asked for: nothing to keep in step."""
-
-    def __init__(self, look: Callable[[], Any]) -> None:
-        self._look = look
-
-    def describe(self) -> Iterable[Metric]:
-        return ()
-
-    def collect(self) -> Iterable[Metric]:
-        now = self._look()
-        yield GaugeMetricFamily("mace_queue_waiting", "Requests waiting for a worker.", now.waiting)
-        yield GaugeMetricFamily("mace_workers", "Worker processes alive.", now.workers)
-        yield GaugeMetricFamily("mace_workers_busy", "Worker processes at work.", now.busy)
-        yield GaugeMetricFamily("mace_under_way", "Requests at work or waiting for a worker.", now.under_way)
-        yield GaugeMetricFamily("mace_places", "How many of them are admitted.", now.places)
-        yield GaugeMetricFamily(
-            "mace_small_waiting", "Small requests waiting for their turn.", now.small_waiting
-        )
-        yield GaugeMetricFamily("mace_bodies_arriving", "Bodies that arrive.", now.arriving)
-        yield GaugeMetricFamily(
-            "mace_streams_waiting", "Bodies that wait to be read by a worker.", now.streams_waiting
-        )
-        yield GaugeMetricFamily("mace_ready", "1 if a request would be admitted, else 0.", float(now.ready))
-        yield GaugeMetricFamily("mace_spooled_bytes", "Bytes of bodies held at this moment.", now.spooled)
-        kills = CounterMetricFamily("mace_worker_kills", "Workers ended, by reason.", labels=["reason"])
-        for reason, number in now.kills.items():
-            kills.add_metric([reason], number)
-        yield kills
+def _of_pool(now: Any) -> Iterator[Metric]:
+    """The pool's own numbers."""
+    yield GaugeMetricFamily("mace_queue_waiting", "Requests waiting for a worker.", now.waiting)
+    yield GaugeMetricFamily("mace_workers", "Worker processes alive.", now.workers)
+    yield GaugeMetricFamily("mace_workers_busy", "Worker processes at work.", now.busy)
+    yield GaugeMetricFamily("mace_under_way", "Requests at work or waiting for a worker.", now.under_way)
+    yield GaugeMetricFamily("mace_places", "How many of them are admitted.", now.places)
+    yield GaugeMetricFamily("mace_small_waiting", "Small requests waiting for their turn.", now.small_waiting)
+    yield GaugeMetricFamily("mace_bodies_arriving", "Bodies that arrive.", now.arriving)
+    yield GaugeMetricFamily(
+        "mace_streams_waiting", "Bodies that wait to be read by a worker.", now.streams_waiting
+    )
+    yield GaugeMetricFamily("mace_ready", "1 if a request would be admitted, else 0.", float(now.ready))
+    yield GaugeMetricFamily("mace_spooled_bytes", "Bytes of bodies held at this moment.", now.spooled)
+    kills = CounterMetricFamily("mace_worker_kills", "Workers ended, by reason.", labels=["reason"])
+    for reason, number in now.kills.items():
+        kills.add_metric([reason], number)
+    yield kills
