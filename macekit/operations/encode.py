@@ -77,15 +77,20 @@ def arrow_table(columns: Columns) -> pa.Table:
     return pa.table({name: pa.array(np.ma.getdata(c), mask=_mask(c)) for name, c in columns.items()})
 
 
-def arrow_bytes(table: pa.Table, notes: Mapping[str, str]) -> bytes:
-    """A table as an Arrow stream; ``notes`` travel in the schema's metadata."""
+def arrow_bytes(table: pa.Table, metadata: Mapping[str, str]) -> bytes:
+    """A table as an Arrow stream; the metadata travel in its schema."""
     import pyarrow as pa
 
-    table = table.replace_schema_metadata(dict(notes))
+    table = table.replace_schema_metadata(dict(metadata))
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
     return bytes(sink.getvalue())
+
+
+def notes(about: Mapping[str, object]) -> dict[str, str]:
+    """What goes with a table of records, in its metadata."""
+    return {"mace": json_bytes(about).decode()}
 
 
 def csv_bytes(table: pa.Table) -> bytes:
@@ -120,14 +125,15 @@ def guarantee(statement: Guarantee) -> statements.GuaranteeAnswer:
     return as_answer(statements.GuaranteeAnswer, statement)
 
 
-def interval(estimate: Estimate) -> statements.IntervalAnswer:
+def interval(estimate: Estimate | MetricEstimate) -> statements.IntervalAnswer:
     """A point and its interval."""
+    ends = estimate.interval
     return {
         "estimate": estimate.value,
-        "lower": estimate.lower,
-        "upper": estimate.upper,
-        "confidence": estimate.interval.confidence,
-        "guarantee": guarantee(estimate.interval.guarantee),
+        "lower": ends.lower,
+        "upper": ends.upper,
+        "confidence": ends.confidence,
+        "guarantee": guarantee(ends.guarantee),
     }
 
 
@@ -183,30 +189,22 @@ def learned_score(learned: object) -> statements.LearnedScoreAnswer | None:
 
 def metric(result: MetricEstimate, published: PaperMetric) -> statements.MetricAnswer:
     """A metric at its optimum, and what the paper prints for it."""
-    low, high = result.share_limits
-    return {
-        "name": result.name,
-        "estimate": result.value,
-        "lower": result.interval.lower,
-        "upper": result.interval.upper,
-        "confidence": result.interval.confidence,
-        "guarantee": guarantee(result.interval.guarantee),
-        "threshold": result.threshold,
-        "direction": "above" if result.cut.above else "below",
-        "trivial": result.trivial,
-        "degenerate": None if result.degeneracy is None else result.degeneracy.value,
-        "least_share": low,
-        "most_share": high,
-        "resolution": result.resolution,
-        "leader": result.leader,
-        "paper": published.value,
-        "paper_algorithm": published.algorithm,
-        "paper_estimator": published.estimator,
-        "paper_records": published.records,
-        "paper_member_guesses": published.member_guesses,
-        "sentence": result.sentence,
-        "warnings": warnings((*result.cautions, *published.cautions)),
-    }
+    least, most = result.share_limits
+    return as_answer(
+        statements.MetricAnswer,
+        result,
+        **interval(result),
+        direction="above" if result.cut.above else "below",
+        degenerate=None if result.degeneracy is None else result.degeneracy.value,
+        least_share=least,
+        most_share=most,
+        paper=published.value,
+        paper_algorithm=published.algorithm,
+        paper_estimator=published.estimator,
+        paper_records=published.records,
+        paper_member_guesses=published.member_guesses,
+        warnings=warnings((*result.cautions, *published.cautions)),
+    )
 
 
 def paper_risk(result: RecordRisk, record_metric: RecordMetric | None) -> answers.PaperRiskAnswer:

@@ -4,7 +4,7 @@ import hashlib
 import re
 from collections.abc import Mapping
 from functools import cache
-from typing import Any, TypeVar, cast, get_args
+from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args
 
 import msgspec
 import numpy as np
@@ -29,7 +29,7 @@ from estimators.errors import nearest_name
 from estimators.paper import EqualWidth, Kernel
 from estimators.sample.digests import digest
 from estimators.statement import Caution
-from macekit.call import BRIEF, Call, Reply
+from macekit.call import BRIEF, CSV, Call, Reply
 from macekit.catalogue import BY_NAME, FORMS, rendered
 from macekit.decoding.body import Column, DecodedBody, table_options
 from macekit.operations import encode
@@ -41,6 +41,9 @@ from macekit.schemas.by_operation import QUESTIONS, columns_of
 from macekit.schemas.query_string import NAMES
 from macekit.schemas.records import Question, SampleQuestion
 from macekit.schemas.statements import OriginAnswer, ProvenanceAnswer
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 Q = TypeVar("Q", bound=Question)
 
@@ -361,6 +364,16 @@ def reply_of(call: Call, answer: object, *samples: Scores | Counts) -> Reply:
         )
     records = sum(s.n_members + s.n_nonmembers for s in samples)
     return Reply(200, call.accept, data, records, input_sha256=fingerprint_in(answer))
+
+
+def reply_with_rows(
+    call: Call, table: "pa.Table", about: Mapping[str, object], records: int, input_sha256: str
+) -> Reply:
+    """A row for each record: CSV, or an Arrow stream that has in its metadata what the rows are about."""
+    of_rows = (
+        encode.csv_bytes(table) if call.accept == CSV else encode.arrow_bytes(table, encode.notes(about))
+    )
+    return Reply(200, call.accept, of_rows, records, input_sha256=input_sha256)
 
 
 def fingerprint_in(answer: object) -> str | None:

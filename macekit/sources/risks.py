@@ -25,7 +25,6 @@ from macekit.questions.risk.work import (
     INTERVALS,
     OVER,
     metric_of_cells,
-    notes_of,
     record_columns,
     rows_of_groups,
     summary,
@@ -98,7 +97,8 @@ class Lookup:
             "groups": rows_of_groups(body, data, by_cell, question),
             "provenance": source,
         }
-        return cls(result, of_cells, SampleRange.of(data), notes_of(by_cell, source), content)
+        about = encode.notes({"sentence": by_cell.sentence, "provenance": source})
+        return cls(result, of_cells, SampleRange.of(data), about, content)
 
     def rows(self, scores: ArgumentScores, start: int) -> pa.Table:
         """A row for each of these scores, the first of which is record ``start``."""

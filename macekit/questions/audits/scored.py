@@ -16,7 +16,7 @@ from estimators.statement import Caution
 from macekit.call import ARROW, CSV, Call, Reply
 from macekit.operations import encode
 from macekit.operations.effects import require_acceptance_acts
-from macekit.operations.options import reply_of, require_form
+from macekit.operations.options import reply_of, reply_with_rows, require_form
 from macekit.problems import fault
 from macekit.questions.audits import table_answers
 from macekit.questions.audits.contract import ScoredAnswer, ScoredQuestion
@@ -90,28 +90,16 @@ def reply_with_scores(
     limited = any(
         each is not None for each in (question.max_advantage, question.max_tpr, question.max_exposed)
     )
-    if call.accept == CSV:
-        return _table_of(call, records, encode.csv_bytes(_table(records, for_spreadsheets=True)))
-    if call.accept == ARROW and not limited:
-        return _with_answer(
-            call,
-            records,
-            {"sentence": records.sentence, "warnings": encode.warnings(records.cautions)},
-        )
-    content = {**_verdict(call, question, records, catalogue), **further}
-    if call.accept == ARROW:
-        return _with_answer(call, records, content)
+    content: dict[str, object] = {
+        "sentence": records.sentence,
+        "warnings": encode.warnings(records.cautions),
+    }
+    if call.accept != CSV and (limited or call.accept != ARROW):
+        content = {**_verdict(call, question, records, catalogue), **further}
+    if call.accept in (CSV, ARROW):
+        table = _table(records, for_spreadsheets=call.accept == CSV)
+        return reply_with_rows(call, table, content, len(records), records.sha256)
     return reply_of(call, content | {"records": records.columns if question.scores else None})
-
-
-def _with_answer(call: Call, records: ScoredRecords, content: Mapping[str, object]) -> Reply:
-    """The scores, and an answer in their metadata."""
-    notes = {"mace": encode.json_bytes(content).decode()}
-    return _table_of(call, records, encode.arrow_bytes(_table(records), notes))
-
-
-def _table_of(call: Call, records: ScoredRecords, body: bytes) -> Reply:
-    return Reply(200, call.accept, body, len(records), input_sha256=records.sha256)
 
 
 def _verdict(

@@ -31,14 +31,7 @@ def _of_records(q: PlanQuestion, notes: list[WarningAnswer]) -> PlanAnswer:
         if q.max_advantage is not None
         else plan_width(q.expected, q.width or 0.0, *shared)
     )
-    return {
-        "records": result.records,
-        "members": result.members,
-        "nonmembers": result.nonmembers,
-        "models": None,
-        "sentence": result.sentence,
-        "warnings": notes,
-    }
+    return encode.as_answer(PlanAnswer, result, models=None, warnings=notes)
 
 
 def _design_effect(q: PlanQuestion) -> float:

@@ -32,7 +32,6 @@ from macekit.catalogue import rendered
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode, samples
 from macekit.operations.effects import require_bins_act
-from macekit.operations.encode import arrow_bytes, arrow_table, csv_bytes, json_bytes
 from macekit.operations.options import (
     cells_asked,
     metric,
@@ -40,6 +39,7 @@ from macekit.operations.options import (
     parse_question,
     provenance,
     reply_of,
+    reply_with_rows,
     require_form,
 )
 from macekit.problems import fault
@@ -47,7 +47,6 @@ from macekit.questions.risk import RiskQuestion
 from macekit.reports.model import TOP_RECORDS
 from macekit.schemas.answers import GroupAnswer
 from macekit.schemas.records import PriorQuestion
-from macekit.schemas.statements import ProvenanceAnswer
 
 INTERVALS: dict[str, CellInterval | None] = {
     "auto": None,
@@ -127,12 +126,10 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     index = listing.index if body.rows is None or body.targets is not None else body.rows[listing.index]
     columns = record_columns(listing, index, of_record) | _paper_columns(published, listing.index)
     source = provenance(call, question, body, data, result.provenance.method)
-    records = data.n_members + data.n_nonmembers
-    if call.accept == CSV:
-        return Reply(200, CSV, csv_bytes(arrow_table(columns)), records, input_sha256=source["input_sha256"])
-    if call.accept == ARROW:
-        table = arrow_bytes(arrow_table(columns), notes_of(result, source))
-        return Reply(200, ARROW, table, records, input_sha256=source["input_sha256"])
+    if call.accept in (CSV, ARROW):
+        about = {"sentence": result.sentence, "provenance": source}
+        records = data.n_members + data.n_nonmembers
+        return reply_with_rows(call, encode.arrow_table(columns), about, records, source["input_sha256"])
     tables = by_group_of(data, groups, question, cluster) if body.targets is None else {}
     whole = samples.with_counts(data) if cluster is None else data
     mean = mean_risk(whole, result.cells, question.confidence, question.seed, bins, cluster)
@@ -357,8 +354,3 @@ def group_rows(table: GroupRisks | None, alone: dict[object, GroupAdvantage]) ->
             }
         )
     return rows
-
-
-def notes_of(result: IndividualRisk | RiskByCell, source: ProvenanceAnswer) -> dict[str, str]:
-    """What goes with a table of records."""
-    return {"mace": json_bytes({"sentence": result.sentence, "provenance": source}).decode()}

@@ -1,6 +1,6 @@
 """The reports of ``/v1/theory``: what each says beside its sentence and its bounds."""
 
-from estimators.python.dataclass import dataclass
+from estimators.python.dataclass import dataclass, replace
 from macekit.questions.theory.layout import PAPERS, Columns, Layout, Tile
 from macekit.reports import model
 from macekit.reports.charts import lines
@@ -21,10 +21,17 @@ INDEPENDENT: model.Inline = (
     "are protected less than a single row.",
 )
 
+NO_LEAK = Tile("Advantage without any leak", "baseline", "share", "the baseline: guessing without the score")
+GUESSING = Tile("Accuracy of guessing", "baseline", "share", "the baseline: guessing without the score")
+WEIGHED_GUESSING = Tile(
+    "Accuracy of guessing", "baseline", "share", "the baseline, as this measure weighs errors"
+)
+COIN = Tile("Success of a coin", "baseline", "share", "the baseline: guessing without the score")
+
 PROMISE = Layout(
     "What a promise of differential privacy allows",
     (
-        Tile("Advantage without any leak", "baseline", "share", "the baseline: guessing without the score"),
+        NO_LEAK,
         Tile("Largest epsilon that keeps the advantage", "keeping.epsilon", "floor"),
         Tile("Largest mu that keeps it", "keeping.mu", "floor"),
     ),
@@ -34,7 +41,7 @@ PROMISE = Layout(
 
 CONVERTED = Layout(
     "One number in the units of the others",
-    (Tile("Advantage without any leak", "baseline", "share", "the baseline: guessing without the score"),),
+    (NO_LEAK,),
     (
         Columns(
             "What follows from the number",
@@ -91,7 +98,7 @@ NOISE = Layout(
     (
         Tile("Scale of the noise", "noise.scale", "ceiling", "times the spread of each coordinate, below"),
         Tile("Eta: accuracy beyond guessing, at most", "eta", "exact"),
-        Tile("Accuracy of guessing", "baseline", "share", "the baseline: guessing without the score"),
+        GUESSING,
         Tile("Fits", "draws", "count", "parameters of random halves"),
         Tile("Swaps", "swaps", "count", "pairs that differ by one record"),
     ),
@@ -105,7 +112,7 @@ FINITE = Layout(
     (
         Tile("Eta of the worst record", "eta", "share", "exact: accuracy beyond guessing"),
         Tile("Accuracy of the best attack on it", "accuracy", "share"),
-        Tile("Accuracy of guessing", "baseline", "share", "the baseline: guessing without the score"),
+        GUESSING,
         Tile("Training sets", "subsets", "count", "gone through"),
         Tile("Outputs", "outcomes", "count"),
     ),
@@ -149,7 +156,7 @@ DISCRETE = Layout(
         Tile("Diversity C_K", "diversity.estimate", "plain"),
         Tile("C_K at most", "diversity.upper", "ceiling"),
         Tile("Categories", "categories", "count"),
-        Tile("Accuracy of guessing", "baseline", "share", "the baseline, as this measure weighs errors"),
+        WEIGHED_GUESSING,
         Tile(
             "Training records needed",
             "records_needed.certified",
@@ -181,7 +188,7 @@ OVERFITTING = Layout(
     (
         Tile("Security at most", "security.upper", "share"),
         Tile("Delta at least", "delta_at_least", "floor"),
-        Tile("Accuracy of guessing", "baseline", "share", "the baseline, as this measure weighs errors"),
+        WEIGHED_GUESSING,
         Tile("The cut that shows it", "threshold", "plain"),
         Tile("The cut that the mean loss vouches for", "by_mean.epsilon", "ceiling", "whatever the losses"),
         Tile("Security at most, by that cut", "by_mean.security_at_most", "ceiling"),
@@ -195,7 +202,7 @@ OUTPUT_LAWS = Layout(
         Tile("Delta", "delta", "ceiling", "exact: D_gamma of the two laws"),
         Tile("Security", "security", "floor"),
         Tile("Accuracy of the best attack", "accuracy", "share"),
-        Tile("Accuracy of guessing", "baseline", "share", "the baseline, as this measure weighs errors"),
+        WEIGHED_GUESSING,
         Tile("Members it finds", "true_positive_rate", "percent"),
         Tile("Nonmembers it accuses", "false_positive_rate", "percent"),
         Tile("Outputs", "outputs", "count"),
@@ -211,7 +218,7 @@ GAUSSIAN_MEAN = Layout(
         Tile("Records in the mean", "n", "count"),
         Tile("Coordinates of a record", "dimension", "count"),
         Tile("Accuracy of the best attack", "accuracy", "share"),
-        Tile("Accuracy of guessing", "baseline", "share", "the baseline, as this measure weighs errors"),
+        WEIGHED_GUESSING,
         Tile("Records needed", "records_needed", "count", "for the Delta wanted"),
     ),
     left_open=(MIS_INDEPENDENT, THEOREM_13),
@@ -226,6 +233,16 @@ PRACTICAL: model.Inline = (
     "holds.",
 )
 
+RECORD_BY_RECORD = Columns(
+    "Record by record",
+    "records",
+    (
+        ("Record", "record", "count"),
+        ("Practical epsilon", "practical_epsilon", "ceiling"),
+        ("Success of the best attacker", "success", "ceiling"),
+    ),
+)
+
 EXPONENTIAL = Layout(
     "Practical membership privacy of an exponential mechanism",
     (
@@ -233,21 +250,10 @@ EXPONENTIAL = Layout(
         Tile("Practical epsilon at most", "interval.upper", "ceiling"),
         Tile("Epsilon of the mechanism", "epsilon", "plain"),
         Tile("Success of the best attacker, at most", "success", "ceiling", "on the worst record"),
-        Tile("Success of a coin", "baseline", "share", "the baseline: guessing without the score"),
+        COIN,
         Tile("Training sets", "training_sets", "count"),
     ),
-    (
-        Columns(
-            "Record by record",
-            "records",
-            (
-                ("Record", "record", "count"),
-                ("Practical epsilon", "practical_epsilon", "ceiling"),
-                ("Success of the best attacker", "success", "ceiling"),
-            ),
-            worst="practical_epsilon",
-        ),
-    ),
+    (replace(RECORD_BY_RECORD, worst="practical_epsilon"),),
     (PRACTICAL,),
 )
 
@@ -257,22 +263,11 @@ PRACTICAL_FINITE = Layout(
         Tile("Practical epsilon at this delta", "practical_epsilon", "ceiling", "exact"),
         Tile("Delta", "delta", "exact"),
         Tile("Success of the best attacker", "success", "share", "exact, on the record easiest to tell"),
-        Tile("Success of a coin", "baseline", "share", "the baseline: guessing without the score"),
+        COIN,
         Tile("Training sets", "training_sets", "count", "gone through"),
         Tile("Outputs", "outcomes", "count"),
     ),
-    (
-        Columns(
-            "Record by record",
-            "records",
-            (
-                ("Record", "record", "count"),
-                ("Practical epsilon", "practical_epsilon", "ceiling"),
-                ("Success of the best attacker", "success", "ceiling"),
-            ),
-            worst="success",
-        ),
-    ),
+    (replace(RECORD_BY_RECORD, worst="success"),),
     (PRACTICAL,),
 )
 
@@ -284,7 +279,7 @@ GAUSSIAN = Layout(
         Tile("Epsilon on these records", "epsilon_on_records", "ceiling"),
         Tile("Noise sigma", "sigma", "ceiling"),
         Tile("Success of any attacker, at most", "success", "ceiling"),
-        Tile("Success of a coin", "baseline", "share", "the baseline: guessing without the score"),
+        COIN,
     ),
     left_open=(PRACTICAL,),
 )

@@ -11,7 +11,7 @@ from estimators.sample.scores import one_per_unit
 from macekit.call import ARROW, CSV, Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode, samples
-from macekit.operations.options import parse_question, provenance, reply_of, require_form
+from macekit.operations.options import parse_question, provenance, reply_of, reply_with_rows, require_form
 from macekit.problems import fault
 from macekit.questions.audits.exposed import ExposedAnswer, ExposedQuestion, ListAnswer
 
@@ -49,10 +49,8 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     if call.accept not in (CSV, ARROW):
         return reply_of(call, content, data)
     table = encode.arrow_table({"index": rows, "listed": result.is_listed, "false_share": result.false_share})
-    notes = {"mace": encode.json_bytes({"sentence": result.sentence, "provenance": source}).decode()}
-    data_of = encode.csv_bytes(table) if call.accept == CSV else encode.arrow_bytes(table, notes)
-    records = data.n_members + data.n_nonmembers
-    return Reply(200, call.accept, data_of, records, input_sha256=source["input_sha256"])
+    about = {"sentence": result.sentence, "provenance": source}
+    return reply_with_rows(call, table, about, data.n_members + data.n_nonmembers, source["input_sha256"])
 
 
 def _rows(body: DecodedBody, question: ExposedQuestion, n_members: int) -> NDArray[np.int64]:

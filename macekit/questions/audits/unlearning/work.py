@@ -17,7 +17,7 @@ from macekit.decoding.roles import SCORE_NAMES
 from macekit.decoding.whole_tables import require_tables
 from macekit.operations import encode
 from macekit.operations.options import parse_question, reply_of
-from macekit.problems import Problem
+from macekit.problems import fault
 from macekit.questions.audits.table_answers import Columns, column_of, column_read, provenance
 from macekit.questions.audits.unlearning import CutExcessAnswer, UnlearningAnswer, UnlearningQuestion
 
@@ -103,15 +103,15 @@ def _score_of(table: Columns, others: tuple[str | None, ...]) -> str:
     for names in (free, usual):
         if len(names) == 1:
             return names[0]
-    words = f"score: {len(usual or free)} columns of forgotten could be the score; name the column"
-    raise Problem("missing-field", words, field="score")
+    words = f"{len(usual or free)} columns of forgotten could be the score; name the column"
+    raise fault("missing-field", "score", words)
 
 
 def _numbers(tables: Mapping[str, Columns], name: str, option: str) -> dict[str, Floats]:
     columns = {side: column_of(side, table, name, option) for side, table in tables.items()}
     for side, column in columns.items():
         if column.dtype.kind not in "iuf":
-            words = f"{option}: column {name!r} of {side} holds no numbers; name that of the score"
-            raise Problem("wrong-type", words, field=option)
+            words = f"column {name!r} of {side} holds no numbers; name that of the score"
+            raise fault("wrong-type", option, words)
     require_different_floats([*columns.values()], option, option)
     return {side: column.astype(np.float64) for side, column in columns.items()}
