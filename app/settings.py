@@ -251,13 +251,11 @@ class Settings(BaseModel):
     @property
     def key(self) -> bytes | None:
         """The bearer key, wherever it came from."""
-        if self.api_key is not None:
-            name, text = "MACE_API_KEY", self.api_key.get_secret_value()
-        elif self.api_key_file is not None:
-            name, text = "MACE_API_KEY_FILE", _text_of("MACE_API_KEY_FILE", self.api_key_file)
-        else:
+        found = _given("MACE_API_KEY", self.api_key, self.api_key_file)
+        if found is None:
             return None
-        if not KEY.fullmatch(key := text.strip()):
+        name, key = found
+        if not KEY.fullmatch(key):
             raise ValueError(
                 f"{name}: a key is 16 or more letters, digits or . _ ~ + / - without spaces; "
                 "make one with: openssl rand -hex 32"
@@ -267,13 +265,11 @@ class Settings(BaseModel):
     @property
     def store_address(self) -> str | None:
         """Where the PostgreSQL is that replicas share, wherever that was said."""
-        if self.store is not None:
-            name, text = "MACE_STORE", self.store.get_secret_value()
-        elif self.store_file is not None:
-            name, text = "MACE_STORE_FILE", _text_of("MACE_STORE_FILE", self.store_file)
-        else:
+        found = _given("MACE_STORE", self.store, self.store_file)
+        if found is None:
             return None
-        if not (address := text.strip()).startswith(("postgresql://", "postgres://")):
+        name, address = found
+        if not address.startswith(("postgresql://", "postgres://")):
             raise ValueError(
                 f"{name}: need an address such as postgresql://mace@host/mace?sslmode=verify-full"
             )
@@ -339,12 +335,16 @@ class Settings(BaseModel):
         )
 
 
-def _text_of(name: str, path: Path) -> str:
-    """What a file holds that a setting names."""
+def _given(name: str, secret: SecretStr | None, path: Path | None) -> tuple[str, str] | None:
+    """What was said of a secret, by itself or in a file, and the name of the setting that said it."""
+    if secret is not None:
+        return name, secret.get_secret_value().strip()
+    if path is None:
+        return None
     try:
-        return path.read_text(encoding="utf-8")
+        return f"{name}_FILE", path.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
-        raise ValueError(f"{name}: the file cannot be read ({type(error).__name__})") from None
+        raise ValueError(f"{name}_FILE: the file cannot be read ({type(error).__name__})") from None
 
 
 def load(**options: Any) -> Settings:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from estimators.audits.queries.nested import nested_scores
 from estimators.audits.queries.query import choose
 from estimators.audits.queries.synthetic import CATALOGUE, WITH_REFERENCE
-from estimators.audits.queries.table import Encoding, Table, encode, require_two_sides
+from estimators.audits.queries.table import Encoding, Table, encode
 from estimators.audits.sides import one_row_each, part
 from estimators.audits.split import SPLIT_LEARNERS
 from estimators.audits.synthetic import (
@@ -194,32 +194,20 @@ def release_size(
     """The advantage against the number of released rows, and the largest number that keeps a limit.
 
     Args:
-        train: Columns by name of the rows that the release was made from: numbers, booleans, texts, dates, missing
-            values.
-        holdout: The same columns of rows like these that it was not made from.
+        train, holdout, reference: As for ``audit_synthetic``.
         synthetic: The same columns of all the rows that might be released.
-        reference: The same columns of further rows, of neither side; without it, queries that need one are not asked.
         sizes: Numbers of released rows to ask about, in any order; choose them before you look at the data. None: 10,
             20, 50, 100 and so on, up to all rows.
-        max_advantage: Largest advantage of the riskiest query that is acceptable.
-        max_exposed: Largest share of training rows that is acceptable in one range of any query's score that makes
-            membership at least ``at_precision`` probable.
-        at_precision: How probable that is, above the prior and below 1.
+        max_advantage, max_exposed, at_precision: As for ``audit_synthetic``.
         max_copies_over_holdout: Most training rows that may be copied beyond what chance explains, at least 0. If it is
             left out, a size that would pass fails if any are shown to be, at a tenth of the level.
         max_near_copies_over_holdout: The same of rows that have a near copy; it is judged only if it is given.
         accept_copies: Whether copies that nobody limited are no reason to fail.
         accept_exposure: Whether a size may pass beside a severe exposure that no limit judges.
         queries: Names of the queries to ask (``estimators.audits.queries.SYNTHETIC``); None for all that can be.
-        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
+        prior, seed, categories, leave_out, use, unit: As for ``audit_synthetic``.
         confidence: Probability that both ends of an interval hold, strictly between 0 and 1. Those of all sizes
             hold together with it. A largest size that breaks the limit is named with half of the rest at most.
-        seed: Whole number from which everything random is drawn; the same seed gives the same answer.
-        categories: Columns of numbers that are names of something, such as codes.
-        leave_out: Columns that are not to be used.
-        use: Columns that are to be used although they look like identifiers.
-        unit: Column of both sides that says whom a row belongs to: one row of each person, drawn at random, is asked
-            about, and the column is used for nothing else.
 
     Returns:
         a ``ReleaseSize``: every size's advantage, the largest that keeps the limit, and which rows these are.
@@ -250,7 +238,6 @@ def release_size(
         train, holdout = part(train, keep[0]), part(holdout, keep[1])
         leave_out = [*leave_out, unit]
     tables = encode(train, holdout, synthetic, reference, categories=categories, leave_out=leave_out, use=use)
-    require_two_sides(tables.members, tables.nonmembers)
     require_rows(tables)
     split = None
     if max_advantage is not None:

@@ -187,9 +187,7 @@ def match_sides(
         caliper: How far apart log odds of rows that are alike may be, in standard deviations of theirs.
         seed: Whole number from which everything random is drawn; the same seed gives the same answer.
         learners: Classifiers that may learn the odds; the one that foretells rows it has not seen best does.
-        categories: Columns of numbers that are names of something, such as codes.
-        leave_out: Columns that are not to be used.
-        use: Columns that are to be used although they look like identifiers.
+        categories, leave_out, use: As for ``check_split``.
 
     Returns:
         a ``Match``: the rows kept on either side, which may be none.

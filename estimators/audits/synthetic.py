@@ -334,7 +334,6 @@ def audit_synthetic(
         train, holdout = part(train, keep[0]), part(holdout, keep[1])
         leave_out = [*leave_out, unit]
     tables = encode(train, holdout, synthetic, reference, categories=categories, leave_out=leave_out, use=use)
-    require_two_sides(tables.members, tables.nonmembers)
     require_rows(tables)
     of_queries = synthetic_scores(tables, [*dict.fromkeys([*names, NEAR_COPY])])
     scores = {name: each for name, each in scores_of(of_queries).items() if name in names}
@@ -396,14 +395,9 @@ def release_queries(
     """The scores of both sides by each query of a released table, to be held beside those of other releases.
 
     Args:
-        train: Columns by name of the rows that the release was made from.
-        holdout: The same columns of rows like these that it was not made from.
-        synthetic: The same columns of the released rows.
-        reference: The same columns of further rows, of neither side; without it, queries that need one are not asked.
+        train, holdout, synthetic, reference: As for ``audit_synthetic``.
         queries: Names of the queries to ask (``estimators.audits.queries.SYNTHETIC``); None for all that can be.
-        categories: Columns of numbers that are names of something, such as codes.
-        leave_out: Columns that are not to be used.
-        use: Columns that are to be used although they look like identifiers.
+        categories, leave_out, use: As for ``audit_synthetic``.
         unit: Column of both sides that says whom a row belongs to: one row of each person is asked about.
         seed: Whole number from which everything random is drawn; the same seed gives the same answer.
             Take the same for all releases that are compared.
@@ -428,7 +422,6 @@ def release_queries(
         train, holdout = part(train, keep[0]), part(holdout, keep[1])
         leave_out = [*leave_out, unit]
     tables = encode(train, holdout, synthetic, reference, categories=categories, leave_out=leave_out, use=use)
-    require_two_sides(tables.members, tables.nonmembers)
     require_rows(tables)
     return scores_of(synthetic_scores(tables, queries))
 
@@ -469,7 +462,8 @@ def few_rows(tables: Encoding) -> Iterator[Caution]:
 
 
 def require_rows(tables: Encoding) -> None:
-    """Refuse sides of fewer rows than any answer needs."""
+    """Refuse two sides that are one, and sides of fewer rows than any answer needs."""
+    require_two_sides(tables.members, tables.nonmembers)
     for side, name in ((tables.members, "members"), (tables.nonmembers, "nonmembers")):
         if len(side) < MIN_RECORDS:
             raise TooFewRecords(f"{name}: got {len(side)} rows, need at least {MIN_RECORDS}", field=name)

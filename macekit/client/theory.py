@@ -39,7 +39,6 @@ class Theory:
                 clipped to, from 0.01 to 1,000,000; needs ``steps`` and ``delta``.
             steps: How many noisy steps were made, at least 1.
             sampling_rate: Probability that a record is in a step, above 0 and at most 1. 1 by default.
-            curve: Pairs ``[epsilon, delta]`` of an accountant, all of which hold.
             adjacency: Which training sets the promise compares: ``"replace"`` (one record in the place of another) or
                 ``"add_remove"`` (with a record and without it, as most accountants have it). By default what
                 ``inclusion`` needs.
@@ -87,11 +86,7 @@ class Theory:
                 default.
             false_positive_rates: Rates, each strictly between 0 and 1, at which to state the true positive rate.
                 0.001, 0.01 and 0.1 by default.
-            adjacency: Which training sets epsilon and mu compare: ``"replace"`` (one record in the place of another)
-                or ``"add_remove"`` (with a record and without it, as most accountants have it). By default what
-                ``inclusion`` needs.
-            inclusion: How records became members: ``"fixed_number"`` (so many of them drawn at random), the default,
-                or ``"independent"`` (each by a coin of its own).
+            adjacency, inclusion: As for ``macekit.theory.dp``.
 
         Returns:
             a ``Result``: ``rows``, each a quantity with ``at_least`` and ``at_most``; None where nothing follows.
@@ -119,18 +114,10 @@ class Theory:
 
         Args:
             members, nonmembers: As for ``macekit.estimate``.
-            claimed_epsilon: Epsilon of the differential privacy that was promised, at least 0. At most 700; None if
-                nothing was promised.
-            claimed_delta: Delta that was promised with it, from 0 up to but not including 1. 0 by default.
+            claimed_epsilon, claimed_delta, operating_points: As for ``macekit.estimate``.
             direction: Which end of the scores speaks for membership: ``"high"``, ``"low"`` or ``"either"``, the
                 default. Knowing it makes the bound sharper; it has to be known before the scores are looked at.
-            adjacency: Which training sets the promise compares: ``"replace"`` (one record in the place of another) or
-                ``"add_remove"`` (with a record and without it, as most accountants have it). By default what
-                ``inclusion`` needs.
-            inclusion: How records became members: ``"fixed_number"`` (so many of them drawn at random), the default,
-                or ``"independent"`` (each by a coin of its own).
-            operating_points: False positive rates, each strictly between 0 and 1, at which to state the true positive
-                rate. 0.001, 0.01 and 0.1 by default.
+            adjacency, inclusion: As for ``macekit.theory.dp``.
             confidence: Probability that both ends of an interval hold, strictly between 0 and 1. 0.95 by default; at
                 least 0.5. It is that of all rows together.
             prior, seed, query, counts, units, score, member, group, unit, cluster: As for ``macekit.estimate``.
@@ -323,8 +310,7 @@ class Theory:
             thresholds: Losses to cut at, chosen without these records. Ranks of the held-out losses by default.
             nonmember_share: Share of nonmembers among those asked about (the paper's nu), strictly between 0 and 1.
                 0.5 by default.
-            member_weight: What a true positive weighs against a true negative (lambda of membership inference
-                security), above 0. 1 by default.
+            member_weight: As for ``macekit.theory.mis``.
             alpha: Share of training losses that may lie above a cut, strictly between 0 and 1: ``by_mean`` has the
                 cut that their mean alone vouches for. Needs losses of at least 0.
             confidence: Probability that the upper bound holds over all cuts together, from 0.5 to 0.999999. 0.95 by
@@ -351,10 +337,7 @@ class Theory:
         Args:
             outputs: A row for each output: its probability for a member, then for a nonmember.
             column: Name of the table's column, or names of its columns, that hold the first array.
-            nonmember_share: Share of nonmembers among those asked about (the paper's nu), strictly between 0 and 1.
-                The worst share by default.
-            member_weight: What a true positive weighs against a true negative (lambda of membership inference
-                security), above 0. 1 by default.
+            nonmember_share, member_weight: As for ``macekit.theory.mis``.
 
         Returns:
             a ``Result``: ``delta``, and ``says_member``, the outputs at which the best attack says member.
@@ -375,10 +358,7 @@ class Theory:
         Args:
             dimension: Coordinates of a record. 1 by default.
             sizes: Numbers of records in the mean, the one that matters most first. A curve by default.
-            nonmember_share: Share of nonmembers among those asked about (the paper's nu), strictly between 0 and 1.
-                The worst share by default.
-            member_weight: What a true positive weighs against a true negative (lambda of membership inference
-                security), above 0. 1 by default.
+            nonmember_share, member_weight: As for ``macekit.theory.mis``.
             delta: Largest Delta = 1 - security that is acceptable: the answer says how many records keep it.
 
         Returns:

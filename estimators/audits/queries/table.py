@@ -190,9 +190,7 @@ def encode_sides(
     Args:
         members: Columns by name: numbers, booleans, texts, dates, with missing values (None, NaN, NaT, blank text).
         nonmembers: The same columns of the other side.
-        categories: Columns of numbers that are names of something, such as codes.
-        leave_out: Columns that are not to be used.
-        use: Columns that are to be used although they look like identifiers.
+        categories, leave_out, use: As for ``encode``.
 
     Raises:
         InputError: as for ``encode``.
