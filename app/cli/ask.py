@@ -19,7 +19,7 @@ import msgspec
 from app.cli.counts_files import CountsFiles
 from app.cli.inputs import Misuse, Source, as_misuse, detail_of, in_shell, open_source
 from app.cli.options import Option, columns_of, options_of, values_of
-from app.cli.outputs import Answer, Form, Report, Target, form_of, is_shown, suffixes_of, target_of
+from app.cli.outputs import Answer, Form, Target, form_of, is_shown, suffixes_of, target_of
 from app.cli.run import Apart, Inputs, Sides, Tables, answer_inputs, require_question, risks_to_write
 from app.cli.terminal import Progress, screen_width, write_line
 from estimators.python.dataclass import dataclass
@@ -244,7 +244,7 @@ def _top(arguments: argparse.Namespace, output: Output | None) -> dict[str, obje
     """How many records to print, unless the answer is written as data."""
     if output is None:
         return {} if arguments.json else {"top": SHOWN_RECORDS}
-    return {"top": TOP_RECORDS} if isinstance(output.form, Report) else {}
+    return {"top": TOP_RECORDS} if output.form.is_report else {}
 
 
 def _output(question: Operation, arguments: argparse.Namespace) -> Output | None:

@@ -10,7 +10,7 @@ import stat
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import msgspec
 
@@ -80,8 +80,7 @@ def target_of(path: str, suffixes: Sequence[str], overwrite: bool) -> Target:
         if not os.access(real.parent, os.W_OK | os.X_OK):
             raise Misuse(f"{printable(path)}: the folder cannot be written to")
     except (OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) else "not a file name"
-        raise Misuse(f"{printable(path)}: {why}") from None
+        raise Misuse(f"{printable(path)}: {why_not(error)}") from None
     if exists and not overwrite:
         raise Misuse(f"{printable(path)}: is there already; --overwrite replaces it")
     return Target(printable(path), real, suffix)
@@ -95,9 +94,13 @@ def folder_of(path: str) -> Path:
     except FileExistsError:
         raise Misuse(f"{printable(path)}: not a folder") from None
     except (OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) else "not a file name"
-        raise Misuse(f"{printable(path)}: cannot be made: {why}") from None
+        raise Misuse(f"{printable(path)}: cannot be made: {why_not(error)}") from None
     return folder
+
+
+def why_not(error: OSError | ValueError) -> str | None:
+    """Why a file of this name cannot be written: what the system says, or that it is none."""
+    return error.strerror if isinstance(error, OSError) else "not a file name"
 
 
 # --- forms --------------------------------------------------------------------------------------------------
@@ -136,56 +139,36 @@ class Answer:
         return self._content
 
 
-class Form(Protocol):
-    """A way to write an answer: the media type that is needed for it, and the file."""
-
-    @property
-    def accept(self) -> str:
-        """The media type of the answer that the file is made from."""
-
-    def file(self, answer: Answer, context: Context) -> Data:
-        """The file."""
-
-
 @dataclass(frozen=True, slots=True)
-class Unchanged:
+class Form:
+    """A way to write an answer: the media type that is needed for it, and what makes the file."""
+
+    accept: str
+    file: Callable[[Answer, Context], Data]
+    is_report: bool = False
+
+
+def _unchanged(accept: str) -> Form:
     """The answer as the service gives it."""
-
-    accept: str = JSON
-
-    def file(self, answer: Answer, context: Context) -> Data:
-        """The answer itself."""
-        return answer.reply.body
+    return Form(accept, lambda answer, context: answer.reply.body)
 
 
-@dataclass(frozen=True, slots=True)
-class Records:
+def _records(convert: Callable[[pa.Table], Data]) -> Form:
     """A table with a row for each record, made from the service's Arrow answer."""
-
-    convert: Callable[[pa.Table], Data]
-    accept: str = ARROW
-
-    def file(self, answer: Answer, context: Context) -> Data:
-        """The table in another format."""
-        return self.convert(_table(answer.reply.body))
+    return Form(ARROW, lambda answer, context: convert(_table(answer.reply.body)))
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+def _report(form: str, chart: str | None = None) -> Form:
     """A report, or one chart of it."""
 
-    form: str
-    chart: str | None = None
-    accept: str = JSON
-
-    def file(self, answer: Answer, context: Context) -> Data:
-        """The report of the answer."""
+    def file(answer: Answer, context: Context) -> Data:
         try:
-            data = render(answer.operation, answer.content, self.form, context, self.chart)
+            return render(answer.operation, answer.content, form, context, chart)
         except Problem as problem:  # no chart, or none of this name
             dashes = "--" if problem.field == "chart" else ""
             raise Misuse(dashes + in_shell(problem.local)) from None
-        return data
+
+    return Form(JSON, file, is_report=True)
 
 
 FORMS_OF_SUFFIXES = {f".{suffix}": form for form, suffix in REPORTS.items()}
@@ -210,22 +193,18 @@ def form_of(operation: str, suffix: str, card: bool, chart: str | None) -> Form:
     if chart is not None and suffix not in CHARTS:
         raise Misuse("--chart: goes with -o and a file whose name ends in .svg or .png")
     if card:
-        return Report(CARD)
-    return Report(FORMS_OF_SUFFIXES[suffix], chart) if chart is not None else _forms(operation)[suffix]
+        return _report(CARD)
+    return _report(FORMS_OF_SUFFIXES[suffix], chart) if chart is not None else _forms(operation)[suffix]
 
 
 def _forms(operation: str) -> dict[str, Form]:
-    forms: dict[str, Form] = {".json": Unchanged()}
-    forms |= {suffix: Report(form) for suffix, form in FORMS_OF_SUFFIXES.items() if form in FORMS[operation]}
+    forms: dict[str, Form] = {".json": _unchanged(JSON)}
+    forms |= {suffix: _report(form) for suffix, form in FORMS_OF_SUFFIXES.items() if form in FORMS[operation]}
     row = BY_NAME[operation]
     if row.rows:
-        forms |= {".csv": Records(csv_bytes), ".arrow": Unchanged(ARROW), ".parquet": Records(_as_parquet)}
+        forms |= {".csv": _records(csv_bytes), ".arrow": _unchanged(ARROW), ".parquet": _records(_as_parquet)}
     if row.texts or (row.arrays and row.rows):
-        forms |= {
-            ".jsonl": Records(_as_json_lines),
-            ".ndjson": Records(_as_json_lines),
-            ".npz": Records(_as_npz),
-        }
+        forms |= {suffix: _records(WRITERS[suffix]) for suffix in (".jsonl", ".ndjson", ".npz")}
     return forms
 
 

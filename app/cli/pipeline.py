@@ -137,6 +137,7 @@ def _replace(target: Target, convert: Callable[[dict[str, Any]], bytes], answer:
 
 def _append(place: Path, command: str, answer: dict[str, Any]) -> None:
     from app.cli.inputs import Misuse
+    from app.cli.outputs import why_not
     from macekit.reports.pipeline import summary
     from macekit.text import printable
 
@@ -144,5 +145,4 @@ def _append(place: Path, command: str, answer: dict[str, Any]) -> None:
         with place.open("ab") as file:
             file.write(summary(answer, command))
     except (OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) else "not a file name"
-        raise Misuse(f"{printable(str(place))}: cannot be written: {why}") from None
+        raise Misuse(f"{printable(str(place))}: cannot be written: {why_not(error)}") from None
