@@ -8,6 +8,7 @@ This module knows no schema and imports nothing heavy, so that `mace --help` is 
 """
 
 import re
+from dataclasses import replace
 from importlib import import_module
 from importlib.util import find_spec
 
@@ -163,7 +164,6 @@ CORE = (
         ),
         bodies=(JSON,),
         forms=WORDS,
-        most_files=0,
     ),
     Operation(
         "columns",
@@ -187,7 +187,10 @@ CORE = (
 )
 """The operations of the core."""
 
-OPERATIONS: tuple[Operation, ...] = (*CORE, *(row for wing in WINGS for row in wing.ROWS))
+OPERATIONS: tuple[Operation, ...] = (
+    *CORE,
+    *(replace(row, wing=wing.__name__.rpartition(".")[2]) for wing in WINGS for row in wing.ROWS),
+)
 """Every operation, in the order of the documentation."""
 
 BY_NAME = {each.name: each for each in OPERATIONS}

@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass
 
-from macekit.call import BRIEF, CSV, HTML, JSON, MARKDOWN, PNG, SVG
+from macekit.call import ARROW, BRIEF, CSV, HTML, JSON, MARKDOWN, NDJSON, PARQUET, PNG, SVG
 from macekit.formats import TABLES as SUFFIX_OF_TABLES
 
 TABLES = (*SUFFIX_OF_TABLES,)
 ANY_BODY = (JSON, *TABLES)
+OF_COLUMNS = (JSON, CSV, NDJSON, ARROW, PARQUET)
 WORDS = (JSON, HTML, MARKDOWN, CSV, BRIEF)
 PICTURES = (*WORDS, SVG, PNG)
 
@@ -25,14 +26,14 @@ class Operation:
     """Lines for the shell."""
     stem: str = ""
     """What its classes and modules are called; the last part of the name unless said otherwise."""
-    bodies: tuple[str, ...] = ANY_BODY
-    """Media types of the body."""
+    bodies: tuple[str, ...] = ()
+    """Media types of the body: JSON and every table, unless said otherwise; of whole tables, those with columns."""
     forms: tuple[str, ...] = PICTURES
     """Media types of the answer, the usual one first; all but JSON, its brief form and ``rows`` are reports."""
     rows: tuple[str, ...] = ()
     """Forms that hold the records themselves."""
     most_files: int | None = 1
-    """Files the shell takes; None for any number."""
+    """Files the shell takes; None for any number, 0 where an option names each, or a body is JSON alone."""
     arrays: tuple[str, ...] = ()
     """Fields that hold arrays; a body that is one array, or a table, fills the first."""
     tables: tuple[str, ...] = ()
@@ -54,7 +55,7 @@ class Operation:
     of_groups: bool = False
     """Whether each group of one sample may be asked about in place of several queries."""
     wing: str = ""
-    """The part of ``macekit.questions`` that it is in; empty for the core."""
+    """The part of ``macekit.questions`` that it is in, as the catalogue says; empty for the core."""
     inline: bool = False
     """Whether the time grows with the records alone, so that a small JSON body needs no worker."""
 
@@ -71,6 +72,10 @@ class Operation:
     def __post_init__(self) -> None:
         if not self.python:
             object.__setattr__(self, "python", self.command.replace(" ", ".").replace("-", "_"))
+        if not self.bodies:
+            object.__setattr__(self, "bodies", OF_COLUMNS if self.tables else ANY_BODY)
+        if self.tables or self.bodies == (JSON,):
+            object.__setattr__(self, "most_files", 0)
 
     @property
     def needed_tables(self) -> tuple[str, ...]:

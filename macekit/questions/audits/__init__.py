@@ -3,7 +3,7 @@
 ``ROWS`` are its operations.
 """
 
-from macekit.call import ARROW, BRIEF, CSV, HTML, JSON, MARKDOWN, NDJSON, NPZ, PARQUET, PNG, SVG
+from macekit.call import ARROW, BRIEF, CSV, HTML, JSON, MARKDOWN, NDJSON, NPZ, PNG, SVG
 from macekit.operation import Operation
 
 ROWS = (
@@ -21,7 +21,6 @@ ROWS = (
         most_files=None,
         several=True,
         by_clusters=True,
-        wing="audits",
     ),
     Operation(
         "synthetic",
@@ -36,11 +35,8 @@ ROWS = (
             "mace synthetic --train t.parquet --holdout h.parquet --synthetic s.parquet --reference r.parquet "
             "--max-advantage 0.1 --max-copies-over-holdout 0 -o report.html",
         ),
-        bodies=(JSON, CSV, NDJSON, ARROW, PARQUET),
-        most_files=0,
         tables=("train", "holdout", "synthetic", "reference"),
         python="audit_synthetic",
-        wing="audits",
     ),
     Operation(
         "release-size",
@@ -52,10 +48,7 @@ ROWS = (
             "mace release-size --train train.csv --holdout holdout.csv --synthetic released.csv --max-advantage 0.1",
             "mace release-size --train t.csv --holdout h.csv --synthetic s.csv --sizes 100,1000,10000 -o size.json",
         ),
-        bodies=(JSON, CSV, NDJSON, ARROW, PARQUET),
-        most_files=0,
         tables=("train", "holdout", "synthetic", "reference"),
-        wing="audits",
     ),
     Operation(
         "model",
@@ -71,11 +64,8 @@ ROWS = (
             "mace model --train t.parquet --holdout h.parquet --truth y --outputs logits --max-advantage 0.1 "
             "-o report.html",
         ),
-        bodies=(JSON, CSV, NDJSON, ARROW, PARQUET),
-        most_files=0,
         tables=("train", "holdout", "planted", "spared"),
         python="audit_predictions",
-        wing="audits",
     ),
     Operation(
         "check",
@@ -87,11 +77,8 @@ ROWS = (
             "mace check --train train.csv --holdout holdout.csv",
             "mace check --train t.parquet --holdout h.parquet --leave-out id -o report.html",
         ),
-        bodies=(JSON, CSV, NDJSON, ARROW, PARQUET),
-        most_files=0,
         tables=("train", "holdout"),
         python="check_split",
-        wing="audits",
     ),
     Operation(
         "unlearning",
@@ -107,10 +94,7 @@ ROWS = (
             "mace unlearning --forgotten f.parquet --unseen u.parquet --retained r.parquet --score loss "
             "--retrained loss_retrained -o report.html",
         ),
-        bodies=(JSON, CSV, NDJSON, ARROW, PARQUET),
-        most_files=0,
         tables=("forgotten", "unseen", "retained"),
-        wing="audits",
     ),
     Operation(
         "text",
@@ -129,7 +113,6 @@ ROWS = (
         rows=(CSV, ARROW),
         texts=True,
         python="audit_text",
-        wing="audits",
     ),
     Operation(
         "shadows",
@@ -158,7 +141,6 @@ ROWS = (
             "calibration_signal",
         ),
         python="audit_shadows",
-        wing="audits",
     ),
     Operation(
         "usage",
@@ -175,10 +157,7 @@ ROWS = (
             "mace usage --members k.csv --nonmembers f.csv --candidates c.csv --score text_loss,mink "
             "--combine auto",
         ),
-        bodies=(JSON, CSV, NDJSON, ARROW, PARQUET),
-        most_files=0,
         tables=("members", "nonmembers", "candidates"),
-        wing="audits",
     ),
     Operation(
         "exposed",
@@ -193,6 +172,5 @@ ROWS = (
         ),
         forms=(JSON, CSV, ARROW, HTML, MARKDOWN, BRIEF, SVG, PNG),
         rows=(CSV, ARROW),
-        wing="audits",
     ),
 )

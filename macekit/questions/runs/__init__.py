@@ -19,7 +19,6 @@ ROWS = (
             "mace procedure runs.parquet --model seed --score loss --member is_train --max-advantage 0.1",
         ),
         bodies=(JSON, CSV, NDJSON, NPZ, ARROW, PARQUET),  # columns have names
-        wing="runs",
     ),
     Operation(
         "series",
@@ -40,7 +39,6 @@ ROWS = (
         takes_counts=True,
         counts_suffice=True,
         of_groups=True,
-        wing="runs",
     ),
     Operation(
         "frontier",
@@ -57,7 +55,6 @@ ROWS = (
         most_files=None,
         several=True,
         by_clusters=True,
-        wing="runs",
     ),
 )
 

@@ -20,9 +20,7 @@ ROWS = (
             "mace theory dp --advantage 0.1",
         ),
         bodies=(JSON,),
-        most_files=0,
         inline=True,
-        wing="theory",
     ),
     Operation(
         "theory/convert",
@@ -39,8 +37,6 @@ ROWS = (
         ),
         bodies=(JSON,),
         forms=WORDS,
-        most_files=0,
-        wing="theory",
     ),
     Operation(
         "theory/mip",
@@ -55,7 +51,6 @@ ROWS = (
             "mace theory mip swaps.parquet --before b0,b1 --after a0,a1 --record who --eta 0.1",
         ),
         arrays=("draws", "before", "after", "record"),
-        wing="theory",
     ),
     Operation(
         "theory/mip-finite",
@@ -67,7 +62,6 @@ ROWS = (
         ("mace theory mip-finite laws.npy --n 6 --k 3",),
         forms=WORDS,
         arrays=("laws",),
-        wing="theory",
     ),
     Operation(
         "theory/mis",
@@ -83,7 +77,6 @@ ROWS = (
             "mace theory mis counts.csv --tallies records --delta 0.1",
         ),
         arrays=("values", "tallies", "probabilities"),
-        wing="theory",
     ),
     Operation(
         "theory/mis-overfitting",
@@ -98,7 +91,6 @@ ROWS = (
         ),
         arrays=("train_losses", "heldout_losses"),
         sides=True,
-        wing="theory",
     ),
     Operation(
         "theory/mis-divergence",
@@ -109,7 +101,6 @@ ROWS = (
         "from a sample lie further apart than the true ones: ask /v1/advantage about the scores instead.",
         ("mace theory mis-divergence laws.csv --column member,nonmember --nonmember-share 0.5",),
         arrays=("outputs",),
-        wing="theory",
     ),
     Operation(
         "theory/mis-mean",
@@ -119,8 +110,6 @@ ROWS = (
         "explicit. Holds for any mean and covariance, and bounds whatever is computed from that mean.",
         ("mace theory mis-mean --dimension 10 --sizes 1000,10000", "mace theory mis-mean --delta 0.01"),
         bodies=(JSON,),
-        most_files=0,
-        wing="theory",
     ),
     Operation(
         "theory/pmp-exponential",
@@ -133,7 +122,6 @@ ROWS = (
         ("mace theory pmp-exponential losses.csv --epsilon 1 --sensitivity 1",),
         forms=WORDS,
         arrays=("losses",),
-        wing="theory",
     ),
     Operation(
         "theory/pmp-finite",
@@ -144,7 +132,6 @@ ROWS = (
         "epsilon at `delta`, how often the best attacker is right, and the outputs that give the most away.",
         ("mace theory pmp-finite laws.npy --delta 0.01",),
         arrays=("laws",),
-        wing="theory",
     ),
     Operation(
         "theory/pmp-gaussian",
@@ -155,7 +142,6 @@ ROWS = (
         "`practical_epsilon` you want.",
         ("mace theory pmp-gaussian points.npy --clip 1 --sigma 0.1 --delta 1e-5",),
         arrays=("points",),
-        wing="theory",
     ),
     Operation(
         "theory/one-run",
@@ -174,7 +160,6 @@ ROWS = (
         ),
         stem="onerun",
         counts_suffice=True,
-        wing="theory",
     ),
     Operation(
         "theory/together",
@@ -184,6 +169,5 @@ ROWS = (
         ("mace theory together scores.csv --claimed-epsilon 1 --claimed-delta 1e-5",),
         counts_suffice=True,
         by_clusters=True,
-        wing="theory",
     ),
 )
