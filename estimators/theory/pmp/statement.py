@@ -11,7 +11,7 @@ from estimators.errors import OptionError, OutOfRange, TooManySubsets, require_u
 from estimators.python.dataclass import dataclass
 from estimators.statement import Caution, Estimate, at_most, exactly, percent
 from estimators.theory import shifts, subsets
-from estimators.theory.bounds import Bound
+from estimators.theory.bounds import Bound, Statement
 from estimators.theory.pmp import bounds, gaussian
 from estimators.theory.pmp.bounds import mip_eta, of_exponential, of_finite, of_gaussian, success
 from estimators.theory.pmp.exponential import MOST_PAIRED, Summed, Tabled
@@ -63,12 +63,11 @@ NOT_MONOTONE = Caution(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ExponentialStatement:
+class ExponentialStatement(Statement):
     """What an exponential mechanism gives away; ``pmp.assess_exponential`` makes it.
 
     Attributes:
-        sentence: The result in plain words.
-        cautions: What to know before using the numbers.
+        sentence, cautions: The result in plain words, and what to know before using the numbers.
         epsilon: Epsilon of the mechanism's differential privacy.
         training_sets: Number of training sets that were enumerated, or drawn at random.
         practical_epsilon: The practical epsilon on these records.
@@ -88,8 +87,6 @@ class ExponentialStatement:
         (True, 0.32)
     """
 
-    sentence: str
-    cautions: tuple[Caution, ...]
     epsilon: float
     training_sets: int
     practical_epsilon: float
@@ -195,12 +192,11 @@ def assess_exponential(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PmpFiniteStatement:
+class PmpFiniteStatement(Statement):
     """What any algorithm with finitely many outcomes gives away, exactly; ``pmp.assess_finite`` makes it.
 
     Attributes:
-        sentence: The result in plain words.
-        cautions: What to know before using the numbers.
+        sentence, cautions: The result in plain words, and what to know before using the numbers.
         delta: The delta that goes with the practical epsilon.
         practical_epsilon: The least practical epsilon at ``delta``; infinite if there is none.
         training_sets: Number of training sets.
@@ -219,8 +215,6 @@ class PmpFiniteStatement:
         (2.197, 'member', 0.9)
     """
 
-    sentence: str
-    cautions: tuple[Caution, ...]
     delta: float
     practical_epsilon: float
     training_sets: int
@@ -298,12 +292,11 @@ def assess_finite(laws: ArrayLike, delta: float = 0.0) -> PmpFiniteStatement:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class GaussianStatement:
+class GaussianStatement(Statement):
     """What Gaussian noise around a sum or a mean gives away (Proposition 12); ``pmp.assess_gaussian`` makes it.
 
     Attributes:
-        sentence: The result in plain words.
-        cautions: What to know before using the numbers.
+        sentence, cautions: The result in plain words, and what to know before using the numbers.
         sigma: Standard deviation of the noise in each coordinate.
         sensitivity: How far the sum or mean moves at most when one record is exchanged.
         delta: The delta that goes with every epsilon here.
@@ -326,8 +319,6 @@ class GaussianStatement:
         True
     """
 
-    sentence: str
-    cautions: tuple[Caution, ...]
     sigma: float
     sensitivity: float
     delta: float
