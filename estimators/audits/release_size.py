@@ -194,11 +194,10 @@ def release_size(
     """The advantage against the number of released rows, and the largest number that keeps a limit.
 
     Args:
-        train, holdout, reference: As for ``audit_synthetic``.
+        train, holdout, reference, max_advantage, max_exposed, at_precision: As for ``audit_synthetic``.
         synthetic: The same columns of all the rows that might be released.
         sizes: Numbers of released rows to ask about, in any order; choose them before you look at the data. None: 10,
             20, 50, 100 and so on, up to all rows.
-        max_advantage, max_exposed, at_precision: As for ``audit_synthetic``.
         max_copies_over_holdout: Most training rows that may be copied beyond what chance explains, at least 0. If it is
             left out, a size that would pass fails if any are shown to be, at a tenth of the level.
         max_near_copies_over_holdout: The same of rows that have a near copy; it is judged only if it is given.

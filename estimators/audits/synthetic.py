@@ -395,9 +395,8 @@ def release_queries(
     """The scores of both sides by each query of a released table, to be held beside those of other releases.
 
     Args:
-        train, holdout, synthetic, reference: As for ``audit_synthetic``.
+        train, holdout, synthetic, reference, categories, leave_out, use: As for ``audit_synthetic``.
         queries: Names of the queries to ask (``estimators.audits.queries.SYNTHETIC``); None for all that can be.
-        categories, leave_out, use: As for ``audit_synthetic``.
         unit: Column of both sides that says whom a row belongs to: one row of each person is asked about.
         seed: Whole number from which everything random is drawn; the same seed gives the same answer.
             Take the same for all releases that are compared.

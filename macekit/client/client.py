@@ -164,12 +164,11 @@ class Client(ABC):
             max_advantage: Largest acceptable advantage, on average over trainings, from -1 to 1. No verdict without
                 it.
             threshold: Its former name, as for ``estimate``.
-            accept_exposure: As for ``estimate``.
+            accept_exposure, members_column, nonmembers_column: As for ``estimate``.
             accept_simulated: Let the verdict rest on the simulated interval of the mean, which assumes that trainings
                 vary without rare extremes. Without it, it rests on ``any_variation``, which takes more models.
             prior, confidence, seed, query, counts, units, score, member, group, unit, cluster: As for ``estimate``;
                 what does not say which model scored a record, or leaves records out, is refused.
-            members_column, nonmembers_column: As for ``estimate``.
 
         Returns:
             a ``Result``: ``advantage`` (the mean), ``next_model``, ``any_variation`` (the mean, proven), ``spread``,
@@ -356,10 +355,9 @@ class Client(ABC):
                 groups.
             groups: A label for each record, members first, or as a dict of ``members`` and ``nonmembers``: those of
                 every query.
-            accept_exposure: As for ``estimate``.
+            accept_exposure, estimator, prior, seed, query, score, member, group, unit, cluster: As for ``estimate``.
             confidence: Probability that both ends of an interval hold, strictly between 0 and 1. 0.95 by default; at
                 least 0.5. It is that of all statements of a table together.
-            estimator, prior, seed, query, score, member, group, unit, cluster: As for ``estimate``.
             members_column, nonmembers_column: As for ``estimate``.
 
         Returns:
@@ -393,13 +391,12 @@ class Client(ABC):
                 dict of several queries by name, such as ``estimators.release_queries`` makes of tables. Or a table or
                 a file with a column for each, called ``model/loss`` and ``model/margin`` where a release has several.
             max_advantage: Largest advantage that is acceptable, from -1 to 1. No decisions without it.
-            accept_exposure: As for ``estimate``.
+            accept_exposure, prior, seed, query, score, member, group, unit, cluster: As for ``estimate``.
             against: Name of the release that is subtracted from every other; name it before you look at the scores.
                 The first by default.
             paired: Whether row i is the same record in all releases. True by default; False for independent samples.
             confidence: Probability that both ends of an interval hold, strictly between 0 and 1. 0.95 by default; at
                 least 0.5. Those of all releases hold together, and again those of all differences.
-            prior, seed, query, score, member, group, unit, cluster: As for ``estimate``.
             members_column, nonmembers_column: As for ``estimate``.
 
         Returns:
@@ -438,13 +435,12 @@ class Client(ABC):
                 frames that count where they lie among it.
             by: The column of steps of such a table: numbers, which are ordered as such, or names, whose numbers are.
             max_advantage: Largest advantage that is acceptable, from -1 to 1. No decisions without it.
-            accept_exposure: As for ``estimate``.
+            accept_exposure, prior, seed, query, score, member, group, unit, cluster: As for ``estimate``.
             confidence: Probability that both ends of an interval hold, strictly between 0 and 1. 0.95 by default; at
                 least 0.5. Those of all steps hold together.
             counts: In place of ``steps``, counts whose groups are the steps: ``macekit.counts(..., group="step")``
                 has them under ``counts``.
             groups: The same of a request in JSON; here ``by`` names the column of a table.
-            prior, seed, query, score, member, group, unit, cluster: As for ``estimate``.
             members_column, nonmembers_column: As for ``estimate``.
 
         Returns:
@@ -637,7 +633,7 @@ class Client(ABC):
                 sides, whose records say who is a member.
             nonmembers: The same of texts like these that it has not seen.
             max_advantage, max_tpr, at_fpr, max_exposed, at_precision: As for ``audit_synthetic``.
-            accept_exposure: As for ``estimate``.
+            accept_exposure, prior, confidence, seed: As for ``estimate``.
             layout: How they were written: ``"mace"``, as above; ``"prompt_logprobs"``, ``"completions"``, ``"chat"``,
                 ``"lm_eval"``. Read off the first text by default.
             by: Field that names the document or person a text is of: one score for each.
@@ -647,7 +643,6 @@ class Client(ABC):
             keep: Further fields to copy beside the scores.
             member: Of a file of both sides, the field that says who is a member, or ``"FIELD=VALUE"``.
             scores: Whether ``records`` holds the scores of each text. False by default.
-            prior, confidence, seed: As for ``estimate``.
 
         Returns:
             a ``Result``: ``decision``, ``limits``, ``ranking``, ``not_asked``; with ``scores=True`` ``records``, of
@@ -696,9 +691,8 @@ class Client(ABC):
             scale: What the signals are: ``"logit"``, log(p / (1 - p)) of a record's own class; ``"log"``, log p;
                 ``"plain"``, the default, any other number, of which RMIA makes nothing.
             max_advantage, max_tpr, at_fpr, max_exposed, at_precision: As for ``audit_synthetic``.
-            accept_exposure: As for ``estimate``.
+            accept_exposure, prior, confidence, seed: As for ``estimate``.
             scores: Whether ``records`` holds the scores of each record. False by default.
-            prior, confidence, seed: As for ``estimate``.
 
         Returns:
             a ``Result``: ``decision``, ``limits``, ``ranking``, ``not_asked``; with ``scores=True`` ``records``, of
@@ -770,8 +764,7 @@ class Client(ABC):
             in_order: Whether the order was declared, the most cautious first. True by default; without it the level is
                 shared (Holm).
             starts: From how many places of the order candidates are tried, where it is doubtful. 1 by default.
-            accept_exposure: As for ``estimate``.
-            prior, confidence, seed, query, score, member, group, unit, cluster: As for ``estimate``.
+            accept_exposure, prior, confidence, seed, query, score, member, group, unit, cluster: As for ``estimate``.
             members_column, nonmembers_column: As for ``estimate``.
 
         Returns:
@@ -875,8 +868,7 @@ class Client(ABC):
                 ``"retrained"``, if left out and there. The limit is then on the excess over that model.
             id: Column that says which record a row is; nothing passes if one stands in two tables.
             max_advantage: Largest advantage, or excess, that is acceptable, from 0 to 1.
-            accept_exposure: As for ``estimate``.
-            confidence, seed: As for ``estimate``.
+            accept_exposure, confidence, seed: As for ``estimate``.
 
         Returns:
             a ``Result``: ``verdict``, ``residual``, ``excess``, ``remaining_share``, ``least_limit``,
@@ -975,7 +967,7 @@ class Client(ABC):
         that is learned from some of them; their counts say so (``learned``) and do not merge.
 
         Args:
-            members, nonmembers: As for ``estimate``.
+            members, nonmembers, seed, query, counts, units, score, member, group, unit, cluster: As for ``estimate``.
             shards: Counts of several samples, to be merged into one; then without scores.
             cells: ``"grid"`` (merges with any other grid), ``"categories"``, ``"equal_mass"`` (needs no agreement,
                 but does not merge), ``"edges"`` or ``"auto"``, the default: categories for text, booleans and
@@ -984,7 +976,6 @@ class Client(ABC):
             edges: Increasing scores that separate neighbouring cells; with ``cells="edges"``.
             groups: A label for each record, members first, or as a dict of ``members`` and ``nonmembers``: the counts
                 then have those of each group, too (``by_group``), of which ``report`` and ``gate`` state the risk.
-            seed, query, counts, units, score, member, group, unit, cluster: As for ``estimate``.
             members_column, nonmembers_column: As for ``estimate``.
 
         Returns:
@@ -1012,7 +1003,7 @@ class Client(ABC):
         if all pass.
 
         Args:
-            members, nonmembers: As for ``estimate``.
+            members, nonmembers, estimator: As for ``estimate``.
             max_advantage: Largest acceptable advantage, from -1 to 1.
             changes: As for ``estimate``; it goes with ``max_advantage``.
             max_tpr: Largest acceptable true positive rate at the false positive rate ``at_fpr``, from 0 to 1, of the
@@ -1029,7 +1020,6 @@ class Client(ABC):
                 from 0 to 1; needs groups, and a prior of 0.5. It looks at no group by itself.
             groups: A label for each record, members first, or as a dict of ``members`` and ``nonmembers``.
             accept_exposure: As for ``estimate``; ``max_tpr`` and ``max_epsilon`` judge exposure themselves.
-            estimator: As for ``estimate``.
             anytime: Whether the records are one batch of several. The ends then hold at all looks together, so that one
                 may stop as soon as they decide; ``max_advantage`` is judged alone. False by default.
             planned: With the first batch of several: about how many records of both sides will come, at which the ends

@@ -113,8 +113,7 @@ class Theory:
         Records can contradict a claim, and never prove it.
 
         Args:
-            members, nonmembers: As for ``macekit.estimate``.
-            claimed_epsilon, claimed_delta, operating_points: As for ``macekit.estimate``.
+            members, nonmembers, claimed_epsilon, claimed_delta, operating_points: As for ``macekit.estimate``.
             direction: Which end of the scores speaks for membership: ``"high"``, ``"low"`` or ``"either"``, the
                 default. Knowing it makes the bound sharper; it has to be known before the scores are looked at.
             adjacency, inclusion: As for ``macekit.theory.dp``.
@@ -143,8 +142,7 @@ class Theory:
         """What one training run shows of a promise, and how large epsilon is at least, whatever the mechanism.
 
         Args:
-            members: As for ``macekit.estimate``.
-            nonmembers: As for ``macekit.estimate``.
+            members, nonmembers: As for ``macekit.estimate``.
             draw: How members were drawn: ``"coin"`` (each record by a fair coin of its own; post all of them),
                 ``"split"`` (the sides are a random split of one list) or ``"chosen"`` (nothing is certified then).
             epsilon, delta, mu, rdp, noise_multiplier, steps, sampling_rate: What was promised, if anything, as for

@@ -230,9 +230,8 @@ def lira_offline(
     (The authors' code takes the density, which also calls a signal far *below* a member's; the paper does not.)
 
     Args:
-        target, signals: As for ``lira_online``.
+        target, signals, variance, centre: As for ``lira_online``.
         membership: As for ``lira_online``; no shadow saw any record without it. Shadows with a record are passed over.
-        variance, centre: As for ``lira_online``.
 
     Returns:
         a score a record, in deviations.

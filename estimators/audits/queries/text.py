@@ -161,9 +161,8 @@ def zlib_ratio(log_probabilities: Tokens, sizes: ArrayLike, lengths: ArrayLike |
     Records tie as for ``text_loss``.
 
     Args:
-        log_probabilities: As for ``text_loss``.
+        log_probabilities, lengths: As for ``text_loss``.
         sizes: Bytes of each record's text when compressed: ``compressed_sizes(texts)``.
-        lengths: As for ``text_loss``.
 
     Returns:
         a score a record, at most 0.
@@ -242,10 +241,9 @@ def minkpp(
     while it is there. Ties as for ``mink``.
 
     Args:
-        log_probabilities: As for ``text_loss``.
+        log_probabilities, lengths: As for ``text_loss``.
         means: mu of each token, in the same shape.
         deviations: sigma of each token, in the same shape, at least 0.
-        lengths: As for ``text_loss``.
         share: As for ``mink``.
 
     Returns:
@@ -329,9 +327,8 @@ def reference_difference(
     Records tie only where both models' losses do.
 
     Args:
-        log_probabilities: As for ``text_loss``.
+        log_probabilities, lengths: As for ``text_loss``.
         reference: The same of the reference model; a record may have another number of tokens in it.
-        lengths: As for ``text_loss``.
         reference_lengths: As ``lengths``, of the reference; the same lengths without it.
         total: True to compare whole texts in place of means over tokens: right if tokenizers differ.
 
@@ -361,10 +358,8 @@ def reference_ratio(
     the ratio is 1. Cost and ties are those of ``reference_difference``.
 
     Args:
-        log_probabilities: As for ``text_loss``.
-        reference: As for ``reference_difference``.
-        lengths: As for ``text_loss``.
-        reference_lengths: As for ``reference_difference``.
+        log_probabilities, lengths: As for ``text_loss``.
+        reference, reference_lengths: As for ``reference_difference``.
 
     Returns:
         a score a record, at most 0.

@@ -101,11 +101,7 @@ def several_runs(
     Args:
         runs: Scores of both sides of each run, or their counts, in order; two at least.
         draw: As for ``epsilon_over_runs``.
-        promise: As for ``one_run``.
-        delta: As for ``one_run``.
-        confidence: As for ``one_run``.
-        adjacency: As for ``one_run``.
-        direction: As for ``one_run``.
+        promise, delta, confidence, adjacency, direction: As for ``one_run``.
         seed: Whole number from which everything random is drawn.
 
     Returns:
