@@ -894,10 +894,7 @@ class Client(ABC):
         Records can contradict a promise of differential privacy, and never prove it.
 
         Args:
-            members, nonmembers: As for ``estimate``.
-            claimed_epsilon: Epsilon of the differential privacy that was promised, at least 0. At most 700; None if
-                nothing was promised.
-            claimed_delta: Delta that was promised with it, from 0 up to but not including 1. 0 by default.
+            members, nonmembers, claimed_epsilon, claimed_delta: As for ``estimate``.
             direction: Which end of the scores speaks for membership: ``"high"``, ``"low"`` or ``"either"``, the
                 default. Knowing it makes the bound sharper; it has to be known before the scores are looked at.
             prior, confidence, seed, query, counts, units, score, member, group, unit, cluster: As for ``estimate``.
@@ -929,12 +926,9 @@ class Client(ABC):
                 records.
             threshold: Its former name, as for ``estimate``.
             width: Largest distance between the two ends of the interval, strictly between 0 and 1.
-            prior: Probability that a record is a member before its score is seen, strictly between 0 and 1. 0.5 by
-                default.
+            prior, confidence: As for ``estimate``.
             member_share: Share of members among the records that you will score, strictly between 0 and 1. 0.5 by
                 default; from 0.001 to 0.999.
-            confidence: Probability that both ends of an interval hold, strictly between 0 and 1. 0.95 by default; at
-                least 0.5.
             design_effect: How many times as many records it takes because they come in clusters, at least 1: an
                 earlier answer's.
             cluster_size: Records of one cluster; there will be 40 clusters at least. Beside ``design_effect``, or

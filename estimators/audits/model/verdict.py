@@ -240,13 +240,7 @@ def audit_model(
             that every one was, are left out, if at least half of either side remain.
         max_advantage: Largest advantage of the riskiest query that is acceptable.
         max_tpr: Largest true positive rate at ``at_fpr`` that is acceptable, of any query.
-        at_fpr: The false positive rate that goes with it, strictly between 0 and 1.
-        max_exposed: Largest share of training rows that is acceptable in one range of any query's score that makes
-            membership at least ``at_precision`` probable.
-        at_precision: How probable that is, above the prior and below 1.
-        max_group_advantage: Largest advantage of any query that is acceptable within any group, on the group's own
-            rows; needs groups. A group with rows of one side only, or with too few, leaves it open.
-        accept_exposure: Whether a pass may stand beside a severe exposure that no limit judges.
+        at_fpr, max_exposed, at_precision, max_group_advantage, accept_exposure, prior, seed: As for ``audit_synthetic``.
         queries: Names of the queries to ask (``estimators.audits.queries.MODELS`` and ``SHADOWS``); None for all that
             apply and that do not order the records as another one does.
         together: Whether to learn a score of all queries together from 40% of the rows, as one query more, which is
@@ -259,10 +253,8 @@ def audit_model(
             has one, a fail is "fail, or drift", too.
         strength: What these queries see of records that are known to be in training (``query_strength``), which a pass
             says beside what it covers.
-        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
         confidence: Probability that both ends of an interval hold, strictly between 0 and 1. The decision over all
             limits errs either way with half of the rest at most.
-        seed: Whole number from which everything random is drawn; the same seed gives the same answer.
         learners: Which classifiers compete for the learned score.
         progress: Called with how many queries were asked, of how many, and what was done, after each.
 
