@@ -69,6 +69,5 @@ def _fit(answer: model.AnswerPath) -> model.Section:
     )
 
 
-def figures(answer: model.AnswerPath) -> tuple[model.Figure | None, ...]:
-    """What each query gives away, the groups, and what tells the sides apart."""
-    return riskiest.figures(answer)
+figures = riskiest.figures
+"""What each query gives away, the groups, and what tells the sides apart."""

@@ -102,6 +102,5 @@ def _coarser(copies: model.AnswerPath) -> list[model.AnswerPath]:
     return [each for each in copies["columns"] if each["precision"].value is not None]
 
 
-def figures(answer: model.AnswerPath) -> tuple[model.Figure | None, ...]:
-    """What each query gives away, the groups, and what tells the sides apart."""
-    return riskiest.figures(answer)
+figures = riskiest.figures
+"""What each query gives away, the groups, and what tells the sides apart."""

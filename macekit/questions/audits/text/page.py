@@ -21,6 +21,5 @@ def content(answer: model.AnswerPath, figures: model.Figures, context: model.Con
     return scored_page.content("text", title, fact, ONE_PASS, answer, figures, context)
 
 
-def figures(answer: model.AnswerPath) -> tuple[model.Figure | None, ...]:
-    """What each query gives away."""
-    return scored_page.figures(answer)
+figures = scored_page.figures
+"""What each query gives away."""
