@@ -19,7 +19,7 @@ from estimators.python.dataclass import dataclass
 from macekit.call import ARROW, HTML, JSON, Reply
 from macekit.catalogue import BY_NAME, FORMS
 from macekit.formats import REPORTS
-from macekit.operations.encode import csv_bytes
+from macekit.operations.encode import arrow_bytes, csv_bytes
 from macekit.problems import Problem
 from macekit.reports.model import Context
 from macekit.reports.rendering import CARD, render
@@ -244,19 +244,10 @@ def _as_npz(table: pa.Table) -> Data:
     return sink.getvalue()
 
 
-def _as_arrow(table: pa.Table) -> Data:
-    import pyarrow as pa
-
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table)
-    return memoryview(sink.getvalue())
-
-
 WRITERS: dict[str, Callable[[pa.Table], Data]] = {
     ".csv": csv_bytes,
     ".parquet": _as_parquet,
-    ".arrow": _as_arrow,
+    ".arrow": arrow_bytes,
     ".jsonl": _as_json_lines,
     ".ndjson": _as_json_lines,
     ".npz": _as_npz,

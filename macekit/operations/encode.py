@@ -77,11 +77,12 @@ def arrow_table(columns: Columns) -> pa.Table:
     return pa.table({name: pa.array(np.ma.getdata(c), mask=_mask(c)) for name, c in columns.items()})
 
 
-def arrow_bytes(table: pa.Table, metadata: Mapping[str, str]) -> bytes:
-    """A table as an Arrow stream; the metadata travel in its schema."""
+def arrow_bytes(table: pa.Table, metadata: Mapping[str, str] | None = None) -> bytes:
+    """A table as an Arrow stream; metadata, if there are any, travel in its schema in the place of its own."""
     import pyarrow as pa
 
-    table = table.replace_schema_metadata(dict(metadata))
+    if metadata is not None:
+        table = table.replace_schema_metadata(dict(metadata))
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
