@@ -21,6 +21,7 @@ from macekit.problems import fault
 from macekit.questions.audits import table_answers
 from macekit.questions.audits.contract import ScoredAnswer, ScoredQuestion
 from macekit.reports.csv import disarm_formula
+from macekit.schemas.questions import QueryLimitsQuestion
 from macekit.schemas.statements import ColumnReadAnswer
 
 if TYPE_CHECKING:
@@ -120,10 +121,7 @@ def _verdict(
     }
     queries, same = without_same_order(every)
     prior, confidence, seed = question.prior, question.confidence, question.seed
-    rates = question.model_dump(
-        exclude_none=True,
-        include={"max_advantage", "max_tpr", "at_fpr", "max_exposed", "at_precision"},
-    )
+    rates = question.model_dump(exclude_none=True, include=set(QueryLimitsQuestion.model_fields))
     comparison = compare_queries(queries, prior, confidence, seed)
     limits = judge_queries(limits_of(**rates), queries, prior, confidence, seed)
     exposures = exposures_of(queries, prior, confidence)

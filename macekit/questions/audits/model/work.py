@@ -32,10 +32,14 @@ from macekit.questions.audits.model import FitAnswer, ModelAnswer, ModelQuestion
 from macekit.questions.audits.table_answers import Columns, Values
 from macekit.questions.risk.work import group_rows
 from macekit.schemas.answers import StrengthAnswer
+from macekit.schemas.questions import QueryLimitsQuestion
 from macekit.schemas.statements import ColumnReadAnswer, ProvenanceAnswer
 
 NUMBERS = ("whole", "number")
 """Kinds of columns that hold numbers."""
+
+ASKED = {"queries", "together", "prior", "confidence", "seed"}
+"""Options that the library has by the same names, of the audit and of the strength of its queries alike."""
 
 
 def answer(call: Call, body: DecodedBody) -> Reply:
@@ -79,7 +83,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
             classes=classes,
             copies=question.copies or 1,
             limit=question.max_advantage,
-            **question.model_dump(include={"queries", "together", "prior", "confidence", "seed"}),
+            **question.model_dump(include=ASKED),
         )
     audit = audit_model(
         *answers[:2],
@@ -92,20 +96,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         groups=cast("Any", groups),
         **question.model_dump(
             exclude_none=True,
-            include={
-                "max_advantage",
-                "max_tpr",
-                "at_fpr",
-                "max_exposed",
-                "at_precision",
-                "max_group_advantage",
-                "accept_exposure",
-                "queries",
-                "together",
-                "prior",
-                "confidence",
-                "seed",
-            },
+            include={*QueryLimitsQuestion.model_fields, "max_group_advantage", "accept_exposure", *ASKED},
         ),
     )
     sizes, query = (len(labels[0]), len(labels[1])), f"{outputs} of a model beside the truth"
