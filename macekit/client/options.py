@@ -4,7 +4,6 @@
 """
 
 from collections.abc import Mapping
-from os import PathLike
 from typing import Any, Protocol, TypeAlias
 
 
@@ -22,6 +21,5 @@ Data: TypeAlias = Any
 """``Values`` of members; or a table of both sides (a frame, an Arrow table, a dict of columns); or a file, several, a
 folder, a pattern, an address in a bucket, or anything that gives Arrow batches."""
 
-Path: TypeAlias = str | PathLike[str]
 LabelValues: TypeAlias = Values | Mapping[str, Values]
 CountsLike: TypeAlias = Mapping[str, Any] | SupportsDict
