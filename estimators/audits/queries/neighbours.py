@@ -21,7 +21,6 @@ from estimators.arrays import Floats, Integers
 from estimators.python.dataclass import dataclass
 
 Metric = Literal["l1", "l2"]
-Engine = Literal["tree", "scan", "faiss"]
 
 METRICS = ("l1", "l2")
 ENGINES = ("tree", "scan", "faiss")
