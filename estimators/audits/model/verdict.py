@@ -240,7 +240,8 @@ def audit_model(
             that every one was, are left out, if at least half of either side remain.
         max_advantage: Largest advantage of the riskiest query that is acceptable.
         max_tpr: Largest true positive rate at ``at_fpr`` that is acceptable, of any query.
-        at_fpr, max_exposed, at_precision, max_group_advantage, accept_exposure, prior, seed: As for ``audit_synthetic``.
+        at_fpr, max_exposed, at_precision, max_group_advantage, accept_exposure: As for ``audit_synthetic``.
+        prior, seed: As for ``audit_synthetic``.
         queries: Names of the queries to ask (``estimators.audits.queries.MODELS`` and ``SHADOWS``); None for all that
             apply and that do not order the records as another one does.
         together: Whether to learn a score of all queries together from 40% of the rows, as one query more, which is
