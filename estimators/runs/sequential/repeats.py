@@ -153,10 +153,15 @@ class Sketch:
 
     def after(self, sides: Sides, key: str) -> tuple[Sketch, Repeat | None]:
         """The sketch with a batch more, and what of the batch was there before; None if most of it was not."""
-        hashes, new = _hashed(sides, key)
-        pool, exact = self._pool(hashes)
-        before, now = _counts_of(pool, self.hashes, self.counts), _counts_of(pool, hashes, new)
-        sizes = [side.n_records for side in sides]
+        return self.merge(Sketch(sides[0].n_records, sides[1].n_records, *_hashed(sides, key)))
+
+    def merge(self, other: Sketch) -> tuple[Sketch, Repeat | None]:
+        """The sketch of both, if both have one key, and what of the other's records is here; None if most is not."""
+        limits = [each.hashes[-1] for each in (self, other) if len(each.hashes) >= MOST_HASHES]
+        union = np.union1d(self.hashes, other.hashes)
+        pool = union[union <= min(limits, default=2**BITS)][:MOST_HASHES]  # of these both know all records
+        before, now = (_counts_of(pool, each.hashes, each.counts) for each in (self, other))
+        sizes = [other.n_members, other.n_nonmembers]
         together = Sketch(self.n_members + sizes[0], self.n_nonmembers + sizes[1], pool, before + now)
         shared = (before > 0) & (now > 0)
         if 2 * int(shared.sum()) <= int((now > 0).sum()):
@@ -164,28 +169,9 @@ class Sketch:
         chance = _chance_of_sharing(
             int(shared.sum()), before + now, pool & 1 == 1, (self.n_members, self.n_nonmembers), sizes
         )
+        exact = len(self.hashes) < MOST_HASHES and len(union) <= MOST_HASHES
         n_shared, n_seen, total = int(now[shared].sum()), int(now.sum()), sum(sizes)
         return together, Repeat(n_shared if exact else round(total * n_shared / n_seen), total, exact, chance)
-
-    def merge(self, other: Sketch) -> Sketch:
-        """The sketch of both runs' records, if both have one key."""
-        limits = [each.hashes[-1] for each in (self, other) if len(each.hashes) == MOST_HASHES]
-        pool = np.union1d(self.hashes, other.hashes)
-        pool = pool[pool <= min(limits, default=2**BITS)][:MOST_HASHES]
-        return Sketch(
-            self.n_members + other.n_members,
-            self.n_nonmembers + other.n_nonmembers,
-            pool,
-            _counts_of(pool, self.hashes, self.counts) + _counts_of(pool, other.hashes, other.counts),
-        )
-
-    def _pool(self, hashes: Integers) -> tuple[Integers, bool]:
-        """The smallest hashes of both, of which both know all records; and whether these are all there are."""
-        full = len(self.hashes) == MOST_HASHES
-        if full:
-            hashes = hashes[hashes <= self.hashes[-1]]
-        pool = np.union1d(self.hashes, hashes)
-        return pool[:MOST_HASHES], not full and len(pool) <= MOST_HASHES
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values; the counts are left out where each is 1."""

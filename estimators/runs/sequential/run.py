@@ -378,10 +378,16 @@ class SequentialRun(State):
             raise errors.IncompatibleCells(
                 "the runs were begun on other cells; begin both with the same edges", field="state"
             )
+        sketch, repeat = self.sketch, None
+        if self.run_id == other.run_id:
+            less, more = sorted((sketch, other.sketch), key=lambda each: each.n_members + each.n_nonmembers)
+            sketch, repeat = more.merge(less)
         common = dict(self.batches).keys() & dict(other.batches)
-        if any(dict(self.batches)[mark] <= repeats.REFUSE_BELOW for mark in common):
+        chances = [dict(self.batches)[mark] for mark in common] + [1.0 if repeat is None else repeat.chance]
+        if min(chances) <= repeats.REFUSE_BELOW:
             raise errors.InputError(
-                "state: the runs have a batch in common; each record may be in one of them", field="state"
+                "state: the runs have a batch in common, or most records; each may be in one of them",
+                field="state",
             )
         first, second = self.rights, other.rights
         names = [*first, *(name for name in second if name not in first)]
@@ -401,7 +407,7 @@ class SequentialRun(State):
             looks=(),
             contradicted=False,
             batches=self.batches + other.batches,
-            sketch=self.sketch.merge(other.sketch) if self.run_id == other.run_id else self.sketch,
+            sketch=sketch,
             cautions=(),
         )
         if len(self.looks) + len(other.looks) >= MOST_LOOKS:

@@ -89,9 +89,7 @@ def with_others(parts: list[tuple[Scores, int]], n: int) -> Scores:
 
 
 @pytest.mark.slow
-def test_the_number_of_shared_records_is_exact_as_long_as_all_hashes_fit_and_else_said_to_be_estimated() -> (
-    None
-):
+def test_the_number_of_shared_records_is_exact_while_all_hashes_fit_and_else_said_to_be_estimated() -> None:
     run, (first, second) = run_of(2, 60)
     many, batches = run_of(4, 400)
 
@@ -187,7 +185,7 @@ def test_the_sketch_of_two_runs_is_that_of_all_their_records() -> None:
         sides = repeats.sides_of(batch("two digits" if place % 3 else "normal", rng, 150))
         both[place % 2], _ = both[place % 2].after(sides, "key")
         together, _ = together.after(sides, "key")
-    merged = both[0].merge(both[1])
+    merged, _ = both[0].merge(both[1])
 
     assert merged.to_dict() == together.to_dict()
     assert len(merged.hashes) == repeats.MOST_HASHES
@@ -204,8 +202,7 @@ def test_runs_of_two_names_have_no_hash_in_common() -> None:
 @pytest.mark.slow
 def test_merged_runs_refuse_the_batches_of_both() -> None:
     rng = np.random.default_rng(9)
-    edges = np.linspace(-2.0, 2.0, 9)
-    counted = [Counts.of(*rng.multinomial(500, np.full(10, 0.1), 2), edges=edges) for _ in range(2)]
+    counted = [Counts.of(*rng.multinomial(500, np.full(10, 0.1), 2), edges=np.arange(9.0)) for _ in range(2)]
     scored = [batch("normal", rng, 100) for _ in range(2)]
     runs = [sequential_run(0.1).after(one).after(two) for one, two in zip(counted, scored, strict=True)]
 
@@ -216,3 +213,6 @@ def test_merged_runs_refuse_the_batches_of_both() -> None:
             merged.after(again)
     with pytest.raises(InputError, match="a batch in common"):
         merged.merge(runs[0])
+    fewer = Scores.of(scored[0].members[1:], scored[0].nonmembers)
+    with pytest.raises(InputError, match="or most records"):
+        runs[0].merge(sequential_run(0.1).after(counted[1]).after(fewer))
