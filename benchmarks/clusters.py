@@ -89,7 +89,13 @@ def worlds() -> list[World]:
         for (records, models, runs), truth in product(sizes, (0.0, 0.3)):
             draw = crossed(records, models, alike, truth, sizes is of_both)
             listed.append(World(f"{name} {records} x {models}, {truth}", draw, truth, runs))
-    return [*listed, World("200 x 10, 10% known by all rows", memorised(100, 10, 0.1), 0.1)]
+    of_few = (25, 400, 0.12), (30, 200, 0.1), (50, 200, 0.06), (100, 10, 0.1), (100, 100, 0.03)
+    return listed + [
+        World(
+            f"{2 * each[0]} x {each[1]}, {each[2]:.0%} known by all rows", memorised(*each), each[2], 5 * RUNS
+        )
+        for each in of_few
+    ]
 
 
 def procedures() -> list[World]:

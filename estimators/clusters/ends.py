@@ -261,6 +261,8 @@ class RuleEnds:
 
     right: effective.Accuracy | Fortunes
     wrong: effective.Accuracy | Fortunes
+    exposed: tuple[effective.Exposed, ...] = ()
+    """Clusters that the guesses, and the opposite ones, are right about as a whole; betting needs none."""
 
     @classmethod
     def of(cls, clusters: Clusters, at: Integers, fine: Counts, right: Booleans, seed: int) -> RuleEnds:
@@ -285,7 +287,11 @@ class RuleEnds:
             return cls(*ways)
         correlations = clusters.correlations(at, fine)
         weights, alike = clusters.weights(max(correlations)), clusters.inflation(correlations)
-        return cls(*(effective.Accuracy.of(clusters, weights, alike, each) for each in (right, ~right)))
+        both = right, ~right
+        return cls(
+            *(effective.Accuracy.of(clusters, weights, alike, each) for each in both),
+            tuple(effective.exposed_as_a_whole(clusters, weights, each) for each in both),
+        )
 
     @property
     def finite_sample(self) -> bool:
@@ -294,7 +300,15 @@ class RuleEnds:
 
     def advantage(self, alpha: float) -> tuple[float, float]:
         """Lower and upper end, each of level 1 - alpha."""
-        return _lower(self.right, alpha), -_lower(self.wrong, alpha)
+        lower, upper = _lower(self.right, alpha), -_lower(self.wrong, alpha)
+        if not isinstance(self.right, effective.Accuracy):
+            return lower, upper
+        value = 2.0 * self.right.value - 1.0
+        by_right, by_wrong = (
+            effective.with_unseen(each, exposed, alpha)
+            for each, exposed in zip((value, -value), self.exposed, strict=True)
+        )
+        return min(lower, -by_wrong), max(upper, by_right)
 
 
 def _lower(way: effective.Accuracy | Fortunes, alpha: float) -> float:
