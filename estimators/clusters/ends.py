@@ -277,21 +277,19 @@ class RuleEnds:
         """
         if clusters.by_betting:
             draws = betting.draws_of(clusters, seed)
-            ways = (
+            by_bets, against = (
                 tuple(
                     betting.of_guesses(part, each[rows], np.ones(part.rows, dtype=np.int64))
                     for part, rows in draws
                 )
                 for each in (right, ~right)
             )
-            return cls(*ways)
+            return cls(by_bets, against)
         correlations = clusters.correlations(at, fine)
         weights, alike = clusters.weights(max(correlations)), clusters.inflation(correlations)
-        both = right, ~right
-        return cls(
-            *(effective.Accuracy.of(clusters, weights, alike, each) for each in both),
-            tuple(effective.exposed_as_a_whole(clusters, weights, each) for each in both),
-        )
+        one, other = (effective.Accuracy.of(clusters, weights, alike, each) for each in (right, ~right))
+        exposed = tuple(effective.exposed_as_a_whole(clusters, weights, each) for each in (right, ~right))
+        return cls(one, other, exposed)
 
     @property
     def finite_sample(self) -> bool:
