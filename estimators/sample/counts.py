@@ -24,7 +24,7 @@ from estimators.errors import (
 )
 from estimators.python.dataclass import dataclass, field
 from estimators.sample.cells import Categories, Cells, Grid, Intervals, Lattice, Values, cells_from_dict
-from estimators.sample.doubts import of_grid
+from estimators.sample.doubts import of_grid, of_values
 from estimators.sample.frequent import together
 from estimators.sample.integers import as_one_type
 from estimators.sample.splits import splitter
@@ -119,7 +119,8 @@ class Counts:
                     f"cells of kind 'grid': a frequent score has more records than its cell {at}",
                     field="cells",
                 )
-            object.__setattr__(self, "doubts", of_grid(unlike, self.n_records))
+            odd = of_values(self.members, self.nonmembers, ordered=True)
+            object.__setattr__(self, "doubts", (*odd, *of_grid(unlike, self.n_records)))
 
     @classmethod
     def trusted(

@@ -99,6 +99,8 @@ def of_values(
     if not pooled.size or int(pooled.max()) < 2:
         return ()
     on_both = _on_both(members, nonmembers, pooled)
+    if len(pooled) >= VALUES and np.array_equal(members, nonmembers):  # so many halves by chance: never
+        on_both = int(members.sum())
     to_spare = _to_spare(members, nonmembers, pooled, ordered)
     cautions = []
     if any(to_spare):

@@ -78,7 +78,7 @@ def together(several: Iterable[Frequent]) -> Frequent:
     return tuple(FrequentScore(score, *sides[score]) for score in sorted(sides))
 
 
-def of_values(values: Floats, members: Integers, nonmembers: Integers) -> Frequent:
+def frequent_values(values: Floats, members: Integers, nonmembers: Integers) -> Frequent:
     """Those of records that are counted by value.
 
     Args:

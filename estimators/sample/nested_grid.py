@@ -10,7 +10,7 @@ from estimators.arrays import Floats, Integers
 from estimators.python.dataclass import dataclass
 from estimators.sample.cells import Grid, Intervals
 from estimators.sample.counts import Counts
-from estimators.sample.doubts import of_grid
+from estimators.sample.doubts import of_grid, of_values
 from estimators.sample.frequent import CROWD, RARE, kept, together
 from estimators.sample.parts import Part
 from estimators.statement import Caution
@@ -108,7 +108,10 @@ class NestedGrid:
     def counts(self) -> Counts:
         """The records of all groups in these cells as intervals, with the caution if one of them is still crowded."""
         members, nonmembers = self.tables.sum(axis=1)
-        doubts = of_grid(self.unlike, int(members.sum() + nonmembers.sum()))
+        doubts = (
+            *of_values(members, nonmembers, ordered=True),
+            *of_grid(self.unlike, int(members.sum() + nonmembers.sum())),
+        )
         return Counts.trusted(members, nonmembers, Intervals(self.edges[1:]), doubts)
 
     def doubts_of(self, place: int) -> tuple[Caution, ...]:

@@ -16,7 +16,8 @@ from estimators.python.dataclass import dataclass
 from estimators.sample.cells import Categories, Cells, Grid, Values, grid_keys
 from estimators.sample.counting import SMALL_INTEGER_RANGE, finest_exponent
 from estimators.sample.counts import GRID_CELLS, Counts
-from estimators.sample.frequent import Frequent, kept, of_values, together
+from estimators.sample.doubts import of_labels, of_values
+from estimators.sample.frequent import Frequent, frequent_values, kept, together
 from estimators.sample.integers import as_64_bit, as_text, or_infinite
 from estimators.sample.scores import MIN_RECORDS
 
@@ -211,13 +212,27 @@ def _totals(column: Integers, at: NDArray[np.intp], size: int) -> Integers:
     return totals
 
 
+def by_value(members: Integers, nonmembers: Integers, cells: Categories) -> Counts:
+    """Counts of records of which each value was counted here, with what is odd about how often each occurs.
+
+    Args:
+        members: Member records of each value.
+        nonmembers: Nonmember records of each value.
+        cells: The values.
+    """
+    odd = of_values(members, nonmembers, ordered=False)
+    if isinstance(cells, Values):
+        odd = (*of_labels(cells.labels, members, nonmembers), *odd)
+    return Counts.trusted(members, nonmembers, cells, odd)
+
+
 def _of_texts(part: Part) -> Counts:
     if len(part.keys) > MOST_VALUES:
         raise TooManyCells(
             f"scores: more than {MOST_VALUES} distinct texts; use coarser categories", field="members"
         )
     labels = part.keys.astype(np.str_)
-    return Counts(part.members, part.nonmembers, Categories(labels)).require_shared_cells()
+    return by_value(part.members, part.nonmembers, Categories(labels)).require_shared_cells()
 
 
 def _of_integers(part: Part) -> Counts:
@@ -227,8 +242,8 @@ def _of_integers(part: Part) -> Counts:
         texts = as_text(labels)
         order = np.argsort(texts)
         cells = Categories(texts[order])
-        return Counts(part.members[order], part.nonmembers[order], cells).require_shared_cells()
-    counts = Counts(part.members, part.nonmembers, Values(labels))
+        return by_value(part.members[order], part.nonmembers[order], cells).require_shared_cells()
+    counts = by_value(part.members, part.nonmembers, Values(labels))
     narrow = int(labels[-1]) - int(labels[0]) < SMALL_INTEGER_RANGE
     return counts if narrow else counts.require_shared_cells()
 
@@ -241,7 +256,7 @@ def _on_grid(part: Part) -> Part:
         side = "member" if part.members[infinite].any() else "nonmember"
         raise NotFinite(f"{side} scores: one is beyond 1e308; every score must be finite", field=f"{side}s")
     exponent = finest_exponent(float(values.min()), float(values.max()))
-    frequent = of_values(values, part.members, part.nonmembers)
+    frequent = frequent_values(values, part.members, part.nonmembers)
     return Part("grid", exponent, grid_keys(values, exponent), part.members, part.nonmembers, frequent)
 
 

@@ -15,9 +15,9 @@ from estimators.python.dataclass import dataclass, replace
 from estimators.sample.cells import Categories, Grid, Values, grid_ends, grid_keys, mend_underflow
 from estimators.sample.counting import SMALL_INTEGER_RANGE
 from estimators.sample.counts import GRID_CELLS, Counts
-from estimators.sample.frequent import Frequent, after_piece, crowded, kept, of_values
+from estimators.sample.frequent import Frequent, after_piece, crowded, frequent_values, kept
 from estimators.sample.integers import as_64_bit, as_one_type, as_text, or_infinite
-from estimators.sample.parts import MOST_VALUES, Part
+from estimators.sample.parts import MOST_VALUES, Part, by_value
 from estimators.sample.scores import MIN_RECORDS, as_floats, require_no_spelled_number
 
 __all__ = ["CountStream"]
@@ -257,7 +257,7 @@ class _Values:
 
     def counts(self) -> Counts:
         """Each value as a cell."""
-        counts = Counts(*self.columns, Values(self.labels))
+        counts = by_value(*self.columns, Values(self.labels))
         narrow = int(self.labels[-1]) - int(self.labels[0]) < SMALL_INTEGER_RANGE
         return counts if narrow else counts.require_shared_cells()
 
@@ -298,7 +298,7 @@ class _Labels:
     def counts(self) -> Counts:
         """Each label as a cell."""
         labels, members, nonmembers = self._cells()
-        return Counts(members, nonmembers, Categories(labels)).require_shared_cells()
+        return by_value(members, nonmembers, Categories(labels)).require_shared_cells()
 
     def part(self) -> Part:
         """The same as a part; integers as what they are."""
@@ -365,7 +365,7 @@ def _grid_of(table: _Grid | _Values | _Labels | None) -> _Grid:
         _refuse_beyond_floats(np.isinf(values), columns[0])
     grid = _Grid.none().reaching(float(values[0]), float(values[-1]))
     members, nonmembers = (grid.tabulate(values, column.astype(np.float64)) for column in columns)
-    return replace(grid, columns=(members, nonmembers), frequent=of_values(values, *columns))
+    return replace(grid, columns=(members, nonmembers), frequent=frequent_values(values, *columns))
 
 
 def _is_text(table: _Grid | _Values | _Labels) -> bool:

@@ -269,10 +269,11 @@ def with_groups(
     cut: NestedGrid | None = None,
 ) -> DecodedBody:
     """The counts of all groups, with the records of each of them; ``cut`` if crowded cells were cut again."""
-    cautions: tuple[Caution, ...] = ()  # a grid says them of itself
+    cautions: tuple[Caution, ...]  # a grid says them of itself
     if cut is None:
         counts, tables = tables_of_groups(parts)
         members, nonmembers = zip(*tables.values(), strict=True)
+        cautions = () if counts.cells.kind == "grid" else counts.doubts
     else:
         counts, (members, nonmembers) = cut.counts(), cut.tables
         cautions = counts.doubts or tuple(

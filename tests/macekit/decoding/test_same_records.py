@@ -486,7 +486,10 @@ def answer_in_blocks(body: bytes, size: int, **query: str) -> Any:
     with pytest.MonkeyPatch.context() as patch, Body.of(body) as held:
         patch.setattr("macekit.decoding.csv.BLOCK", size)
         content = json.loads(bytes(perform(Call("counts", CSV, query=tuple(query.items())), held).body))
-    return (content["counts"], content["columns"]) if "counts" in content else content["type"]
+    if "counts" not in content:
+        return content["type"]
+    content["counts"]["cells"].pop("frequent", None)  # of which a block of one record says little
+    return content["counts"], content["columns"]
 
 
 @pytest.mark.slow
