@@ -168,8 +168,8 @@ def with_unseen(advantage: float, exposed: Exposed, alpha: float) -> float:
     return advantage + (1.0 - advantage) * more
 
 
-def exposed_as_a_whole(clusters: Clusters, weights: Floats, right: Booleans) -> Exposed:
-    """Those that were seen, of a rule that is right about these rows."""
+def exposed_as_a_whole(clusters: Clusters, weights: Floats, right: Booleans | Floats) -> Exposed:
+    """Those that were seen, of a rule that is right about these rows, or each with a share of what it meets."""
     several = []
     for side, _ in clusters.sides:
         for column in clusters.columns:

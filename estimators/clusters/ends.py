@@ -322,12 +322,15 @@ class ClusteredArea:
     """An area, its standard error with the freedom of it, and pairs of clusters that share nothing.
 
     ``error`` is 0 where there are too few clusters for one: what is left is that ``pairs`` comparisons are independent.
+    ``ahead`` and ``behind`` are clusters that are so as a whole.
     """
 
     value: float
     error: float
     freedom: float
     pairs: int
+    ahead: effective.Exposed = ()
+    behind: effective.Exposed = ()
 
 
 def clustered_area(
@@ -344,7 +347,10 @@ def clustered_area(
     """
     if clusters.by_betting:
         return _of_few(clusters, at, size)
-    value, residual = _placements(clusters, at, size, weights)
+    value, ahead = _placements(clusters, at, size, weights)
+    residual = np.empty(clusters.rows)
+    for side, _ in clusters.sides:
+        residual[side] = weights[side] / weights[side].sum() * (ahead[side] - value)
     spread = max(effective.variance_between(clusters, residual), float((residual**2).sum()))
     carriers = min(
         effective.participants(effective.totals_of(column, residual) ** 2) for column in clusters.columns
@@ -353,19 +359,24 @@ def clustered_area(
     usual = float((residual**2 * alike).sum())
     spread = max(spread, (1.0 - part) * spread + part * usual)
     heavy = min(clusters.heavy(weights, column) for column in clusters.columns) - 2.0
-    return ClusteredArea(value, sqrt(spread), max(1.0, min(heavy, 2.0 * carriers)), _pairs(clusters))
+    return ClusteredArea(
+        value,
+        sqrt(spread),
+        max(1.0, min(heavy, 2.0 * carriers)),
+        _pairs(clusters),
+        *(effective.exposed_as_a_whole(clusters, weights, each) for each in (ahead, 1.0 - ahead)),
+    )
 
 
 def _placements(clusters: Clusters, at: Integers, size: int, weights: Floats) -> tuple[float, Floats]:
-    """The area, and by how much each row moves it."""
+    """The area, and of which share of the other side each row is on the right side."""
     sides = [side for side, _ in clusters.sides]
     mass = [np.bincount(at[side], weights[side], size) / weights[side].sum() for side in sides]
     ahead = np.cumsum(mass[1]) - mass[1] / 2.0, 1.0 - np.cumsum(mass[0]) + mass[0] / 2.0
-    value = dot(mass[0], ahead[0])
-    residual = np.empty(clusters.rows)
+    of_rows = np.empty(clusters.rows)
     for side, placement in zip(sides, ahead, strict=True):
-        residual[side] = weights[side] / weights[side].sum() * (placement[at[side]] - value)
-    return value, residual
+        of_rows[side] = placement[at[side]]
+    return dot(mass[0], ahead[0]), of_rows
 
 
 def _of_few(clusters: Clusters, at: Integers, size: int) -> ClusteredArea:
