@@ -118,6 +118,20 @@ def test_a_pass_of_counts_stands_where_no_crowd_hides_what_differs(world, way) -
         assert sum(missed) <= (0.01 * N if way in ("in blocks of one record", "merged") else 0)
 
 
+@each_case("way", COUNTED)
+def test_counts_that_are_made_here_are_doubted_as_their_scores_are(way) -> None:
+    """The last way reads them from what was written down."""
+    a, b = np.random.default_rng(4).normal(size=(2, N))
+    worlds = {
+        "sides_share_records": (a, a[::-1]),
+        "shared_scores": (a, np.append(a[: N // 4], b[N // 4 :])),
+        "repeated_scores": (np.repeat(a, 2), b),
+    }
+    for code, sides in worlds.items():
+        assert [each.code for each in COUNTED[way](*sides).doubts] == [code]
+    assert COUNTED[way](a, b).doubts == ()
+
+
 numbers = st.sampled_from([0.0, -0.0, 0.5, 1.0, 1 - 1e-9, 1 - 2e-9, 1e9, 1e-300]) | st.floats(-1, 1)
 
 

@@ -185,6 +185,19 @@ def test_what_an_engine_cannot_do_is_one_line() -> None:
     assert "\n" not in problem.detail
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("scores", ["fractions", "integers"])
+def test_the_same_records_on_both_sides_of_a_frame_do_not_pass(give: Give, scores: str) -> None:
+    once = np.random.default_rng(8).normal(size=2000)
+    some = once if scores == "fractions" else (1e9 * once).astype(np.int64)
+    records = pa.table(
+        {"score": np.tile(some, 2), "member": np.arange(4000) < 2000, "half": ["a", "b"] * 2000}
+    )
+
+    for asked in ({"max_advantage": 0.1}, {"group": "half", "max_group_advantage": 0.2}):
+        assert macekit.gate(give(records), **asked)["undecided_because"] == "sides_share_records"
+
+
 # --- the words of databases ---------------------------------------------------------------------------------
 
 
