@@ -16,7 +16,7 @@ Numbers count as equal if they agree in about nine digits.
 from __future__ import annotations
 
 from hashlib import blake2b
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ from scipy.special import gammaln, xlog1py, xlogy
 
 from estimators.arrays import Floats, Integers
 from estimators.errors import IncompatibleCells, InputError
-from estimators.python.dataclass import dataclass, field
+from estimators.python.dataclass import dataclass, field, replace
 from estimators.sample.cells import Categories, Cells, Intervals, Values
 from estimators.sample.counting import on_cells
 from estimators.sample.counts import Counts
@@ -116,7 +116,7 @@ def chance_of_mark(sides: Sides) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Repeat:
-    """Records of a batch that share their value, on the same side, with records before.
+    """Records of a batch that share their value with records before, on the same side or on the other.
 
     Attributes:
         n_shared: How many; an estimate unless ``exact``.
@@ -124,6 +124,7 @@ class Repeat:
         exact: Whether every value was looked at, and not a sample of them.
         chance: Probability, at most, that so many do by chance.
         is_whole: Whether the batch is an earlier one, whatever the order of its records.
+        side: On which side: ``same``, or ``other`` if the sides have changed places.
     """
 
     n_shared: int
@@ -131,15 +132,17 @@ class Repeat:
     exact: bool
     chance: float
     is_whole: bool = False
+    side: Literal["same", "other"] = "same"
 
     @property
     def words(self) -> str:
-        """How many, in words."""
+        """How many share what, in words."""
+        what = f"share their value with records before, on the {self.side} side"
         if self.n_shared == self.n_records and self.exact:
-            return f"all {self.n_records} of its records"
+            return f"all {self.n_records} of its records {what}"
         about = "" if self.exact else "about "
         by = "" if self.exact else " (estimated from a sample of the scores)"
-        return f"{about}{self.n_shared} of its {self.n_records} records{by}"
+        return f"{about}{self.n_shared} of its {self.n_records} records{by} {what}"
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -228,6 +231,9 @@ def with_batch(marks: Marks, sketch: Sketch, sides: Sides, key: str) -> tuple[Ma
     """
     mark, chance = mark_of(sides), chance_of_mark(sides)
     together, repeat = sketch.after(sides, key)
+    turned = sketch.after((sides[1], sides[0]), key)[1]
+    if turned is not None and (repeat is None or turned.chance < repeat.chance):
+        repeat = replace(turned, side="other")
     if mark in dict(marks):
         chances = [min(1.0, len(marks) * chance), *([] if repeat is None else [repeat.chance])]
         n_records = sum(side.n_records for side in sides)

@@ -330,8 +330,7 @@ class SequentialRun(State):
         if repeat is not None and repeat.chance <= repeats.REFUSE_BELOW:
             again = "is one of those before, score by score" if repeat.is_whole else "was there before"
             raise errors.InputError(
-                f"scores: this batch {again}: {repeat.words} share their value with records before, on the same side; "
-                "a run takes each record once",
+                f"scores: this batch {again}: {repeat.words}; a run takes each record once",
                 field="members",
             )
         doubts = () if repeat is None or repeat.chance > repeats.DOUBTED else (_may_be_repeated(repeat),)
@@ -542,7 +541,7 @@ def _are_same(one: Look, other: Look) -> bool:
 def _may_be_repeated(repeat: repeats.Repeat) -> Caution:
     return Caution(
         "repeated_batch",
-        f"{repeat.words} share their value with records before, on the same side; where scores take few values, that "
+        f"{repeat.words}; where scores take few values, that "
         f"happens by chance with a probability of up to {at_most(repeat.chance)}, so the batch was taken: if it was "
         "sent again, or overlaps with another, begin a new run, for each record may come once",
     )

@@ -79,6 +79,27 @@ def test_a_batch_that_comes_again_is_refused_with_the_number_of_its_records(chan
         assert caught.value.field == "members"
 
 
+def test_a_batch_that_comes_again_with_its_sides_in_each_other_s_place_is_refused() -> None:
+    sides = np.random.default_rng(4).normal([[0.5], [0.0]], 1.0, (2, 200))
+    run = sequential_run(0.3).after(Scores.of(*sides))
+
+    with pytest.raises(InputError, match=r"all 400 of its records share .* on the other side; a run takes"):
+        run.after(Scores.of(*sides[::-1]))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mean", [1.0, 4.0, 30.0])
+def test_sides_of_few_values_and_two_laws_are_not_taken_for_each_other(mean) -> None:
+    rng, kept, chances = np.random.default_rng(9), ((), repeats.Sketch()), []
+    for n, m in [(300, 10), (10, 300), (8, 8), (30, 1000), (1000, 30), (40, 40)] * 10:
+        sides = repeats.sides_of(Scores.of(rng.poisson(mean, n), rng.poisson(1.5 * mean, m)))
+        marks, sketch, repeat = repeats.with_batch(*kept, sides, "key")
+        kept = marks, sketch
+        chances += [] if repeat is None else [repeat.chance]
+
+    assert min(chances, default=1.0) > repeats.REFUSE_BELOW
+
+
 def with_others(parts: list[tuple[Scores, int]], n: int) -> Scores:
     """So many records of each earlier batch, and new ones."""
     new = np.random.default_rng(2).normal(0.0, 1.0, (2, n))
