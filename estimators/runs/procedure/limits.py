@@ -19,13 +19,15 @@ from scipy.special import chdtri, stdtrit
 
 from estimators.adversary.changes import best_by_changes
 from estimators.adversary.holdout import ORDERS, GuessRecord, Way, together, validate, validate_anywhere
-from estimators.adversary.lower_end import LowerEnd
+from estimators.adversary.lower_end import FEWEST_RECORDS
+from estimators.adversary.many_changes import sign_of
+from estimators.adversary.targets import CellsTarget
 from estimators.arrays import Floats
 from estimators.clusters.betting import Shares
 from estimators.errors import DimensionMismatch, InputError, TooFewRecords
 from estimators.limits.binomial import lower_limit, upper_limit
 from estimators.optimum.answer import MOST_CHANGES
-from estimators.optimum.ends import Ends, ends_of, groups_for
+from estimators.optimum.ends import Ends, cells_for
 from estimators.python.dataclass import dataclass, replace
 from estimators.sample.counts import Counts
 from estimators.sample.scores import MIN_RECORDS, Scores, labels_of
@@ -62,42 +64,44 @@ class Evidence:
 
 def evidence_by(ends: Ends) -> Evidence:
     """What both ends of one model rest on."""
-    if not isinstance(ends.validation, LowerEnd):  # pragma: no cover - vectors are refused before
-        raise TypeError("need one number a record")
-    prior, outcome = ends.prior, _seen_every_way(ends)
-    unseen_records = float(outcome.n_members.mean()), float(outcome.n_nonmembers.mean())
-    whole = float(ends.fine.n_members), float(ends.fine.n_nonmembers)
-    rates = (
-        outcome.true_positives.mean() / unseen_records[0],
-        outcome.true_negatives.mean() / unseen_records[1],
-    )
+    return _evidence(ends.fine, ends.counts, ends.changes, ends.prior, ends.source.seed or 0)
+
+
+def evidence_in(fine: Counts, prior: float, seed: int) -> Evidence:
+    """The same of one model's counts along a score; its own ends, which take as long again, are not asked for."""
+    evident = sign_of(fine)[1] if fine.n_records >= FEWEST_RECORDS else None
+    counts = cells_for(fine, target := CellsTarget())
+    return _evidence(fine, counts, max(target.changes, evident or 0), prior, seed)
+
+
+def _evidence(fine: Counts, counts: Counts, changes: int | None, prior: float, seed: int) -> Evidence:
+    """Of counts at full resolution, and of the cells that rules read; ``changes`` as ``Ends`` has them."""
+    outcome = _seen_every_way(fine, counts, prior, seed)
+    unseen = float(outcome.n_members.mean()), float(outcome.n_nonmembers.mean())
+    whole = float(fine.n_members), float(fine.n_nonmembers)
+    rates = outcome.true_positives.mean() / unseen[0], outcome.true_negatives.mean() / unseen[1]
     weights = prior, 1.0 - prior
     spread = [w**2 * rate * (1.0 - rate) / n for w, rate, n in zip(weights, rates, whole, strict=True)]
-    best = float(np.abs(ends.counts.weights(prior)).sum())
-    if ends.changes is not None:
-        best = max(best, float(best_by_changes(ends.fine.weights(prior), ends.changes)[-1]))
+    best = float(np.abs(counts.weights(prior)).sum())
+    if changes is not None:
+        best = max(best, float(best_by_changes(fine.weights(prior), changes)[-1]))
     return Evidence(
         float(2.0 * (weights[0] * rates[0] + weights[1] * rates[1]) - 1.0),
         best,
         float(4.0 * sum(spread)),
-        min(n / w for n, w in zip(unseen_records, weights, strict=True)),
+        min(n / w for n, w in zip(unseen, weights, strict=True)),
         min(n / w for n, w in zip(whole, weights, strict=True)),
     )
 
 
-def _seen_every_way(ends: Ends) -> GuessRecord:
-    """Right guesses about unseen records, which are looked at in every way alike.
-
-    The one way of an answer is picked by the counts, in which members are: of many models that would add up.
-    """
-    fine, prior, seed, counts = ends.fine, ends.prior, ends.source.seed or 0, ends.counts
+def _seen_every_way(fine: Counts, counts: Counts, prior: float, seed: int) -> GuessRecord:
+    """Right guesses about unseen records, looked at in every way: of many models, what one way adds would add up."""
     ways = Way.every(fine, prior)
     orders = max(1, ORDERS // len(ways))
     if counts is fine or not fine.cells.ordered:
         looks = [validate(counts, prior, seed, orders, way) for way in ways]
     else:
-        groups = groups_for(fine, counts, ends.target)
-        looks = [validate_anywhere(fine, prior, groups, seed, orders, way) for way in ways]
+        looks = [validate_anywhere(fine, prior, counts.size, seed, orders, way) for way in ways]
     return together([each.outcome for each in looks])
 
 
@@ -106,11 +110,6 @@ def best_of_changes(ends: Ends) -> Floats:
     if not ends.fine.cells.ordered:
         return np.zeros(MOST_CHANGES + 1)
     return best_by_changes(ends.fine.weights(ends.prior), MOST_CHANGES)
-
-
-def evidence_in(counts: Counts, prior: float, seed: int) -> Evidence:
-    """The same of one model's counts."""
-    return evidence_by(ends_of(counts, prior, None, seed))
 
 
 def seeds_of(models: int, seed: int) -> list[int]:
