@@ -21,16 +21,9 @@ GROUND = "getComputedStyle(document.body).backgroundColor"
 
 def build(source: Path, folder: Path) -> subprocess.CompletedProcess[str]:
     """What ``scripts/docs`` runs."""
-    command = [
-        sys.executable,
-        "-m",
-        "sphinx",
-        "--quiet",
-        "--fail-on-warning",
-        "--doctree-dir",
-        folder / "doctrees",
-    ]
-    return subprocess.run([*command, source, folder / "guide"], capture_output=True, text=True, check=False)
+    command = [sys.executable, "-m", "sphinx", "--quiet", "--fail-on-warning", "--doctree-dir"]
+    places = [folder / "doctrees", source, folder / "guide"]
+    return subprocess.run([*command, *places], capture_output=True, text=True, check=False)
 
 
 @pytest.fixture(scope="module")

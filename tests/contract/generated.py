@@ -120,18 +120,9 @@ def findings(
     (folder / SETTINGS.name).write_text(settings, encoding="utf-8")
     program = Path(sys.executable).parent / "schemathesis"
     url = f"http://127.0.0.1:{service.port}"
+    named = ("--config-file", SETTINGS.name, "run", "openapi.json", "--url", url, "--no-color")
     done = subprocess.run(
-        [
-            program,
-            "--config-file",
-            SETTINGS.name,
-            "run",
-            "openapi.json",
-            "--url",
-            url,
-            "--no-color",
-            *arguments,
-        ],
+        [program, *named, *arguments],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True,

@@ -38,22 +38,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     (folder / "openapi.json").write_text(json.dumps(document()), encoding="utf-8")
     program = Path(sys.executable).parent / "openapi-python-client"
     from_to = ("--path", folder / "openapi.json", "--output-path", folder / NAME)
-    done = subprocess.run(
-        [
-            program,
-            "generate",
-            *from_to,
-            "--meta",
-            "none",
-            "--config",
-            HERE / "client.yml",
-            "--fail-on-warning",
-        ],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    command = [program, "generate", "--meta", "none", "--config", HERE / "client.yml", "--fail-on-warning"]
+    done = subprocess.run([*command, *from_to], capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "warning" not in (done.stdout + done.stderr).lower()
     sys.path.insert(0, str(folder))

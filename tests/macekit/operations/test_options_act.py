@@ -174,7 +174,7 @@ def _values(schema: Schema, defs: Schema) -> list[list[Any]]:
 @cache
 def _asked(operation: str, body: str) -> tuple[int, str, str]:
     """Status, the field a problem names, and the answer without the echo of what was asked."""
-    reply = post(operation, json.loads(body))
+    reply = post(operation, body.encode())
     found = json.loads(bytes(reply.body))
     return reply.status, str(found.get("field")), json.dumps(_without_echo(found), sort_keys=True)
 
