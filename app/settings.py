@@ -251,10 +251,10 @@ class Settings(BaseModel):
     @property
     def key(self) -> bytes | None:
         """The bearer key, wherever it came from."""
-        found = _given("MACE_API_KEY", self.api_key, self.api_key_file)
-        if found is None:
+        pair = _given("MACE_API_KEY", self.api_key, self.api_key_file)
+        if pair is None:
             return None
-        name, key = found
+        name, key = pair
         if not KEY.fullmatch(key):
             raise ValueError(
                 f"{name}: a key is 16 or more letters, digits or . _ ~ + / - without spaces; "
@@ -265,10 +265,10 @@ class Settings(BaseModel):
     @property
     def store_address(self) -> str | None:
         """Where the PostgreSQL is that replicas share, wherever that was said."""
-        found = _given("MACE_STORE", self.store, self.store_file)
-        if found is None:
+        pair = _given("MACE_STORE", self.store, self.store_file)
+        if pair is None:
             return None
-        name, address = found
+        name, address = pair
         if not address.startswith(("postgresql://", "postgres://")):
             raise ValueError(
                 f"{name}: need an address such as postgresql://mace@host/mace?sslmode=verify-full"

@@ -28,8 +28,8 @@ def share(document: Schema) -> None:
     _move(components, "schemas", _fields(schemas))
     parts = {"parameters": _parameters, "headers": _headers, "examples": _examples, "responses": _responses}
     for kind, places in parts.items():
-        found = (place for item in paths.values() for each in item.values() for place in places(each))
-        _move(components, kind, found)
+        uses = (place for item in paths.values() for each in item.values() for place in places(each))
+        _move(components, kind, uses)
 
 
 def _move(components: Schema, kind: str, places: Iterator[Place]) -> None:
@@ -39,13 +39,13 @@ def _move(components: Schema, kind: str, places: Iterator[Place]) -> None:
         _, holder, key = place
         alike[_text(holder[key])].append(place)
     shared: Schema = components.setdefault(kind, {})
-    for text, found in sorted(alike.items(), key=lambda item: -len(item[1])):
-        name = _free(found[0][0], shared)
+    for text, uses in sorted(alike.items(), key=lambda item: -len(item[1])):
+        name = _free(uses[0][0], shared)
         reference = {"$ref": REFERENCE.format(kind=kind, name=name)}
-        if len(text) + len(found) * len(_text(reference)) < len(found) * len(text):
-            _, first, place = found[0]
+        if len(text) + len(uses) * len(_text(reference)) < len(uses) * len(text):
+            _, first, place = uses[0]
             shared[name] = first[place]
-            for _, holder, key in found:
+            for _, holder, key in uses:
                 holder[key] = reference
 
 
@@ -98,11 +98,11 @@ def _share_enums(document: Schema) -> None:
     for name, schema in _with_enum(document, ""):
         alike[tuple(schema["enum"])].append((name, schema))
     schemas = document["components"]["schemas"]
-    for values, found in alike.items():
-        if len(found) > 1:
-            name = NAMED.get(values) or _free(_as_class(found[0][0]), schemas)
+    for values, uses in alike.items():
+        if len(uses) > 1:
+            name = NAMED.get(values) or _free(_as_class(uses[0][0]), schemas)
             schemas[name] = {"type": "string", "enum": list(values)}
-            for _, schema in found:
+            for _, schema in uses:
                 del schema["type"], schema["enum"]
                 schema["$ref"] = REFERENCE.format(kind="schemas", name=name)
 

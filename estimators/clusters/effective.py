@@ -109,7 +109,7 @@ class EffectiveEnds:
     unseen: tuple[Accuracy, ...]
     best: tuple[Accuracy, ...]
     best_rate: float
-    exposed: Exposed
+    whole_clusters: WholeClusters
     finite_sample: bool = False
 
     @classmethod
@@ -128,7 +128,7 @@ class EffectiveEnds:
         unseen = accuracies(clusters, weights, alike, guesses)
         gain = gains(clusters, weights, at, fine.size)
         best, best_rate = [], -1.0
-        exposed: Exposed = ()
+        whole_clusters: WholeClusters = ()
         for family, starts, most in classes(fine, cells, changes):
             of_groups = np.add.reduceat(gain, starts)
             rule = np.repeat(
@@ -137,8 +137,8 @@ class EffectiveEnds:
             right = rule[at] == clusters.is_member
             best.append(Accuracy.of(clusters, weights, alike, right))
             best_rate = max(best_rate, reach(of_groups, most))
-            exposed += exposed_as_a_whole(clusters, weights, right)
-        return cls(unseen, tuple(best), best_rate, exposed)
+            whole_clusters += whole_clusters_of(clusters, weights, right)
+        return cls(unseen, tuple(best), best_rate, whole_clusters)
 
     def lower(self, alpha: float) -> float:
         """That of the guesses."""
@@ -149,36 +149,38 @@ class EffectiveEnds:
         trials = min(each.trials(alpha) for each in self.best)
         hits = min(trials * (1.0 + self.best_rate) / 2.0, trials)
         by_variance = 2.0 * float(upper_limit(hits, trials, alpha)) - 1.0
-        return max(by_variance, with_unseen(self.best_rate, self.exposed, alpha))
+        return max(by_variance, with_unseen(self.best_rate, self.whole_clusters, alpha))
 
 
-Exposed = tuple[tuple[float, float], ...]
+WholeClusters = tuple[tuple[float, float], ...]
 """Of each side and column, about how many clusters a rule is far more often right than about others; and of how many.
 
 They are counted in clusters of one weight, as many as are as uneven as these.
 """
 
 
-def with_unseen(advantage: float, exposed: Exposed, alpha: float) -> float:
+def with_unseen(advantage: float, whole_clusters: WholeClusters, alpha: float) -> float:
     """What a rule may achieve if more clusters are exposed as a whole than were seen, of whose rows it finds all.
 
     The variance between few clusters says nothing of those: an exact limit of their share does.
     """
-    more = max(float(upper_limit(seen, number, alpha)) - seen / number for seen, number in exposed)
+    more = max(float(upper_limit(seen, number, alpha)) - seen / number for seen, number in whole_clusters)
     return advantage + (1.0 - advantage) * more
 
 
-def exposed_as_a_whole(clusters: Clusters, weights: Floats, right: Booleans | Floats) -> Exposed:
+def whole_clusters_of(clusters: Clusters, weights: Floats, right: Booleans | Floats) -> WholeClusters:
     """Those that were seen, of a rule that is right about these rows, or each with a share of what it meets."""
     several = []
     for side, _ in clusters.sides:
         for column in clusters.columns:
             mass = totals_of(column[side], weights[side])
-            found = totals_of(column[side], weights[side] * right[side])[mass > 0.0]
+            shares = totals_of(column[side], weights[side] * right[side])[mass > 0.0]
             mass = mass[mass > 0.0]
-            found /= mass
-            usual = float(np.median(found))
-            far = found - usual > HALF_WAY * (1.0 - usual) if usual < 1.0 else np.zeros(len(found), np.bool_)
+            shares /= mass
+            usual = float(np.median(shares))
+            far = (
+                shares - usual > HALF_WAY * (1.0 - usual) if usual < 1.0 else np.zeros(len(shares), np.bool_)
+            )
             number = participants(mass)
             several.append((number * float(mass[far].sum() / mass.sum()), number))
     return tuple(several)

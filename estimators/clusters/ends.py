@@ -261,7 +261,7 @@ class RuleEnds:
 
     right: effective.Accuracy | Fortunes
     wrong: effective.Accuracy | Fortunes
-    exposed: tuple[effective.Exposed, ...] = ()
+    whole_clusters: tuple[effective.WholeClusters, ...] = ()
     """Clusters that the guesses, and the opposite ones, are right about as a whole; betting needs none."""
 
     @classmethod
@@ -288,8 +288,10 @@ class RuleEnds:
         correlations = clusters.correlations(at, fine)
         weights, alike = clusters.weights(max(correlations)), clusters.inflation(correlations)
         one, other = (effective.Accuracy.of(clusters, weights, alike, each) for each in (right, ~right))
-        exposed = tuple(effective.exposed_as_a_whole(clusters, weights, each) for each in (right, ~right))
-        return cls(one, other, exposed)
+        whole_clusters = tuple(
+            effective.whole_clusters_of(clusters, weights, each) for each in (right, ~right)
+        )
+        return cls(one, other, whole_clusters)
 
     @property
     def finite_sample(self) -> bool:
@@ -303,8 +305,8 @@ class RuleEnds:
             return lower, upper
         value = 2.0 * self.right.value - 1.0
         by_right, by_wrong = (
-            effective.with_unseen(each, exposed, alpha)
-            for each, exposed in zip((value, -value), self.exposed, strict=True)
+            effective.with_unseen(each, whole_clusters, alpha)
+            for each, whole_clusters in zip((value, -value), self.whole_clusters, strict=True)
         )
         return min(lower, -by_wrong), max(upper, by_right)
 
@@ -329,8 +331,8 @@ class ClusteredArea:
     error: float
     freedom: float
     pairs: int
-    ahead: effective.Exposed = ()
-    behind: effective.Exposed = ()
+    ahead: effective.WholeClusters = ()
+    behind: effective.WholeClusters = ()
 
 
 def clustered_area(
@@ -364,7 +366,7 @@ def clustered_area(
         sqrt(spread),
         max(1.0, min(heavy, 2.0 * carriers)),
         _pairs(clusters),
-        *(effective.exposed_as_a_whole(clusters, weights, each) for each in (ahead, 1.0 - ahead)),
+        *(effective.whole_clusters_of(clusters, weights, each) for each in (ahead, 1.0 - ahead)),
     )
 
 

@@ -216,18 +216,18 @@ def exposed_seen(counts: Counts, odds: float, alpha: float, ends: Direction) -> 
         >>> exposed_seen(release, 9.0, 0.025, Direction.EITHER)
         0.05
     """
-    n1, n0, seen = counts.n_members, counts.n_nonmembers, 0.0
+    n1, n0, exposed_share = counts.n_members, counts.n_nonmembers, 0.0
     for members, nonmembers in _beyond(counts, ends):
         clear = members * float(n0) >= odds * np.minimum(nonmembers + 1.0, n0) * n1
-        seen = max(seen, float(members[clear].max(initial=0)) / n1)
+        exposed_share = max(exposed_share, float(members[clear].max(initial=0)) / n1)
     windows = windows_of(counts, alpha)
     for inside, ended_by, level in zip(
         windows.members.tolist(), windows.ended_by.tolist(), windows.levels.tolist(), strict=True
     ):
-        clear = inside > seen * n1 and inside * float(n0) >= odds * (ended_by + 1.0) * n1
+        clear = inside > exposed_share * n1 and inside * float(n0) >= odds * (ended_by + 1.0) * n1
         if clear and ratio_limit(inside, n1, ended_by, n0, level) > 0.0:
-            seen = inside / n1
-    return seen
+            exposed_share = inside / n1
+    return exposed_share
 
 
 def _beyond(counts: Counts, ends: Direction) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:

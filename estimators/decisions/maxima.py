@@ -280,10 +280,10 @@ class MaxTpr:
             finite_sample=False,
         )
         interval = Interval(min(lowest, highest), highest, sample.confidence, guarantee)
-        seen = tpr_seen(fine, rate)
+        in_sample = tpr_seen(fine, rate)
         if threshold is not None:
-            seen = max(seen, float(threshold.value or 0.0))
-        estimate = between(interval.lower, seen, interval.upper, interval)
+            in_sample = max(in_sample, float(threshold.value or 0.0))
+        estimate = between(interval.lower, in_sample, interval.upper, interval)
         records = records_needed(estimate, most, sample.records)
         value = float(estimate.value or 0.0)
         if (

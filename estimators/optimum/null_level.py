@@ -134,20 +134,20 @@ def _exactly(sizes: NDArray[np.int64], n1: int, n0: int, prior: float) -> Floats
     """Mean of |p X/n1 - (1-p)(m-X)/n0| for X of m records members', for each m."""
     m, x = sizes[:, None].astype(np.float64), np.arange(FEW + 1.0)
     inside = (x <= m) & (x <= n1) & (m - x <= n0)
-    taken, rest = np.where(inside, x, 0.0), np.where(inside, m - x, 0.0)
-    logarithm = gammaln(m + 1) - gammaln(taken + 1) - gammaln(rest + 1)
+    first, rest = np.where(inside, x, 0.0), np.where(inside, m - x, 0.0)
+    logarithm = gammaln(m + 1) - gammaln(first + 1) - gammaln(rest + 1)
     if n1 + n0 > MANY:
-        logarithm += taken * np.log(n1 / (n1 + n0)) + rest * np.log(n0 / (n1 + n0))
+        logarithm += first * np.log(n1 / (n1 + n0)) + rest * np.log(n0 / (n1 + n0))
     else:
-        logarithm += _ways(float(n1), taken) + _ways(float(n0), rest) - _ways(float(n1 + n0), m)
+        logarithm += _ways(float(n1), first) + _ways(float(n0), rest) - _ways(float(n1 + n0), m)
     mass = np.where(inside, np.exp(logarithm), 0.0)
-    mean: Floats = (mass * np.abs(prior * taken / n1 - (1.0 - prior) * rest / n0)).sum(axis=1)
+    mean: Floats = (mass * np.abs(prior * first / n1 - (1.0 - prior) * rest / n0)).sum(axis=1)
     return mean
 
 
-def _ways(of: float, taken: Floats) -> Floats:
+def _ways(of: float, first: Floats) -> Floats:
     """Logarithm of the number of ways to take so many, one after another."""
-    ways: Floats = gammaln(of + 1) - gammaln(of - np.minimum(taken, of) + 1)
+    ways: Floats = gammaln(of + 1) - gammaln(of - np.minimum(first, of) + 1)
     return ways
 
 

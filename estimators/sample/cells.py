@@ -172,8 +172,8 @@ class Grid:
         most = np.zeros(self.size, dtype=np.int64)
         if self.frequent:
             at = self.locate(np.array([each.score for each in self.frequent]))
-            seen = at >= 0
-            np.maximum.at(most, at[seen], np.array([each.records for each in self.frequent])[seen])
+            occupied = at >= 0
+            np.maximum.at(most, at[occupied], np.array([each.records for each in self.frequent])[occupied])
         return most
 
     def to_dict(self) -> dict[str, object]:

@@ -366,8 +366,8 @@ def by_grid(scores: Scores) -> Counts:
     else:
         first, last = grid_ends(low, high, exponent)
         columns = [np.bincount(own - first, minlength=last - first + 1) for own in keys]
-        held = np.flatnonzero(columns[0] + columns[1])
-        columns, occupied = [column[held] for column in columns], first + held
+        occupied_at = np.flatnonzero(columns[0] + columns[1])
+        columns, occupied = [column[occupied_at] for column in columns], first + occupied_at
     dense = crowded(columns[0] + columns[1], len(a) + len(b))
     grid = Grid(exponent, occupied, in_cells((a, b), keys, occupied[dense].tolist()))
     return Counts(columns[0], columns[1], grid.with_crowds_only(columns[0] + columns[1]))

@@ -21,7 +21,7 @@ RARE = 8
 CROWD = 0.1
 """Share of all records that are many for one cell of a grid."""
 
-KEPT = CROWD / 2
+FREQUENT_SHARE = CROWD / 2
 """Share of all records from which on a score is kept: it may gain some when more records come."""
 
 
@@ -88,14 +88,14 @@ def frequent_values(values: Floats, members: Integers, nonmembers: Integers) -> 
     """
     pooled = members + nonmembers
     records = int(pooled.sum())
-    many = np.flatnonzero(pooled > KEPT * records)
+    many = np.flatnonzero(pooled > FREQUENT_SHARE * records)
     columns = (column[many].tolist() for column in (values + 0.0, members, nonmembers))
-    return kept(together((FrequentScore(*each),) for each in zip(*columns, strict=True)), records)
+    return frequent_enough(together((FrequentScore(*each),) for each in zip(*columns, strict=True)), records)
 
 
-def kept(some: Iterable[FrequentScore], records: int, fewest: int = 2) -> Frequent:
+def frequent_enough(some: Iterable[FrequentScore], records: int, fewest: int = 2) -> Frequent:
     """Those that enough of all records have, and no fewer than so many."""
-    return tuple(each for each in some if each.records >= fewest and each.records > KEPT * records)
+    return tuple(each for each in some if each.records >= fewest and each.records > FREQUENT_SHARE * records)
 
 
 def middle(scores: Floats) -> float:
@@ -127,11 +127,11 @@ def in_cells(sides: tuple[Floats, Floats], keys: tuple[Integers, Integers], cell
             score = middle(np.concatenate(inside))
             yield FrequentScore(score, *(int(np.count_nonzero(side == score)) for side in inside))
 
-    return kept(together((each,) for each in each_cell()), len(sides[0]) + len(sides[1]))
+    return frequent_enough(together((each,) for each in each_cell()), len(sides[0]) + len(sides[1]))
 
 
 def after_piece(
-    known: Frequent,
+    before: Frequent,
     side: int,
     piece: Floats,
     crowds: dict[int, int],
@@ -141,20 +141,20 @@ def after_piece(
     """The frequent scores of a stream after one piece more: those known, and the one in the middle of a new crowd.
 
     Args:
-        known: Those of all pieces before.
+        before: Those of all pieces before.
         side: 0 of members, 1 of nonmembers.
         piece: Scores of that side.
         crowds: Cells in which a tenth of the piece lies, with how much of it.
         keys_of: The cell of each score.
         records: Records of both sides so far, with the piece.
     """
-    found = {each.score: int(np.count_nonzero(piece == each.score)) for each in known}
+    numbers = {each.score: int(np.count_nonzero(piece == each.score)) for each in before}
     unlike = dict(crowds)
-    for cell, number in zip(keys_of(np.array([*found])).tolist(), found.values(), strict=True):
+    for cell, number in zip(keys_of(np.array([*numbers])).tolist(), numbers.values(), strict=True):
         if cell in unlike:
             unlike[cell] -= number
     for cell in (cell for cell, number in unlike.items() if number > CROWD * len(piece)):
         score = middle(piece[keys_of(piece) == cell])
-        found[score] = int(np.count_nonzero(piece == score))
-    new = (FrequentScore(each, *((n, 0) if side == 0 else (0, n))) for each, n in found.items())
-    return kept(together([known, tuple(new)]), records, 1)
+        numbers[score] = int(np.count_nonzero(piece == score))
+    new = (FrequentScore(each, *((n, 0) if side == 0 else (0, n))) for each, n in numbers.items())
+    return frequent_enough(together([before, tuple(new)]), records, 1)

@@ -11,7 +11,7 @@ from estimators.python.dataclass import dataclass
 from estimators.sample.cells import Grid, Intervals
 from estimators.sample.counts import Counts
 from estimators.sample.doubts import of_grid, of_values
-from estimators.sample.frequent import CROWD, RARE, kept, together
+from estimators.sample.frequent import CROWD, RARE, frequent_enough, together
 from estimators.sample.parts import Part
 from estimators.statement import Caution
 
@@ -58,7 +58,7 @@ class NestedGrid:
             np.add.at(tables[0, place], at, part.members)
             np.add.at(tables[1, place], at, part.nonmembers)
         pooled = tables.sum(axis=(0, 1))
-        frequent = kept(together(part.frequent for part in full.values()), int(pooled.sum()))
+        frequent = frequent_enough(together(part.frequent for part in full.values()), int(pooled.sum()))
         unlike = pooled - Grid(exponent, keys, frequent).of_one_score()
         return cls(np.full(len(keys), exponent, dtype=np.int64), keys, tables, unlike)
 

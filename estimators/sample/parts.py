@@ -17,7 +17,7 @@ from estimators.sample.cells import Categories, Cells, Grid, Values, grid_keys
 from estimators.sample.counting import SMALL_INTEGER_RANGE, finest_exponent
 from estimators.sample.counts import GRID_CELLS, Counts
 from estimators.sample.doubts import of_labels, of_values
-from estimators.sample.frequent import Frequent, frequent_values, kept, together
+from estimators.sample.frequent import Frequent, frequent_enough, frequent_values, together
 from estimators.sample.integers import as_64_bit, as_text, or_infinite
 from estimators.sample.scores import MIN_RECORDS
 
@@ -270,5 +270,5 @@ def _of_grids(parts: Sequence[Part], frequent: Frequent) -> Counts:
     if shift:
         whole = _summed([_shifted(whole, exponent + shift)])
     pooled = whole.members + whole.nonmembers
-    grid = Grid(whole.exponent, whole.keys, kept(frequent, int(pooled.sum())))
+    grid = Grid(whole.exponent, whole.keys, frequent_enough(frequent, int(pooled.sum())))
     return Counts(whole.members, whole.nonmembers, grid.with_crowds_only(pooled))

@@ -75,32 +75,32 @@ def some_of(counts: Integers, total: int, size: int, rng: np.random.Generator) -
     Example:
         >>> import numpy as np
         >>> from estimators.sample.splits import some_of
-        >>> drawn = some_of(np.array([30, 0, 70]), 100, 40, np.random.default_rng(0))
-        >>> int(drawn.sum()), int(drawn[1])
+        >>> some = some_of(np.array([30, 0, 70]), 100, 40, np.random.default_rng(0))
+        >>> int(some.sum()), int(some[1])
         (40, 0)
     """
     if not 0 < size < total or total > FEW_IN_A_CELL * len(counts):
         return rng.multivariate_hypergeometric(counts, size, method="marginals")
-    drawn = _by_bits(counts, round(size / total * 2**BITS), rng)
-    more = size - int(drawn.sum())
-    places = (counts - drawn if more > 0 else drawn).cumsum()
-    chosen = rng.choice(int(places[-1]), abs(more), replace=False, shuffle=False)
-    changed = np.bincount(places.searchsorted(chosen, side="right"), minlength=len(counts))
-    return drawn + changed if more > 0 else drawn - changed
+    some = _by_bits(counts, round(size / total * 2**BITS), rng)
+    more = size - int(some.sum())
+    places = (counts - some if more > 0 else some).cumsum()
+    records = rng.choice(int(places[-1]), abs(more), replace=False, shuffle=False)
+    changed = np.bincount(places.searchsorted(records, side="right"), minlength=len(counts))
+    return some + changed if more > 0 else some - changed
 
 
 def _by_bits(counts: Integers, share: int, rng: np.random.Generator) -> Integers:
     """How many records of each cell are drawn if each is with a chance of ``share`` in 2**BITS."""
-    held = np.flatnonzero(counts)
-    words = -(-counts[held] // A_WORD)
+    occupied = np.flatnonzero(counts)
+    words = -(-counts[occupied] // A_WORD)
     starts = words.cumsum() - words
     unused = np.zeros(int(words.sum()), dtype=np.uint64)
-    unused[starts + words - 1] = words * A_WORD - counts[held]
+    unused[starts + words - 1] = words * A_WORD - counts[occupied]
     bits = np.full(len(unused), 0 if share < 2**BITS else 2**A_WORD - 1, dtype=np.uint64)
     for place in range(BITS):
         join = np.bitwise_or if share >> place & 1 else np.bitwise_and
         if share % 2 ** (place + 1):  # below the lowest bit of the share nothing is drawn yet
             join(bits, rng.integers(0, 2**A_WORD - 1, len(bits), dtype=np.uint64, endpoint=True), out=bits)
-    drawn = np.zeros(len(counts), dtype=np.int64)
-    drawn[held] = np.add.reduceat(np.bitwise_count(bits >> unused), starts, dtype=np.int64)
-    return drawn
+    some = np.zeros(len(counts), dtype=np.int64)
+    some[occupied] = np.add.reduceat(np.bitwise_count(bits >> unused), starts, dtype=np.int64)
+    return some

@@ -15,7 +15,7 @@ from estimators.python.dataclass import dataclass, replace
 from estimators.sample.cells import Categories, Grid, Values, grid_ends, grid_keys, mend_underflow
 from estimators.sample.counting import SMALL_INTEGER_RANGE
 from estimators.sample.counts import GRID_CELLS, Counts
-from estimators.sample.frequent import Frequent, after_piece, crowded, frequent_values, kept
+from estimators.sample.frequent import Frequent, after_piece, crowded, frequent_enough, frequent_values
 from estimators.sample.integers import as_64_bit, as_one_type, as_text, or_infinite
 from estimators.sample.parts import MOST_VALUES, Part, by_value
 from estimators.sample.scores import MIN_RECORDS, as_floats, require_no_spelled_number
@@ -213,7 +213,7 @@ class _Grid:
         """The same as a part."""
         cells = np.flatnonzero(self.columns[0] + self.columns[1])
         members, nonmembers = (column[cells].astype(np.int64) for column in self.columns)
-        frequent = kept(self.frequent, int(members.sum() + nonmembers.sum()))
+        frequent = frequent_enough(self.frequent, int(members.sum() + nonmembers.sum()))
         return Part("grid", self.exponent, self.first + cells, members, nonmembers, frequent)
 
 

@@ -19,7 +19,7 @@ from estimators.errors import InputError, NotFinite, TooFewRecords
 from estimators.python.dataclass import dataclass, replace
 from estimators.sample.counting import finest_exponent
 from estimators.sample.counts import Counts
-from estimators.sample.frequent import Frequent, FrequentScore, crowded, kept, together
+from estimators.sample.frequent import Frequent, FrequentScore, crowded, frequent_enough, together
 from estimators.sample.integers import as_64_bit
 from estimators.sample.nested_grid import MOST_TIMES, NestedGrid
 from estimators.sample.parts import MOST_VALUES, Part, PartKind, counts_of_parts
@@ -203,13 +203,13 @@ def queries(dialect: str, table: str, score: str, member: str, exponent: int) ->
         )
 
     by_score = column.second(members, None).sort("n", "key", descending=True).head(MOST_FREQUENT)
-    asked = (
+    lazy_queries = (
         column.first(),
         rows("grid", exponent, column.second(members, exponent)),
         rows(FREQUENT, 0, by_score),
     )
     with speaking_for(frame):
-        return tuple(str(ibis.to_sql(query.to_native(), dialect)) for query in asked)
+        return tuple(str(ibis.to_sql(query.to_native(), dialect)) for query in lazy_queries)
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,7 +243,9 @@ class _Cells:
     def part(self) -> Part:
         """The cells of all rows, with the frequent scores."""
         records = int(self.cells.members.sum() + self.cells.nonmembers.sum())
-        return replace(self.cells, frequent=kept(together(self.frequent_of_labels().values()), records))
+        return replace(
+            self.cells, frequent=frequent_enough(together(self.frequent_of_labels().values()), records)
+        )
 
     def frequent_of_labels(self) -> dict[object, Frequent]:
         """The frequent scores of the rows of each label of the first column of labels, or of all rows."""
@@ -386,9 +388,9 @@ class ScoreColumn:
 
     def second(self, members: list[object], exponent: int | None) -> Lazy:
         """The second query: for each cell its rows, and the members among them."""
-        return self._counted(self.lazy, self.key(exponent), members)
+        return self._counts_by_key(self.lazy, self.key(exponent), members)
 
-    def _counted(self, rows: Lazy, key: Expr, members: list[object]) -> Lazy:
+    def _counts_by_key(self, rows: Lazy, key: Expr, members: list[object]) -> Lazy:
         """For each key of some rows, and each label, how many there are, and the members among them."""
         nw = narwhals()
         names = ["key", *_names_of_labels(len(self.labels))]
@@ -396,8 +398,8 @@ class ScoreColumn:
             key.alias("key"),
             *(nw.col(own).alias(name) for own, name in zip(self.labels, names[1:], strict=True)),
         ]
-        counted = rows.select(*keys, _where(self.is_member(members)).alias("members"))
-        return counted.group_by(*names).agg(nw.col("members").count(), nw.len().alias("n"))
+        rows_in_cells = rows.select(*keys, _where(self.is_member(members)).alias("members"))
+        return rows_in_cells.group_by(*names).agg(nw.col("members").count(), nw.len().alias("n"))
 
     def frequent(self, members: list[object], exponent: int, cells: list[int]) -> pa.Table:
         """Two more queries where cells are crowded: how many rows have the least and the largest score of each."""
@@ -410,7 +412,7 @@ class ScoreColumn:
         answer = self.collect(ends)
         candidates = {float(each) for name in ("low", "high") for each in answer[name].to_pylist()}
         rows = self.lazy.filter(self.floats.is_in(sorted(candidates)))
-        return self.collect(self._counted(rows, self.floats, members))
+        return self.collect(self._counts_by_key(rows, self.floats, members))
 
     def sides(self, layout: Roles, names: list[str]) -> Sides:
         """What the first query says, or what is wrong with the rows."""

@@ -252,21 +252,21 @@ def _problem(kind: type[BaseModel], error: ValidationError) -> Problem:
     path, at = _path(kind, faults[0]["loc"])
     # of several branches the one whose type it has knows best what is wrong
     branches = [each for each in faults if _path(kind, each["loc"])[0] == path]
-    found = next((each for each in branches if each["type"] in BOUNDS), faults[0])
-    slug = KINDS.get(found["type"], "wrong-type")
+    branch = next((each for each in branches if each["type"] in BOUNDS), faults[0])
+    slug = KINDS.get(branch["type"], "wrong-type")
     if slug == "unknown-field":
-        name, where = str(found["loc"][-1]), ".".join(path) or "the request"
+        name, where = str(branch["loc"][-1]), ".".join(path) or "the request"
         return _elsewhere(kind, name, where) or unknown_field(name, at.model_fields, where)
     field = ".".join(path)
-    need = _need(found["type"], found["msg"])
+    need = _need(branch["type"], branch["msg"])
     if slug == "missing-field":
         return fault(slug, field, "is required and missing")
-    index = next((part for part in found["loc"] if isinstance(part, int)), None)
-    percent = str(found["input"]).endswith("%") and need == WORDS["float_type"]
+    index = next((part for part in branch["loc"] if isinstance(part, int)), None)
+    percent = str(branch["input"]).endswith("%") and need == WORDS["float_type"]
     if percent or (re.search(r"less than (or equal to )?(1|0\.9+)$", need) and not field.endswith("delta")):
         need += "; a percentage is written as a share, 95% as 0.95"
     names = re.findall(r"'([^']+)'", need) if slug == "unknown-name" else []
-    near = nearest_name(str(found["input"]), names)
+    near = nearest_name(str(branch["input"]), names)
     hint = f"; did you mean {near!r}?" if near else ""
     what = f"{field}: entry {index}" if index is not None and need.startswith("a list") else field + ":"
     return Problem(slug, f"{what} needs to be {need}{hint}", field=field, index=index)

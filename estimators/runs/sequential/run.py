@@ -173,8 +173,8 @@ class SequentialRun(State):
             return Withheld(accepted=self.accept_exposure, odd=self._crowd)
         looks = len(self.looks)
         together = 1.0 - (1.0 - self.confidence) / (looks * (looks + 1.0))
-        exposed = {"": exposure(self.counts, together, self.prior)}
-        return Withheld.by(exposed, accepted=self.accept_exposure, odd=self._crowd)
+        exposures = {"": exposure(self.counts, together, self.prior)}
+        return Withheld.by(exposures, accepted=self.accept_exposure, odd=self._crowd)
 
     @property
     def _crowd(self) -> tuple[Caution, ...]:
