@@ -11,7 +11,7 @@ from math import inf
 
 from estimators.errors import require_open_unit, require_positive
 from estimators.python.dataclass import dataclass, replace
-from estimators.statement import Caution, baseline
+from estimators.statement import baseline
 
 SLACK = 1e-12
 """By how much two ways to compute the same number may differ."""
@@ -32,14 +32,6 @@ class Bound:
     assumes: str = "none"
     proven: bool = True
     tightest: bool = False
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Statement:
-    """What every statement begins with: the result in plain words, and what to know before using the numbers."""
-
-    sentence: str
-    cautions: tuple[Caution, ...]
 
 
 def side_by_side(bounds: Iterable[Bound]) -> tuple[Bound, ...]:

@@ -12,7 +12,7 @@ from typing import Literal
 from estimators.errors import OptionError, OutOfRange, require_number, require_open_unit
 from estimators.python.dataclass import dataclass
 from estimators.statement import Caution, at_most, baseline, exactly, figures_down, figures_up
-from estimators.theory.bounds import SLACK, Statement, advantage_of
+from estimators.theory.bounds import SLACK, advantage_of
 from estimators.theory.dp.ceilings import gdp_from_epsilon, tpr_ceiling, tpr_floor
 from estimators.theory.dp.promise import (
     LARGEST,
@@ -85,11 +85,12 @@ class Converted:
 
 
 @dataclass(frozen=True, slots=True)
-class ConversionStatement(Statement):
+class ConversionStatement:
     """A number in the units of the others; ``dp.convert`` makes it.
 
     Attributes:
-        sentence, cautions: The result in plain words, and what to know before using the numbers.
+        sentence: The result in plain words.
+        cautions: What to know before using the numbers.
         quantity: What the number is.
         value: The number.
         baseline: The advantage of an attacker who always guesses the likelier side.
@@ -102,6 +103,8 @@ class ConversionStatement(Statement):
         [('advantage', None, 0.462), ('eta', None, 0.231), ('mu', None, 1.232)]
     """
 
+    sentence: str
+    cautions: tuple[Caution, ...]
     quantity: Quantity
     value: float
     baseline: float

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from estimators import errors
 from estimators.python.dataclass import dataclass
 from estimators.statement import Caution, at_least, at_most, baseline, exactly, figures_down, figures_up
-from estimators.theory.bounds import Bound, Statement, advantage_of
+from estimators.theory.bounds import Bound, advantage_of
 from estimators.theory.dp.ceilings import bounds
 from estimators.theory.dp.promise import (
     LARGEST,
@@ -112,11 +112,12 @@ class RocEnvelope:
 
 
 @dataclass(frozen=True, slots=True)
-class DpStatement(Statement):
+class DpStatement:
     """What a promise allows at a prior; ``dp.assess`` makes it.
 
     Attributes:
-        sentence, cautions: The result in plain words, and what to know before using the numbers.
+        sentence: The result in plain words.
+        cautions: What to know before using the numbers.
         baseline: The advantage of an attacker who always guesses the likelier side.
         readings: The promise as (epsilon, delta), and for which adjacency that holds.
         bounds: Every bound of every quantity: its value, its source, what it assumes, and whether it is ``proven`` and
@@ -136,6 +137,8 @@ class DpStatement(Statement):
         mip_theorem_8_mended 0.4721 True
     """
 
+    sentence: str
+    cautions: tuple[Caution, ...]
     baseline: float
     readings: tuple[Reading, ...]
     bounds: tuple[Bound, ...]

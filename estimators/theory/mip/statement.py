@@ -12,7 +12,7 @@ from estimators.arrays import Floats
 from estimators.errors import OutOfRange, TooFewRecords, UnknownName
 from estimators.python.dataclass import dataclass
 from estimators.statement import Caution, Guarantee, at_most, figures_up, percent
-from estimators.theory.bounds import Bound, Statement
+from estimators.theory.bounds import Bound
 from estimators.theory.mip.calibrate import CERTIFICATES, Calibration, Calibrator, Fits, bounds_of
 from estimators.theory.mip.noises import Gaussian, Noise
 from estimators.theory.mip.privatize import euclid_laplace, grid_of, max_laplace, moment_laplace, one_laplace
@@ -34,11 +34,12 @@ ROUND = Caution(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class MipStatement(Statement):
+class MipStatement:
     """Noise of ``scale`` keeps every attack within ``eta`` of guessing; ``mip.assess`` makes it.
 
     Attributes:
-        sentence, cautions: The result in plain words, and what to know before using the numbers.
+        sentence: The result in plain words.
+        cautions: What to know before using the numbers.
         eta: Accuracy that any attack may have above guessing.
         baseline: Accuracy of guessing.
         method: What the certificate rests on: ``swaps`` or ``draws``.
@@ -62,6 +63,8 @@ class MipStatement(Statement):
         ('draws', 2, (2,))
     """
 
+    sentence: str
+    cautions: tuple[Caution, ...]
     eta: float
     baseline: float
     method: str

@@ -7,7 +7,7 @@ from estimators.arrays import Floats
 from estimators.errors import DimensionMismatch, NotDistribution
 from estimators.python.dataclass import dataclass
 from estimators.statement import Caution
-from estimators.theory.bounds import Bound, Statement, accuracy, gamma_of, guess_accuracy, side_by_side
+from estimators.theory.bounds import Bound, accuracy, gamma_of, guess_accuracy, side_by_side
 from estimators.theory.dp.ceilings import total_variation_printed
 from estimators.theory.mis.security import divergence
 from estimators.theory.mis.statement import WORST, weight_in_words
@@ -30,11 +30,12 @@ AS_STATED = Caution(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class DivergenceStatement(Statement):
+class DivergenceStatement:
     """How far two laws of an output are apart, and the best attack; ``mis.assess_divergence`` makes it.
 
     Attributes:
-        sentence, cautions: The result in plain words, and what to know before using the numbers.
+        sentence: The result in plain words.
+        cautions: What to know before using the numbers.
         gamma: How a false alarm weighs against a missed member.
         delta: D_gamma of the two laws: 0 if they are equal, 1 if they have nothing in common.
         total_variation: D_gamma at gamma = 1, the worst.
@@ -54,6 +55,8 @@ class DivergenceStatement(Statement):
         (0.5, [True, False, False])
     """
 
+    sentence: str
+    cautions: tuple[Caution, ...]
     gamma: float
     delta: float
     total_variation: float

@@ -15,7 +15,7 @@ from scipy.special import betainc, gammainc, gammainccinv, gammaincinv, gammaln
 from estimators.errors import OutOfRange, require_count, require_positive, require_up_to_one
 from estimators.python.dataclass import dataclass
 from estimators.statement import Caution, at_least, at_most, exactly
-from estimators.theory.bounds import Bound, Statement, accuracy, gamma_of, guess_accuracy, side_by_side
+from estimators.theory.bounds import Bound, accuracy, gamma_of, guess_accuracy, side_by_side
 from estimators.theory.mis.security import MOST_RECORDS
 from estimators.theory.mis.statement import WORST, weight_in_words
 
@@ -108,11 +108,12 @@ def mean_records(delta: float, dimension: int = 1, gamma: float = 1.0) -> int | 
 
 
 @dataclass(frozen=True, slots=True)
-class MeanStatement(Statement):
+class MeanStatement:
     """What the mean of ``n`` Gaussian records gives away; ``mis.assess_mean`` makes it.
 
     Attributes:
-        sentence, cautions: The result in plain words, and what to know before using the numbers.
+        sentence: The result in plain words.
+        cautions: What to know before using the numbers.
         dimension: Coordinates of a record.
         gamma: How a false alarm weighs against a missed member.
         baseline: Accuracy of guessing.
@@ -133,6 +134,8 @@ class MeanStatement(Statement):
         ([0.0502, 0.005], 2501)
     """
 
+    sentence: str
+    cautions: tuple[Caution, ...]
     dimension: int
     gamma: float
     baseline: float

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from estimators.errors import OutOfRange
 from estimators.python.dataclass import dataclass
 from estimators.statement import Caution, Estimate, at_least, at_most, figures_up, percent
-from estimators.theory.bounds import Bound, Statement, accuracy, gamma_of, guess_accuracy
+from estimators.theory.bounds import Bound, accuracy, gamma_of, guess_accuracy
 from estimators.theory.mis import assessment
 from estimators.theory.mis.binomials import Tally
 from estimators.theory.mis.overfitting import LossesOf, Overfits, Overfitting, by_mean, overfitting
@@ -58,7 +58,7 @@ TURNED_ROUND = Caution(
 
 
 @dataclass(frozen=True, slots=True)
-class MisStatement(Statement):
+class MisStatement:
     """Security of any algorithm trained on ``n`` records: 1 less ``delta``; ``mis.assess`` makes it.
 
     Attributes:
@@ -86,6 +86,8 @@ class MisStatement(Statement):
         [0.054, 0.017]
     """
 
+    sentence: str
+    cautions: tuple[Caution, ...]
     gamma: float
     baseline: float
     accuracy: float
@@ -227,11 +229,12 @@ def _secure(
 
 
 @dataclass(frozen=True, slots=True)
-class OverfittingStatement(Statement):
+class OverfittingStatement:
     """Security is at most the upper end of ``security``; ``mis.assess_overfitting`` makes it.
 
     Attributes:
-        sentence, cautions: The result in plain words, and what to know before using the numbers.
+        sentence: The result in plain words.
+        cautions: What to know before using the numbers.
         security: Security with its upper end.
         gamma: How a false alarm weighs against a missed member.
         baseline: Accuracy of guessing.
@@ -249,6 +252,8 @@ class OverfittingStatement(Statement):
         (True, True)
     """
 
+    sentence: str
+    cautions: tuple[Caution, ...]
     security: Estimate
     gamma: float
     baseline: float

@@ -11,7 +11,7 @@ from estimators.errors import OptionError, OutOfRange, TooManySubsets, require_u
 from estimators.python.dataclass import dataclass
 from estimators.statement import Caution, Estimate, at_most, exactly, percent
 from estimators.theory import shifts, subsets
-from estimators.theory.bounds import Bound, Statement
+from estimators.theory.bounds import Bound
 from estimators.theory.pmp import bounds, gaussian
 from estimators.theory.pmp.bounds import mip_eta, of_exponential, of_finite, of_gaussian, success
 from estimators.theory.pmp.exponential import MOST_PAIRED, Summed, Tabled
@@ -63,11 +63,12 @@ NOT_MONOTONE = Caution(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ExponentialStatement(Statement):
+class ExponentialStatement:
     """What an exponential mechanism gives away; ``pmp.assess_exponential`` makes it.
 
     Attributes:
-        sentence, cautions: The result in plain words, and what to know before using the numbers.
+        sentence: The result in plain words.
+        cautions: What to know before using the numbers.
         epsilon: Epsilon of the mechanism's differential privacy.
         training_sets: Number of training sets that were enumerated, or drawn at random.
         practical_epsilon: The practical epsilon on these records.
@@ -87,6 +88,8 @@ class ExponentialStatement(Statement):
         (True, 0.32)
     """
 
+    sentence: str
+    cautions: tuple[Caution, ...]
     epsilon: float
     training_sets: int
     practical_epsilon: float
@@ -192,11 +195,12 @@ def assess_exponential(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PmpFiniteStatement(Statement):
+class PmpFiniteStatement:
     """What any algorithm with finitely many outcomes gives away, exactly; ``pmp.assess_finite`` makes it.
 
     Attributes:
-        sentence, cautions: The result in plain words, and what to know before using the numbers.
+        sentence: The result in plain words.
+        cautions: What to know before using the numbers.
         delta: The delta that goes with the practical epsilon.
         practical_epsilon: The least practical epsilon at ``delta``; infinite if there is none.
         training_sets: Number of training sets.
@@ -215,6 +219,8 @@ class PmpFiniteStatement(Statement):
         (2.197, 'member', 0.9)
     """
 
+    sentence: str
+    cautions: tuple[Caution, ...]
     delta: float
     practical_epsilon: float
     training_sets: int
@@ -292,11 +298,12 @@ def assess_finite(laws: ArrayLike, delta: float = 0.0) -> PmpFiniteStatement:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class GaussianStatement(Statement):
+class GaussianStatement:
     """What Gaussian noise around a sum or a mean gives away (Proposition 12); ``pmp.assess_gaussian`` makes it.
 
     Attributes:
-        sentence, cautions: The result in plain words, and what to know before using the numbers.
+        sentence: The result in plain words.
+        cautions: What to know before using the numbers.
         sigma: Standard deviation of the noise in each coordinate.
         sensitivity: How far the sum or mean moves at most when one record is exchanged.
         delta: The delta that goes with every epsilon here.
@@ -319,6 +326,8 @@ class GaussianStatement(Statement):
         True
     """
 
+    sentence: str
+    cautions: tuple[Caution, ...]
     sigma: float
     sensitivity: float
     delta: float
