@@ -51,10 +51,12 @@ Frequent = tuple[FrequentScore, ...]
 
 def from_dicts(value: Any) -> Frequent:
     """Those that were written down as mappings."""
-    several = []
+    several, records = [], 0
     for each in value:
         sides = each["members"], each["nonmembers"]
-        if not np.isfinite(each["score"]) or not all(type(side) is int and side >= 0 for side in sides):
+        whole = len(each) == 3 and all(type(side) is int and side >= 0 for side in sides)
+        records += sum(sides) if whole else 0
+        if not whole or records >= 2**62 or not np.isfinite(each["score"]):
             raise InvalidCounts(
                 "cells of kind 'grid': frequent needs a score and whole numbers of members and nonmembers",
                 field="cells",

@@ -116,6 +116,8 @@ def _frequent(texts: Sequence[str], members: Integers, nonmembers: Integers) -> 
     """The frequent scores of rows, each once."""
     try:
         scores = [float(text) for text in texts]
+        if not np.isfinite(scores).all():
+            raise ValueError
     except ValueError:
         raise Problem("bad-counts", "rows: a key of a frequent score is no number", field="key") from None
     each = zip(scores, members.tolist(), nonmembers.tolist(), strict=True)

@@ -157,6 +157,8 @@ ROW = {"kind": "grid", "exponent": 0, "key": "1", "members": 5, "nonmembers": 5}
         ([ROW | {"kind": "boxes"}], "unknown-name"),
         ([ROW | {"key": "one"}], "bad-counts"),
         ([ROW | {"key": str(2**70)}], "bad-counts"),
+        ([ROW, ROW | {"kind": "frequent", "key": "one"}], "bad-counts"),
+        ([ROW, ROW | {"kind": "frequent", "key": "nan"}], "bad-counts"),
         ([ROW | {"members": None}], "bad-counts"),
         ([ROW | {"members": 0.5}], "bad-counts"),
         ([ROW | {"members": -5}, ROW | {"members": 50}], "bad-counts"),
