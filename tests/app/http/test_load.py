@@ -22,9 +22,17 @@ pytestmark = [
 BODIES = load.small(), load.medium()
 
 
+WORKERS = 2
+
+
+def every_worker_is_there(service: load.Service) -> bool:
+    """One that was just replaced is waited for."""
+    return load.until(lambda: len(service.workers()) == service.metric("mace_workers") == WORKERS)
+
+
 @pytest.fixture(scope="module")
 def service() -> Iterator[load.Service]:
-    with load.serving(workers="2", time_limit="3") as found:
+    with load.serving(workers=str(WORKERS), time_limit="3") as found:
         asyncio.run(load.closed(found.port, 4, 0.5, lambda n: BODIES[n % 2]))
         yield found
 
@@ -70,7 +78,8 @@ def test_processes_that_die_or_stop_under_load_fail_nobody_and_leave_nothing_beh
     service: load.Service,
 ) -> None:
     """Workers and the fork server are stopped and killed, the server stops for a while and is killed at the end."""
-    before, workers, rng = load.settled(service), len(service.workers()), Random(0)
+    assert every_worker_is_there(service)
+    before, rng = load.settled(service), Random(0)
     with load.asking(service) as tally:
         for victim in ("worker", "fork server"):
             for number in (signal.SIGKILL, signal.SIGSTOP):
@@ -83,8 +92,8 @@ def test_processes_that_die_or_stop_under_load_fail_nobody_and_leave_nothing_beh
         time.sleep(0.5)
 
     assert (tally.reset, tally.late) == (0, 0)
-    assert load.until(lambda: len(service.workers()) == workers == service.metric("mace_workers"))
-    assert load.until(lambda: load.settled(service) <= before + workers), "one that watches each orphan"
+    assert every_worker_is_there(service)
+    assert load.until(lambda: load.settled(service) <= before + WORKERS), "one that watches each orphan"
     assert service.files() == 0
     stop = threading.Event()
     with load.asking(service, stop):
