@@ -518,6 +518,9 @@ def test_few_clusters_leave_room_for_others_that_are_exposed_as_a_whole() -> Non
     assert advantage(scores, cluster=person).upper > unseen
     assert (attack.value, attack.upper) == (0.0, pytest.approx(unseen))
     assert attack.lower == pytest.approx(-unseen)
+    area = clustered_auc(scores, person).estimate
+    assert area.interval.upper >= area.value + (1.0 - area.value) * unseen
+    assert area.interval.lower <= area.value * (1.0 - unseen)
 
 
 @pytest.mark.slow

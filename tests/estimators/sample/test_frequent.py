@@ -9,18 +9,21 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.special import ndtr
 
-from estimators import Counts, Scores
+from estimators import Counts, Scores, advantage
 from estimators.decisions.gate import judge
 from estimators.decisions.maxima import MaxAdvantage
 from estimators.errors import InvalidCounts
 from estimators.sample.cells import Grid
 from estimators.sample.counting import by_grid
+from estimators.sample.nested_grid import NestedGrid
 from estimators.sample.parts import counts_of_parts
 from estimators.sample.scores import Query
 from estimators.sample.stream import CountStream
 from macekit.sources.parts import counts_of_rows, rows_of
 from tests.cases import each_case
+from tests.oracles import most_misses
 
 Sides = tuple[np.ndarray, np.ndarray]
 N = 4000
@@ -130,6 +133,33 @@ def test_counts_that_are_made_here_are_doubted_as_their_scores_are(way) -> None:
     for code, sides in worlds.items():
         assert [each.code for each in COUNTED[way](*sides).doubts] == [code]
     assert COUNTED[way](a, b).doubts == ()
+
+
+@pytest.mark.slow
+@each_case("shift", [0.0, 1.0])
+def test_intervals_of_cells_that_were_cut_again_hold(shift) -> None:
+    """Lognormal scores, of which most lie in the first cell: where it is cut hangs on both sides together."""
+    runs, truth = 100, 2.0 * float(ndtr(shift / 2.0)) - 1.0
+    above = below = 0
+    for seed in range(runs):
+        members, nonmembers = np.exp(
+            3.0 * np.random.default_rng([seed, 5]).normal([[-shift], [0.0]], 1.0, (2, 700))
+        )
+        grid = NestedGrid.of([CountStream().plus(members, nonmembers).part()])
+        first = grid.crowds()
+        while crowds := grid.crowds():
+            finer = {}
+            for place in crowds:
+                low, high = grid.range_of(place)
+                sides = (side[(side >= low) & (side < high)] for side in (members, nonmembers))
+                finer[place] = [CountStream.on_grid().plus(*sides).part()]
+            grid = grid.cut(finer)
+        result = advantage(grid.counts(), seed=seed)
+        assert first
+        above += result.lower > truth + 1e-12
+        below += result.upper < truth
+
+    assert max(above, below) <= most_misses(runs)
 
 
 numbers = st.sampled_from([0.0, -0.0, 0.5, 1.0, 1 - 1e-9, 1 - 2e-9, 1e9, 1e-300]) | st.floats(-1, 1)
